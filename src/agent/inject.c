@@ -130,7 +130,7 @@ static void meet_execution(pid_t pid)
         as_inject_add_process(&it);
 }
 
-static bool is_stopping(int signal)
+bool as_inject_is_stopping(int signal)
 {
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
@@ -144,11 +144,11 @@ static void meet_stop(pid_t tid, int status)
         const bool is_new = as_inject_meet_thread(tid);
         if (is_new)
             meet_new(tid);
-        if (is_stopping(signal) && !is_new) { /* it stays there until SIGCONT comes */
+        if (as_inject_is_stopping(signal) && !is_new) { /* it stays there until SIGCONT comes */
             ptrace(PTRACE_LISTEN, tid, NULL, NULL);
             return;
         }
-        if (is_stopping(signal)) /* what it ran for us has ended at another stop */
+        if (as_inject_is_stopping(signal)) /* what it ran for us has ended at another stop */
             ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
     }
     const bool is_own = event == 0 && signal != (SIGTRAP | 0x80);

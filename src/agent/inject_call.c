@@ -160,3 +160,13 @@ int as_inject_set_gs(pid_t tid, uint64_t base)
     regs.gs_base = base;
     return ptrace(PTRACE_SETREGS, tid, NULL, &regs) < 0 ? -1 : 0;
 }
+
+int as_inject_step(pid_t tid)
+{
+    struct kept kept;
+    if (!keep_state(tid, &kept))
+        return -1;
+    const bool done = go_until(tid, PTRACE_SINGLESTEP, SIGTRAP, &kept);
+    return ptrace(PTRACE_GETREGS, tid, NULL, &kept.regs) == 0 && put_back(tid, &kept) && done ? 0
+                                                                                              : -1;
+}

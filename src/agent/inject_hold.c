@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All threads of a process stand still at a stop that PTRACE_INTERRUPT made, where the kernel would
- * begin interrupted system calls again; what else stops one meanwhile is let through. Source:
- * ptrace(2).
+ * begin interrupted system calls again, or before a signal is delivered, which they get when they
+ * go on: a handler that had begun would come back to where code is to change. Source: ptrace(2).
  */
 #include <dirent.h>
 #include <errno.h>
@@ -161,6 +161,11 @@ static bool take_stop(struct as_held *it, int status)
         return as_hold_look(it);
     }
     const bool is_signal = event == 0 && signal != (SIGTRAP | 0x80);
+    if (is_signal && !as_inject_is_stopping(signal)) {
+        it->signal = signal;
+        it->is_held = ptrace(PTRACE_GETSIGINFO, it->tid, NULL, &it->info) == 0;
+        return as_hold_look(it);
+    }
     ptrace(PTRACE_CONT, it->tid, NULL, (void *)(intptr_t)(is_signal ? signal : 0));
     ptrace(PTRACE_INTERRUPT, it->tid, NULL, NULL); /* that stop has taken the place of this one */
     return true;
@@ -254,6 +259,7 @@ struct as_held *as_hold_leader(int memory)
         struct as_held *it = &as_held[i];
         const unsigned good = is_in_sequence(it, memory) ? 1
                               : it->is_grouped           ? 2
+                              : it->signal               ? 2
                               : it->again != it->pc      ? 3
                                                          : 4;
         if (good > best) {
@@ -266,18 +272,26 @@ struct as_held *as_hold_leader(int memory)
     return found;
 }
 
-/* On to the stop of PTRACE_INTERRUPT, at which all others stand. */
+static void let_go(const struct as_held *it, enum __ptrace_request how)
+{
+    if (it->signal)
+        ptrace(PTRACE_SETSIGINFO, it->tid, NULL, &it->info);
+    ptrace(how, it->tid, NULL, (void *)(intptr_t)it->signal);
+}
+
+/* On to the stop of PTRACE_INTERRUPT, at which others stand. */
 static void go_back_to_stop(const struct as_held *it)
 {
     ptrace(PTRACE_INTERRUPT, it->tid, NULL, NULL);
-    ptrace(PTRACE_CONT, it->tid, NULL, NULL);
+    let_go(it, PTRACE_CONT);
 }
 
 static void settle_thread(struct as_held *it)
 {
     int status = 0;
-    it->is_held = it->is_moved = false;
     go_back_to_stop(it);
+    it->is_held = it->is_moved = false;
+    it->signal = 0;
     while (!it->is_held) {
         const pid_t got = waitpid(it->tid, &status, __WALL);
         if ((got < 0 && errno != EINTR) || (got > 0 && !take_stop(it, status)))
@@ -287,33 +301,20 @@ static void settle_thread(struct as_held *it)
 
 #define SIGTRAP_BIT (UINT64_C(1) << (SIGTRAP - 1))
 
-/* The trap that ends a step would change what a thread thinks of that signal. */
+/* The trap that ends a step would change that it is ignored. */
 static bool may_step(const struct as_held *it)
 {
     return it->again == it->pc && !it->is_grouped &&
-           !((as_inject_status(it->tid, "\nSigBlk:", 16) |
-              as_inject_status(it->tid, "\nSigIgn:", 16)) &
-             SIGTRAP_BIT);
+           !(as_inject_status(it->tid, "\nSigIgn:", 16) & SIGTRAP_BIT);
 }
 
 void as_hold_step(struct as_held *it)
 {
-    int status = 0;
-    if (!may_step(it) || ptrace(PTRACE_SINGLESTEP, it->tid, NULL, NULL) < 0)
+    if (!may_step(it))
         return;
     it->is_moved = true;
-    while (waitpid(it->tid, &status, __WALL) < 0)
-        if (errno != EINTR)
-            return;
-    if (WIFSTOPPED(status) && status >> 16 == 0 && WSTOPSIG(status) == SIGTRAP) {
-        as_hold_look(it);
-        return;
-    }
-    it->is_held = it->is_moved = false; /* something else has happened to it */
-    while (take_stop(it, status) && !it->is_held)
-        while (waitpid(it->tid, &status, __WALL) < 0)
-            if (errno != EINTR)
-                return;
+    as_inject_step(it->tid);
+    as_hold_look(it);
 }
 
 void as_hold_release(void)
@@ -323,7 +324,7 @@ void as_hold_release(void)
         if (it->is_held && it->is_moved)
             go_back_to_stop(it); /* as_inject_handle lets it go on, or listen */
         else if (it->is_held)
-            ptrace(it->is_grouped ? PTRACE_LISTEN : PTRACE_CONT, it->tid, NULL, NULL);
+            let_go(it, it->is_grouped ? PTRACE_LISTEN : PTRACE_CONT);
     }
     as_held_n = 0;
 }
@@ -333,7 +334,7 @@ void as_hold_detach(void)
     for (unsigned i = 0; i < as_held_n; i++) {
         if (as_held[i].is_moved)
             settle_thread(&as_held[i]);
-        ptrace(PTRACE_DETACH, as_held[i].tid, NULL, NULL);
+        let_go(&as_held[i], PTRACE_DETACH);
         as_inject_forget_thread(as_held[i].tid);
     }
     as_held_n = 0;

@@ -7,6 +7,7 @@
 #define AS_AGENT_INJECT_INTERNAL_H
 
 #include <assay/error.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -86,6 +87,8 @@ int as_inject_syscall(pid_t tid, uint64_t at, const uint64_t argument[7], int64_
 /* Runs a hook to its trap; %gs stays where that has led it. */
 int as_inject_hook(pid_t tid, uint64_t entry, uint64_t hook, uint64_t given);
 int as_inject_set_gs(pid_t tid, uint64_t base);
+/* Runs one instruction of its own, to a trap. */
+int as_inject_step(pid_t tid);
 
 /* ---- inject.c ---- */
 
@@ -103,6 +106,7 @@ void as_inject_forget_process(pid_t pid);
 struct as_injected *as_inject_process(unsigned number);
 /* What happened to a thread that waitpid(2) told of: it goes on. */
 void as_inject_handle(pid_t tid, int status);
+bool as_inject_is_stopping(int signal);
 /* What happens within so many milliseconds; 0: what has happened. */
 void as_inject_handle_for(unsigned ms);
 
@@ -115,6 +119,8 @@ struct as_held {
     /* It ran something for us, and stands at another stop than that of PTRACE_INTERRUPT: there is
      * no PTRACE_LISTEN, and none of the interrupted system calls begins again. */
     bool is_moved;
+    int signal; /* that it is about to get; 0 */
+    siginfo_t info;
     uint64_t pc, again, sp, base; /* as in struct as_bare_thread */
     uint64_t segment;             /* of code */
 };

@@ -172,9 +172,9 @@ class Checks:
         it = Attached(program, self.out, 16)
         before, bad, instances = mappings(it.pid), [], 0
         for number in range(ROUNDS):
-            result, why = self.attach(it, ["time", "count"][number % 2], 5)
-            if not result or result["rest"]:
-                bad.append(why or result["rest"])
+            result, why = self.attach(it, ["time", "count"][number % 2], 20)
+            if not result or result["rest"] or result["unplaced"]:
+                bad.append(why or result["rest"] or f"{result['unplaced']} loops are not entered")
             else:
                 instances += sum(loop["instances"] for loop in result["loops"])
         self.tap.equal(bad, [], f"{ROUNDS} rounds on a program of 16 threads: all attach and leave")
@@ -184,9 +184,16 @@ class Checks:
 
     def killed(self, program):
         it = Attached(program, self.out)
-        killer = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -KILL {it.pid}"])
-        result, why = self.attach(it, "time", 600)
-        killer.wait()
+
+        def kill():
+            while not changed_code(it.pid):
+                time.sleep(0.01)
+            time.sleep(0.3)
+            it.process.kill()
+        killer = threading.Thread(target=kill)
+        killer.start()
+        result, why = self.attach(it, "time", 1500)
+        killer.join()
         it.process.wait()
         self.tap.point(result and sum(loop["instances"] for loop in result["loops"]) > 0,
                        "a program that is killed meanwhile leaves what was recorded", why)

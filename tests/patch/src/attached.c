@@ -73,7 +73,7 @@ static void *work(void *argument)
     const uint64_t tid = (uint64_t)syscall(SYS_gettid);
     uint64_t s = w->number + 1;
     while (w->asked ? w->rounds < w->asked : !is_over) {
-        const long trips = 200 + (long)(s >> 33) % 60000;
+        const long trips = 200 + (long)(s >> 33) % 120000;
         const uint64_t t0 = ticks();
         s = mix(s, trips);
         const uint64_t t1 = ticks();
