@@ -20,6 +20,7 @@
 #define UNDO_TRIES  100u
 #define LEAVE_TRIES 100u
 #define STEPS_MOST  8u
+#define DEAF_TRIES  3u
 #define BETWEEN_MS  10u
 #define CODE_64     0x33u
 
@@ -291,14 +292,15 @@ void as_attach_enter(pid_t pid, struct as_agent_control *control, const struct a
 /* Until the code is what it was; all stand still then. */
 static enum as_attach_end undo_jumps(const struct as_injected *it, struct as_attach_state *state)
 {
-    for (unsigned tries = 1;; tries++) {
+    for (unsigned tries = 1, deaf = 0;; tries++) {
         const enum as_attach_refusal refusal = hold_again(it, state);
         if (refusal && refusal != AS_ATTACH_DEAF)
             return AS_ATTACH_LOST;
+        deaf += refusal == AS_ATTACH_DEAF;
         const int64_t pending = refusal ? 1 : change_code(it, AS_BARE_UNDO, false);
         if (pending == 0)
             return AS_ATTACH_CLEAN;
-        if (tries == UNDO_TRIES || pending < 0 || refusal) {
+        if (tries == UNDO_TRIES || pending < 0 || deaf == DEAF_TRIES) {
             as_hold_release();
             return AS_ATTACH_PATCHED;
         }

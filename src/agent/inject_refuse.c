@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a process that runs can be entered, and why not, in the words of its user. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "agent/inject.h"
@@ -157,6 +159,63 @@ static int check_directory(pid_t pid, const char *directory, struct assay_error 
                         (int)pid, directory);
 }
 
+static char state_of(pid_t pid)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    const char *name_end = n > 0 ? strrchr(text, ')') : NULL;
+    return name_end && name_end[1] == ' ' ? name_end[2] : 'X';
+}
+
+static bool is_narrow(pid_t pid)
+{
+    char path[64];
+    unsigned char head[EI_NIDENT] = "";
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is = fd >= 0 && read(fd, head, sizeof head) == sizeof head &&
+                    memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS32;
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* A child that seizes it and ends leaves no trace there. 0 or errno. */
+static int try_ptrace(pid_t pid)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0 ? errno : 0);
+    if (child < 0)
+        return 0; /* what comes next will say why */
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+}
+
+static int check_state(pid_t pid, struct assay_error *err)
+{
+    struct as_attach_state found = {.refusal = AS_ATTACH_DONE, .who = pid};
+    const char state = state_of(pid);
+    if (state == 'X' || state == 'Z')
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "process %d: has ended, or its first thread has; name one that runs",
+                            (int)pid);
+    found.error = try_ptrace(pid);
+    if (found.error)
+        found.refusal = AS_ATTACH_FORBIDDEN;
+    else if (state == 'T')
+        found.refusal = AS_ATTACH_HALTED;
+    else if (is_narrow(pid))
+        found.refusal = AS_ATTACH_NARROW;
+    return as_attach_refuse(pid, &found, err);
+}
+
 int as_injector_attach_check(pid_t pid, const char *directory, struct assay_error *err)
 {
     char theirs[64];
@@ -173,6 +232,7 @@ int as_injector_attach_check(pid_t pid, const char *directory, struct assay_erro
         return refuse_confined(pid, pid, err);
     if (yama_scope() == '3')
         return refuse_ptrace(pid, EPERM, err);
+    AS_TRY(check_state(pid, err));
     return directory ? check_directory(pid, directory, err) : 0;
 }
 

@@ -107,6 +107,22 @@ END
     ends_well
 }
 
+@test "refused at once: a process that is stopped, or of another user" {
+    may_enter
+    kill -STOP "$pid"
+    run "$ASSAY" vprof --pid "$pid" -o x.assay
+    [ "$status" -ne 0 ]
+    like "*process $pid: is stopped by a signal*" "$output"
+    kill -CONT "$pid"
+    [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null || {
+        chmod 777 .
+        run setpriv --reuid 65534 --clear-groups "$ASSAY" count --pid "$pid" -o x.assay
+        [ "$status" -ne 0 ]
+        like "*process $pid: *user*root*" "$output"
+    }
+    ends_well
+}
+
 @test "refused: no process, a command with it, a time without one" {
     run "$ASSAY" vprof --pid 99999999 -o x.assay
     [ "$status" -ne 0 ]

@@ -95,6 +95,11 @@ def changed_code(pid):
     return bad
 
 
+def status_of(pid, key):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as lines:
+        return next(line.split()[1] for line in lines if line.startswith(key + ":"))
+
+
 def state_of(pid):
     return open(f"/proc/{pid}/stat", encoding="utf-8").read().rpartition(")")[2].split()[0]
 
@@ -213,11 +218,27 @@ class Checks:
         runner.wait()
         until = time.monotonic() + 60
         while time.monotonic() < until and (changed_code(it.pid) or
-                                            "TracerPid:\t0" not in
-                                            open(f"/proc/{it.pid}/status").read()):
+                                            status_of(it.pid, "TracerPid") != "0"):
             time.sleep(0.02)
         self.left_alone(it, before, "whoever attached is killed")
         self.same_end(it, "whoever attached is killed")
+
+    def follower_killed(self, program):
+        """Who follows is killed: nothing can be taken away, and the program lives."""
+        it = Attached(program, self.out)
+
+        def kill():
+            while not changed_code(it.pid):
+                time.sleep(0.01)
+            time.sleep(0.2)
+            os.kill(int(status_of(it.pid, "TracerPid")), signal.SIGKILL)
+        killer = threading.Thread(target=kill)
+        killer.start()
+        result, why = self.attach(it, "time", 1500)
+        killer.join()
+        self.tap.point(result and "was killed" in result["rest"] and changed_code(it.pid),
+                       "who follows is killed: it is said what stays", why or result["rest"])
+        self.same_end(it, "who follows is killed")
 
     def stopped_from_outside(self, program):
         """SIGSTOP and SIGCONT come while it is entered and left: it goes on in the end."""
@@ -295,7 +316,7 @@ class Checks:
         if tracer == 0:
             libc.ptrace(PTRACE_SEIZE, it.pid, None, None)
             signal.pause()
-        while "TracerPid:\t0" in open(f"/proc/{it.pid}/status").read():
+        while status_of(it.pid, "TracerPid") == "0":
             time.sleep(0.01)
         self.refused(it, f"is traced by process {tracer}", "one that another traces")
         os.kill(tracer, signal.SIGKILL)
@@ -342,6 +363,7 @@ def main():
     checks.again_and_again(shared)
     checks.killed(shared)
     checks.abandoned(shared)
+    checks.follower_killed(shared)
     checks.stopped_from_outside(shared)
     checks.stopped_meanwhile(shared)
     checks.first_ends()
