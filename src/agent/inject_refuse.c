@@ -202,7 +202,9 @@ static int check_state(pid_t pid, struct assay_error *err)
 {
     struct as_attach_state found = {.refusal = AS_ATTACH_DONE, .who = pid};
     const char state = state_of(pid);
-    if (state == 'X' || state == 'Z')
+    if (state == 'X')
+        return refuse_ptrace(pid, ESRCH, err);
+    if (state == 'Z')
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "process %d: has ended, or its first thread has; name one that runs",
                             (int)pid);
