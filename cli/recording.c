@@ -55,6 +55,22 @@ static int take_duration(const char *text, double *seconds, struct assay_error *
     return 0;
 }
 
+#define LOOK_USUAL_S 10.0 /* at a process that is timed or counted */
+
+/* A command that is run several times runs to its end; a process is looked at for so long. */
+static int check_times(const struct as_arguments *args, struct assay_profile_request *request,
+                       struct assay_error *err)
+{
+    if (args->verb != AS_VERB_VPROF && args->verb != AS_VERB_COUNT)
+        return 0;
+    if (request->command && request->duration_s > 0)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--duration: is for --pid here; a command runs to its end");
+    if (!request->command && request->duration_s <= 0)
+        request->duration_s = LOOK_USUAL_S;
+    return 0;
+}
+
 static int take_size(const char *option, const char *text, uint64_t *size_b,
                      struct assay_error *err)
 {
@@ -133,11 +149,12 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
         request->command = (const char *const *)args->positional;
     if (request->command && as_given(args, AS_OPTION_PID))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--pid: a command is given too; profile one or the other");
+                            "--pid: a command is given too; write one or the other");
     if (!request->command && !as_given(args, AS_OPTION_PID))
         return no_command(args, err);
     AS_TRY(take_rate(args->value[AS_OPTION_RATE], &request->sampling.rate_hz, err));
     AS_TRY(take_duration(args->value[AS_OPTION_DURATION], &request->duration_s, err));
+    AS_TRY(check_times(args, request, err));
     AS_TRY(take_stack_size(args->value[AS_OPTION_STACK_SIZE], &request->sampling, err));
     return take_size("--max-size", args->value[AS_OPTION_MAX_SIZE], &request->max_b, err);
 }

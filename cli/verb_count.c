@@ -189,7 +189,7 @@ static int show_text(struct counted_view *view, struct assay_error *err)
     const struct assay_count_result *result = view->result;
     struct as_table table;
     struct note_kinds said = {0};
-    if (result->interrupted) {
+    if (result->interrupted && !result->counted_run) {
         as_cli_print(view->cli, "interrupted before all was counted\n");
         return 0;
     }
@@ -305,7 +305,9 @@ static int count_into(struct as_cli *cli, struct as_experiment_name *name,
     AS_TRY(as_experiment_create(cli, name, &view.experiment, err));
     as_arena_init(&view.arena);
     int rc = assay_count_run(view.experiment, request, result, err);
-    if (rc == 0)
+    if (rc == 0 && result->rest[0])
+        as_cli_note(cli, "%s", result->rest);
+    if (rc == 0 && request->profile.command) /* else the runs are of different work */
         rc = assay_trust_run(view.experiment, result->profile.run_id, err);
     if (rc == 0)
         rc = show_counts(&view, err);

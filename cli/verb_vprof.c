@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay vprof -- CMD...`: profiles a command, runs it again with its hot loops timed instance by
- * instance, and says what their instances are.
+ * `assay vprof -- CMD...`: profiles a command, or a process that runs, runs it again with its hot
+ * loops timed instance by instance, and says what their instances are.
  */
 #include <math.h>
 #include <stdio.h>
@@ -342,7 +342,9 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
     struct shown it = {.cli = cli, .result = result};
     AS_TRY(as_experiment_create(cli, name, &it.experiment, err));
     int rc = assay_vprof_run(it.experiment, request, result, err);
-    if (rc == 0)
+    if (rc == 0 && result->rest[0])
+        as_cli_note(cli, "%s", result->rest);
+    if (rc == 0 && request->profile.command) /* else the runs are of different work */
         rc = assay_trust_run(it.experiment, result->profile.run_id, err);
     if (rc == 0)
         rc = cli->format == AS_FORMAT_TEXT ? show_text(&it, err) : show_json(&it, err);

@@ -76,8 +76,10 @@ struct assay_count_object {
 double assay_count_intensity(const struct assay_count_object *object);
 
 struct assay_count_request {
-    struct assay_profile_request profile; /* its command runs twice */
-    unsigned top;                         /* so many functions of most time; 0: 16 */
+    /* Its command runs twice; a process that it attaches to is looked at twice, for its duration.
+     */
+    struct assay_profile_request profile;
+    unsigned top; /* so many functions of most time; 0: 16 */
     const char
         *functions;    /* only functions whose names match (extended regular expression); NULL */
     const char *loops; /* only loops whose function or address (0x...) match, each alone; NULL */
@@ -86,10 +88,13 @@ struct assay_count_request {
 struct assay_count_result {
     struct assay_profile_result profile; /* of the first run */
     int64_t counted_run;                 /* 0: nothing could be counted */
-    bool interrupted;     /* the user asked for the end of one of its runs: nothing was counted */
+    /* The user asked for the end of one of its runs: of a command nothing was counted, of a process
+     * what it executed until then. */
+    bool interrupted;
     double slowdown;      /* processor time of that run to the first's; 0: not known */
     double refused_share; /* of the time of all that was chosen: could not be counted */
     uint64_t threads_missed, damaged;
+    char rest[256]; /* what stays in the process that was attached to; "": nothing */
     struct assay_count_object *object; /* functions, each followed by its loops; then loops alone */
     size_t object_n;
 };

@@ -21,8 +21,10 @@ extern "C" {
 #endif
 
 struct assay_vprof_request {
-    struct assay_profile_request profile; /* its command runs two or three times */
-    unsigned top;                         /* so many loops of most time; 0: 16 */
+    /* Its command runs two or three times; a process that it attaches to is looked at as often, for
+     * its duration each time. */
+    struct assay_profile_request profile;
+    unsigned top;        /* so many loops of most time; 0: 16 */
     const char *loops;   /* only these: addresses (0x...) and functions, by commas; or NULL */
     uint32_t every;      /* one instance of so many is timed; 0: as the budget allows */
     double max_overhead; /* share of the run that timing may take; 0: 0.05 */
@@ -101,6 +103,7 @@ struct assay_vprof_result {
     double refused_share;       /* of the time of all loops chosen */
     double empty_cycles;        /* of an empty instance: subtracted from each */
     uint64_t threads_missed;    /* could not be timed */
+    char rest[256];             /* what stays in the process that was attached to; "": nothing */
     struct assay_vprof_loop *loop;
     size_t loop_n;
     char **path_text; /* those of paths */

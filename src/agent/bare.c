@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/bare_hooks.h"
 #include "agent/bare_libc.h"
 #include "agent/patcher.h"
 #include "agent/patcher_stop.h"
@@ -62,6 +63,26 @@ static void note_locals(void)
     locals_first = own;
 }
 
+void as_bare_end_thread(struct as_patcher_locals *own)
+{
+    struct as_patcher_locals **at = &locals_first;
+    while (*at && *at != own)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = own->next;
+    as_patcher_set_base(own);
+    as_patcher_thread_end();
+}
+
+bool as_bare_is_thread(const struct as_patcher_locals *base)
+{
+    const struct as_patcher_locals *at = locals_first;
+    while (at && at != base)
+        at = at->next;
+    return at;
+}
+
 static bool has_ended(pid_t tid)
 {
     return tid == as_agent_self.tid || /* its number is another's now */
@@ -69,24 +90,19 @@ static bool has_ended(pid_t tid)
 }
 
 /* Nobody tells of a thread's end: the next one cleans up behind those that are gone. */
-static void end_threads(void)
+void as_bare_end_ended(void)
 {
-    struct as_patcher_locals **at = &locals_first;
-    while (*at) {
-        struct as_patcher_locals *one = *at;
-        if (!has_ended((pid_t)one->thread->tid)) {
-            at = &one->next;
-            continue;
-        }
-        *at = one->next;
-        as_patcher_set_base(one);
-        as_patcher_thread_end();
+    struct as_patcher_locals *next;
+    for (struct as_patcher_locals *one = locals_first; one; one = next) {
+        next = one->next;
+        if (has_ended((pid_t)one->thread->tid))
+            as_bare_end_thread(one);
     }
 }
 
 /* ---- Hooks ---------------------------------------------------------------------------------- */
 
-static void begin_bare(struct as_bare_given *given)
+void as_bare_begin(struct as_bare_given *given)
 {
     uint64_t base = 1;
     as_bare_given = given;
@@ -96,7 +112,6 @@ static void begin_bare(struct as_bare_given *given)
     if (!as_agent.control)
         return;
     as_agent.pid = getpid();
-    as_agent_self.tid = as_agent.pid;
     as_patcher_set_base(&unborn);
     if (!as_agent_patcher.begin()) {
         as_patcher_set_base(NULL);
@@ -113,12 +128,12 @@ static void begin_bare(struct as_bare_given *given)
     given->nowhere = (uintptr_t)nowhere;
 }
 
-static void begin_thread(void)
+struct as_patcher_locals *as_bare_begin_thread(void)
 {
-    end_threads();
     as_patcher_set_base(&unborn);
     as_patcher_thread_begin();
     note_locals();
+    return as_patcher_locals();
 }
 
 static void begin_child(void)
@@ -137,10 +152,15 @@ void as_bare_do(uint64_t hook, struct as_bare_given *given)
 {
     as_agent_self.tid = (pid_t)syscall(SYS_gettid);
     if (hook == AS_BARE_BEGIN)
-        begin_bare(given);
-    else if (as_agent.state == AS_AGENT_READY && hook == AS_BARE_THREAD)
-        begin_thread();
-    else if (as_agent.state == AS_AGENT_READY && hook == AS_BARE_FORKED)
+        as_bare_begin(given);
+    else if (hook == AS_BARE_ATTACH)
+        as_bare_attach(given);
+    else if (hook >= AS_BARE_WRITE)
+        as_bare_change(given, hook);
+    else if (as_agent.state == AS_AGENT_READY && hook == AS_BARE_THREAD) {
+        as_bare_end_ended();
+        as_bare_begin_thread();
+    } else if (as_agent.state == AS_AGENT_READY && hook == AS_BARE_FORKED)
         begin_child();
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the bare agent and whoever brings it into a program share. It is the patcher without the C
- * library, for programs that nothing can be preloaded into: its image is copied into their memory,
- * and threads that are held by ptrace(2) run its hooks, one at a time (doc/agent.md).
+ * library, for programs that nothing can be preloaded into, and processes that run already: its
+ * image is copied into their memory, and threads that are held by ptrace(2) run its hooks, one at a
+ * time (doc/agent.md).
  */
 #ifndef AS_AGENT_BARE_H
 #define AS_AGENT_BARE_H
@@ -17,7 +18,29 @@
 enum as_bare_hook {
     AS_BARE_BEGIN,  /* the program is about to begin: its first thread */
     AS_BARE_THREAD, /* in a new thread, before its first instruction */
-    AS_BARE_FORKED  /* in the child of a fork */
+    AS_BARE_FORKED, /* in the child of a fork */
+    /* Into a process that runs already, all of whose threads stand still: */
+    AS_BARE_ATTACH, /* clones are made; threads of the table get a file, and where %gs leads */
+    AS_BARE_WRITE,  /* jumps are written where no thread stands in the way */
+    AS_BARE_UNDO,   /* the code becomes what it was */
+    AS_BARE_LEAVE   /* threads of the table that are out of the clones have ended for us */
+};
+
+/* A file that is mapped, as the loader would tell. */
+struct as_bare_module {
+    uint64_t bias, phdr, phnum;
+    uint64_t name; /* address of its path */
+};
+
+/* A thread that stands still. */
+struct as_bare_thread {
+    uint32_t tid;
+    uint32_t is_inside; /* WRITE, UNDO: in the way; LEAVE: in a clone, or in what clones call */
+    /* Where it stands; and where it would begin again the system call that it waits in, or the
+     * same. */
+    uint64_t pc, again;
+    uint64_t base;             /* of its %gs */
+    uint64_t stack, stack_end; /* what of it is in use, at most */
 };
 
 struct as_bare_given {
@@ -27,7 +50,12 @@ struct as_bare_given {
      * not wanted here), and a number of such threads. */
     uint64_t nowhere, missed;
     uint64_t ignore[4]; /* what the kernel takes for "SIGTRAP is ignored" */
-    char directory[3968];
+    /* Of a process that ran already: tables of the two structs above. */
+    uint64_t module, modules, thread, threads;
+    uint64_t image, image_end;
+    uint64_t last;    /* WRITE: what cannot be written now is given up; LEAVE: none is waited for */
+    uint64_t pending; /* WRITE, UNDO, LEAVE answer: regions, or threads, that wait */
+    char directory[3952];
 };
 _Static_assert(sizeof(struct as_bare_given) <= 4096, "has a page");
 

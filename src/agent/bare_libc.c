@@ -131,15 +131,30 @@ void *dlsym(void *handle, const char *symbol)
     return NULL;
 }
 
-int dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
+static int tell_module(const struct as_bare_module *it,
+                       int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
 {
     struct dl_phdr_info info;
     memset(&info, 0, sizeof info);
-    info.dlpi_name = "";
-    info.dlpi_addr = as_bare_given->bias;
-    info.dlpi_phdr = (const ElfW(Phdr) *)(uintptr_t)as_bare_given->phdr;
-    info.dlpi_phnum = (ElfW(Half))as_bare_given->phnum;
+    info.dlpi_name = (const char *)(uintptr_t)it->name;
+    info.dlpi_addr = it->bias;
+    info.dlpi_phdr = (const ElfW(Phdr) *)(uintptr_t)it->phdr;
+    info.dlpi_phnum = (ElfW(Half))it->phnum;
     return each(&info, sizeof info, data);
+}
+
+int dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
+{
+    const struct as_bare_module own = {as_bare_given->bias, as_bare_given->phdr,
+                                       as_bare_given->phnum, (uintptr_t) ""};
+    const struct as_bare_module *all =
+        (const struct as_bare_module *)(uintptr_t)as_bare_given->module;
+    int rc = 0;
+    if (as_bare_given->modules == 0)
+        return tell_module(&own, each, data);
+    for (uint64_t i = 0; rc == 0 && i < as_bare_given->modules; i++)
+        rc = tell_module(&all[i], each, data);
+    return rc;
 }
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */

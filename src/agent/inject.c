@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/kcmp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,30 +23,27 @@
 #include <unistd.h>
 
 #include "agent/inject_internal.h"
+#include "base/clock.h"
 #include "base/error.h"
 
-#define THREADS_MOST   (UINT32_C(1) << 22) /* the kernel has no higher numbers */
-#define PROCESSES_MOST 4096u
-#define SEIZE_TRIES    20
-#define OPTIONS                                                                                    \
-    (PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK |      \
-     PTRACE_O_TRACEEXEC)
+#define THREADS_MOST (UINT32_C(1) << 22) /* the kernel has no higher numbers */
+#define SEIZE_TRIES  20
 
 static struct {
     struct as_image image;
     struct as_agent_control *control;
     const char *directory;
     uint8_t *known; /* a bit a thread */
-    struct as_injected process[PROCESSES_MOST];
+    struct as_injected process[AS_INJECT_PROCESSES];
     unsigned processes;
     pid_t parent;
-    volatile sig_atomic_t busy, leaves; /* a thread runs what is ours; we are to go */
+    struct as_attach_state *attached; /* to a process that ran before; NULL: to a child */
+    volatile sig_atomic_t leaves;     /* we are to go */
 } follow;
 
 /* ---- Who is known ---------------------------------------------------------------------------- */
 
-/* Whether it was not known yet. */
-static bool meet_thread(pid_t tid)
+bool as_inject_meet_thread(pid_t tid)
 {
     const uint32_t n = (uint32_t)tid % THREADS_MOST;
     const uint8_t bit = (uint8_t)(1u << n % 8);
@@ -54,7 +52,7 @@ static bool meet_thread(pid_t tid)
     return is_new;
 }
 
-static void forget_thread(pid_t tid)
+void as_inject_forget_thread(pid_t tid)
 {
     const uint32_t n = (uint32_t)tid % THREADS_MOST;
     follow.known[n / 8] &= (uint8_t) ~(1u << n % 8);
@@ -68,19 +66,24 @@ static struct as_injected *find_process(pid_t pid)
     return NULL;
 }
 
-static void forget_process(pid_t pid)
+void as_inject_forget_process(pid_t pid)
 {
     struct as_injected *it = find_process(pid);
     if (it)
         *it = follow.process[--follow.processes];
 }
 
-static struct as_injected *add_process(const struct as_injected *it)
+struct as_injected *as_inject_add_process(const struct as_injected *it)
 {
-    if (follow.processes == PROCESSES_MOST)
+    if (follow.processes == AS_INJECT_PROCESSES)
         return NULL;
     follow.process[follow.processes] = *it;
     return &follow.process[follow.processes++];
+}
+
+struct as_injected *as_inject_process(unsigned number)
+{
+    return number < follow.processes ? &follow.process[number] : NULL;
 }
 
 /* ---- What happens ---------------------------------------------------------------------------- */
@@ -95,7 +98,7 @@ static void meet_process(pid_t pid)
     own = *parent;
     own.pid = pid;
     /* 0: the same; below 0: not known, and then it must not be written to. */
-    if (syscall(SYS_kcmp, parent->pid, pid, KCMP_VM, 0, 0) <= 0 || !add_process(&own))
+    if (syscall(SYS_kcmp, parent->pid, pid, KCMP_VM, 0, 0) <= 0 || !as_inject_add_process(&own))
         as_inject_leave_out(parent, pid);
     else
         as_inject_tell(&own, pid, AS_BARE_FORKED);
@@ -105,26 +108,29 @@ static void meet_new(pid_t tid)
 {
     const pid_t pid = (pid_t)as_inject_status(tid, "\nTgid:", 10);
     const struct as_injected *it = pid == tid ? NULL : find_process(pid);
+    const struct as_injected own = it ? *it : (struct as_injected){0};
     if (pid == tid)
         meet_process(pid);
     else if (it)
-        as_inject_tell(it, tid, AS_BARE_THREAD);
+        as_inject_tell(&own, tid, AS_BARE_THREAD);
 }
 
 static void meet_execution(pid_t pid)
 {
     struct as_injected it;
     unsigned long former = 0;
-    forget_process(pid);
+    as_inject_forget_process(pid);
     if (ptrace(PTRACE_GETEVENTMSG, pid, NULL, &former) == 0 && (pid_t)former != pid)
-        forget_thread((pid_t)former); /* the thread that did it has the process's number now */
-    meet_thread(pid);
-    if (follow.processes < PROCESSES_MOST &&
+        as_inject_forget_thread(
+            (pid_t)former); /* the thread that did it has the process's number now */
+    as_inject_meet_thread(pid);
+    as_inject_forget_process(pid); /* what was in its memory is gone */
+    if (!follow.attached && follow.processes < AS_INJECT_PROCESSES &&
         as_inject_program(pid, follow.control, &follow.image, follow.directory, &it) == 0)
-        add_process(&it);
+        as_inject_add_process(&it);
 }
 
-static bool is_stopping(int signal)
+bool as_inject_is_stopping(int signal)
 {
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
@@ -135,61 +141,93 @@ static void meet_stop(pid_t tid, int status)
     if (event == PTRACE_EVENT_EXEC) {
         meet_execution(tid);
     } else if (event == PTRACE_EVENT_STOP) {
-        if (meet_thread(tid))
+        const bool is_new = as_inject_meet_thread(tid);
+        if (is_new)
             meet_new(tid);
-        if (is_stopping(signal)) { /* it stays there until SIGCONT comes */
+        if (as_inject_is_stopping(signal) && !is_new) { /* it stays there until SIGCONT comes */
             ptrace(PTRACE_LISTEN, tid, NULL, NULL);
             return;
         }
+        if (as_inject_is_stopping(signal)) /* what it ran for us has ended at another stop */
+            ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
     }
     const bool is_own = event == 0 && signal != (SIGTRAP | 0x80);
     ptrace(PTRACE_CONT, tid, NULL, (void *)(intptr_t)(is_own ? signal : 0));
 }
 
-static void follow_all(void)
+void as_inject_handle(pid_t tid, int status)
 {
+    if (WIFSTOPPED(status)) {
+        meet_stop(tid, status);
+    } else {
+        as_inject_forget_thread(tid);
+        as_inject_forget_process(tid);
+    }
+}
+
+void as_inject_handle_for(unsigned ms)
+{
+    const int64_t until_ns = as_monotonic_ns() + (int64_t)ms * 1000000;
+    const struct timespec time = {0, 200000};
     for (;;) {
         int status = 0;
-        const pid_t tid = waitpid(-1, &status, __WALL);
+        const pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+        if (tid > 0)
+            as_inject_handle(tid, status);
+        else if ((tid < 0 && errno == ECHILD) || as_monotonic_ns() >= until_ns)
+            return;
+        else
+            nanosleep(&time, NULL);
+    }
+}
+
+/* Until there is nobody left, or we are to go. Signals come in ppoll(2) alone: never while a thread
+ * runs what is ours, and never just before a wait that they should end. */
+static void follow_all(void)
+{
+    const struct timespec none = {0, 0};
+    sigset_t waiting;
+    sigprocmask(SIG_SETMASK, NULL, &waiting);
+    sigdelset(&waiting, SIGTERM);
+    sigdelset(&waiting, SIGCHLD);
+    while (!follow.leaves) {
+        int status = 0;
+        const pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
         if (tid < 0 && errno != EINTR)
             return;
-        if (tid < 0)
-            continue;
-        follow.busy = 1;
-        if (WIFSTOPPED(status)) {
-            meet_stop(tid, status);
-        } else {
-            forget_thread(tid);
-            forget_process(tid);
-        }
-        follow.busy = 0;
-        if (follow.leaves)
-            return;
+        if (tid > 0)
+            as_inject_handle(tid, status);
+        ppoll(NULL, 0, tid > 0 ? &none : NULL, &waiting);
     }
 }
 
 /* ---- The process ----------------------------------------------------------------------------- */
 
-/* The kernel lets go of all when we end: never while a thread runs what is ours. */
+/* Who asks us to go is our parent, or the kernel when that has ended. */
+static void wake_up(int number)
+{
+    (void)number; /* ends a wait */
+}
+
 static void let_all_go(int number, siginfo_t *info, void *context)
 {
     (void)number;
     (void)context;
-    if (info->si_pid != follow.parent)
+    if (info->si_pid != follow.parent && getppid() == follow.parent)
         return;
     follow.leaves = 1;
-    if (!follow.busy)
-        _exit(0);
 }
 
 /* Signals of the terminal are for the program; its descriptors are not for us to hold open. */
 static void stand_apart(int report)
 {
     struct sigaction action = {.sa_sigaction = let_all_go, .sa_flags = SA_SIGINFO};
+    struct sigaction wake = {.sa_handler = wake_up};
     sigset_t mask;
     sigfillset(&mask);
+    sigfillset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);
-    sigdelset(&mask, SIGTERM);
+    sigaction(SIGCHLD, &wake, NULL);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     const int none = open("/dev/null", O_RDWR);
     for (int fd = 0; fd < 3 && none >= 0; fd++)
@@ -206,7 +244,7 @@ static int seize_child(pid_t child)
 {
     const struct timespec time = {0, 10000000};
     for (int tries = 0;; tries++) {
-        if (ptrace(PTRACE_SEIZE, child, NULL, (void *)(intptr_t)OPTIONS) == 0)
+        if (ptrace(PTRACE_SEIZE, child, NULL, (void *)(intptr_t)AS_INJECT_OPTIONS) == 0)
             return 0;
         if (errno != EPERM || tries == SEIZE_TRIES)
             return errno;
@@ -214,17 +252,43 @@ static int seize_child(pid_t child)
     }
 }
 
-__attribute__((noreturn)) static void be_follower(pid_t child, int report)
+static void report_to_parent(int report, int why)
 {
-    prctl(PR_SET_NAME, "assay-follow");
-    stand_apart(report);
-    const int why = seize_child(child);
-    meet_thread(child);
     while (write(report, &why, sizeof why) < 0 && errno == EINTR)
         ;
     close(report);
+}
+
+static void follow_child(pid_t child, int report)
+{
+    const int why = seize_child(child);
+    as_inject_meet_thread(child);
+    report_to_parent(report, why);
     if (!why)
         follow_all();
+}
+
+static void follow_attached(pid_t pid, int report)
+{
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    as_attach_enter(pid, follow.control, &follow.image, follow.directory, follow.attached);
+    const bool done = follow.attached->refusal == AS_ATTACH_DONE;
+    report_to_parent(report, 0);
+    if (!done)
+        return;
+    if (getppid() == follow.parent)
+        follow_all();
+    as_attach_leave(follow.attached);
+}
+
+__attribute__((noreturn)) static void be_follower(pid_t pid, int report)
+{
+    prctl(PR_SET_NAME, "assay-follow");
+    stand_apart(report);
+    if (follow.attached)
+        follow_attached(pid, report);
+    else
+        follow_child(pid, report);
     _exit(0);
 }
 
@@ -265,9 +329,12 @@ static int read_image(const char *library, struct assay_error *err)
     return as_image_read(path, &follow.image, err);
 }
 
-static int start_follower(struct as_injector *injector, pid_t child, struct assay_error *err)
+/* `*why` is what it reports. */
+static int start_follower(struct as_injector *injector, pid_t pid, int *why,
+                          struct assay_error *err)
 {
-    int report[2], why = 0;
+    int report[2];
+    *why = 0;
     if (pipe2(report, O_CLOEXEC) < 0)
         return as_error_set(err, ASSAY_ERR_LIMIT,
                             "a program cannot be followed: %s; raise the limit of open files with "
@@ -277,15 +344,18 @@ static int start_follower(struct as_injector *injector, pid_t child, struct assa
     injector->pid = fork();
     if (injector->pid == 0) {
         close(report[0]);
-        be_follower(child, report[1]);
+        be_follower(pid, report[1]);
     }
     if (injector->pid < 0)
-        why = errno;
+        *why = errno;
     close(report[1]);
-    if (!why && read(report[0], &why, sizeof why) != (ssize_t)sizeof why)
-        why = ESRCH;
+    ssize_t got = 0;
+    while (!*why && (got = read(report[0], why, sizeof *why)) < 0 && errno == EINTR)
+        ;
+    if (!*why && got != (ssize_t)sizeof *why)
+        *why = ESRCH;
     close(report[0]);
-    return why ? refuse_ptrace(why, err) : 0;
+    return 0;
 }
 
 int as_injector_check(struct assay_error *err)
@@ -302,30 +372,66 @@ int as_injector_check(struct assay_error *err)
     return why ? refuse_ptrace(why, err) : 0;
 }
 
-int as_injector_begin(struct as_injector *injector, pid_t child, const char *directory,
-                      const char *library, struct assay_error *err)
+/* What the follower has of us is a copy. */
+static int begin_follower(struct as_injector *injector, pid_t pid, const char *directory,
+                          const char *library, int *why, struct assay_error *err)
 {
     const int rights = PROT_READ | PROT_WRITE;
     injector->pid = 0;
+    *why = 0;
     AS_TRY(map_control(directory, err));
     void *known = mmap(NULL, THREADS_MOST / 8, rights, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int rc = known == MAP_FAILED ? as_error_nomem(err, "numbers of threads") : 0;
     follow.known = known;
     follow.directory = directory;
+    follow.attached = injector->state;
     if (rc == 0)
         rc = read_image(library, err);
     if (rc == 0)
-        rc = start_follower(injector, child, err);
+        rc = start_follower(injector, pid, why, err);
     if (known != MAP_FAILED)
         munmap(known, THREADS_MOST / 8);
     munmap(follow.control, AS_AGENT_PAGE_B);
     as_image_free(&follow.image);
+    return rc;
+}
+
+int as_injector_begin(struct as_injector *injector, pid_t child, const char *directory,
+                      const char *library, struct assay_error *err)
+{
+    int why;
+    injector->state = NULL;
+    int rc = begin_follower(injector, child, directory, library, &why, err);
+    if (rc == 0 && why)
+        rc = refuse_ptrace(why, err);
     if (rc < 0)
         as_injector_end(injector);
     return rc;
 }
 
-void as_injector_end(struct as_injector *injector)
+int as_injector_attach(struct as_injector *injector, pid_t pid, const char *directory,
+                       const char *library, struct assay_error *err)
+{
+    int why;
+    void *state = mmap(NULL, sizeof *injector->state, PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (state == MAP_FAILED)
+        return as_error_nomem(err, "the state of an attachment");
+    *injector = (struct as_injector){.state = state};
+    injector->state->end = AS_ATTACH_UNKNOWN;
+    int rc = begin_follower(injector, pid, directory, library, &why, err);
+    if (rc == 0 && why) {
+        injector->state->refusal = AS_ATTACH_FORBIDDEN;
+        injector->state->error = why;
+    }
+    if (rc == 0 && injector->state->refusal != AS_ATTACH_DONE)
+        rc = as_attach_refuse(pid, injector->state, err);
+    if (rc < 0)
+        as_injector_end(injector);
+    return rc;
+}
+
+void as_injector_leave(struct as_injector *injector)
 {
     if (injector->pid <= 0)
         return;
@@ -333,4 +439,12 @@ void as_injector_end(struct as_injector *injector)
     while (waitpid(injector->pid, NULL, 0) < 0 && errno == EINTR)
         ;
     injector->pid = 0;
+}
+
+void as_injector_end(struct as_injector *injector)
+{
+    as_injector_leave(injector);
+    if (injector->state)
+        munmap(injector->state, sizeof *injector->state);
+    injector->state = NULL;
 }

@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bringing the bare agent (bare.h) into statically linked programs, from outside: a process of ours
- * follows a program and all that it starts by ptrace(2), and where the executable that is measured
- * is executed, copies the agent's image there before the first instruction. It tells the agent of
- * threads and forks, passes signals on, and sees nothing else.
+ * Bringing the bare agent (bare.h) into programs from outside: a process of ours follows a program
+ * and all that it starts by ptrace(2). A statically linked executable that is measured gets the
+ * agent's image when it is executed, before its first instruction; a process that runs already, of
+ * whatever kind, gets it now, and is left as it was. The agent is told of threads and forks,
+ * signals are passed on, and nothing else is seen.
  */
 #ifndef AS_AGENT_INJECT_H
 #define AS_AGENT_INJECT_H
 
 #include <assay/error.h>
+#include <stddef.h>
 #include <sys/types.h>
 
+struct as_attach_state;
 struct as_injector {
-    pid_t pid; /* of the process that follows; 0: there is none */
+    pid_t pid;                     /* of the process that follows; 0: there is none */
+    struct as_attach_state *state; /* of an attachment; NULL */
 };
 
 /* Before anything runs: whether ptrace(2) is permitted at all. Errors: PERMISSION. */
@@ -24,7 +28,22 @@ int as_injector_check(struct assay_error *err);
  */
 int as_injector_begin(struct as_injector *injector, pid_t child, const char *directory,
                       const char *library, struct assay_error *err);
-/* Lets go of what still runs. */
+/*
+ * Brings the agent into process `pid`, which goes on. `directory` is as above. Errors: PERMISSION
+ * (ptrace is forbidden, another traces it, it has confined itself), NOT_FOUND (it has ended; no
+ * image), UNSUPPORTED (32-bit code, its %gs is used, it is stopped, a thread cannot be stopped),
+ * LIMIT (threads), IO (it cannot open the files of `directory`).
+ */
+int as_injector_attach(struct as_injector *injector, pid_t pid, const char *directory,
+                       const char *library, struct assay_error *err);
+/* Before that, with nothing done to the process: what can be seen to stand against it. The files of
+ * `directory`, when given, must be there for it, too. Errors: as above. */
+int as_injector_attach_check(pid_t pid, const char *directory, struct assay_error *err);
+/* Lets go of what still runs; code of an attached process becomes what it was. */
+void as_injector_leave(struct as_injector *injector);
+/* After that: one sentence on what stays in an attached process; NULL: nothing does. */
+const char *as_injector_rest(const struct as_injector *injector, char *text, size_t n);
+/* Leaves, and releases what is held. */
 void as_injector_end(struct as_injector *injector);
 
 #endif

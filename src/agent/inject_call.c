@@ -45,7 +45,7 @@ bool as_inject_write(int memory, uint64_t at, const void *from, size_t n)
 struct kept {
     struct user_regs_struct regs;
     uint64_t mask;
-    bool stopped, grouped; /* SIGSTOP came; the whole process was stopped */
+    bool is_grouped; /* the whole process was stopped */
 };
 
 /* All but those that the thread itself could cause. */
@@ -65,34 +65,37 @@ static bool put_back(pid_t tid, struct kept *kept)
 {
     const bool good = ptrace(PTRACE_SETREGS, tid, NULL, &kept->regs) == 0 &&
                       ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof kept->mask, &kept->mask) == 0;
-    if (kept->stopped)
-        syscall(SYS_tkill, tid, SIGSTOP);
-    if (kept->grouped) /* stops once more, to be left there */
+    if (kept->is_grouped) /* stops once more, to be left there */
         ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
     return good;
 }
 
-/* Until it stops by `signal`; false: it ended, or stopped by one of the others that it could cause.
+/*
+ * Until it stops by `signal`; false: it ended, or stopped by one of the others that it could cause.
+ * A SIGSTOP that comes meanwhile is handed on at once, so that the kernel knows that the process is
+ * stopped, and a SIGCONT behind it undoes that: kept back and sent later it would come after its
+ * SIGCONT. We go on all the same, as a tracer may.
  */
 static bool go_until(pid_t tid, enum __ptrace_request how, int signal, struct kept *kept)
 {
-    for (;;) {
+    for (intptr_t deliver = 0;;) {
         int status = 0;
-        if (ptrace(how, tid, NULL, NULL) < 0)
+        if (ptrace(how, tid, NULL, (void *)deliver) < 0)
             return false;
         while (waitpid(tid, &status, __WALL) < 0)
             if (errno != EINTR)
                 return false;
-        if (!WIFSTOPPED(status))
-            return false;
         const int event = status >> 16, by = WSTOPSIG(status);
+        if (!WIFSTOPPED(status) || event == PTRACE_EVENT_EXEC) {
+            as_inject_handle(tid, status);
+            return false;
+        }
         if (event == 0 && by == signal)
             return true;
+        deliver = event == 0 && by == SIGSTOP ? by : 0;
         if (event == PTRACE_EVENT_STOP)
-            kept->grouped |= by != SIGTRAP;
-        else if (event == 0 && by == SIGSTOP)
-            kept->stopped = true;
-        else if (event == 0)
+            kept->is_grouped |= by != SIGTRAP;
+        else if (event == 0 && !deliver)
             return false;
     }
 }
@@ -156,4 +159,14 @@ int as_inject_set_gs(pid_t tid, uint64_t base)
         return -1;
     regs.gs_base = base;
     return ptrace(PTRACE_SETREGS, tid, NULL, &regs) < 0 ? -1 : 0;
+}
+
+int as_inject_step(pid_t tid)
+{
+    struct kept kept;
+    if (!keep_state(tid, &kept))
+        return -1;
+    const bool done = go_until(tid, PTRACE_SINGLESTEP, SIGTRAP, &kept);
+    return ptrace(PTRACE_GETREGS, tid, NULL, &kept.regs) == 0 && put_back(tid, &kept) && done ? 0
+                                                                                              : -1;
 }

@@ -78,8 +78,7 @@ static uint64_t auxiliary(pid_t pid, uint64_t type)
     return 0;
 }
 
-/* Filters of system calls (Linux 5.9) that we have not: a container's all processes have. */
-static bool is_confined(pid_t tid)
+bool as_inject_is_confined(pid_t tid)
 {
     const uint64_t mode = as_inject_status(tid, "\nSeccomp:", 10);
     return mode && (mode != as_inject_status(getpid(), "\nSeccomp:", 10) ||
@@ -132,7 +131,7 @@ static bool is_wanted(pid_t pid, struct as_agent_control *control)
         close(fd);
     if (!wanted)
         return false;
-    if (!is_confined(pid))
+    if (!as_inject_is_confined(pid))
         return true;
     count_missed(control, EPERM); /* what it may call is not known */
     return false;
@@ -140,9 +139,10 @@ static bool is_wanted(pid_t pid, struct as_agent_control *control)
 
 /* ---- Bringing it there ----------------------------------------------------------------------- */
 
-static bool map_image(pid_t pid, uint64_t at, const struct as_image *image, uint64_t *out)
+bool as_inject_map_image(pid_t pid, uint64_t at, const struct as_image *image, uint64_t more_b,
+                         uint64_t *out)
 {
-    const uint64_t room_b = image->size_b + AS_AGENT_PAGE_B;
+    const uint64_t room_b = image->size_b + AS_AGENT_PAGE_B + more_b;
     const uint64_t map[7] = {
         SYS_mmap, 0, room_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, UINT64_MAX, 0};
     int64_t base = -1, rc = -1;
@@ -163,11 +163,11 @@ static bool make_room(pid_t pid, int memory, uint64_t at, const struct as_image 
     if (!as_inject_read(memory, at, before, sizeof before) ||
         !as_inject_write(memory, at, call, sizeof call))
         return false;
-    const bool mapped = map_image(pid, at, image, base);
+    const bool mapped = as_inject_map_image(pid, at, image, 0, base);
     return as_inject_write(memory, at, before, sizeof before) && mapped;
 }
 
-static bool copy_image(int memory, const struct as_image *image, uint64_t base)
+bool as_inject_copy_image(int memory, const struct as_image *image, uint64_t base)
 {
     for (uint64_t i = 0; i < image->places; i++) {
         const uint64_t address = base + image->place[i].value;
@@ -176,28 +176,30 @@ static bool copy_image(int memory, const struct as_image *image, uint64_t base)
     return as_inject_write(memory, base, image->bytes, image->size_b);
 }
 
-/* What the C library would know of itself. */
-static bool tell_agent(pid_t pid, int memory, uint64_t at, const char *directory)
+/* What the C library would know of itself; `more`: what else is told, or NULL. */
+bool as_inject_tell_agent(pid_t pid, int memory, const struct as_bare_given *more, uint64_t at,
+                          const char *directory)
 {
     static struct as_bare_given given;
     Elf64_Ehdr head;
     const int fd = open_executable(pid);
-    const bool is_read = fd >= 0 && is_static(fd, &head);
+    const bool is_read = fd >= 0 && pread(fd, &head, sizeof head, 0) == sizeof head;
     if (fd >= 0)
         close(fd);
     if (!is_read)
         return false;
-    given = (struct as_bare_given){.phdr = auxiliary(pid, AT_PHDR),
-                                   .phnum = auxiliary(pid, AT_PHNUM),
-                                   .bias = auxiliary(pid, AT_ENTRY) - head.e_entry,
-                                   .hwcap2 = auxiliary(pid, AT_HWCAP2),
-                                   .ignore = {1 /* SIG_IGN */}};
+    given = more ? *more : (struct as_bare_given){0};
+    given.phdr = auxiliary(pid, AT_PHDR);
+    given.phnum = auxiliary(pid, AT_PHNUM);
+    given.bias = auxiliary(pid, AT_ENTRY) - head.e_entry;
+    given.hwcap2 = auxiliary(pid, AT_HWCAP2);
+    given.ignore[0] = 1; /* SIG_IGN */
     memcpy(given.directory, directory, strlen(directory) + 1);
     return as_inject_write(memory, at, &given, sizeof given);
 }
 
 /* The kernel takes a trap for a reason to end who ignores it, and changes that. */
-static int run_hook(const struct as_injected *it, pid_t tid, uint64_t hook)
+int as_inject_run_hook(const struct as_injected *it, pid_t tid, uint64_t hook)
 {
     const bool ignores = as_inject_status(tid, "\nSigIgn:", 16) & SIGTRAP_BIT;
     if (as_inject_hook(tid, it->entry, hook, it->given) < 0)
@@ -220,8 +222,9 @@ static int begin_agent(pid_t pid, int memory, const struct as_image *image, cons
         return -1;
     *out = (struct as_injected){
         .pid = pid, .entry = base + image->entry, .given = base + image->size_b};
-    if (!copy_image(memory, image, base) || !tell_agent(pid, memory, out->given, directory) ||
-        run_hook(out, pid, AS_BARE_BEGIN) < 0 ||
+    if (!as_inject_copy_image(memory, image, base) ||
+        !as_inject_tell_agent(pid, memory, NULL, out->given, directory) ||
+        as_inject_run_hook(out, pid, AS_BARE_BEGIN) < 0 ||
         !as_inject_read(memory, out->given, &given, sizeof given))
         return -1;
     out->nowhere = given.nowhere;
@@ -249,7 +252,7 @@ int as_inject_program(pid_t pid, struct as_agent_control *control, const struct 
 /* What it counts goes where nobody reads. */
 static void miss_thread(const struct as_injected *it, pid_t tid)
 {
-    const int memory = as_inject_memory(it->pid);
+    const int memory = as_inject_memory(tid);
     uint64_t n;
     as_inject_set_gs(tid, it->nowhere);
     if (memory >= 0 && as_inject_read(memory, it->missed, &n, sizeof n)) {
@@ -262,7 +265,7 @@ static void miss_thread(const struct as_injected *it, pid_t tid)
 
 void as_inject_tell(const struct as_injected *it, pid_t tid, uint64_t hook)
 {
-    if (is_confined(tid) || run_hook(it, tid, hook) < 0)
+    if (as_inject_is_confined(tid) || as_inject_run_hook(it, tid, hook) < 0)
         miss_thread(it, tid);
 }
 

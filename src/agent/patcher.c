@@ -172,7 +172,8 @@ static bool look_for_modules(void)
         } else if (seen[m] && !as_patcher.module[m].is_there) {
             as_patcher.module[m].is_there = true;
             as_patcher_clone_module(m);
-            as_patcher_write_module(m, false);
+            if (!as_patcher.deferred)
+                as_patcher_write_module(m, false);
         }
     }
     return gone;

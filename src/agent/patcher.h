@@ -30,6 +30,7 @@ struct as_patcher {
     uint64_t thread_b;
     bool counts_here; /* what the plan counts can be counted in this program */
     _Atomic int busy; /* modules are being patched */
+    bool deferred;    /* jumps are written later, region by region (bare_attach.c) */
 };
 extern struct as_patcher as_patcher;
 extern const struct as_agent_client as_agent_patcher;
@@ -160,5 +161,9 @@ void as_patcher_map_forked(struct as_patcher_module *module);
 
 /* Lets the code of module `m` jump into its clones, or makes it what it was. */
 void as_patcher_write_module(uint64_t m, bool undo);
+/* So of those regions of it that `is_chosen`, while all threads stand still. 0 or -errno. */
+int as_patcher_write_regions(uint64_t m, bool undo, bool (*is_chosen)(uint64_t region));
+/* Whether an address of the file is in the original code of a region. */
+bool as_patcher_is_original(const struct as_patch_region *region, uint64_t address);
 
 #endif

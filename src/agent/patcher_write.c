@@ -118,6 +118,11 @@ static bool is_of_template(const struct as_patch_template *t, uint64_t address)
     return false;
 }
 
+bool as_patcher_is_original(const struct as_patch_region *region, uint64_t address)
+{
+    return is_of_template(&region->plain, address) || is_of_template(&region->measured, address);
+}
+
 /* Whether a thread stands in the original code of a region: it would go on there, and could come to
  * a block that a jump has spilled over. Who called from there comes back into the clone. */
 static bool is_in_region(uint64_t m, uint64_t address)
@@ -131,11 +136,36 @@ static bool is_in_region(uint64_t m, uint64_t address)
         return false;
     for (uint64_t r = planned->first_region; r < (uint64_t)planned->first_region + planned->regions;
          r++) {
-        if (as_patcher_outcome(r)->kind == AS_PATCH_DONE &&
-            (is_of_template(&region[r].plain, at) || is_of_template(&region[r].measured, at)))
+        if (as_patcher_outcome(r)->kind == AS_PATCH_DONE && as_patcher_is_original(&region[r], at))
             return true;
     }
     return false;
+}
+
+static bool is_done(uint64_t region)
+{
+    return as_patcher_outcome(region)->kind == AS_PATCH_DONE;
+}
+
+int as_patcher_write_regions(uint64_t m, bool undo, bool (*is_chosen)(uint64_t region))
+{
+    const struct as_patch_plan *plan = as_patcher.plan;
+    const struct as_patch_module *planned =
+        (const struct as_patch_module *)as_patch_at(plan, &plan->module) + m;
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    const uint64_t bias = as_patcher.module[m].bias;
+    uint64_t first, end;
+    if (!range_of(plan, planned, &first, &end))
+        return 0;
+    const int error = open_pages(bias, first, end, true);
+    for (uint64_t r = planned->first_region;
+         !error && r < (uint64_t)planned->first_region + planned->regions; r++) {
+        if (is_done(r) && is_chosen(r))
+            write_region(plan, &region[r], as_patcher_outcome(r), undo);
+    }
+    if (!error)
+        open_pages(bias, first, end, false);
+    return error;
 }
 
 void as_patcher_write_module(uint64_t m, bool undo)
@@ -143,8 +173,6 @@ void as_patcher_write_module(uint64_t m, bool undo)
     const struct as_patch_plan *plan = as_patcher.plan;
     const struct as_patch_module *planned =
         (const struct as_patch_module *)as_patch_at(plan, &plan->module) + m;
-    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
-    const uint64_t bias = as_patcher.module[m].bias;
     uint64_t first, end;
     if (!range_of(plan, planned, &first, &end))
         return;
@@ -154,14 +182,7 @@ void as_patcher_write_module(uint64_t m, bool undo)
             fail_done(planned, AS_PATCH_THREADS, error);
         return;
     }
-    error = -open_pages(bias, first, end, true);
-    for (uint64_t r = planned->first_region;
-         !error && r < (uint64_t)planned->first_region + planned->regions; r++) {
-        if (as_patcher_outcome(r)->kind == AS_PATCH_DONE)
-            write_region(plan, &region[r], as_patcher_outcome(r), undo);
-    }
-    if (!error)
-        open_pages(bias, first, end, false);
+    error = -as_patcher_write_regions(m, undo, is_done);
     as_patcher_go_on();
     if (error && !undo)
         fail_done(planned, AS_PATCH_DENIED, error);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "count/counted.h"
@@ -108,11 +109,15 @@ static int count_planned(struct as_counting *counting, const struct as_input *in
                                      .out = &all};
     int rc =
         as_clones_run(counting->experiment, input, &counting->request->profile, &clones, &run, err);
+    const bool is_attached = !counting->request->profile.command;
+    const bool counts = !run.interrupted || is_attached;
     result->interrupted = run.interrupted;
-    if (rc == 0 && !run.interrupted)
+    if (rc == 0 && counts)
         rc = as_counting_sum(counting, &all, err);
-    if (rc == 0 && !run.interrupted) {
-        const double before_ns = as_clones_cpu_ns(counting->experiment, counting->run_id);
+    if (rc == 0 && counts) {
+        const double before_ns =
+            is_attached ? 0 : as_clones_cpu_ns(counting->experiment, counting->run_id);
+        memcpy(result->rest, all.rest, sizeof result->rest);
         result->counted_run = run.run_id;
         result->threads_missed = all.threads_missed;
         result->damaged = all.damaged;
@@ -133,7 +138,7 @@ static int count_chosen(struct as_counting *counting, const struct as_input *inp
     if (rc == 0 && plan)
         rc = count_planned(counting, input, plan, plan_n, result, err);
     as_free(plan);
-    if (result->interrupted) /* counts of half a run are none */
+    if (result->interrupted && !result->counted_run) /* counts of half a run are none */
         return rc;
     if (rc == 0)
         rc = as_counting_write(counting, result, err);
@@ -181,9 +186,7 @@ static int check_command(const struct assay_profile_request *request, struct ass
 {
     struct assay_launch_plan *plan;
     if (!request->command)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "a process that runs already cannot be counted; let assay start it: "
-                            "assay count -- CMD");
+        return as_injector_attach_check(request->pid, NULL, err);
     AS_TRY(assay_launch_plan(request->command, &plan, err));
     const int rc = as_entry_check(plan->path, "counted from inside", err);
     assay_launch_plan_free(&plan);

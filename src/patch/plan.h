@@ -92,7 +92,8 @@ struct as_patch_region {
     uint32_t first_edge, edges;
     uint32_t first_site, sites;
     uint32_t free;                    /* as_patch_free, at the header */
-    uint32_t enters;                  /* at the header the first of the loops is entered, alone */
+    uint16_t enters;                  /* at the header the first of the loops is entered, alone */
+    uint16_t spills;                  /* a jump lies over the beginning of a block of the region */
     int32_t hop;                      /* as of a site */
     uint32_t first_variant, variants; /* VARY; the first notes what is written */
     uint32_t first_stream, streams;   /* VARY; or tell it */

@@ -125,6 +125,21 @@ static int add_exits(struct as_patch_maker *m, size_t first_loop)
     return 0;
 }
 
+/* Whether a jump lies over code that others of the region lead to: who still runs the original must
+ * not meet it. What leads to a place meets the jump at its beginning. */
+static bool has_spill(const struct as_patch_area *area)
+{
+    as_vec_foreach (&area->place, place) {
+        const uint32_t block = as_patch_block_at(area->code, place->address);
+        for (uint64_t a = place->address + 1; a < place->address + AS_PATCH_JUMP_B; a++) {
+            const uint32_t meets = as_patch_block_at(area->code, a);
+            if (place->hop || (meets != block && meets != ASSAY_NONE))
+                return true;
+        }
+    }
+    return false;
+}
+
 struct offsets {
     uint32_t *plain, *measured; /* per place of the area */
 };
@@ -194,6 +209,7 @@ static int add_region(struct as_patch_maker *m, const struct as_patch_area *area
     AS_TRY(add_sites(m, area, at, refusal));
     region.loops = (uint32_t)m->loop.n - region.first_loop;
     region.enters = inners->at.n && inners->at.at[0].loop == area->loop;
+    region.spills = has_spill(area);
     region.edges = (uint32_t)m->edge.n - region.first_edge;
     region.sites = (uint32_t)m->site.n - region.first_site;
     return as_vec_push(&m->region, region);

@@ -36,8 +36,9 @@ int as_inside_join(struct as_inside *inside, struct as_collector *it,
 {
     inside->own.control_fd = -1;
     const char *what = "looked at from inside";
-    AS_TRY(inside->is_entered ? as_entry_check(all->plan->path, what, err)
-                              : as_preload_check(all->plan->path, what, "", err));
+    if (all->plan)
+        AS_TRY(inside->is_entered ? as_entry_check(all->plan->path, what, err)
+                                  : as_preload_check(all->plan->path, what, "", err));
     inside->session = as_collection_session(all);
     if (!inside->session)
         AS_TRY(open_own(inside, it, err));

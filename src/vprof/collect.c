@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/inject.h"
@@ -76,7 +77,11 @@ static int prepare_clones(struct as_collector *it, const struct as_collection *a
         part->map = 1;
         part->share = request->clones->share;
     }
-    if (request->clones->program[0])
+    if (!all->plan) {
+        char path[64];
+        snprintf(path, sizeof path, "/proc/%d/exe", (int)all->request->pid);
+        as_agent_session_only(inside->session, path);
+    } else if (request->clones->program[0])
         as_agent_session_only(inside->session, request->clones->program);
     return write_plan(request, as_agent_session_path(inside->session), err);
 }
@@ -92,6 +97,33 @@ static bool is_static(const char *path)
     return is;
 }
 
+/* The agent opens them as the user of the process. */
+static int give_files(const char *directory, pid_t pid, struct assay_error *err)
+{
+    static const char *const name[] = {"", "/" AS_AGENT_CONTROL, "/" AS_PATCH_PLAN};
+    struct stat status;
+    char path[4096 + 32];
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (geteuid() != 0 || stat(path, &status) < 0 || status.st_uid == 0)
+        return 0;
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++) {
+        snprintf(path, sizeof path, "%s%s", directory, name[i]);
+        if (chown(path, status.st_uid, status.st_gid) < 0)
+            return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be given to user %u: %s", path,
+                                (unsigned)status.st_uid, strerror(errno));
+    }
+    return 0;
+}
+
+static int enter_process(struct timed_clones *own, pid_t pid, struct assay_error *err)
+{
+    const struct as_agent_session *session = own->inside.session;
+    const char *directory = as_agent_session_path(session);
+    AS_TRY(as_injector_attach_check(pid, directory, err));
+    AS_TRY(give_files(directory, pid, err));
+    return as_injector_attach(&own->injector, pid, directory, session->preload, err);
+}
+
 /* The loader brings the library into all others. */
 static int enter_program(struct as_collector *it, const struct as_collection *all,
                          struct assay_error *err)
@@ -99,6 +131,8 @@ static int enter_program(struct as_collector *it, const struct as_collection *al
     struct timed_clones *own = it->self;
     const char *program = request_of(all)->clones->program;
     const struct as_agent_session *session = own->inside.session;
+    if (!all->plan)
+        return enter_process(own, all->request->pid, err);
     if (!is_static(program[0] ? program : all->plan->path))
         return 0;
     return as_injector_begin(&own->injector, assay_launch_pid(all->launch),
@@ -139,18 +173,24 @@ static int read_clones(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
 {
     const struct timed_request *request = request_of(all);
-    const struct timed_clones *own = it->self;
+    struct timed_clones *own = it->self;
     const struct as_clones *wanted = request->clones;
+    struct as_instances *out = wanted->out;
     const char *path = as_inside_path(&own->inside, all);
+    if (!all->plan) { /* what threads measured is whole when they have left */
+        as_injector_leave(&own->injector);
+        if (!as_injector_rest(&own->injector, out->rest, sizeof out->rest))
+            out->rest[0] = 0;
+    }
     if (path)
         as_code_maps_look(own->maps, path, true);
     if (!path)
         return 0;
     if (wanted->also)
         AS_TRY(wanted->also(wanted->context, path, err));
-    wanted->out->callers = own->callers;
-    const int rc = as_instances_read(path, (const void *)wanted->plan, wanted->out, err);
-    wanted->out->callers = NULL;
+    out->callers = own->callers;
+    const int rc = as_instances_read(path, (const void *)wanted->plan, out, err);
+    out->callers = NULL;
     return rc;
 }
 

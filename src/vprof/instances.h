@@ -49,6 +49,7 @@ struct as_instances {
     uint64_t dropped;                        /* by handlers that came in between */
     uint64_t threads_missed;
     uint64_t damaged; /* files that make no sense */
+    char rest[256];   /* what of us stays in a process that was attached to; "": nothing */
 };
 
 /* Reads and removes what agents left in `directory`; `plan` was checked. Errors: NOMEM. */

@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "agent/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "profile/collector.h"
@@ -313,7 +315,7 @@ static int time_loops(struct as_timed *timed, struct attempt *it, struct as_peri
     if (asked || !it->plan || it->result.interrupted)
         return 0;
     const double before_ns = as_clones_cpu_ns(timed->experiment, timed->run_id);
-    if (before_ns > 0)
+    if (before_ns > 0 && timed->request->profile.command) /* else they are of different work */
         timed->pilot = as_clones_cpu_ns(timed->experiment, it->result.run_id) / before_ns - 1;
     const struct as_period period = period_of(timed, &it->all, loop);
     const uint32_t every = as_period_choose(&period);
@@ -358,6 +360,7 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
         result->overhead = as_period_cost(&period, attempt.every);
         result->empty_cycles = timed->tick.overhead * timed->tick.cycles;
         result->threads_missed = attempt.all.threads_missed;
+        snprintf(result->rest, sizeof result->rest, "%s", attempt.all.rest);
         timed->first = first_ticks(timed, &attempt.all);
         rc = describe_instances(timed, &attempt.all, err);
     }
@@ -375,8 +378,7 @@ static int check_command(const struct assay_profile_request *request, struct ass
 {
     struct assay_launch_plan *plan;
     if (!request->command)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "a process that runs already cannot be timed; let assay start it");
+        return as_injector_attach_check(request->pid, NULL, err);
     AS_TRY(assay_launch_plan(request->command, &plan, err));
     const int rc = as_entry_check(plan->path, "timed from inside", err);
     assay_launch_plan_free(&plan);

@@ -7,6 +7,8 @@
  * iterations; --only: of this file, repeated; the first is the program, which a launcher may
  * start), runs it under the agent, and writes what the plan and the threads' files say as JSON to
  * DIRECTORY/result.json. Exits as the program does.
+ * patch-run MODE[:PERIOD] OPTION... --attach PID --ms N DIRECTORY AGENT -- PROGRAM: of a process
+ * that executes PROGRAM already, for N milliseconds; `records` are those of its instances.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/control.h"
@@ -35,6 +38,9 @@ struct job {
     struct as_patch_wish wish;
     bool undo, is_injected, together;
     struct planned_which which;
+    pid_t attach;
+    unsigned ms;
+    char rest[256];           /* what stays of us in the process that was attached to */
     unsigned share, limit_ms; /* of variants */
     const char *file[FILES_MOST];
     unsigned files;
@@ -117,8 +123,25 @@ struct sums {
     char *varied_text;
     size_t varied_b, varied_n;
     uint64_t spent, empty, bare; /* ticks: the sum of threads, the most of them */
-    uint64_t forgotten;          /* loops whose instances were counted, and none of them was kept */
+    FILE *records;               /* JSON of kept records */
+    char *records_text;
+    size_t records_b, records_n;
+    uint64_t forgotten; /* loops whose instances were counted, and none of them was kept */
 };
+
+static void print_record(struct sums *s, const struct as_patch_thread *t,
+                         const struct as_patch_record *r)
+{
+    const struct as_patch_loop *loop = as_patch_at(s->plan, &s->plan->loop);
+    const struct as_patch_exit *exit = as_patch_at(s->plan, &s->plan->exit);
+    if (r->sp || r->flags & AS_PATCH_CUT)
+        return;
+    fprintf(s->records, "%s\n[%u, %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 "]",
+            s->records_n++ ? "," : "", t->tid, r->t0, r->t1,
+            as_patch_trips(&loop[r->loop], exit[loop[r->loop].first_exit + r->exit].add, r->iv0,
+                           r->iv1),
+            loop[r->loop].header);
+}
 
 /* What stands in the batch was not taken into account: the thread was killed, or runs on. */
 static void add_batch(struct sums *s, const struct as_patch_thread *t)
@@ -134,6 +157,7 @@ static void add_batch(struct sums *s, const struct as_patch_thread *t)
         }
         const uint64_t trips = as_patch_trips(
             &loop[r->loop], exit[loop[r->loop].first_exit + r->exit].add, r->iv0, r->iv1);
+        print_record(s, t, r);
         s->total[r->loop].instances++;
         s->total[r->loop].trips += trips == UINT64_MAX ? 0 : trips;
         s->total[r->loop].ticks += r->t1 - r->t0;
@@ -167,6 +191,11 @@ static void add_thread(struct sums *s, struct bytes file)
     }
     for (uint64_t c = 0; c < t->counters; c++)
         s->counter[c] += counter[c];
+    const struct as_patch_record *kept =
+        (const void *)((const uint8_t *)t +
+                       as_patch_kept_at(t->loops, t->counters, t->paths_room_b));
+    for (uint64_t k = 0; k < t->kept; k++)
+        print_record(s, t, &kept[k]);
     add_batch(s, t);
 }
 
@@ -242,8 +271,10 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
                 s->counter[c]);
     fprintf(f,
             "],\n\"spent_ticks\": %" PRIu64 ", \"empty_ticks\": %" PRIu64
-            ", \"bare_ticks\": %" PRIu64 ",\n\"varied\": [%s]}\n",
-            s->spent, s->empty, s->bare, s->varied_text);
+            ", \"bare_ticks\": %" PRIu64 ",\n\"varied\": [%s],\n\"rest\": \"%s\",\n"
+            "\"records\": [%s]}\n",
+            s->spent, s->empty, s->bare, s->varied_text, job->rest,
+            job->attach ? s->records_text : "");
 }
 
 static void report(const struct job *job)
@@ -256,6 +287,7 @@ static void report(const struct job *job)
     struct dirent *entry;
     DIR *dir = opendir(job->directory);
     s.varied = open_memstream(&s.varied_text, &s.varied_b);
+    s.records = open_memstream(&s.records_text, &s.records_b);
     while (dir && (entry = readdir(dir))) {
         if (strncmp(entry->d_name, AS_PATCH_PREFIX, strlen(AS_PATCH_PREFIX)) == 0) {
             const struct bytes file = map_file(job->directory, entry->d_name);
@@ -270,6 +302,7 @@ static void report(const struct job *job)
     if (dir)
         closedir(dir);
     fclose(s.varied);
+    fclose(s.records);
     as_patch_counters_complete(plan, s.counter);
     snprintf(path, sizeof path, "%s/result.json", job->directory);
     FILE *f = fopen(path, "w");
@@ -280,6 +313,7 @@ static void report(const struct job *job)
     free(s.total);
     free(s.counter);
     free(s.varied_text);
+    free(s.records_text);
 }
 
 /* ---- Between -------------------------------------------------------------------------------- */
@@ -328,6 +362,22 @@ static int run(struct job *job)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+static int attach(struct job *job)
+{
+    const struct timespec time = {job->ms / 1000, (long)(job->ms % 1000) * 1000000};
+    struct as_injector injector = {0};
+    struct assay_error err;
+    if (as_injector_attach_check(job->attach, job->directory, &err) < 0 ||
+        as_injector_attach(&injector, job->attach, job->directory, job->agent, &err) < 0)
+        die("attach", err.text);
+    nanosleep(&time, NULL);
+    as_injector_leave(&injector);
+    if (!as_injector_rest(&injector, job->rest, sizeof job->rest))
+        job->rest[0] = 0;
+    as_injector_end(&injector);
+    return 0;
+}
+
 static void parse(struct job *job, int argc, char **argv)
 {
     static const char *const mode[] = {"ident", "time", "sample", "count", "vary"};
@@ -352,6 +402,12 @@ static void parse(struct job *job, int argc, char **argv)
         job->is_injected |= strcmp(argv[at], "--inject") == 0;
         job->together |= strcmp(argv[at], "--together") == 0;
         job->wish.slices |= strcmp(argv[at], "--slices") == 0;
+        if (strcmp(argv[at], "--kept") == 0 && at + 1 < argc)
+            job->wish.kept = (uint32_t)atoi(argv[++at]);
+        if (strcmp(argv[at], "--attach") == 0 && at + 1 < argc)
+            job->attach = (pid_t)atoi(argv[++at]);
+        if (strcmp(argv[at], "--ms") == 0 && at + 1 < argc)
+            job->ms = (unsigned)atoi(argv[++at]);
         if (strcmp(argv[at], "--limit") == 0 && at + 1 < argc)
             job->limit_ms = (unsigned)atoi(argv[++at]);
         if (strcmp(argv[at], "--share") == 0 && at + 1 < argc)
@@ -376,7 +432,7 @@ int main(int argc, char **argv)
     parse(&job, argc, argv);
     write_plan(&job);
     write_control(&job);
-    const int status = run(&job);
+    const int status = job.attach ? attach(&job) : run(&job);
     report(&job);
     return status;
 }

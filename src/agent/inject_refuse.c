@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a process that runs can be entered, and why not, in the words of its user. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent/inject.h"
+#include "agent/inject_internal.h"
+#include "base/error.h"
+
+#define YAMA "/proc/sys/kernel/yama/ptrace_scope"
+
+static char yama_scope(void)
+{
+    char scope = '0';
+    const int fd = open(YAMA, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && read(fd, &scope, 1) != 1)
+        scope = '0';
+    if (fd >= 0)
+        close(fd);
+    return scope;
+}
+
+static int refuse_traced(pid_t pid, pid_t tracer, struct assay_error *err)
+{
+    char path[64], name[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)tracer);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, name, sizeof name - 1);
+    if (fd >= 0)
+        close(fd);
+    name[n > 0 ? n - 1 : 0] = 0;
+    return as_error_set(err, ASSAY_ERR_PERMISSION,
+                        "process %d: is traced by process %d (%s), and a process has one tracer at "
+                        "most; end that one first",
+                        (int)pid, (int)tracer, name[0] ? name : "?");
+}
+
+static int refuse_ptrace(pid_t pid, int why, struct assay_error *err)
+{
+    const pid_t tracer = (pid_t)as_inject_status(pid, "\nTracerPid:", 10);
+    if (tracer)
+        return refuse_traced(pid, tracer, err);
+    if (why == ESRCH)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "process %d: there is no such process any more; name one that runs",
+                            (int)pid);
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d", (int)pid);
+    if (geteuid() != 0 && stat(path, &status) == 0 && status.st_uid != geteuid())
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "process %d: belongs to user %u, or has more rights than others of "
+                            "yours, and only root may enter it; run as root (sudo)",
+                            (int)pid, (unsigned)status.st_uid);
+    const char scope = yama_scope();
+    if (scope > '0')
+        return as_error_set(err, ASSAY_ERR_PERMISSION,
+                            "process %d: " YAMA " is %c, which lets %s be entered; run as root "
+                            "(sudo)%s",
+                            (int)pid, scope,
+                            scope == '1'   ? "no program of others than its parent"
+                            : scope == '2' ? "none but root's"
+                                           : "no program at all",
+                            scope < '3' ? ", or write 0 there" : ", after a new start with less");
+    return as_error_set(
+        err, ASSAY_ERR_PERMISSION,
+        "process %d: ptrace(2) is refused: %s; run as root (sudo), or in a container "
+        "with SYS_PTRACE and a seccomp filter that lets it through",
+        (int)pid, strerror(why));
+}
+
+static int refuse_confined(pid_t pid, pid_t tid, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_PERMISSION,
+                        "process %d: thread %d has given up system calls (seccomp), and what the "
+                        "agent calls might end it; profile it from outside: assay profile --pid %d",
+                        (int)pid, (int)tid, (int)pid);
+}
+
+int as_attach_refuse(pid_t pid, const struct as_attach_state *state, struct assay_error *err)
+{
+    const int who = state->who;
+    switch ((enum as_attach_refusal)state->refusal) {
+    case AS_ATTACH_DONE:
+        return 0;
+    case AS_ATTACH_FORBIDDEN:
+    case AS_ATTACH_TRACED:
+        return refuse_ptrace(pid, state->error, err);
+    case AS_ATTACH_GONE:
+        return refuse_ptrace(pid, ESRCH, err);
+    case AS_ATTACH_HALTED:
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "process %d: is stopped by a signal; let it go on first: kill -CONT %d",
+                            (int)pid, (int)pid);
+    case AS_ATTACH_MANY:
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "process %d: has more than %u threads, which are more than can be "
+                            "stopped together; let it run with fewer",
+                            (int)pid, AS_HELD_MOST);
+    case AS_ATTACH_DEAF:
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "process %d: thread %d does not stop: it waits in the kernel for a "
+                            "device, or for a child that has not executed yet; try again later",
+                            (int)pid, who);
+    case AS_ATTACH_CONFINED:
+        return refuse_confined(pid, who, err);
+    case AS_ATTACH_SEGMENT:
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "process %d: thread %d uses the register gs, which the agent needs; "
+                            "profile it from outside: assay profile --pid %d",
+                            (int)pid, who, (int)pid);
+    case AS_ATTACH_NARROW:
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "process %d: thread %d runs 32-bit code; name a 64-bit program",
+                            (int)pid, who);
+    case AS_ATTACH_NO_CALL:
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "process %d: no code in its memory makes system calls, so none can be "
+                            "made in it; let assay start it",
+                            (int)pid);
+    case AS_ATTACH_NO_MEMORY:
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "process %d: has no memory for the agent, or may not execute new code; "
+                            "raise its limit (ulimit -v), or let assay start it",
+                            (int)pid);
+    case AS_ATTACH_NO_FILES:
+        break;
+    }
+    return as_error_set(err, ASSAY_ERR_IO,
+                        "process %d: cannot make the files of the agent: %s; set TMPDIR to a "
+                        "directory that it sees and can write to, or raise its limit of files",
+                        (int)pid, strerror(state->error ? state->error : EACCES));
+}
+
+/* ---- Before ---------------------------------------------------------------------------------- */
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
+/* What stands there for us stands there for it. */
+static int check_directory(pid_t pid, const char *directory, struct assay_error *err)
+{
+    char theirs[4352];
+    snprintf(theirs, sizeof theirs, "/proc/%d/root%s", (int)pid, directory);
+    if (same_file(theirs, directory))
+        return 0;
+    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                        "process %d: runs in a container, where %s is another directory or none; "
+                        "set TMPDIR to one that both see, or run assay inside of it",
+                        (int)pid, directory);
+}
+
+static char state_of(pid_t pid)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    const char *name_end = n > 0 ? strrchr(text, ')') : NULL;
+    return name_end && name_end[1] == ' ' ? name_end[2] : 'X';
+}
+
+static bool is_narrow(pid_t pid)
+{
+    char path[64];
+    unsigned char head[EI_NIDENT] = "";
+    snprintf(path, sizeof path, "/proc/%d/exe", (int)pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool is = fd >= 0 && read(fd, head, sizeof head) == sizeof head &&
+                    memcmp(head, ELFMAG, SELFMAG) == 0 && head[EI_CLASS] == ELFCLASS32;
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+/* A child that seizes it and ends leaves no trace there. 0 or errno. */
+static int try_ptrace(pid_t pid)
+{
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0 ? errno : 0);
+    if (child < 0)
+        return 0; /* what comes next will say why */
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EPERM;
+}
+
+static int check_state(pid_t pid, struct assay_error *err)
+{
+    struct as_attach_state found = {.refusal = AS_ATTACH_DONE, .who = pid};
+    const char state = state_of(pid);
+    if (state == 'X')
+        return refuse_ptrace(pid, ESRCH, err);
+    if (state == 'Z')
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "process %d: has ended, or its first thread has; name one that runs",
+                            (int)pid);
+    found.error = try_ptrace(pid);
+    if (found.error)
+        found.refusal = AS_ATTACH_FORBIDDEN;
+    else if (state == 'T')
+        found.refusal = AS_ATTACH_HALTED;
+    else if (is_narrow(pid))
+        found.refusal = AS_ATTACH_NARROW;
+    return as_attach_refuse(pid, &found, err);
+}
+
+int as_injector_attach_check(pid_t pid, const char *directory, struct assay_error *err)
+{
+    char theirs[64];
+    const pid_t tracer = (pid_t)as_inject_status(pid, "\nTracerPid:", 10);
+    snprintf(theirs, sizeof theirs, "/proc/%d/ns/pid", (int)pid);
+    if (tracer)
+        return refuse_traced(pid, tracer, err);
+    if (access(theirs, F_OK) == 0 && !same_file(theirs, "/proc/self/ns/pid"))
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "process %d: has other numbers of processes (a container, unshare "
+                            "--pid); run assay where it runs",
+                            (int)pid);
+    if (as_inject_is_confined(pid))
+        return refuse_confined(pid, pid, err);
+    if (yama_scope() == '3')
+        return refuse_ptrace(pid, EPERM, err);
+    AS_TRY(check_state(pid, err));
+    return directory ? check_directory(pid, directory, err) : 0;
+}
+
+/* ---- After ----------------------------------------------------------------------------------- */
+
+const char *as_injector_rest(const struct as_injector *injector, char *text, size_t n)
+{
+    const struct as_attach_state *state = injector->state;
+    if (!state || state->end == AS_ATTACH_CLEAN || state->end == AS_ATTACH_LOST)
+        return NULL;
+    if (state->end == AS_ATTACH_INSIDE && state->inside)
+        snprintf(
+            text, n,
+            "%u threads of the process still run a loop that they entered while it was measured, "
+            "as its clone; its code is what it was, and that memory stays until it ends",
+            (unsigned)state->inside);
+    else if (state->end == AS_ATTACH_INSIDE)
+        snprintf(text, n,
+                 "the agent could not be asked to leave; the code of the process is what it was, "
+                 "and memory of the agent stays until it ends");
+    else if (state->end == AS_ATTACH_PATCHED)
+        snprintf(text, n,
+                 "thread %d of the process could not be stopped to take the jumps out of its code; "
+                 "clones of its loops run on until it ends, and nothing is recorded",
+                 (int)state->who);
+    else
+        snprintf(text, n,
+                 "the process that followed was killed; clones of loops run on in the program "
+                 "until it ends, and nothing is recorded");
+    return text;
+}

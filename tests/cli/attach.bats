@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay vprof --pid and assay count --pid as a user meets them. What a program computes while it is
+# entered and left, and what is recorded, tests/patch/attach.py looks at.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    cat >going.c <<'END'
+#include <stdio.h>
+#include <unistd.h>
+#include <poll.h>
+static double b[4096];
+__attribute__((noinline)) double chain(long n, double s)
+{
+    for (long i = 0; i < n; i++)
+        s = s * 0.999 + b[i & 4095];
+    return s;
+}
+int main(void)
+{
+    struct pollfd end = {.fd = 0, .events = POLLIN};
+    double s = 0;
+    while (poll(&end, 1, 0) == 0)
+        for (int i = 0; i < 100; i++)
+            s += chain(1000, s);
+    printf("end %d\n", s != s);
+    return 7;
+}
+END
+    gcc -O1 -g -o going going.c
+}
+
+setup() {
+    load common.bash
+    rm -rf ./*.assay
+    mkfifo gate.$BATS_TEST_NUMBER
+    ./going <gate.$BATS_TEST_NUMBER >out.$BATS_TEST_NUMBER 3>&- &
+    pid=$!
+    exec 4>gate.$BATS_TEST_NUMBER
+}
+
+teardown() {
+    exec 4>&-
+    kill -KILL "$pid" 2>/dev/null || true
+}
+
+# The program ends as it does alone.
+ends_well() {
+    echo >&4
+    local status=0
+    wait "$pid" || status=$?
+    [ "$status" -eq 7 ]
+    [ "$(cat out.$BATS_TEST_NUMBER)" = "end 0" ]
+}
+
+# May ptrace(2) be used, and perf events, in this place?
+may_enter() {
+    "$ASSAY" vprof --pid "$pid" --duration 0.1 --every 1 -o try.assay >tried 2>&1 ||
+        case $(cat tried) in *ptrace*|*perf_event*) skip "$(cat tried)" ;; esac
+}
+
+@test "vprof --pid times the loop of a process, which goes on" {
+    may_enter
+    "$ASSAY" vprof --pid "$pid" --duration 0.3 --every 1 --loops chain -o x.assay --format json \
+        >said.json 2>err
+    python3 - <<'END'
+import json
+loop = json.load(open("said.json"))["loops"][0]
+assert loop["exact"] and loop["instances"] > 0 and loop["all"]["iterations_mean"] == 1000, loop
+assert abs(loop["iterations"] - 1000 * loop["instances"]) <= 1000, loop
+END
+    equal 0 "$(grep -c stays err)"
+    ends_well
+}
+
+@test "vprof --pid chooses how many it times" {
+    may_enter
+    "$ASSAY" vprof --pid "$pid" --duration 0.3 -o x.assay >said
+    like "*chain going.c*" "$(cat said)"
+    equal 1 "$("$ASSAY" query x.assay 'SELECT count(*) >= 2 FROM run' --format csv | tail -1)"
+    ends_well
+}
+
+@test "count --pid counts what a process executes meanwhile" {
+    may_enter
+    "$ASSAY" count --pid "$pid" --duration 0.3 --functions '^chain$' -o x.assay --format json \
+        >said.json
+    python3 - <<'END'
+import json
+chain, loop = json.load(open("said.json"))["counted"][:2]
+flops, starts = chain["executed_flop_n"], chain["executed_start_n"]
+assert starts > 100 and abs(flops - 2000 * starts) <= 4000, (flops, starts)
+END
+    ends_well
+}
+
+@test "Ctrl-C ends the looking, not the process" {
+    may_enter
+    # A shell starts what is behind & deaf to it.
+    env --default-signal=INT "$ASSAY" vprof --pid "$pid" --duration 60 --every 1 --loops chain \
+        -o x.assay >said 2>&1 3>&- 4>&- &
+    local assay=$! status=0
+    sleep 1
+    kill -INT "$assay"
+    wait "$assay" || status=$?
+    equal 130 "$status"
+    ends_well
+}
+
+@test "refused at once: a process that is stopped, or of another user" {
+    may_enter
+    kill -STOP "$pid"
+    run "$ASSAY" vprof --pid "$pid" -o x.assay
+    [ "$status" -ne 0 ]
+    like "*process $pid: is stopped by a signal*" "$output"
+    kill -CONT "$pid"
+    [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null || {
+        chmod 777 .
+        run setpriv --reuid 65534 --clear-groups "$ASSAY" count --pid "$pid" -o x.assay
+        [ "$status" -ne 0 ]
+        like "*process $pid: *user*root*" "$output"
+    }
+    ends_well
+}
+
+@test "refused: no process, a command with it, a time without one" {
+    run "$ASSAY" vprof --pid 99999999 -o x.assay
+    [ "$status" -ne 0 ]
+    like "*there is no such process*" "$output"
+    run "$ASSAY" count --pid "$pid" -o x.assay -- ./going
+    equal 2 "$status"
+    run "$ASSAY" vprof --duration 3 -o x.assay -- ./going
+    equal 2 "$status"
+    like "*--duration: is for --pid here*" "$output"
+    run "$DENY" EPERM ptrace "$ASSAY" vprof --pid "$pid" --duration 0.1 -o x.assay
+    [ "$status" -eq 99 ] || like "*ptrace*" "$output"
+    [ "$status" -ne 0 ]
+    ends_well
+}

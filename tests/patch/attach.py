@@ -1,0 +1,376 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Processes that are entered while they run, and left again: attach.py RUN AGENT OUT.
+
+A program says what it computed, which the same rounds compute again without anybody in it, and when
+it ran which loop how often: what was recorded must be that. Afterwards its code is that of its file,
+and nothing else is in its memory.
+"""
+import bisect
+import ctypes
+import json
+import os
+import random
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
+from tap import Tap  # noqa: E402
+
+ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "16"))
+PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
+
+
+class Attached:
+    """A program that runs until it is told to end."""
+
+    def __init__(self, program, out, threads=4):
+        self.program, self.threads = program, threads
+        self.log = os.path.join(out, "log")
+        self.process = subprocess.Popen([program, str(threads)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        env={**os.environ, "ATTACHED_LOG": self.log})
+        self.pid = self.process.pid
+        self.process.stderr.readline()
+
+    def end(self):
+        said, _ = self.process.communicate(b"x", timeout=120)
+        return said.decode(), self.process.returncode
+
+    def again(self, said):
+        rounds = [line.split()[0] for line in said.splitlines()]
+        return subprocess.run([self.program, str(self.threads), *rounds], capture_output=True,
+                              timeout=120, check=False).stdout.decode()
+
+    def entries(self):
+        data = open(self.log, "rb").read()
+        return list(struct.iter_unpack("<5Q", data))
+
+
+def mappings(pid):
+    """What is mapped, but for the heap and stacks, which programs change."""
+    kept = []
+    for line in open(f"/proc/{pid}/maps", encoding="utf-8"):
+        words = line.split()
+        if "x" in words[1] or len(words) > 5 and words[5].startswith("/"):
+            kept.append((words[0], words[1], words[5] if len(words) > 5 else ""))
+    return kept
+
+
+def merged(maps):
+    """Neighbours with the same rights and file together: rights that were changed leave seams."""
+    out = []
+    for places, rights, path in maps:
+        start, end = (int(x, 16) for x in places.split("-"))
+        if out and out[-1][1] == start and out[-1][2:] == [rights, path]:
+            out[-1][1] = end
+        else:
+            out.append([start, end, rights, path])
+    return out
+
+
+def changed_code(pid):
+    """Bytes of code in memory that are not those of their file."""
+    bad = []
+    with open(f"/proc/{pid}/mem", "rb") as memory:
+        for line in open(f"/proc/{pid}/maps", encoding="utf-8"):
+            words = line.split()
+            if "x" not in words[1] or len(words) < 6 or not words[5].startswith("/"):
+                continue
+            start, end = (int(x, 16) for x in words[0].split("-"))
+            memory.seek(start)
+            have = memory.read(end - start)
+            with open(words[5], "rb") as file:
+                file.seek(int(words[2], 16))
+                want = file.read(end - start)
+            if have[:len(want)] != want:
+                at = next(i for i, (a, b) in enumerate(zip(have, want)) if a != b)
+                bad.append(f"{words[5]}: {start + at:#x}")
+    return bad
+
+
+def status_of(pid, key):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as lines:
+        return next(line.split()[1] for line in lines if line.startswith(key + ":"))
+
+
+def state_of(pid):
+    return open(f"/proc/{pid}/stat", encoding="utf-8").read().rpartition(")")[2].split()[0]
+
+
+class Checks:
+    def __init__(self, tap, runner, agent, out):
+        self.tap, self.runner, self.agent, self.out = tap, runner, agent, out
+
+    def build(self, name, *flags, source="attached"):
+        program = os.path.join(self.out, name)
+        made = subprocess.run(["gcc", "-g", "-O2", "-fno-tree-vectorize", "-pthread", "-o", program,
+                               os.path.join(HERE, "src", source + ".c"), *flags],
+                              capture_output=True, check=False)
+        return program if made.returncode == 0 else None
+
+    def attach(self, it, mode, ms, *options):
+        where = os.path.join(self.out, "agent")
+        shutil.rmtree(where, ignore_errors=True)
+        os.makedirs(where)
+        done = subprocess.run([self.runner, mode, "--kept", "60000", *options, "--attach",
+                               str(it.pid), "--ms", str(ms), where, self.agent, "--", it.program],
+                              capture_output=True, timeout=120, check=False)
+        if done.returncode:
+            return None, done.stderr.decode()
+        return json.load(open(os.path.join(where, "result.json"), encoding="utf-8")), ""
+
+    def left_alone(self, it, before, what):
+        self.tap.equal(changed_code(it.pid), [], f"{what}: code is that of its file")
+        self.tap.equal(merged(mappings(it.pid)), merged(before),
+                       f"{what}: nothing of us is in its memory")
+
+    def same_end(self, it, what):
+        said, status = it.end()
+        self.tap.equal((said, status), (it.again(said), 0), f"{what}: it computes the same")
+
+    def check_records(self, it, result, what):
+        """The instances of each thread from its first recorded one to its last, none left out. One
+        that began before we came is short; who was interrupted by a handler knows nothing."""
+        entries = {}
+        for tid, t0, t1, trips, number in it.entries():
+            if number % 4 != 1:
+                entries.setdefault(tid, []).append((t0, t1, trips))
+        seen, wrong = 0, []
+        for tid, log in entries.items():
+            begins = [t0 for t0, _, _ in log]
+            found = {}
+            for t, t0, t1, trips, _ in result["records"]:
+                at = bisect.bisect_right(begins, t0) - 1
+                if t == tid and at >= 0 and t1 <= log[at][1]:
+                    found[at] = trips
+            if not found:
+                continue
+            for at in range(min(found), max(found) + 1):
+                seen += 1
+                if found.get(at) != log[at][2] and not (at == min(found) and found[at] < log[at][2]):
+                    wrong.append(f"{tid}: {at}: {found.get(at)} for {log[at][2]}")
+        self.tap.point(seen > 0 and not wrong, f"{what}: trips are those that it says",
+                       f"{seen} seen\n" + "\n".join(wrong))
+
+    def whole(self, program, name):
+        for mode in (["time"], ["sample:7"], ["count"], ["time", "--nests"],
+                     ["count", "--bodies"]):
+            it = Attached(program, self.out)
+            what = f"{name} {' '.join(mode)}"
+            before = mappings(it.pid)
+            result, why = self.attach(it, mode[0], 250, *mode[1:])
+            self.tap.point(result and result["done"] > 0 and result["rest"] == "",
+                           f"{what}: attached and left", why or result["rest"])
+            self.left_alone(it, before, what)
+            self.same_end(it, what)
+            if result and mode == ["time"]:
+                self.check_records(it, result, what)
+
+    def again_and_again(self, program):
+        it = Attached(program, self.out, 16)
+        before, bad, instances = mappings(it.pid), [], 0
+        for number in range(ROUNDS):
+            result, why = self.attach(it, ["time", "count"][number % 2], 20)
+            if not result or result["rest"] or result["unplaced"]:
+                bad.append(why or result["rest"] or f"{result['unplaced']} loops are not entered")
+            else:
+                instances += sum(loop["instances"] for loop in result["loops"])
+        self.tap.equal(bad, [], f"{ROUNDS} rounds on a program of 16 threads: all attach and leave")
+        self.tap.point(instances > 0, "in them instances were seen")
+        self.left_alone(it, before, "after these")
+        self.same_end(it, "after these")
+
+    def killed(self, program):
+        it = Attached(program, self.out)
+
+        def kill():
+            while not changed_code(it.pid):
+                time.sleep(0.01)
+            time.sleep(0.3)
+            it.process.kill()
+        killer = threading.Thread(target=kill)
+        killer.start()
+        result, why = self.attach(it, "time", 1500)
+        killer.join()
+        it.process.wait()
+        self.tap.point(result and sum(loop["instances"] for loop in result["loops"]) > 0,
+                       "a program that is killed meanwhile leaves what was recorded", why)
+
+    def abandoned(self, program):
+        """Whoever attached is killed: the program is left as it was."""
+        it = Attached(program, self.out)
+        before = mappings(it.pid)
+        where = os.path.join(self.out, "agent")
+        shutil.rmtree(where, ignore_errors=True)
+        os.makedirs(where)
+        runner = subprocess.Popen([self.runner, "time", "--attach", str(it.pid), "--ms", "60000",
+                                   where, self.agent, "--", program])
+        while not changed_code(it.pid):
+            time.sleep(0.02)
+        runner.kill()
+        runner.wait()
+        until = time.monotonic() + 60
+        while time.monotonic() < until and (changed_code(it.pid) or
+                                            status_of(it.pid, "TracerPid") != "0"):
+            time.sleep(0.02)
+        self.left_alone(it, before, "whoever attached is killed")
+        self.same_end(it, "whoever attached is killed")
+
+    def follower_killed(self, program):
+        """Who follows is killed: nothing can be taken away, and the program lives."""
+        it = Attached(program, self.out)
+
+        def kill():
+            while not changed_code(it.pid):
+                time.sleep(0.01)
+            time.sleep(0.2)
+            os.kill(int(status_of(it.pid, "TracerPid")), signal.SIGKILL)
+        killer = threading.Thread(target=kill)
+        killer.start()
+        result, why = self.attach(it, "time", 1500)
+        killer.join()
+        self.tap.point(result and "was killed" in result["rest"] and changed_code(it.pid),
+                       "who follows is killed: it is said what stays", why or result["rest"])
+        self.same_end(it, "who follows is killed")
+
+    def stopped_from_outside(self, program):
+        """SIGSTOP and SIGCONT come while it is entered and left: it goes on in the end."""
+        it = Attached(program, self.out)
+        before, bad, is_over = mappings(it.pid), [], threading.Event()
+
+        def disturb():
+            chance = random.Random(7)
+            while not is_over.is_set():
+                it.process.send_signal(signal.SIGSTOP)
+                time.sleep(chance.random() * chance.choice((0.0001, 0.002)))
+                it.process.send_signal(signal.SIGCONT)
+                time.sleep(chance.random() * 0.01)
+        disturber = threading.Thread(target=disturb)
+        disturber.start()
+        for number in range(ROUNDS // 2):
+            result, why = self.attach(it, ["time", "count"][number % 2], 5)
+            if "is stopped by a signal" not in why and (not result or result["rest"]):
+                bad.append(why or result["rest"])
+        is_over.set()
+        disturber.join()
+        self.tap.equal(bad, [], "a process is stopped and goes on, again and again: all leave")
+        self.left_alone(it, before, "after that")
+        self.same_end(it, "after that")
+
+    def stopped_meanwhile(self, program):
+        """One that is stopped when we leave stays so, as it would alone."""
+        it = Attached(program, self.out)
+        before = mappings(it.pid)
+        stopper = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -STOP {it.pid}"])
+        result, why = self.attach(it, "time", 500)
+        stopper.wait()
+        self.tap.equal((bool(result), state_of(it.pid)), (True, "T"),
+                       f"one that is stopped meanwhile stays stopped {why}")
+        self.left_alone(it, before, "it was stopped meanwhile")
+        it.process.send_signal(signal.SIGCONT)
+        self.same_end(it, "it was stopped meanwhile")
+
+    def first_ends(self):
+        """The first thread of a process ends while we are there; others run on."""
+        program = self.build("first", "-DFIRST_ENDS")
+        it = Attached(program, self.out)
+        result, why = self.attach(it, "time", 500)
+        self.tap.point(result and result["rest"] == "" and state_of(it.pid) == "Z",
+                       "a process whose first thread ends is left", why or str(result["rest"]))
+        living = max(int(tid) for tid in os.listdir(f"/proc/{it.pid}/task"))
+        self.tap.equal(changed_code(living), [], "its code is that of its file")
+        self.same_end(it, "its first thread has ended")
+
+    def waits(self):
+        """System calls that wait end when they should, and not before."""
+        program = self.build("waits", source="waits")
+        it = Attached(program, self.out)
+        rounds = [self.attach(it, "time", 3) for _ in range(4)]
+        self.tap.equal([why or result["rest"] for result, why in rounds], [""] * 4,
+                       "a program that waits in system calls is entered four times")
+        said, status = it.end()
+        ended = [line.split()[0] for line in said.splitlines() if line.split()[1:] != ["0", "0"]]
+        self.tap.equal((ended, len(said.splitlines()), status), ([], 11, 0),
+                       "none of its waits has ended before its time")
+
+    def refused(self, it, words, what):
+        result, why = self.attach(it, "time", 10)
+        self.tap.point(not result and words in why and why.count("\n") == 1,
+                       f"refused: {what}", why)
+
+    def refusals(self, program):
+        libc = ctypes.CDLL(None, use_errno=True)
+        it = Attached(program, self.out)
+        it.process.send_signal(signal.SIGSTOP)
+        time.sleep(0.1)
+        self.refused(it, "is stopped by a signal", "a process that is stopped")
+        it.process.send_signal(signal.SIGCONT)
+        tracer = os.fork()
+        if tracer == 0:
+            libc.ptrace(PTRACE_SEIZE, it.pid, None, None)
+            signal.pause()
+        while status_of(it.pid, "TracerPid") == "0":
+            time.sleep(0.01)
+        self.refused(it, f"is traced by process {tracer}", "one that another traces")
+        os.kill(tracer, signal.SIGKILL)
+        os.waitpid(tracer, 0)
+        result, why = self.attach(it, "time", 10)
+        self.tap.point(result, "not refused any more: it runs, and nobody traces it", why)
+        self.same_end(it, "after refusals")
+        for flag, words in (("-DCONFINED", "has given up system calls"),
+                            ("-DSEGMENT", "uses the register gs")):
+            other = self.build("refused", flag)
+            it = Attached(other, self.out)
+            self.refused(it, words, words)
+            self.same_end(it, f"{words}, refused")
+
+
+def may_attach():
+    """Why not, or None."""
+    child = subprocess.Popen(["sleep", "10"])
+    libc = ctypes.CDLL(None, use_errno=True)
+    ok = libc.ptrace(PTRACE_SEIZE, child.pid, None, None) == 0
+    why = None if ok else os.strerror(ctypes.get_errno())
+    child.kill()
+    child.wait()
+    return why
+
+
+def main():
+    runner, agent, out = sys.argv[1:4]
+    tap = Tap()
+    why = may_attach() or (None if shutil.which("gcc") else "no gcc")
+    if why:
+        print(f"1..0 # SKIP processes cannot be attached to here: {why}")
+        return 0
+    shutil.rmtree(out, ignore_errors=True)
+    os.makedirs(out)
+    checks = Checks(tap, runner, agent, out)
+    shared = checks.build("attached")
+    checks.whole(shared, "dynamic")
+    static = checks.build("attached-static", "-static")
+    if static:
+        checks.whole(static, "static")
+    else:
+        tap.skip("static", "no static C library")
+    checks.again_and_again(shared)
+    checks.killed(shared)
+    checks.abandoned(shared)
+    checks.follower_killed(shared)
+    checks.stopped_from_outside(shared)
+    checks.stopped_meanwhile(shared)
+    checks.first_ends()
+    checks.waits()
+    checks.refusals(shared)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
