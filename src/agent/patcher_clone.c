@@ -20,6 +20,10 @@
 #define EVENT_B    704u
 #define EDGE_B     16u
 #define LINE_B     64u
+/* Of two places whose distance is a multiple of this predictors take one for the other: a jump over
+ * a header that leads so far is foretold at the header of the clone, where there is none (Golden
+ * Cove: 7 to 12 ns an instance instead of 0.5). */
+#define ALIAS_B (UINT64_C(1) << 24)
 #define PAGE_UP(n) (((n) + AS_AGENT_PAGE_B - 1) & ~(uint64_t)(AS_AGENT_PAGE_B - 1))
 
 /* ---- Room ----------------------------------------------------------------------------------- */
@@ -58,13 +62,13 @@ void *as_patcher_reach(uint64_t low, uint64_t high, uint64_t size_b)
 static uint64_t room_for(const struct as_patch_plan *plan, const struct as_patch_region *region)
 {
     const struct as_patch_edge *edge = as_patch_at(plan, &plan->edge);
-    uint64_t size_b = region->plain.size_b + region->measured.size_b + ENTRY_B + 4 * LINE_B;
+    uint64_t size_b = region->plain.size_b + region->measured.size_b + ENTRY_B + 6 * LINE_B;
     for (uint64_t i = region->first_edge; i < (uint64_t)region->first_edge + region->edges; i++)
         size_b += EDGE_B + (uint64_t)edge[i].events * EVENT_B;
     const struct as_patch_variant *variant = as_patch_at(plan, &plan->variant);
     for (uint64_t i = region->first_variant; i < (uint64_t)region->first_variant + region->variants;
          i++)
-        size_b += variant[i].code.size_b + 2 * LINE_B;
+        size_b += variant[i].code.size_b + 3 * LINE_B;
     return size_b;
 }
 
@@ -85,6 +89,8 @@ static uint8_t *place_template(struct placing *p, const struct as_patch_region *
     const uint64_t header = region->header + p->module->bias;
     uint64_t at = (uint64_t)(uintptr_t)p->code.at;
     at += (header - (at + t->header)) & (LINE_B - 1);
+    if (((at + t->header - header) & (ALIAS_B - 1)) == 0)
+        at += LINE_B;
     uint8_t *clone = (uint8_t *)(uintptr_t)at;
     if (t->size_b > (uint64_t)(p->code.end - clone))
         return NULL;
