@@ -13,17 +13,17 @@
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
-#define REACH      (UINT64_C(0x7ff00000)) /* of a jump, less a margin */
-#define STEP_B     (UINT64_C(2) << 20)
-#define LOWEST     UINT64_C(0x10000)
-#define ENTRY_B    512u /* at most: stubs of an entry, and of an event of an edge */
-#define EVENT_B    704u
-#define EDGE_B     16u
-#define LINE_B     64u
+#define REACH   (UINT64_C(0x7ff00000)) /* of a jump, less a margin */
+#define STEP_B  (UINT64_C(2) << 20)
+#define LOWEST  UINT64_C(0x10000)
+#define ENTRY_B 512u /* at most: stubs of an entry, and of an event of an edge */
+#define EVENT_B 704u
+#define EDGE_B  16u
+#define LINE_B  64u
 /* Of two places whose distance is a multiple of this predictors take one for the other: a jump over
  * a header that leads so far is foretold at the header of the clone, where there is none (Golden
  * Cove: 7 to 12 ns an instance instead of 0.5). */
-#define ALIAS_B (UINT64_C(1) << 24)
+#define ALIAS_B    (UINT64_C(1) << 24)
 #define PAGE_UP(n) (((n) + AS_AGENT_PAGE_B - 1) & ~(uint64_t)(AS_AGENT_PAGE_B - 1))
 
 /* ---- Room ----------------------------------------------------------------------------------- */

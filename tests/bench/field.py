@@ -85,8 +85,9 @@ def prepare_hpcc(where):
 
 
 def read_hpcc(where, _):
-    text = (where / "hpccoutf.txt").read_text()
+    text = (where / "hpccoutf.txt").read_text() # that of each run, one behind the other
     (where / "hpccoutf.txt").unlink()
+    text = text.split("End of HPC Challenge tests.")[-2]
     at = text.index("Begin of Summary section")
     kept = [x for x in text[at:].splitlines() if HPCC_LINES.search(x) and "time" not in x.lower()]
     return "\n".join([re.sub(r"^.*?\|\|", "||", x) for x in text[:at].splitlines()
@@ -173,7 +174,7 @@ class Field:
     def read(self, read, where, got, said):
         try:
             return (got.returncode, read(where, said))
-        except (OSError, ValueError, subprocess.CalledProcessError) as e:
+        except (OSError, ValueError, IndexError, subprocess.CalledProcessError) as e:
             return (got.returncode, f"{e!r} {got.stderr[-300:]}")
 
     def clones(self, name, words, where, read, alone, seconds):
@@ -202,8 +203,8 @@ class Field:
                         "SELECT sum(cpu_ns) / 1e9 FROM thread JOIN process USING (process_id)"
                         " GROUP BY run_id ORDER BY run_id"], where)
         took = [float(x) for x in took.stdout.splitlines()[1:] if x] or [0]
-        # What the program prints goes into the experiment, run by run.
-        prints = sorted(experiment.glob("run-*/stdout*"))
+        # What further runs print goes into the experiment, run by run.
+        prints = sorted(experiment.glob("run-*/output.txt"))
         said = prints[-1].read_text() if prints else got.stdout
         mine = self.read(read, where, got, said)
         text = got.stdout[got.stdout.find("{"):] if "{" in got.stdout else "{}"
