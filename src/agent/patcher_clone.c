@@ -82,12 +82,13 @@ struct placing {
     const uint8_t *left; /* where its variants end */
 };
 
-/* Where a template of the region goes: its header at the original's address modulo a line. */
+/* Where a template of the region goes, behind so much room: its header at the original's address
+ * modulo a line. */
 static uint8_t *place_template(struct placing *p, const struct as_patch_region *region,
-                               const struct as_patch_template *t)
+                               const struct as_patch_template *t, uint32_t ahead_b)
 {
     const uint64_t header = region->header + p->module->bias;
-    uint64_t at = (uint64_t)(uintptr_t)p->code.at;
+    uint64_t at = (uint64_t)(uintptr_t)p->code.at + ahead_b;
     at += (header - (at + t->header)) & (LINE_B - 1);
     if (((at + t->header - header) & (ALIAS_B - 1)) == 0)
         at += LINE_B;
@@ -136,7 +137,7 @@ static bool place_variants(struct placing *p, const struct as_patch_region *regi
     if (region->variants)
         p->left = as_variant_stub_left(&p->code);
     for (uint32_t i = region->first_variant; i < region->first_variant + region->variants; i++) {
-        uint8_t *clone = place_template(p, region, &variant[i].code);
+        uint8_t *clone = place_template(p, region, &variant[i].code, 0);
         if (!clone || !fill_places(p, region, &variant[i].code, clone, p->stub))
             return false;
         as_patcher_map_template(p->module, &variant[i].code, clone);
@@ -149,11 +150,15 @@ static bool clone_region(struct placing *p, const struct as_patch_region *region
                          struct as_patch_outcome *outcome)
 {
     const struct as_patch_edge *edge = as_patch_at(p->plan, &p->plan->edge);
+    const uint32_t ahead_b = as_patcher_counts_ahead(region) ? AS_PATCHER_AHEAD_B : 0;
     uint8_t *plain = NULL, *measured = NULL;
-    if (region->plain.size_b && !(plain = place_template(p, region, &region->plain)))
+    if (region->plain.size_b && !(plain = place_template(p, region, &region->plain, ahead_b)))
         return false;
-    if (region->measured.size_b && !(measured = place_template(p, region, &region->measured)))
+    if (region->measured.size_b && !(measured = place_template(p, region, &region->measured, 0)))
         return false;
+    p->code.ahead = ahead_b ? plain - ahead_b : NULL;
+    if (p->code.ahead)
+        as_patcher_map_add(p->module, p->code.ahead, region->header + p->module->bias, 0, false);
     if (plain)
         as_patcher_map_template(p->module, &region->plain, plain);
     if (measured)
