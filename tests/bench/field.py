@@ -5,8 +5,8 @@
 Each runs alone, then with all innermost loops of it and of its libraries as clones in every mode,
 and under `assay vprof`, `assay count` and `assay run --level two`. What they compute must be the
 same to the bit: lines that tell times are left out. Prints a line a run, "NAME HOW same|DIFFERS
-SECONDS RATIO NOTE...": processor seconds, and to those alone; of `vprof` and `count` the last run of
-the program to its first. Exits with 1 where something differs. Programs that are not here are left
+SECONDS RATIO NOTE...": processor seconds, and to those alone; of `vprof` and `count` the last
+run of the program to its first. Exits with 1 where something differs. Programs that are not here are left
 out and said.
 """
 import hashlib
@@ -22,8 +22,8 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODES = (["ident"], ["time"], ["sample:1000"], ["count"], ["count", "--bodies"], ["vary:31"])
-LIBRARIES = re.compile(r"/lib(lammps|openblas|blas|gromacs|hdf5|z|sz|aec|mpi|gomp|gfortran|m|fftw3f?"
-                       r"|stdc\+\+|c|python3\.\d+)[-_.]")
+LIBRARIES = re.compile(r"/lib(lammps|openblas|blas|gromacs|hdf5|z|sz|aec|mpi|gomp|gfortran|m"
+                       r"|fftw3f?|stdc\+\+|c|python3\.\d+)[-_.]")
 
 HPCC_LINES = re.compile(r"PASSED|FAILED|_(N|NB|residual|maxErr|Errors\w*)=|CommWorldProcs|=\d+$")
 TOPOLOGY = """#include "oplsaa.ff/forcefield.itp"
@@ -116,7 +116,8 @@ def prepare_gmx(where):
 
 
 def read_gmx(where, _):
-    said = [hashlib.sha256((where / f).read_bytes()).hexdigest() for f in ("o.trr", "o.gro", "o.edr")]
+    said = [hashlib.sha256((where / f).read_bytes()).hexdigest()
+            for f in ("o.trr", "o.gro", "o.edr")]
     for file in [*where.glob("o.*"), *where.glob("#*")]:
         file.unlink()
     return "\n".join(said)
@@ -141,8 +142,9 @@ def prepare_python3(where):
     return ["/usr/bin/python3", "script.py"]
 
 
-PROGRAMS = {name: (globals()["prepare_" + name], globals().get("read_" + name, lambda _, said: said))
-            for name in ("hpcc", "lmp", "gmx", "h5repack", "python3")}
+PROGRAMS = {"hpcc": (prepare_hpcc, read_hpcc), "lmp": (prepare_lmp, read_lmp),
+            "gmx": (prepare_gmx, read_gmx), "h5repack": (prepare_h5repack, read_h5repack),
+            "python3": (prepare_python3, lambda _, said: said)}
 
 
 def libraries(path):

@@ -78,7 +78,8 @@ def far(alone, other):
 
 
 def record(tap, tools, where, name, event, stacks):
-    """The program alone (run 1) and with clones. {what: {run: samples}} and {plan: run}; None: said."""
+    """The program alone (run 1) and with clones. {what: {run: samples}} and {plan: run}; None where
+    that could not be, said."""
     assay, samples, agent = tools
     shutil.rmtree(where, ignore_errors=True)
     os.makedirs(where)
@@ -109,16 +110,17 @@ def judge(counts, numbers):
     for what, of in counts.items():
         alone = of["1"]
         for plan, number in numbers.items():
-            bad[f"{plan}: the same {what}"] = missing(alone, of[number]) + missing(of[number], alone)
+            other = of[number]
+            bad[f"{plan}: the same {what}"] = missing(alone, other) + missing(other, alone)
             if plan == "ident":
-                bad[f"{plan}: the same shares of {what}"] = far(alone, of[number])
+                bad[f"{plan}: the same shares of {what}"] = far(alone, other)
     return bad
 
 
 def check(tap, tools, out, event, stacks):
-    """Timers give some 150 samples, so that chance finds what has a share of 2 % six times in one run
-    and not once in another. Where that may be it is recorded again and samples are added up: what
-    is missing stays missing, what differs differs the more."""
+    """Timers give some 150 samples, so that chance finds what has a share of 2 % six times in one
+    run and not once in another. Where that may be it is recorded again and samples are added up:
+    what is missing stays missing, what differs differs the more."""
     name = f"{event}, {stacks}"
     counts, bad = None, {}
     for again in range(ROUNDS):
