@@ -482,7 +482,9 @@ of_patch() { # what clones of loops add, to an instance and to whole programs
     done <"$build/clones.said"
     # Programs of the field: what they compute is the same to the bit.
     python3 tests/bench/field.py "$drivers/bench-clones-run" \
-        "$build/src/agent/libassay-agent.so" "$build/assay" "$build/field" | sed 's/^/  /'
+        "$build/src/agent/libassay-agent.so" "$build/assay" "$build/field" \
+        >"$build/field.said" || status=1
+    sed 's/^/  /' "$build/field.said"
 }
 
 of_decan() { # verdicts about loops whose bottleneck is known; figures of the machine are needed

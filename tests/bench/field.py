@@ -6,8 +6,8 @@ Each runs alone, then with all innermost loops of it and of its libraries as clo
 and under `assay vprof`, `assay count` and `assay run --level two`. What they compute must be the
 same to the bit: lines that tell times are left out. Prints a line a run, "NAME HOW same|DIFFERS
 SECONDS RATIO NOTE...": processor seconds, and to those alone; of `vprof` and `count` the last
-run of the program to its first. Exits with 1 where something differs. Programs that are not here are left
-out and said.
+run of the program to its first. Exits with 1 where something differs. Programs that are not here
+are left out and said.
 """
 import hashlib
 import json
@@ -155,7 +155,8 @@ def libraries(path):
 
 class Field:
     def __init__(self, runner, agent, assay, directory):
-        self.runner, self.agent, self.assay = runner, agent, assay
+        self.runner, self.agent, self.assay = (str(pathlib.Path(x).resolve())
+                                               for x in (runner, agent, assay))
         self.out = pathlib.Path(directory).resolve()
         self.bad = False
         self.env = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
