@@ -480,6 +480,11 @@ of_patch() { # what clones of loops add, to an instance and to whole programs
         case $what-$mode in cg-count | lmp-count | hpcc-count) target=1.5 ;; esac
         number "$what, $mode" "$value" "$unit" "of $alone, $ratio x" "$target"
     done <"$build/clones.said"
+    # Programs of the field: what they compute is the same to the bit.
+    python3 tests/bench/field.py "$drivers/bench-clones-run" \
+        "$build/src/agent/libassay-agent.so" "$build/assay" "$build/field" \
+        >"$build/field.said" || status=1
+    sed 's/^/  /' "$build/field.said"
 }
 
 of_decan() { # verdicts about loops whose bottleneck is known; figures of the machine are needed

@@ -123,11 +123,16 @@ void as_patcher_set_mark(void);
 /* Writes code; behind `end` nothing is written, and `full` is set. */
 struct as_patcher_code {
     uint8_t *at, *end;
+    uint8_t *ahead; /* room of AHEAD_B before the header of the plain clone; NULL: none */
     bool full;
     struct as_patcher_module *module; /* whose map says what the code is for; */
     uint64_t original;                /* for this, */
     uint32_t depth_b;                 /* with so much on the stack */
 };
+/* SAMPLE: what an instance that is not measured runs can stand in so much room before the header of
+ * the plain clone, and run into it: a taken branch less. */
+#define AS_PATCHER_AHEAD_B 15u
+bool as_patcher_counts_ahead(const struct as_patch_region *region);
 /* Where the header's jump leads: code that is written, or, where nothing is to be done, one of the
  * headers of the clones, `plain` and `measured`. */
 const uint8_t *as_patcher_stub_entry(struct as_patcher_code *code,

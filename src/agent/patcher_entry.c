@@ -87,6 +87,22 @@ static uint8_t *emit_pass(struct as_patcher_code *code, const uint8_t *other)
     return NULL;
 }
 
+/* dec qword fs:[at] */
+static void emit_dec(struct as_patcher_code *code, int32_t at)
+{
+    EMIT(code, AS_PATCHER_PREFIX, 0x48, 0xff, 0x0c, 0x25);
+    as_emit_number(code, at, 4);
+}
+
+/* Before the plain clone, and where none is left to here. */
+static void emit_ahead(struct as_patcher_code *code, int32_t at)
+{
+    struct as_patcher_code ahead = {.at = code->ahead, .end = code->ahead + AS_PATCHER_AHEAD_B};
+    emit_dec(&ahead, at);
+    EMIT(&ahead, 0x0f, 0x88); /* js */
+    as_emit_number(&ahead, code->at - (ahead.at + 4), 4);
+}
+
 /* The countdown is a word of the thread. */
 static uint8_t *emit_countdown(struct as_patcher_code *code, uint32_t loop, uint32_t free,
                                const uint8_t *other)
@@ -95,9 +111,10 @@ static uint8_t *emit_countdown(struct as_patcher_code *code, uint32_t loop, uint
     const int32_t armed = as_stub_armed(loop);
     const bool arms = as_stub_is_always_measured(as_stub_region(loop));
     uint8_t *now = NULL, *pass = NULL;
-    if (free & AS_PATCH_STATUS_FREE) {
-        EMIT(code, AS_PATCHER_PREFIX, 0x48, 0xff, 0x0c, 0x25); /* dec qword fs:[at] */
-        as_emit_number(code, at, 4);
+    if (code->ahead) {
+        emit_ahead(code, at);
+    } else if (free & AS_PATCH_STATUS_FREE) {
+        emit_dec(code, at);
         if (!arms && other) {
             EMIT(code, 0x0f, 0x89); /* jns */
             as_emit_number(code, other - (code->at + 4), 4);
@@ -184,6 +201,13 @@ uint8_t *as_stub_sample(struct as_patcher_code *code, uint32_t loop, uint32_t fr
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
+bool as_patcher_counts_ahead(const struct as_patch_region *region)
+{
+    return as_patcher.plan->mode == AS_PATCH_SAMPLE && region->enters && region->plain.size_b &&
+           region->plain.header == 0 && region->free & AS_PATCH_STATUS_FREE &&
+           as_stub_is_near(region->first_loop) && !as_stub_is_always_measured(region);
+}
+
 const uint8_t *as_patcher_stub_entry(struct as_patcher_code *code,
                                      const struct as_patch_region *region, const uint8_t *plain,
                                      const uint8_t *measured)
@@ -204,6 +228,8 @@ const uint8_t *as_patcher_stub_entry(struct as_patcher_code *code,
     if (mode == AS_PATCH_SAMPLE)
         as_stub_sample(code, region->first_loop, region->free,
                        as_stub_is_always_measured(region) ? measured : plain);
+    const uint8_t *entry = code->ahead ? code->ahead : begin;
+    code->ahead = NULL;
     as_stub_enter(code, region->first_loop, measured);
-    return begin;
+    return entry;
 }

@@ -133,6 +133,23 @@ static int add_insn(struct as_clone_assembly *a, uint32_t block, const struct as
 
 /* ---- What is put in ------------------------------------------------------------------------- */
 
+void as_clone_save_flags(struct as_clone_part *part, bool lowers)
+{
+    part->lowers = lowers;
+    part->pushes = 1;
+    if (lowers)
+        AS_CLONE_PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
+    AS_CLONE_PUT(part, 0x50, 0x9f, 0x0f, 0x90, 0xc0);     /* push rax; lahf; seto al */
+}
+
+/* 1 + 127 overflows, 0 + 127 does not; sahf leaves that alone. */
+void as_clone_restore_flags(struct as_clone_part *part)
+{
+    AS_CLONE_PUT(part, 0x04, 0x7f, 0x9e, 0x58); /* add al,127; sahf; pop rax */
+    if (part->lowers)
+        AS_CLONE_PUT(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
+}
+
 /* Counts where `live` is live. Flags and red zone are kept; `inc` leaves the carry flag alone, and
  * is whole for handlers. */
 static int add_counter(struct as_clone_assembly *a, uint64_t address, uint64_t counter,
@@ -142,15 +159,12 @@ static int add_counter(struct as_clone_assembly *a, uint64_t address, uint64_t c
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
         return ASSAY_ERR_NOMEM;
-    part->lowers = keep_flags;
-    part->pushes = keep_flags;
     if (keep_flags)
-        AS_CLONE_PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80, 0x9c);   /* lea rsp,[rsp-128]; pushfq */
+        as_clone_save_flags(part, true);
     AS_CLONE_PUT(part, 0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0); /* inc qword gs:[counter] */
     part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_COUNTER, counter, part->length - 4u, 0);
     if (keep_flags)
-        AS_CLONE_PUT(part, 0x9d, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0,
-                     0); /* popfq; lea rsp,[rsp+128] */
+        as_clone_restore_flags(part);
     return 0;
 }
 

@@ -15,14 +15,14 @@ enum as_clone_kind { AS_CLONE_COPY, AS_CLONE_BRANCH, AS_CLONE_ISLAND, AS_CLONE_C
 /* Conditions: those of the flags by their number, always, and with the low bits of their opcode
  * `loopne`, `loope`, `loop`, `jrcxz`, which reach 127 bytes. */
 enum { AS_CLONE_ALWAYS = 16, AS_CLONE_COUNTED = 32 };
-enum { AS_CLONE_CODE_MOST_B = 48, AS_CLONE_FIXES_MOST = 3 };
+enum { AS_CLONE_CODE_MOST_B = 52, AS_CLONE_FIXES_MOST = 3 };
 enum { AS_CLONE_RED_ZONE_B = 128, AS_CLONE_LINE_B = 64 };
 
 /* A piece of the clone: an instruction, a branch, or code of ours. */
 struct as_clone_part {
     uint8_t kind, length, condition, fixes;
     bool wide, calls;
-    bool lowers;      /* our code, and the stack pointer is lowered in it by the red zone */
+    bool lowers;      /* our code, and the stack pointer is lowered in it by the red zone first */
     uint8_t pushes;   /* and by so many words */
     uint8_t depth_b;  /* so much more lies on the stack where it begins than in the original */
     uint32_t at;      /* in the clone */
@@ -91,6 +91,10 @@ static inline void as_clone_put(struct as_clone_part *part, size_t n, const uint
 }
 #define AS_CLONE_PUT(part, ...)                                                                    \
     as_clone_put((part), sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[]){__VA_ARGS__})
+/* Around what changes the status flags and not rax: `popfq` takes some 20 cycles, these four
+ * instructions a few. Of no use where rax itself is needed between them. */
+void as_clone_save_flags(struct as_clone_part *part, bool lowers);
+void as_clone_restore_flags(struct as_clone_part *part);
 
 /* ---- clone_ways.c ---- */
 

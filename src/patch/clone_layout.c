@@ -117,16 +117,18 @@ static int add_put(struct as_patch_maker *m, const struct as_clone_part *part, u
 /* A span for each place where the stack pointer is another. */
 static int add_puts(struct as_patch_maker *m, const struct as_clone_part *part)
 {
-    if (!part->lowers)
+    const uint32_t first = part->lowers ? LOWER_B : 0, n = part->pushes;
+    const uint32_t last = part->length - (part->lowers ? HEIGHTEN_B : 0);
+    const uint32_t zone_b = part->lowers ? AS_CLONE_RED_ZONE_B : 0;
+    if (!part->lowers && n == 0)
         return add_put(m, part, 0, part->length, 0);
-    const uint32_t last = part->length - HEIGHTEN_B, n = part->pushes;
-    AS_TRY(add_put(m, part, 0, LOWER_B, 0));
+    AS_TRY(add_put(m, part, 0, first, 0));
     for (uint32_t i = 0; i < n; i++)
-        AS_TRY(add_put(m, part, LOWER_B + i, LOWER_B + i + 1, AS_CLONE_RED_ZONE_B + 8 * i));
-    AS_TRY(add_put(m, part, LOWER_B + n, last - n, AS_CLONE_RED_ZONE_B + 8 * n));
+        AS_TRY(add_put(m, part, first + i, first + i + 1, zone_b + 8 * i));
+    AS_TRY(add_put(m, part, first + n, last - n, zone_b + 8 * n));
     for (uint32_t i = 0; i < n; i++)
-        AS_TRY(add_put(m, part, last - n + i, last - n + i + 1, AS_CLONE_RED_ZONE_B + 8 * (n - i)));
-    return add_put(m, part, last, part->length, AS_CLONE_RED_ZONE_B);
+        AS_TRY(add_put(m, part, last - n + i, last - n + i + 1, zone_b + 8 * (n - i)));
+    return add_put(m, part, last, part->length, zone_b);
 }
 
 static uint32_t original_b_of(const struct as_clone_assembly *a, const struct as_clone_part *part)

@@ -8,8 +8,9 @@
 #include "patch/clone.h"
 
 enum {
-    /* rax, rcx, rdx, rsi, rdi, r8, r9, r11: unwinders ask for none of them. */
-    VOLATILE = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11
+    /* rcx, rdx, rsi, rdi, r8, r9, r11: unwinders ask for none of them. Nor for rax, but flags wait
+     * there while what was counted is added. */
+    VOLATILE = 1 << 1 | 1 << 2 | 1 << 6 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11
 };
 
 /* ---- Which loops ----------------------------------------------------------------------------- */
@@ -117,7 +118,7 @@ static void choose_registers(const struct as_clone_assembly *a, uint32_t used,
                              struct as_clone_tally *t)
 {
     const struct as_patch_code *code = a->clone->area->code;
-    const uint32_t unnamed = ~used & 0xffff & ~(uint32_t)AS_LIVE_STACK;
+    const uint32_t unnamed = ~used & 0xfffe & ~(uint32_t)AS_LIVE_STACK; /* and not rax */
     const uint32_t dead = unnamed & ~as_live_at(code, a->p->loop[t->loop].header);
     struct as_clone_tally free = *t;
     assign(a, dead, &free);
@@ -245,18 +246,16 @@ static int leave_loop(struct as_clone_assembly *a, const struct as_clone_tally *
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
         return ASSAY_ERR_NOMEM;
-    part->lowers = keep_flags;
-    part->pushes = keep_flags;
     if (keep_flags)
-        AS_CLONE_PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80, 0x9c); /* lea rsp,[rsp-128]; pushfq */
-    for (unsigned i = 0; i < t->n; i++) {                       /* add gs:[counter],r64 */
+        as_clone_save_flags(part, t->pushed == 0);
+    for (unsigned i = 0; i < t->n; i++) { /* add gs:[counter],r64 */
         AS_CLONE_PUT(part, 0x65, (uint8_t)(0x48 | (t->reg[i] >> 3) << 2), 0x01,
                      (uint8_t)(4 | (t->reg[i] & 7) << 3), 0x25, 0, 0, 0, 0);
         part->fix[part->fixes++] = (struct as_patch_reloc){
             a->counter[t->block[i]], part->length - 4u, AS_PATCH_TO_COUNTER, 0};
     }
     if (keep_flags)
-        AS_CLONE_PUT(part, 0x9d, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0);
+        as_clone_restore_flags(part);
     AS_TRY(mark_open(a, t, address, false));
     for (unsigned i = t->pushed; i-- > 0;)
         AS_TRY(move_register(a, address, t->reg[i], 0x58));

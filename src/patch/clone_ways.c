@@ -230,9 +230,30 @@ static int add_island(struct as_clone_assembly *a, struct as_clone_way *way)
     return 0;
 }
 
+/* A jump that leads to an island which is a jump alone leads where that does: a way out that runs
+ * off the end of a loop, as most do, is one jump instead of two. */
+static void lead_past_islands(struct as_clone_assembly *a)
+{
+    as_vec_foreach (&a->part, part) {
+        if (part->kind != AS_CLONE_BRANCH || part->condition != AS_CLONE_ALWAYS ||
+            !(part->label & AS_CLONE_TO_WAY))
+            continue;
+        const struct as_clone_part *island =
+            &a->part.at[a->way.at[part->label & ~AS_CLONE_TO_WAY].part];
+        if (island->kind != AS_CLONE_ISLAND)
+            continue;
+        part->kind = AS_CLONE_ISLAND;
+        part->length = island->length;
+        part->code[0] = island->code[0];
+        part->fix[0] = island->fix[0];
+        part->fixes = island->fixes;
+    }
+}
+
 int as_clone_islands(struct as_clone_assembly *a)
 {
     for (uint32_t w = 0; w < a->way.n; w++)
         AS_TRY(add_island(a, &a->way.at[w]));
+    lead_past_islands(a);
     return as_clone_tally_entries(a);
 }

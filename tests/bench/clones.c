@@ -118,11 +118,14 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < 32; i++)
         list[i] = (struct node){i < 31 ? &list[i + 1] : NULL, i};
-    double begun = now_ns();
-    for (int i = 0; i < 100; i++)
-        sum += once(name);
-    const double guess = (now_ns() - begun) / 100;
-    const long n = (long)(150000 / guess) + 1; /* a slice of 150 us */
+    double begun = 0;
+    long n = 100;
+    for (int k = 0; k < 4; k++) {
+        begun = now_ns();
+        for (long i = 0; i < n; i++)
+            sum += once(name);
+        n = (long)(150000 / ((now_ns() - begun) / (double)n)) + 1;
+    }
     for (int k = 0; k < SLICES; k++) {
         begun = now_ns();
         for (long i = 0; i < n; i++)

@@ -59,6 +59,7 @@ ROWS = {
     "masks-O2": (C, "masks.c", ["-O2"], {"amounts", "step"}),
     "masks-O0": (C, "masks.c", ["-O0"], {"amounts", "step"}),
     "entered": (C, "entered.c", ["-O2"], {"step"}),
+    "tiles": (C, "tiles.c", ["-O2"], {"known", "step", "amx_tile"}),
     "static-O2": (C, "kernels.c", ["-O2", "-static"], {"truth", "step", "injected"}),
     "static-pie-O2": (C, "kernels.c", ["-O2", "-static-pie", "-fPIE"],
                       {"truth", "step", "injected"}),
@@ -246,6 +247,9 @@ class Row:
         return None if data["limited"] else data["insns"]
 
     def check(self):
+        if "amx_tile" in self.more and " amx_tile" not in open("/proc/cpuinfo").read():
+            self.tap.skip(f"{self.name}: is run", "no AMX here")
+            return
         why = self.build()
         if why is not None:
             if self.compiler != C and shutil.which(self.compiler) is None:

@@ -199,38 +199,38 @@ static void variants_have_their_instructions(void **state)
                "rdx; jb 0x1000; jmp 0x1023; jmp 0x1028");
     check_code(&it, "axpy", AS_VARIANT_REF,
                "movsd xmm1, qword ptr [rsi+rax*8]; mulsd xmm1, xmm0; addsd xmm1, [rdi+rax*8]; "
-               "movsd [rdi+rax*8], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x101e; "
-               "jmp 0x1023");
+               "movsd [rdi+rax*8], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1021; "
+               "jmp 0x1026");
     check_code(&it, "axpy", AS_VARIANT_FP,
                "movaps xmm1, xmm15; mulsd xmm1, xmm0; addsd xmm1, xmm15; add rax, 0x1; "
-               "cmp rax, rdx; jb 0x1000; jmp 0x1018; jmp 0x101d; movups xmm15, gs:[0x100]; "
+               "cmp rax, rdx; jb 0x1000; jmp 0x101b; jmp 0x1020; movups xmm15, gs:[0x100]; "
                "jmp 0x1000");
     check_code(&it, "axpy", AS_VARIANT_LS,
                "movsd xmm1, qword ptr [rsi+rax*8]; movsd xmm1, qword ptr [rdi+rax*8]; "
-               "movsd [rdi+rax*8], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x101a; "
-               "jmp 0x101f");
+               "movsd [rdi+rax*8], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x101d; "
+               "jmp 0x1022");
     check_code(&it, "axpy", AS_VARIANT_DL1,
                "movsd xmm1, qword ptr gs:[0x140]; mulsd xmm1, xmm0; addsd xmm1, gs:[0x240]; "
-               "movsd gs:[0x2340], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x102d; "
-               "jmp 0x1032");
+               "movsd gs:[0x2340], xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1030; "
+               "jmp 0x1035");
     check_code(&it, "axpy", AS_VARIANT_FES,
                "nop [rax+rax*1], eax; nop [rax], eax; nop [rax+rax*1], eax; "
-               "nop [rax+rax*1], eax; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x101e; "
-               "jmp 0x1023");
+               "nop [rax+rax*1], eax; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1021; "
+               "jmp 0x1026");
     check_code(&it, "gathered", AS_VARIANT_FP,
                "movaps xmm1, xmm15; divsd xmm1, xmm2; addsd xmm0, xmm1; add rax, 0x1; "
-               "cmp rax, rdx; jb 0x1000; jmp 0x1017; jmp 0x101c; movups xmm15, gs:[0x100]; "
+               "cmp rax, rdx; jb 0x1000; jmp 0x101a; jmp 0x101f; movups xmm15, gs:[0x100]; "
                "jmp 0x1000");
     check_code(&it, "gathered", AS_VARIANT_LS,
                "mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr [rdi+rcx*8]; add rax, 0x1; "
-               "cmp rax, rdx; jb 0x1000; jmp 0x1013; jmp 0x1018");
+               "cmp rax, rdx; jb 0x1000; jmp 0x1016; jmp 0x101b");
     check_code(&it, "gathered", AS_VARIANT_DL1,
                "mov ecx, gs:[0x140]; movsd xmm1, qword ptr gs:[0x240]; divsd xmm1, xmm2; "
-               "addsd xmm0, xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1025; "
-               "jmp 0x102a");
+               "addsd xmm0, xmm1; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1028; "
+               "jmp 0x102d");
     check_code(&it, "gathered", AS_VARIANT_NODIV,
                "mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr [rdi+rcx*8]; addsd xmm0, xmm1; "
-               "add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1017; jmp 0x101c");
+               "add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x101a; jmp 0x101f");
     check_code(&it, "gathered", AS_VARIANT_NORED,
                "mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr [rdi+rcx*8]; divsd xmm1, xmm2; "
                "add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1017; jmp 0x101c");
@@ -239,11 +239,11 @@ static void variants_have_their_instructions(void **state)
                "xor rax, rcx; imul rax, rcx; add rdi, 0x8; cmp rdi, rsi; jb 0x1000; jmp 0x1012; "
                "jmp 0x1017; movups xmm15, gs:[0x100]; jmp 0x1000");
     check_code(&it, "list", AS_VARIANT_FP,
-               "addsd xmm0, xmm15; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; jmp 0x100f; "
-               "jmp 0x1014; movups xmm15, gs:[0x100]; jmp 0x1000");
+               "addsd xmm0, xmm15; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; jmp 0x1012; "
+               "jmp 0x1017; movups xmm15, gs:[0x100]; jmp 0x1000");
     check_code(&it, "list", AS_VARIANT_LS,
                "movsd xmm0, qword ptr [rdi+0x8]; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; "
-               "jmp 0x100f; jmp 0x1014");
+               "jmp 0x1012; jmp 0x1017");
     drop(&it);
 }
 
