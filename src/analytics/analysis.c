@@ -55,8 +55,7 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
                                    .process = p,
                                    .since_ns = f->begin_raw_ns,
                                    .barrier_ns = INT64_MIN,
-                                   .lock_ns = INT64_MIN,
-                                   .spare_ns = INT64_MIN};
+                                   .lock_ns = INT64_MIN};
         AS_TRY(as_vec_push(&walk->out->location, location));
         AS_TRY(as_vec_push(&walk->walker, walker));
     }
@@ -119,6 +118,8 @@ static int walk_event(void *context, uint32_t process, uint32_t thread,
     location->events_n++;
     if (event->raw_ns > location->span.end_ns)
         location->span.end_ns = event->raw_ns;
+    if (walk->watch && walk->watch->event)
+        AS_TRY(walk->watch->event(walk->watch->context, walker->location, event));
     if (is_said_by_calls(event->kind)) {
         struct as_said said = {.ns = event->raw_ns, .kind = event->kind};
         memcpy(said.field, event->field, sizeof said.field);
@@ -155,7 +156,7 @@ static int end_walk(struct as_trace_walk *walk)
     out->end_ns = out->location.n ? INT64_MIN : 0;
     as_vec_foreach (&walk->walker, walker) {
         const struct as_span *span = &out->location.at[walker->location].span;
-        as_doing_end(walk, walker, span->end_ns);
+        AS_TRY(as_doing_end(walk, walker, span->end_ns));
         if (span->begin_ns < out->begin_ns)
             out->begin_ns = span->begin_ns;
         if (span->end_ns > out->end_ns)
@@ -192,9 +193,10 @@ static void free_walk(struct as_trace_walk *walk)
     as_gatherings_free(&walk->barriers);
 }
 
-int as_analyse_trace(const struct as_trace *trace, struct as_analysis *out, struct assay_error *err)
+int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,
+                     struct as_analysis *out, struct assay_error *err)
 {
-    struct as_trace_walk walk = {.trace = trace, .out = out};
+    struct as_trace_walk walk = {.trace = trace, .watch = watch, .out = out};
     *out = (struct as_analysis){0};
     int rc = prepare_walk(&walk);
     if (rc == 0)

@@ -81,9 +81,24 @@ struct as_analysis {
     int64_t begin_ns, end_ns;
 };
 
-/* 0, ASSAY_ERR_NOMEM or what reading answers. `trace` stays open while the answer is used. */
-int as_analyse_trace(const struct as_trace *trace, struct as_analysis *out,
-                     struct assay_error *err);
+/*
+ * Who wants to see what passes by. Each may be NULL, and answers 0 or an error that ends the walk.
+ * `location` is a place in the analysis, whose list of them is complete before the first call.
+ */
+struct as_analysis_watch {
+    void *context;
+    int (*event)(void *context, uint32_t location, const struct as_trace_event *event);
+    /* It did this from then to then; `routine` and `group` (as_trace_group) are of the outermost
+     * call, NULL: in none. */
+    int (*stretch)(void *context, uint32_t location, enum as_activity activity, const char *routine,
+                   uint32_t group, int64_t begin_ns, int64_t end_ns);
+    as_message_matched *message;
+};
+
+/* 0, ASSAY_ERR_NOMEM or what reading or a watch answers. `watch` may be NULL. `trace` stays open
+ * while the answer is used. */
+int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,
+                     struct as_analysis *out, struct assay_error *err);
 void as_analysis_fini(struct as_analysis *analysis);
 
 #endif

@@ -43,15 +43,23 @@ static enum as_activity current_activity(const struct as_walker *walker)
     for (unsigned a = AS_ACTIVITY_MPI; a < AS_ACTIVITY_IDLE; a++)
         if (walker->depth[a])
             return (enum as_activity)a;
-    return AS_ACTIVITY_COMPUTING;
+    return walker->is_spare ? AS_ACTIVITY_IDLE : AS_ACTIVITY_COMPUTING;
 }
 
 /* Books what was done until now; what follows may be something else. */
-static void turn_at(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+static int turn_at(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
     struct as_location *location = &walk->out->location.at[walker->location];
-    location->activity_ns[current_activity(walker)] += ns - walker->since_ns;
+    const enum as_activity activity = current_activity(walker);
+    const int64_t since_ns = walker->since_ns;
+    location->activity_ns[activity] += ns - since_ns;
     walker->since_ns = ns;
+    if (!walk->watch || !walk->watch->stretch || ns <= since_ns)
+        return 0;
+    const struct as_open_call *call = as_walk_outermost(walker);
+    return walk->watch->stretch(walk->watch->context, walker->location, activity,
+                                call ? walk->text.at[call->routine] : NULL, call ? call->group : 0,
+                                since_ns, ns);
 }
 
 struct as_open_call *as_walk_outermost(struct as_walker *walker)
@@ -116,7 +124,7 @@ static int enter_routine(struct as_trace_walk *walk, struct as_walker *walker,
         .name = event->name, .group = name.group, .enter_ns = event->raw_ns};
     if (event->name >= 0 && (uint64_t)event->name < process->name.n)
         frame.routine = walk->routine.at[walker->process][event->name];
-    turn_at(walk, walker, event->raw_ns);
+    AS_TRY(turn_at(walk, walker, event->raw_ns));
     walker->depth[activity_of_group(name.group)]++;
     return as_vec_push(&walker->frame, frame);
 }
@@ -125,7 +133,7 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
 {
     struct as_open_call frame = walker->frame.at[walker->frame.n - 1];
     uint32_t site;
-    turn_at(walk, walker, ns);
+    AS_TRY(turn_at(walk, walker, ns));
     walker->depth[activity_of_group(frame.group)]--;
     if (walker->frame.n == 1 && walker->said.n) {
         AS_TRY(as_mpi_left(walk, walker, &frame, ns));
@@ -156,42 +164,32 @@ static int leave_routine(struct as_trace_walk *walk, struct as_walker *walker,
 
 /* ---- OpenMP ---------------------------------------------------------------------------------- */
 
-/* A worker between its parts of parallel regions has no work: what was taken for computing is not.
- */
-static void end_spare_time(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
-{
-    struct as_location *location = &walk->out->location.at[walker->location];
-    int64_t *computing = &location->activity_ns[AS_ACTIVITY_COMPUTING];
-    if (walker->spare_ns == INT64_MIN)
-        return;
-    turn_at(walk, walker, ns);
-    location->activity_ns[AS_ACTIVITY_IDLE] += *computing - walker->spare_from;
-    *computing = walker->spare_from;
-    walker->spare_ns = INT64_MIN;
-}
-
+/* A worker that comes to its first part of a parallel region had no work before. */
 static int begin_task(struct as_trace_walk *walk, struct as_walker *walker,
                       const struct as_trace_event *event)
 {
     struct as_team team = {event->parallel.region, event->parallel.index, event->parallel.threads};
-    if (team.index > 0 && walker->team.n == 0)
-        end_spare_time(walk, walker, event->raw_ns);
+    int64_t *activity = walk->out->location.at[walker->location].activity_ns;
+    AS_TRY(turn_at(walk, walker, event->raw_ns));
+    if (team.index > 0 && !walker->has_worked) {
+        activity[AS_ACTIVITY_IDLE] += activity[AS_ACTIVITY_COMPUTING];
+        activity[AS_ACTIVITY_COMPUTING] = 0;
+    }
+    walker->has_worked = true;
+    walker->is_spare = false;
     return as_vec_push(&walker->team, team);
 }
 
-static void end_task(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+static int end_task(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
     if (walker->team.n == 0) {
         walk->out->broken_n++;
-        return;
+        return 0;
     }
+    AS_TRY(turn_at(walk, walker, ns));
     struct as_team team = walker->team.at[--walker->team.n];
-    if (team.index > 0 && walker->team.n == 0) {
-        turn_at(walk, walker, ns);
-        walker->spare_ns = ns;
-        walker->spare_from =
-            walk->out->location.at[walker->location].activity_ns[AS_ACTIVITY_COMPUTING];
-    }
+    walker->is_spare = team.index > 0 && walker->team.n == 0;
+    return 0;
 }
 
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
@@ -207,27 +205,25 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
             walker->frame.at[walker->frame.n - 1].address = event->list[0];
         return 0;
     case AS_TRACE_BARRIER:
-        turn_at(walk, walker, event->raw_ns);
+        AS_TRY(turn_at(walk, walker, event->raw_ns));
         walker->depth[AS_ACTIVITY_OPENMP]++;
         return 0;
     case AS_TRACE_BARRIER_END:
-        turn_at(walk, walker, event->raw_ns);
+        AS_TRY(turn_at(walk, walker, event->raw_ns));
         if (walker->depth[AS_ACTIVITY_OPENMP])
             walker->depth[AS_ACTIVITY_OPENMP]--;
         return 0;
     case AS_TRACE_IMPLICIT:
         return begin_task(walk, walker, event);
     case AS_TRACE_IMPLICIT_END:
-        end_task(walk, walker, event->raw_ns);
-        return 0;
+        return end_task(walk, walker, event->raw_ns);
     default:
         return 0;
     }
 }
 
 /* Nothing more comes of this thread. Calls that are open lasted until then. */
-void as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
-    turn_at(walk, walker, ns);
-    end_spare_time(walk, walker, ns);
+    return turn_at(walk, walker, ns);
 }

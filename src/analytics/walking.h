@@ -37,12 +37,11 @@ struct as_walker {
     AS_VEC(struct as_said) said; /* of the outermost call that is open */
     AS_VEC(struct as_team) team; /* implicit tasks that it is in */
     uint32_t depth[AS_ACTIVITIES_N];
-    int64_t since_ns;        /* what it does now it does since then */
-    int64_t barrier_ns;      /* it stands at a barrier since; INT64_MIN: no */
-    uint64_t barrier_number; /* of the team */
-    int64_t lock_ns;         /* it waits for a lock since; INT64_MIN: no */
-    int64_t spare_ns;        /* a worker without work since; computing until now is `spare_from` */
-    int64_t spare_from;
+    int64_t since_ns;          /* what it does now it does since then */
+    int64_t barrier_ns;        /* it stands at a barrier since; INT64_MIN: no */
+    uint64_t barrier_number;   /* of the team */
+    int64_t lock_ns;           /* it waits for a lock since; INT64_MIN: no */
+    bool has_worked, is_spare; /* had a part of a parallel region; is between two, as a worker */
     struct as_wait_recent recent;
 };
 
@@ -51,6 +50,7 @@ struct as_lock;
 
 struct as_trace_walk {
     const struct as_trace *trace;
+    const struct as_analysis_watch *watch; /* NULL: nobody */
     struct as_analysis *out;
     AS_VEC(struct as_walker) walker; /* by location */
     AS_VEC(uint32_t *) routine;      /* by process: by name number the routine, in `text` */
@@ -92,7 +92,7 @@ struct as_open_call *as_walk_outermost(struct as_walker *walker); /* NULL: in no
 
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);
-void as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
+int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
 
 /* A call is left that had something to say. */
 int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
