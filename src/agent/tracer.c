@@ -20,6 +20,12 @@ static uint64_t begun_ns;           /* names the files of this execution */
 static struct as_trace_writer definitions;
 static bool definitions_failed;
 static _Atomic int defining; /* a lock */
+/* The child of a fork says again what its parent's numbers mean. */
+#define NAMES_MOST 4096u
+static struct {
+    uint32_t group;
+    const char *_Atomic text;
+} known[NAMES_MOST];
 static _Atomic uint32_t names;
 
 /* ---- Streams ------------------------------------------------------------------------------ */
@@ -96,6 +102,12 @@ static void lock_definitions(void)
     }
 }
 
+static void say_name(uint32_t number, uint32_t group, const char *text)
+{
+    const uint64_t field[] = {number, group};
+    as_trace_put_text(&definitions, AS_TRACE_NAME, as_trace_now(&definitions), field, 2, text);
+}
+
 static bool has_definitions(void)
 {
     struct utsname machine = {0};
@@ -103,6 +115,9 @@ static bool has_definitions(void)
         return !definitions_failed;
     syscall(SYS_uname, &machine);
     definitions_failed = !open_stream(&definitions, 0, machine.nodename);
+    for (uint32_t i = 1; i < NAMES_MOST && i <= names && !definitions_failed; i++)
+        if (known[i].text)
+            say_name(i, known[i].group, known[i].text);
     return !definitions_failed;
 }
 
@@ -124,11 +139,18 @@ static void define_any(unsigned kind, const uint64_t *field, unsigned n, const c
     atomic_store_explicit(&defining, 0, memory_order_release);
 }
 
+/* `text` stays where it is. */
 static uint32_t new_name(uint32_t group, const char *text)
 {
     const uint32_t number = atomic_fetch_add(&names, 1) + 1;
-    const uint64_t field[] = {number, group};
-    define_any(AS_TRACE_NAME, field, 2, text, NULL, 0);
+    if (number >= NAMES_MOST || as_agent_is_confined())
+        return 0;
+    lock_definitions();
+    if (has_definitions())
+        say_name(number, group, text);
+    known[number].group = group;
+    known[number].text = text;
+    atomic_store_explicit(&defining, 0, memory_order_release);
     return number;
 }
 
