@@ -4,7 +4,7 @@
  * leads here at first. The MPI may be needed by the program, or come late by dlopen without being
  * seen by others (Python): it is looked for among all that is loaded.
  */
-#include "agent/mpi.h"
+#include "agent/mpi_parts.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -42,6 +42,12 @@ static void *find_symbol(const char *symbol)
     for (unsigned i = 0; i < library_n && !at; i++)
         at = dlsym(library[i], symbol);
     return at ? at : dlsym(RTLD_NEXT, symbol);
+}
+
+static void *find_data(const char *symbol)
+{
+    void *at = dlsym(RTLD_DEFAULT, symbol);
+    return at ? at : find_symbol(symbol);
 }
 
 /* Beside this library. */
@@ -108,6 +114,7 @@ void as_mpi_resolve(void)
     static struct as_mpi_front front;
     front = (struct as_mpi_front){.hooks = dlsym(RTLD_DEFAULT, "assay_tracer_hooks"),
                                   .find = find_symbol,
+                                  .find_data = find_data,
                                   .n = as_mpi_routines_n,
                                   .real = real,
                                   .real_fortran = real_fortran};

@@ -9,7 +9,7 @@
 
 #include <limits.h>
 
-#include "agent/mpi.h"
+#include "agent/mpi_parts.h"
 #include "agent/mpi_keys.h"
 
 struct routine {
@@ -59,13 +59,13 @@ static bool find_own(const struct as_mpi_front *front)
 #define OWN_FOUND(name) all &= (own.name = (__typeof__(own.name))front->find("PMPI_" #name)) != NULL;
     OWN(OWN_FOUND)
 #ifdef OPEN_MPI
-    world_comm = (MPI_Comm)front->find("ompi_mpi_comm_world");
-    self_comm = (MPI_Comm)front->find("ompi_mpi_comm_self");
-    null_comm = (MPI_Comm)front->find("ompi_mpi_comm_null");
-    byte_type = (MPI_Datatype)front->find("ompi_mpi_byte");
-    in_place_fortran = front->find("mpi_fortran_in_place_");
-    status_ignore_fortran = front->find("mpi_fortran_status_ignore_");
-    statuses_ignore_fortran = front->find("mpi_fortran_statuses_ignore_");
+    world_comm = (MPI_Comm)front->find_data("ompi_mpi_comm_world");
+    self_comm = (MPI_Comm)front->find_data("ompi_mpi_comm_self");
+    null_comm = (MPI_Comm)front->find_data("ompi_mpi_comm_null");
+    byte_type = (MPI_Datatype)front->find_data("ompi_mpi_byte");
+    in_place_fortran = front->find_data("mpi_fortran_in_place_");
+    status_ignore_fortran = front->find_data("mpi_fortran_status_ignore_");
+    statuses_ignore_fortran = front->find_data("mpi_fortran_statuses_ignore_");
     all &= world_comm && self_comm && byte_type;
 #else
     world_comm = MPI_COMM_WORLD;

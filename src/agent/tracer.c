@@ -32,7 +32,7 @@ static _Atomic uint32_t names;
 
 static void stream_path(uint32_t tid, char *path)
 {
-    char name[AS_AGENT_FILE_B];
+    char name[AS_AGENT_FILE_B] = "";
     const char *end = name + sizeof name - 1;
     char *at = as_agent_append(name, end, AS_TRACER_DIRECTORY "/" AS_TRACE_PREFIX ".");
     at = as_agent_append_number(at, end, (uint64_t)as_agent.pid);
@@ -66,10 +66,11 @@ static bool open_stream(struct as_trace_writer *w, uint32_t tid, const char *nam
 
 static bool begin_stream(struct as_tracer_thread *t)
 {
-    char name[32] = "";
+    char name[32] = {0};
     t->failed = true; /* also for events of what follows */
     if (!as_agent_is_confined())
         syscall(SYS_prctl, PR_GET_NAME, name);
+    name[sizeof name - 1] = 0;
     if (open_stream(&t->writer, (uint32_t)as_agent_self.tid, name))
         t->failed = false;
     return !t->failed;

@@ -183,7 +183,8 @@ static int said_post(const struct leaving *l, const struct as_said *said)
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
     int64_t from =
         said->field[0] == AS_TRACE_ANY ? AS_MESSAGE_ANY : world_rank(&place, said->field[0]);
-    if (!place.is_known || (from < 0 && from != AS_MESSAGE_ANY))
+    /* That of a call that blocks is done when it is left: said_receive posts it. */
+    if (said->field[4] == 0 || !place.is_known || (from < 0 && from != AS_MESSAGE_ANY))
         return 0;
     struct as_request request = {.process = l->walker->process,
                                  .number = said->field[4],

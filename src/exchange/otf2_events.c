@@ -75,7 +75,7 @@ static OTF2_ErrorCode put_send(const struct otf2_at *at)
 
 static OTF2_ErrorCode put_post(const struct otf2_at *at)
 {
-    if (at->event->message.partner == AS_TRACE_NOBODY ||
+    if (at->event->message.partner == AS_TRACE_NOBODY || at->event->message.request == 0 ||
         (at->event->message.bits & AS_TRACE_PERSISTENT))
         return OTF2_SUCCESS;
     return OTF2_EvtWriter_MpiIrecvRequest(at->thread->events, NULL, at->time,

@@ -206,9 +206,9 @@ static void put_communicators(struct otf2_names *n, OTF2_StringRef empty)
     as_vec_foreach (&n->w->comm, known) {
         const uint32_t at = (uint32_t)(known - n->w->comm.at);
         const struct as_trace_comm *comm = known->comm;
-        OTF2_StringRef name = put_string(n, comm->name           ? comm->name
-                                            : known->global == 1 ? "MPI_COMM_WORLD"
-                                                                 : "");
+        OTF2_StringRef name = put_string(n, comm->name        ? comm->name
+                                            : comm->comm == 1 ? "MPI_COMM_WORLD"
+                                                              : "");
         note_code(n, OTF2_GlobalDefWriter_WriteGroup(
                          n->to, at + 1, empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
                          OTF2_GROUP_FLAG_NONE, (uint32_t)comm->member_n, comm->member));

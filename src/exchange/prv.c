@@ -112,7 +112,7 @@ static uint32_t task_of_rank(const struct as_prv_writer *w, uint64_t rank)
 }
 
 /* Communicators that hold more than one process, said by their first member. */
-static size_t put_comms(const struct as_prv_writer *w, struct as_out *out)
+static size_t put_comms(struct as_prv_writer *w, struct as_out *out)
 {
     size_t n = 0;
     as_vec_foreach (&w->trace->process, process) {
@@ -122,7 +122,8 @@ static size_t put_comms(const struct as_prv_writer *w, struct as_out *out)
             n++;
             if (!out)
                 continue;
-            as_out_f(out, "c:1:%" PRIu64 ":%zu", comm->global, comm->member_n);
+            as_out_f(out, "c:1:%" PRId64 ":%zu", as_prv_comm_number(w, comm->global),
+                     comm->member_n);
             for (size_t m = 0; m < comm->member_n; m++)
                 as_out_f(out, ":%u", task_of_rank(w, comm->member[m]));
             as_out_c(out, '\n');
@@ -131,7 +132,7 @@ static size_t put_comms(const struct as_prv_writer *w, struct as_out *out)
     return n;
 }
 
-static void put_header(const struct as_prv_writer *w, struct as_out *out)
+static void put_header(struct as_prv_writer *w, struct as_out *out)
 {
     char date[64];
     time_t now = time(NULL);
@@ -240,6 +241,7 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
     as_ordered_free(&w.records);
     as_vec_fini(&w.thread);
     as_vec_fini(&w.task);
+    as_vec_fini(&w.comm);
     as_vec_fini(&w.node);
     as_vec_fini(&w.extra);
     as_free(w.open_state);

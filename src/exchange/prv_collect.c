@@ -124,7 +124,14 @@ static int keep_call(struct as_prv_writer *w, uint32_t location, const struct as
     return keep_event(w, location, event->raw_ns, type, value);
 }
 
-/* Communicators are counted from 1 in the file as in the trace's numbers of all processes. */
+int64_t as_prv_comm_number(struct as_prv_writer *w, uint64_t global)
+{
+    for (size_t i = 0; i < w->comm.n; i++)
+        if (w->comm.at[i] == global)
+            return (int64_t)i + 1;
+    return as_vec_push(&w->comm, global) < 0 ? -1 : (int64_t)w->comm.n;
+}
+
 static int keep_collective(struct as_prv_writer *w, uint32_t location,
                            const struct as_trace_event *event)
 {
@@ -135,8 +142,12 @@ static int keep_collective(struct as_prv_writer *w, uint32_t location,
                       event->collective.received_b));
     if (comm && event->collective.root >= 0 && event->collective.root == comm->rank)
         AS_TRY(keep_event(w, location, event->raw_ns, AS_PRV_GROUP_ROOT, 1));
-    return comm ? keep_event(w, location, event->raw_ns, AS_PRV_GROUP_COMM, (int64_t)comm->global)
-                : 0;
+    if (!comm)
+        return 0;
+    int64_t number = as_prv_comm_number(w, comm->global);
+    if (number < 0)
+        return as_error_nomem(w->err, "communicators of a trace");
+    return keep_event(w, location, event->raw_ns, AS_PRV_GROUP_COMM, number);
 }
 
 static int collect_event(void *context, uint32_t location, const struct as_trace_event *event)

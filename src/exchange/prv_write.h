@@ -47,6 +47,7 @@ struct as_prv_writer {
     AS_VEC(struct as_prv_thread) thread; /* by location */
     AS_VEC(uint32_t) task;               /* by process; 0: it has no thread in the trace */
     uint32_t task_n;
+    AS_VEC(uint64_t) comm; /* their global numbers: in the file they count from 1 */
     AS_VEC(const char *) node;
     AS_VEC(struct as_prv_extra) extra;
     struct assay_error *err;
@@ -54,6 +55,7 @@ struct as_prv_writer {
 
 /* ---- prv_collect.c: what goes into the file ---- */
 int as_prv_collect(struct as_prv_writer *writer, struct assay_error *err);
+int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global); /* -1: no memory */
 int64_t as_prv_routine_value(struct as_prv_writer *writer, uint32_t type, const char *routine);
 
 /* ---- prv_labels.c: the files beside it ---- */

@@ -8,6 +8,7 @@
 
 #define ROWS_MOST   12u
 #define NAME_MOST   64u
+#define THREADS_ROW 4u /* of efficiencies: nothing new where each rank has one thread */
 #define SECONDS(ns) ((double)(ns)*1e-9)
 
 struct parallel_text {
@@ -81,11 +82,14 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
         {e->openmp_parallel, "  threads within ranks"},
     };
     struct as_table table;
+    bool has_threads = false;
     if (isnan(e->parallel))
         return 0;
+    as_vec_foreach (&t->parallel->analysis->location, location)
+        has_threads |= location->thread > 0;
     begin_table(t, &table, columns, 2, "Efficiency");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (isnan(rows[i].share))
+        if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads))
             continue;
         as_table_f(&table, "%.1f %%", 100 * rows[i].share);
         as_table_string(&table, rows[i].what);

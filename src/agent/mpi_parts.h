@@ -14,6 +14,8 @@
 struct as_mpi_front {
     const struct as_tracer_hooks *hooks;
     void *(*find)(const char *symbol); /* in the MPI that is loaded; NULL: it has none */
+    /* The same of data, which a program may have a copy of that counts. */
+    void *(*find_data)(const char *symbol);
     size_t n;
     void *const *real;         /* by number of the routine: in C */
     void *const *real_fortran; /* and of mpif.h */
