@@ -125,6 +125,7 @@ def judge(case, logs, parallel):
 
 def main():
     assay, source, directory = sys.argv[1:]
+    os.makedirs(directory, exist_ok=True)
     os.chdir(directory)
     points = []
     for mpi in ("openmpi", "mpich"):
