@@ -162,7 +162,7 @@ def try_case(assay, launch, program, case, environment):
 
 
 def main():
-    assay, source, directory = sys.argv[1:]
+    assay, source, directory = map(os.path.abspath, sys.argv[1:])
     os.makedirs(directory, exist_ok=True)
     os.chdir(directory)
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")

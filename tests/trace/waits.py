@@ -124,7 +124,7 @@ def judge(case, logs, parallel):
 
 
 def main():
-    assay, source, directory = sys.argv[1:]
+    assay, source, directory = map(os.path.abspath, sys.argv[1:])
     os.makedirs(directory, exist_ok=True)
     os.chdir(directory)
     points = []
