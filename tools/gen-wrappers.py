@@ -78,21 +78,27 @@ def front_of(rows):
         jump([r.name], "as_mpi_slot", r.number)
         low = r.name.lower()
         jump([low + "_", "o" + low + "_f"], "as_mpi_slot_fortran", r.number)
+        jump(["P" + r.name], "as_mpi_slot_profiling", r.number)
     for r in rows:
         out.append(rf'    "as_mpi_late_{r.number}: pushq ${r.number}\n    jmp as_mpi_late\n"')
         out.append(rf'    "as_mpi_late_f{r.number}: pushq ${r.number + n}\n    jmp as_mpi_late\n"')
+        late = f"as_mpi_late_p{r.number}: pushq ${r.number + 2 * n}"
+        out.append(rf'    "{late}\n    jmp as_mpi_late\n"')
     saved = ["rax", "rdi", "rsi", "rdx", "rcx", "r8", "r9"]
     out.append(r'    "as_mpi_late:\n"')
     out += [rf'    "    pushq %{name}\n"' for name in saved]
     out.append(r'    "    subq $8, %rsp\n    call as_mpi_resolve\n    addq $8, %rsp\n"')
     out += [rf'    "    popq %{name}\n"' for name in reversed(saved)]
-    # Both tables follow each other.
+    # The tables follow each other.
     out.append(r'    "    popq %r11\n    leaq as_mpi_slot(%rip), %r10\n    jmp *(%r10,%r11,8)\n"')
     out.append(r'    ".data\n.balign 8\n.globl as_mpi_slot\n.hidden as_mpi_slot\nas_mpi_slot:\n"')
     out += [rf'    ".quad as_mpi_late_{r.number}\n"' for r in rows]
     out.append(r'    ".globl as_mpi_slot_fortran\n.hidden as_mpi_slot_fortran\n"')
     out.append(r'    "as_mpi_slot_fortran:\n"')
     out += [rf'    ".quad as_mpi_late_f{r.number}\n"' for r in rows]
+    out.append(r'    ".globl as_mpi_slot_profiling\n.hidden as_mpi_slot_profiling\n"')
+    out.append(r'    "as_mpi_slot_profiling:\n"')
+    out += [rf'    ".quad as_mpi_late_p{r.number}\n"' for r in rows]
     out.append(r'    ".text\n");')
     return "\n".join(out) + "\n"
 

@@ -70,12 +70,11 @@ static void wrap_routines(const struct as_mpi_front *front)
     char path[4096];
     const bool is_open = front->find("ompi_mpi_comm_world") != NULL;
     const char *name = is_open ? "libassay-mpi-openmpi.so" : "libassay-mpi-mpich.so";
-    void *handle = wrapper_path(name, path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL)
-                                                        : NULL;
-    as_mpi_wrap_function *wrap =
-        handle ? (as_mpi_wrap_function *)dlsym(handle, AS_MPI_WRAP) : NULL;
+    void *handle =
+        wrapper_path(name, path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    as_mpi_wrap_function *wrap = handle ? (as_mpi_wrap_function *)dlsym(handle, AS_MPI_WRAP) : NULL;
     if (wrap)
-        wrap(front, as_mpi_slot, as_mpi_slot_fortran);
+        wrap(front, as_mpi_slot, as_mpi_slot_fortran, as_mpi_slot_profiling);
 }
 
 /* ---- The first call ----------------------------------------------------------------------- */
@@ -88,12 +87,23 @@ static void absent_routine(void)
     _exit(127);
 }
 
+static void *find_profiling(const char *name)
+{
+    char symbol[128] = "P";
+    if (strlen(name) + 2 > sizeof symbol)
+        return (void *)absent_routine;
+    strcpy(symbol + 1, name);
+    void *at = find_symbol(symbol);
+    return at ? at : (void *)absent_routine;
+}
+
 static void find_all(void)
 {
     dl_iterate_phdr(note_library, NULL);
     for (size_t i = 0; i < as_mpi_routines_n; i++) {
         real[i] = find_symbol(as_mpi_name[i]);
         real_fortran[i] = find_symbol(as_mpi_name_fortran[i]);
+        as_mpi_slot_profiling[i] = find_profiling(as_mpi_name[i]);
     }
     for (size_t i = 0; i < as_mpi_routines_n; i++) {
         as_mpi_slot[i] = real[i] ? real[i] : (void *)absent_routine;

@@ -8,7 +8,7 @@
 #define AS_MPI_ROUTINES_MOST 1024u
 
 /* Hidden, as all of the front but the routines: jumps go through these. */
-extern void *as_mpi_slot[], *as_mpi_slot_fortran[];
+extern void *as_mpi_slot[], *as_mpi_slot_fortran[], *as_mpi_slot_profiling[];
 extern const char *const as_mpi_name[], *const as_mpi_name_fortran[];
 extern const size_t as_mpi_routines_n;
 

@@ -23,7 +23,7 @@ struct as_mpi_front {
 
 /* Of the wrappers' library: puts wrappers where there are some; 0, or -1: nothing is wrapped. */
 #define AS_MPI_WRAP "as_mpi_wrap"
-typedef int as_mpi_wrap_function(const struct as_mpi_front *front, void **slot,
-                                 void **slot_fortran);
+typedef int as_mpi_wrap_function(const struct as_mpi_front *front, void **slot, void **slot_fortran,
+                                 void **slot_profiling);
 
 #endif

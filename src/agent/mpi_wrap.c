@@ -9,8 +9,8 @@
 
 #include <limits.h>
 
-#include "agent/mpi_parts.h"
 #include "agent/mpi_keys.h"
+#include "agent/mpi_parts.h"
 
 struct routine {
     const char *name;
@@ -31,9 +31,10 @@ static void *const *real_c, *const *real_f;
 /* ---- MPI's own ---------------------------------------------------------------------------- */
 
 #define OWN(X)                                                                                     \
-    X(Type_size) X(Comm_size) X(Comm_rank) X(Comm_test_inter) X(Comm_group) X(Comm_remote_group)    \
-    X(Group_size) X(Group_translate_ranks) X(Group_free) X(Get_count) X(Initialized)               \
-    X(Get_library_version) X(Query_thread) X(Comm_get_name)
+    X(Type_size)                                                                                   \
+    X(Comm_size) X(Comm_rank) X(Comm_test_inter) X(Comm_group) X(Comm_remote_group) X(Group_size)  \
+        X(Group_translate_ranks) X(Group_free) X(Get_count) X(Initialized) X(Get_library_version)  \
+            X(Query_thread) X(Comm_get_name)
 #define OWN_DECLARED(name) __typeof__(&MPI_##name) name;
 static struct {
     OWN(OWN_DECLARED)
@@ -56,7 +57,8 @@ static MPI_Comm null_comm;
 static bool find_own(const struct as_mpi_front *front)
 {
     bool all = true;
-#define OWN_FOUND(name) all &= (own.name = (__typeof__(own.name))front->find("PMPI_" #name)) != NULL;
+#define OWN_FOUND(name)                                                                            \
+    all &= (own.name = (__typeof__(own.name))front->find("PMPI_" #name)) != NULL;
     OWN(OWN_FOUND)
 #ifdef OPEN_MPI
     world_comm = (MPI_Comm)front->find_data("ompi_mpi_comm_world");
@@ -196,8 +198,7 @@ static uint64_t tell_comm(const struct call *call, MPI_Comm comm)
     const uint64_t number = atomic_fetch_add(&comms_n, 1) + 1;
     const uint64_t global = n && !inter ? global_number(member, n) : 0;
     const uint64_t field[] = {number, global, (uint64_t)size, (uint64_t)rank,
-                              (inter ? AS_TRACE_INTER : 0) |
-                                  (n > MEMBERS_MOST ? AS_TRACE_CUT : 0)};
+                              (inter ? AS_TRACE_INTER : 0) | (n > MEMBERS_MOST ? AS_TRACE_CUT : 0)};
     static const uint64_t nobody;
     hooks->define(AS_TRACE_COMM, field, 5, NULL, n ? member : &nobody,
                   n > MEMBERS_MOST ? MEMBERS_MOST : n);
@@ -278,11 +279,11 @@ static uint64_t tag_of(int tag)
     return as_trace_zigzag(tag == MPI_ANY_TAG ? AS_TRACE_ANY : tag);
 }
 
-static void put_message(const struct call *call, unsigned kind, int partner, int tag, int64_t size_b,
-                        MPI_Comm comm, uint64_t request, unsigned bits)
+static void put_message(const struct call *call, unsigned kind, int partner, int tag,
+                        int64_t size_b, MPI_Comm comm, uint64_t request, unsigned bits)
 {
-    const uint64_t field[] = {partner_of(partner), tag_of(tag), (uint64_t)size_b,
-                              comm_number_of(call, comm), request, bits};
+    const uint64_t field[] = {partner_of(partner),        tag_of(tag), (uint64_t)size_b,
+                              comm_number_of(call, comm), request,     bits};
     put_numbers(call, kind, field, 6);
 }
 
@@ -324,8 +325,8 @@ static struct as_keys messages;
 static void keep_message_of(const struct call *call, MPI_Message message, MPI_Comm comm, int rc)
 {
     if (rc == MPI_SUCCESS)
-        as_keys_put(&messages, &(struct as_key){.key = KEY_OF(message),
-                                                .number = comm_number_of(call, comm)});
+        as_keys_put(&messages,
+                    &(struct as_key){.key = KEY_OF(message), .number = comm_number_of(call, comm)});
 }
 #define keep_message(message, comm, rc) keep_message_of(&call, message, comm, rc)
 
@@ -346,12 +347,9 @@ static void put_matched(const struct call *call, int64_t size_b, uint64_t comm, 
 static void put_collective(const struct call *call, MPI_Comm comm, uint64_t request, int root,
                            int64_t sent_b, int64_t received_b, unsigned bits)
 {
-    const uint64_t field[] = {comm_number_of(call, comm),
-                              request,
-                              as_trace_zigzag(root),
-                              (uint64_t)sent_b,
-                              (uint64_t)received_b,
-                              bits};
+    const uint64_t field[] = {comm_number_of(call, comm), request,
+                              as_trace_zigzag(root),      (uint64_t)sent_b,
+                              (uint64_t)received_b,       bits};
     put_numbers(call, AS_TRACE_COLLECTIVE, field, 6);
 }
 
@@ -502,7 +500,7 @@ static void complete_all(const struct call *call, struct note *note, int n,
 /* ---- Fortran ------------------------------------------------------------------------------ */
 
 #ifdef OPEN_MPI
-#define HANDLES(X) X(Comm) X(Type) X(Win) X(Message) X(Request)
+#define HANDLES(X)            X(Comm) X(Type) X(Win) X(Message) X(Request)
 #define HANDLE_DECLARED(name) __typeof__(&MPI_##name##_f2c) name;
 static struct {
     HANDLES(HANDLE_DECLARED)
@@ -600,9 +598,12 @@ static void leave_call(struct call *call, unsigned number)
     call->thread->inside = 0;
 }
 
-int as_mpi_wrap(const struct as_mpi_front *front, void **slot, void **slot_fortran);
+/* MPICH's module mpi_f08 calls PMPI_* where there is no buffer: these are wrapped too, and what is
+ * within another call is not recorded twice. In Open MPI the Fortran routines are wrapped. */
+as_mpi_wrap_function as_mpi_wrap;
 __attribute__((visibility("default"))) int as_mpi_wrap(const struct as_mpi_front *front,
-                                                       void **slot, void **slot_fortran)
+                                                       void **slot, void **slot_fortran,
+                                                       void **slot_profiling)
 {
     hooks = front->hooks;
     real_c = front->real;
@@ -613,12 +614,16 @@ __attribute__((visibility("default"))) int as_mpi_wrap(const struct as_mpi_front
         if (real_c[wrapper[i].number])
             slot[wrapper[i].number] = (void *)wrapper[i].function;
 #ifdef OPEN_MPI
+    (void)slot_profiling;
     find_fortran(front);
     for (size_t i = 0; i < sizeof wrapper_fortran / sizeof *wrapper_fortran; i++)
         if (real_f[wrapper_fortran[i].number])
             slot_fortran[wrapper_fortran[i].number] = (void *)wrapper_fortran[i].function;
 #else
     (void)slot_fortran; /* MPICH's Fortran calls the C routines */
+    for (size_t i = 0; i < sizeof wrapper / sizeof *wrapper; i++)
+        if (real_c[wrapper[i].number])
+            slot_profiling[wrapper[i].number] = (void *)wrapper[i].function;
 #endif
     return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of a process: one for each thread that does something, made at its first event, and one of
- * definitions, which all threads share behind a lock. A child of a fork begins with its own.
+ * Streams of a process: one for each thread that does something, made at its first event, and one
+ * of definitions, which all threads share behind a lock. A child of a fork begins with its own.
  */
 #include "agent/tracer.h"
 

@@ -16,17 +16,10 @@
 #define AS_TRACER_CLIENT    "tracer"
 #define AS_TRACER_DIRECTORY "trace" /* below the run's directory */
 #define AS_TRACER_VERSION   1u
-#define AS_MPI_LIBRARY      "libassay-mpi.so"   /* stands before any MPI */
-#define AS_POSIX_LIBRARY    "libassay-posix.so" /* before the C library */
+#define AS_MPI_LIBRARY      "libassay-mpi.so" /* stands before any MPI */
 
 /* What is wrapped; which libraries are preloaded follows from it. */
-enum as_tracer_groups {
-    AS_TRACER_MPI = 1,
-    AS_TRACER_THREADS = 2, /* threads and locks */
-    AS_TRACER_FILES = 4,
-    AS_TRACER_MEMORY = 8,
-    AS_TRACER_USER = 16
-};
+enum as_tracer_groups { AS_TRACER_MPI = 1 };
 
 /* Its part of the control file. */
 struct as_tracer_part {
@@ -35,9 +28,9 @@ struct as_tracer_part {
     uint32_t clock; /* as_trace_clock */
     uint32_t ring_n;
     uint64_t tick_hz;
-    _Atomic int64_t budget_b; /* of all streams; when it is spent tracing ends */
-    uint32_t limited;         /* whether that counts */
-    _Atomic uint32_t off;     /* nothing is recorded while it is not 0 */
+    _Atomic int64_t budget_b;        /* of all streams; when it is spent tracing ends */
+    uint32_t limited;                /* whether that counts */
+    _Atomic uint32_t off;            /* nothing is recorded while it is not 0 */
     _Atomic uint64_t streams_missed; /* threads without a stream */
     _Atomic uint32_t missed_errno;
     uint32_t unused;

@@ -107,8 +107,6 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
         as_str_appendz(&traced->preload, it->preload);
     if (options->groups & AS_TRACER_MPI)
         add_library(traced, AS_MPI_LIBRARY);
-    if (options->groups & (AS_TRACER_THREADS | AS_TRACER_FILES))
-        add_library(traced, AS_POSIX_LIBRARY);
     if (traced->preload.failed)
         return as_error_nomem(err, "the libraries of a trace");
     it->preload = traced->preload.n ? as_str_z(&traced->preload) : NULL;

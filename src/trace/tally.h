@@ -13,9 +13,9 @@ struct as_trace_sum {
     uint32_t tid;
     struct as_trace_name name;
     uint64_t calls_n;
-    int64_t time_ns;  /* from enter to leave, of calls that came back; one in itself counts once */
-    int64_t most_ns;  /* the longest call */
-    uint64_t open_n;  /* calls that did not come back */
+    int64_t time_ns; /* from enter to leave, of calls that came back; one in itself counts once */
+    int64_t most_ns; /* the longest call */
+    uint64_t open_n; /* calls that did not come back */
     int64_t sent_b, received_b; /* of messages, collective operations and files (written, read) */
 };
 

@@ -40,7 +40,8 @@ static int show_stream(const struct as_trace_process *p, struct as_trace_stream 
         else
             show_call(&e);
     }
-    return rc < 0 || as_trace_stream_facts(stream)->damaged_n || as_trace_stream_facts(stream)->lost_n;
+    return rc < 0 || as_trace_stream_facts(stream)->damaged_n ||
+           as_trace_stream_facts(stream)->lost_n;
 }
 
 int main(int argc, char **argv)

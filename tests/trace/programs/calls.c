@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 static FILE *out;
-static int rank, size;
+static int rank;
 static unsigned seed;
 
 static unsigned any(unsigned n)
@@ -23,7 +23,7 @@ static unsigned any(unsigned n)
 static double a[4096], b[4096];
 
 /* From a rank to the next, in one of several ways. */
-static void shift(MPI_Comm comm, const char *where)
+static void shift(MPI_Comm comm)
 {
     int n, me;
     MPI_Comm_size(comm, &n);
@@ -35,7 +35,6 @@ static void shift(MPI_Comm comm, const char *where)
     MPI_Request r[2];
     MPI_Status s[2];
     int got, flag = 0, index;
-    (void)where;
     switch (way) {
     case 0:
         MPI_Irecv(b, 4096, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &r[0]);
@@ -53,8 +52,8 @@ static void shift(MPI_Comm comm, const char *where)
         LOG("MPI_Sendrecv %d %d %d %d %d %d\n", to, tag, count * 8, from, tag, count * 8);
         break;
     case 2:
-        MPI_Irecv(b, 4096, MPI_DOUBLE, from, tag, comm, &r[0]);
-        LOG("MPI_Irecv %d %d %d\n", from, tag, 4096 * 8);
+        MPI_Irecv(b, 4096, MPI_INT, from, tag, comm, &r[0]);
+        LOG("MPI_Irecv %d %d %d\n", from, tag, 4096 * 4);
         MPI_Isend(a, count, MPI_INT, to, tag, comm, &r[1]);
         LOG("MPI_Isend %d %d %d\n", to, tag, count * 4);
         MPI_Waitall(2, r, MPI_STATUSES_IGNORE);
@@ -138,20 +137,19 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     if (argc < 4)
         return 2;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     snprintf(name, sizeof name, "%s.%d", argv[1], rank);
     out = fopen(name, "w");
     if (!out)
         return 3;
-    LOG("MPI_Init\n");
+    LOG("MPI_Init\nMPI_Comm_rank\n");
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, -rank, &half);
     LOG("MPI_Comm_split\n");
     seed = (unsigned)atoi(argv[2]);
     for (int i = 0; i < atoi(argv[3]); i++) {
         MPI_Comm comm = any(3) ? MPI_COMM_WORLD : half;
         if (any(2))
-            shift(comm, "");
+            shift(comm);
         else
             together(comm);
         MPI_Barrier(MPI_COMM_WORLD);
