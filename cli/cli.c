@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/term.h"
+#include "export_trace.h"
 
 /* ---- Results ----------------------------------------------------------------------------- */
 
@@ -111,7 +112,7 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
     cli->fd = STDOUT_FILENO;
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends us quietly, in as_cli_fini */
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error like a full disk */
-    if (path && !as_cli_is_stdout(path)) {
+    if (path && !as_cli_is_stdout(path) && !as_exports_trace(&cli->args)) {
         cli->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (cli->fd < 0)
             return as_error_set(err, ASSAY_ERR_IO,

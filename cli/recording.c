@@ -71,8 +71,8 @@ static int check_times(const struct as_arguments *args, struct assay_profile_req
     return 0;
 }
 
-static int take_size(const char *option, const char *text, uint64_t *size_b,
-                     struct assay_error *err)
+int as_recording_size(const char *option, const char *text, uint64_t *size_b,
+                      struct assay_error *err)
 {
     char *end;
     *size_b = 0;
@@ -97,7 +97,7 @@ static int take_stack_size(const char *text, struct assay_sample_options *sampli
                            struct assay_error *err)
 {
     uint64_t size_b = 0;
-    AS_TRY(take_size("--stack-size", text, &size_b, err));
+    AS_TRY(as_recording_size("--stack-size", text, &size_b, err));
     if (text && sampling->stacks != ASSAY_STACKS_DWARF)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--stack-size: stacks are copied with --call-stacks dwarf alone; leave "
@@ -156,7 +156,7 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
     AS_TRY(take_duration(args->value[AS_OPTION_DURATION], &request->duration_s, err));
     AS_TRY(check_times(args, request, err));
     AS_TRY(take_stack_size(args->value[AS_OPTION_STACK_SIZE], &request->sampling, err));
-    return take_size("--max-size", args->value[AS_OPTION_MAX_SIZE], &request->max_b, err);
+    return as_recording_size("--max-size", args->value[AS_OPTION_MAX_SIZE], &request->max_b, err);
 }
 
 /* ---- The experiment ------------------------------------------------------------------------ */

@@ -15,6 +15,10 @@
 int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
                       struct assay_error *err);
 
+/* Bytes of an option's text ("16M"); 0 where it is NULL. Errors: USAGE. */
+int as_recording_size(const char *option, const char *text, uint64_t *size_b,
+                      struct assay_error *err);
+
 /* Looks at the command before anything is made, and finds the experiment's name. Errors: those of
  * assay_launch_plan. */
 int as_recording_name(struct as_cli *cli, const struct assay_profile_request *request,

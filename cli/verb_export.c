@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay export EXP`: the call stacks of a run as a file for other programs. What is written is
- * made by the report; here is only where it goes.
+ * `assay export EXP`: the call stacks or the trace of a run as a file for other programs. What is
+ * written is made elsewhere; here is only where it goes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +11,7 @@
 #include <assay/report.h>
 
 #include "base/error.h"
+#include "export_trace.h"
 #include "profiling.h"
 #include "unfinished.h"
 
@@ -26,8 +27,8 @@ static int take_options(const struct as_cli *cli, struct assay_export_options *o
     if (as_given(args, AS_OPTION_FORMAT))
         return as_error_set(
             err, ASSAY_ERR_USAGE,
-            "--format: export has formats of its own; write --as folded, speedscope "
-            "or pprof");
+            "--format: export has formats of its own; write --as folded, speedscope, pprof, prv "
+            "or otf2");
     if (options->format == ASSAY_EXPORT_PPROF && options->by != ASSAY_EXPORT_BY_DEFAULT)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--by: pprof always keeps processes and threads, as labels; leave --by "
@@ -122,7 +123,9 @@ int as_verb_export(struct as_cli *cli, struct assay_error *err)
 
     AS_TRY(take_options(cli, &options, err));
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
-    if (options.format == ASSAY_EXPORT_PPROF && isatty(cli->fd))
+    if (as_exports_trace(&cli->args))
+        rc = as_export_trace(cli, experiment, err);
+    else if (options.format == ASSAY_EXPORT_PPROF && isatty(cli->fd))
         rc = export_to_file(cli, experiment, &options, err);
     else
         rc = export_to(cli, experiment, &options, &cli->out, err);

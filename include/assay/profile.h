@@ -51,12 +51,21 @@ struct assay_setting {
     const char *name, *value;
 };
 
+/* What of a command is traced (doc/trace.md): groups of routines, as bits. */
+#define ASSAY_TRACE_MPI 1u
+struct assay_trace_options {
+    uint32_t groups;
+    uint64_t ring_b;  /* the latest events of each thread that are kept; 0 = all */
+    uint64_t limit_b; /* of all threads; then tracing ends; 0 = no limit */
+};
+
 struct assay_profile_request {
     const char *const *command; /* ends with NULL; NULL: attach to `pid` */
     pid_t pid;
-    bool regions;      /* what the program says of itself (<assay/assay.h>) is counted */
-    const char *label; /* the user's word for the run, or NULL */
-    const char *kind;  /* of the run: NULL is "profile" */
+    bool regions; /* what the program says of itself (<assay/assay.h>) is counted */
+    const struct assay_trace_options *trace; /* events go to run-NNN/trace; NULL: none */
+    const char *label;                       /* the user's word for the run, or NULL */
+    const char *kind;                        /* of the run: NULL is "profile" */
     /* What the run is to another one, words of the table `run`; NULL and 0: nothing. */
     const char *role;
     int64_t reference_id;

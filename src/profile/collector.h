@@ -76,6 +76,7 @@ struct as_collection {
     const struct assay_launch_plan *plan; /* NULL: the process runs already */
     struct assay_launch *launch;          /* from `open` on */
     struct assay_recorder *recorder;      /* from `start` on; the caller's */
+    const char *directory;                /* of the run; from `start` on */
     int64_t begin_ns, end_ns; /* CLOCK_MONOTONIC; of the launch, the latter at `finish` */
     bool lossy;               /* records were lost; known at `finish` */
     assay_sample_sink *sink;  /* of records */

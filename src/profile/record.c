@@ -331,6 +331,7 @@ static int record(struct recording *r, struct assay_error *err)
     const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
     assay_host_load_read(NULL, r->plan ? 0 : (long)pid, &r->load);
     r->sources.recorder = r->recorder;
+    r->sources.directory = r->directory;
     r->sources.begin_ns = r->begin_ns;
     AS_TRY(as_collection_start(&r->sources, err));
     if (r->plan) {

@@ -296,7 +296,7 @@ end
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring",
-                  "figures", "remarks", "probe"):
+                  "figures", "remarks", "probe", "trace"):
         (out / entry).mkdir(parents=True, exist_ok=True)
     count = {}
 

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export_trace.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <assay/report.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "exchange/otf2.h"
+#include "exchange/prv.h"
+#include "report/profile.h"
+
+enum { TRACE_AS_PRV = ASSAY_EXPORT_PPROF + 1, TRACE_AS_OTF2 };
+
+bool as_exports_trace(const struct as_arguments *args)
+{
+    return args->verb == AS_VERB_EXPORT && args->number[AS_OPTION_AS] >= TRACE_AS_PRV;
+}
+
+/* What --output says, else a name beside us: "run.assay" gives run.prv. */
+static int name_output(const struct as_cli *cli, const char *ending, struct as_str *out,
+                       struct assay_error *err)
+{
+    const char *given = cli->args.value[AS_OPTION_OUTPUT];
+    struct as_view stem = as_view_of(given ? given : as_path_last(cli->args.positional[0]));
+    if (given && strcmp(given, "-") == 0)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--output: a trace is more than one file and cannot go to standard "
+                            "output; name one");
+    while (stem.n > 1 && stem.p[stem.n - 1] == '/')
+        stem.n--;
+    if (!given && as_view_ends(stem, ".assay"))
+        stem.n -= strlen(".assay");
+    if (as_view_ends(stem, ending))
+        stem.n -= strlen(ending);
+    as_str_append(out, stem.p, stem.n);
+    as_str_appendz(out, ending);
+    return out->failed ? as_error_nomem(err, "the name of a trace") : 0;
+}
+
+static int write_prv(const struct as_cli *cli, const struct as_trace *trace,
+                     struct assay_error *err)
+{
+    struct as_prv_counts counts;
+    struct as_str name = {0};
+    int rc = name_output(cli, ".prv", &name, err);
+    if (rc == 0)
+        rc = as_prv_write(trace, as_str_z(&name), &counts, err);
+    if (rc == 0)
+        as_cli_note(cli,
+                    "the trace is %s: %llu states, %llu events, %llu communications; %llu messages "
+                    "have one known side and are left out",
+                    as_str_z(&name), (unsigned long long)counts.states_n,
+                    (unsigned long long)counts.events_n,
+                    (unsigned long long)counts.communications_n,
+                    (unsigned long long)counts.unmatched_n);
+    as_str_fini(&name);
+    return rc;
+}
+
+static int write_otf2(const struct as_cli *cli, const struct as_trace *trace,
+                      struct assay_error *err)
+{
+    struct as_otf2_counts counts;
+    struct as_str name = {0};
+    int rc = name_output(cli, ".otf2", &name, err);
+    if (rc == 0)
+        rc = as_otf2_write(trace, as_str_z(&name), &counts, err);
+    if (rc == 0)
+        as_cli_note(cli,
+                    "the trace is %s/traces.otf2: %llu events; %llu of other kinds are left out",
+                    as_str_z(&name), (unsigned long long)counts.events_n,
+                    (unsigned long long)counts.left_out_n);
+    as_str_fini(&name);
+    return rc;
+}
+
+int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
+                    struct assay_error *err)
+{
+    struct as_trace trace;
+    char directory[4096], path[4096 + 8];
+    int64_t run_id, run_n;
+    if (as_given(&cli->args, AS_OPTION_BY) || as_given(&cli->args, AS_OPTION_BLOCKED))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--by, --blocked: are of call stacks; leave them out with --as %s",
+                            cli->args.value[AS_OPTION_AS]);
+    AS_TRY(
+        as_report_run(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], &run_id, &run_n, err));
+    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
+    snprintf(path, sizeof path, "%s/trace", directory);
+    int rc = as_trace_open(path, &trace, err);
+    if (rc == ASSAY_ERR_NOT_FOUND)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: run %lld has no trace; record one with 'assay trace'",
+                            cli->args.positional[0], (long long)run_id);
+    AS_TRY(rc);
+    rc = cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV ? write_prv(cli, &trace, err)
+                                                        : write_otf2(cli, &trace, err);
+    as_trace_close(&trace);
+    return rc;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traces as files of other tools: several files or a directory, so no standard output. */
+#ifndef AS_CLI_EXPORT_TRACE_H
+#define AS_CLI_EXPORT_TRACE_H
+
+#include <assay/experiment.h>
+
+#include "cli.h"
+
+/* Whether --as names a format of traces: then --output is a name that is not opened before. */
+bool as_exports_trace(const struct as_arguments *args);
+
+/* Errors: NOT_FOUND (the run has no trace), USAGE, those of reading and writing. */
+int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
+                    struct assay_error *err);
+
+#endif

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The front of MPI: each routine is a jump through a slot (made by tools/gen-wrappers.py), which
+ * leads here at first. The MPI may be needed by the program, or come late by dlopen without being
+ * seen by others (Python): it is looked for among all that is loaded.
+ */
+#include "agent/mpi_parts.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "agent/mpi_front.h"
+
+#define LIBRARIES_MOST 16u
+
+static void *library[LIBRARIES_MOST]; /* that have MPI's routines */
+static unsigned library_n;
+static void *real[AS_MPI_ROUTINES_MOST], *real_fortran[AS_MPI_ROUTINES_MOST];
+
+/* ---- Which MPI ---------------------------------------------------------------------------- */
+
+static int note_library(struct dl_phdr_info *info, size_t size_b, void *unused)
+{
+    const char *slash = strrchr(info->dlpi_name, '/');
+    const char *name = slash ? slash + 1 : info->dlpi_name;
+    (void)size_b;
+    (void)unused;
+    if (strncmp(name, "libmpi", 6) != 0 || library_n == LIBRARIES_MOST)
+        return 0;
+    void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle)
+        library[library_n++] = handle;
+    return 0;
+}
+
+static void *find_symbol(const char *symbol)
+{
+    void *at = NULL;
+    for (unsigned i = 0; i < library_n && !at; i++)
+        at = dlsym(library[i], symbol);
+    return at ? at : dlsym(RTLD_NEXT, symbol);
+}
+
+static void *find_data(const char *symbol)
+{
+    void *at = dlsym(RTLD_DEFAULT, symbol);
+    return at ? at : find_symbol(symbol);
+}
+
+/* Beside this library. */
+static bool wrapper_path(const char *name, char *path, size_t path_b)
+{
+    Dl_info own;
+    const char *slash;
+    if (!dladdr((void *)as_mpi_resolve, &own) || !(slash = strrchr(own.dli_fname, '/')))
+        return false;
+    const size_t directory_b = (size_t)(slash + 1 - own.dli_fname);
+    if (directory_b + strlen(name) >= path_b)
+        return false;
+    memcpy(path, own.dli_fname, directory_b);
+    strcpy(path + directory_b, name);
+    return true;
+}
+
+static void wrap_routines(const struct as_mpi_front *front)
+{
+    char path[4096];
+    const bool is_open = front->find("ompi_mpi_comm_world") != NULL;
+    const char *name = is_open ? "libassay-mpi-openmpi.so" : "libassay-mpi-mpich.so";
+    void *handle =
+        wrapper_path(name, path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    as_mpi_wrap_function *wrap = handle ? (as_mpi_wrap_function *)dlsym(handle, AS_MPI_WRAP) : NULL;
+    if (wrap)
+        wrap(front, as_mpi_slot, as_mpi_slot_fortran, as_mpi_slot_profiling);
+}
+
+/* ---- The first call ----------------------------------------------------------------------- */
+
+/* What was asked for and is nowhere: as the loader would have said. */
+static void absent_routine(void)
+{
+    static const char text[] = "assay: a routine of MPI was called that no loaded MPI has\n";
+    (void)!write(2, text, sizeof text - 1);
+    _exit(127);
+}
+
+static void *find_profiling(const char *name)
+{
+    char symbol[128] = "P";
+    if (strlen(name) + 2 > sizeof symbol)
+        return (void *)absent_routine;
+    strcpy(symbol + 1, name);
+    void *at = find_symbol(symbol);
+    return at ? at : (void *)absent_routine;
+}
+
+static void find_all(void)
+{
+    dl_iterate_phdr(note_library, NULL);
+    for (size_t i = 0; i < as_mpi_routines_n; i++) {
+        real[i] = find_symbol(as_mpi_name[i]);
+        real_fortran[i] = find_symbol(as_mpi_name_fortran[i]);
+        as_mpi_slot_profiling[i] = find_profiling(as_mpi_name[i]);
+    }
+    for (size_t i = 0; i < as_mpi_routines_n; i++) {
+        as_mpi_slot[i] = real[i] ? real[i] : (void *)absent_routine;
+        as_mpi_slot_fortran[i] = real_fortran[i] ? real_fortran[i] : (void *)absent_routine;
+    }
+}
+
+void as_mpi_resolve(void)
+{
+    static _Atomic int state;
+    enum { NOBODY, SOMEBODY, READY };
+    int nobody = NOBODY;
+    if (!atomic_compare_exchange_strong(&state, &nobody, SOMEBODY)) {
+        while (atomic_load(&state) != READY)
+            syscall(SYS_sched_yield);
+        return;
+    }
+    static struct as_mpi_front front;
+    front = (struct as_mpi_front){.hooks = dlsym(RTLD_DEFAULT, "assay_tracer_hooks"),
+                                  .find = find_symbol,
+                                  .find_data = find_data,
+                                  .n = as_mpi_routines_n,
+                                  .real = real,
+                                  .real_fortran = real_fortran};
+    find_all();
+    if (front.hooks && front.hooks->version == AS_TRACER_VERSION &&
+        (front.hooks->groups() & AS_TRACER_MPI))
+        wrap_routines(&front);
+    atomic_store(&state, READY);
+}

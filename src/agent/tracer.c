@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams of a process: one for each thread that does something, made at its first event, and one
+ * of definitions, which all threads share behind a lock. A child of a fork begins with its own.
+ */
+#include "agent/tracer.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "agent/agent.h"
+#include "base/clock.h"
+
+static struct as_tracer_part *part; /* NULL: not wanted here */
+static uint64_t begun_ns;           /* names the files of this execution */
+static struct as_trace_writer definitions;
+static bool definitions_failed;
+static _Atomic int defining; /* a lock */
+/* The child of a fork says again what its parent's numbers mean. */
+#define NAMES_MOST 4096u
+static struct {
+    uint32_t group;
+    const char *_Atomic text;
+} known[NAMES_MOST];
+static _Atomic uint32_t names;
+
+/* ---- Streams ------------------------------------------------------------------------------ */
+
+static void stream_path(uint32_t tid, char *path)
+{
+    char name[AS_AGENT_FILE_B] = "";
+    const char *end = name + sizeof name - 1;
+    char *at = as_agent_append(name, end, AS_TRACER_DIRECTORY "/" AS_TRACE_PREFIX ".");
+    at = as_agent_append_number(at, end, (uint64_t)as_agent.pid);
+    at = as_agent_append(at, end, ".");
+    at = as_agent_append_number(at, end, begun_ns);
+    at = as_agent_append(at, end, ".");
+    *as_agent_append_number(at, end, tid) = 0;
+    as_agent_path(name, path);
+}
+
+static bool open_stream(struct as_trace_writer *w, uint32_t tid, const char *name)
+{
+    char path[AS_AGENT_PAGE_B];
+    stream_path(tid, path);
+    const struct as_trace_writing how = {.path = path,
+                                         .pid = (uint32_t)as_agent.pid,
+                                         .tid = tid,
+                                         .parent_tid = (uint32_t)as_agent_self.parent_tid,
+                                         .clock = part->clock,
+                                         .ring_n = tid ? part->ring_n : 0,
+                                         .tick_hz = part->tick_hz,
+                                         .budget_b = part->limited ? &part->budget_b : NULL,
+                                         .name = name};
+    const int rc = as_agent_is_confined() ? -EPERM : as_trace_writer_open(w, &how);
+    if (rc < 0) {
+        atomic_fetch_add(&part->streams_missed, 1);
+        atomic_store(&part->missed_errno, (uint32_t)-rc);
+    }
+    return rc == 0;
+}
+
+static bool begin_stream(struct as_tracer_thread *t)
+{
+    char name[32] = {0};
+    t->failed = true; /* also for events of what follows */
+    if (!as_agent_is_confined())
+        syscall(SYS_prctl, PR_GET_NAME, name);
+    name[sizeof name - 1] = 0;
+    if (open_stream(&t->writer, (uint32_t)as_agent_self.tid, name))
+        t->failed = false;
+    return !t->failed;
+}
+
+static struct as_tracer_thread *enter_routine(uint32_t group_bit)
+{
+    if (!part || !(part->groups & group_bit) || part->off || as_agent.off ||
+        as_agent.state != AS_AGENT_READY)
+        return NULL;
+    struct as_tracer_thread *t = as_agent_area(&as_agent_tracer, sizeof *t);
+    if (!t || t->inside || t->failed)
+        return NULL;
+    if (!t->writer.head && !begin_stream(t))
+        return NULL;
+    /* A block cannot be changed where system calls are forbidden. */
+    if (as_agent_is_confined() && t->writer.at >= t->writer.limit)
+        return NULL;
+    return t;
+}
+
+/* ---- Definitions -------------------------------------------------------------------------- */
+
+static void lock_definitions(void)
+{
+    int free_one = 0;
+    while (!atomic_compare_exchange_weak(&defining, &free_one, 1)) {
+        free_one = 0;
+        syscall(SYS_sched_yield);
+    }
+}
+
+static void say_name(uint32_t number, uint32_t group, const char *text)
+{
+    const uint64_t field[] = {number, group};
+    as_trace_put_text(&definitions, AS_TRACE_NAME, as_trace_now(&definitions), field, 2, text);
+}
+
+static bool has_definitions(void)
+{
+    struct utsname machine = {0};
+    if (definitions.head || definitions_failed)
+        return !definitions_failed;
+    syscall(SYS_uname, &machine);
+    definitions_failed = !open_stream(&definitions, 0, machine.nodename);
+    for (uint32_t i = 1; i < NAMES_MOST && i <= names && !definitions_failed; i++)
+        if (known[i].text)
+            say_name(i, known[i].group, known[i].text);
+    return !definitions_failed;
+}
+
+static void define_any(unsigned kind, const uint64_t *field, unsigned n, const char *text,
+                       const uint64_t *list, size_t list_n)
+{
+    if (as_agent_is_confined())
+        return;
+    lock_definitions();
+    if (has_definitions()) {
+        const uint64_t now = as_trace_now(&definitions);
+        if (text)
+            as_trace_put_text(&definitions, kind, now, field, n, text);
+        else if (list)
+            as_trace_put_list(&definitions, kind, now, field, n, list, list_n);
+        else
+            as_trace_put(&definitions, kind, now, field, n);
+    }
+    atomic_store_explicit(&defining, 0, memory_order_release);
+}
+
+/* `text` stays where it is. */
+static uint32_t new_name(uint32_t group, const char *text)
+{
+    const uint32_t number = atomic_fetch_add(&names, 1) + 1;
+    if (number >= NAMES_MOST || as_agent_is_confined())
+        return 0;
+    lock_definitions();
+    if (has_definitions())
+        say_name(number, group, text);
+    known[number].group = group;
+    known[number].text = text;
+    atomic_store_explicit(&defining, 0, memory_order_release);
+    return number;
+}
+
+/* ---- Memory ------------------------------------------------------------------------------- */
+
+static void drop_scratch(struct as_tracer_thread *t)
+{
+    if (t->scratch)
+        munmap(t->scratch, t->scratch_b);
+    t->scratch = NULL;
+    t->scratch_b = 0;
+}
+
+static void *get_scratch(struct as_tracer_thread *t, size_t size_b)
+{
+    if (t->scratch_b >= size_b)
+        return t->scratch;
+    if (as_agent_is_confined())
+        return NULL;
+    drop_scratch(t);
+    const size_t room_b = (size_b | (16 * AS_AGENT_PAGE_B - 1)) + 1;
+    void *at = mmap(NULL, room_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED)
+        return NULL;
+    t->scratch = at;
+    t->scratch_b = room_b;
+    return at;
+}
+
+static uint32_t wanted_groups(void)
+{
+    return as_agent_active() && part ? part->groups : 0;
+}
+
+extern const struct as_tracer_hooks assay_tracer_hooks;
+AS_AGENT_API const struct as_tracer_hooks assay_tracer_hooks = {
+    AS_TRACER_VERSION, enter_routine, new_name, define_any, get_scratch, wanted_groups};
+
+/* ---- The process -------------------------------------------------------------------------- */
+
+static bool begin_tracer(void)
+{
+    part = as_agent_part(&as_agent_tracer);
+    if (part && part->version != AS_TRACER_VERSION)
+        part = NULL;
+    begun_ns = (uint64_t)as_monotonic_ns();
+    return part != NULL;
+}
+
+/* Not made by asking: a thread that did nothing has none. */
+static struct as_tracer_thread *own_thread(void)
+{
+    return as_agent_area(&as_agent_tracer, sizeof(struct as_tracer_thread));
+}
+
+static void end_thread_stream(void)
+{
+    struct as_tracer_thread *t = own_thread();
+    if (!t)
+        return;
+    as_trace_writer_close(&t->writer, AS_TRACE_CLOSED);
+    drop_scratch(t);
+    t->failed = true;
+}
+
+static void begin_child(void)
+{
+    struct as_tracer_thread *t = own_thread();
+    if (t && !as_agent_is_confined()) {
+        as_trace_writer_forget(&t->writer);
+        t->failed = false;
+        t->inside = 0;
+    }
+    if (!as_agent_is_confined())
+        as_trace_writer_forget(&definitions);
+    atomic_store(&defining, 0);
+    definitions_failed = false;
+    begun_ns = (uint64_t)as_monotonic_ns();
+    if (as_agent.state != AS_AGENT_READY)
+        part = NULL;
+}
+
+/* Others may still write: their streams are whole as they are. */
+static void end_tracer(void)
+{
+    end_thread_stream();
+    lock_definitions();
+    as_trace_writer_stamp(&definitions);
+    atomic_store_explicit(&defining, 0, memory_order_release);
+}
+
+const struct as_agent_client as_agent_tracer = {.name = AS_TRACER_CLIENT,
+                                                .begin = begin_tracer,
+                                                .thread_end = end_thread_stream,
+                                                .forked = begin_child,
+                                                .end = end_tracer};

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The tracer: a client of the agent that keeps a stream of events for each thread (trace/record.h).
+ * What happens is told by wrappers of routines, which stand in libraries of their own, preloaded
+ * beside the agent; they find it by `assay_tracer_hooks`.
+ */
+#ifndef AS_AGENT_TRACER_H
+#define AS_AGENT_TRACER_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "agent/client.h"
+#include "trace/write.h"
+
+#define AS_TRACER_CLIENT    "tracer"
+#define AS_TRACER_DIRECTORY "trace" /* below the run's directory */
+#define AS_TRACER_VERSION   1u
+#define AS_MPI_LIBRARY      "libassay-mpi.so" /* stands before any MPI */
+
+/* What is wrapped; which libraries are preloaded follows from it. */
+enum as_tracer_groups { AS_TRACER_MPI = 1 };
+
+/* Its part of the control file. */
+struct as_tracer_part {
+    uint32_t version;
+    uint32_t groups;
+    uint32_t clock; /* as_trace_clock */
+    uint32_t ring_n;
+    uint64_t tick_hz;
+    _Atomic int64_t budget_b;        /* of all streams; when it is spent tracing ends */
+    uint32_t limited;                /* whether that counts */
+    _Atomic uint32_t off;            /* nothing is recorded while it is not 0 */
+    _Atomic uint64_t streams_missed; /* threads without a stream */
+    _Atomic uint32_t missed_errno;
+    uint32_t unused;
+};
+_Static_assert(sizeof(struct as_tracer_part) == 56, "layout of the tracer's part");
+
+/* Of a thread. */
+struct as_tracer_thread {
+    struct as_trace_writer writer;
+    unsigned inside; /* routines that are being recorded: what they call is not */
+    bool failed;     /* there is no stream */
+    void *scratch;   /* as_tracer_scratch */
+    size_t scratch_b;
+};
+
+struct as_tracer_hooks {
+    uint32_t version;
+    /* This thread's; NULL: nothing is recorded now, or the call is within another that is. */
+    struct as_tracer_thread *(*enter)(uint32_t group_bit);
+    /* A new number for a name, from 1 on; 0: there is none. */
+    uint32_t (*name)(uint32_t group, const char *text);
+    /* Definitions: as as_trace_put_text and as_trace_put_list; neither of them: numbers alone. */
+    void (*define)(unsigned kind, const uint64_t *field, unsigned n, const char *text,
+                   const uint64_t *list, size_t list_n);
+    /* Memory of this thread, of at least so many bytes, until the next call. NULL: no memory. */
+    void *(*scratch)(struct as_tracer_thread *thread, size_t size_b);
+    uint32_t (*groups)(void); /* 0: the process is not traced */
+};
+
+extern const struct as_agent_client as_agent_tracer;
+
+#endif

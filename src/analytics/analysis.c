@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analytics/analysis.h"
+
+#include <string.h>
+
+#include "analytics/walking.h"
+#include "base/error.h"
+
+/* ---- Before the walk ------------------------------------------------------------------------- */
+
+/* Names of one text are one routine in all processes. */
+static int intern_text(struct as_trace_walk *walk, const char *text, uint32_t *out)
+{
+    uint64_t hash = 3;
+    for (const char *c = text; *c; c++)
+        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
+    for (struct as_probe probe = as_index_probe(&walk->texts, hash);
+         (*out = as_index_next(&walk->texts, &probe)) != AS_INDEX_NONE;)
+        if (strcmp(walk->text.at[*out], text) == 0)
+            return 0;
+    AS_TRY(as_vec_push(&walk->text, text));
+    AS_TRY(as_vec_push(&walk->gathering, (uint8_t)as_mpi_gathering_of(text)));
+    *out = (uint32_t)(walk->text.n - 1);
+    return as_index_add(&walk->texts, hash, *out);
+}
+
+static int number_routines(struct as_trace_walk *walk, const struct as_trace_process *process)
+{
+    uint32_t *routine = as_calloc(process->name.n + 1, sizeof *routine);
+    if (!routine || as_vec_push(&walk->routine, routine) < 0) {
+        as_free(routine);
+        return ASSAY_ERR_NOMEM;
+    }
+    for (size_t i = 0; i < process->name.n; i++)
+        AS_TRY(intern_text(walk, process->name.at[i].text ? process->name.at[i].text : "?",
+                           &routine[i]));
+    return 0;
+}
+
+static int add_locations(struct as_trace_walk *walk, uint32_t p)
+{
+    const struct as_trace_process *process = &walk->trace->process.at[p];
+    const uint32_t first = (uint32_t)walk->out->location.n;
+    for (uint32_t t = 0; t < process->thread.n; t++) {
+        const struct as_trace_stream_facts *f = as_trace_stream_facts(process->thread.at[t]);
+        struct as_location location = {.process = p,
+                                       .thread = t,
+                                       .rank = process->rank,
+                                       .tid = f->tid,
+                                       .span = {f->begin_raw_ns, f->end_raw_ns, AS_WAIT_NOBODY}};
+        for (uint32_t i = first; i < walk->out->location.n; i++)
+            if (f->parent_tid && walk->out->location.at[i].tid == f->parent_tid)
+                location.span.parent = i;
+        struct as_walker walker = {.location = (uint32_t)walk->out->location.n,
+                                   .process = p,
+                                   .since_ns = f->begin_raw_ns,
+                                   .barrier_ns = INT64_MIN,
+                                   .lock_ns = INT64_MIN};
+        AS_TRY(as_vec_push(&walk->out->location, location));
+        AS_TRY(as_vec_push(&walk->walker, walker));
+    }
+    return 0;
+}
+
+static int prepare_walk(struct as_trace_walk *walk)
+{
+    uint32_t unknown;
+    AS_TRY(intern_text(walk, "?", &unknown)); /* number 0 */
+    for (uint32_t p = 0; p < walk->trace->process.n; p++) {
+        AS_TRY(number_routines(walk, &walk->trace->process.at[p]));
+        AS_TRY(add_locations(walk, p));
+    }
+    AS_TRY(as_mpi_new(walk));
+    return as_threads_new(walk);
+}
+
+/* ---- The walk -------------------------------------------------------------------------------- */
+
+static bool is_said_by_calls(unsigned kind)
+{
+    switch (kind) {
+    case AS_TRACE_SEND:
+    case AS_TRACE_POST:
+    case AS_TRACE_RECEIVE:
+    case AS_TRACE_START:
+    case AS_TRACE_DONE:
+    case AS_TRACE_CANCELLED:
+    case AS_TRACE_FREED:
+    case AS_TRACE_COLLECTIVE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static struct as_walker *walker_of(struct as_trace_walk *walk, uint32_t process, uint32_t thread)
+{
+    /* Locations are in order of processes and threads. */
+    size_t low = 0, high = walk->out->location.n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct as_location *l = &walk->out->location.at[middle];
+        if (l->process < process || (l->process == process && l->thread < thread))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return &walk->walker.at[low];
+}
+
+static int walk_event(void *context, uint32_t process, uint32_t thread,
+                      const struct as_trace_event *event)
+{
+    struct as_trace_walk *walk = context;
+    struct as_walker *walker = walker_of(walk, process, thread);
+    struct as_location *location = &walk->out->location.at[walker->location];
+    walk->out->events_n++;
+    location->events_n++;
+    if (event->raw_ns > location->span.end_ns)
+        location->span.end_ns = event->raw_ns;
+    if (walk->watch && walk->watch->event)
+        AS_TRY(walk->watch->event(walk->watch->context, walker->location, event));
+    if (is_said_by_calls(event->kind)) {
+        struct as_said said = {.ns = event->raw_ns, .kind = event->kind};
+        memcpy(said.field, event->field, sizeof said.field);
+        return walker->frame.n ? as_vec_push(&walker->said, said) : 0;
+    }
+    AS_TRY(as_threads_event(walk, walker, event));
+    return as_doing_event(walk, walker, event);
+}
+
+/* ---- After it -------------------------------------------------------------------------------- */
+
+static int find_causes(struct as_analysis *out)
+{
+    AS_VEC(struct as_span) span = {0};
+    struct as_causes *causes = NULL;
+    int rc = as_vec_reserve(&span, out->location.n + 1);
+    for (size_t i = 0; rc == 0 && i < out->location.n; i++)
+        span.at[i] = out->location.at[i].span;
+    if (rc == 0)
+        rc = as_causes_new(&causes, &out->waits, span.at, (uint32_t)out->location.n);
+    if (rc == 0)
+        rc = as_causes_path(causes, &out->path);
+    if (rc == 0)
+        rc = as_causes_blame(causes, &out->blame);
+    as_causes_free(&causes);
+    as_vec_fini(&span);
+    return rc;
+}
+
+static int end_walk(struct as_trace_walk *walk)
+{
+    struct as_analysis *out = walk->out;
+    out->begin_ns = out->location.n ? INT64_MAX : 0;
+    out->end_ns = out->location.n ? INT64_MIN : 0;
+    as_vec_foreach (&walk->walker, walker) {
+        const struct as_span *span = &out->location.at[walker->location].span;
+        AS_TRY(as_doing_end(walk, walker, span->end_ns));
+        if (span->begin_ns < out->begin_ns)
+            out->begin_ns = span->begin_ns;
+        if (span->end_ns > out->end_ns)
+            out->end_ns = span->end_ns;
+    }
+    AS_TRY(as_mpi_end(walk));
+    as_efficiency_of(out);
+    return find_causes(out);
+}
+
+static void free_walk(struct as_trace_walk *walk)
+{
+    as_vec_foreach (&walk->walker, walker) {
+        as_vec_fini(&walker->frame);
+        as_vec_fini(&walker->said);
+        as_vec_fini(&walker->team);
+    }
+    as_vec_foreach (&walk->routine, routine)
+        as_free(*routine);
+    as_vec_fini(&walk->walker);
+    as_vec_fini(&walk->routine);
+    as_vec_fini(&walk->text);
+    as_vec_fini(&walk->gathering);
+    as_vec_fini(&walk->request);
+    as_vec_fini(&walk->lock);
+    as_index_fini(&walk->texts);
+    as_index_fini(&walk->sites);
+    as_index_fini(&walk->sums);
+    as_index_fini(&walk->traffics);
+    as_index_fini(&walk->request_rows);
+    as_index_fini(&walk->lock_rows);
+    as_messages_free(&walk->messages);
+    as_gatherings_free(&walk->collectives);
+    as_gatherings_free(&walk->barriers);
+}
+
+int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,
+                     struct as_analysis *out, struct assay_error *err)
+{
+    struct as_trace_walk walk = {.trace = trace, .watch = watch, .out = out};
+    *out = (struct as_analysis){0};
+    int rc = prepare_walk(&walk);
+    if (rc == 0)
+        rc = as_walk_in_order(trace, walk_event, &walk, err);
+    if (rc == 0)
+        rc = end_walk(&walk);
+    if (rc == ASSAY_ERR_NOMEM)
+        as_error_nomem(err, "what a trace says");
+    free_walk(&walk);
+    if (rc < 0)
+        as_analysis_fini(out);
+    return rc;
+}
+
+void as_analysis_fini(struct as_analysis *a)
+{
+    as_vec_fini(&a->location);
+    as_vec_fini(&a->site);
+    as_vec_fini(&a->sum);
+    as_vec_fini(&a->traffic);
+    as_vec_fini(&a->waits.wait);
+    as_vec_fini(&a->blame.blame);
+    as_vec_fini(&a->path.piece);
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a thread does: the routines that it is in, and how long it computes, communicates, waits at
+ * barriers, or has no work.
+ */
+#include "analytics/walking.h"
+#include "base/error.h"
+
+#define TITLED(name, title) title,
+static const char *const titles[AS_ACTIVITIES_N] = {AS_ACTIVITIES(TITLED)};
+#undef TITLED
+
+const char *as_activity_title(enum as_activity activity)
+{
+    return (unsigned)activity < AS_ACTIVITIES_N ? titles[activity] : "?";
+}
+
+/* Allocation and what users name are the program's own work. */
+static enum as_activity activity_of_group(uint32_t group)
+{
+    switch (group) {
+    case AS_TRACE_OF_MPI_POINT:
+    case AS_TRACE_OF_MPI_COLLECTIVE:
+    case AS_TRACE_OF_MPI_COMPLETION:
+    case AS_TRACE_OF_MPI_RMA:
+    case AS_TRACE_OF_MPI_IO:
+    case AS_TRACE_OF_MPI_OTHER:
+        return AS_ACTIVITY_MPI;
+    case AS_TRACE_OF_OPENMP:
+        return AS_ACTIVITY_OPENMP;
+    case AS_TRACE_OF_THREAD:
+    case AS_TRACE_OF_LOCK:
+        return AS_ACTIVITY_THREADS;
+    case AS_TRACE_OF_FILES:
+        return AS_ACTIVITY_FILES;
+    default:
+        return AS_ACTIVITY_COMPUTING;
+    }
+}
+
+static enum as_activity current_activity(const struct as_walker *walker)
+{
+    for (unsigned a = AS_ACTIVITY_MPI; a < AS_ACTIVITY_IDLE; a++)
+        if (walker->depth[a])
+            return (enum as_activity)a;
+    return walker->is_spare ? AS_ACTIVITY_IDLE : AS_ACTIVITY_COMPUTING;
+}
+
+/* Books what was done until now; what follows may be something else. */
+static int turn_at(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    struct as_location *location = &walk->out->location.at[walker->location];
+    const enum as_activity activity = current_activity(walker);
+    const int64_t since_ns = walker->since_ns;
+    location->activity_ns[activity] += ns - since_ns;
+    walker->since_ns = ns;
+    if (!walk->watch || !walk->watch->stretch || ns <= since_ns)
+        return 0;
+    const struct as_open_call *call = as_walk_outermost(walker);
+    return walk->watch->stretch(walk->watch->context, walker->location, activity,
+                                call ? walk->text.at[call->routine] : NULL, call ? call->group : 0,
+                                since_ns, ns);
+}
+
+struct as_open_call *as_walk_outermost(struct as_walker *walker)
+{
+    return walker->frame.n ? &walker->frame.at[0] : NULL;
+}
+
+/* ---- Sums ------------------------------------------------------------------------------------ */
+
+int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
+                 const struct as_open_call *frame, uint32_t *out)
+{
+    struct as_site site = {.routine = walk->text.at[frame->routine],
+                           .group = frame->group,
+                           .process = frame->address ? walker->process : AS_WAIT_NOBODY,
+                           .address = frame->address};
+    uint64_t hash = as_hash_mix(as_hash_mix(frame->routine, site.process), site.address);
+    for (struct as_probe probe = as_index_probe(&walk->sites, hash);
+         (*out = as_index_next(&walk->sites, &probe)) != AS_INDEX_NONE;) {
+        const struct as_site *known = &walk->out->site.at[*out];
+        if (known->routine == site.routine && known->process == site.process &&
+            known->address == site.address)
+            return 0;
+    }
+    AS_TRY(as_vec_push(&walk->out->site, site));
+    *out = (uint32_t)(walk->out->site.n - 1);
+    return as_index_add(&walk->sites, hash, *out);
+}
+
+static int add_to_sum(struct as_trace_walk *walk, uint32_t location, uint32_t site,
+                      const struct as_open_call *frame, int64_t ns)
+{
+    uint64_t hash = as_hash_mix(location, site);
+    struct as_site_sum *sum = NULL;
+    uint32_t at;
+    for (struct as_probe probe = as_index_probe(&walk->sums, hash);
+         !sum && (at = as_index_next(&walk->sums, &probe)) != AS_INDEX_NONE;)
+        if (walk->out->sum.at[at].location == location && walk->out->sum.at[at].site == site)
+            sum = &walk->out->sum.at[at];
+    if (!sum) {
+        AS_TRY(as_vec_push(&walk->out->sum, (struct as_site_sum){location, site, 0, 0, 0, 0, 0}));
+        AS_TRY(as_index_add(&walk->sums, hash, (uint32_t)(walk->out->sum.n - 1)));
+        sum = &walk->out->sum.at[walk->out->sum.n - 1];
+    }
+    sum->calls_n++;
+    sum->time_ns += ns;
+    sum->sent_b += frame->sent_b;
+    sum->received_b += frame->received_b;
+    if (ns > sum->most_ns)
+        sum->most_ns = ns;
+    return 0;
+}
+
+/* ---- Routines -------------------------------------------------------------------------------- */
+
+static int enter_routine(struct as_trace_walk *walk, struct as_walker *walker,
+                         const struct as_trace_event *event)
+{
+    const struct as_trace_process *process = &walk->trace->process.at[walker->process];
+    struct as_trace_name name = as_trace_name_of(process, event->name);
+    struct as_open_call frame = {
+        .name = event->name, .group = name.group, .enter_ns = event->raw_ns};
+    if (event->name >= 0 && (uint64_t)event->name < process->name.n)
+        frame.routine = walk->routine.at[walker->process][event->name];
+    AS_TRY(turn_at(walk, walker, event->raw_ns));
+    walker->depth[activity_of_group(name.group)]++;
+    return as_vec_push(&walker->frame, frame);
+}
+
+static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    struct as_open_call frame = walker->frame.at[walker->frame.n - 1];
+    uint32_t site;
+    AS_TRY(turn_at(walk, walker, ns));
+    walker->depth[activity_of_group(frame.group)]--;
+    if (walker->frame.n == 1 && walker->said.n) {
+        AS_TRY(as_mpi_left(walk, walker, &frame, ns));
+        frame.sent_b = walker->frame.at[0].sent_b;
+        frame.received_b = walker->frame.at[0].received_b;
+        walker->said.n = 0;
+    }
+    walker->frame.n--;
+    AS_TRY(as_walk_site(walk, walker, &frame, &site));
+    return add_to_sum(walk, walker->location, site, &frame, ns - frame.enter_ns);
+}
+
+/* Frames above it were left by other ways: longjmp, an exception, records that were lost. */
+static int leave_routine(struct as_trace_walk *walk, struct as_walker *walker,
+                         const struct as_trace_event *event)
+{
+    size_t at = walker->frame.n;
+    while (at > 0 && walker->frame.at[at - 1].name != event->name)
+        at--;
+    if (at == 0) {
+        walk->out->broken_n++;
+        return 0;
+    }
+    while (walker->frame.n >= at)
+        AS_TRY(leave_frame(walk, walker, event->raw_ns));
+    return 0;
+}
+
+/* ---- OpenMP ---------------------------------------------------------------------------------- */
+
+/* A worker that comes to its first part of a parallel region had no work before. */
+static int begin_task(struct as_trace_walk *walk, struct as_walker *walker,
+                      const struct as_trace_event *event)
+{
+    struct as_team team = {event->parallel.region, event->parallel.index, event->parallel.threads};
+    int64_t *activity = walk->out->location.at[walker->location].activity_ns;
+    AS_TRY(turn_at(walk, walker, event->raw_ns));
+    if (team.index > 0 && !walker->has_worked) {
+        activity[AS_ACTIVITY_IDLE] += activity[AS_ACTIVITY_COMPUTING];
+        activity[AS_ACTIVITY_COMPUTING] = 0;
+    }
+    walker->has_worked = true;
+    walker->is_spare = false;
+    return as_vec_push(&walker->team, team);
+}
+
+static int end_task(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    if (walker->team.n == 0) {
+        walk->out->broken_n++;
+        return 0;
+    }
+    AS_TRY(turn_at(walk, walker, ns));
+    struct as_team team = walker->team.at[--walker->team.n];
+    walker->is_spare = team.index > 0 && walker->team.n == 0;
+    return 0;
+}
+
+int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
+                   const struct as_trace_event *event)
+{
+    switch (event->kind) {
+    case AS_TRACE_ENTER:
+        return enter_routine(walk, walker, event);
+    case AS_TRACE_LEAVE:
+        return leave_routine(walk, walker, event);
+    case AS_TRACE_CALLERS:
+        if (walker->frame.n && event->list_n)
+            walker->frame.at[walker->frame.n - 1].address = event->list[0];
+        return 0;
+    case AS_TRACE_BARRIER:
+        AS_TRY(turn_at(walk, walker, event->raw_ns));
+        walker->depth[AS_ACTIVITY_OPENMP]++;
+        return 0;
+    case AS_TRACE_BARRIER_END:
+        AS_TRY(turn_at(walk, walker, event->raw_ns));
+        if (walker->depth[AS_ACTIVITY_OPENMP])
+            walker->depth[AS_ACTIVITY_OPENMP]--;
+        return 0;
+    case AS_TRACE_IMPLICIT:
+        return begin_task(walk, walker, event);
+    case AS_TRACE_IMPLICIT_END:
+        return end_task(walk, walker, event->raw_ns);
+    default:
+        return 0;
+    }
+}
+
+/* Nothing more comes of this thread. Calls that are open lasted until then. */
+int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    return turn_at(walk, walker, ns);
+}

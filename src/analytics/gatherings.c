@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analytics/gatherings.h"
+
+#include <assay/error.h>
+
+#include "base/error.h"
+#include "base/index.h"
+#include "base/vec.h"
+
+struct operation {
+    struct as_gathering_member *member;
+    uint32_t left_n;
+    enum as_gathering_kind kind;
+    int64_t root;
+};
+
+struct comm_group {
+    uint64_t comm;
+    uint32_t size;
+    uint64_t *begun;                    /* by rank: operations that it began */
+    uint64_t first;                     /* number of the first one below */
+    AS_VEC(struct operation) operation; /* from `gone` on: those that some have not left */
+    size_t gone;
+};
+
+struct as_gatherings {
+    as_gathering_met *met;
+    void *context;
+    AS_VEC(struct comm_group) group;
+    struct as_index groups;
+    AS_VEC(struct as_gathering_member *) spare; /* of the size that `spare_size` says */
+    uint32_t spare_size;
+};
+
+int as_gatherings_new(struct as_gatherings **out, as_gathering_met *met, void *context)
+{
+    *out = as_calloc(1, sizeof **out);
+    if (!*out)
+        return ASSAY_ERR_NOMEM;
+    (*out)->met = met;
+    (*out)->context = context;
+    return 0;
+}
+
+void as_gatherings_free(struct as_gatherings **gatherings)
+{
+    struct as_gatherings *g = *gatherings;
+    if (!g)
+        return;
+    as_vec_foreach (&g->group, group) {
+        as_vec_foreach (&group->operation, operation)
+            as_free(operation->member);
+        as_vec_fini(&group->operation);
+        as_free(group->begun);
+    }
+    as_vec_foreach (&g->spare, members)
+        as_free(*members);
+    as_vec_fini(&g->spare);
+    as_vec_fini(&g->group);
+    as_index_fini(&g->groups);
+    as_free(g);
+    *gatherings = NULL;
+}
+
+static struct comm_group *find_group(struct as_gatherings *g, uint64_t comm)
+{
+    uint64_t hash = as_hash_mix(7, comm);
+    uint32_t at;
+    for (struct as_probe probe = as_index_probe(&g->groups, hash);
+         (at = as_index_next(&g->groups, &probe)) != AS_INDEX_NONE;)
+        if (g->group.at[at].comm == comm)
+            return &g->group.at[at];
+    return NULL;
+}
+
+static int make_group(struct as_gatherings *g, uint64_t comm, uint32_t size,
+                      struct comm_group **out)
+{
+    struct comm_group group = {.comm = comm, .size = size};
+    group.begun = as_calloc(size, sizeof *group.begun);
+    if (!group.begun)
+        return ASSAY_ERR_NOMEM;
+    if (as_vec_push(&g->group, group) < 0) {
+        as_free(group.begun);
+        return ASSAY_ERR_NOMEM;
+    }
+    *out = &g->group.at[g->group.n - 1];
+    return as_index_add(&g->groups, as_hash_mix(7, comm), (uint32_t)(g->group.n - 1));
+}
+
+static struct as_gathering_member *new_members(struct as_gatherings *g, uint32_t size)
+{
+    struct as_gathering_member *members;
+    if (g->spare.n && g->spare_size == size)
+        members = g->spare.at[--g->spare.n];
+    else
+        members = as_malloc((size_t)size * sizeof *members);
+    for (uint32_t r = 0; members && r < size; r++)
+        members[r] = (struct as_gathering_member){.leave_ns = INT64_MIN};
+    return members;
+}
+
+static void keep_spare(struct as_gatherings *g, struct as_gathering_member *members, uint32_t size)
+{
+    if (g->spare.n == 0)
+        g->spare_size = size;
+    if (size != g->spare_size || as_vec_push(&g->spare, members) < 0)
+        as_free(members);
+}
+
+int as_gatherings_begin(struct as_gatherings *g, uint64_t comm, uint32_t size, uint32_t rank,
+                        enum as_gathering_kind kind, int64_t root, uint64_t *number)
+{
+    struct comm_group *group = find_group(g, comm);
+    if (!group)
+        AS_TRY(make_group(g, comm, size, &group));
+    if (rank >= group->size)
+        return ASSAY_ERR_CORRUPT;
+    *number = group->begun[rank]++;
+    if (*number >= group->first + (group->operation.n - group->gone)) {
+        struct operation operation = {new_members(g, group->size), 0, kind, root};
+        if (!operation.member)
+            return ASSAY_ERR_NOMEM;
+        if (as_vec_push(&group->operation, operation) < 0) {
+            as_free(operation.member);
+            return ASSAY_ERR_NOMEM;
+        }
+    }
+    return 0;
+}
+
+/* Those at the front that all have left make room. */
+static void shift_operations(struct comm_group *group)
+{
+    while (group->gone < group->operation.n && !group->operation.at[group->gone].member) {
+        group->gone++;
+        group->first++;
+    }
+    if (group->gone > 64 && group->gone * 2 > group->operation.n) {
+        size_t left = group->operation.n - group->gone;
+        for (size_t i = 0; i < left; i++)
+            group->operation.at[i] = group->operation.at[group->gone + i];
+        group->operation.n = left;
+        group->gone = 0;
+    }
+}
+
+int as_gatherings_leave(struct as_gatherings *g, uint64_t comm, uint64_t number, uint32_t rank,
+                        const struct as_gathering_member *member)
+{
+    struct comm_group *group = find_group(g, comm);
+    if (!group || rank >= group->size || number < group->first ||
+        number - group->first >= group->operation.n - group->gone)
+        return ASSAY_ERR_CORRUPT;
+    struct operation *operation = &group->operation.at[group->gone + (number - group->first)];
+    if (!operation->member || operation->member[rank].leave_ns != INT64_MIN)
+        return ASSAY_ERR_CORRUPT;
+    operation->member[rank] = *member;
+    if (++operation->left_n < group->size)
+        return 0;
+    struct as_gathering gathering = {comm, operation->kind, operation->root, group->size,
+                                     operation->member};
+    int rc = g->met(g->context, &gathering);
+    keep_spare(g, operation->member, group->size);
+    operation->member = NULL;
+    shift_operations(group);
+    return rc;
+}
+
+uint64_t as_gatherings_unmet(const struct as_gatherings *g)
+{
+    uint64_t n = 0;
+    as_vec_foreach (&g->group, group)
+        for (size_t i = group->gone; i < group->operation.n; i++)
+            n += group->operation.at[i].member != NULL;
+    return n;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analytics/messages.h"
+
+#include <assay/error.h>
+#include <assert.h>
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/sort.h"
+
+#define NONE UINT32_MAX
+
+/* Sends that wait for a receive, or receives that wait for their send: one list a channel. */
+struct half {
+    struct as_message_side side;
+    int64_t size_b;
+    uint32_t next;
+};
+
+struct half_list {
+    uint32_t first, last;
+};
+
+struct post {
+    uint64_t order; /* of posting, over all */
+    int64_t source, tag, size_b;
+    struct as_message_side side;
+    uint32_t channel; /* done: of its message. Else that of its own words, or NONE with wildcards */
+    uint32_t inbox;
+    uint32_t next, previous; /* in the list of its channel's posts, or the inbox's wildcards */
+    bool is_done;            /* but an earlier one may have to be matched first */
+};
+
+/* A communicator, sender, receiver and tag. */
+struct channel {
+    uint64_t comm;
+    int64_t from, to, tag;
+    struct half_list sends, receives; /* one of them is empty */
+    uint32_t first_post, last_post;   /* those that name it, in order of posting */
+};
+
+/* A communicator and receiver. */
+struct inbox {
+    uint64_t comm;
+    int64_t to;
+    uint32_t first_wild, last_wild;
+    uint32_t held_n; /* done, and waiting for earlier ones */
+};
+
+struct as_messages {
+    as_message_matched *matched;
+    void *context;
+    AS_VEC(struct channel) channel;
+    AS_VEC(struct inbox) inbox;
+    AS_VEC(struct half) half;
+    AS_VEC(struct post) post;
+    AS_VEC(struct as_sort_key) held; /* posts that are done, by order of posting; unsorted */
+    struct as_index channels, inboxes;
+    uint32_t free_half, free_post;
+    uint64_t posted_n;
+    struct as_messages_count count;
+};
+
+int as_messages_new(struct as_messages **out, as_message_matched *matched, void *context)
+{
+    struct as_messages *m = as_calloc(1, sizeof *m);
+    *out = m;
+    if (!m)
+        return ASSAY_ERR_NOMEM;
+    m->matched = matched;
+    m->context = context;
+    m->free_half = m->free_post = NONE;
+    return 0;
+}
+
+void as_messages_free(struct as_messages **messages)
+{
+    struct as_messages *m = *messages;
+    if (!m)
+        return;
+    as_vec_fini(&m->channel);
+    as_vec_fini(&m->inbox);
+    as_vec_fini(&m->half);
+    as_vec_fini(&m->post);
+    as_vec_fini(&m->held);
+    as_index_fini(&m->channels);
+    as_index_fini(&m->inboxes);
+    as_free(m);
+    *messages = NULL;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static int find_channel(struct as_messages *m, uint64_t comm, int64_t from, int64_t to, int64_t tag,
+                        uint32_t *out)
+{
+    uint64_t hash =
+        as_hash_mix(as_hash_mix(as_hash_mix(comm, (uint64_t)from), (uint64_t)to), (uint64_t)tag);
+    for (struct as_probe probe = as_index_probe(&m->channels, hash);
+         (*out = as_index_next(&m->channels, &probe)) != AS_INDEX_NONE;) {
+        const struct channel *c = &m->channel.at[*out];
+        if (c->comm == comm && c->from == from && c->to == to && c->tag == tag)
+            return 0;
+    }
+    AS_TRY(as_vec_push(&m->channel, (struct channel){.comm = comm,
+                                                     .from = from,
+                                                     .to = to,
+                                                     .tag = tag,
+                                                     .sends = {NONE, NONE},
+                                                     .receives = {NONE, NONE},
+                                                     .first_post = NONE,
+                                                     .last_post = NONE}));
+    *out = (uint32_t)(m->channel.n - 1);
+    return as_index_add(&m->channels, hash, *out);
+}
+
+static int find_inbox(struct as_messages *m, uint64_t comm, int64_t to, uint32_t *out)
+{
+    uint64_t hash = as_hash_mix(comm, (uint64_t)to);
+    for (struct as_probe probe = as_index_probe(&m->inboxes, hash);
+         (*out = as_index_next(&m->inboxes, &probe)) != AS_INDEX_NONE;)
+        if (m->inbox.at[*out].comm == comm && m->inbox.at[*out].to == to)
+            return 0;
+    AS_TRY(as_vec_push(&m->inbox, (struct inbox){comm, to, NONE, NONE, 0}));
+    *out = (uint32_t)(m->inbox.n - 1);
+    return as_index_add(&m->inboxes, hash, *out);
+}
+
+static int append_half(struct as_messages *m, struct half_list *list, int64_t size_b,
+                       const struct as_message_side *side)
+{
+    uint32_t at = m->free_half;
+    struct half half = {*side, size_b, NONE};
+    if (at != NONE) {
+        m->free_half = m->half.at[at].next;
+        m->half.at[at] = half;
+    } else {
+        AS_TRY(as_vec_push(&m->half, half));
+        at = (uint32_t)(m->half.n - 1);
+    }
+    if (list->last == NONE)
+        list->first = at;
+    else
+        m->half.at[list->last].next = at;
+    list->last = at;
+    return 0;
+}
+
+static struct half take_half(struct as_messages *m, struct half_list *list)
+{
+    uint32_t at = list->first;
+    struct half half = m->half.at[at];
+    list->first = half.next;
+    if (list->first == NONE)
+        list->last = NONE;
+    m->half.at[at].next = m->free_half;
+    m->free_half = at;
+    return half;
+}
+
+/* ---- Two sides meet -------------------------------------------------------------------------- */
+
+static int say_match(struct as_messages *m, const struct channel *c, const struct half *send,
+                     const struct half *receive)
+{
+    struct as_message message = {.send = send->side,
+                                 .receive = receive->side,
+                                 .from = c->from,
+                                 .to = c->to,
+                                 .tag = c->tag,
+                                 .sent_b = send->size_b,
+                                 .received_b = receive->size_b,
+                                 .comm = c->comm};
+    m->count.matched_n++;
+    return m->matched(m->context, &message);
+}
+
+int as_messages_send(struct as_messages *m, uint64_t comm, int64_t from, int64_t to, int64_t tag,
+                     int64_t size_b, const struct as_message_side *side)
+{
+    uint32_t at;
+    AS_TRY(find_channel(m, comm, from, to, tag, &at));
+    struct channel *c = &m->channel.at[at];
+    if (c->receives.first == NONE)
+        return append_half(m, &c->sends, size_b, side);
+    struct half send = {*side, size_b, NONE}, receive = take_half(m, &c->receives);
+    return say_match(m, c, &send, &receive);
+}
+
+static int meet_send(struct as_messages *m, const struct post *post)
+{
+    struct channel *c = &m->channel.at[post->channel];
+    if (c->sends.first == NONE)
+        return append_half(m, &c->receives, post->size_b, &post->side);
+    struct half send = take_half(m, &c->sends), receive = {post->side, post->size_b, NONE};
+    return say_match(m, c, &send, &receive);
+}
+
+/* ---- Receives in order of posting ------------------------------------------------------------ */
+
+static bool is_wild(const struct post *post)
+{
+    return post->source == AS_MESSAGE_ANY || post->tag == AS_MESSAGE_ANY;
+}
+
+static void link_post(struct as_messages *m, uint32_t at, uint32_t *first, uint32_t *last)
+{
+    struct post *post = &m->post.at[at];
+    post->previous = *last;
+    post->next = NONE;
+    if (*last == NONE)
+        *first = at;
+    else
+        m->post.at[*last].next = at;
+    *last = at;
+}
+
+static void drop_post(struct as_messages *m, uint32_t at, uint32_t *first, uint32_t *last)
+{
+    struct post *post = &m->post.at[at];
+    if (post->previous == NONE)
+        *first = post->next;
+    else
+        m->post.at[post->previous].next = post->next;
+    if (post->next == NONE)
+        *last = post->previous;
+    else
+        m->post.at[post->next].previous = post->previous;
+    post->next = m->free_post;
+    m->free_post = at;
+}
+
+/* The channel that a post's own words name: what stands in its lists. */
+static int named_channel(struct as_messages *m, const struct post *post, uint32_t *out)
+{
+    const struct inbox *inbox = &m->inbox.at[post->inbox];
+    return find_channel(m, inbox->comm, post->source, inbox->to, post->tag, out);
+}
+
+static int forget_post(struct as_messages *m, uint32_t at)
+{
+    uint32_t channel;
+    const struct post *post = &m->post.at[at];
+    if (is_wild(post)) {
+        struct inbox *inbox = &m->inbox.at[post->inbox];
+        drop_post(m, at, &inbox->first_wild, &inbox->last_wild);
+        return 0;
+    }
+    AS_TRY(named_channel(m, post, &channel));
+    drop_post(m, at, &m->channel.at[channel].first_post, &m->channel.at[channel].last_post);
+    return 0;
+}
+
+int as_messages_post(struct as_messages *m, uint64_t comm, int64_t to, int64_t source, int64_t tag,
+                     uint32_t *out)
+{
+    struct post post = {.order = m->posted_n++, .source = source, .tag = tag, .channel = NONE};
+    uint32_t channel = NONE;
+    AS_TRY(find_inbox(m, comm, to, &post.inbox));
+    if (!is_wild(&post))
+        AS_TRY(named_channel(m, &post, &channel));
+    if (m->free_post != NONE) {
+        *out = m->free_post;
+        m->free_post = m->post.at[*out].next;
+        m->post.at[*out] = post;
+    } else {
+        AS_TRY(as_vec_push(&m->post, post));
+        *out = (uint32_t)(m->post.n - 1);
+    }
+    if (channel == NONE)
+        link_post(m, *out, &m->inbox.at[post.inbox].first_wild, &m->inbox.at[post.inbox].last_wild);
+    else
+        link_post(m, *out, &m->channel.at[channel].first_post, &m->channel.at[channel].last_post);
+    return 0;
+}
+
+/* Whether an earlier one has, or may have taken, a message of the same channel. */
+static bool is_before(const struct as_messages *m, uint32_t first, const struct post *post)
+{
+    const struct channel *c = &m->channel.at[post->channel];
+    for (uint32_t at = first; at != NONE; at = m->post.at[at].next) {
+        const struct post *other = &m->post.at[at];
+        if (other->order >= post->order)
+            return false;
+        if (other->is_done ? other->channel == post->channel
+                           : (other->source == AS_MESSAGE_ANY || other->source == c->from) &&
+                                 (other->tag == AS_MESSAGE_ANY || other->tag == c->tag))
+            return true;
+    }
+    return false;
+}
+
+static bool is_held(const struct as_messages *m, const struct post *post)
+{
+    return is_before(m, m->channel.at[post->channel].first_post, post) ||
+           is_before(m, m->inbox.at[post->inbox].first_wild, post);
+}
+
+/* What waited for one that is done or given up may go on, and others behind it. */
+static int release_held(struct as_messages *m, uint32_t inbox)
+{
+    for (bool again = m->inbox.at[inbox].held_n > 0; again;) {
+        again = false;
+        for (size_t i = 0; i < m->held.n; i++) {
+            struct post post = m->post.at[m->held.at[i].at];
+            if (post.inbox != inbox || is_held(m, &post))
+                continue;
+            AS_TRY(forget_post(m, m->held.at[i].at));
+            m->held.at[i] = m->held.at[--m->held.n];
+            m->inbox.at[inbox].held_n--;
+            AS_TRY(meet_send(m, &post));
+            again = true;
+            break;
+        }
+    }
+    return 0;
+}
+
+int as_messages_receive(struct as_messages *m, uint32_t at, int64_t source, int64_t tag,
+                        int64_t size_b, const struct as_message_side *side)
+{
+    assert(at < m->post.n && !m->post.at[at].is_done);
+    struct post *post = &m->post.at[at];
+    const struct inbox *inbox = &m->inbox.at[post->inbox];
+    uint32_t channel;
+    AS_TRY(find_channel(m, inbox->comm, source, inbox->to, tag, &channel));
+    post->channel = channel;
+    post->size_b = size_b;
+    post->side = *side;
+    post->is_done = true;
+    if (is_held(m, post)) {
+        m->inbox.at[post->inbox].held_n++;
+        return as_vec_push(&m->held, (struct as_sort_key){post->order, at});
+    }
+    const struct post done = *post;
+    AS_TRY(forget_post(m, at));
+    AS_TRY(meet_send(m, &done));
+    return release_held(m, done.inbox);
+}
+
+int as_messages_give_up(struct as_messages *m, uint32_t at)
+{
+    assert(at < m->post.n && !m->post.at[at].is_done);
+    uint32_t inbox = m->post.at[at].inbox;
+    AS_TRY(forget_post(m, at));
+    return release_held(m, inbox);
+}
+
+int as_messages_finish(struct as_messages *m, struct as_messages_count *out)
+{
+    AS_TRY(as_sort_keys(m->held.at, m->held.n));
+    as_vec_foreach (&m->held, held)
+        AS_TRY(meet_send(m, &m->post.at[held->at]));
+    m->held.n = 0;
+    *out = m->count;
+    as_vec_foreach (&m->channel, c) {
+        for (uint32_t at = c->sends.first; at != NONE; at = m->half.at[at].next)
+            out->sends_n++;
+        for (uint32_t at = c->receives.first; at != NONE; at = m->half.at[at].next)
+            out->receives_n++;
+    }
+    return 0;
+}

@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What MPI calls said of themselves becomes messages and operations of many. A call's words count
+ * when it is left: then it is known when it began, when it ended, and what it completed.
+ */
+#include <string.h>
+
+#include "analytics/walking.h"
+#include "base/error.h"
+
+#define NONE UINT32_MAX
+
+/* ---- Kinds of operations --------------------------------------------------------------------- */
+
+/* By the routine's name, without MPI_, I (does not block) and what stands behind: v, w, _init, _c.
+ */
+enum as_gathering_kind as_mpi_gathering_of(const char *routine)
+{
+    static const struct {
+        const char *begins;
+        enum as_gathering_kind kind;
+    } names[] = {
+        {"barrier", AS_GATHERING_BARRIER}, {"bcast", AS_GATHERING_FROM},
+        {"scatter", AS_GATHERING_FROM},    {"reduce_scatter", AS_GATHERING_ALL},
+        {"reduce", AS_GATHERING_TO},       {"gather", AS_GATHERING_TO},
+        {"scan", AS_GATHERING_SCAN},       {"exscan", AS_GATHERING_SCAN},
+        {"neighbor", AS_GATHERING_NEAR},
+    };
+    const char *name = strncasecmp(routine, "MPI_", 4) == 0 ? routine + 4 : routine;
+    for (unsigned skip = 0; skip < 2; skip++) {
+        const char *at = name + (skip && (*name == 'I' || *name == 'i'));
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+            if (strncasecmp(at, names[i].begins, strlen(names[i].begins)) == 0)
+                return names[i].kind;
+    }
+    return AS_GATHERING_ALL;
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+static struct as_request *find_request(struct as_trace_walk *walk, uint32_t process, int64_t number)
+{
+    uint64_t hash = as_hash_mix(process, (uint64_t)number);
+    uint32_t at;
+    for (struct as_probe probe = as_index_probe(&walk->request_rows, hash);
+         (at = as_index_next(&walk->request_rows, &probe)) != AS_INDEX_NONE;) {
+        struct as_request *request = &walk->request.at[at];
+        if (request->process == process && request->number == number)
+            return request;
+    }
+    return NULL;
+}
+
+static int put_request(struct as_trace_walk *walk, struct as_request request)
+{
+    struct as_request *known = find_request(walk, request.process, request.number);
+    if (known) {
+        *known = request;
+        return 0;
+    }
+    AS_TRY(as_vec_push(&walk->request, request));
+    return as_index_add(&walk->request_rows, as_hash_mix(request.process, (uint64_t)request.number),
+                        (uint32_t)(walk->request.n - 1));
+}
+
+/* ---- Communicators --------------------------------------------------------------------------- */
+
+struct comm_place {
+    uint64_t global;
+    int64_t self; /* world rank of the process */
+    uint32_t rank, size;
+    bool is_known;
+    const struct as_trace_comm *comm;
+};
+
+static struct comm_place place_of(const struct as_trace_walk *walk, uint32_t process, int64_t comm)
+{
+    const struct as_trace_process *p = &walk->trace->process.at[process];
+    const struct as_trace_comm *c = as_trace_comm_of(p, comm);
+    struct comm_place place = {.self = p->rank, .comm = c};
+    if (!c || c->rank < 0 || c->size > UINT32_MAX || (uint64_t)c->rank >= c->size)
+        return place;
+    place.global = c->global;
+    place.rank = (uint32_t)c->rank;
+    place.size = (uint32_t)c->size;
+    place.is_known = c->global != 0 && p->rank >= 0;
+    return place;
+}
+
+/* World rank of a rank in a communicator; negative ones stay. -3: not known. */
+#define UNKNOWN_RANK (-3)
+static int64_t world_rank(const struct comm_place *place, int64_t rank)
+{
+    if (rank < 0)
+        return rank;
+    return place->comm && (uint64_t)rank < place->comm->member_n
+               ? (int64_t)place->comm->member[rank]
+               : UNKNOWN_RANK;
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+struct leaving {
+    struct as_trace_walk *walk;
+    struct as_walker *walker;
+    const struct as_open_call *frame;
+    uint32_t site;
+    int64_t leave_ns;
+};
+
+static struct as_message_side side_of(const struct leaving *l, int64_t begin_ns, int64_t enter_ns)
+{
+    return (struct as_message_side){.location = l->walker->location,
+                                    .site = l->site,
+                                    .begin_ns = begin_ns,
+                                    .enter_ns = enter_ns,
+                                    .leave_ns = l->leave_ns};
+}
+
+static int add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b)
+{
+    uint64_t hash = as_hash_mix((uint64_t)from, (uint64_t)to);
+    struct as_traffic *traffic = NULL;
+    uint32_t at;
+    for (struct as_probe probe = as_index_probe(&walk->traffics, hash);
+         !traffic && (at = as_index_next(&walk->traffics, &probe)) != AS_INDEX_NONE;)
+        if (walk->out->traffic.at[at].from == from && walk->out->traffic.at[at].to == to)
+            traffic = &walk->out->traffic.at[at];
+    if (!traffic) {
+        AS_TRY(as_vec_push(&walk->out->traffic, (struct as_traffic){from, to, 0, 0}));
+        AS_TRY(as_index_add(&walk->traffics, hash, (uint32_t)(walk->out->traffic.n - 1)));
+        traffic = &walk->out->traffic.at[walk->out->traffic.n - 1];
+    }
+    traffic->messages_n++;
+    traffic->size_b += (uint64_t)(size_b > 0 ? size_b : 0);
+    return 0;
+}
+
+static int send_message(const struct leaving *l, const struct comm_place *place, int64_t to,
+                        int64_t tag, int64_t size_b, int64_t begin_ns, int64_t enter_ns)
+{
+    struct as_message_side side = side_of(l, begin_ns, enter_ns);
+    AS_TRY(add_traffic(l->walk, place->self, to, size_b));
+    return as_messages_send(l->walk->messages, place->global, place->self, to, tag, size_b, &side);
+}
+
+static int said_send(const struct leaving *l, const struct as_said *said)
+{
+    struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
+    int64_t to = world_rank(&place, said->field[0]);
+    struct as_open_call *frame = as_walk_outermost(l->walker);
+    frame->sent_b += (uint64_t)(said->field[2] > 0 ? said->field[2] : 0);
+    if (!place.is_known || to < 0)
+        return 0;
+    if (said->field[4] == 0)
+        return send_message(l, &place, to, said->field[1], said->field[2], l->frame->enter_ns,
+                            l->frame->enter_ns);
+    const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
+    return put_request(l->walk, (struct as_request){.process = l->walker->process,
+                                                    .number = said->field[4],
+                                                    .kind = AS_TRACE_SEND,
+                                                    .is_persistent = is_persistent,
+                                                    .is_active = !is_persistent,
+                                                    .site = l->site,
+                                                    .begin_ns = l->frame->enter_ns,
+                                                    .partner = to,
+                                                    .tag = said->field[1],
+                                                    .size_b = said->field[2],
+                                                    .comm = (uint64_t)said->field[3]});
+}
+
+static int post_receive(const struct leaving *l, struct as_request *request)
+{
+    struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
+    request->begin_ns = l->frame->enter_ns;
+    request->is_active = true;
+    return as_messages_post(l->walk->messages, place.global, place.self, request->partner,
+                            request->tag, &request->post);
+}
+
+static int said_post(const struct leaving *l, const struct as_said *said)
+{
+    struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
+    int64_t from =
+        said->field[0] == AS_TRACE_ANY ? AS_MESSAGE_ANY : world_rank(&place, said->field[0]);
+    /* That of a call that blocks is done when it is left: said_receive posts it. */
+    if (said->field[4] == 0 || !place.is_known || (from < 0 && from != AS_MESSAGE_ANY))
+        return 0;
+    struct as_request request = {.process = l->walker->process,
+                                 .number = said->field[4],
+                                 .kind = AS_TRACE_POST,
+                                 .is_persistent = said->field[5] & AS_TRACE_PERSISTENT,
+                                 .site = l->site,
+                                 .partner = from,
+                                 .tag = said->field[1] == AS_TRACE_ANY ? AS_MESSAGE_ANY
+                                                                       : said->field[1],
+                                 .comm = (uint64_t)said->field[3]};
+    if (!request.is_persistent)
+        AS_TRY(post_receive(l, &request));
+    return put_request(l->walk, request);
+}
+
+/* Done by a call that asked for it, or by one that waits for or looks at a request. */
+static int said_receive(const struct leaving *l, const struct as_said *said)
+{
+    struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
+    int64_t from = world_rank(&place, said->field[0]);
+    struct as_open_call *frame = as_walk_outermost(l->walker);
+    frame->received_b += (uint64_t)(said->field[2] > 0 ? said->field[2] : 0);
+    if (!place.is_known || from < 0)
+        return 0;
+    int64_t begin_ns = l->frame->enter_ns;
+    uint32_t post;
+    if (said->field[4] == 0) {
+        AS_TRY(as_messages_post(l->walk->messages, place.global, place.self, from, said->field[1],
+                                &post));
+    } else {
+        struct as_request *request = find_request(l->walk, l->walker->process, said->field[4]);
+        if (!request || request->kind != AS_TRACE_POST || !request->is_active) {
+            l->walk->out->broken_n++;
+            return 0;
+        }
+        begin_ns = request->begin_ns;
+        post = request->post;
+        request->is_active = false;
+    }
+    struct as_message_side side = side_of(l, begin_ns, l->frame->enter_ns);
+    return as_messages_receive(l->walk->messages, post, from, said->field[1], said->field[2],
+                               &side);
+}
+
+/* ---- Operations of many ---------------------------------------------------------------------- */
+
+static int leave_collective(const struct leaving *l, uint64_t comm, uint64_t number, uint32_t rank,
+                            uint32_t arrival_site, int64_t begin_ns)
+{
+    struct as_gathering_member member = {.location = l->walker->location,
+                                         .site = l->site,
+                                         .arrival_site = arrival_site,
+                                         .begin_ns = begin_ns,
+                                         .enter_ns = l->frame->enter_ns,
+                                         .leave_ns = l->leave_ns};
+    int rc = as_gatherings_leave(l->walk->collectives, comm, number, rank, &member);
+    if (rc == ASSAY_ERR_CORRUPT) {
+        l->walk->out->broken_n++;
+        rc = 0;
+    }
+    return rc;
+}
+
+static int said_collective(const struct leaving *l, const struct as_said *said)
+{
+    struct comm_place place = place_of(l->walk, l->walker->process, said->field[0]);
+    struct as_open_call *frame = as_walk_outermost(l->walker);
+    uint8_t kind = l->walk->gathering.at[frame->routine];
+    frame->sent_b += (uint64_t)(said->field[3] > 0 ? said->field[3] : 0);
+    frame->received_b += (uint64_t)(said->field[4] > 0 ? said->field[4] : 0);
+    const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
+    if (!place.is_known || place.size < 2 || (place.comm->bits & AS_TRACE_INTER))
+        return 0;
+    uint64_t number = 0;
+    if (!is_persistent) {
+        int rc = as_gatherings_begin(l->walk->collectives, place.global, place.size, place.rank,
+                                     (enum as_gathering_kind)kind, said->field[2], &number);
+        if (rc == ASSAY_ERR_CORRUPT)
+            l->walk->out->broken_n++;
+        if (rc < 0)
+            return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
+    }
+    if (said->field[1] == 0)
+        return leave_collective(l, place.global, number, place.rank, l->site, l->frame->enter_ns);
+    return put_request(l->walk, (struct as_request){.process = l->walker->process,
+                                                    .number = said->field[1],
+                                                    .kind = AS_TRACE_COLLECTIVE,
+                                                    .is_persistent = is_persistent,
+                                                    .is_active = !is_persistent,
+                                                    .site = l->site,
+                                                    .begin_ns = l->frame->enter_ns,
+                                                    .partner = said->field[2],
+                                                    .tag = kind,
+                                                    .comm = place.global,
+                                                    .collective = number,
+                                                    .size_b = place.size,
+                                                    .rank = place.rank});
+}
+
+/* ---- Beginning and end of requests ----------------------------------------------------------- */
+
+static int said_start(const struct leaving *l, const struct as_said *said)
+{
+    struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
+    if (!request || request->is_active)
+        return 0;
+    request->site = l->site;
+    request->begin_ns = l->frame->enter_ns;
+    request->is_active = true;
+    if (request->kind == AS_TRACE_POST)
+        return post_receive(l, request);
+    if (request->kind == AS_TRACE_COLLECTIVE)
+        return as_gatherings_begin(l->walk->collectives, request->comm, (uint32_t)request->size_b,
+                                   request->rank, (enum as_gathering_kind)request->tag,
+                                   request->partner, &request->collective);
+    return 0;
+}
+
+/* A send, or an operation of many, is complete. */
+static int said_done(const struct leaving *l, const struct as_said *said)
+{
+    struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
+    if (!request || !request->is_active)
+        return 0;
+    request->is_active = false;
+    const struct as_request r = *request;
+    if (r.kind == AS_TRACE_SEND) {
+        struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r.comm);
+        struct leaving at = *l;
+        AS_TRY(
+            send_message(&at, &place, r.partner, r.tag, r.size_b, r.begin_ns, l->frame->enter_ns));
+    } else if (r.kind == AS_TRACE_COLLECTIVE) {
+        AS_TRY(leave_collective(l, r.comm, r.collective, r.rank, r.site, r.begin_ns));
+    }
+    return 0;
+}
+
+/* A send that is freed goes its way all the same, and nobody waits for its end. */
+static int said_given_up(const struct leaving *l, const struct as_said *said)
+{
+    struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
+    if (!request || !request->is_active)
+        return 0;
+    request->is_active = false;
+    if (request->kind == AS_TRACE_POST)
+        return as_messages_give_up(l->walk->messages, request->post);
+    if (request->kind == AS_TRACE_SEND && said->kind == AS_TRACE_FREED) {
+        struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
+        struct as_message_side side = {.location = l->walker->location,
+                                       .site = request->site,
+                                       .begin_ns = request->begin_ns,
+                                       .enter_ns = request->begin_ns,
+                                       .leave_ns = request->begin_ns};
+        AS_TRY(add_traffic(l->walk, place.self, request->partner, request->size_b));
+        return as_messages_send(l->walk->messages, place.global, place.self, request->partner,
+                                request->tag, request->size_b, &side);
+    }
+    return 0;
+}
+
+int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
+                const struct as_open_call *frame, int64_t leave_ns)
+{
+    struct leaving l = {walk, walker, frame, 0, leave_ns};
+    AS_TRY(as_walk_site(walk, walker, frame, &l.site));
+    as_vec_foreach (&walker->said, said) {
+        switch (said->kind) {
+        case AS_TRACE_SEND:
+            AS_TRY(said_send(&l, said));
+            break;
+        case AS_TRACE_POST:
+            AS_TRY(said_post(&l, said));
+            break;
+        case AS_TRACE_RECEIVE:
+            AS_TRY(said_receive(&l, said));
+            break;
+        case AS_TRACE_COLLECTIVE:
+            AS_TRY(said_collective(&l, said));
+            break;
+        case AS_TRACE_START:
+            AS_TRY(said_start(&l, said));
+            break;
+        case AS_TRACE_DONE:
+            AS_TRY(said_done(&l, said));
+            break;
+        default:
+            AS_TRY(said_given_up(&l, said));
+            break;
+        }
+    }
+    return 0;
+}
+
+/* ---- What comes of it ------------------------------------------------------------------------ */
+
+static int message_matched(void *context, const struct as_message *message)
+{
+    struct as_trace_walk *walk = context;
+    if (walk->watch && walk->watch->message)
+        AS_TRY(walk->watch->message(walk->watch->context, message));
+    return as_waits_of_message(message, &walk->walker.at[message->receive.location].recent,
+                               &walk->out->waits);
+}
+
+static int collective_met(void *context, const struct as_gathering *gathering)
+{
+    struct as_trace_walk *walk = context;
+    return as_waits_of_gathering(gathering, false, &walk->out->waits);
+}
+
+int as_mpi_new(struct as_trace_walk *walk)
+{
+    AS_TRY(as_messages_new(&walk->messages, message_matched, walk));
+    return as_gatherings_new(&walk->collectives, collective_met, walk);
+}
+
+int as_mpi_end(struct as_trace_walk *walk)
+{
+    walk->out->unmet_n = as_gatherings_unmet(walk->collectives);
+    return as_messages_finish(walk->messages, &walk->out->messages);
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analytics/waits.h"
+
+#include <assay/error.h>
+
+#include "base/error.h"
+
+#define NAMED(name, word, title) {word, title},
+static const struct {
+    const char *word, *title;
+} kinds[AS_WAIT_KINDS_N] = {AS_WAITS(NAMED)};
+#undef NAMED
+
+const char *as_wait_word(enum as_wait_kind kind)
+{
+    return (unsigned)kind < AS_WAIT_KINDS_N ? kinds[kind].word : "?";
+}
+
+const char *as_wait_title(enum as_wait_kind kind)
+{
+    return (unsigned)kind < AS_WAIT_KINDS_N ? kinds[kind].title : "?";
+}
+
+static int64_t earlier_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int add_wait(struct as_wait_list *out, struct as_wait wait)
+{
+    return wait.end_ns > wait.begin_ns ? as_vec_push(&out->wait, wait) : 0;
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+/* What was sent before a message that this process waited for, and is taken only now. */
+static void find_wrong_order(const struct as_message *message, const struct as_wait_recent *recent,
+                             struct as_wait_list *list)
+{
+    uint32_t n = recent->n < AS_WAIT_RECENT_N ? recent->n : AS_WAIT_RECENT_N;
+    for (uint32_t i = 0; i < n; i++) {
+        struct as_wait *wait = &list->wait.at[recent->wait[i]];
+        if (message->send.begin_ns < wait->cause_ns && message->receive.enter_ns >= wait->end_ns)
+            wait->kind = AS_WAIT_WRONG_ORDER;
+    }
+}
+
+int as_waits_of_message(const struct as_message *message, struct as_wait_recent *receiver,
+                        struct as_wait_list *out)
+{
+    const struct as_message_side *send = &message->send, *receive = &message->receive;
+    find_wrong_order(message, receiver, out);
+    if (send->begin_ns > receive->enter_ns) {
+        size_t n = out->wait.n;
+        AS_TRY(add_wait(out, (struct as_wait){
+                                 .kind = AS_WAIT_LATE_SENDER,
+                                 .location = receive->location,
+                                 .site = receive->site,
+                                 .cause = send->location,
+                                 .cause_site = send->site,
+                                 .begin_ns = receive->enter_ns,
+                                 .end_ns = earlier_of(send->begin_ns, receive->leave_ns),
+                                 .cause_ns = send->begin_ns,
+                             }));
+        if (out->wait.n > n)
+            receiver->wait[receiver->n++ % AS_WAIT_RECENT_N] = (uint32_t)n;
+        return 0;
+    }
+    /* A send that is done before its receive is asked for did not wait for it. */
+    if (receive->begin_ns >= send->leave_ns)
+        return 0;
+    return add_wait(out, (struct as_wait){
+                             .kind = AS_WAIT_LATE_RECEIVER,
+                             .location = send->location,
+                             .site = send->site,
+                             .cause = receive->location,
+                             .cause_site = receive->site,
+                             .begin_ns = send->enter_ns,
+                             .end_ns = receive->begin_ns,
+                             .cause_ns = receive->begin_ns,
+                         });
+}
+
+/* ---- Operations of many ---------------------------------------------------------------------- */
+
+/* Who came last of members [0, n). */
+static uint32_t latest_of(const struct as_gathering *gathering, uint32_t n)
+{
+    uint32_t latest = 0;
+    for (uint32_t r = 1; r < n; r++)
+        if (gathering->member[r].begin_ns > gathering->member[latest].begin_ns)
+            latest = r;
+    return latest;
+}
+
+static int wait_for_member(const struct as_gathering *gathering, uint32_t who, uint32_t cause,
+                           enum as_wait_kind kind, struct as_wait_list *out)
+{
+    const struct as_gathering_member *m = &gathering->member[who], *c = &gathering->member[cause];
+    if (who == cause)
+        return 0;
+    return add_wait(out, (struct as_wait){
+                             .kind = (uint8_t)kind,
+                             .location = m->location,
+                             .site = m->site,
+                             .cause = c->location,
+                             .cause_site = c->arrival_site,
+                             .begin_ns = m->enter_ns,
+                             .end_ns = earlier_of(c->begin_ns, m->leave_ns),
+                             .cause_ns = c->begin_ns,
+                         });
+}
+
+/* All wait for the last; and then for whom the operation is done later than for the first. */
+static int wait_for_all(const struct as_gathering *gathering, enum as_wait_kind kind,
+                        enum as_wait_kind completion, struct as_wait_list *out)
+{
+    uint32_t latest = latest_of(gathering, gathering->member_n);
+    int64_t done_ns = gathering->member[0].leave_ns;
+    for (uint32_t r = 1; r < gathering->member_n; r++)
+        done_ns = earlier_of(done_ns, gathering->member[r].leave_ns);
+    if (done_ns < gathering->member[latest].begin_ns)
+        done_ns = gathering->member[latest].begin_ns;
+    for (uint32_t r = 0; r < gathering->member_n; r++) {
+        const struct as_gathering_member *m = &gathering->member[r];
+        AS_TRY(wait_for_member(gathering, r, latest, kind, out));
+        if (completion == AS_WAIT_KINDS_N)
+            continue;
+        AS_TRY(add_wait(out, (struct as_wait){
+                                 .kind = (uint8_t)completion,
+                                 .location = m->location,
+                                 .site = m->site,
+                                 .cause = AS_WAIT_NOBODY,
+                                 .cause_site = AS_WAIT_NOBODY,
+                                 .begin_ns = done_ns > m->enter_ns ? done_ns : m->enter_ns,
+                                 .end_ns = m->leave_ns,
+                                 .cause_ns = done_ns,
+                             }));
+    }
+    return 0;
+}
+
+static bool root_is_known(const struct as_gathering *gathering)
+{
+    return gathering->root >= 0 && gathering->root < gathering->member_n;
+}
+
+/* The root can do nothing before the first of the others has come. */
+static int wait_of_root(const struct as_gathering *gathering, struct as_wait_list *out)
+{
+    uint32_t root = (uint32_t)gathering->root, first = root;
+    for (uint32_t r = 0; r < gathering->member_n; r++)
+        if (r != root &&
+            (first == root || gathering->member[r].begin_ns < gathering->member[first].begin_ns))
+            first = r;
+    return wait_for_member(gathering, root, first, AS_WAIT_EARLY_REDUCE, out);
+}
+
+int as_waits_of_gathering(const struct as_gathering *gathering, bool is_openmp,
+                          struct as_wait_list *out)
+{
+    uint32_t n = gathering->member_n;
+    if (is_openmp)
+        return wait_for_all(gathering, AS_WAIT_OMP_BARRIER, AS_WAIT_KINDS_N, out);
+    switch (gathering->kind) {
+    case AS_GATHERING_BARRIER:
+        return wait_for_all(gathering, AS_WAIT_BARRIER, AS_WAIT_BARRIER_COMPLETION, out);
+    case AS_GATHERING_ALL:
+        return wait_for_all(gathering, AS_WAIT_ALL, AS_WAIT_ALL_COMPLETION, out);
+    case AS_GATHERING_FROM:
+        for (uint32_t r = 0; root_is_known(gathering) && r < n; r++)
+            AS_TRY(wait_for_member(gathering, r, (uint32_t)gathering->root, AS_WAIT_LATE_BROADCAST,
+                                   out));
+        return 0;
+    case AS_GATHERING_TO:
+        return root_is_known(gathering) ? wait_of_root(gathering, out) : 0;
+    case AS_GATHERING_SCAN:
+        for (uint32_t r = 1; r < n; r++)
+            AS_TRY(wait_for_member(gathering, r, latest_of(gathering, r), AS_WAIT_EARLY_SCAN, out));
+        return 0;
+    default: /* who needs whom is not known */
+        return 0;
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Wait states: time that a thread spent waiting for another, in which call, and who came late. The
+ * definitions are those of F. Wolf et al., "Automatic performance analysis of MPI applications
+ * based on event traces" (Euro-Par 2000), and of Scalasca's pattern documentation; those of
+ * operations that do not block hold for the call in which they are completed.
+ */
+#ifndef AS_ANALYTICS_WAITS_H
+#define AS_ANALYTICS_WAITS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analytics/gatherings.h"
+#include "analytics/messages.h"
+#include "base/vec.h"
+
+/* constant, word, title */
+#define AS_WAITS(X)                                                                                \
+    X(LATE_SENDER, "late_sender", "late sender")                                                   \
+    X(WRONG_ORDER, "late_sender_wrong_order", "late sender, messages in wrong order")              \
+    X(LATE_RECEIVER, "late_receiver", "late receiver")                                             \
+    X(BARRIER, "wait_at_barrier", "wait at barrier")                                               \
+    X(BARRIER_COMPLETION, "barrier_completion", "barrier completion")                              \
+    X(ALL, "wait_at_nxn", "wait at N x N")                                                         \
+    X(ALL_COMPLETION, "nxn_completion", "N x N completion")                                        \
+    X(LATE_BROADCAST, "late_broadcast", "late broadcast")                                          \
+    X(EARLY_REDUCE, "early_reduce", "early reduce")                                                \
+    X(EARLY_SCAN, "early_scan", "early scan")                                                      \
+    X(OMP_BARRIER, "wait_at_omp_barrier", "wait at OpenMP barrier")                                \
+    X(LOCK, "lock_contention", "lock contention")                                                  \
+    X(CRITICAL, "critical_contention", "wait at critical")                                         \
+    X(JOIN, "wait_at_join", "wait for the end of a thread")
+#define AS_WAIT_ENUM(name, word, title) AS_WAIT_##name,
+enum as_wait_kind { AS_WAITS(AS_WAIT_ENUM) AS_WAIT_KINDS_N };
+#undef AS_WAIT_ENUM
+
+#define AS_WAIT_NOBODY UINT32_MAX
+
+struct as_wait {
+    uint8_t kind;               /* as_wait_kind */
+    uint32_t location, site;    /* who waited, in which call */
+    uint32_t cause, cause_site; /* for whom, which call that began; AS_WAIT_NOBODY: not one alone */
+    int64_t begin_ns, end_ns;   /* of waiting; end > begin */
+    int64_t cause_ns;           /* when the cause came */
+};
+
+struct as_wait_list {
+    AS_VEC(struct as_wait) wait; /* in the order in which they became known */
+};
+
+const char *as_wait_word(enum as_wait_kind kind);
+const char *as_wait_title(enum as_wait_kind kind);
+
+/* The latest waits for senders of each receiver: whether messages were taken in the wrong order
+ * shows when the one that was sent earlier is received. */
+#define AS_WAIT_RECENT_N 16u
+struct as_wait_recent {
+    uint32_t wait[AS_WAIT_RECENT_N]; /* places in the list */
+    uint32_t n;                      /* ever */
+};
+
+/* Of a message: whose side was late. 0 or ASSAY_ERR_NOMEM. */
+int as_waits_of_message(const struct as_message *message, struct as_wait_recent *receiver,
+                        struct as_wait_list *out);
+/* Of an operation of many; of an OpenMP barrier too, whose kind is then AS_WAIT_OMP_BARRIER. */
+int as_waits_of_gathering(const struct as_gathering *gathering, bool is_openmp,
+                          struct as_wait_list *out);
+
+#endif

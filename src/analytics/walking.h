@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The walk through a trace: what is known at the moment of an event. Each concern has a file and is
+ * told of the events it needs: what threads do (doing.c), what MPI does (mpi.c), what threads do to
+ * each other (threads.c).
+ */
+#ifndef AS_ANALYTICS_WALKING_H
+#define AS_ANALYTICS_WALKING_H
+
+#include "analytics/analysis.h"
+#include "base/index.h"
+
+/* A routine that a thread is in. */
+struct as_open_call {
+    int64_t name; /* of the process */
+    uint32_t routine, group;
+    uint64_t address; /* of the caller; 0: not known */
+    int64_t enter_ns;
+    uint64_t sent_b, received_b;
+};
+
+/* What a call said of itself; it counts when the call is left, for then its end is known. */
+struct as_said {
+    int64_t ns;
+    uint8_t kind;
+    int64_t field[6];
+};
+
+struct as_team {
+    int64_t region, index, threads;
+};
+
+/* A thread while its events come. */
+struct as_walker {
+    uint32_t location, process;
+    AS_VEC(struct as_open_call) frame;
+    AS_VEC(struct as_said) said; /* of the outermost call that is open */
+    AS_VEC(struct as_team) team; /* implicit tasks that it is in */
+    uint32_t depth[AS_ACTIVITIES_N];
+    int64_t since_ns;          /* what it does now it does since then */
+    int64_t barrier_ns;        /* it stands at a barrier since; INT64_MIN: no */
+    uint64_t barrier_number;   /* of the team */
+    int64_t lock_ns;           /* it waits for a lock since; INT64_MIN: no */
+    bool has_worked, is_spare; /* had a part of a parallel region; is between two, as a worker */
+    struct as_wait_recent recent;
+};
+
+struct as_request;
+struct as_lock;
+
+struct as_trace_walk {
+    const struct as_trace *trace;
+    const struct as_analysis_watch *watch; /* NULL: nobody */
+    struct as_analysis *out;
+    AS_VEC(struct as_walker) walker; /* by location */
+    AS_VEC(uint32_t *) routine;      /* by process: by name number the routine, in `text` */
+    AS_VEC(const char *) text;
+    AS_VEC(uint8_t) gathering; /* by routine: as_gathering_kind; AS_GATHERING_KINDS_N: none */
+    struct as_index texts, sites, sums, traffics, request_rows, lock_rows;
+    struct as_messages *messages;
+    struct as_gatherings *collectives, *barriers;
+    AS_VEC(struct as_request) request;
+    uint32_t free_request;
+    AS_VEC(struct as_lock) lock;
+};
+
+/* An operation that goes on after the call that began it. */
+struct as_request {
+    uint32_t process, next;
+    int64_t number;
+    uint8_t kind; /* AS_TRACE_SEND, AS_TRACE_POST, AS_TRACE_COLLECTIVE; 0: free */
+    bool is_persistent, is_active;
+    uint32_t post; /* of a receive */
+    uint32_t site;
+    int64_t begin_ns;
+    int64_t partner, tag, size_b;
+    uint64_t comm; /* global */
+    uint64_t collective;
+    uint32_t rank; /* in the communicator */
+};
+
+/* Who let go of a lock last. */
+struct as_lock {
+    uint32_t process, location, site;
+    int64_t address, released_ns;
+};
+
+/* 0 or ASSAY_ERR_NOMEM, as all below. */
+int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
+                 const struct as_open_call *frame, uint32_t *out);
+struct as_open_call *as_walk_outermost(struct as_walker *walker); /* NULL: in no routine */
+
+int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
+                   const struct as_trace_event *event);
+int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
+
+/* A call is left that had something to say. */
+int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
+                const struct as_open_call *frame, int64_t leave_ns);
+int as_mpi_new(struct as_trace_walk *walk);
+int as_mpi_end(struct as_trace_walk *walk);
+enum as_gathering_kind as_mpi_gathering_of(const char *routine);
+
+int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
+                     const struct as_trace_event *event);
+int as_threads_new(struct as_trace_walk *walk);
+
+void as_efficiency_of(struct as_analysis *analysis);
+
+/* All events of all threads, in order of time. `each` answers 0 or an error. */
+typedef int as_walk_event(void *context, uint32_t process, uint32_t thread,
+                          const struct as_trace_event *event);
+int as_walk_in_order(const struct as_trace *trace, as_walk_event *each, void *context,
+                     struct assay_error *err);
+
+#endif

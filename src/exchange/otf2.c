@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/otf2.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "exchange/otf2_write.h"
+
+#define EVENT_CHUNK_B ((uint64_t)1 << 20)
+#define NAMES_CHUNK_B ((uint64_t)4 << 20)
+
+static OTF2_FlushType always_flush(void *context, OTF2_FileType type, OTF2_LocationRef location,
+                                   void *caller, bool final)
+{
+    (void)context, (void)type, (void)location, (void)caller, (void) final;
+    return OTF2_FLUSH;
+}
+
+static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = always_flush};
+
+/* The library would print its errors itself. */
+static OTF2_ErrorCode say_nothing(void *context, const char *file, uint64_t line,
+                                  const char *function, OTF2_ErrorCode code, const char *format,
+                                  va_list arguments)
+{
+    (void)context, (void)file, (void)line, (void)function, (void)format, (void)arguments;
+    return code;
+}
+
+static int list_locations(struct as_otf2_writer *w)
+{
+    w->begin_ns = INT64_MAX;
+    for (uint32_t p = 0; p < w->trace->process.n; p++)
+        for (uint32_t t = 0; t < w->trace->process.at[p].thread.n; t++) {
+            int64_t begin_ns =
+                as_trace_stream_facts(w->trace->process.at[p].thread.at[t])->begin_raw_ns;
+            w->begin_ns = begin_ns < w->begin_ns ? begin_ns : w->begin_ns;
+            AS_TRY(as_vec_push(&w->thread, (struct as_otf2_thread){.process = p, .thread = t}));
+        }
+    w->end_ns = w->begin_ns;
+    return 0;
+}
+
+static int refuse_archive(const char *path, OTF2_ErrorCode rc, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path,
+                        rc == OTF2_SUCCESS ? "the archive cannot be opened"
+                                           : OTF2_Error_GetDescription(rc));
+}
+
+static int open_writers(struct as_otf2_writer *w, const char *path, struct assay_error *err)
+{
+    OTF2_ErrorCode rc = OTF2_Archive_SetFlushCallbacks(w->archive, &flush, NULL);
+    if (rc == OTF2_SUCCESS)
+        rc = OTF2_Archive_SetSerialCollectiveCallbacks(w->archive);
+    if (rc == OTF2_SUCCESS)
+        rc = OTF2_Archive_OpenEvtFiles(w->archive);
+    if (rc != OTF2_SUCCESS)
+        return refuse_archive(path, rc, err);
+    as_vec_foreach (&w->thread, thread) {
+        thread->events =
+            OTF2_Archive_GetEvtWriter(w->archive, (OTF2_LocationRef)(thread - w->thread.at));
+        if (!thread->events)
+            return refuse_archive(path, OTF2_SUCCESS, err);
+    }
+    return 0;
+}
+
+static int close_writers(struct as_otf2_writer *w, const char *path, struct assay_error *err)
+{
+    OTF2_ErrorCode rc = OTF2_SUCCESS, next;
+    as_vec_foreach (&w->thread, thread) {
+        next = OTF2_Archive_CloseEvtWriter(w->archive, thread->events);
+        rc = rc == OTF2_SUCCESS ? next : rc;
+    }
+    next = OTF2_Archive_CloseEvtFiles(w->archive);
+    rc = rc == OTF2_SUCCESS ? next : rc;
+    return rc == OTF2_SUCCESS ? 0 : refuse_archive(path, rc, err);
+}
+
+/* Readers expect a file of definitions for each location, also an empty one. */
+static OTF2_ErrorCode put_local_definitions(struct as_otf2_writer *w)
+{
+    OTF2_ErrorCode rc = OTF2_Archive_OpenDefFiles(w->archive);
+    for (size_t l = 0; rc == OTF2_SUCCESS && l < w->thread.n; l++) {
+        OTF2_DefWriter *names = OTF2_Archive_GetDefWriter(w->archive, l);
+        rc = names ? OTF2_Archive_CloseDefWriter(w->archive, names) : OTF2_ERROR_MEM_FAULT;
+    }
+    return rc == OTF2_SUCCESS ? OTF2_Archive_CloseDefFiles(w->archive) : rc;
+}
+
+static int write_archive(struct as_otf2_writer *w, const char *path, struct assay_error *err)
+{
+    const struct as_analysis_watch watch = {.context = w, .event = as_otf2_put_event};
+    struct as_analysis analysis;
+    AS_TRY(open_writers(w, path, err));
+    int rc = as_analyse_trace(w->trace, &watch, &analysis, err);
+    if (rc == 0) {
+        w->counts->events_n = analysis.events_n - w->counts->left_out_n;
+        as_analysis_fini(&analysis);
+        rc = close_writers(w, path, err);
+    }
+    if (rc < 0)
+        return rc;
+    OTF2_ErrorCode code = put_local_definitions(w);
+    if (code == OTF2_SUCCESS)
+        code = as_otf2_put_definitions(w);
+    return code == OTF2_SUCCESS ? 0 : refuse_archive(path, code, err);
+}
+
+static void free_writer(struct as_otf2_writer *w)
+{
+    as_vec_foreach (&w->process, process) {
+        as_free(process->region);
+        as_vec_fini(&process->request);
+    }
+    as_vec_fini(&w->process);
+    as_vec_fini(&w->thread);
+    as_vec_fini(&w->region);
+    as_vec_fini(&w->comm);
+    as_index_fini(&w->regions);
+}
+
+int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2_counts *counts,
+                  struct assay_error *err)
+{
+    struct as_otf2_writer w = {.trace = trace, .counts = counts, .err = err};
+    struct stat there;
+    *counts = (struct as_otf2_counts){0};
+    if (lstat(path, &there) == 0)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: is there already; name another directory",
+                            path);
+    OTF2_Error_RegisterCallback(say_nothing, NULL);
+    int rc = list_locations(&w);
+    if (rc == 0)
+        rc = as_otf2_list(&w);
+    if (rc < 0)
+        as_error_nomem(err, "an OTF2 archive");
+    if (rc == 0) {
+        w.archive = OTF2_Archive_Open(path, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK_B,
+                                      NAMES_CHUNK_B, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+        rc = w.archive ? write_archive(&w, path, err) : refuse_archive(path, OTF2_SUCCESS, err);
+    }
+    if (w.archive) {
+        OTF2_ErrorCode code = OTF2_Archive_Close(w.archive);
+        if (rc == 0 && code != OTF2_SUCCESS)
+            rc = refuse_archive(path, code, err);
+    }
+    free_writer(&w);
+    return rc;
+}

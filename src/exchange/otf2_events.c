@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events of a trace as those of OTF2. */
+#include "base/error.h"
+#include "exchange/otf2_write.h"
+
+static uint32_t as_root(int64_t root)
+{
+    return root >= 0 ? (uint32_t)root : OTF2_UNDEFINED_UINT32;
+}
+
+static uint64_t as_size(int64_t size_b)
+{
+    return size_b > 0 ? (uint64_t)size_b : 0;
+}
+
+struct otf2_at {
+    struct as_otf2_writer *w;
+    struct as_otf2_thread *thread;
+    struct as_otf2_process *process;
+    const struct as_trace_event *event;
+    OTF2_TimeStamp time;
+    OTF2_CommRef comm;
+};
+
+static uint32_t region_of(const struct otf2_at *at)
+{
+    const struct as_trace_process *process = &at->w->trace->process.at[at->thread->process];
+    return at->event->name >= 0 && (uint64_t)at->event->name < process->name.n
+               ? at->process->region[at->event->name]
+               : 0;
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+static int keep_request(const struct otf2_at *at, int64_t number, uint8_t kind,
+                        OTF2_CollectiveOp op)
+{
+    struct as_otf2_request request = {.number = number, .kind = kind, .op = op, .comm = at->comm};
+    if (kind == AS_TRACE_COLLECTIVE) {
+        request.root = as_root(at->event->collective.root);
+        request.sent_b = as_size(at->event->collective.sent_b);
+        request.received_b = as_size(at->event->collective.received_b);
+    }
+    return as_vec_push(&at->process->request, request);
+}
+
+/* A request is complete; false: nobody began it. */
+static bool take_request(const struct otf2_at *at, int64_t number, struct as_otf2_request *out)
+{
+    for (size_t i = at->process->request.n; i-- > 0;)
+        if (at->process->request.at[i].number == number) {
+            *out = at->process->request.at[i];
+            at->process->request.at[i] = at->process->request.at[--at->process->request.n];
+            return true;
+        }
+    return false;
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static OTF2_ErrorCode put_send(const struct otf2_at *at)
+{
+    const struct as_trace_event *e = at->event;
+    const uint32_t to = (uint32_t)e->message.partner, tag = (uint32_t)e->message.tag;
+    if (e->message.partner < 0 || (e->message.bits & AS_TRACE_PERSISTENT))
+        return OTF2_SUCCESS;
+    if (e->message.request == 0)
+        return OTF2_EvtWriter_MpiSend(at->thread->events, NULL, at->time, to, at->comm, tag,
+                                      as_size(e->message.size_b));
+    if (keep_request(at, e->message.request, AS_TRACE_SEND, OTF2_COLLECTIVE_OP_BARRIER) < 0)
+        return OTF2_ERROR_MEM_FAULT;
+    return OTF2_EvtWriter_MpiIsend(at->thread->events, NULL, at->time, to, at->comm, tag,
+                                   as_size(e->message.size_b), (uint64_t)e->message.request);
+}
+
+static OTF2_ErrorCode put_post(const struct otf2_at *at)
+{
+    if (at->event->message.partner == AS_TRACE_NOBODY || at->event->message.request == 0 ||
+        (at->event->message.bits & AS_TRACE_PERSISTENT))
+        return OTF2_SUCCESS;
+    return OTF2_EvtWriter_MpiIrecvRequest(at->thread->events, NULL, at->time,
+                                          (uint64_t)at->event->message.request);
+}
+
+static OTF2_ErrorCode put_receive(const struct otf2_at *at)
+{
+    const struct as_trace_event *e = at->event;
+    const uint32_t from = (uint32_t)e->message.partner, tag = (uint32_t)e->message.tag;
+    if (e->message.partner < 0)
+        return OTF2_SUCCESS;
+    if (e->message.request == 0)
+        return OTF2_EvtWriter_MpiRecv(at->thread->events, NULL, at->time, from, at->comm, tag,
+                                      as_size(e->message.size_b));
+    return OTF2_EvtWriter_MpiIrecv(at->thread->events, NULL, at->time, from, at->comm, tag,
+                                   as_size(e->message.size_b), (uint64_t)e->message.request);
+}
+
+/* ---- Operations of many ---------------------------------------------------------------------- */
+
+static OTF2_ErrorCode begin_collective(const struct otf2_at *at, const char *routine)
+{
+    const int64_t request = at->event->collective.request;
+    if (at->event->collective.bits & AS_TRACE_PERSISTENT)
+        return OTF2_SUCCESS;
+    if (request == 0) {
+        at->thread->in_collective = true;
+        at->thread->collective = *at->event;
+        return OTF2_EvtWriter_MpiCollectiveBegin(at->thread->events, NULL, at->time);
+    }
+    if (keep_request(at, request, AS_TRACE_COLLECTIVE, as_otf2_operation_of(routine)) < 0)
+        return OTF2_ERROR_MEM_FAULT;
+    return OTF2_EvtWriter_NonBlockingCollectiveRequest(at->thread->events, NULL, at->time,
+                                                       (uint64_t)request);
+}
+
+static OTF2_ErrorCode put_leave(const struct otf2_at *at)
+{
+    const uint32_t region = region_of(at);
+    if (at->thread->in_collective) {
+        const struct as_trace_event *c = &at->thread->collective;
+        at->thread->in_collective = false;
+        OTF2_ErrorCode rc = OTF2_EvtWriter_MpiCollectiveEnd(
+            at->thread->events, NULL, at->time, as_otf2_operation_of(at->w->region.at[region].text),
+            as_otf2_comm_of(at->w, at->thread->process, c->collective.comm),
+            as_root(c->collective.root), as_size(c->collective.sent_b),
+            as_size(c->collective.received_b));
+        if (rc != OTF2_SUCCESS)
+            return rc;
+    }
+    return OTF2_EvtWriter_Leave(at->thread->events, NULL, at->time, region);
+}
+
+static OTF2_ErrorCode put_done(const struct otf2_at *at)
+{
+    struct as_otf2_request r;
+    const uint64_t number = (uint64_t)at->event->field[0];
+    if (!take_request(at, at->event->field[0], &r))
+        return OTF2_SUCCESS;
+    if (r.kind == AS_TRACE_SEND)
+        return OTF2_EvtWriter_MpiIsendComplete(at->thread->events, NULL, at->time, number);
+    return OTF2_EvtWriter_NonBlockingCollectiveComplete(
+        at->thread->events, NULL, at->time, r.op, r.comm, r.root, r.sent_b, r.received_b, number);
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static OTF2_ErrorCode put_of_kind(struct otf2_at *at, const char *routine)
+{
+    const struct as_trace_event *e = at->event;
+    OTF2_EvtWriter *events = at->thread->events;
+    at->thread->events_n++;
+    switch (e->kind) {
+    case AS_TRACE_ENTER:
+        return OTF2_EvtWriter_Enter(events, NULL, at->time, region_of(at));
+    case AS_TRACE_LEAVE:
+        return put_leave(at);
+    case AS_TRACE_SEND:
+        return put_send(at);
+    case AS_TRACE_POST:
+        return put_post(at);
+    case AS_TRACE_RECEIVE:
+        return put_receive(at);
+    case AS_TRACE_COLLECTIVE:
+        return begin_collective(at, routine);
+    case AS_TRACE_DONE:
+        return put_done(at);
+    case AS_TRACE_CANCELLED:
+        return OTF2_EvtWriter_MpiRequestCancelled(events, NULL, at->time, (uint64_t)e->field[0]);
+    case AS_TRACE_PARALLEL:
+        return OTF2_EvtWriter_ThreadFork(events, NULL, at->time, OTF2_PARADIGM_OPENMP,
+                                         (uint32_t)e->parallel.index);
+    case AS_TRACE_PARALLEL_END:
+        return OTF2_EvtWriter_ThreadJoin(events, NULL, at->time, OTF2_PARADIGM_OPENMP);
+    default:
+        at->thread->events_n--;
+        at->w->counts->left_out_n++;
+        return OTF2_SUCCESS;
+    }
+}
+
+int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_event *event)
+{
+    struct as_otf2_writer *w = writer;
+    struct as_otf2_thread *thread = &w->thread.at[location];
+    struct otf2_at at = {.w = w,
+                         .thread = thread,
+                         .process = &w->process.at[thread->process],
+                         .event = event,
+                         .time = (OTF2_TimeStamp)(event->raw_ns - w->begin_ns),
+                         .comm = OTF2_UNDEFINED_COMM};
+    if (event->kind == AS_TRACE_SEND || event->kind == AS_TRACE_RECEIVE)
+        at.comm = as_otf2_comm_of(w, thread->process, event->message.comm);
+    if (event->kind == AS_TRACE_COLLECTIVE)
+        at.comm = as_otf2_comm_of(w, thread->process, event->collective.comm);
+    if (event->raw_ns > w->end_ns)
+        w->end_ns = event->raw_ns;
+    if (event->kind == AS_TRACE_ENTER)
+        thread->region = region_of(&at);
+    OTF2_ErrorCode rc = put_of_kind(&at, w->region.at[thread->region].text);
+    if (rc == OTF2_SUCCESS)
+        return 0;
+    return as_error_set(w->err, rc == OTF2_ERROR_MEM_FAULT ? ASSAY_ERR_NOMEM : ASSAY_ERR_IO,
+                        "the OTF2 archive: an event cannot be written: %s",
+                        OTF2_Error_GetDescription(rc));
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Definitions of an OTF2 archive: what the numbers in its events stand for. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "exchange/otf2_write.h"
+
+/* ---- Regions and communicators of all processes ---------------------------------------------- */
+
+static int find_region(struct as_otf2_writer *w, const struct as_trace_name *name, uint32_t *out)
+{
+    const char *text = name->text ? name->text : "?";
+    uint64_t hash = name->group;
+    for (const char *c = text; *c; c++)
+        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
+    for (struct as_probe probe = as_index_probe(&w->regions, hash);
+         (*out = as_index_next(&w->regions, &probe)) != AS_INDEX_NONE;)
+        if (w->region.at[*out].group == name->group && strcmp(w->region.at[*out].text, text) == 0)
+            return 0;
+    AS_TRY(as_vec_push(&w->region, (struct as_otf2_region){text, name->group}));
+    *out = (uint32_t)(w->region.n - 1);
+    return as_index_add(&w->regions, hash, *out);
+}
+
+static int list_comms(struct as_otf2_writer *w, const struct as_trace_process *process)
+{
+    as_vec_foreach (&process->comm, comm) {
+        if (!comm->global || !comm->member_n || as_vec_find(&w->comm, global, comm->global))
+            continue;
+        AS_TRY(as_vec_push(&w->comm, (struct as_otf2_comm){comm->global, comm}));
+    }
+    return 0;
+}
+
+int as_otf2_list(struct as_otf2_writer *w)
+{
+    uint32_t unknown;
+    AS_TRY(find_region(w, &(struct as_trace_name){AS_TRACE_OF_USER, "?"}, &unknown));
+    as_vec_foreach (&w->trace->process, process) {
+        struct as_otf2_process known = {.region = as_calloc(process->name.n + 1, sizeof(uint32_t))};
+        if (!known.region || as_vec_push(&w->process, known) < 0) {
+            as_free(known.region);
+            return ASSAY_ERR_NOMEM;
+        }
+        for (size_t i = 0; i < process->name.n; i++)
+            AS_TRY(find_region(w, &process->name.at[i], &known.region[i]));
+        AS_TRY(list_comms(w, process));
+    }
+    return 0;
+}
+
+OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *w, uint32_t process, int64_t comm)
+{
+    const struct as_trace_comm *c = as_trace_comm_of(&w->trace->process.at[process], comm);
+    const struct as_otf2_comm *known = c ? as_vec_find(&w->comm, global, c->global) : NULL;
+    return known ? (OTF2_CommRef)(known - w->comm.at) : OTF2_UNDEFINED_COMM;
+}
+
+OTF2_CollectiveOp as_otf2_operation_of(const char *routine)
+{
+    static const struct {
+        const char *name;
+        OTF2_CollectiveOp op;
+    } operations[] = {
+        {"barrier", OTF2_COLLECTIVE_OP_BARRIER},
+        {"bcast", OTF2_COLLECTIVE_OP_BCAST},
+        {"gatherv", OTF2_COLLECTIVE_OP_GATHERV},
+        {"gather", OTF2_COLLECTIVE_OP_GATHER},
+        {"scatterv", OTF2_COLLECTIVE_OP_SCATTERV},
+        {"scatter", OTF2_COLLECTIVE_OP_SCATTER},
+        {"allgatherv", OTF2_COLLECTIVE_OP_ALLGATHERV},
+        {"allgather", OTF2_COLLECTIVE_OP_ALLGATHER},
+        {"alltoallv", OTF2_COLLECTIVE_OP_ALLTOALLV},
+        {"alltoallw", OTF2_COLLECTIVE_OP_ALLTOALLW},
+        {"alltoall", OTF2_COLLECTIVE_OP_ALLTOALL},
+        {"allreduce", OTF2_COLLECTIVE_OP_ALLREDUCE},
+        {"reduce_scatter_block", OTF2_COLLECTIVE_OP_REDUCE_SCATTER_BLOCK},
+        {"reduce_scatter", OTF2_COLLECTIVE_OP_REDUCE_SCATTER},
+        {"reduce", OTF2_COLLECTIVE_OP_REDUCE},
+        {"exscan", OTF2_COLLECTIVE_OP_EXSCAN},
+        {"scan", OTF2_COLLECTIVE_OP_SCAN},
+    };
+    const char *name = strncasecmp(routine, "MPI_", 4) == 0 ? routine + 4 : routine;
+    for (unsigned skip = 0; skip < 2; skip++) {
+        const char *at = name + (skip && (*name == 'I' || *name == 'i'));
+        for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+            if (strncasecmp(at, operations[i].name, strlen(operations[i].name)) == 0)
+                return operations[i].op;
+    }
+    return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+}
+
+/* ---- Writing them ---------------------------------------------------------------------------- */
+
+struct otf2_names {
+    const struct as_otf2_writer *w;
+    OTF2_GlobalDefWriter *to;
+    OTF2_StringRef strings_n;
+    OTF2_ErrorCode rc; /* the first that failed */
+};
+
+static void note_code(struct otf2_names *n, OTF2_ErrorCode rc)
+{
+    if (n->rc == OTF2_SUCCESS)
+        n->rc = rc;
+}
+
+static OTF2_StringRef put_string(struct otf2_names *n, const char *text)
+{
+    note_code(n, OTF2_GlobalDefWriter_WriteString(n->to, n->strings_n, text));
+    return n->strings_n++;
+}
+
+static bool is_mpi_group(uint32_t group)
+{
+    return group <= AS_TRACE_OF_MPI_OTHER;
+}
+
+static OTF2_Paradigm paradigm_of(uint32_t group)
+{
+    if (is_mpi_group(group))
+        return OTF2_PARADIGM_MPI;
+    if (group == AS_TRACE_OF_OPENMP)
+        return OTF2_PARADIGM_OPENMP;
+    if (group == AS_TRACE_OF_THREAD || group == AS_TRACE_OF_LOCK)
+        return OTF2_PARADIGM_PTHREAD;
+    return OTF2_PARADIGM_USER;
+}
+
+static OTF2_RegionRole role_of(const struct as_otf2_region *region)
+{
+    switch (region->group) {
+    case AS_TRACE_OF_MPI_POINT:
+    case AS_TRACE_OF_MPI_COMPLETION:
+        return OTF2_REGION_ROLE_POINT2POINT;
+    case AS_TRACE_OF_MPI_COLLECTIVE:
+        return as_otf2_operation_of(region->text) == OTF2_COLLECTIVE_OP_BARRIER
+                   ? OTF2_REGION_ROLE_BARRIER
+                   : OTF2_REGION_ROLE_COLL_OTHER;
+    case AS_TRACE_OF_MPI_RMA:
+        return OTF2_REGION_ROLE_RMA;
+    case AS_TRACE_OF_MPI_IO:
+    case AS_TRACE_OF_FILES:
+        return OTF2_REGION_ROLE_FILE_IO;
+    case AS_TRACE_OF_MEMORY:
+        return OTF2_REGION_ROLE_ALLOCATE;
+    default:
+        return OTF2_REGION_ROLE_FUNCTION;
+    }
+}
+
+static void put_regions(struct otf2_names *n, OTF2_StringRef empty)
+{
+    as_vec_foreach (&n->w->region, region) {
+        OTF2_StringRef name = put_string(n, region->text);
+        note_code(n, OTF2_GlobalDefWriter_WriteRegion(
+                         n->to, (OTF2_RegionRef)(region - n->w->region.at), name, name, empty,
+                         role_of(region), paradigm_of(region->group), OTF2_REGION_FLAG_NONE, empty,
+                         0, 0));
+    }
+}
+
+/* "rank 3", or "process 4711". */
+static void put_process(struct otf2_names *n, uint32_t at)
+{
+    const struct as_trace_process *process = &n->w->trace->process.at[at];
+    char name[64];
+    if (process->rank >= 0)
+        snprintf(name, sizeof name, "MPI Rank %" PRId64, process->rank);
+    else
+        snprintf(name, sizeof name, "Process %" PRIu32, process->pid);
+    note_code(n, OTF2_GlobalDefWriter_WriteLocationGroup(n->to, at, put_string(n, name),
+                                                         OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
+                                                         OTF2_UNDEFINED_LOCATION_GROUP));
+}
+
+static void put_threads(struct otf2_names *n)
+{
+    as_vec_foreach (&n->w->thread, thread) {
+        char name[64];
+        snprintf(name, sizeof name, thread->thread ? "Thread %u" : "Master thread", thread->thread);
+        note_code(n, OTF2_GlobalDefWriter_WriteLocation(
+                         n->to, (OTF2_LocationRef)(thread - n->w->thread.at), put_string(n, name),
+                         OTF2_LOCATION_TYPE_CPU_THREAD, thread->events_n, thread->process));
+    }
+}
+
+/* The first thread of each rank, by rank: what members of communicators are places in. */
+static void put_mpi_locations(struct otf2_names *n, OTF2_StringRef empty, uint64_t *members)
+{
+    uint32_t ranks_n = 0;
+    as_vec_foreach (&n->w->thread, thread)
+        if (thread->thread == 0 && n->w->trace->process.at[thread->process].rank == ranks_n)
+            members[ranks_n++] = (uint64_t)(thread - n->w->thread.at);
+    if (ranks_n)
+        note_code(n, OTF2_GlobalDefWriter_WriteGroup(
+                         n->to, 0, empty, OTF2_GROUP_TYPE_COMM_LOCATIONS, OTF2_PARADIGM_MPI,
+                         OTF2_GROUP_FLAG_NONE, ranks_n, members));
+}
+
+static void put_communicators(struct otf2_names *n, OTF2_StringRef empty)
+{
+    as_vec_foreach (&n->w->comm, known) {
+        const uint32_t at = (uint32_t)(known - n->w->comm.at);
+        const struct as_trace_comm *comm = known->comm;
+        OTF2_StringRef name = put_string(n, comm->name        ? comm->name
+                                            : comm->comm == 1 ? "MPI_COMM_WORLD"
+                                                              : "");
+        note_code(n, OTF2_GlobalDefWriter_WriteGroup(
+                         n->to, at + 1, empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
+                         OTF2_GROUP_FLAG_NONE, (uint32_t)comm->member_n, comm->member));
+        note_code(n, OTF2_GlobalDefWriter_WriteComm(n->to, at, name, at + 1, OTF2_UNDEFINED_COMM,
+                                                    OTF2_COMM_FLAG_NONE));
+    }
+}
+
+OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
+{
+    struct otf2_names n = {
+        .w = w, .to = OTF2_Archive_GetGlobalDefWriter(w->archive), .rc = OTF2_SUCCESS};
+    uint64_t *members = as_calloc(w->thread.n + 1, sizeof *members);
+    if (!n.to || !members) {
+        as_free(members);
+        return OTF2_ERROR_MEM_FAULT;
+    }
+    OTF2_StringRef empty = put_string(&n, "");
+    note_code(&n, OTF2_GlobalDefWriter_WriteClockProperties(n.to, 1000000000, 0,
+                                                            (uint64_t)(w->end_ns - w->begin_ns),
+                                                            OTF2_UNDEFINED_TIMESTAMP));
+    note_code(&n, OTF2_GlobalDefWriter_WriteParadigm(n.to, OTF2_PARADIGM_MPI, put_string(&n, "MPI"),
+                                                     OTF2_PARADIGM_CLASS_PROCESS));
+    note_code(&n, OTF2_GlobalDefWriter_WriteSystemTreeNode(n.to, 0, put_string(&n, "machine"),
+                                                           put_string(&n, "machine"),
+                                                           OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    put_regions(&n, empty);
+    for (uint32_t p = 0; p < w->trace->process.n; p++)
+        put_process(&n, p);
+    put_threads(&n);
+    put_mpi_locations(&n, empty, members);
+    put_communicators(&n, empty);
+    as_free(members);
+    return n.rc;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files that write OTF2 archives. */
+#ifndef AS_EXCHANGE_OTF2_WRITE_H
+#define AS_EXCHANGE_OTF2_WRITE_H
+
+#include <otf2/otf2.h>
+
+#include "base/index.h"
+#include "base/str.h"
+#include "exchange/otf2.h"
+
+/* A routine; its number is that of the region. */
+struct as_otf2_region {
+    const char *text; /* the trace's */
+    uint32_t group;   /* as_trace_group */
+};
+
+struct as_otf2_thread {
+    uint32_t process, thread;
+    OTF2_EvtWriter *events;
+    uint64_t events_n;
+    bool in_collective; /* its end is written when the call is left */
+    uint32_t region;    /* that was entered last */
+    struct as_trace_event collective;
+};
+
+/* Of one process; those that are complete are taken out. */
+struct as_otf2_request {
+    int64_t number;
+    uint8_t kind; /* as_trace_kind of what began it */
+    OTF2_CollectiveOp op;
+    OTF2_CommRef comm;
+    uint32_t root;
+    uint64_t sent_b, received_b;
+};
+
+struct as_otf2_process {
+    uint32_t *region; /* by number of a name */
+    AS_VEC(struct as_otf2_request) request;
+};
+
+/* A communicator of all processes that have it. */
+struct as_otf2_comm {
+    uint64_t global;
+    const struct as_trace_comm *comm;
+};
+
+struct as_otf2_writer {
+    const struct as_trace *trace;
+    struct as_otf2_counts *counts;
+    OTF2_Archive *archive;
+    int64_t begin_ns, end_ns;
+    AS_VEC(struct as_otf2_thread) thread; /* by location */
+    AS_VEC(struct as_otf2_process) process;
+    AS_VEC(struct as_otf2_region) region;
+    AS_VEC(struct as_otf2_comm) comm;
+    struct as_index regions;
+    struct assay_error *err;
+};
+
+/* ---- otf2_events.c ---- */
+int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_event *event);
+
+/* ---- otf2_names.c: definitions ---- */
+int as_otf2_list(struct as_otf2_writer *writer); /* regions and communicators; 0 or NOMEM */
+OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *writer);
+OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *writer, uint32_t process, int64_t comm);
+OTF2_CollectiveOp as_otf2_operation_of(const char *routine);
+
+#endif

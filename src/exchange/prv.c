@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/prv.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "exchange/prv_write.h"
+
+/* ---- Who is there ---------------------------------------------------------------------------- */
+
+static int node_number(struct as_prv_writer *w, const char *machine, uint32_t *out)
+{
+    for (*out = 1; *out <= w->node.n; ++*out)
+        if (strcmp(w->node.at[*out - 1], machine) == 0)
+            return 0;
+    return as_vec_push(&w->node, machine);
+}
+
+static int list_threads(struct as_prv_writer *w)
+{
+    w->begin_ns = INT64_MAX;
+    for (uint32_t p = 0; p < w->trace->process.n; p++) {
+        const struct as_trace_process *process = &w->trace->process.at[p];
+        uint32_t node;
+        AS_TRY(as_vec_push(&w->task, process->thread.n ? ++w->task_n : 0));
+        if (!process->thread.n)
+            continue;
+        AS_TRY(node_number(w, process->machine, &node));
+        for (uint32_t t = 0; t < process->thread.n; t++) {
+            int64_t begin_ns = as_trace_stream_facts(process->thread.at[t])->begin_raw_ns;
+            w->begin_ns = begin_ns < w->begin_ns ? begin_ns : w->begin_ns;
+            AS_TRY(as_vec_push(&w->thread, (struct as_prv_thread){p, w->task_n, t + 1, node}));
+        }
+    }
+    w->end_ns = w->begin_ns;
+    w->open_state = as_calloc(w->thread.n + 1, sizeof *w->open_state);
+    return w->open_state ? 0 : ASSAY_ERR_NOMEM;
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+struct prv_body {
+    const struct as_prv_writer *w;
+    struct as_out *out;
+};
+
+static char *append_number(char *to, int64_t value)
+{
+    char digits[24];
+    size_t n = 0;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        digits[n++] = (char)('0' + left % 10);
+    while (left /= 10);
+    if (value < 0)
+        *to++ = '-';
+    while (n)
+        *to++ = digits[--n];
+    return to;
+}
+
+static char *append_field(char *to, int64_t value)
+{
+    *to++ = ':';
+    return append_number(to, value);
+}
+
+/* ":cpu:application:task:thread"; which processor it was is not known. */
+static char *append_thread(char *to, const struct as_prv_thread *thread)
+{
+    memcpy(to, ":0:1", 4);
+    return append_field(append_field(to + 4, thread->task), thread->thread);
+}
+
+static int put_record(void *context, const void *bytes)
+{
+    const struct prv_body *body = context;
+    const struct as_prv_record *r = bytes;
+    char line[256], *to = append_number(line, r->kind);
+    to = append_thread(to, &body->w->thread.at[r->location]);
+    to = append_field(to, r->ns);
+    switch (r->kind) {
+    case AS_PRV_STATE:
+        to = append_field(append_field(to, r->state.end_ns), r->state.state);
+        break;
+    case AS_PRV_EVENT:
+        to = append_field(append_field(to, r->event.type), r->event.value);
+        break;
+    default:
+        to = append_field(to, r->message.sent_ns);
+        to = append_thread(to, &body->w->thread.at[r->message.location]);
+        to = append_field(append_field(to, r->message.asked_ns), r->message.received_ns);
+        to = append_field(append_field(to, r->message.size_b), r->message.tag);
+        break;
+    }
+    *to++ = '\n';
+    as_out_write(body->out, line, (size_t)(to - line));
+    return 0;
+}
+
+static uint32_t task_of_rank(const struct as_prv_writer *w, uint64_t rank)
+{
+    for (uint32_t p = 0; p < w->trace->process.n; p++)
+        if (w->trace->process.at[p].rank >= 0 && (uint64_t)w->trace->process.at[p].rank == rank)
+            return w->task.at[p];
+    return 0;
+}
+
+/* Communicators that hold more than one process, said by their first member. */
+static size_t put_comms(struct as_prv_writer *w, struct as_out *out)
+{
+    size_t n = 0;
+    as_vec_foreach (&w->trace->process, process) {
+        as_vec_foreach (&process->comm, comm) {
+            if (comm->member_n < 2 || comm->rank != 0 || comm->bits || !comm->global)
+                continue;
+            n++;
+            if (!out)
+                continue;
+            as_out_f(out, "c:1:%" PRId64 ":%zu", as_prv_comm_number(w, comm->global),
+                     comm->member_n);
+            for (size_t m = 0; m < comm->member_n; m++)
+                as_out_f(out, ":%u", task_of_rank(w, comm->member[m]));
+            as_out_c(out, '\n');
+        }
+    }
+    return n;
+}
+
+static void put_header(struct as_prv_writer *w, struct as_out *out)
+{
+    char date[64];
+    time_t now = time(NULL);
+    struct tm tm;
+    strftime(date, sizeof date, "%d/%m/%Y at %H:%M", localtime_r(&now, &tm));
+    as_out_f(out, "#Paraver (%s):%" PRId64 "_ns:%zu(", date, w->end_ns - w->begin_ns, w->node.n);
+    for (uint32_t n = 1; n <= w->node.n; n++) {
+        uint32_t threads_n = 0;
+        as_vec_foreach (&w->thread, thread)
+            threads_n += thread->node == n;
+        as_out_f(out, "%s%u", n > 1 ? "," : "", threads_n ? threads_n : 1);
+    }
+    as_out_f(out, "):1:%u(", w->task_n);
+    for (uint32_t p = 0; p < w->trace->process.n; p++) {
+        uint32_t node = 1;
+        if (!w->task.at[p])
+            continue;
+        as_vec_foreach (&w->thread, thread)
+            if (thread->process == p)
+                node = thread->node;
+        as_out_f(out, "%s%zu:%u", w->task.at[p] > 1 ? "," : "", w->trace->process.at[p].thread.n,
+                 node);
+    }
+    as_out_f(out, "),%zu\n", put_comms(w, NULL));
+    put_comms(w, out);
+}
+
+/* ---- Three files or none --------------------------------------------------------------------- */
+
+typedef int put_file(struct as_prv_writer *w, struct as_out *out, struct assay_error *err);
+
+static int put_prv(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
+{
+    struct prv_body body = {w, out};
+    put_header(w, out);
+    return as_ordered_read(w->records, put_record, &body, err);
+}
+
+static int put_pcf(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
+{
+    (void)err;
+    as_prv_put_pcf(w, out);
+    return 0;
+}
+
+static int put_row(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
+{
+    (void)err;
+    as_prv_put_row(w, out);
+    return 0;
+}
+
+static int write_file(struct as_prv_writer *w, const char *path, put_file *put,
+                      struct assay_error *err)
+{
+    struct as_out out;
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    as_out_init_fd(&out, fd, path);
+    int rc = put(w, &out, err);
+    if (rc == 0)
+        rc = as_out_flush(&out, err);
+    as_out_fini(&out);
+    if (close(fd) != 0 && rc == 0)
+        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (rc < 0)
+        unlink(path);
+    return rc;
+}
+
+static int write_files(struct as_prv_writer *w, const char *path, struct assay_error *err)
+{
+    static const struct {
+        const char *ending;
+        put_file *put;
+    } files[] = {{".prv", put_prv}, {".pcf", put_pcf}, {".row", put_row}};
+    struct as_str name = {0};
+    const size_t stem_n = strlen(path) - strlen(".prv");
+    int rc = 0;
+    for (unsigned i = 0; rc == 0 && i < 3; i++) {
+        as_str_clear(&name);
+        as_str_append(&name, path, stem_n);
+        as_str_appendz(&name, files[i].ending);
+        rc = name.failed ? as_error_nomem(err, "the name of a file")
+                         : write_file(w, as_str_z(&name), files[i].put, err);
+    }
+    as_str_fini(&name);
+    return rc;
+}
+
+int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_counts *counts,
+                 struct assay_error *err)
+{
+    struct as_prv_writer w = {.trace = trace, .counts = counts};
+    *counts = (struct as_prv_counts){0};
+    int rc = list_threads(&w);
+    if (rc == 0)
+        rc = as_ordered_new(&w.records, sizeof(struct as_prv_record));
+    if (rc < 0)
+        as_error_nomem(err, "a Paraver trace");
+    if (rc == 0)
+        rc = as_prv_collect(&w, err);
+    if (rc == 0)
+        rc = write_files(&w, path, err);
+    as_ordered_free(&w.records);
+    as_vec_fini(&w.thread);
+    as_vec_fini(&w.task);
+    as_vec_fini(&w.comm);
+    as_vec_fini(&w.node);
+    as_vec_fini(&w.extra);
+    as_free(w.open_state);
+    return rc;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files beside a Paraver trace: what its numbers are called (.pcf), and its threads (.row). */
+#include <inttypes.h>
+
+#include "exchange/prv_write.h"
+
+/* The colour of a state, by its number: apart from each other, running blue, waiting red. */
+static void put_colour(struct as_out *out, uint32_t number)
+{
+    static const uint8_t some[][3] = {
+        {117, 195, 255}, {0, 0, 255},     {255, 255, 255}, {255, 0, 0},     {255, 0, 174},
+        {179, 0, 0},     {0, 255, 0},     {255, 255, 0},   {235, 0, 0},     {0, 162, 0},
+        {255, 0, 255},   {100, 100, 177}, {172, 174, 41},  {255, 144, 26},  {2, 255, 177},
+        {192, 224, 0},   {66, 66, 66},    {255, 0, 96},    {169, 169, 169}, {169, 0, 0},
+        {0, 109, 255}};
+    const uint8_t *c = some[number % (sizeof some / sizeof *some)];
+    as_out_f(out, "%u    {%u,%u,%u}\n", number, c[0], c[1], c[2]);
+}
+
+static bool is_routine_type(uint32_t type)
+{
+    return type >= AS_PRV_MPI_POINT && type <= AS_PRV_MPI_IO;
+}
+
+static void put_type(const struct as_prv_writer *w, struct as_out *out,
+                     const struct as_prv_label *type)
+{
+    bool has_values = is_routine_type(type->number);
+    as_out_f(out, "\nEVENT_TYPE\n0    %u    %s\n", type->number, type->label);
+    for (size_t i = 0; i < as_prv_values_n; i++)
+        has_values |= as_prv_values[i].type == type->number;
+    as_vec_foreach (&w->extra, extra)
+        has_values |= extra->type == type->number;
+    if (!has_values)
+        return;
+    as_out_z(out, "VALUES\n");
+    bool has_zero = false;
+    for (size_t i = 0; i < as_prv_values_n; i++)
+        if (as_prv_values[i].type == type->number) {
+            as_out_f(out, "%u    %s\n", as_prv_values[i].number, as_prv_values[i].label);
+            has_zero |= as_prv_values[i].number == 0;
+        }
+    if (!has_zero)
+        as_out_z(out, "0    End\n");
+    for (size_t i = 0; is_routine_type(type->number) && i < as_prv_routines_n; i++)
+        as_out_f(out, "%u    %s\n", as_prv_routines[i].number, as_prv_routines[i].label);
+    as_vec_foreach (&w->extra, extra)
+        if (extra->type == type->number)
+            as_out_f(out, "%u    %s\n", extra->number, extra->text);
+}
+
+void as_prv_put_pcf(const struct as_prv_writer *w, struct as_out *out)
+{
+    as_out_z(out, "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n"
+                  "LOOK_BACK           100\nSPEED               1\nFLAG_ICONS          ENABLED\n"
+                  "NUM_OF_STATE_COLORS 1000\nYMAX_SCALE          37\n\n\n"
+                  "DEFAULT_SEMANTIC\n\nTHREAD_FUNC         State As Is\n\n\nSTATES\n");
+    for (size_t i = 0; i < as_prv_states_n; i++)
+        as_out_f(out, "%u    %s\n", as_prv_states[i].number, as_prv_states[i].label);
+    as_out_z(out, "\n\nSTATES_COLOR\n");
+    for (size_t i = 0; i < as_prv_states_n; i++)
+        put_colour(out, as_prv_states[i].number);
+    as_out_c(out, '\n');
+    for (size_t i = 0; i < as_prv_types_n; i++)
+        put_type(w, out, &as_prv_types[i]);
+}
+
+void as_prv_put_row(const struct as_prv_writer *w, struct as_out *out)
+{
+    as_out_f(out, "LEVEL NODE SIZE %zu\n", w->node.n);
+    as_vec_foreach (&w->node, node)
+        as_out_f(out, "%s\n", **node ? *node : "node");
+    as_out_f(out, "\nLEVEL THREAD SIZE %zu\n", w->thread.n);
+    as_vec_foreach (&w->thread, thread)
+        as_out_f(out, "THREAD 1.%u.%u\n", thread->task, thread->thread);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files that write Paraver traces. */
+#ifndef AS_EXCHANGE_PRV_WRITE_H
+#define AS_EXCHANGE_PRV_WRITE_H
+
+#include "base/out.h"
+#include "exchange/ordered.h"
+#include "exchange/prv.h"
+#include "exchange/prv_names.h"
+
+enum as_prv_kind { AS_PRV_STATE = 1, AS_PRV_EVENT = 2, AS_PRV_MESSAGE = 3 };
+
+struct as_prv_record {
+    int64_t ns; /* begin of a state; a communication's logical send */
+    uint32_t kind, location;
+    union {
+        struct {
+            int64_t end_ns, state;
+        } state;
+        struct {
+            int64_t type, value;
+        } event;
+        struct {
+            int64_t sent_ns, asked_ns, received_ns, size_b, tag;
+            uint32_t location;
+        } message;
+    };
+};
+
+/* A task and thread as the files count them, from 1. */
+struct as_prv_thread {
+    uint32_t process, task, thread, node;
+};
+
+/* A routine that has no number of its own. */
+struct as_prv_extra {
+    uint32_t type, number;
+    const char *text; /* the trace's */
+};
+
+struct as_prv_writer {
+    const struct as_trace *trace;
+    struct as_prv_counts *counts;
+    int64_t begin_ns, end_ns;
+    struct as_ordered_store *records;
+    struct as_prv_record *open_state;    /* by location: not handed on, for it may go on */
+    AS_VEC(struct as_prv_thread) thread; /* by location */
+    AS_VEC(uint32_t) task;               /* by process; 0: it has no thread in the trace */
+    uint32_t task_n;
+    AS_VEC(uint64_t) comm; /* their global numbers: in the file they count from 1 */
+    AS_VEC(const char *) node;
+    AS_VEC(struct as_prv_extra) extra;
+    struct assay_error *err;
+};
+
+/* ---- prv_collect.c: what goes into the file ---- */
+int as_prv_collect(struct as_prv_writer *writer, struct assay_error *err);
+int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global); /* -1: no memory */
+int64_t as_prv_routine_value(struct as_prv_writer *writer, uint32_t type, const char *routine);
+
+/* ---- prv_labels.c: the files beside it ---- */
+void as_prv_put_pcf(const struct as_prv_writer *writer, struct as_out *out);
+void as_prv_put_row(const struct as_prv_writer *writer, struct as_out *out);
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A trace as a source of observation: the agent's tracer writes streams of events into the run's
+ * directory, to which a link in the agent's directory leads. Wrappers are preloaded beside it.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/tracer.h"
+#include "base/alloc.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "profile/inside.h"
+
+struct traced {
+    struct as_inside inside;
+    struct as_tracer_part *part;
+    struct as_str preload;
+    char link[PATH_MAX]; /* "": there is none */
+    uint64_t missed_n;
+    int missed_errno;
+};
+
+static bool trace_is_wanted(const struct as_collection *all)
+{
+    return all->request->trace && all->plan;
+}
+
+/* ---- Clocks -------------------------------------------------------------------------------- */
+
+/* One rate whatever the processor does, on all of them. */
+static bool has_steady_counter(void)
+{
+    char *line = NULL;
+    size_t room = 0;
+    bool steady = false, seen = false;
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    while (file && !seen && getline(&line, &room, file) > 0)
+        if (strncmp(line, "flags", 5) == 0) {
+            seen = true;
+            steady = strstr(line, " constant_tsc") && strstr(line, " nonstop_tsc");
+        }
+    free(line);
+    if (file)
+        fclose(file);
+    return steady;
+}
+
+/* Ticks a second, to 1 in 10^5: of use for threads that live shorter than a millisecond alone. */
+static uint64_t measure_rate(void)
+{
+    const struct timespec rest = {0, 5000000};
+    const uint64_t tick = __rdtsc();
+    const int64_t raw_ns = as_clock_ns(CLOCK_MONOTONIC_RAW);
+    nanosleep(&rest, NULL);
+    const uint64_t ticks = __rdtsc() - tick;
+    const int64_t ns = as_clock_ns(CLOCK_MONOTONIC_RAW) - raw_ns;
+    return ns > 0 ? (uint64_t)((double)ticks * 1e9 / (double)ns) : 0;
+}
+
+/* ---- Beginning ----------------------------------------------------------------------------- */
+
+static void fill_part(struct as_tracer_part *part, const struct assay_trace_options *options)
+{
+    const uint64_t blocks = options->ring_b / AS_TRACE_BLOCK_B;
+    part->version = AS_TRACER_VERSION;
+    part->groups = options->groups;
+    part->clock = has_steady_counter() ? AS_TRACE_TSC : AS_TRACE_KERNEL;
+    part->tick_hz = part->clock == AS_TRACE_TSC ? measure_rate() : 0;
+    part->limited = options->limit_b != 0;
+    part->budget_b = (int64_t)(options->limit_b < INT64_MAX / 2 ? options->limit_b : INT64_MAX / 2);
+    if (options->ring_b)
+        part->ring_n = blocks < 2 ? 2 : blocks > 1u << 20 ? 1u << 20 : (uint32_t)blocks;
+}
+
+/* A library beside the agent. */
+static void add_library(struct traced *traced, const char *name)
+{
+    const char *agent = traced->inside.session->preload;
+    const char *slash = strrchr(agent, '/');
+    as_str_appendf(&traced->preload, "%s%.*s/%s", traced->preload.n ? ":" : "",
+                   (int)(slash - agent), agent, name);
+}
+
+static int prepare_trace(struct as_collector *it, const struct as_collection *all,
+                         const struct assay_error *why, struct assay_error *err)
+{
+    struct traced *traced;
+    const struct assay_trace_options *options = all->request->trace;
+    (void)why;
+    it->self = traced = as_calloc(1, sizeof *traced);
+    if (!traced)
+        return as_error_nomem(err, "a trace");
+    AS_TRY(as_inside_join(&traced->inside, it, all, err));
+    traced->part = as_agent_session_part(traced->inside.session, AS_TRACER_CLIENT);
+    if (!traced->part)
+        return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no room for a tracer");
+    fill_part(traced->part, options);
+    if (it->preload)
+        as_str_appendz(&traced->preload, it->preload);
+    if (options->groups & AS_TRACER_MPI)
+        add_library(traced, AS_MPI_LIBRARY);
+    if (traced->preload.failed)
+        return as_error_nomem(err, "the libraries of a trace");
+    it->preload = traced->preload.n ? as_str_z(&traced->preload) : NULL;
+    return 0;
+}
+
+/* The directory of the run is known now. */
+static int start_trace(struct as_collector *it, const struct as_collection *all,
+                       struct assay_error *err)
+{
+    struct traced *traced = it->self;
+    char path[PATH_MAX], *real;
+    snprintf(path, sizeof path, "%s/" AS_TRACER_DIRECTORY, all->directory);
+    real = mkdir(path, 0777) == 0 || errno == EEXIST ? realpath(path, NULL) : NULL;
+    snprintf(traced->link, sizeof traced->link, "%s/" AS_TRACER_DIRECTORY,
+             as_agent_session_path(traced->inside.session));
+    const int rc = real ? symlink(real, traced->link) : -1;
+    const int error = errno;
+    free(real);
+    if (rc == 0)
+        return 0;
+    traced->link[0] = 0;
+    return as_error_set(err, ASSAY_ERR_IO, "%s: no directory for a trace can be made: %s", path,
+                        strerror(error));
+}
+
+/* ---- The end ------------------------------------------------------------------------------- */
+
+static int finish_trace(struct as_collector *it, const struct as_collection *all,
+                        struct assay_error *err)
+{
+    struct traced *traced = it->self;
+    (void)all;
+    (void)err;
+    traced->missed_n = traced->part->streams_missed;
+    traced->missed_errno = (int)traced->part->missed_errno;
+    return 0;
+}
+
+struct trace_telling {
+    const struct traced *traced;
+    struct assay_experiment *experiment;
+    int64_t run_id;
+};
+
+static int tell_missed(void *context, struct assay_error *err)
+{
+    const struct trace_telling *to = context;
+    char text[256];
+    snprintf(text, sizeof text, "threads have no events in the trace: %s",
+             strerror(to->traced->missed_errno));
+    const struct assay_flag flag = {.run_id = to->run_id,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = to->run_id,
+                                    .name = "trace_missed",
+                                    .text = text,
+                                    .n = (int64_t)to->traced->missed_n};
+    return assay_experiment_flag(to->experiment, &flag, err);
+}
+
+static int tell_trace(struct as_collector *it, const struct as_collection *all,
+                      struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+{
+    struct trace_telling to = {it->self, experiment, run_id};
+    (void)all;
+    return to.traced->missed_n ? assay_experiment_batch(experiment, tell_missed, &to, err) : 0;
+}
+
+static void close_trace(struct as_collector *it)
+{
+    struct traced *traced = it->self;
+    if (!traced)
+        return;
+    if (traced->link[0])
+        unlink(traced->link);
+    as_inside_leave(&traced->inside);
+    as_str_fini(&traced->preload);
+    as_free(traced);
+}
+
+extern const struct as_collector_kind as_collector_trace;
+const struct as_collector_kind as_collector_trace = {.name = "trace",
+                                                     .is_wanted = trace_is_wanted,
+                                                     .prepare = prepare_trace,
+                                                     .start = start_trace,
+                                                     .finish = finish_trace,
+                                                     .facts = tell_trace,
+                                                     .close = close_trace};

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a run worked in parallel, as JSON (doc/json.md). Times are seconds. */
+#include "report/parallel.h"
+
+#define SECONDS(ns) ((double)(ns)*1e-9)
+
+struct parallel_json {
+    const struct as_analysis *analysis;
+    struct as_json *json;
+    as_parallel_place *place;
+    void *context;
+};
+
+static void put_site_json(const struct parallel_json *p, uint32_t at)
+{
+    if (at == AS_WAIT_NOBODY) {
+        as_json_key_string(p->json, "routine", NULL);
+        return;
+    }
+    const struct as_site *site = &p->analysis->site.at[at];
+    as_json_key_string(p->json, "routine", site->routine);
+    if (site->address && p->place)
+        as_json_key_string(p->json, "place", p->place(p->context, site));
+}
+
+static void put_location_json(const struct parallel_json *p, const char *key, uint32_t at)
+{
+    as_json_key(p->json, key);
+    if (at == AS_WAIT_NOBODY)
+        as_json_null(p->json);
+    else
+        as_json_u64(p->json, at);
+}
+
+static void put_locations_json(const struct parallel_json *p, const struct as_parallel *parallel)
+{
+    static const char *const keys[AS_ACTIVITIES_N] = {"computing_s", "mpi_s",   "openmp_s",
+                                                      "threads_s",   "files_s", "idle_s"};
+    as_json_key(p->json, "locations");
+    as_json_array_begin(p->json);
+    as_vec_foreach (&p->analysis->location, l) {
+        uint32_t at = (uint32_t)(l - p->analysis->location.at);
+        as_json_object_begin(p->json);
+        as_json_key(p->json, "rank");
+        if (l->rank >= 0)
+            as_json_i64(p->json, l->rank);
+        else
+            as_json_null(p->json);
+        as_json_key_u64(p->json, "tid", l->tid);
+        as_json_key_u64(p->json, "events_n", l->events_n);
+        as_json_key_double(p->json, "begin_s", SECONDS(l->span.begin_ns - p->analysis->begin_ns));
+        as_json_key_double(p->json, "end_s", SECONDS(l->span.end_ns - p->analysis->begin_ns));
+        for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
+            as_json_key_double(p->json, keys[i], SECONDS(l->activity_ns[i]));
+        as_json_key_double(p->json, "critical_path_s", SECONDS(parallel->path_ns[at]));
+        as_json_object_end(p->json);
+    }
+    as_json_array_end(p->json);
+}
+
+static void put_wait_rows(const struct parallel_json *p, const struct as_parallel *parallel)
+{
+    as_json_key(p->json, "waits");
+    as_json_array_begin(p->json);
+    as_vec_foreach (&parallel->of_location, wait) {
+        as_json_object_begin(p->json);
+        as_json_key_string(p->json, "kind", as_wait_word((enum as_wait_kind)wait->kind));
+        put_site_json(p, wait->site);
+        put_location_json(p, "location", wait->location);
+        as_json_key_u64(p->json, "n", wait->n);
+        as_json_key_double(p->json, "time_s", SECONDS(wait->time_ns));
+        as_json_key_double(p->json, "longest_s", SECONDS(wait->most_ns));
+        as_json_object_end(p->json);
+    }
+    as_json_array_end(p->json);
+}
+
+static void put_blame_rows(const struct parallel_json *p)
+{
+    as_json_key(p->json, "late");
+    as_json_array_begin(p->json);
+    as_vec_foreach (&p->analysis->blame.blame, blame) {
+        as_json_object_begin(p->json);
+        put_location_json(p, "location", blame->location);
+        put_site_json(p, blame->site);
+        as_json_key_u64(p->json, "waits_n", blame->n);
+        as_json_key_double(p->json, "direct_s", SECONDS(blame->direct_ns));
+        as_json_key_double(p->json, "total_s", SECONDS(blame->total_ns));
+        as_json_object_end(p->json);
+    }
+    as_json_array_end(p->json);
+}
+
+static void put_call_rows(const struct parallel_json *p)
+{
+    as_json_key(p->json, "calls");
+    as_json_array_begin(p->json);
+    as_vec_foreach (&p->analysis->sum, sum) {
+        as_json_object_begin(p->json);
+        put_location_json(p, "location", sum->location);
+        put_site_json(p, sum->site);
+        as_json_key_u64(p->json, "calls_n", sum->calls_n);
+        as_json_key_double(p->json, "time_s", SECONDS(sum->time_ns));
+        as_json_key_double(p->json, "longest_s", SECONDS(sum->most_ns));
+        as_json_key_u64(p->json, "sent_b", sum->sent_b);
+        as_json_key_u64(p->json, "received_b", sum->received_b);
+        as_json_object_end(p->json);
+    }
+    as_json_array_end(p->json);
+}
+
+static void put_traffic_rows(const struct parallel_json *p)
+{
+    as_json_key(p->json, "messages");
+    as_json_array_begin(p->json);
+    as_vec_foreach (&p->analysis->traffic, traffic) {
+        as_json_object_begin(p->json);
+        as_json_key_i64(p->json, "from", traffic->from);
+        as_json_key_i64(p->json, "to", traffic->to);
+        as_json_key_u64(p->json, "n", traffic->messages_n);
+        as_json_key_u64(p->json, "size_b", traffic->size_b);
+        as_json_object_end(p->json);
+    }
+    as_json_array_end(p->json);
+}
+
+void as_parallel_json(const struct as_parallel *parallel, struct as_json *json,
+                      as_parallel_place *place, void *context)
+{
+    const struct as_analysis *a = parallel->analysis;
+    const struct parallel_json p = {a, json, place, context};
+    as_json_object_begin(json);
+    as_json_key_double(json, "elapsed_s", SECONDS(a->end_ns - a->begin_ns));
+    as_json_key_u64(json, "events_n", a->events_n);
+    as_json_key_u64(json, "messages_matched_n", a->messages.matched_n);
+    as_json_key_u64(json, "sends_without_partner_n", a->messages.sends_n);
+    as_json_key_u64(json, "receives_without_partner_n", a->messages.receives_n);
+    as_json_key_u64(json, "collectives_without_partners_n", a->unmet_n);
+    as_json_key_u64(json, "broken_n", a->broken_n);
+    as_json_key_double(json, "parallel_efficiency", a->efficiency.parallel);
+    as_json_key_double(json, "mpi_parallel_efficiency", a->efficiency.mpi_parallel);
+    as_json_key_double(json, "mpi_load_balance", a->efficiency.mpi_balance);
+    as_json_key_double(json, "mpi_communication_efficiency", a->efficiency.mpi_communication);
+    as_json_key_double(json, "thread_efficiency", a->efficiency.openmp_parallel);
+    put_locations_json(&p, parallel);
+    put_wait_rows(&p, parallel);
+    put_blame_rows(&p);
+    put_call_rows(&p);
+    put_traffic_rows(&p);
+    as_json_object_end(json);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a run worked in parallel, as text. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "report/parallel.h"
+
+#define ROWS_MOST   12u
+#define NAME_MOST   64u
+#define THREADS_ROW 4u /* of efficiencies: nothing new where each rank has one thread */
+#define SECONDS(ns) ((double)(ns)*1e-9)
+
+struct parallel_text {
+    const struct as_parallel *parallel;
+    struct as_page *page;
+    as_parallel_place *place;
+    void *context;
+};
+
+/* "rank 3", "rank 3, thread 2", "thread 2": threads by their place in the process, from 0. */
+static void put_location(const struct parallel_text *t, struct as_table *table, uint32_t at)
+{
+    const struct as_analysis *a = t->parallel->analysis;
+    if (at == AS_WAIT_NOBODY) {
+        as_table_string(table, NULL);
+        return;
+    }
+    const struct as_location *l = &a->location.at[at];
+    char rank[NAME_MOST] = "", thread[NAME_MOST] = "";
+    if (l->rank >= 0)
+        snprintf(rank, sizeof rank, "rank %" PRId64, l->rank);
+    if (l->rank < 0 || l->thread > 0)
+        snprintf(thread, sizeof thread, "thread %u", l->thread);
+    as_table_f(table, "%s%s%s", rank, *rank && *thread ? ", " : "", thread);
+}
+
+static void put_site(const struct parallel_text *t, struct as_table *table, uint32_t at)
+{
+    if (at == AS_WAIT_NOBODY) {
+        as_table_string(table, NULL);
+        return;
+    }
+    const struct as_site *site = &t->parallel->analysis->site.at[at];
+    const char *place = site->address && t->place ? t->place(t->context, site) : NULL;
+    as_table_f(table, "%s%s%s", site->routine, place ? " at " : "", place ? place : "");
+}
+
+static void begin_table(const struct parallel_text *t, struct as_table *table,
+                        const struct as_column *columns, size_t n, const char *title)
+{
+    as_page_heading(t->page, title);
+    as_table_init(table, columns, n);
+    table->indent = 2;
+    table->ascii = !t->page->utf8;
+}
+
+static int end_table(const struct parallel_text *t, struct as_table *table, struct assay_error *err)
+{
+    int rc = as_table_print(table, t->page->out, t->page->width, t->page->colour, err);
+    as_table_fini(table);
+    return rc;
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+static int put_efficiency(const struct parallel_text *t, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "share", .align = AS_ALIGN_RIGHT},
+        {.title = "of the time of all threads together"},
+    };
+    const struct as_efficiency *e = &t->parallel->analysis->efficiency;
+    const struct {
+        double share;
+        const char *what;
+    } rows[] = {
+        {e->parallel, "parallel efficiency: computing, neither communicating nor waiting"},
+        {e->mpi_parallel, "  MPI: ranks outside MPI"},
+        {e->mpi_balance, "    load balance: mean over longest"},
+        {e->mpi_communication, "    communication: longest over elapsed"},
+        {e->openmp_parallel, "  threads within ranks"},
+    };
+    struct as_table table;
+    bool has_threads = false;
+    if (isnan(e->parallel))
+        return 0;
+    as_vec_foreach (&t->parallel->analysis->location, location)
+        has_threads |= location->thread > 0;
+    begin_table(t, &table, columns, 2, "Efficiency");
+    for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads))
+            continue;
+        as_table_f(&table, "%.1f %%", 100 * rows[i].share);
+        as_table_string(&table, rows[i].what);
+    }
+    return end_table(t, &table, err);
+}
+
+static int put_waits(const struct parallel_text *t, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "wait s", .align = AS_ALIGN_RIGHT},
+        {.title = "longest", .align = AS_ALIGN_RIGHT},
+        {.title = "n", .align = AS_ALIGN_RIGHT},
+        {.title = "what", .shrink = AS_SHRINK_END, .least = 16},
+        {.title = "in", .shrink = AS_SHRINK_MIDDLE, .least = 12},
+        {.title = "most of it", .shrink = AS_SHRINK_END, .least = 7},
+    };
+    struct as_table table;
+    unsigned n = 0;
+    if (!t->parallel->wait.n)
+        return 0;
+    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Waiting");
+    as_vec_foreach (&t->parallel->wait, wait) {
+        if (n++ == ROWS_MOST)
+            break;
+        as_table_f(&table, "%.3f", SECONDS(wait->time_ns));
+        as_table_f(&table, "%.3f", SECONDS(wait->most_ns));
+        as_table_u64(&table, wait->n);
+        as_table_string(&table, as_wait_title((enum as_wait_kind)wait->kind));
+        put_site(t, &table, wait->site);
+        put_location(t, &table, wait->location);
+    }
+    return end_table(t, &table, err);
+}
+
+static int put_blame(const struct parallel_text *t, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "costs s", .align = AS_ALIGN_RIGHT},
+        {.title = "directly", .align = AS_ALIGN_RIGHT},
+        {.title = "waits", .align = AS_ALIGN_RIGHT},
+        {.title = "who is late"},
+        {.title = "to", .shrink = AS_SHRINK_MIDDLE, .least = 12},
+    };
+    const struct as_analysis *a = t->parallel->analysis;
+    struct as_table table;
+    unsigned n = 0;
+    if (!a->blame.blame.n)
+        return 0;
+    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Who makes others wait");
+    as_vec_foreach (&a->blame.blame, blame) {
+        if (n++ == ROWS_MOST || blame->total_ns * 200 < t->parallel->waited_ns)
+            break;
+        as_table_f(&table, "%.3f", SECONDS(blame->total_ns));
+        as_table_f(&table, "%.3f", SECONDS(blame->direct_ns));
+        as_table_u64(&table, blame->n);
+        put_location(t, &table, blame->location);
+        put_site(t, &table, blame->site);
+    }
+    return end_table(t, &table, err);
+}
+
+static int put_locations(const struct parallel_text *t, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "who"},
+        {.title = "computing", .align = AS_ALIGN_RIGHT},
+        {.title = "MPI", .align = AS_ALIGN_RIGHT},
+        {.title = "OpenMP", .align = AS_ALIGN_RIGHT},
+        {.title = "threads", .align = AS_ALIGN_RIGHT},
+        {.title = "i/o", .align = AS_ALIGN_RIGHT},
+        {.title = "idle", .align = AS_ALIGN_RIGHT},
+        {.title = "crit. path", .align = AS_ALIGN_RIGHT},
+    };
+    const struct as_analysis *a = t->parallel->analysis;
+    struct as_table table;
+    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Seconds of each");
+    for (uint32_t at = 0; at < a->location.n && at < 2 * ROWS_MOST; at++) {
+        put_location(t, &table, at);
+        for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
+            as_table_f(&table, "%.3f", SECONDS(a->location.at[at].activity_ns[i]));
+        as_table_f(&table, "%.3f", SECONDS(t->parallel->path_ns[at]));
+    }
+    return end_table(t, &table, err);
+}
+
+int as_parallel_text(const struct as_parallel *parallel, struct as_page *page,
+                     as_parallel_place *place, void *context, struct assay_error *err)
+{
+    struct parallel_text t = {parallel, page, place, context};
+    int rc = put_efficiency(&t, err);
+    if (rc == 0)
+        rc = put_locations(&t, err);
+    if (rc == 0)
+        rc = put_waits(&t, err);
+    if (rc == 0)
+        rc = put_blame(&t, err);
+    return rc;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One stream: its index of blocks, its clock, its events. Blocks are read into memory rather than
+ * mapped: who wrote the file may make it shorter meanwhile.
+ */
+#include "trace/read.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/foreign.h"
+#include "base/read.h"
+
+struct place {
+    uint64_t offset, tick;
+    uint32_t used_b;
+};
+
+struct as_trace_stream {
+    int fd;
+    struct as_trace_stream_facts facts;
+    AS_VEC(struct place) place; /* by time */
+    size_t next;                /* block to be read */
+    uint8_t *bytes;             /* of the block that is read */
+    size_t bytes_cap;
+    struct as_read cursor;
+    uint64_t tick; /* of the record before */
+    AS_VEC(uint64_t) list;
+    uint64_t tick0;
+    int64_t raw0_ns;
+    uint64_t ns_per_tick; /* times 2^32 */
+};
+
+static const char *const fields_of[] = {[AS_TRACE_NONE] = NULL,
+#define FIELDS(kind, name, fields) [AS_TRACE_##kind] = fields,
+                                        AS_TRACE_KINDS(FIELDS)
+#undef FIELDS
+};
+
+const char *as_trace_kind_name(unsigned kind)
+{
+    static const char *const names[] = {[AS_TRACE_NONE] = "?",
+#define NAME(kind, name, fields) [AS_TRACE_##kind] = name,
+                                        AS_TRACE_KINDS(NAME)
+#undef NAME
+    };
+    return kind < AS_TRACE_KINDS_N ? names[kind] : "?";
+}
+
+const char *as_trace_group_name(unsigned group)
+{
+    static const char *const names[] = {
+#define NAME(group, name) [AS_TRACE_OF_##group] = name,
+        AS_TRACE_GROUPS(NAME)
+#undef NAME
+    };
+    return group < AS_TRACE_GROUPS_N ? names[group] : "?";
+}
+
+/* ---- The clock ---------------------------------------------------------------------------- */
+
+#define ONE        (UINT64_C(1) << 32)
+#define LONG_NS    1000000 /* two readings of clocks so far apart are exact to 0.1 per mille */
+#define RATE_LEAST (ONE / 100)
+#define RATE_MOST  (ONE * 100)
+
+static int64_t raw_of(const struct as_trace_stream *s, uint64_t tick)
+{
+    const bool before = tick < s->tick0;
+    const uint64_t ticks = before ? s->tick0 - tick : tick - s->tick0;
+    const uint64_t ns = (uint64_t)(((unsigned __int128)ticks * s->ns_per_tick) >> 32);
+    const int64_t capped = ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
+    return before ? s->raw0_ns - capped : s->raw0_ns + capped;
+}
+
+static uint64_t rate_between(const struct as_trace_pair *a, const struct as_trace_pair *b)
+{
+    if (b->tick <= a->tick || b->raw_ns <= a->raw_ns || b->raw_ns - a->raw_ns < LONG_NS)
+        return 0;
+    const unsigned __int128 ns = (uint64_t)(b->raw_ns - a->raw_ns);
+    const unsigned __int128 rate = (ns << 32) / (b->tick - a->tick);
+    return rate < RATE_LEAST || rate > RATE_MOST ? 0 : (uint64_t)rate;
+}
+
+static void set_clock(struct as_trace_stream *s, const struct as_trace_head *head)
+{
+    const uint64_t hz = head->tick_hz;
+    s->tick0 = head->begin.tick;
+    s->raw0_ns = head->begin.raw_ns;
+    s->ns_per_tick = rate_between(&head->begin, &head->latest);
+    if (s->ns_per_tick == 0 && hz >= 10000000 && hz <= UINT64_C(100000000000))
+        s->ns_per_tick = (uint64_t)(((unsigned __int128)1000000000 << 32) / hz);
+    if (s->ns_per_tick == 0 || head->clock == AS_TRACE_KERNEL)
+        s->ns_per_tick = ONE;
+}
+
+/* ---- Opening ------------------------------------------------------------------------------ */
+
+static bool is_time(int64_t ns)
+{
+    return ns > INT64_MIN / 4 && ns < INT64_MAX / 4;
+}
+
+static int check_head(const char *path, const struct as_trace_head *head, size_t got,
+                      struct assay_error *err)
+{
+    if (got != sizeof *head || head->magic != AS_TRACE_MAGIC)
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is no stream of events", path);
+    if (head->version != AS_TRACE_VERSION)
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                            "%s: a stream of version %u, of which this assay knows version %u; "
+                            "read it with the assay that wrote it",
+                            path, head->version, AS_TRACE_VERSION);
+    if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_KERNEL ||
+        !is_time(head->begin.raw_ns) || !is_time(head->latest.raw_ns) ||
+        !is_time(head->monotonic_ns) || !is_time(head->real_ns))
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its first page makes no sense", path);
+    return 0;
+}
+
+static void set_facts(struct as_trace_stream *s, const struct as_trace_head *head)
+{
+    struct as_trace_stream_facts *f = &s->facts;
+    *f = (struct as_trace_stream_facts){
+        .pid = head->pid,
+        .tid = head->tid,
+        .parent_tid = head->parent_tid,
+        .clock = head->clock,
+        .end = head->end <= AS_TRACE_REFUSED ? head->end : AS_TRACE_OPEN,
+        .end_errno = head->end_errno,
+        .is_ring = head->ring_n != 0,
+        .lost_n = head->lost,
+        .begin_raw_ns = head->begin.raw_ns,
+        .end_raw_ns =
+            head->latest.raw_ns > head->begin.raw_ns ? head->latest.raw_ns : head->begin.raw_ns,
+        .monotonic_less_raw_ns = head->monotonic_ns - head->begin.raw_ns,
+        .real_less_raw_ns = head->real_ns - head->begin.raw_ns};
+    memcpy(f->name, head->name, sizeof f->name);
+    f->name[sizeof f->name - 1] = 0;
+}
+
+static void note_residual(struct as_trace_stream *s, const struct as_trace_pair *pair)
+{
+    if (!is_time(pair->raw_ns))
+        return;
+    const int64_t off = raw_of(s, pair->tick) - pair->raw_ns;
+    const int64_t size = off < 0 ? -off : off;
+    if (size > s->facts.residual_ns)
+        s->facts.residual_ns = size;
+}
+
+/* A block that was begun is left out where its head is not whole, or goes back in time. */
+static int add_place(struct as_trace_stream *s, uint64_t number, uint64_t offset)
+{
+    struct as_trace_block head;
+    const ssize_t got = pread(s->fd, &head, sizeof head, (off_t)offset);
+    const uint64_t last = s->place.n ? s->place.at[s->place.n - 1].tick : 0;
+    if (got != (ssize_t)sizeof head || head.magic != AS_TRACE_BLOCK_MAGIC ||
+        head.number != number || head.used_b < sizeof head || head.used_b > AS_TRACE_BLOCK_B ||
+        head.tick < last) {
+        s->facts.damaged_n++;
+        return 0;
+    }
+    note_residual(s, &head.at);
+    const struct place place = {offset, head.tick, head.used_b};
+    return as_vec_push(&s->place, place);
+}
+
+static int make_index(struct as_trace_stream *s, const struct as_trace_head *head)
+{
+    const uint64_t size_b = s->facts.size_b;
+    const uint64_t begun = head->blocks_n, ring = head->ring_n;
+    uint64_t places = size_b < AS_TRACE_PAGE_B ? 0 : (size_b - AS_TRACE_PAGE_B) / AS_TRACE_BLOCK_B;
+    if (ring && places > ring)
+        places = ring;
+    const uint64_t n = begun < places ? begun : places;
+    const uint64_t first = ring && begun > ring ? begun - n : 0;
+    if (begun > places && !ring)
+        s->facts.damaged_n++; /* the file was cut */
+    for (uint64_t number = first; number < first + n; number++) {
+        const uint64_t place = ring ? number % ring : number;
+        if (add_place(s, number, AS_TRACE_PAGE_B + place * AS_TRACE_BLOCK_B) < 0)
+            return ASSAY_ERR_NOMEM;
+    }
+    s->facts.blocks_n = s->place.n;
+    return 0;
+}
+
+static int open_file(struct as_trace_stream *s, int at, const char *path, struct assay_error *err)
+{
+    struct as_trace_head head = {0};
+    struct stat status;
+    s->fd = as_foreign_open(at, path, AS_FOREIGN_NO_LINK, &status);
+    if (s->fd < 0)
+        return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
+                            "%s: cannot be read: %s", path, as_foreign_reason(errno));
+    const ssize_t got = pread(s->fd, &head, sizeof head, 0);
+    AS_TRY(check_head(path, &head, got < 0 ? 0 : (size_t)got, err));
+    set_clock(s, &head);
+    set_facts(s, &head);
+    s->facts.size_b = (uint64_t)status.st_size;
+    return make_index(s, &head) < 0 ? as_error_nomem(err, "the index of a trace") : 0;
+}
+
+int as_trace_stream_open(int at, const char *path, struct as_trace_stream **out,
+                         struct assay_error *err)
+{
+    struct as_trace_stream *s = as_calloc(1, sizeof *s);
+    *out = s;
+    if (!s)
+        return as_error_nomem(err, "a trace");
+    s->fd = -1;
+    const int rc = open_file(s, at, path, err);
+    if (rc < 0)
+        as_trace_stream_close(out);
+    return rc;
+}
+
+void as_trace_stream_close(struct as_trace_stream **stream)
+{
+    struct as_trace_stream *s = *stream;
+    *stream = NULL;
+    if (!s)
+        return;
+    if (s->fd >= 0)
+        close(s->fd);
+    as_vec_fini(&s->place);
+    as_vec_fini(&s->list);
+    as_free(s->bytes);
+    as_free(s);
+}
+
+const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_stream *stream)
+{
+    return &stream->facts;
+}
+
+/* ---- Events ------------------------------------------------------------------------------- */
+
+static int load_block(struct as_trace_stream *s, struct assay_error *err)
+{
+    const struct place place = s->place.at[s->next++];
+    const size_t head_b = sizeof(struct as_trace_block), size_b = place.used_b - head_b;
+    if (!s->bytes || s->bytes_cap < size_b) {
+        as_free(s->bytes);
+        s->bytes_cap = 0;
+        s->bytes = as_malloc(size_b ? size_b : 1);
+        if (!s->bytes)
+            return as_error_nomem(err, "a block of a trace");
+        s->bytes_cap = size_b;
+    }
+    const ssize_t got = pread(s->fd, s->bytes, size_b, (off_t)(place.offset + head_b));
+    if (got < 0)
+        return as_error_set(err, ASSAY_ERR_IO, "a stream of events cannot be read: %s",
+                            strerror(errno));
+    s->facts.damaged_n += (size_t)got < size_b;
+    s->cursor = as_read_of(s->bytes, (size_t)got);
+    s->tick = place.tick;
+    return 0;
+}
+
+static int64_t unzigzag(uint64_t value)
+{
+    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
+{
+    const uint64_t n = as_read_uleb(&s->cursor);
+    uint64_t value = 0;
+    if (n > as_read_left(&s->cursor)) { /* each takes a byte at least */
+        as_read_fail(&s->cursor);
+        return 0;
+    }
+    if (as_vec_reserve(&s->list, (size_t)n + 1) < 0)
+        return ASSAY_ERR_NOMEM;
+    for (uint64_t i = 0; i < n; i++) {
+        value += (uint64_t)unzigzag(as_read_uleb(&s->cursor));
+        s->list.at[i] = value;
+    }
+    out->list = s->list.at;
+    out->list_n = (size_t)n;
+    return 0;
+}
+
+static struct as_view read_text(struct as_read *r)
+{
+    const uint64_t n = as_read_uleb(r);
+    const uint8_t *p = as_read_bytes(r, n);
+    return p ? (struct as_view){(const char *)p, (size_t)n} : (struct as_view){"", 0};
+}
+
+static int read_fields(struct as_trace_stream *s, const char *fields, struct as_trace_event *out)
+{
+    bool first = true;
+    for (unsigned i = 0; *fields; fields++) {
+        if (*fields == 'u')
+            out->field[i++] = (int64_t)as_read_uleb(&s->cursor);
+        else if (*fields == 's')
+            out->field[i++] = unzigzag(as_read_uleb(&s->cursor));
+        else if (*fields == 'l' && read_list(s, out) < 0)
+            return ASSAY_ERR_NOMEM;
+        else if (*fields == 't') {
+            *(first ? &out->text : &out->value) = read_text(&s->cursor);
+            first = false;
+        }
+    }
+    return 0;
+}
+
+/* The record at the cursor; a bad one ends the block. */
+static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
+{
+    static const uint8_t bytes[] = {0, 2, 4, 8};
+    memset(out, 0, sizeof *out);
+    const uint8_t lead = as_read_u8(&s->cursor);
+    const unsigned kind = lead & 63, code = lead >> 6;
+    const uint64_t since = code ? as_read_uint(&s->cursor, bytes[code]) : 0;
+    /* Later than the next block, which may have been read without this one, is damage. */
+    const uint64_t most = s->next < s->place.n ? s->place.at[s->next].tick : UINT64_MAX;
+    if (kind == AS_TRACE_NONE || kind >= AS_TRACE_KINDS_N || since > most - s->tick) {
+        as_read_fail(&s->cursor);
+        return 0;
+    }
+    s->tick += since;
+    out->kind = (uint8_t)kind;
+    out->raw_ns = raw_of(s, s->tick);
+    return read_fields(s, fields_of[kind], out);
+}
+
+int as_trace_stream_next(struct as_trace_stream *s, struct as_trace_event *out,
+                         struct assay_error *err)
+{
+    for (;;) {
+        while (as_read_left(&s->cursor) == 0) {
+            if (s->next >= s->place.n)
+                return 0;
+            AS_TRY(load_block(s, err));
+        }
+        if (read_record(s, out) < 0)
+            return as_error_nomem(err, "a record of a trace");
+        if (!s->cursor.bad) {
+            s->facts.records_n++;
+            return 1;
+        }
+        s->facts.damaged_n++;
+        s->cursor = as_read_of(NULL, 0);
+    }
+}
+
+int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay_error *err)
+{
+    size_t low = 0, high = s->place.n;
+    struct as_trace_event event;
+    while (low < high) { /* blocks that begin before */
+        const size_t middle = low + (high - low) / 2;
+        if (raw_of(s, s->place.at[middle].tick) < raw_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    s->next = low ? low - 1 : 0;
+    s->cursor = as_read_of(NULL, 0);
+    for (;;) {
+        const struct as_read before = s->cursor;
+        const uint64_t tick = s->tick;
+        const size_t next = s->next;
+        const int rc = as_trace_stream_next(s, &event, err);
+        if (rc <= 0)
+            return rc;
+        s->facts.records_n--;
+        if (event.raw_ns < raw_ns)
+            continue;
+        if (s->next == next) {
+            s->cursor = before;
+            s->tick = tick;
+        } else { /* it is the first of its block */
+            s->next--;
+            s->cursor = as_read_of(NULL, 0);
+        }
+        return 0;
+    }
+}

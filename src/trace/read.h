@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading streams that agents wrote: foreign bytes. A thread's events come in the order of time, in
+ * nanoseconds; a time is found by the index of blocks, and only the block that is read is in
+ * memory. What is damaged is left out and counted. One thread uses a stream at a time.
+ */
+#ifndef AS_TRACE_READ_H
+#define AS_TRACE_READ_H
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "trace/record.h"
+
+/* Fields of numbers, by kind as in AS_TRACE_KINDS; a shorter name for those that are used most. */
+struct as_trace_event {
+    int64_t raw_ns; /* CLOCK_MONOTONIC_RAW of its machine */
+    uint8_t kind;   /* as_trace_kind */
+    union {
+        int64_t field[8];
+        int64_t name; /* ENTER, LEAVE, EVENT, COUNTER: as_trace_name */
+        struct {
+            int64_t partner, tag, size_b, comm, request, bits;
+        } message; /* SEND, POST; RECEIVE (no bits); PROBE (request: found) */
+        struct {
+            int64_t comm, request, root, sent_b, received_b, bits;
+        } collective;
+        struct {
+            int64_t comm, global, size, rank, bits;
+        } comm;
+        struct {
+            int64_t address, kind;
+        } lock;
+        struct {
+            int64_t region, index, threads;
+        } parallel; /* PARALLEL: index is the threads asked for, threads the function */
+        struct {
+            int64_t fd, size_b, offset;
+        } io;
+        struct {
+            int64_t address, size_b;
+        } memory;
+    };
+    struct as_view text, value; /* until the next call; `value` of a FACT */
+    const uint64_t *list;       /* until the next call */
+    size_t list_n;
+};
+
+struct as_trace_stream_facts {
+    uint32_t pid, tid, parent_tid;
+    uint32_t clock, end; /* as_trace_clock, as_trace_end */
+    int end_errno;
+    bool is_ring;         /* what was before its first block is gone */
+    uint64_t blocks_n;    /* that can be read */
+    uint64_t records_n;   /* read until now */
+    uint64_t lost_n;      /* records that were not written */
+    uint64_t damaged_n;   /* blocks of which some or all could not be read, until now */
+    uint64_t size_b;      /* of the file */
+    int64_t begin_raw_ns; /* of the stream */
+    int64_t end_raw_ns;   /* its latest pair of clocks: it is not shorter than that */
+    int64_t monotonic_less_raw_ns, real_less_raw_ns; /* at its beginning */
+    int64_t residual_ns; /* how far blocks' pairs of clocks lie from the straight line, at most */
+    char name[AS_TRACE_NAME_B];
+};
+
+struct as_trace_stream;
+
+/* `path` relative to the directory `at`, or AT_FDCWD. Errors: NOT_FOUND and IO (of the file),
+ * CORRUPT (no stream), UNSUPPORTED (of another version), NOMEM. */
+int as_trace_stream_open(int at, const char *path, struct as_trace_stream **out,
+                         struct assay_error *err);
+void as_trace_stream_close(struct as_trace_stream **stream); /* NULL inside is fine */
+const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_stream *stream);
+
+/* 1 and the next event, 0 at the end. Errors: IO, NOMEM. */
+int as_trace_stream_next(struct as_trace_stream *stream, struct as_trace_event *out,
+                         struct assay_error *err);
+/* The next event will be the first at `raw_ns` or later (the very first: INT64_MIN). Reads one
+ * block. Errors: as above. */
+int as_trace_stream_seek(struct as_trace_stream *stream, int64_t raw_ns, struct assay_error *err);
+
+/* "enter", "send", ...; "?" for a number that is no kind. And "mpi-point", ... */
+const char *as_trace_kind_name(unsigned kind);
+const char *as_trace_group_name(unsigned group);
+
+/* ---- A run -------------------------------------------------------------------------------- */
+
+struct as_trace_name {
+    uint32_t group;   /* as_trace_group */
+    const char *text; /* NULL: nobody defined this number */
+};
+
+struct as_trace_comm {
+    uint64_t comm;   /* in events of this process, from 1 */
+    uint64_t global; /* the same in all its processes, and of no other; 0: not known */
+    uint64_t size;
+    int64_t rank; /* of this process in it */
+    uint64_t bits;
+    const char *name;       /* NULL: it has none */
+    const uint64_t *member; /* world ranks (of an inter-communicator those of the other group) */
+    size_t member_n;
+};
+
+/* From one execution of a program to the next. */
+struct as_trace_process {
+    uint32_t pid;
+    uint64_t begun_ns;                       /* of its name: CLOCK_MONOTONIC */
+    int64_t rank, size;                      /* in MPI_COMM_WORLD; -1: no rank */
+    const char *machine;                     /* "": not known */
+    struct as_trace_stream *definitions;     /* NULL: there are none */
+    AS_VEC(struct as_trace_stream *) thread; /* by when they began */
+    AS_VEC(struct as_trace_name) name;       /* by number */
+    AS_VEC(struct as_trace_comm) comm;       /* in order of definition */
+    AS_VEC(char *) owned;
+};
+
+struct as_trace {
+    AS_VEC(struct as_trace_process) process; /* by rank, then by when they began */
+    uint64_t damaged_n;                      /* files and definitions that make no sense */
+};
+
+/* All streams of a directory, with definitions read. Errors: NOT_FOUND, NOMEM, IO. */
+int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err);
+void as_trace_close(struct as_trace *trace);
+
+/* What ENTER and the like name; text "?" where nobody said. */
+struct as_trace_name as_trace_name_of(const struct as_trace_process *process, int64_t number);
+/* NULL: not defined. */
+const struct as_trace_comm *as_trace_comm_of(const struct as_trace_process *process, int64_t comm);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All streams of a run: which belong to one process, what the numbers in them stand for.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "trace/read.h"
+
+/* Numbers are given from 1 on, one after the other: what lies far above is damage. */
+#define NAMES_MOST (1u << 22)
+
+/* ---- Definitions -------------------------------------------------------------------------- */
+
+static const char *own_text(struct as_trace_process *p, struct as_view text)
+{
+    char *copy = as_malloc(text.n + 1);
+    if (!copy)
+        return NULL;
+    if (text.n)
+        memcpy(copy, text.p, text.n);
+    copy[text.n] = 0;
+    if (as_vec_push(&p->owned, copy) == 0)
+        return copy;
+    as_free(copy);
+    return NULL;
+}
+
+static int define_name(struct as_trace *trace, struct as_trace_process *p,
+                       const struct as_trace_event *e)
+{
+    const uint64_t number = (uint64_t)e->field[0];
+    if (number >= NAMES_MOST || e->field[1] < 0 || e->field[1] >= AS_TRACE_GROUPS_N) {
+        trace->damaged_n++;
+        return 0;
+    }
+    while (p->name.n <= number)
+        if (as_vec_push(&p->name, (struct as_trace_name){0, NULL}) < 0)
+            return ASSAY_ERR_NOMEM;
+    const char *text = own_text(p, e->text);
+    p->name.at[number] = (struct as_trace_name){(uint32_t)e->field[1], text};
+    return text ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static int define_comm(struct as_trace_process *p, const struct as_trace_event *e)
+{
+    struct as_trace_comm comm = {.comm = (uint64_t)e->comm.comm,
+                                 .global = (uint64_t)e->comm.global,
+                                 .size = (uint64_t)e->comm.size,
+                                 .rank = e->comm.rank,
+                                 .bits = (uint64_t)e->comm.bits,
+                                 .member_n = e->list_n};
+    if (e->list_n) {
+        const struct as_view bytes = {(const char *)(const void *)e->list,
+                                      e->list_n * sizeof *e->list};
+        comm.member = (const uint64_t *)(const void *)own_text(p, bytes);
+        if (!comm.member)
+            return ASSAY_ERR_NOMEM;
+    }
+    return as_vec_push(&p->comm, comm);
+}
+
+static int name_comm(struct as_trace *trace, struct as_trace_process *p,
+                     const struct as_trace_event *e)
+{
+    for (size_t i = p->comm.n; i-- > 0;)
+        if (p->comm.at[i].comm == (uint64_t)e->field[0]) {
+            p->comm.at[i].name = own_text(p, e->text);
+            return p->comm.at[i].name ? 0 : ASSAY_ERR_NOMEM;
+        }
+    trace->damaged_n++;
+    return 0;
+}
+
+static int define(struct as_trace *trace, struct as_trace_process *p,
+                  const struct as_trace_event *e)
+{
+    switch (e->kind) {
+    case AS_TRACE_NAME:
+        return define_name(trace, p, e);
+    case AS_TRACE_COMM:
+        return define_comm(p, e);
+    case AS_TRACE_COMM_NAME:
+        return name_comm(trace, p, e);
+    case AS_TRACE_WORLD:
+        p->rank = e->field[0];
+        p->size = e->field[1];
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static int read_definitions(struct as_trace *trace, struct as_trace_process *p,
+                            struct assay_error *err)
+{
+    struct as_trace_event event;
+    int rc;
+    while ((rc = as_trace_stream_next(p->definitions, &event, err)) > 0)
+        if (define(trace, p, &event) < 0)
+            return as_error_nomem(err, "the definitions of a trace");
+    AS_TRY(rc);
+    trace->damaged_n += as_trace_stream_facts(p->definitions)->damaged_n;
+    p->machine = as_trace_stream_facts(p->definitions)->name;
+    return as_trace_stream_seek(p->definitions, INT64_MIN, err);
+}
+
+/* ---- Files -------------------------------------------------------------------------------- */
+
+/* "stream.PID.TIME.TID" */
+static bool parse_name(const char *name, uint32_t *pid, uint64_t *time_ns, uint32_t *tid)
+{
+    static const char prefix[] = AS_TRACE_PREFIX ".";
+    int end = 0;
+    return strncmp(name, prefix, sizeof prefix - 1) == 0 &&
+           sscanf(name + sizeof prefix - 1, "%" SCNu32 ".%" SCNu64 ".%" SCNu32 "%n", pid, time_ns,
+                  tid, &end) == 3 &&
+           name[sizeof prefix - 1 + (size_t)end] == 0;
+}
+
+static struct as_trace_process *find_process(struct as_trace *trace, uint32_t pid,
+                                             uint64_t begun_ns)
+{
+    as_vec_foreach (&trace->process, p)
+        if (p->pid == pid && p->begun_ns == begun_ns)
+            return p;
+    const struct as_trace_process p = {
+        .pid = pid, .begun_ns = begun_ns, .rank = -1, .size = -1, .machine = ""};
+    if (as_vec_push(&trace->process, p) < 0)
+        return NULL;
+    return &trace->process.at[trace->process.n - 1];
+}
+
+static int add_stream(struct as_trace *trace, int directory, const char *name,
+                      struct assay_error *err)
+{
+    struct as_trace_stream *stream;
+    uint32_t pid, tid;
+    uint64_t begun_ns;
+    if (!parse_name(name, &pid, &begun_ns, &tid))
+        return 0;
+    const int rc = as_trace_stream_open(directory, name, &stream, err);
+    if (rc == ASSAY_ERR_NOMEM)
+        return rc;
+    if (rc < 0 || as_trace_stream_facts(stream)->pid != pid ||
+        as_trace_stream_facts(stream)->tid != tid) {
+        as_trace_stream_close(&stream);
+        trace->damaged_n++;
+        return 0;
+    }
+    struct as_trace_process *p = find_process(trace, pid, begun_ns);
+    if (p && tid == 0 && !p->definitions)
+        p->definitions = stream;
+    else if (!p || as_vec_push(&p->thread, stream) < 0) {
+        as_trace_stream_close(&stream);
+        return as_error_nomem(err, "the streams of a trace");
+    }
+    return 0;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct as_trace_process *x = a, *y = b;
+    if (x->rank != y->rank) /* those without come last */
+        return (uint64_t)x->rank < (uint64_t)y->rank ? -1 : 1;
+    if (x->begun_ns != y->begun_ns)
+        return x->begun_ns < y->begun_ns ? -1 : 1;
+    return x->pid < y->pid ? -1 : x->pid > y->pid;
+}
+
+static int by_beginning(const void *a, const void *b)
+{
+    const struct as_trace_stream_facts *x =
+        as_trace_stream_facts(*(struct as_trace_stream *const *)a);
+    const struct as_trace_stream_facts *y =
+        as_trace_stream_facts(*(struct as_trace_stream *const *)b);
+    if (x->begin_raw_ns != y->begin_raw_ns)
+        return x->begin_raw_ns < y->begin_raw_ns ? -1 : 1;
+    return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *err)
+{
+    for (struct dirent *entry; (entry = readdir(dir));)
+        AS_TRY(add_stream(trace, dirfd(dir), entry->d_name, err));
+    as_vec_foreach (&trace->process, p) {
+        if (p->definitions)
+            AS_TRY(read_definitions(trace, p, err));
+        if (p->thread.n > 1)
+            qsort(p->thread.at, p->thread.n, sizeof *p->thread.at, by_beginning);
+    }
+    if (trace->process.n > 1)
+        qsort(trace->process.at, trace->process.n, sizeof *trace->process.at, by_rank);
+    return 0;
+}
+
+int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err)
+{
+    *out = (struct as_trace){0};
+    DIR *dir = opendir(directory);
+    if (!dir)
+        return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
+                            "%s: the streams of a trace cannot be read: %s", directory,
+                            strerror(errno));
+    const int rc = read_directory(out, dir, err);
+    closedir(dir);
+    if (rc < 0)
+        as_trace_close(out);
+    return rc;
+}
+
+static void close_process(struct as_trace_process *p)
+{
+    as_trace_stream_close(&p->definitions);
+    as_vec_foreach (&p->thread, stream)
+        as_trace_stream_close(stream);
+    as_vec_foreach (&p->owned, text)
+        as_free(*text);
+    as_vec_fini(&p->thread);
+    as_vec_fini(&p->name);
+    as_vec_fini(&p->comm);
+    as_vec_fini(&p->owned);
+}
+
+void as_trace_close(struct as_trace *trace)
+{
+    as_vec_foreach (&trace->process, p)
+        close_process(p);
+    as_vec_fini(&trace->process);
+}
+
+struct as_trace_name as_trace_name_of(const struct as_trace_process *process, int64_t number)
+{
+    if (number > 0 && (uint64_t)number < process->name.n && process->name.at[number].text)
+        return process->name.at[number];
+    return (struct as_trace_name){AS_TRACE_OF_USER, "?"};
+}
+
+/* The latest of a number: they are not given twice, but for a damaged file. */
+const struct as_trace_comm *as_trace_comm_of(const struct as_trace_process *process, int64_t comm)
+{
+    for (size_t i = process->comm.n; i-- > 0;)
+        if (process->comm.at[i].comm == (uint64_t)comm)
+            return &process->comm.at[i];
+    return NULL;
+}

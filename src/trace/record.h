@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams of what happened in a program, as bytes: one file for each thread and one of definitions
+ * for each process, a page of facts and then blocks of one size. The agent writes them (write.h),
+ * read.h reads them; doc/trace.md has the format. Neither side trusts the other's numbers.
+ */
+#ifndef AS_TRACE_RECORD_H
+#define AS_TRACE_RECORD_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#define AS_TRACE_PREFIX  "stream"            /* stream.PID.TIME.TID; definitions have TID 0 */
+#define AS_TRACE_MAGIC   0x4543415254415353u /* "SSATRACE" */
+#define AS_TRACE_VERSION 1u
+#define AS_TRACE_PAGE_B  4096u
+#define AS_TRACE_BLOCK_B (256u << 10)
+#define AS_TRACE_NAME_B  64u
+
+/* The clock of stamps. */
+enum as_trace_clock {
+    AS_TRACE_TSC,   /* the processor's time-stamp counter, which does not change its rate */
+    AS_TRACE_KERNEL /* CLOCK_MONOTONIC_RAW in nanoseconds */
+};
+
+/* Why nothing more was written. */
+enum as_trace_end {
+    AS_TRACE_OPEN,   /* nobody said so: the program was killed, or goes on */
+    AS_TRACE_CLOSED, /* the thread or the process ended */
+    AS_TRACE_LIMIT,  /* the run's limit of size */
+    AS_TRACE_REFUSED /* a disk that is full and the like: end_errno */
+};
+
+/* A stamp and CLOCK_MONOTONIC_RAW at one moment. */
+struct as_trace_pair {
+    uint64_t tick;
+    int64_t raw_ns;
+};
+
+/* The first page of a file. */
+struct as_trace_head {
+    _Atomic uint64_t magic; /* written last */
+    uint32_t version, block_b;
+    uint32_t pid, tid;   /* tid 0: the definitions of the process */
+    uint32_t parent_tid; /* who made the thread; 0: not known */
+    uint32_t clock;      /* as_trace_clock */
+    uint32_t ring_n;     /* blocks that are kept, the latest; 0: all */
+    _Atomic uint32_t end;
+    int32_t end_errno;
+    uint32_t unused;
+    uint64_t tick_hz; /* measured before the program began; 0: not known */
+    struct as_trace_pair begin, latest;
+    int64_t monotonic_ns, real_ns; /* CLOCK_MONOTONIC, CLOCK_REALTIME at `begin` */
+    _Atomic uint64_t blocks_n;     /* begun; number k stands at place k, or k modulo ring_n */
+    _Atomic uint64_t lost;         /* records of handlers that interrupted us, or too long ones */
+    char name[AS_TRACE_NAME_B];    /* of the thread, or of the machine in definitions */
+};
+
+struct as_trace_block {
+    uint64_t number;         /* from 0 */
+    _Atomic uint32_t used_b; /* with this head: what is whole */
+    _Atomic uint32_t magic;  /* AS_TRACE_BLOCK_MAGIC, written last */
+    uint64_t tick;           /* of its first record, from which stamps count */
+    struct as_trace_pair at; /* a little later */
+    uint64_t before_n;       /* records of the stream before this block */
+};
+#define AS_TRACE_BLOCK_MAGIC 0x4b4c4254u /* "TBLK" */
+
+_Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_block) == 48,
+               "layout of traces");
+
+/*
+ * A record: a byte, of which 6 bits are the kind and 2 say in how many bytes (0, 2, 4, 8) the ticks
+ * since the record before follow; then the fields of its kind: u unsigned and s signed numbers
+ * (LEB128, signed ones zigzag: 0, -1, 1, -2 ...), t a text (length, bytes), l a list (length,
+ * zigzag differences). Those of one call that have no time of their own have the time of its
+ * enter or leave.
+ */
+#define AS_TRACE_KINDS(X)                                                                          \
+    X(ENTER, "enter", "u")    /* name */                                                           \
+    X(LEAVE, "leave", "u")    /* name */                                                           \
+    X(NAME, "name", "uut")    /* number, group, text */                                            \
+    X(FACT, "fact", "tt")     /* of the process: key, value */                                     \
+    X(WORLD, "world", "uuu")  /* rank, size, thread level */                                       \
+    X(COMM, "comm", "uuuuul") /* comm, global, size, own rank, bits, members' world ranks */       \
+    X(COMM_NAME, "comm name", "ut")                                                                \
+    X(COMM_FREE, "comm free", "u")                                                                 \
+    X(SEND, "send", "ssuuuu")      /* partner, tag, bytes, comm, request, bits */                  \
+    X(POST, "post", "ssuuuu")      /* a receive is asked for: as send; may be any partner, tag */  \
+    X(RECEIVE, "receive", "ssuuu") /* is done: partner, tag, bytes, comm, request */               \
+    X(START, "start", "u")         /* request of a persistent operation */                         \
+    X(DONE, "done", "u")           /* request of a send or collective operation */                 \
+    X(CANCELLED, "cancelled", "u")                                                                 \
+    X(FREED, "freed", "u")                                                                         \
+    X(COLLECTIVE, "collective", "uusuuu")   /* comm, request, root, bytes sent, received, bits */  \
+    X(PROBE, "probe", "ssuuu")              /* partner, tag, bytes, comm, found */                 \
+    X(RMA, "rma", "suu")                    /* target, bytes, window */                            \
+    X(WINDOW, "window", "uu")               /* window, comm */                                     \
+    X(THREAD_CREATE, "thread create", "uu") /* handle, function */                                 \
+    X(THREAD_BEGIN, "thread begin", "uu")   /* handle, parent's tid */                             \
+    X(THREAD_END, "thread end", "")                                                                \
+    X(THREAD_JOIN, "thread join", "u")      /* handle */                                           \
+    X(LOCK_WAIT, "lock wait", "uu")         /* lock, as_trace_lock */                              \
+    X(LOCK_HELD, "lock held", "uu")         /* lock, as_trace_lock */                              \
+    X(LOCK_RELEASED, "lock released", "uu") /* lock, as_trace_lock */                              \
+    X(PARALLEL, "parallel", "uuu")          /* region, threads asked for, function */              \
+    X(PARALLEL_END, "parallel end", "u")                                                           \
+    X(IMPLICIT, "implicit task", "uuu")        /* region, index, threads */                        \
+    X(IMPLICIT_END, "implicit task end", "uu") /* region, index */                                 \
+    X(BARRIER, "barrier", "uu")                /* region, as_trace_sync */                         \
+    X(BARRIER_END, "barrier end", "uu")                                                            \
+    X(WORK, "work", "uuu") /* region, as_trace_work, iterations or 0 */                            \
+    X(WORK_END, "work end", "uu")                                                                  \
+    X(TASK_CREATE, "task create", "uuu") /* task, by task, function */                             \
+    X(TASK_BEGIN, "task begin", "u")     /* begins or goes on */                                   \
+    X(TASK_END, "task end", "uu")        /* task, whether complete */                              \
+    X(IO, "io", "uss")                   /* descriptor, bytes (-1: failed), offset or -1 */        \
+    X(FILE_OPEN, "file open", "st")      /* descriptor (-1: failed), path */                       \
+    X(FILE_CLOSE, "file close", "u")                                                               \
+    X(ALLOCATE, "allocate", "uu") /* address, bytes */                                             \
+    X(RELEASE, "release", "u")    /* address */                                                    \
+    X(SAMPLE, "sample", "ul")     /* address, callers */                                           \
+    X(CALLERS, "callers", "l")    /* of the enter before */                                        \
+    X(EVENT, "event", "uu")       /* name, bits of a double */                                     \
+    X(COUNTER, "counter", "us")   /* name, value */                                                \
+    X(LOST, "lost", "u")          /* so many records are missing here */                           \
+    X(OFF, "off", "u")            /* as_trace_off: nothing is recorded from here */                \
+    X(ON, "on", "")                                                                                \
+    X(MODULE, "module", "uuut") /* start, bytes, offset in the file, path */                       \
+    X(FORK, "fork", "u")        /* child's pid */                                                  \
+    X(EXEC, "exec", "t")        /* path */
+
+#define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
+enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
+#undef AS_TRACE_ENUM
+_Static_assert(AS_TRACE_KINDS_N <= 64, "6 bits are the kind");
+
+/* What a name stands for. */
+#define AS_TRACE_GROUPS(X)                                                                         \
+    X(MPI_POINT, "mpi-point")                                                                      \
+    X(MPI_COLLECTIVE, "mpi-collective")                                                            \
+    X(MPI_COMPLETION, "mpi-completion")                                                            \
+    X(MPI_RMA, "mpi-rma")                                                                          \
+    X(MPI_IO, "mpi-io")                                                                            \
+    X(MPI_OTHER, "mpi-other")                                                                      \
+    X(OPENMP, "openmp")                                                                            \
+    X(THREAD, "thread")                                                                            \
+    X(LOCK, "lock")                                                                                \
+    X(FILES, "io")                                                                                 \
+    X(MEMORY, "memory")                                                                            \
+    X(PROCESS, "process")                                                                          \
+    X(USER, "user")                                                                                \
+    X(COUNTED, "counter")
+#define AS_TRACE_ENUM(group, name) AS_TRACE_OF_##group,
+enum as_trace_group { AS_TRACE_GROUPS(AS_TRACE_ENUM) AS_TRACE_GROUPS_N };
+#undef AS_TRACE_ENUM
+
+enum as_trace_lock {
+    AS_TRACE_MUTEX,
+    AS_TRACE_READ,
+    AS_TRACE_WRITE,
+    AS_TRACE_CONDITION,
+    AS_TRACE_CRITICAL,
+    AS_TRACE_OMP_LOCK,
+    AS_TRACE_ORDERED,
+    AS_TRACE_SPIN
+};
+enum as_trace_sync {
+    AS_TRACE_EXPLICIT,
+    AS_TRACE_IMPLIED,
+    AS_TRACE_TASKWAIT,
+    AS_TRACE_TASKGROUP,
+    AS_TRACE_POSIX
+};
+enum as_trace_work { AS_TRACE_LOOP, AS_TRACE_SECTIONS, AS_TRACE_SINGLE, AS_TRACE_TASKLOOP };
+enum as_trace_off { AS_TRACE_BY_USER, AS_TRACE_BY_LIMIT, AS_TRACE_BY_REQUEST };
+
+/* Bits of a send or post. */
+#define AS_TRACE_PERSISTENT  1u /* nothing is sent before it is started */
+#define AS_TRACE_SYNCHRONOUS 2u
+#define AS_TRACE_BUFFERED    4u
+#define AS_TRACE_READY       8u
+#define AS_TRACE_MATCHED     16u /* the receive of a message that a probe has taken */
+/* Bits of a communicator. */
+#define AS_TRACE_INTER 1u /* partners are ranks of the other group */
+#define AS_TRACE_CUT   2u /* members are more than are listed */
+/* Partners that are no ranks. */
+#define AS_TRACE_ANY     (-1)
+#define AS_TRACE_NOBODY  (-2) /* MPI_PROC_NULL */
+#define AS_TRACE_NO_ROOT (-1)
+
+#endif

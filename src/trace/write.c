@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of streams, made longer by a block and mapped block by block; see write.h. System calls are
+ * made directly, since the program may have functions of their names.
+ */
+#include "trace/write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* ---- Clocks ------------------------------------------------------------------------------- */
+
+static int64_t clock_ns(clockid_t clock)
+{
+    struct timespec t = {0};
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* Of several readings the one that took least: an interrupt may lie in any. */
+static struct as_trace_pair read_pair(const struct as_trace_writer *w)
+{
+    struct as_trace_pair best = {0};
+    uint64_t least = UINT64_MAX;
+    if (w->clock != AS_TRACE_TSC) {
+        best.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
+        best.tick = (uint64_t)best.raw_ns;
+        return best;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        const uint64_t before = __rdtsc();
+        const int64_t ns = clock_ns(CLOCK_MONOTONIC_RAW);
+        const uint64_t took = __rdtsc() - before;
+        if (took >= least)
+            continue;
+        least = took;
+        best = (struct as_trace_pair){before + took / 2, ns};
+    }
+    return best;
+}
+
+/* ---- The file ----------------------------------------------------------------------------- */
+
+static int open_stream_file(const char *path, int flags)
+{
+    const long fd = syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+    return fd < 0 ? -errno : (int)fd;
+}
+
+/* Really there: a write to a hole on a full disk would kill the program, and so would growing the
+ * file over its limit. */
+static int allocate_block(int fd, uint64_t offset, uint64_t size_b)
+{
+    struct rlimit limit;
+    int error = EINTR;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+        offset + size_b > limit.rlim_cur)
+        return -EFBIG;
+    for (unsigned i = 0; i < 16 && error == EINTR; i++)
+        error = posix_fallocate(fd, (off_t)offset, (off_t)size_b);
+    return -error;
+}
+
+static uint64_t place_of(const struct as_trace_head *head, uint64_t number)
+{
+    const uint64_t place = head->ring_n ? number % head->ring_n : number;
+    return AS_TRACE_PAGE_B + place * AS_TRACE_BLOCK_B;
+}
+
+static void *map_at(int fd, uint64_t offset, size_t size_b)
+{
+    void *at = mmap(NULL, size_b, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+    return at == MAP_FAILED ? NULL : at;
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------- */
+
+static bool is_affordable(struct as_trace_writer *w, uint64_t number)
+{
+    const bool grows = w->head->ring_n == 0 || number < w->head->ring_n;
+    if (!w->budget_b || !grows)
+        return true;
+    if (atomic_fetch_sub(w->budget_b, AS_TRACE_BLOCK_B) >= (int64_t)AS_TRACE_BLOCK_B)
+        return true;
+    atomic_fetch_add(w->budget_b, AS_TRACE_BLOCK_B);
+    return false;
+}
+
+static void drop_block(struct as_trace_writer *w)
+{
+    if (w->block)
+        munmap(w->block, AS_TRACE_BLOCK_B);
+    w->block = NULL;
+    w->at = w->limit = NULL;
+}
+
+static int begin_block(struct as_trace_writer *w, int fd, uint64_t number, uint64_t tick)
+{
+    const uint64_t offset = place_of(w->head, number);
+    const bool grows = w->head->ring_n == 0 || number < w->head->ring_n;
+    const int rc = grows ? allocate_block(fd, offset, AS_TRACE_BLOCK_B) : 0;
+    struct as_trace_block *block = rc < 0 ? NULL : map_at(fd, offset, AS_TRACE_BLOCK_B);
+    if (!block)
+        return rc < 0 ? rc : -errno;
+    /* In a ring it is another's until here. */
+    atomic_store_explicit(&block->magic, 0, memory_order_release);
+    block->number = number;
+    block->before_n = w->records_n;
+    block->at = read_pair(w);
+    block->tick = w->tick = tick > w->tick ? tick : w->tick;
+    atomic_store(&block->used_b, (uint32_t)sizeof *block);
+    atomic_store_explicit(&block->magic, AS_TRACE_BLOCK_MAGIC, memory_order_release);
+    w->block = block;
+    w->at = (uint8_t *)(block + 1);
+    w->limit = (uint8_t *)block + AS_TRACE_BLOCK_B - AS_TRACE_SLACK_B;
+    w->head->latest = block->at;
+    atomic_store_explicit(&w->head->blocks_n, number + 1, memory_order_release);
+    return 0;
+}
+
+static void stop_writing(struct as_trace_writer *w, enum as_trace_end end, int error)
+{
+    w->head->end_errno = error;
+    atomic_store_explicit(&w->head->end, (uint32_t)end, memory_order_release);
+    drop_block(w);
+}
+
+/* A full block has room for no more records, but one of 2 numbers. */
+static void tell_stopped(struct as_trace_writer *w, uint64_t tick)
+{
+    uint8_t *at = as_trace_lead(w, w->at, AS_TRACE_OFF, tick);
+    as_trace_commit(w, as_trace_number(at, AS_TRACE_BY_LIMIT));
+}
+
+bool as_trace_writer_turn(struct as_trace_writer *w, uint64_t tick)
+{
+    const int saved = errno;
+    if (!w->block)
+        return false;
+    const uint64_t number = w->head->blocks_n;
+    const bool affordable = is_affordable(w, number);
+    if (w->handlers_lost) {
+        atomic_fetch_add(&w->head->lost, w->handlers_lost);
+        w->handlers_lost = 0;
+    }
+    if (!affordable) {
+        tell_stopped(w, tick);
+        stop_writing(w, AS_TRACE_LIMIT, 0);
+        return false;
+    }
+    const int fd = open_stream_file(w->path, O_RDWR);
+    struct as_trace_block *full = w->block;
+    const int rc = fd < 0 ? fd : begin_block(w, fd, number, tick);
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    if (rc < 0)
+        stop_writing(w, AS_TRACE_REFUSED, -rc);
+    else
+        munmap(full, AS_TRACE_BLOCK_B);
+    errno = saved;
+    return rc == 0;
+}
+
+/* ---- The stream --------------------------------------------------------------------------- */
+
+static void copy_name(char *to, size_t n, const char *from)
+{
+    size_t i = 0;
+    for (; from && from[i] && i + 1 < n; i++)
+        to[i] = from[i];
+    to[i] = 0;
+}
+
+static void fill_head(struct as_trace_writer *w, const struct as_trace_writing *how)
+{
+    struct as_trace_head *head = w->head;
+    head->version = AS_TRACE_VERSION;
+    head->block_b = AS_TRACE_BLOCK_B;
+    head->pid = how->pid;
+    head->tid = how->tid;
+    head->parent_tid = how->parent_tid;
+    head->clock = how->clock;
+    head->ring_n = how->ring_n;
+    head->tick_hz = how->tick_hz;
+    head->begin = head->latest = read_pair(w);
+    head->monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+    head->real_ns = clock_ns(CLOCK_REALTIME);
+    copy_name(head->name, sizeof head->name, how->name);
+    w->tick = head->begin.tick;
+}
+
+int as_trace_writer_open(struct as_trace_writer *w, const struct as_trace_writing *how)
+{
+    const int saved = errno;
+    memset(w, 0, offsetof(struct as_trace_writer, path));
+    copy_name(w->path, sizeof w->path, how->path);
+    w->clock = how->clock;
+    w->budget_b = how->budget_b;
+    const int fd = open_stream_file(how->path, O_RDWR | O_CREAT | O_EXCL);
+    int rc = fd < 0 ? fd : allocate_block(fd, 0, AS_TRACE_PAGE_B);
+    w->head = rc < 0 ? NULL : map_at(fd, 0, AS_TRACE_PAGE_B);
+    if (rc == 0 && !w->head)
+        rc = -errno;
+    if (rc == 0) {
+        fill_head(w, how);
+        rc = is_affordable(w, 0) ? begin_block(w, fd, 0, w->tick) : -EDQUOT;
+        if (rc < 0)
+            stop_writing(w, rc == -EDQUOT ? AS_TRACE_LIMIT : AS_TRACE_REFUSED, -rc);
+        atomic_store_explicit(&w->head->magic, AS_TRACE_MAGIC, memory_order_release);
+    } else if (fd >= 0) {
+        syscall(SYS_unlinkat, AT_FDCWD, how->path, 0);
+    }
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    errno = saved;
+    return rc;
+}
+
+void as_trace_writer_stamp(struct as_trace_writer *w)
+{
+    if (w->head && w->block)
+        w->head->latest = read_pair(w);
+}
+
+void as_trace_writer_forget(struct as_trace_writer *w)
+{
+    drop_block(w);
+    if (w->head)
+        munmap(w->head, AS_TRACE_PAGE_B);
+    w->head = NULL;
+    w->busy = false;
+}
+
+void as_trace_writer_close(struct as_trace_writer *w, enum as_trace_end end)
+{
+    const int saved = errno;
+    if (w->head && w->block) {
+        as_trace_writer_stamp(w);
+        atomic_fetch_add(&w->head->lost, w->handlers_lost);
+        stop_writing(w, end, 0);
+    }
+    as_trace_writer_forget(w);
+    errno = saved;
+}
+
+/* ---- Long records ------------------------------------------------------------------------- */
+
+/* Room for so many bytes and what a record has besides. */
+static bool has_room(struct as_trace_writer *w, uint64_t tick, size_t size_b)
+{
+    const size_t most_b = AS_TRACE_BLOCK_B - sizeof *w->block - AS_TRACE_SLACK_B;
+    if (!w->block)
+        return false;
+    if (size_b > most_b) {
+        w->handlers_lost++;
+        return false;
+    }
+    return w->at + size_b < w->limit || as_trace_writer_turn(w, tick);
+}
+
+static uint8_t *put_bytes(uint8_t *at, const char *text, size_t n)
+{
+    at = as_trace_number(at, n);
+    memcpy(at, text, n);
+    return at + n;
+}
+
+/* Texts longer than this are cut. */
+#define TEXT_MOST_B 4096u
+
+static size_t text_size_b(const char *text)
+{
+    const size_t n = strlen(text);
+    return n < TEXT_MOST_B ? n : TEXT_MOST_B;
+}
+
+bool as_trace_put_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                       const uint64_t *field, unsigned n, const char *text)
+{
+    if (!as_trace_take(w))
+        return false;
+    const size_t text_b = text_size_b(text);
+    const char *more = kind == AS_TRACE_FACT ? text + strlen(text) + 1 : NULL;
+    const size_t more_b = more ? text_size_b(more) : 0;
+    const bool fits = has_room(w, tick ? tick : w->tick, text_b + more_b + 16);
+    if (fits) {
+        uint8_t *at = as_trace_lead(w, w->at, kind, tick);
+        for (unsigned i = 0; i < n; i++)
+            at = as_trace_number(at, field[i]);
+        at = put_bytes(at, text, text_b);
+        if (more)
+            at = put_bytes(at, more, more_b);
+        as_trace_commit(w, at);
+    }
+    as_trace_release(w);
+    return fits;
+}
+
+bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                       const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n)
+{
+    if (!as_trace_take(w))
+        return false;
+    const bool fits =
+        list_n < AS_TRACE_BLOCK_B && has_room(w, tick ? tick : w->tick, 10 * list_n + 16);
+    if (fits) {
+        uint8_t *at = as_trace_lead(w, w->at, kind, tick);
+        uint64_t before = 0;
+        for (unsigned i = 0; i < n; i++)
+            at = as_trace_number(at, field[i]);
+        at = as_trace_number(at, list_n);
+        for (size_t i = 0; i < list_n; before = list[i++])
+            at = as_trace_number(at, as_trace_zigzag((int64_t)(list[i] - before)));
+        as_trace_commit(w, at);
+    }
+    as_trace_release(w);
+    return fits;
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Writing a stream from inside a program: no allocation, no lock, no descriptor kept; system calls
+ * only when a block is full. One writer belongs to one thread, or to who holds a lock for it. What
+ * was written is in the file whatever becomes of the program. A record that a signal's handler
+ * would write into the middle of another is counted as lost.
+ */
+#ifndef AS_TRACE_WRITE_H
+#define AS_TRACE_WRITE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#include "trace/record.h"
+
+/* Any record without texts and lists fits. */
+#define AS_TRACE_SLACK_B  128u
+#define AS_TRACE_FIELDS_N 8u
+
+struct as_trace_writer {
+    uint8_t *at, *limit; /* NULL, NULL: nothing is written (any more) */
+    uint64_t tick;       /* of the last record */
+    uint32_t clock;
+    volatile bool busy; /* a record is being written */
+    struct as_trace_block *block;
+    struct as_trace_head *head;
+    uint64_t records_n;
+    _Atomic int64_t *budget_b; /* of the run, shared; NULL: without limit */
+    uint64_t handlers_lost;    /* told by the next block */
+    char path[PATH_MAX];
+};
+
+struct as_trace_writing {
+    const char *path; /* of a new file */
+    uint32_t pid, tid, parent_tid;
+    uint32_t clock; /* as_trace_clock */
+    uint32_t ring_n;
+    uint64_t tick_hz;
+    _Atomic int64_t *budget_b;
+    const char *name;
+};
+
+/* Makes the file with its first block. 0, or -errno; then nothing will be written. */
+int as_trace_writer_open(struct as_trace_writer *w, const struct as_trace_writing *how);
+/* Says that the stream is whole (`end`), and gives back all memory. */
+void as_trace_writer_close(struct as_trace_writer *w, enum as_trace_end end);
+/* After a fork: what is the parent's is let go, and nothing is written. */
+void as_trace_writer_forget(struct as_trace_writer *w);
+/* The latest pair of clocks, for who reads it before the end. */
+void as_trace_writer_stamp(struct as_trace_writer *w);
+/* The next block, of a record at `tick`. False: there is none. */
+bool as_trace_writer_turn(struct as_trace_writer *w, uint64_t tick);
+
+/* A record with text or list, fields in the order of its kind. `text` for both t of a FACT is
+ * "key\0value". False: it is too long, or nothing is written. */
+bool as_trace_put_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                       const uint64_t *field, unsigned n, const char *text);
+bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                       const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n);
+
+static inline uint64_t as_trace_now(const struct as_trace_writer *w)
+{
+    struct timespec t;
+    if (w->clock == AS_TRACE_TSC)
+        return __rdtsc();
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t as_trace_zigzag(int64_t value)
+{
+    return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+}
+
+static inline uint8_t *as_trace_number(uint8_t *at, uint64_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+/* Kind and time. There is room for it. A clock that went back stands still. */
+static inline uint8_t *as_trace_lead(struct as_trace_writer *w, uint8_t *at, unsigned kind,
+                                     uint64_t tick)
+{
+    const uint64_t since = tick > w->tick ? tick - w->tick : 0;
+    const unsigned code = since == 0 ? 0 : since <= UINT16_MAX ? 1 : since <= UINT32_MAX ? 2 : 3;
+    w->tick += since;
+    *at = (uint8_t)(kind | code << 6);
+    memcpy(at + 1, &since, sizeof since);
+    return at + 1 + (code ? 1u << code : 0);
+}
+
+/* All before is in the file: who reads it after a kill sees whole records. */
+static inline void as_trace_commit(struct as_trace_writer *w, uint8_t *at)
+{
+    w->at = at;
+    w->records_n++;
+    atomic_store_explicit(&w->block->used_b, (uint32_t)(at - (uint8_t *)w->block),
+                          memory_order_release);
+}
+
+/* False: a handler interrupted the writing. */
+static inline bool as_trace_take(struct as_trace_writer *w)
+{
+    if (w->busy) {
+        w->handlers_lost++;
+        return false;
+    }
+    w->busy = true;
+    atomic_signal_fence(memory_order_seq_cst);
+    return true;
+}
+
+static inline void as_trace_release(struct as_trace_writer *w)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    w->busy = false;
+}
+
+/* A record of numbers alone; signed ones as zigzag. `tick` 0: the time of the record before. */
+static inline void as_trace_put(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                                const uint64_t *field, unsigned n)
+{
+    if (!as_trace_take(w))
+        return;
+    if (w->at < w->limit || as_trace_writer_turn(w, tick ? tick : w->tick)) {
+        uint8_t *at = as_trace_lead(w, w->at, kind, tick);
+        for (unsigned i = 0; i < n; i++)
+            at = as_trace_number(at, field[i]);
+        as_trace_commit(w, at);
+    }
+    as_trace_release(w);
+}
+
+#endif

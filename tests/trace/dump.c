@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Prints the calls of a trace as tests/trace/programs log them: for each process and thread a line
+ * "process RANK SIZE TID", then one line a call of MPI, with its messages. usage: dump DIRECTORY
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "trace/read.h"
+
+static void show_call(const struct as_trace_event *e)
+{
+    const int64_t *f = e->field;
+    if (e->kind == AS_TRACE_SEND || e->kind == AS_TRACE_POST || e->kind == AS_TRACE_RECEIVE)
+        printf(" %s %" PRId64 " %" PRId64 " %" PRId64 " comm %" PRId64 " request %" PRId64,
+               as_trace_kind_name(e->kind), f[0], f[1], f[2], f[3], f[4]);
+    else if (e->kind == AS_TRACE_COLLECTIVE)
+        printf(" collective %" PRId64 " %" PRId64 " %" PRId64 " comm %" PRId64 " request %" PRId64,
+               f[2], f[3], f[4], f[0], f[1]);
+    else
+        printf(" %s %" PRId64, as_trace_kind_name(e->kind), f[0]);
+}
+
+static int show_stream(const struct as_trace_process *p, struct as_trace_stream *stream)
+{
+    struct as_trace_event e;
+    struct assay_error err;
+    int rc;
+    int64_t latest_ns = INT64_MIN;
+    printf("process %" PRId64 " %" PRId64 " %u\n", p->rank, p->size,
+           as_trace_stream_facts(stream)->tid);
+    while ((rc = as_trace_stream_next(stream, &e, &err)) > 0) {
+        if (e.raw_ns < latest_ns)
+            return 1;
+        latest_ns = e.raw_ns;
+        if (e.kind == AS_TRACE_ENTER)
+            printf("%s", as_trace_name_of(p, e.name).text);
+        else if (e.kind == AS_TRACE_LEAVE)
+            printf("\n");
+        else
+            show_call(&e);
+    }
+    return rc < 0 || as_trace_stream_facts(stream)->damaged_n ||
+           as_trace_stream_facts(stream)->lost_n;
+}
+
+int main(int argc, char **argv)
+{
+    struct as_trace trace;
+    struct assay_error err;
+    int bad = 0;
+    if (argc != 2 || as_trace_open(argv[1], &trace, &err) < 0)
+        return 2;
+    as_vec_foreach (&trace.process, p) {
+        as_vec_foreach (&p->comm, comm) {
+            printf("comm %" PRIu64 " global %" PRIu64 " size %" PRIu64 " rank %" PRId64 " members",
+                   comm->comm, comm->global, comm->size, comm->rank);
+            for (size_t i = 0; i < comm->member_n; i++)
+                printf(" %" PRIu64, comm->member[i]);
+            printf("\n");
+        }
+        as_vec_foreach (&p->thread, stream)
+            bad |= show_stream(p, *stream);
+    }
+    as_trace_close(&trace);
+    return bad;
+}

@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Wait states of programs that make each other wait: waits.py ASSAY SOURCE DIRECTORY
+
+Each case runs under `assay trace`; the program writes when it made which call. From these lines the
+wait states are worked out here by their definitions, and compared with those of the trace: each
+within 3 %, as long as it is more than noise. Skips what MPI is not installed.
+"""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROUNDS, LATE_MS = 8, 20
+CASES = ("late_sender", "late_sender_large", "late_receiver", "wrong_order", "late_nonblocking", "barrier",
+         "allreduce", "alltoall", "nonblocking_allreduce", "late_broadcast", "early_reduce")
+# What a case plants: each round waits so long at least, of this kind.
+PLANTED = {"late_sender": "late_sender", "late_sender_large": "late_sender", "late_receiver": "late_receiver",
+           "wrong_order": "late_sender_wrong_order", "late_nonblocking": "late_sender",
+           "barrier": "wait_at_barrier", "allreduce": "wait_at_nxn", "alltoall": "wait_at_nxn",
+           "nonblocking_allreduce": "wait_at_nxn", "late_broadcast": "late_broadcast",
+           "early_reduce": "early_reduce"}
+GATHERINGS = {"MPI_Barrier": "wait_at_barrier", "MPI_Allreduce": "wait_at_nxn", "MPI_Alltoall": "wait_at_nxn",
+              "MPI_Iallreduce": "wait_at_nxn", "MPI_Bcast": "late_broadcast", "MPI_Reduce": "early_reduce"}
+
+Call = collections.namedtuple("Call", "rank name enter leave peer tag bytes root")
+
+
+def read_log(path, rank_n):
+    logs = []
+    for rank in range(rank_n):
+        lines = pathlib.Path(f"{path}.{rank}").read_text().splitlines()
+        rows = [line.split() for line in lines]
+        logs.append([Call(rank, r[2], *map(int, r[3:])) for r in rows])
+    return logs
+
+
+def messages(logs):
+    """(send, end of sending, receive posted, receive completed) in the order of each pair and tag."""
+    sends, receives = collections.defaultdict(list), collections.defaultdict(list)
+    for log in logs:
+        for at, call in enumerate(log):
+            if call.name in ("MPI_Send", "MPI_Ssend"):
+                sends[call.rank, call.peer, call.tag].append((call, call))
+            elif call.name == "MPI_Isend":
+                sends[call.rank, call.peer, call.tag].append((call, log[at + 1]))
+            elif call.name == "MPI_Recv":
+                receives[call.peer, call.rank, call.tag].append((call, call))
+            elif call.name == "MPI_Irecv":
+                receives[call.peer, call.rank, call.tag].append((call, log[at + 1]))
+    for key, sent in sends.items():
+        yield from ((*s, *r) for s, r in zip(sent, receives[key], strict=True))
+
+
+def message_waits(logs):
+    late = []
+    for send, sent, post, received in messages(logs):
+        if send.enter > received.enter:
+            late.append([min(send.enter, received.leave) - received.enter, "late_sender", send, received])
+        elif sent.enter < post.enter < sent.leave:
+            late.append([post.enter - sent.enter, "late_receiver", send, received])
+    for wait in late:
+        if wait[1] == "late_sender" and any(
+                other.enter < wait[2].enter and taken.rank == wait[3].rank and taken.enter >= wait[3].leave
+                and other.rank == wait[2].rank for other, _, _, taken in messages(logs)):
+            wait[1] = "late_sender_wrong_order"
+    return [(ns, kind) for ns, kind, _, _ in late]
+
+
+def gatherings(logs):
+    """Members of each operation of all: (call that begins it, call that completes it)."""
+    members = []
+    for log in logs:
+        own = []
+        for at, call in enumerate(log):
+            if call.name in GATHERINGS:
+                own.append((call, log[at + 1] if call.name == "MPI_Iallreduce" else call))
+        members.append(own)
+    return zip(*members, strict=True)
+
+
+def gathering_waits(logs):
+    for members in gatherings(logs):
+        kind = GATHERINGS[members[0][0].name]
+        root = members[0][0].root
+        if kind == "late_broadcast":
+            came = members[root][0].enter
+        elif kind == "early_reduce":
+            came = min(begin.enter for begin, _ in members if begin.rank != root)
+        else:
+            came = max(begin.enter for begin, _ in members)
+        for begin, end in members:
+            if (kind == "early_reduce") == (begin.rank == root) or kind not in ("early_reduce", "late_broadcast"):
+                if not (kind == "late_broadcast" and begin.rank == root):
+                    yield max(0, min(came, end.leave) - end.enter), kind
+
+
+def expected(logs):
+    sums = collections.Counter()
+    for ns, kind in [*message_waits(logs), *gathering_waits(logs)]:
+        sums[kind] += ns * 1e-9
+    return sums
+
+
+def launcher(mpi):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    return [f"mpirun.{mpi}", "-n", "2"], environment
+
+
+def judge(case, logs, parallel):
+    truth, found = expected(logs), collections.Counter()
+    for wait in parallel["waits"]:
+        found[wait["kind"]] += wait["time_s"]
+    # On a busy host the others come late as well, and wait less for what was planted.
+    planted = 0.25 * ROUNDS * LATE_MS * 1e-3
+    if truth[PLANTED[case]] < planted:
+        return f"the program waited {truth[PLANTED[case]]:.3f} s for what was planted, not {planted:.3f}"
+    for kind in set(truth) | {k for k in found if "completion" not in k}:
+        if abs(truth[kind] - found[kind]) > 0.03 * truth[kind] + 0.002:
+            return f"{kind}: {found[kind]:.4f} s, the program says {truth[kind]:.4f} s"
+    return None
+
+
+def main():
+    assay, source, directory = map(os.path.abspath, sys.argv[1:])
+    os.makedirs(directory, exist_ok=True)
+    os.chdir(directory)
+    points = []
+    for mpi in ("openmpi", "mpich"):
+        if not shutil.which(f"mpicc.{mpi}"):
+            print(f"ok # SKIP {mpi} is not here")
+            continue
+        subprocess.run([f"mpicc.{mpi}", "-O2", "-o", f"waits.{mpi}", source], check=True)
+        launch, environment = launcher(mpi)
+        for case in CASES:
+            log = f"{mpi}.{case}"
+            run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--", *launch,
+                                  f"./waits.{mpi}", case, log, str(ROUNDS), str(LATE_MS)],
+                                 env=environment, capture_output=True, text=True, check=False)
+            why = run.stderr if run.returncode else judge(case, read_log(log, 2),
+                                                          json.loads(run.stdout)["parallel"])
+            points.append(why is None)
+            print(f"{'ok' if why is None else 'not ok'} {len(points)} - {mpi}: {case}")
+            for line in (why or "").splitlines():
+                print(f"# {line}")
+    print(f"1..{len(points)}")
+    sys.exit(not all(points))
+
+
+main()

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Streams of events: what a writer was given, a reader gives again, in order and in nanoseconds;
+ * also of programs that are killed, of rings, limits and files that were damaged.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "trace/read.h"
+#include "trace/write.h"
+
+static char directory[64];
+static struct as_trace_writer writer;
+
+static int make_place(void **state)
+{
+    (void)state;
+    snprintf(directory, sizeof directory, "/tmp/assay-trace-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_place(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[256];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    return path;
+}
+
+/* Ticks are nanoseconds, so that times are known. */
+static void open_writer(const char *name, uint32_t tid, uint32_t ring_n, _Atomic int64_t *budget_b)
+{
+    const struct as_trace_writing how = {.path = path_of(name),
+                                         .pid = 77,
+                                         .tid = tid,
+                                         .clock = AS_TRACE_KERNEL,
+                                         .ring_n = ring_n,
+                                         .budget_b = budget_b,
+                                         .name = "solver"};
+    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+}
+
+static struct as_trace_stream *open_reader(const char *name)
+{
+    struct as_trace_stream *stream;
+    struct assay_error err;
+    assert_int_equal(as_trace_stream_open(AT_FDCWD, path_of(name), &stream, &err), 0);
+    return stream;
+}
+
+static uint64_t tick_of(uint64_t i)
+{
+    return writer.head->begin.tick + 100 + 37 * i + (i % 1000 == 999 ? 70000 : 0);
+}
+
+/* ---- What goes in comes out ----------------------------------------------------------------- */
+
+static uint64_t seed = 1;
+static uint64_t any(void)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return seed >> (seed >> 58); /* numbers of all lengths */
+}
+
+static const char *const signature[] = {NULL,
+#define SIGNATURE(kind, name, fields) fields,
+                                        AS_TRACE_KINDS(SIGNATURE)};
+
+/* One record of any kind, from the same numbers each time. */
+static void write_any(uint64_t from, uint64_t tick)
+{
+    seed = from;
+    const unsigned kind = 1 + (unsigned)(any() % (AS_TRACE_KINDS_N - 1));
+    const char *of = signature[kind];
+    uint64_t field[8], list[20];
+    unsigned n = 0;
+    for (; *of == 'u' || *of == 's'; of++, n++)
+        field[n] = *of == 'u' ? any() : as_trace_zigzag((int64_t)any());
+    if (*of == 't') {
+        char text[64] = {0};
+        snprintf(text, 20, "key %u", (unsigned)any());
+        snprintf(text + strlen(text) + 1, 20, "value %u", (unsigned)any());
+        assert_true(as_trace_put_text(&writer, kind, tick, field, n, text));
+    } else if (*of == 'l') {
+        const size_t list_n = any() % 20;
+        for (size_t i = 0; i < list_n; i++)
+            list[i] = any();
+        assert_true(as_trace_put_list(&writer, kind, tick, field, n, list, list_n));
+    } else {
+        as_trace_put(&writer, kind, tick, field, n);
+    }
+}
+
+static void check_any(uint64_t from, const struct as_trace_event *e)
+{
+    char text[64];
+    seed = from;
+    const unsigned kind = 1 + (unsigned)(any() % (AS_TRACE_KINDS_N - 1));
+    const char *of = signature[kind];
+    assert_int_equal(e->kind, kind);
+    for (unsigned n = 0; *of == 'u' || *of == 's'; of++, n++)
+        assert_true((uint64_t)e->field[n] == any());
+    if (*of == 't') {
+        snprintf(text, sizeof text, "key %u", (unsigned)any());
+        assert_true(as_view_equal(e->text, as_view_of(text)));
+        snprintf(text, sizeof text, "value %u", (unsigned)any());
+        if (of[1] == 't')
+            assert_true(as_view_equal(e->value, as_view_of(text)));
+    } else if (*of == 'l') {
+        assert_int_equal(e->list_n, any() % 20);
+        for (size_t i = 0; i < e->list_n; i++)
+            assert_true(e->list[i] == any());
+    }
+}
+
+static void test_all_kinds(void **state)
+{
+    enum { N = 100000 };
+    struct as_trace_event event;
+    (void)state;
+    open_writer("all", 1, 0, NULL);
+    const uint64_t first = writer.head->begin.tick;
+    int64_t latest = 0;
+    for (uint64_t i = 0; i < N; i++)
+        write_any(i + 1, tick_of(i));
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    struct as_trace_stream *stream = open_reader("all");
+    assert_int_equal(as_trace_stream_facts(stream)->end, AS_TRACE_CLOSED);
+    assert_true(as_trace_stream_facts(stream)->blocks_n > 5);
+    assert_string_equal(as_trace_stream_facts(stream)->name, "solver");
+    for (uint64_t i = 0; i < N; i++) {
+        assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+        check_any(i + 1, &event);
+        const int64_t own = (int64_t)(first + 100 + 37 * i + (i % 1000 == 999 ? 70000 : 0));
+        latest = own > latest ? own : latest;
+        assert_true(event.raw_ns == latest);
+    }
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 0);
+    assert_int_equal(as_trace_stream_facts(stream)->damaged_n, 0);
+    as_trace_stream_close(&stream);
+}
+
+/* Times of all records, a clock that goes back included: it stands still. */
+static void test_times(void **state)
+{
+    enum { N = 60000 };
+    struct as_trace_event event;
+    (void)state;
+    open_writer("times", 1, 0, NULL);
+    const uint64_t first = writer.head->begin.tick;
+    for (uint64_t i = 0; i < N; i++)
+        as_trace_put(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    struct as_trace_stream *stream = open_reader("times");
+    int64_t latest = 0;
+    for (uint64_t i = 0; i < N; i++) {
+        assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+        assert_true((uint64_t)event.name == i);
+        const int64_t own = (int64_t)(first + 100 + 37 * i + (i % 1000 == 999 ? 70000 : 0));
+        latest = own > latest ? own : latest;
+        assert_true(event.raw_ns == latest);
+    }
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 0);
+    assert_int_equal(as_trace_stream_facts(stream)->damaged_n, 0);
+    as_trace_stream_close(&stream);
+}
+
+/* From any time on the same events follow as when all are read. */
+static void test_seek(void **state)
+{
+    enum { N = 300000 };
+    struct as_trace_event event;
+    (void)state;
+    open_writer("seek", 1, 0, NULL);
+    const int64_t first_ns = (int64_t)writer.head->begin.tick;
+    for (uint64_t i = 0; i < N; i++)
+        as_trace_put(&writer, AS_TRACE_ENTER, (uint64_t)first_ns + 10 * i, &i, 1);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    struct as_trace_stream *stream = open_reader("seek");
+    assert_true(as_trace_stream_facts(stream)->blocks_n > 4);
+    for (uint64_t i = 0; i < N; i += 997)
+        for (int64_t off = -1; off <= 1; off++) {
+            const uint64_t expected = i + (off > 0);
+            assert_int_equal(as_trace_stream_seek(stream, first_ns + 10 * (int64_t)i + off, NULL),
+                             0);
+            if (as_trace_stream_next(stream, &event, NULL) == 1)
+                assert_int_equal(event.name, expected);
+            else
+                assert_true(expected >= N);
+        }
+    assert_int_equal(as_trace_stream_seek(stream, INT64_MAX, NULL), 0);
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 0);
+    assert_int_equal(as_trace_stream_seek(stream, INT64_MIN, NULL), 0);
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+    assert_int_equal(event.name, 0);
+    as_trace_stream_close(&stream);
+}
+
+/* Stamps of the processor's counter become nanoseconds of the clock. */
+static void test_clock(void **state)
+{
+    struct as_trace_event event;
+    const struct as_trace_writing how = {.path = path_of("clock"), .pid = 1, .tid = 1};
+    struct timespec t, rest = {0, 3000000};
+    int64_t around_ns[20][2];
+    (void)state;
+    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+        around_ns[i][0] = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+        as_trace_put(&writer, AS_TRACE_ENTER, as_trace_now(&writer), &i, 1);
+        clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+        around_ns[i][1] = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+        nanosleep(&rest, NULL);
+    }
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    struct as_trace_stream *stream = open_reader("clock");
+    for (uint64_t i = 0; i < 20; i++) {
+        assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+        assert_true(event.raw_ns > around_ns[i][0] - 2000);
+        assert_true(event.raw_ns < around_ns[i][1] + 2000);
+    }
+    as_trace_stream_close(&stream);
+}
+
+/* ---- Ends ----------------------------------------------------------------------------------- */
+
+/* A killed program has told all that it did. */
+static void test_killed(void **state)
+{
+    enum { N = 123457 };
+    struct as_trace_event event;
+    int status;
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0) {
+        open_writer("killed", 1, 0, NULL);
+        for (uint64_t i = 0; i < N; i++)
+            as_trace_put(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
+        kill(getpid(), SIGKILL);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    struct as_trace_stream *stream = open_reader("killed");
+    assert_int_equal(as_trace_stream_facts(stream)->end, AS_TRACE_OPEN);
+    for (uint64_t i = 0; i < N; i++) {
+        assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+        assert_int_equal(event.name, i);
+    }
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 0);
+    as_trace_stream_close(&stream);
+}
+
+/* The last ones are kept, in a file that does not grow. */
+static void test_ring(void **state)
+{
+    enum { N = 1000000 };
+    struct as_trace_event event;
+    (void)state;
+    open_writer("ring", 1, 3, NULL);
+    for (uint64_t i = 0; i < N; i++)
+        as_trace_put(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    struct as_trace_stream *stream = open_reader("ring");
+    assert_int_equal(as_trace_stream_facts(stream)->size_b, AS_TRACE_PAGE_B + 3 * AS_TRACE_BLOCK_B);
+    assert_int_equal(as_trace_stream_facts(stream)->blocks_n, 3);
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+    assert_true(event.name > N / 2);
+    for (uint64_t i = (uint64_t)event.name + 1; i < N; i++) {
+        assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+        assert_int_equal(event.name, i);
+    }
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 0);
+    as_trace_stream_close(&stream);
+}
+
+static void test_limit(void **state)
+{
+    struct as_trace_event event;
+    _Atomic int64_t budget_b = 2 * AS_TRACE_BLOCK_B + 5;
+    uint64_t n = 0;
+    (void)state;
+    open_writer("limit", 1, 0, &budget_b);
+    for (uint64_t i = 0; i < 500000; i++)
+        as_trace_put(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    assert_int_equal(budget_b, 5);
+    struct as_trace_stream *stream = open_reader("limit");
+    assert_int_equal(as_trace_stream_facts(stream)->end, AS_TRACE_LIMIT);
+    while (as_trace_stream_next(stream, &event, NULL) == 1 && event.kind == AS_TRACE_ENTER)
+        assert_int_equal(event.name, n++);
+    assert_true(n > 80000 && n < 200000);
+    assert_int_equal(event.kind, AS_TRACE_OFF);
+    assert_int_equal(event.field[0], AS_TRACE_BY_LIMIT);
+    as_trace_stream_close(&stream);
+}
+
+/* Where files may not grow the program is not killed by the signal of that. */
+static void test_no_room(void **state)
+{
+    int status;
+    (void)state;
+    const pid_t child = fork();
+    if (child == 0) {
+        const struct rlimit limit = {600000, 600000};
+        setrlimit(RLIMIT_FSIZE, &limit);
+        open_writer("refused", 1, 0, NULL);
+        for (uint64_t i = 0; i < 500000; i++)
+            as_trace_put(&writer, AS_TRACE_ENTER, tick_of(1), &i, 1);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    struct as_trace_stream *stream = open_reader("refused");
+    assert_int_equal(as_trace_stream_facts(stream)->end, AS_TRACE_REFUSED);
+    assert_int_equal(as_trace_stream_facts(stream)->end_errno, EFBIG);
+    assert_int_equal(as_trace_stream_facts(stream)->blocks_n, 2);
+    as_trace_stream_close(&stream);
+}
+
+/* A handler that interrupts the writing of a record leaves it whole, and is counted. */
+static void test_handler(void **state)
+{
+    struct as_trace_event event;
+    const uint64_t one = 1, two = 2;
+    (void)state;
+    open_writer("handler", 1, 0, NULL);
+    as_trace_put(&writer, AS_TRACE_ENTER, 0, &one, 1);
+    writer.busy = true; /* as if interrupted */
+    as_trace_put(&writer, AS_TRACE_ENTER, 0, &two, 1);
+    assert_false(as_trace_put_text(&writer, AS_TRACE_EXEC, 0, NULL, 0, "x"));
+    writer.busy = false;
+    as_trace_put(&writer, AS_TRACE_LEAVE, 0, &one, 1);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    struct as_trace_stream *stream = open_reader("handler");
+    assert_int_equal(as_trace_stream_facts(stream)->lost_n, 2);
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+    assert_int_equal(event.kind, AS_TRACE_LEAVE);
+    as_trace_stream_close(&stream);
+}
+
+/* ---- Runs ----------------------------------------------------------------------------------- */
+
+static void test_run(void **state)
+{
+    struct as_trace trace;
+    struct assay_error err;
+    const uint64_t name[] = {3, AS_TRACE_OF_MPI_POINT}, world[] = {1, 2, 0};
+    const uint64_t comm[] = {1, 9, 2, 1, 0}, members[] = {4, 7};
+    const uint64_t alien[] = {1u << 30, 0};
+    (void)state;
+    open_writer("stream.77.5.0", 0, 0, NULL);
+    as_trace_put_text(&writer, AS_TRACE_NAME, 0, name, 2, "MPI_Send");
+    as_trace_put_text(&writer, AS_TRACE_NAME, 0, alien, 2, "far away");
+    as_trace_put(&writer, AS_TRACE_WORLD, 0, world, 3);
+    as_trace_put_list(&writer, AS_TRACE_COMM, 0, comm, 5, members, 2);
+    as_trace_put_text(&writer, AS_TRACE_COMM_NAME, 0, comm, 1, "rows");
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    open_writer("stream.77.5.78", 78, 0, NULL);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    open_writer("stream.77.5.77", 77, 0, NULL);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    open_writer("stream.77.9.77", 77, 0, NULL); /* it executed another program */
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    open_writer("stream.77.5.79", 99, 0, NULL); /* is not what its name says */
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    assert_int_equal(as_trace_open(directory, &trace, &err), 0);
+    assert_int_equal(trace.process.n, 2);
+    assert_int_equal(trace.damaged_n, 2);
+    const struct as_trace_process *p = &trace.process.at[0];
+    assert_int_equal(p->rank, 1);
+    assert_int_equal(p->size, 2);
+    assert_int_equal(p->thread.n, 2);
+    assert_int_equal(as_trace_stream_facts(p->thread.at[0])->tid, 78);
+    assert_string_equal(as_trace_name_of(p, 3).text, "MPI_Send");
+    assert_int_equal(as_trace_name_of(p, 3).group, AS_TRACE_OF_MPI_POINT);
+    assert_string_equal(as_trace_name_of(p, 2).text, "?");
+    assert_string_equal(as_trace_comm_of(p, 1)->name, "rows");
+    assert_int_equal(as_trace_comm_of(p, 1)->member_n, 2);
+    assert_int_equal(as_trace_comm_of(p, 1)->member[1], 7);
+    assert_null(as_trace_comm_of(p, 2));
+    assert_int_equal(trace.process.at[1].rank, -1);
+    as_trace_close(&trace);
+    for (int64_t n = 0; n < 1000; n++) { /* without memory: an error, or all */
+        as_alloc_fail_after(n);
+        const int rc = as_trace_open(directory, &trace, &err);
+        as_alloc_fail_after(-1);
+        if (rc == 0) {
+            assert_true(n > 10);
+            as_trace_close(&trace);
+            return;
+        }
+        assert_int_equal(rc, ASSAY_ERR_NOMEM);
+    }
+    fail_msg("it never has enough");
+}
+
+static void test_refusals(void **state)
+{
+    struct as_trace_stream *stream;
+    struct assay_error err;
+    (void)state;
+    assert_int_equal(as_trace_stream_open(AT_FDCWD, path_of("none"), &stream, &err),
+                     ASSAY_ERR_NOT_FOUND);
+    FILE *file = fopen(path_of("text"), "w");
+    fputs("no stream", file);
+    fclose(file);
+    assert_int_equal(as_trace_stream_open(AT_FDCWD, path_of("text"), &stream, &err),
+                     ASSAY_ERR_CORRUPT);
+    open_writer("newer", 1, 0, NULL);
+    writer.head->version = AS_TRACE_VERSION + 1;
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    assert_int_equal(as_trace_stream_open(AT_FDCWD, path_of("newer"), &stream, &err),
+                     ASSAY_ERR_UNSUPPORTED);
+    assert_null(stream);
+}
+
+/* A file that was cut: what is left is read, and it is said. */
+static void test_cut(void **state)
+{
+    struct as_trace_event event;
+    uint64_t n = 0;
+    (void)state;
+    open_writer("cut", 1, 0, NULL);
+    for (uint64_t i = 0; i < 200000; i++)
+        as_trace_put(&writer, AS_TRACE_ENTER, tick_of(1), &i, 1);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    assert_int_equal(truncate(path_of("cut"), AS_TRACE_PAGE_B + 2 * AS_TRACE_BLOCK_B - 1000), 0);
+    struct as_trace_stream *stream = open_reader("cut");
+    while (as_trace_stream_next(stream, &event, NULL) == 1)
+        assert_int_equal(event.name, n++);
+    assert_true(n > 50000);
+    assert_true(as_trace_stream_facts(stream)->damaged_n > 0);
+    as_trace_stream_close(&stream);
+}
+
+int main(void)
+{
+#define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+    const struct CMUnitTest tests[] = {
+        IN_PLACE(test_all_kinds), IN_PLACE(test_times),    IN_PLACE(test_seek),
+        IN_PLACE(test_clock),     IN_PLACE(test_killed),   IN_PLACE(test_ring),
+        IN_PLACE(test_limit),     IN_PLACE(test_no_room),  IN_PLACE(test_handler),
+        IN_PLACE(test_run),       IN_PLACE(test_refusals), IN_PLACE(test_cut)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
