@@ -162,7 +162,8 @@ static int keep_frequency(struct as_rig *rig, const struct as_job *job, struct a
                           struct assay_error *err)
 {
     const double cycles = plain->best_s * plain->core_per_tick * rig->tsc_hz;
-    const unsigned beside = as_arithmetic_is_general(&job->arithmetic)
+    /* In seconds there is time for the peak alone. */
+    const unsigned beside = as_arithmetic_is_general(&job->arithmetic) || rig->is_quick
                                 ? 0
                                 : (unsigned)(CLOCK_SLACK * cycles / rig->gate.chain_cycles) + 1;
     struct as_trials trials = *plain;
