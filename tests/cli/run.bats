@@ -135,7 +135,11 @@ if "what_if" in part and len(inner) == 1:
     rows = part["core_insns"]["table"]["rows"]
     assert int(rows[0][0], 16) == hot["address"] and len(rows) == hot["instruction_n"], rows
     assert any("div" in row[1] for row in rows), rows
-    assert part["timeline"]["svg"].count("</text>") >= 3 * len(rows), part["timeline"]["svg"]
+    line = part["timeline"]["timeline"]
+    alone = [row[1] for row in rows if row[5] != "with the one before"] # fused ones execute as one
+    assert len(line["each"]) == 7 * 3 * len(alone), line
+    assert {line["text"][i] for i in line["each"][1::7]} == set(alone), line
+    assert min(n for at, n in enumerate(line["each"]) if at % 7 > 3) >= 0, line
     assert part["timeline"]["table"] is None and part["core_ports"]["table"]["rows"]
 END
 }

@@ -37,6 +37,8 @@ export function TimelinePicture({ timeline, label }: { timeline: Timeline; label
     const all = executions(timeline);
     const cycles = Math.max(0, ...all.map(one => one.at[4]!));
     if (!all.length || cycles <= 0) return null;
+    // Sources may have been ready before an instruction was dispatched.
+    const from = (at: readonly number[], i: number): number => Math.max(at[0]!, at[i]!);
     const scale = Math.min(BARS_PX / cycles, CYCLE_PX);
     const width = LEFT_PX + cycles * scale + 8;
     const height = TOP_PX + all.length * ROW_PX;
@@ -72,13 +74,13 @@ export function TimelinePicture({ timeline, label }: { timeline: Timeline; label
                             {`${String(iteration).padStart(2)}  ${text.slice(0, WORDS)}`}
                         </text>
                         {BARS.map((name, i) =>
-                            at[i + 1]! > at[i]! ? (
+                            at[i + 1]! > from(at, i) ? (
                                 <rect
                                     key={name}
                                     class={name}
-                                    x={x(at[i]!)}
+                                    x={x(from(at, i))}
                                     y={top(row) + 3}
-                                    width={(at[i + 1]! - at[i]!) * scale}
+                                    width={(at[i + 1]! - from(at, i)) * scale}
                                     height={ROW_PX - 6}
                                 />
                             ) : null,
