@@ -261,8 +261,9 @@ class Roles:
             number = "number"
             self.outputs[request] = "MPI_Request"
             self.before.append("const uint64_t number = new_request();")
-        self.before.append(f"put_collective(&call, comm, {number}, {none(root, 'AS_TRACE_NO_ROOT')},"
-                           f" {amount(sent, self)}, {amount(received, self)}, {bits_of(verb)});")
+        at_root = none(root, "AS_TRACE_NO_ROOT")
+        self.before.append(f"put_collective(&call, comm, {number}, {at_root}, "
+                           f"{amount(sent, self)}, {amount(received, self)}, {bits_of(verb)});")
         if request != "-":
             self.after.append(f"keep_request(&call, *{request}, number, REQUEST_OTHER, "
                               f"comm_number(comm), {str('+persistent' in verb).lower()}, rc);")
@@ -388,7 +389,8 @@ def wrapper_in_fortran(r):
             late += [f"    MPI_Status *{statuses} = statuses_of_fortran(&call, {n}, "
                      f"f_{statuses});"]
     out += [f"    {line}" for line in roles.before]
-    out += [f"    {call}", "    stamp_call(&call);", "    const int rc = ierr ? *ierr : MPI_SUCCESS;", "    (void)rc;"]
+    out += [f"    {call}", "    stamp_call(&call);",
+            "    const int rc = ierr ? *ierr : MPI_SUCCESS;", "    (void)rc;"]
     out += [f"    c_{name} = {FROM_FORTRAN[kind]}_of_fortran(f_{name});"
             for name, kind in roles.outputs.items()]
     if roles.own_status:

@@ -3,8 +3,8 @@
 #include "agent/patcher.h"
 #include "agent/tracer.h"
 
-const struct as_agent_client *const as_agent_clients[] = {&as_agent_sampler, &as_agent_patcher,
-                                                          &as_agent_regions, &as_agent_tracer, NULL};
+const struct as_agent_client *const as_agent_clients[] = {
+    &as_agent_sampler, &as_agent_patcher, &as_agent_regions, &as_agent_tracer, NULL};
 
 _Static_assert(sizeof as_agent_clients / sizeof *as_agent_clients <= AS_AGENT_CLIENTS_N + 1,
                "each has an area and a bit");

@@ -32,9 +32,11 @@ static void *const *real_c, *const *real_f;
 
 #define OWN(X)                                                                                     \
     X(Type_size)                                                                                   \
-    X(Comm_size) X(Comm_rank) X(Comm_test_inter) X(Comm_group) X(Comm_remote_group) X(Group_size)  \
-        X(Group_translate_ranks) X(Group_free) X(Get_count) X(Initialized) X(Get_library_version)  \
-            X(Query_thread) X(Comm_get_name)
+    X(Comm_size)                                                                                   \
+    X(Comm_rank)                                                                                   \
+    X(Comm_test_inter) X(Comm_group) X(Comm_remote_group) X(Group_size) X(Group_translate_ranks)   \
+        X(Group_free) X(Get_count) X(Initialized) X(Get_library_version) X(Query_thread)           \
+            X(Comm_get_name)
 #define OWN_DECLARED(name) __typeof__(&MPI_##name) name;
 static struct {
     OWN(OWN_DECLARED)
@@ -454,7 +456,8 @@ static MPI_Status *statuses_of(const struct call *call, int n, MPI_Status *given
     return room ? room : given;
 }
 
-static void complete(const struct call *call, const struct note *note, const MPI_Status *status)
+static void complete_note(const struct call *call, const struct note *note,
+                          const MPI_Status *status)
 {
     struct as_key gone;
     if (!note->known)
@@ -471,7 +474,7 @@ static void complete_one(const struct call *call, const struct note *note, int n
                          const MPI_Status *status)
 {
     if (note && index >= 0 && index < n)
-        complete(call, &note[index], status);
+        complete_note(call, &note[index], status);
 }
 
 static void complete_some(const struct call *call, const struct note *note, int n, int count,
@@ -493,7 +496,7 @@ static void complete_all(const struct call *call, struct note *note, int n,
     for (int i = 0; i < n && note; i++) {
         note[i].known = note[i].known && as_keys_get(&requests, note[i].of.key, &still) &&
                         still.number == note[i].of.number;
-        complete(call, &note[i], &status[i]);
+        complete_note(call, &note[i], &status[i]);
     }
 }
 

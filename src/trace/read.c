@@ -16,7 +16,7 @@
 #include "base/foreign.h"
 #include "base/read.h"
 
-struct place {
+struct block_place {
     uint64_t offset, tick;
     uint32_t used_b;
 };
@@ -24,9 +24,9 @@ struct place {
 struct as_trace_stream {
     int fd;
     struct as_trace_stream_facts facts;
-    AS_VEC(struct place) place; /* by time */
-    size_t next;                /* block to be read */
-    uint8_t *bytes;             /* of the block that is read */
+    AS_VEC(struct block_place) place; /* by time */
+    size_t next;                      /* block to be read */
+    uint8_t *bytes;                   /* of the block that is read */
     size_t bytes_cap;
     struct as_read cursor;
     uint64_t tick; /* of the record before */
@@ -167,7 +167,7 @@ static int add_place(struct as_trace_stream *s, uint64_t number, uint64_t offset
         return 0;
     }
     note_residual(s, &head.at);
-    const struct place place = {offset, head.tick, head.used_b};
+    const struct block_place place = {offset, head.tick, head.used_b};
     return as_vec_push(&s->place, place);
 }
 
@@ -244,7 +244,7 @@ const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_
 
 static int load_block(struct as_trace_stream *s, struct assay_error *err)
 {
-    const struct place place = s->place.at[s->next++];
+    const struct block_place place = s->place.at[s->next++];
     const size_t head_b = sizeof(struct as_trace_block), size_b = place.used_b - head_b;
     if (!s->bytes || s->bytes_cap < size_b) {
         as_free(s->bytes);

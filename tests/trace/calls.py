@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Holds traces to programs that log their own calls: each call of each rank once, in order, with the
-arguments that were given or got; by both MPIs, in C and Fortran.
+"""Holds traces to programs that log their own calls: each call of each rank once, in order, with
+the arguments that were given or got; by both MPIs, in C and Fortran.
 
 usage: calls.py ASSAY DUMP SOURCE
 """
@@ -63,7 +63,8 @@ class Tap:
     def point(self, name, fault="", skip=""):
         self.n += 1
         self.failed |= bool(fault)
-        print(f"{'not ok' if fault else 'ok'} {self.n} - {name}" + (f" # SKIP {skip}" if skip else ""))
+        print(f"{'not ok' if fault else 'ok'} {self.n} - {name}"
+              + (f" # SKIP {skip}" if skip else ""))
         if fault:
             print(f"# {fault}")
 
@@ -77,9 +78,9 @@ def check(tap, name, assay, dump, place, compiler, source, flags, launcher, argu
     place.mkdir()
     subprocess.run([compiler, "-O1", "-w", *flags, "-o", program, source], check=True)
     over = ["--oversubscribe"] if "openmpi" in launcher else []
-    run = subprocess.run([assay, "trace", "-q", "--format", "json", "-o", made, "--", launcher, *over,
-                          "-n", str(RANKS), program, log, *arguments], capture_output=True, text=True,
-                         env=ENVIRONMENT, check=False)
+    run = subprocess.run([assay, "trace", "-q", "--format", "json", "-o", made, "--", launcher,
+                          *over, "-n", str(RANKS), program, log, *arguments],
+                         capture_output=True, text=True, env=ENVIRONMENT, check=False)
     if run.returncode:
         tap.point(name, f"exit status {run.returncode}: {run.stderr[-300:]!r}")
         return
@@ -102,7 +103,8 @@ def main():
                       f"mpicc.{mpi}", programs / "calls.c", [], f"mpirun.{mpi}", [seed, "60"])
             for name, flags in (("module mpi", []), ("module mpi_f08", ["-DF08"])):
                 check(tap, f"{mpi}, Fortran, {name}", assay, dump, pathlib.Path(work) / "run",
-                      f"mpif90.{mpi}", programs / "calls.f90", ["-cpp", *flags], f"mpirun.{mpi}", [])
+                      f"mpif90.{mpi}", programs / "calls.f90", ["-cpp", *flags],
+                      f"mpirun.{mpi}", [])
     print(f"1..{tap.n}")
     return tap.failed
 
