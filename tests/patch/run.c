@@ -188,7 +188,8 @@ static void add_thread(struct sums *s, struct bytes file)
     for (uint64_t c = 0; c < t->counters; c++)
         s->counter[c] += counter[c];
     const struct as_patch_record *kept =
-        (const void *)((const uint8_t *)t + as_patch_kept_at(t->loops, t->counters, t->paths_room_b));
+        (const void *)((const uint8_t *)t +
+                       as_patch_kept_at(t->loops, t->counters, t->paths_room_b));
     for (uint64_t k = 0; k < t->kept; k++)
         print_record(s, t, &kept[k]);
     add_batch(s, t);
