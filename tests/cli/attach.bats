@@ -117,9 +117,12 @@ END
     like "*process $pid: is stopped by a signal*" "$output"
     kill -CONT "$pid"
     [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null || {
-        mkdir -m 777 -p other
+        local other
+        other=$(mktemp -d /tmp/attach.XXXXXX) # that user comes to no other
+        chmod 777 "$other"
         run setpriv --reuid 65534 --clear-groups "$ASSAY" count --pid "$pid" \
-            -o "other/$BATS_TEST_NUMBER.assay"
+            -o "$other/x.assay"
+        rm -r "$other"
         [ "$status" -ne 0 ]
         like "*process $pid: *user*root*" "$output"
     }
