@@ -224,8 +224,10 @@ class Checks:
         self.left_alone(it, before, "whoever attached is killed")
         self.same_end(it, "whoever attached is killed")
 
-    def follower_killed(self, program):
-        """Who follows is killed: nothing can be taken away, and the program lives."""
+    def follower_killed(self):
+        """Who follows is killed: nothing can be taken away, and a program that makes no threads, in
+        which no hook runs then, lives."""
+        program = self.build("waits", source="waits")
         it = Attached(program, self.out)
 
         def kill():
@@ -239,7 +241,9 @@ class Checks:
         killer.join()
         self.tap.point(result and "was killed" in result["rest"] and changed_code(it.pid),
                        "who follows is killed: it is said what stays", why or result["rest"])
-        self.same_end(it, "who follows is killed")
+        said, status = it.end()
+        self.tap.equal((len(said.splitlines()), status), (11, 0),
+                       "who follows is killed: the program goes on to its end")
 
     def stopped_from_outside(self, program):
         """SIGSTOP and SIGCONT come while it is entered and left: it goes on in the end."""
@@ -370,7 +374,7 @@ def main():
     checks.again_and_again(shared)
     checks.killed(shared)
     checks.abandoned(shared)
-    checks.follower_killed(shared)
+    checks.follower_killed()
     checks.stopped_from_outside(shared)
     checks.stopped_meanwhile(shared)
     checks.first_ends()
