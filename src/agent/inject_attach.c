@@ -69,12 +69,12 @@ static bool take_bases(int memory, uint64_t at)
 
 /* ---- A hook, while all stand still ----------------------------------------------------------- */
 
-struct asked {
+struct asked_change {
     uint64_t hook, last;
 };
 
 /* Runs it with the table of who is held; what it answers, or -1. */
-static int64_t run_change(const struct as_injected *it, const struct asked *asked)
+static int64_t run_change(const struct as_injected *it, const struct asked_change *asked)
 {
     const int memory = as_inject_memory(as_hold_living());
     const struct as_held *leader = as_hold_leader(memory);
@@ -116,7 +116,7 @@ static void step_aside(const struct as_injected *it)
 /* Most places are left in a few steps. */
 static int64_t change_code(const struct as_injected *it, uint64_t hook, bool is_last)
 {
-    const struct asked asked = {hook, 0}, last = {hook, 1};
+    const struct asked_change asked = {hook, 0}, last = {hook, 1};
     int64_t pending = run_change(it, &asked);
     for (unsigned steps = 0; pending > 0 && steps < STEPS_MOST; steps++) {
         step_aside(it);
@@ -313,10 +313,10 @@ static enum as_attach_end undo_jumps(const struct as_injected *it, struct as_att
 static enum as_attach_end empty_clones(const struct as_injected *it, struct as_attach_state *state)
 {
     for (unsigned tries = 1;; tries++) {
-        const struct asked asked = {AS_BARE_LEAVE, tries == LEAVE_TRIES};
+        const struct asked_change asked = {AS_BARE_LEAVE, tries == LEAVE_TRIES};
         int64_t inside = run_change(it, &asked);
         if (inside == 0 && !asked.last) {
-            const struct asked whole = {AS_BARE_LEAVE, 1};
+            const struct asked_change whole = {AS_BARE_LEAVE, 1};
             for (unsigned i = 0; i < as_held_n; i++)
                 as_hold_look(&as_held[i]);
             inside = run_change(it, &whole);

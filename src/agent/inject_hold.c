@@ -189,7 +189,7 @@ static struct as_held *look_around(void)
     return NULL;
 }
 
-static enum as_attach_refusal gather(pid_t pid, bool seize, struct as_attach_state *state)
+static enum as_attach_refusal gather_threads(pid_t pid, bool seize, struct as_attach_state *state)
 {
     const struct timespec time = {0, 50000};
     const int64_t until_ns = as_monotonic_ns() + PATIENCE_NS;
@@ -219,7 +219,7 @@ enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state
     if (!has_table())
         return AS_ATTACH_NO_MEMORY;
     as_held_n = 0;
-    const enum as_attach_refusal refusal = gather(pid, seize, state);
+    const enum as_attach_refusal refusal = gather_threads(pid, seize, state);
     if (refusal)
         as_hold_release();
     return refusal;

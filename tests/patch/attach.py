@@ -3,8 +3,8 @@
 """Processes that are entered while they run, and left again: attach.py RUN AGENT OUT.
 
 A program says what it computed, which the same rounds compute again without anybody in it, and when
-it ran which loop how often: what was recorded must be that. Afterwards its code is that of its file,
-and nothing else is in its memory.
+it ran which loop how often: what was recorded must be that. Afterwards its code is that of its
+file, and nothing else is in its memory.
 """
 import bisect
 import ctypes
@@ -154,7 +154,8 @@ class Checks:
                 continue
             for at in range(min(found), max(found) + 1):
                 seen += 1
-                if found.get(at) != log[at][2] and not (at == min(found) and found[at] < log[at][2]):
+                is_first = at == min(found) and found[at] < log[at][2]
+                if found.get(at) != log[at][2] and not is_first:
                     wrong.append(f"{tid}: {at}: {found.get(at)} for {log[at][2]}")
         self.tap.point(seen > 0 and not wrong, f"{what}: trips are those that it says",
                        f"{seen} seen\n" + "\n".join(wrong))
@@ -223,8 +224,10 @@ class Checks:
         self.left_alone(it, before, "whoever attached is killed")
         self.same_end(it, "whoever attached is killed")
 
-    def follower_killed(self, program):
-        """Who follows is killed: nothing can be taken away, and the program lives."""
+    def follower_killed(self):
+        """Who follows is killed: nothing can be taken away, and a program that makes no threads, in
+        which no hook runs then, lives."""
+        program = self.build("waits", source="waits")
         it = Attached(program, self.out)
 
         def kill():
@@ -238,7 +241,9 @@ class Checks:
         killer.join()
         self.tap.point(result and "was killed" in result["rest"] and changed_code(it.pid),
                        "who follows is killed: it is said what stays", why or result["rest"])
-        self.same_end(it, "who follows is killed")
+        said, status = it.end()
+        self.tap.equal((len(said.splitlines()), status), (11, 0),
+                       "who follows is killed: the program goes on to its end")
 
     def stopped_from_outside(self, program):
         """SIGSTOP and SIGCONT come while it is entered and left: it goes on in the end."""
@@ -268,9 +273,15 @@ class Checks:
         """One that is stopped when we leave stays so, as it would alone."""
         it = Attached(program, self.out)
         before = mappings(it.pid)
-        stopper = subprocess.Popen(["sh", "-c", f"sleep 0.2; kill -STOP {it.pid}"])
+
+        def stop():
+            while not changed_code(it.pid):
+                time.sleep(0.01)
+            it.process.send_signal(signal.SIGSTOP)
+        stopper = threading.Thread(target=stop)
+        stopper.start()
         result, why = self.attach(it, "time", 500)
-        stopper.wait()
+        stopper.join()
         self.tap.equal((bool(result), state_of(it.pid)), (True, "T"),
                        f"one that is stopped meanwhile stays stopped {why}")
         self.left_alone(it, before, "it was stopped meanwhile")
@@ -363,7 +374,7 @@ def main():
     checks.again_and_again(shared)
     checks.killed(shared)
     checks.abandoned(shared)
-    checks.follower_killed(shared)
+    checks.follower_killed()
     checks.stopped_from_outside(shared)
     checks.stopped_meanwhile(shared)
     checks.first_ends()
