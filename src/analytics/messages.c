@@ -11,13 +11,13 @@
 #define NONE UINT32_MAX
 
 /* Sends that wait for a receive, or receives that wait for their send: one list a channel. */
-struct half {
+struct message_half {
     struct as_message_side side;
     int64_t size_b;
     uint32_t next;
 };
 
-struct half_list {
+struct message_halves {
     uint32_t first, last;
 };
 
@@ -35,8 +35,8 @@ struct post {
 struct channel {
     uint64_t comm;
     int64_t from, to, tag;
-    struct half_list sends, receives; /* one of them is empty */
-    uint32_t first_post, last_post;   /* those that name it, in order of posting */
+    struct message_halves sends, receives; /* one of them is empty */
+    uint32_t first_post, last_post;        /* those that name it, in order of posting */
 };
 
 /* A communicator and receiver. */
@@ -52,7 +52,7 @@ struct as_messages {
     void *context;
     AS_VEC(struct channel) channel;
     AS_VEC(struct inbox) inbox;
-    AS_VEC(struct half) half;
+    AS_VEC(struct message_half) half;
     AS_VEC(struct post) post;
     AS_VEC(struct as_sort_key) held; /* posts that are done, by order of posting; unsorted */
     struct as_index channels, inboxes;
@@ -126,11 +126,11 @@ static int find_inbox(struct as_messages *m, uint64_t comm, int64_t to, uint32_t
     return as_index_add(&m->inboxes, hash, *out);
 }
 
-static int append_half(struct as_messages *m, struct half_list *list, int64_t size_b,
+static int append_half(struct as_messages *m, struct message_halves *list, int64_t size_b,
                        const struct as_message_side *side)
 {
     uint32_t at = m->free_half;
-    struct half half = {*side, size_b, NONE};
+    struct message_half half = {*side, size_b, NONE};
     if (at != NONE) {
         m->free_half = m->half.at[at].next;
         m->half.at[at] = half;
@@ -146,10 +146,10 @@ static int append_half(struct as_messages *m, struct half_list *list, int64_t si
     return 0;
 }
 
-static struct half take_half(struct as_messages *m, struct half_list *list)
+static struct message_half take_half(struct as_messages *m, struct message_halves *list)
 {
     uint32_t at = list->first;
-    struct half half = m->half.at[at];
+    struct message_half half = m->half.at[at];
     list->first = half.next;
     if (list->first == NONE)
         list->last = NONE;
@@ -160,8 +160,8 @@ static struct half take_half(struct as_messages *m, struct half_list *list)
 
 /* ---- Two sides meet -------------------------------------------------------------------------- */
 
-static int say_match(struct as_messages *m, const struct channel *c, const struct half *send,
-                     const struct half *receive)
+static int say_match(struct as_messages *m, const struct channel *c,
+                     const struct message_half *send, const struct message_half *receive)
 {
     struct as_message message = {.send = send->side,
                                  .receive = receive->side,
@@ -183,7 +183,7 @@ int as_messages_send(struct as_messages *m, uint64_t comm, int64_t from, int64_t
     struct channel *c = &m->channel.at[at];
     if (c->receives.first == NONE)
         return append_half(m, &c->sends, size_b, side);
-    struct half send = {*side, size_b, NONE}, receive = take_half(m, &c->receives);
+    struct message_half send = {*side, size_b, NONE}, receive = take_half(m, &c->receives);
     return say_match(m, c, &send, &receive);
 }
 
@@ -192,7 +192,7 @@ static int meet_send(struct as_messages *m, const struct post *post)
     struct channel *c = &m->channel.at[post->channel];
     if (c->sends.first == NONE)
         return append_half(m, &c->receives, post->size_b, &post->side);
-    struct half send = take_half(m, &c->sends), receive = {post->side, post->size_b, NONE};
+    struct message_half send = take_half(m, &c->sends), receive = {post->side, post->size_b, NONE};
     return say_match(m, c, &send, &receive);
 }
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports of traces hold the facts of the trace: exports.py ASSAY SOURCE DIRECTORY
 
-A reader of .prv written from the description of the format alone, and otf2-print, against what `assay trace`
-says in JSON: time and calls of each routine in each thread, messages and their bytes, states without gaps.
+A reader of .prv written from the description of the format alone, and otf2-print, against what
+`assay trace` says in JSON: time and calls of each routine in each thread, messages and their
+bytes, states without gaps.
 """
 import collections
 import json
@@ -68,7 +69,8 @@ def read_prv(path):
         record = list(map(int, line.split(":")))
         thread, begin = tuple(record[2:5]), record[5]
         expect(begin >= last, f"records in order of time: {line}")
-        expect(thread[1] <= len(tasks) and thread[2] <= tasks[thread[1] - 1][0], f"a known thread: {line}")
+        expect(thread[1] <= len(tasks) and thread[2] <= tasks[thread[1] - 1][0],
+               f"a known thread: {line}")
         last = begin
         if record[0] == 1:
             states[thread].append((begin, record[6]))
@@ -98,9 +100,10 @@ def read_prv(path):
 
 
 def read_otf2(path):
-    text = subprocess.run(["otf2-print", str(path / "traces.otf2")], capture_output=True, text=True, check=True)
-    entered, calls, messages = collections.defaultdict(list), collections.defaultdict(lambda: [0, 0]), \
-        collections.Counter()
+    text = subprocess.run(["otf2-print", str(path / "traces.otf2")], capture_output=True,
+                          text=True, check=True)
+    entered, calls = collections.defaultdict(list), collections.defaultdict(lambda: [0, 0])
+    messages = collections.Counter()
     for line in text.stdout.splitlines():
         found = re.match(r"(\w+)\s+(\d+)\s+(\d+)\s*(.*)", line)
         if not found:
@@ -132,12 +135,14 @@ def compare(parallel, name_of, calls, messages):
             continue
         n, ns = calls[name_of(row["location"]), row["routine"]]
         expect(n == row["calls_n"], f"{row['routine']}: {n} calls, not {row['calls_n']}")
-        expect(abs(ns * 1e-9 - row["time_s"]) < 1e-6, f"{row['routine']}: {ns} ns, not {row['time_s']} s")
+        expect(abs(ns * 1e-9 - row["time_s"]) < 1e-6,
+               f"{row['routine']}: {ns} ns, not {row['time_s']} s")
         seen += 1
     expect(seen > 4, "routines of MPI in the trace")
     for row in parallel["messages"]:
         key = row["from"], row["to"]
-        expect(messages[(*key, "n")] == row["n"], f"{key}: {messages[(*key, 'n')]} messages, not {row['n']}")
+        expect(messages[(*key, "n")] == row["n"],
+               f"{key}: {messages[(*key, 'n')]} messages, not {row['n']}")
         expect(messages[(*key, "b")] == row["size_b"], f"{key}: {messages[(*key, 'b')]} bytes")
 
 
@@ -145,16 +150,17 @@ def try_case(assay, launch, program, case, environment):
     log = pathlib.Path(f"{program}.{case}".replace("./", ""))
     for old in (f"{log}.assay", f"{log}.otf2"):
         shutil.rmtree(old, ignore_errors=True)
-    run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--", *launch, program, case,
-                          str(log), "5", "3"], env=environment, capture_output=True, text=True, check=False)
+    run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--", *launch,
+                          program, case, str(log), "5", "3"],
+                         env=environment, capture_output=True, text=True, check=False)
     expect(run.returncode == 0, run.stderr)
     parallel = json.loads(run.stdout)["parallel"]
-    subprocess.run([assay, "export", f"{log}.assay", "--as", "prv", "-o", f"{log}.prv"], check=True,
-                   capture_output=True)
+    subprocess.run([assay, "export", f"{log}.assay", "--as", "prv", "-o", f"{log}.prv"],
+                   check=True, capture_output=True)
     calls, messages = read_prv(pathlib.Path(f"{log}.prv"))
     compare(parallel, lambda at: (1, at + 1, 1), calls, messages)
-    subprocess.run([assay, "export", f"{log}.assay", "--as", "otf2", "-o", f"{log}.otf2"], check=True,
-                   capture_output=True)
+    subprocess.run([assay, "export", f"{log}.assay", "--as", "otf2", "-o", f"{log}.otf2"],
+                   check=True, capture_output=True)
     calls, messages = read_otf2(pathlib.Path(f"{log}.otf2"))
     compare(parallel, lambda at: at, calls, messages)
     for row in parallel["messages"]:

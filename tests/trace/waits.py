@@ -15,16 +15,19 @@ import subprocess
 import sys
 
 ROUNDS, LATE_MS = 8, 20
-CASES = ("late_sender", "late_sender_large", "late_receiver", "wrong_order", "late_nonblocking", "barrier",
-         "allreduce", "alltoall", "nonblocking_allreduce", "late_broadcast", "early_reduce")
+CASES = ("late_sender", "late_sender_large", "late_receiver", "wrong_order", "late_nonblocking",
+         "barrier", "allreduce", "alltoall", "nonblocking_allreduce", "late_broadcast",
+         "early_reduce")
 # What a case plants: each round waits so long at least, of this kind.
-PLANTED = {"late_sender": "late_sender", "late_sender_large": "late_sender", "late_receiver": "late_receiver",
-           "wrong_order": "late_sender_wrong_order", "late_nonblocking": "late_sender",
-           "barrier": "wait_at_barrier", "allreduce": "wait_at_nxn", "alltoall": "wait_at_nxn",
+PLANTED = {"late_sender": "late_sender", "late_sender_large": "late_sender",
+           "late_receiver": "late_receiver", "wrong_order": "late_sender_wrong_order",
+           "late_nonblocking": "late_sender", "barrier": "wait_at_barrier",
+           "allreduce": "wait_at_nxn", "alltoall": "wait_at_nxn",
            "nonblocking_allreduce": "wait_at_nxn", "late_broadcast": "late_broadcast",
            "early_reduce": "early_reduce"}
-GATHERINGS = {"MPI_Barrier": "wait_at_barrier", "MPI_Allreduce": "wait_at_nxn", "MPI_Alltoall": "wait_at_nxn",
-              "MPI_Iallreduce": "wait_at_nxn", "MPI_Bcast": "late_broadcast", "MPI_Reduce": "early_reduce"}
+GATHERINGS = {"MPI_Barrier": "wait_at_barrier", "MPI_Allreduce": "wait_at_nxn",
+              "MPI_Alltoall": "wait_at_nxn", "MPI_Iallreduce": "wait_at_nxn",
+              "MPI_Bcast": "late_broadcast", "MPI_Reduce": "early_reduce"}
 
 Call = collections.namedtuple("Call", "rank name enter leave peer tag bytes root")
 
@@ -39,7 +42,7 @@ def read_log(path, rank_n):
 
 
 def messages(logs):
-    """(send, end of sending, receive posted, receive completed) in the order of each pair and tag."""
+    """(send, end of sending, receive posted, receive completed), in order of pairs and tags."""
     sends, receives = collections.defaultdict(list), collections.defaultdict(list)
     for log in logs:
         for at, call in enumerate(log):
@@ -59,15 +62,15 @@ def message_waits(logs):
     late = []
     for send, sent, post, received in messages(logs):
         if send.enter > received.enter:
-            late.append([min(send.enter, received.leave) - received.enter, "late_sender", send, received])
+            ns = min(send.enter, received.leave) - received.enter
+            late.append((ns, "late_sender", send, received))
         elif sent.enter < post.enter < sent.leave:
-            late.append([post.enter - sent.enter, "late_receiver", send, received])
-    for wait in late:
-        if wait[1] == "late_sender" and any(
-                other.enter < wait[2].enter and taken.rank == wait[3].rank and taken.enter >= wait[3].leave
-                and other.rank == wait[2].rank for other, _, _, taken in messages(logs)):
-            wait[1] = "late_sender_wrong_order"
-    return [(ns, kind) for ns, kind, _, _ in late]
+            late.append((post.enter - sent.enter, "late_receiver", send, received))
+    for ns, kind, send, received in late:
+        before = any(other.enter < send.enter and other.rank == send.rank and
+                     taken.rank == received.rank and taken.enter >= received.leave
+                     for other, _, _, taken in messages(logs))
+        yield ns, "late_sender_wrong_order" if kind == "late_sender" and before else kind
 
 
 def gatherings(logs):
@@ -93,9 +96,10 @@ def gathering_waits(logs):
         else:
             came = max(begin.enter for begin, _ in members)
         for begin, end in members:
-            if (kind == "early_reduce") == (begin.rank == root) or kind not in ("early_reduce", "late_broadcast"):
-                if not (kind == "late_broadcast" and begin.rank == root):
-                    yield max(0, min(came, end.leave) - end.enter), kind
+            is_root = begin.rank == root
+            if kind == "early_reduce" and not is_root or kind == "late_broadcast" and is_root:
+                continue
+            yield max(0, min(came, end.leave) - end.enter), kind
 
 
 def expected(logs):
@@ -117,7 +121,7 @@ def judge(case, logs, parallel):
     # On a busy host the others come late as well, and wait less for what was planted.
     planted = 0.25 * ROUNDS * LATE_MS * 1e-3
     if truth[PLANTED[case]] < planted:
-        return f"the program waited {truth[PLANTED[case]]:.3f} s for what was planted, not {planted:.3f}"
+        return f"{truth[PLANTED[case]]:.3f} s of what was planted, not {planted:.3f}"
     for kind in set(truth) | {k for k in found if "completion" not in k}:
         if abs(truth[kind] - found[kind]) > 0.03 * truth[kind] + 0.002:
             return f"{kind}: {found[kind]:.4f} s, the program says {truth[kind]:.4f} s"
@@ -137,8 +141,9 @@ def main():
         launch, environment = launcher(mpi)
         for case in CASES:
             log = f"{mpi}.{case}"
-            run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--", *launch,
-                                  f"./waits.{mpi}", case, log, str(ROUNDS), str(LATE_MS)],
+            shutil.rmtree(f"{log}.assay", ignore_errors=True)
+            run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--",
+                                  *launch, f"./waits.{mpi}", case, log, str(ROUNDS), str(LATE_MS)],
                                  env=environment, capture_output=True, text=True, check=False)
             why = run.stderr if run.returncode else judge(case, read_log(log, 2),
                                                           json.loads(run.stdout)["parallel"])
