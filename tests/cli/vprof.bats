@@ -399,7 +399,7 @@ END
     rm -rf x.assay
     run "$ASSAY" vprof
     equal 2 "$status"
-    equal "assay: vprof: no command given; write 'assay vprof -- ./program'" "$output"
+    equal "assay: vprof: no command given; write 'assay vprof -- ./program' or 'assay vprof --pid N'" "$output"
     run "$ASSAY" vprof --every 0 -o x.assay -- ./loops plain 1
     equal 2 "$status"
     like "*--every: one instance of 0 cannot be*" "$output"

@@ -284,7 +284,12 @@ class Checks:
         stopper.join()
         self.tap.equal((bool(result), state_of(it.pid)), (True, "T"),
                        f"one that is stopped meanwhile stays stopped {why}")
-        self.left_alone(it, before, "it was stopped meanwhile")
+        self.tap.equal(changed_code(it.pid), [],
+                       "it was stopped meanwhile: code is that of its file")
+        rest = result["rest"] if result else ""
+        self.tap.point("still run" in rest if merged(mappings(it.pid)) != merged(before) else
+                       rest == "", "it stands in a clone, which stays and is told of, or in none",
+                       rest)
         it.process.send_signal(signal.SIGCONT)
         self.same_end(it, "it was stopped meanwhile")
 
