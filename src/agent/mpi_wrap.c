@@ -35,8 +35,16 @@ static void *const *real_c, *const *real_f;
     X(Comm_size)                                                                                   \
     X(Comm_rank)                                                                                   \
     X(Comm_test_inter)                                                                             \
-    X(Comm_group) X(Comm_remote_group) X(Group_size) X(Group_translate_ranks) X(Group_free)        \
-        X(Get_count) X(Initialized) X(Get_library_version) X(Query_thread) X(Comm_get_name)
+    X(Comm_group)                                                                                  \
+    X(Comm_remote_group)                                                                           \
+    X(Group_size)                                                                                  \
+    X(Group_translate_ranks)                                                                       \
+    X(Group_free)                                                                                  \
+    X(Get_count)                                                                                   \
+    X(Initialized)                                                                                 \
+    X(Get_library_version)                                                                         \
+    X(Query_thread)                                                                                \
+    X(Comm_get_name)
 #define OWN_DECLARED(name) __typeof__(&MPI_##name) name;
 static struct {
     OWN(OWN_DECLARED)
