@@ -61,8 +61,10 @@ static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
     cell[TRACE_GROUP] = as_cell_text(as_trace_group_name(sum->name.group));
     cell[TRACE_ROUTINE] = as_cell_text(sum->name.text);
     cell[TRACE_CALLS] = as_cell_count(sum->calls_n);
-    cell[TRACE_SECONDS] = as_cell_real((double)sum->time_ns / 1e9);
-    cell[TRACE_LONGEST] = as_cell_real((double)sum->most_ns / 1e9);
+    /* For people microseconds are enough. */
+    const int64_t grain = view->cli->format == AS_FORMAT_TEXT ? 1000 : 1;
+    cell[TRACE_SECONDS] = as_cell_real((double)(sum->time_ns / grain * grain) / 1e9);
+    cell[TRACE_LONGEST] = as_cell_real((double)(sum->most_ns / grain * grain) / 1e9);
     cell[TRACE_SENT] = as_cell_signed(sum->sent_b);
     cell[TRACE_RECEIVED] = as_cell_signed(sum->received_b);
     cell[TRACE_UNRETURNED] = as_cell_count(sum->open_n);
@@ -143,6 +145,9 @@ static int show_tally(struct trace_view *view, const struct as_trace *trace,
     const struct as_sheet sheet = {columns, TRACE_COLUMNS, view->tally.sum.n, view, fill_sum_row};
     int rc = 0;
     note_ends(view->cli, trace);
+    if (view->tally.events_n == 0)
+        as_cli_note(view->cli, "trace: there are no events: the program called no routine of MPI, "
+                               "or is statically linked");
     if (view->cli->format == AS_FORMAT_TEXT)
         rc = show_text(view, &sheet, err);
     else

@@ -166,6 +166,8 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
     };
     const struct as_analysis *a = t->parallel->analysis;
     struct as_table table;
+    if (!a->location.n)
+        return 0;
     begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Seconds of each");
     for (uint32_t at = 0; at < a->location.n && at < 2 * ROWS_MOST; at++) {
         put_location(t, &table, at);
