@@ -66,36 +66,78 @@ static void add_slot(struct as_variant_facts *facts, const struct as_patch_strea
         facts->slot[facts->slots++] = *place;
 }
 
-/* Stores to what instruction `i` loads belong to the branches' slice. */
-static bool keep_stores(struct as_variant_facts *facts, const struct as_patch_stream *loaded)
+/* What of the loop goes by the stack. So many are no counters and pointers, but a stack that is
+ * worked on: then it is left alone. */
+#define PLACES_MOST 256u
+struct stack_accesses {
+    struct as_patch_stream loaded[PLACES_MOST]; /* by what decides the way: each place once */
+    struct as_patch_stream stored[PLACES_MOST]; /* by instruction `store` */
+    uint32_t store[PLACES_MOST];
+    uint32_t loaded_n, stored_n;
+};
+
+static bool is_loaded(const struct stack_accesses *a, const struct as_patch_stream *place)
+{
+    for (uint32_t p = 0; p < a->loaded_n; p++)
+        if (a->loaded[p].base == place->base && a->loaded[p].offset == place->offset &&
+            a->loaded[p].width_b == place->width_b)
+            return true;
+    return false;
+}
+
+/* False: there are too many. */
+static bool note_access(struct as_variant_facts *facts, uint32_t i, struct stack_accesses *a)
+{
+    const struct assay_insn *insn = insn_at(facts, i);
+    const uint8_t decides = AS_MARK_CONTROL | AS_MARK_STORES | AS_MARK_ADDRESS;
+    const unsigned access = as_variant_access(insn);
+    struct as_patch_stream place;
+    if (!access || !find_place(facts, insn, &place))
+        return true;
+    if (access & ASSAY_ACCESS_WRITE &&
+        as_patch_area_holds(facts->area, as_patch_block_at(facts->area->code, insn->address))) {
+        if (a->stored_n == PLACES_MOST)
+            return false;
+        a->stored[a->stored_n] = place;
+        a->store[a->stored_n++] = i;
+    }
+    if (access & ASSAY_ACCESS_READ && facts->mark[i - facts->first] & decides &&
+        !is_loaded(a, &place)) {
+        if (a->loaded_n == PLACES_MOST)
+            return false;
+        a->loaded[a->loaded_n++] = place;
+    }
+    return true;
+}
+
+/* Stores to what is loaded belong to the branches' slice. */
+static bool keep_stores(struct as_variant_facts *facts, const struct stack_accesses *a,
+                        const struct as_patch_stream *loaded)
 {
     bool changed = false;
-    for (uint32_t i = facts->first; i < facts->first + facts->n; i++) {
-        struct as_patch_stream place;
-        uint8_t *mark = &facts->mark[i - facts->first];
-        if (!(as_variant_access(insn_at(facts, i)) & ASSAY_ACCESS_WRITE) ||
-            !find_place(facts, insn_at(facts, i), &place) || !places_meet(&place, loaded) ||
-            !as_patch_area_holds(facts->area,
-                                 as_patch_block_at(facts->area->code, insn_at(facts, i)->address)))
+    for (uint32_t s = 0; s < a->stored_n; s++) {
+        uint8_t *mark = &facts->mark[a->store[s] - facts->first];
+        if (!places_meet(&a->stored[s], loaded))
             continue;
         if (!(*mark & AS_MARK_CONTROL)) {
             *mark |= AS_MARK_CONTROL;
             changed = true;
         }
-        add_slot(facts, &place);
+        add_slot(facts, &a->stored[s]);
     }
     return changed;
 }
 
 bool as_variant_slots_find(struct as_variant_facts *facts)
 {
+    struct stack_accesses accesses = {.loaded_n = 0};
     bool changed = false;
-    for (uint32_t i = facts->first; i < facts->first + facts->n; i++) {
-        struct as_patch_stream place;
-        if (facts->mark[i - facts->first] & (AS_MARK_CONTROL | AS_MARK_STORES | AS_MARK_ADDRESS) &&
-            as_variant_access(insn_at(facts, i)) & ASSAY_ACCESS_READ &&
-            find_place(facts, insn_at(facts, i), &place))
-            changed |= keep_stores(facts, &place);
-    }
+    for (uint32_t i = facts->first; i < facts->first + facts->n; i++)
+        if (!note_access(facts, i, &accesses)) {
+            facts->decides_by_stores = true;
+            return false;
+        }
+    for (uint32_t p = 0; p < accesses.loaded_n; p++)
+        changed |= keep_stores(facts, &accesses, &accesses.loaded[p]);
     return changed;
 }

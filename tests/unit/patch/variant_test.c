@@ -77,9 +77,14 @@ static struct varied vary_with(bool slices)
     return it;
 }
 
-static struct varied vary(void)
+/* One plan without slices serves all tests: this program has some thousand loops. */
+static struct varied shared;
+
+static int share_plan(void **state)
 {
-    return vary_with(false);
+    (void)state;
+    shared = vary_with(false);
+    return 0;
 }
 
 static void drop(struct varied *it)
@@ -88,6 +93,13 @@ static void drop(struct varied *it)
     as_free(it->verdict);
     assay_program_free(&it->program);
     assay_object_close(&it->object);
+}
+
+static int drop_plan(void **state)
+{
+    (void)state;
+    drop(&shared);
+    return 0;
 }
 
 static const struct as_patch_verdict *verdict_of(const struct varied *it, const char *name)
@@ -151,7 +163,7 @@ static void check_code(const struct varied *it, const char *name, unsigned kind,
 
 static void variants_have_their_instructions(void **state)
 {
-    struct varied it = vary();
+    struct varied it = shared;
     (void)state;
     check_code(&it, "axpy", AS_VARIANT_REC,
                "dec r15; jz 0x1009; add rax, 0x1; cmp rax, rdx; jb 0x1000; "
@@ -252,7 +264,6 @@ static void variants_have_their_instructions(void **state)
     check_code(&it, "list", AS_VARIANT_LS,
                "movsd xmm0, qword ptr [rdi+0x8]; mov rdi, [rdi]; test rdi, rdi; jnz 0x1000; "
                "jmp 0x1012; jmp 0x1017");
-    drop(&it);
 }
 
 /* The end of a slice stands before all else; what it looks at stays in every variant. */
@@ -288,7 +299,7 @@ static void check_refused(const struct varied *it, const char *name, unsigned ex
 
 static void what_cannot_be_varied_is_refused(void **state)
 {
-    struct varied it = vary();
+    struct varied it = shared;
     (void)state;
     check_refused(&it, "atomic", AS_UNVARIED_ATOMIC);
     check_refused(&it, "x87", AS_UNVARIED_X87);
@@ -297,18 +308,16 @@ static void what_cannot_be_varied_is_refused(void **state)
     check_refused(&it, "crowded", AS_UNVARIED_DECIDED);
     assert_int_equal(verdict_of(&it, "axpy")->unvaried[AS_VARIANT_NODIV], AS_UNVARIED_USELESS);
     assert_int_equal(verdict_of(&it, "axpy")->unvaried[AS_VARIANT_NORED], AS_UNVARIED_USELESS);
-    drop(&it);
 }
 
 static void variants_say_what_they_leave_out(void **state)
 {
-    struct varied it = vary();
+    struct varied it = shared;
     (void)state;
     assert_int_equal(variant_of(&it, "axpy", AS_VARIANT_LS)->bits, AS_VARIANT_WRITES);
     assert_int_equal(variant_of(&it, "axpy", AS_VARIANT_DL1)->bits, 0);
     assert_int_equal(variant_of(&it, "gathered", AS_VARIANT_DL1)->bits, AS_VARIANT_CHAINS);
     assert_int_equal(variant_of(&it, "list", AS_VARIANT_LS)->bits, AS_VARIANT_DECIDES);
-    drop(&it);
 }
 
 int main(void)
@@ -317,5 +326,5 @@ int main(void)
                                        cmocka_unit_test(slices_end_at_the_header),
                                        cmocka_unit_test(what_cannot_be_varied_is_refused),
                                        cmocka_unit_test(variants_say_what_they_leave_out)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, share_plan, drop_plan);
 }
