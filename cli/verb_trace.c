@@ -63,8 +63,10 @@ static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
     cell[TRACE_CALLS] = as_cell_count(sum->calls_n);
     /* For people microseconds are enough. */
     const int64_t grain = view->cli->format == AS_FORMAT_TEXT ? 1000 : 1;
-    cell[TRACE_SECONDS] = as_cell_real((double)(sum->time_ns / grain * grain) / 1e9);
-    cell[TRACE_LONGEST] = as_cell_real((double)(sum->most_ns / grain * grain) / 1e9);
+    const int64_t time_ns = sum->time_ns - sum->time_ns % grain;
+    const int64_t most_ns = sum->most_ns - sum->most_ns % grain;
+    cell[TRACE_SECONDS] = as_cell_real((double)time_ns / 1e9);
+    cell[TRACE_LONGEST] = as_cell_real((double)most_ns / 1e9);
     cell[TRACE_SENT] = as_cell_signed(sum->sent_b);
     cell[TRACE_RECEIVED] = as_cell_signed(sum->received_b);
     cell[TRACE_UNRETURNED] = as_cell_count(sum->open_n);

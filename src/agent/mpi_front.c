@@ -57,11 +57,11 @@ static bool wrapper_path(const char *name, char *path, size_t path_b)
     const char *slash;
     if (!dladdr((void *)as_mpi_resolve, &own) || !(slash = strrchr(own.dli_fname, '/')))
         return false;
-    const size_t directory_b = (size_t)(slash + 1 - own.dli_fname);
-    if (directory_b + strlen(name) >= path_b)
+    const size_t directory_b = (size_t)(slash + 1 - own.dli_fname), name_b = strlen(name) + 1;
+    if (directory_b + name_b > path_b)
         return false;
     memcpy(path, own.dli_fname, directory_b);
-    strcpy(path + directory_b, name);
+    memcpy(path + directory_b, name, name_b);
     return true;
 }
 
@@ -90,9 +90,10 @@ static void absent_routine(void)
 static void *find_profiling(const char *name)
 {
     char symbol[128] = "P";
-    if (strlen(name) + 2 > sizeof symbol)
+    const size_t name_b = strlen(name) + 1;
+    if (name_b + 1 > sizeof symbol)
         return (void *)absent_routine;
-    strcpy(symbol + 1, name);
+    memcpy(symbol + 1, name, name_b);
     void *at = find_symbol(symbol);
     return at ? at : (void *)absent_routine;
 }

@@ -133,19 +133,19 @@ static int walk_event(void *context, uint32_t process, uint32_t thread,
 
 static int find_causes(struct as_analysis *out)
 {
-    AS_VEC(struct as_span) span = {0};
+    struct as_span *span = as_calloc(out->location.n + 1, sizeof *span);
     struct as_causes *causes = NULL;
-    int rc = as_vec_reserve(&span, out->location.n + 1);
+    int rc = span ? 0 : ASSAY_ERR_NOMEM;
     for (size_t i = 0; rc == 0 && i < out->location.n; i++)
-        span.at[i] = out->location.at[i].span;
+        span[i] = out->location.at[i].span;
     if (rc == 0)
-        rc = as_causes_new(&causes, &out->waits, span.at, (uint32_t)out->location.n);
+        rc = as_causes_new(&causes, &out->waits, span, (uint32_t)out->location.n);
     if (rc == 0)
         rc = as_causes_path(causes, &out->path);
     if (rc == 0)
         rc = as_causes_blame(causes, &out->blame);
     as_causes_free(&causes);
-    as_vec_fini(&span);
+    as_free(span);
     return rc;
 }
 
