@@ -60,10 +60,11 @@ static int compare_times(const void *a, const void *b)
 static int sum_by_call(struct as_parallel *p)
 {
     qsort(p->of_location.at, p->of_location.n, sizeof *p->of_location.at, compare_calls);
+    struct as_parallel_wait *all = NULL;
     as_vec_foreach (&p->of_location, one) {
-        struct as_parallel_wait *all = p->wait.n ? &p->wait.at[p->wait.n - 1] : NULL;
         if (!all || all->kind != one->kind || all->site != one->site) {
             AS_TRY(as_vec_push(&p->wait, *one));
+            all = &p->wait.at[p->wait.n - 1];
             continue;
         }
         all->n += one->n;

@@ -115,15 +115,34 @@ static int read_definitions(struct as_trace *trace, struct as_trace_process *p,
 
 /* ---- Files -------------------------------------------------------------------------------- */
 
+/* A number and what stands behind it, which is passed over. */
+static bool parse_part(const char **at, char behind, uint64_t most, uint64_t *out)
+{
+    char *end;
+    if (**at < '0' || **at > '9')
+        return false;
+    errno = 0;
+    const unsigned long long number = strtoull(*at, &end, 10);
+    if (errno || number > most || *end != behind)
+        return false;
+    *out = number;
+    *at = end + (behind != 0);
+    return true;
+}
+
 /* "stream.PID.TIME.TID" */
 static bool parse_name(const char *name, uint32_t *pid, uint64_t *time_ns, uint32_t *tid)
 {
     static const char prefix[] = AS_TRACE_PREFIX ".";
-    int end = 0;
-    return strncmp(name, prefix, sizeof prefix - 1) == 0 &&
-           sscanf(name + sizeof prefix - 1, "%" SCNu32 ".%" SCNu64 ".%" SCNu32 "%n", pid, time_ns,
-                  tid, &end) == 3 &&
-           name[sizeof prefix - 1 + (size_t)end] == 0;
+    const char *at = name + sizeof prefix - 1;
+    uint64_t process, thread;
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0 ||
+        !parse_part(&at, '.', UINT32_MAX, &process) || !parse_part(&at, '.', UINT64_MAX, time_ns) ||
+        !parse_part(&at, 0, UINT32_MAX, &thread))
+        return false;
+    *pid = (uint32_t)process;
+    *tid = (uint32_t)thread;
+    return true;
 }
 
 static struct as_trace_process *find_process(struct as_trace *trace, uint32_t pid,

@@ -204,8 +204,8 @@ int as_trace_writer_open(struct as_trace_writer *w, const struct as_trace_writin
     int rc = fd < 0 ? fd : allocate_block(fd, 0, AS_TRACE_PAGE_B);
     w->head = rc < 0 ? NULL : map_at(fd, 0, AS_TRACE_PAGE_B);
     if (rc == 0 && !w->head)
-        rc = -errno;
-    if (rc == 0) {
+        rc = errno ? -errno : -ENOMEM;
+    if (w->head) {
         fill_head(w, how);
         rc = is_affordable(w, 0) ? begin_block(w, fd, 0, w->tick) : -EDQUOT;
         if (rc < 0)
