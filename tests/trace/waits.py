@@ -4,20 +4,26 @@
 
 Each case runs under `assay trace`; the program writes when it made which call. From these lines the
 wait states are worked out here by their definitions, and compared with those of the trace: each
-within 3 %, as long as it is more than noise. Skips what MPI is not installed.
+within 3 %, as long as it is more than noise. The program's stamps lie around the tracer's; a
+process that loses its processor in between differs by that, so the middle one of three runs is
+judged.
+Skips what MPI is not installed.
 """
 import collections
 import json
 import os
 import pathlib
 import shutil
+import statistics
 import subprocess
 import sys
 
-ROUNDS, LATE_MS = 8, 20
+RUNS, ROUNDS, LATE_MS = 3, 5, 20
 CASES = ("late_sender", "late_sender_large", "late_receiver", "wrong_order", "late_nonblocking",
          "barrier", "allreduce", "alltoall", "nonblocking_allreduce", "late_broadcast",
          "early_reduce")
+# With the other MPI, whose launcher takes its time; one of each way of matching.
+FEW = ("late_sender_large", "late_receiver", "late_nonblocking", "barrier", "nonblocking_allreduce")
 # What a case plants: each round waits so long at least, of this kind.
 PLANTED = {"late_sender": "late_sender", "late_sender_large": "late_sender",
            "late_receiver": "late_receiver", "wrong_order": "late_sender_wrong_order",
@@ -114,18 +120,41 @@ def launcher(mpi):
     return [f"mpirun.{mpi}", "-n", "2"], environment
 
 
-def judge(case, logs, parallel):
-    truth, found = expected(logs), collections.Counter()
-    for wait in parallel["waits"]:
+def sums_of(run, log):
+    """What the program says, what the trace says."""
+    found = collections.Counter()
+    for wait in json.loads(run.stdout)["parallel"]["waits"]:
         found[wait["kind"]] += wait["time_s"]
+    return expected(read_log(log, 2)), found
+
+
+def judge(case, sums):
     # On a busy host the others come late as well, and wait less for what was planted.
     planted = 0.25 * ROUNDS * LATE_MS * 1e-3
-    if truth[PLANTED[case]] < planted:
-        return f"{truth[PLANTED[case]]:.3f} s of what was planted, not {planted:.3f}"
-    for kind in set(truth) | {k for k in found if "completion" not in k}:
-        if abs(truth[kind] - found[kind]) > 0.03 * truth[kind] + 0.002:
-            return f"{kind}: {found[kind]:.4f} s, the program says {truth[kind]:.4f} s"
+    waited = statistics.median(truth[PLANTED[case]] for truth, _ in sums)
+    if waited < planted:
+        return f"{waited:.3f} s of what was planted, not {planted:.3f}"
+    kinds = {kind for both in sums for of in both for kind in of if "completion" not in kind}
+    for kind in sorted(kinds):
+        off = [abs(found[kind] - truth[kind]) - 0.03 * truth[kind] for truth, found in sums]
+        if statistics.median(off) > 0.002:
+            said = ", ".join(f"{found[kind]:.4f} ({truth[kind]:.4f})" for truth, found in sums)
+            return f"{kind}: seconds by the trace (by the program): {said}"
     return None
+
+
+def try_case(assay, mpi, case):
+    launch, environment = launcher(mpi)
+    log, sums = f"{mpi}.{case}", []
+    for _ in range(RUNS):
+        shutil.rmtree(f"{log}.assay", ignore_errors=True)
+        run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--",
+                              *launch, f"./waits.{mpi}", case, log, str(ROUNDS), str(LATE_MS)],
+                             env=environment, capture_output=True, text=True, check=False)
+        if run.returncode:
+            return run.stderr
+        sums.append(sums_of(run, log))
+    return judge(case, sums)
 
 
 def main():
@@ -138,15 +167,8 @@ def main():
             print(f"ok # SKIP {mpi} is not here")
             continue
         subprocess.run([f"mpicc.{mpi}", "-O2", "-o", f"waits.{mpi}", source], check=True)
-        launch, environment = launcher(mpi)
-        for case in CASES:
-            log = f"{mpi}.{case}"
-            shutil.rmtree(f"{log}.assay", ignore_errors=True)
-            run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--",
-                                  *launch, f"./waits.{mpi}", case, log, str(ROUNDS), str(LATE_MS)],
-                                 env=environment, capture_output=True, text=True, check=False)
-            why = run.stderr if run.returncode else judge(case, read_log(log, 2),
-                                                          json.loads(run.stdout)["parallel"])
+        for case in CASES if mpi == "mpich" else FEW:
+            why = try_case(assay, mpi, case)
             points.append(why is None)
             print(f"{'ok' if why is None else 'not ok'} {len(points)} - {mpi}: {case}")
             for line in (why or "").splitlines():
