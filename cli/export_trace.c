@@ -77,11 +77,19 @@ static int write_otf2(const struct as_cli *cli, const struct as_trace *trace,
     return rc;
 }
 
+int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
+                      struct assay_error *err)
+{
+    char directory[4096], path[4096 + 8];
+    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
+    snprintf(path, sizeof path, "%s/trace", directory);
+    return as_trace_open(path, out, err);
+}
+
 int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
                     struct assay_error *err)
 {
     struct as_trace trace;
-    char directory[4096], path[4096 + 8];
     int64_t run_id, run_n;
     if (as_given(&cli->args, AS_OPTION_BY) || as_given(&cli->args, AS_OPTION_BLOCKED))
         return as_error_set(err, ASSAY_ERR_USAGE,
@@ -89,9 +97,7 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
                             cli->args.value[AS_OPTION_AS]);
     AS_TRY(
         as_report_run(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], &run_id, &run_n, err));
-    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
-    snprintf(path, sizeof path, "%s/trace", directory);
-    int rc = as_trace_open(path, &trace, err);
+    int rc = as_run_trace_open(experiment, run_id, &trace, err);
     if (rc == ASSAY_ERR_NOT_FOUND)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "%s: run %lld has no trace; record one with 'assay trace'",

@@ -3,13 +3,13 @@
  * `assay trace -- CMD...`: runs a command and records what it does and when; shows what each thread
  * spent in which routine.
  */
-#include <stdio.h>
 #include <string.h>
 
 #include <assay/report.h>
 
 #include "base/error.h"
 #include "base/term.h"
+#include "export_trace.h"
 #include "recording.h"
 #include "report/parallel.h"
 #include "sheet.h"
@@ -164,10 +164,7 @@ static int show_trace(struct as_cli *cli, struct assay_experiment *experiment, i
     struct trace_view view = {.cli = cli};
     struct as_analysis analysis;
     struct as_trace trace;
-    char directory[4096], path[4096 + 8];
-    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
-    snprintf(path, sizeof path, "%s/trace", directory);
-    AS_TRY(as_trace_open(path, &trace, err));
+    AS_TRY(as_run_trace_open(experiment, run_id, &trace, err));
     int rc = as_analyse_trace(&trace, NULL, &analysis, err);
     if (rc == 0) {
         rc = as_parallel_gather(&analysis, &view.parallel, err);

@@ -95,6 +95,10 @@ struct as_analysis_watch {
     as_message_matched *message;
 };
 
+/* Whether the name of a routine of MPI begins with that of an operation ("reduce"), whatever stands
+ * before it (MPI_, I for one that does not block); v, w, _init, _c and others may follow. */
+bool as_mpi_is(const char *routine, const char *operation);
+
 /* 0, ASSAY_ERR_NOMEM or what reading or a watch answers. `watch` may be NULL. `trace` stays open
  * while the answer is used. */
 int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,

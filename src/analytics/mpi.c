@@ -12,8 +12,14 @@
 
 /* ---- Kinds of operations --------------------------------------------------------------------- */
 
-/* By the routine's name, without MPI_, I (does not block) and what stands behind: v, w, _init, _c.
- */
+bool as_mpi_is(const char *routine, const char *operation)
+{
+    const char *name = strncasecmp(routine, "MPI_", 4) == 0 ? routine + 4 : routine;
+    const size_t n = strlen(operation);
+    return strncasecmp(name, operation, n) == 0 ||
+           ((*name == 'I' || *name == 'i') && strncasecmp(name + 1, operation, n) == 0);
+}
+
 enum as_gathering_kind as_mpi_gathering_of(const char *routine)
 {
     static const struct {
@@ -26,13 +32,9 @@ enum as_gathering_kind as_mpi_gathering_of(const char *routine)
         {"scan", AS_GATHERING_SCAN},       {"exscan", AS_GATHERING_SCAN},
         {"neighbor", AS_GATHERING_NEAR},
     };
-    const char *name = strncasecmp(routine, "MPI_", 4) == 0 ? routine + 4 : routine;
-    for (unsigned skip = 0; skip < 2; skip++) {
-        const char *at = name + (skip && (*name == 'I' || *name == 'i'));
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (strncasecmp(at, names[i].begins, strlen(names[i].begins)) == 0)
-                return names[i].kind;
-    }
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (as_mpi_is(routine, names[i].begins))
+            return names[i].kind;
     return AS_GATHERING_ALL;
 }
 

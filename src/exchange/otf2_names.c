@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "exchange/otf2_write.h"
@@ -83,13 +82,9 @@ OTF2_CollectiveOp as_otf2_operation_of(const char *routine)
         {"exscan", OTF2_COLLECTIVE_OP_EXSCAN},
         {"scan", OTF2_COLLECTIVE_OP_SCAN},
     };
-    const char *name = strncasecmp(routine, "MPI_", 4) == 0 ? routine + 4 : routine;
-    for (unsigned skip = 0; skip < 2; skip++) {
-        const char *at = name + (skip && (*name == 'I' || *name == 'i'));
-        for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
-            if (strncasecmp(at, operations[i].name, strlen(operations[i].name)) == 0)
-                return operations[i].op;
-    }
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
+        if (as_mpi_is(routine, operations[i].name))
+            return operations[i].op;
     return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 }
 

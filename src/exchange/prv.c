@@ -49,57 +49,47 @@ struct prv_body {
     struct as_out *out;
 };
 
-static char *append_number(char *to, int64_t value)
+static void put_field(struct as_out *out, int64_t value)
 {
-    char digits[24];
-    size_t n = 0;
-    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    do
-        digits[n++] = (char)('0' + left % 10);
-    while (left /= 10);
-    if (value < 0)
-        *to++ = '-';
-    while (n)
-        *to++ = digits[--n];
-    return to;
-}
-
-static char *append_field(char *to, int64_t value)
-{
-    *to++ = ':';
-    return append_number(to, value);
+    as_out_c(out, ':');
+    as_out_i64(out, value);
 }
 
 /* ":cpu:application:task:thread"; which processor it was is not known. */
-static char *append_thread(char *to, const struct as_prv_thread *thread)
+static void put_thread(struct as_out *out, const struct as_prv_thread *thread)
 {
-    memcpy(to, ":0:1", 4);
-    return append_field(append_field(to + 4, thread->task), thread->thread);
+    as_out_z(out, ":0:1");
+    put_field(out, thread->task);
+    put_field(out, thread->thread);
 }
 
 static int put_record(void *context, const void *bytes)
 {
     const struct prv_body *body = context;
     const struct as_prv_record *r = bytes;
-    char line[256], *to = append_number(line, r->kind);
-    to = append_thread(to, &body->w->thread.at[r->location]);
-    to = append_field(to, r->ns);
+    struct as_out *out = body->out;
+    as_out_u64(out, r->kind);
+    put_thread(out, &body->w->thread.at[r->location]);
+    put_field(out, r->ns);
     switch (r->kind) {
     case AS_PRV_STATE:
-        to = append_field(append_field(to, r->state.end_ns), r->state.state);
+        put_field(out, r->state.end_ns);
+        put_field(out, r->state.state);
         break;
     case AS_PRV_EVENT:
-        to = append_field(append_field(to, r->event.type), r->event.value);
+        put_field(out, r->event.type);
+        put_field(out, r->event.value);
         break;
     default:
-        to = append_field(to, r->message.sent_ns);
-        to = append_thread(to, &body->w->thread.at[r->message.location]);
-        to = append_field(append_field(to, r->message.asked_ns), r->message.received_ns);
-        to = append_field(append_field(to, r->message.size_b), r->message.tag);
+        put_field(out, r->message.sent_ns);
+        put_thread(out, &body->w->thread.at[r->message.location]);
+        put_field(out, r->message.asked_ns);
+        put_field(out, r->message.received_ns);
+        put_field(out, r->message.size_b);
+        put_field(out, r->message.tag);
         break;
     }
-    *to++ = '\n';
-    as_out_write(body->out, line, (size_t)(to - line));
+    as_out_c(out, '\n');
     return 0;
 }
 
