@@ -95,7 +95,7 @@ static void set_clock(struct as_trace_stream *s, const struct as_trace_head *hea
     s->ns_per_tick = rate_between(&head->begin, &head->latest);
     if (s->ns_per_tick == 0 && hz >= 10000000 && hz <= UINT64_C(100000000000))
         s->ns_per_tick = (uint64_t)(((unsigned __int128)1000000000 << 32) / hz);
-    if (s->ns_per_tick == 0 || head->clock == AS_TRACE_KERNEL)
+    if (s->ns_per_tick == 0 || head->clock != AS_TRACE_TSC)
         s->ns_per_tick = ONE;
 }
 
@@ -116,7 +116,7 @@ static int check_head(const char *path, const struct as_trace_head *head, size_t
                             "%s: a stream of version %u, of which this assay knows version %u; "
                             "read it with the assay that wrote it",
                             path, head->version, AS_TRACE_VERSION);
-    if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_KERNEL ||
+    if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_GIVEN ||
         !is_time(head->begin.raw_ns) || !is_time(head->latest.raw_ns) ||
         !is_time(head->monotonic_ns) || !is_time(head->real_ns))
         return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its first page makes no sense", path);

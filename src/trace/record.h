@@ -19,8 +19,9 @@
 
 /* The clock of stamps. */
 enum as_trace_clock {
-    AS_TRACE_TSC,   /* the processor's time-stamp counter, which does not change its rate */
-    AS_TRACE_KERNEL /* CLOCK_MONOTONIC_RAW in nanoseconds */
+    AS_TRACE_TSC,    /* the processor's time-stamp counter, which does not change its rate */
+    AS_TRACE_KERNEL, /* CLOCK_MONOTONIC_RAW in nanoseconds */
+    AS_TRACE_GIVEN   /* nanoseconds of another's trace, which was imported */
 };
 
 /* Why nothing more was written. */
