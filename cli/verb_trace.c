@@ -158,8 +158,8 @@ static int show_tally(struct trace_view *view, const struct as_trace *trace,
     return rc;
 }
 
-static int show_trace(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                      struct assay_error *err)
+int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                  struct assay_error *err)
 {
     struct trace_view view = {.cli = cli};
     struct as_analysis analysis;
@@ -186,7 +186,7 @@ static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
     AS_TRY(as_experiment_create(cli, name, &experiment, err));
     int rc = assay_profile_run(experiment, request, result, err);
     if (rc == 0)
-        rc = show_trace(cli, experiment, result->run_id, err);
+        rc = as_trace_show(cli, experiment, result->run_id, err);
     return as_recording_close(&experiment, name, result->run_id, rc, err);
 }
 

@@ -112,6 +112,7 @@ static void free_writer(struct as_otf2_writer *w)
     as_vec_foreach (&w->process, process) {
         as_free(process->region);
         as_vec_fini(&process->request);
+        as_vec_fini(&process->persistent);
     }
     as_vec_fini(&w->process);
     as_vec_fini(&w->thread);

@@ -166,7 +166,7 @@ def notes_of(event, notes):
 
 
 def read_perfetto(path):
-    """Calls by track of a thread in the order of tracks, messages by ranks, sizes of collectives."""
+    """Calls by place in the order of threads' tracks, messages by ranks."""
     names, notes, ranks, threads = {}, {}, {}, []
     last, stacks, flows = 0, collections.defaultdict(list), {}
     calls, messages = collections.defaultdict(lambda: [0, 0]), collections.Counter()
