@@ -6,7 +6,7 @@ truth.py recorded JUDGE FILE           judges what was measured once anew (TAP)
 truth.py held JUDGE FILE               the same of loops that no rule was made with
 truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data
      [--repeat N] [--only NAME,..]     that lie in each level of this machine: OUT/measured.tsv
-     [--level L]... [--machine TABLE] [--held: those that no rule was made with]
+     [--level L]... [--machine TABLE] [--held, --unseen: those that no rule was made with]
 truth.py count JUDGE FILE              how many verdicts are right
 
 A verdict is right when it is one of those that the case allows; a case that allows two says why.
@@ -127,6 +127,45 @@ def held():
     ])
 
 
+def unseen():
+    """A second set of them (src/unseen.c), also written down before any was run.
+
+    Down a column, no two lines of which share a page, no prefetcher goes: what is short may be the
+    level's bandwidth or the way there. So with what is stored, or found in two steps, here and
+    there. A list in the first cache, and a table there, are waited for as a chain is. A quotient
+    that the next divides by is both, a division and a chain.
+    """
+    far = {"L3": "L3", "RAM": "RAM"}
+    near = ("L1", "L2")
+    return expand([
+        ("norm", "f64", {"L2": "L2", **far}),
+        ("norm", "sse", far),
+        ("combine", "f64", far),
+        ("swap", "f64", {"L2": "L2", **far}),
+        ("rows", "f64", {"L3": "L3 latency", "RAM": "RAM latency"}),
+        ("scatter", "f64", {"L3": "L3 latency", "RAM": "RAM latency"}),
+        ("chase", "f64", {"L1": "latency chain", "L2": "latency", "L3": "latency",
+                          "RAM": "latency"}),
+        ("chase_work", "f64", {"L3": "latency", "RAM": "latency"}),
+        ("two_hops", "f64", {"L3": "L3 latency", "RAM": "latency"}),
+        ("popcounts", "f64", dict.fromkeys(near, "compute")),
+        ("shuffles", "f64", dict.fromkeys(near, "compute")),
+        ("series", "f64", dict.fromkeys(near, "compute")),
+        ("series", "f32", dict.fromkeys(near, "compute")),
+        ("inverse_roots", "f64", dict.fromkeys(near, "divide")),
+        ("remainders", "f64", dict.fromkeys(near, "divide")),
+        ("nested_sum", "f64", dict.fromkeys((*near, "L3"), "chain")),
+        ("shifts", "f64", dict.fromkeys(LEVELS, "chain")),
+        ("greatest", "f64", dict.fromkeys(near, "chain")),
+        ("lookup", "f64", dict.fromkeys(near, "chain latency")),
+        ("fraction", "f64", dict.fromkeys(near, "divide chain")),
+        ("zeroes", "f64", {"L1": "front_end"}),
+        ("jumps", "f64", {"L1": "front_end"}),
+        ("narrow", "f64", {"L1": "store"}),
+        ("sums", "f64", {"L1": "L1"}),
+    ])
+
+
 def expand(table):
     return [Case(kernel, build, level, truth.split())
             for kernel, build, of in table for level, truth in of.items()]
@@ -193,7 +232,7 @@ def build(out):
     for name, flags in BUILDS.items():
         programs[name] = os.path.join(out, f"truth-{name}")
         run(["gcc", "-O2", "-g", "-std=gnu11", *flags, "-o", programs[name],
-             *(os.path.join(HERE, "src", f) for f in ("main.c", "kernels.c", "held.c"))])
+             *(os.path.join(HERE, "src", f + ".c") for f in ("main", "kernels", "held", "unseen"))])
     return programs
 
 
@@ -215,20 +254,20 @@ def shape_of(case, machine):
     """Bytes in all, bytes or iterations of a call."""
     size = machine.working_set(case.level)
     iterations = {"L1": 2000, "L2": 8000, "L3": 40000, "RAM": 40000}[case.level]
-    if case.kernel in ("list", "list_sum", "lists"):
+    if case.kernel in ("list", "list_sum", "lists", "chase", "chase_work"):
         return size, {"L1": 2000, "L2": 6000, "L3": 12000, "RAM": 12000}[case.level]
-    if case.kernel.startswith("gather") or case.kernel == "update":
+    if case.kernel.startswith("gather") or case.kernel in ("update", "scatter", "two_hops"):
         return size, iterations
     if case.kernel.endswith("_again") or case.kernel == "product":
         return size, 64000
-    if case.kernel in ("idle_slots", "mixed_slots"):
+    if case.kernel in ("idle_slots", "mixed_slots", "zeroes", "jumps"):
         return 0, 20
     if case.kernel in ("long_code", "wide_code"):
         return 0, 5
     call = CALL_B[case.level] or size
     slow = {"polynomial": 1 << 20, "divide": 1 << 19, "divide_thrice": 1 << 19,
             "recurrence": 1 << 19, "hash": 1 << 19, "horner": 1 << 20, "roots": 1 << 19,
-            "checksum": 1 << 19}.get(case.kernel, call)
+            "checksum": 1 << 19, "nested_sum": 1 << 19, "shifts": 1 << 19}.get(case.kernel, call)
     # What is computed slowly would take seconds; a part of it is as far away.
     return size, min(call, max(slow, int(machine.size["L2"] * 1.2))) if case.level in (
         "L3", "RAM") else call
@@ -298,7 +337,7 @@ def measure(args):
     machine = Machine(args.assay)
     programs = build(args.out)
     code = code_of(args.assay, programs, args.machine)
-    all_cases = held() if args.held else cases()
+    all_cases = unseen() if args.unseen else held() if args.held else cases()
     chosen = [c for c in all_cases if (not args.only or c.kernel in args.only.split(",")) and
               (not args.level or c.level in args.level)]
     with open(os.path.join(args.out, "measured.tsv"), "a" if args.append else "w") as f:
@@ -394,6 +433,7 @@ def main():
     p.add_argument("--level", action="append")
     p.add_argument("--machine")
     p.add_argument("--held", action="store_true")
+    p.add_argument("--unseen", action="store_true")
     p.add_argument("--append", action="store_true")
     return measure(p.parse_args())
 
