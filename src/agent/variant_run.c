@@ -17,11 +17,14 @@ const struct as_patch_variant *as_variant_of(const struct as_patch_region *regio
 bool as_variant_run_at(struct as_variant_area *area, const uint8_t *entry)
 {
     area->local.target = (uint64_t)(uintptr_t)entry;
+    area->local.called = 0;
     area->guard = AS_VARIANT_RUNS;
     as_variant_run(area);
     area->guard = AS_VARIANT_FREE;
+    if (area->local.called)
+        area->flags |= AS_VARIANT_CALLED;
     __asm__ volatile("ldmxcsr %0" ::"m"((uint32_t){0x1f80}));
-    return !(area->flags & (AS_VARIANT_FAULTED | AS_VARIANT_ENDLESS));
+    return !(area->flags & (AS_VARIANT_FAULTED | AS_VARIANT_ENDLESS | AS_VARIANT_CALLED));
 }
 
 /* The program's modes of rounding, and no exception: data are not the program's. */
@@ -67,7 +70,8 @@ static bool run_notes(struct as_variant_area *area, const struct as_patch_varian
 
 static void see_notes(struct as_variant_area *area, const struct as_patch_variant *notes, bool ran)
 {
-    if (!ran && area->notes >= AS_VARIANT_LOG_B / sizeof *area->log)
+    if (!ran && !(area->flags & AS_VARIANT_CALLED) &&
+        area->notes >= AS_VARIANT_LOG_B / sizeof *area->log)
         area->flags = AS_VARIANT_WIDE;
     if (ran && area->notes && notes->bits & AS_VARIANT_READS && as_variant_is_held(area))
         area->flags |= AS_VARIANT_HELD;
@@ -102,6 +106,16 @@ bool as_variant_record(struct as_variant_area *area, struct as_variant_record *r
 
 /* ---- The variant ----------------------------------------------------------------------------- */
 
+/* Before what is timed of AGAIN the same runs once, so that its data lie as near as they may. */
+static bool go_before(struct as_variant_area *area, const uint8_t *entry, bool writes)
+{
+    const bool ran = as_variant_run_at(area, entry);
+    as_variant_put_frame_back(area);
+    if (writes)
+        as_variant_put_back(area);
+    return ran;
+}
+
 bool as_variant_vary(struct as_variant_area *area, const struct as_patch_variant *variant,
                      struct as_variant_record *record, uint32_t number)
 {
@@ -113,8 +127,11 @@ bool as_variant_vary(struct as_variant_area *area, const struct as_patch_variant
     const bool taken = !writes || as_variant_take(area);
     const unsigned together = as_variant_meet(area, number);
     if (taken) {
+        const uint8_t *entry = as_variants.entry[variant - first];
         as_variant_watch(area);
-        const bool ran = as_variant_run_at(area, as_variants.entry[variant - first]);
+        const bool ran =
+            (variant->kind != AS_VARIANT_AGAIN || go_before(area, entry, writes)) &&
+            as_variant_run_at(area, entry);
         if (as_variant_was_switched(area))
             area->flags |= AS_VARIANT_SWITCHED;
         as_variant_put_frame_back(area);

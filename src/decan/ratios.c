@@ -129,6 +129,7 @@ void as_decan_fill_ratios(const struct as_decan_measure *measure, enum as_decan_
     out->saturation = longer_of(as_decan_over(measure, AS_VARIANT_DL1, base, end),
                                 as_decan_over(measure, AS_VARIANT_LS, base, end));
     out->orig_ref = as_decan_over(measure, AS_VARIANT_ORIG, AS_VARIANT_REF, end);
+    out->orig_again = as_decan_over(measure, AS_VARIANT_ORIG, AS_VARIANT_AGAIN, end);
     out->ref_fes = as_decan_over(measure, base, AS_VARIANT_FES, end);
     out->ref_nodiv = as_decan_over(measure, base, AS_VARIANT_NODIV, end);
     out->ref_nored = as_decan_over(measure, base, AS_VARIANT_NORED, end);

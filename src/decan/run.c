@@ -183,7 +183,7 @@ static uint32_t starved_of(const struct as_decan *decan, uint32_t number, uint32
 {
     static const enum as_variant_kind order[] = {AS_VARIANT_DL1, AS_VARIANT_LS,    AS_VARIANT_FP,
                                                  AS_VARIANT_FES, AS_VARIANT_NODIV, AS_VARIANT_NORED,
-                                                 AS_VARIANT_REF};
+                                                 AS_VARIANT_AGAIN, AS_VARIANT_REF};
     uint32_t all = 0, kinds = 0;
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
         all += kind == AS_VARIANT_REC ? 0 : count_takes(decan, number, kind);
@@ -288,6 +288,7 @@ static void count_flags(const struct as_varied *it, size_t n, struct assay_decan
         out->wide += (it[i].flags & AS_VARIANT_WIDE) != 0;
         out->faulted += (it[i].flags & AS_VARIANT_FAULTED) != 0;
         out->endless += (it[i].flags & AS_VARIANT_ENDLESS) != 0;
+        out->called += (it[i].flags & AS_VARIANT_CALLED) != 0;
     }
 }
 
@@ -339,6 +340,7 @@ static const char *why_nothing(const struct assay_decan_loop *loop)
 {
     return loop->held   ? "what it stores may be what it reads addresses or branches from"
            : loop->wide ? "it stores more than can be taken back"
+           : loop->called ? "each of its instances calls"
            : loop->endless || loop->faulted
                ? "its branches and addresses alone do not come to an end"
                : "no instance of it could run as a variant: it was not entered often enough";

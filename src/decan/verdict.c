@@ -42,7 +42,7 @@ void as_decan_measure_init(struct as_decan_measure *measure)
                                          .line_b = 64,
                                          .model = {none, none, none, none, none, none}};
     for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++)
-        measure->level[l] = (struct as_decan_ceiling){none, none, none, none, none, false};
+        measure->level[l] = (struct as_decan_ceiling){none, none, none, none, none, false, false};
     measure->level[ASSAY_PREDICT_RAM].size_b = (double)INFINITY;
 }
 
@@ -199,7 +199,8 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool is_far = is_clearly_less(s->dl1);
-    if (is_far && (explains(s->ls) || out->ratio.orig_ref >= t->warmed)) {
+    if (is_far && (explains(s->ls) || out->ratio.orig_ref >= t->warmed ||
+                   out->ratio.orig_again >= t->warmed)) {
         judge_far(m, out);
         return;
     }

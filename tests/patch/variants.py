@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
 from tap import Tap  # noqa: E402
 
-FAULTED, ENDLESS, SWITCHED, HELD, WIDE, SLICED = 1, 2, 4, 8, 16, 32
+FAULTED, ENDLESS, SWITCHED, HELD, WIDE, SLICED, CALLED = 1, 2, 4, 8, 16, 32, 64
 LINK = ["-D_GNU_SOURCE", "-pthread", "-lm"]
 ROWS = {"O2": ["gcc", "-O2"], "O3": ["gcc", "-O3", "-fno-unroll-loops"],
         "fixed": ["gcc", "-O2", "-no-pie", "-fno-pie", "-s"], "clang": ["clang", "-O2"],
@@ -51,7 +51,7 @@ def check_known(tap, name, program, records):
     def flags(function):
         return {r["flags"] & ~SWITCHED for r in of[function]}
 
-    always = ["orig", "ref", "fp", "ls", "dl1", "fes", "dl1_ls"]
+    always = ["orig", "ref", "fp", "ls", "dl1", "fes", "again", "dl1_ls"]
     ahead = ["pf4", "pf16", "pf64"]
     for function, more in (("triad", ahead), ("updated", ahead),
                            ("gathered", ["nodiv", "nored", "dl1_nodiv", "dl1_nored", *ahead])):
@@ -70,7 +70,7 @@ def check_known(tap, name, program, records):
                   set() if each_b else written, f"{name}: {function}: so, what is written")
     for function, each_b in (("triad", 8), ("updated", 8), ("gathered", 0), ("even_bytes", 1)):
         got = {(r["kind"], r["written"] == each_b * r["trips"]) for r in of[function]}
-        writes = {"ref", "ls", "nodiv", "nored", *ahead}
+        writes = {"ref", "ls", "nodiv", "nored", "again", *ahead}
         tap.same_set([k for k, good in got if not good],
                      [k for k, _ in got if k not in writes and each_b],
                      f"{name}: {function}: what is written is put back")
@@ -80,6 +80,10 @@ def check_known(tap, name, program, records):
               {(kind, 0) for kind in ("orig", "fp", "dl1", "fes", "dl1_ls", "dl1_nodiv")},
               {("rec", HELD)},
               f"{name}: where addresses come from what is stored, nothing that stores runs")
+    tap.equal(kinds("seldom", 450), {k: INSTANCES for k in always},
+              f"{name}: a loop that calls at times: as many as asked for of what does not call")
+    tap.equal({(r["kind"], r["flags"] & ~SWITCHED) for r in of["seldom"] if r["flags"] & ~SWITCHED},
+              {("rec", CALLED)}, f"{name}: what calls is noticed, and does not run as a variant")
     tap.equal(flags("wide"), {WIDE}, f"{name}: what is too much to put back is noticed")
     tap.equal([r["kind"] for r in of["wide"] + of["named_twice"] + of["waiting"]
                if r["kind"] != "rec"], [], f"{name}: and does not run as a variant")
@@ -96,8 +100,8 @@ def check_listed(tap, name, assay, program):
     of = {row["function"]: row for row in told["loops"]}
     always, ahead = ["ref", "fp", "ls", "dl1", "fes"], ["pf4", "pf16", "pf64"]
     tap.equal([of["triad"]["variants"], of["gathered"]["variants"]],
-              [always + ["dl1_ls", *ahead],
-               always + ["nodiv", "nored", "dl1_ls", "dl1_nodiv", "dl1_nored", *ahead]],
+              [always + ["again", "dl1_ls", *ahead],
+               always + ["nodiv", "nored", "again", "dl1_ls", "dl1_nodiv", "dl1_nored", *ahead]],
               f"{name}: variants are listed")
     tap.equal([of["member"].get("variants"), of["member"]["reason"]],
               [None, "calls, or jumps by a table"], f"{name}: or why there are none")
