@@ -50,7 +50,10 @@ double as_decan_over(const struct as_decan_measure *measure, enum as_variant_kin
 
 enum as_variant_kind as_decan_base_of(const struct as_decan_measure *measure)
 {
-    return isnan(as_decan_cycles_of(measure, AS_VARIANT_REF)) ? AS_VARIANT_ORIG : AS_VARIANT_REF;
+    const double ref = as_decan_cycles_of(measure, AS_VARIANT_REF);
+    const double orig = as_decan_cycles_of(measure, AS_VARIANT_ORIG);
+    return isnan(ref) || ref >= as_decan_thresholds.warmed * orig ? AS_VARIANT_ORIG
+                                                                  : AS_VARIANT_REF;
 }
 
 enum as_variant_kind as_decan_whole_of(const struct as_decan_measure *measure)

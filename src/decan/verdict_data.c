@@ -185,6 +185,14 @@ static bool is_scattered(const struct as_decan_measure *measure,
            as_decan_ratio_of(lines_b, ceiling) < as_decan_thresholds.explains * cycles;
 }
 
+/* Of lines hardly anything is used: what was measured of streams, which use all, says little of how
+ * fast they come (neither the next line nor the next page need be known before). */
+static bool is_sparse(const struct as_decan_measure *measure)
+{
+    return measure->read_b + measure->written_b >=
+           as_decan_thresholds.sparse * (measure->load_b + measure->store_b);
+}
+
 /* Elements here and there are waited for, however many at once: no prefetcher knows the next, and
  * what one core's streams move from L3 and memory is no more than the lines that it may wait for
  * give. The nearer levels are as wide as their ports. */
@@ -218,8 +226,12 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
         return;
     }
     exclude_impossible(measure, out);
+    const enum assay_predict_level nearest = out->nearest, farthest = out->farthest;
+    const bool bounds_alone = nearest != farthest && is_sparse(measure);
     if (find_saturated(measure, out)) {
-        if (!is_indirect && is_ambiguous(measure, out)) {
+        if (!is_indirect && (is_ambiguous(measure, out) || bounds_alone)) {
+            out->nearest = bounds_alone ? nearest : out->nearest;
+            out->farthest = bounds_alone ? farthest : out->farthest;
             out->verdict = AS_DECAN_BEYOND_L1;
             return;
         }
@@ -232,7 +244,8 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
         return;
     }
     if (!(out->ratio.level_sat[out->farthest] < t->saturated)) {
-        out->verdict = AS_DECAN_BEYOND_L1;
+        out->verdict =
+            out->nearest == out->farthest ? verdict_of(out->nearest) : AS_DECAN_BEYOND_L1;
         return;
     }
     /* Slower than any level's streams, and more than arithmetic explains. Elements here and there

@@ -136,7 +136,7 @@ ALONE static double two_hops(const struct part *p)
 
 /* ---- Arithmetic ----------------------------------------------------------------------------- */
 
-#define ONES(x, y) __asm__("popcntq %1, %0" : "=r"(x) : "r"(y))
+#define ONES(x, y) __asm__ volatile("popcntq %1, %0" : "=r"(x) : "r"(y))
 ALONE static double popcounts(const struct part *p)
 {
     const unsigned long *b = p->b;
@@ -151,7 +151,7 @@ ALONE static double popcounts(const struct part *p)
         ONES(c3, x);
         ONES(c4, x);
         ONES(c5, x);
-        s += c0 ^ c5;
+        s += (c0 ^ c5) + (c1 ^ c4) + (c2 ^ c3);
     }
     return (double)s;
 }
