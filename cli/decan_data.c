@@ -128,7 +128,6 @@ static void put_loop(struct as_json *json, const struct assay_decan_loop *loop, 
     as_json_key_u64(json, "wide", loop->wide);
     as_json_key_u64(json, "faulted", loop->faulted);
     as_json_key_u64(json, "endless", loop->endless);
-    as_json_key_u64(json, "called", loop->called);
     as_json_key_u64(json, "threads", loop->threads);
     put_number(json, "waits", loop->gained);
     as_json_key(json, "buckets");

@@ -83,7 +83,7 @@ struct assay_decan_loop {
     uint64_t address;
     double share;       /* of the run's time, by its samples */
     const char *reason; /* why nothing was measured; NULL: something was. Constant */
-    uint32_t held, wide, faulted, endless, called; /* instances that could not run so */
+    uint32_t held, wide, faulted, endless; /* instances that could not run so */
     uint32_t threads;                      /* that ran variants */
     double gained; /* share of the loop's time that goes at most with data in L1; NAN */
     struct assay_decan_bucket *bucket;

@@ -47,10 +47,8 @@ static void write_back(uint64_t place, int32_t hop, const uint8_t *original, con
 /* The clone that control comes back to from a place of the original. */
 static uint64_t back_to(const struct as_patch_outcome *outcome, const struct as_patch_site *site)
 {
-    /* A sampled region with such places always runs measured: see patcher_stub.c. One that varies
-     * does not measure an instance that calls (variant.c). */
-    const bool measured = outcome->measured && as_patcher.plan->mode != AS_PATCH_VARY;
-    return measured ? outcome->measured + site->measured : outcome->plain + site->plain;
+    /* A sampled region with such places always runs measured: see patcher_stub.c. */
+    return outcome->measured ? outcome->measured + site->measured : outcome->plain + site->plain;
 }
 
 static void write_region(const struct as_patch_plan *plan, const struct as_patch_region *region,

@@ -51,14 +51,6 @@ static uint32_t choose_turn(struct as_variant_area *area, uint64_t number, uint6
     return AS_VARIANT_NO_TURN;
 }
 
-/* An instance that calls cannot vary; others of the loop may, and so it does not fail. */
-static uint64_t leave_caller(struct as_variant_area *area, uint64_t number)
-{
-    if (!as_variant_is_sliced(number))
-        as_variant_skip_more(area, number);
-    return AS_VARIANT_PLAIN;
-}
-
 /* ---- One instance ---------------------------------------------------------------------------- */
 
 static void fail_region(uint64_t region, uint32_t by)
@@ -99,8 +91,6 @@ static uint64_t vary_instance(struct as_variant_area *area, uint64_t number)
     if (is_held || !can)
         as_variant_keep(area, &record);
     turn = as_variant_share_turn(area, number, turn);
-    if (!can && area->flags == AS_VARIANT_CALLED)
-        return leave_caller(area, number);
     if (!can) {
         fail_region(number, area->flags & AS_VARIANT_HELD ? 1 : AS_VARIANT_FAILURES / 2);
         return AS_VARIANT_PLAIN; /* these take long */

@@ -17,14 +17,11 @@ const struct as_patch_variant *as_variant_of(const struct as_patch_region *regio
 bool as_variant_run_at(struct as_variant_area *area, const uint8_t *entry)
 {
     area->local.target = (uint64_t)(uintptr_t)entry;
-    area->local.called = 0;
     area->guard = AS_VARIANT_RUNS;
     as_variant_run(area);
     area->guard = AS_VARIANT_FREE;
-    if (area->local.called)
-        area->flags |= AS_VARIANT_CALLED;
     __asm__ volatile("ldmxcsr %0" ::"m"((uint32_t){0x1f80}));
-    return !(area->flags & (AS_VARIANT_FAULTED | AS_VARIANT_ENDLESS | AS_VARIANT_CALLED));
+    return !(area->flags & (AS_VARIANT_FAULTED | AS_VARIANT_ENDLESS));
 }
 
 /* The program's modes of rounding, and no exception: data are not the program's. */
@@ -70,8 +67,7 @@ static bool run_notes(struct as_variant_area *area, const struct as_patch_varian
 
 static void see_notes(struct as_variant_area *area, const struct as_patch_variant *notes, bool ran)
 {
-    if (!ran && !(area->flags & AS_VARIANT_CALLED) &&
-        area->notes >= AS_VARIANT_LOG_B / sizeof *area->log)
+    if (!ran && area->notes >= AS_VARIANT_LOG_B / sizeof *area->log)
         area->flags = AS_VARIANT_WIDE;
     if (ran && area->notes && notes->bits & AS_VARIANT_READS && as_variant_is_held(area))
         area->flags |= AS_VARIANT_HELD;

@@ -288,7 +288,6 @@ static void count_flags(const struct as_varied *it, size_t n, struct assay_decan
         out->wide += (it[i].flags & AS_VARIANT_WIDE) != 0;
         out->faulted += (it[i].flags & AS_VARIANT_FAULTED) != 0;
         out->endless += (it[i].flags & AS_VARIANT_ENDLESS) != 0;
-        out->called += (it[i].flags & AS_VARIANT_CALLED) != 0;
     }
 }
 
@@ -340,7 +339,6 @@ static const char *why_nothing(const struct assay_decan_loop *loop)
 {
     return loop->held   ? "what it stores may be what it reads addresses or branches from"
            : loop->wide ? "it stores more than can be taken back"
-           : loop->called ? "each of its instances calls"
            : loop->endless || loop->faulted
                ? "its branches and addresses alone do not come to an end"
                : "no instance of it could run as a variant: it was not entered often enough";

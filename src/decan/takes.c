@@ -46,8 +46,7 @@ static double varied_cost(const struct as_varied *it)
 static bool is_ended(const struct as_varied *it)
 {
     return it->flags &
-           (AS_VARIANT_FAULTED | AS_VARIANT_ENDLESS | AS_VARIANT_WIDE | AS_VARIANT_HELD |
-            AS_VARIANT_CALLED);
+           (AS_VARIANT_FAULTED | AS_VARIANT_ENDLESS | AS_VARIANT_WIDE | AS_VARIANT_HELD);
 }
 
 /* ---- One variant ---------------------------------------------------------------------------- */

@@ -139,8 +139,7 @@ static bool variants_fit(const struct as_patch_plan *p, const struct as_patch_re
         return false;
     variant += region->first_variant;
     if (p->mode == AS_PATCH_VARY &&
-        (region->variants == 0 || variant[0].kind != AS_VARIANT_REC ||
-         (region->sites && !region->plain.size_b)))
+        (region->variants == 0 || variant[0].kind != AS_VARIANT_REC || region->sites))
         return false;
     for (uint32_t i = 0; i < region->variants; i++)
         if (variant[i].kind >= AS_VARIANT_KINDS || (i && variant[i].kind == AS_VARIANT_REC) ||

@@ -4,7 +4,6 @@
  * island for each that does not simply lead to a block of the clone.
  */
 #include "patch/clone.h"
-#include "patch/variant.h"
 
 /* ---- Ways ----------------------------------------------------------------------------------- */
 
@@ -212,8 +211,6 @@ static int add_island(struct as_clone_assembly *a, struct as_clone_way *way)
     a->depth_b = 0;
     if (as_clone_tally_borders(a, way->block, to))
         AS_TRY(as_clone_tally_cross(a, way->block, to, way->target, way->from));
-    if (a->clone->variant)
-        AS_TRY(as_variant_way_out(a, way));
     const bool stays = to != ASSAY_NONE && way->edge == ASSAY_NONE;
     struct as_clone_part *part =
         as_clone_part_new(a, stays ? AS_CLONE_BRANCH : AS_CLONE_ISLAND, way->from);

@@ -124,15 +124,12 @@ int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area
                       const struct as_patch_slice *slice, struct as_patch_region *region,
                       uint8_t *unvaried, unsigned *refusal)
 {
-    struct as_variant_facts facts = {0};
-    struct as_patch_area gone_through;
+    struct as_variant_facts facts;
     const size_t first = m->variant.n;
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
         unvaried[kind] = AS_UNVARIED_UNASKED;
-    int rc = as_variant_area_make(area, &gone_through);
-    if (rc == 0)
-        rc = as_variant_facts_find(&gone_through, slice, &facts);
-    const unsigned reason = rc == 0 ? refusal_of_all(&gone_through, &facts) : 0;
+    int rc = as_variant_facts_find(area, slice, &facts);
+    const unsigned reason = rc == 0 ? refusal_of_all(area, &facts) : 0;
     region->first_stream = (uint32_t)m->stream.n;
     if (rc == 0 && !reason)
         rc = make_variants(m, &facts, unvaried);
@@ -143,7 +140,6 @@ int as_variant_region(struct as_patch_maker *m, const struct as_patch_area *area
         rc = as_vec_push(&m->stream, facts.slot[s]);
     region->slots = (uint32_t)m->stream.n - region->first_stream - region->streams;
     as_variant_facts_fini(&facts);
-    as_variant_area_fini(&gone_through);
     if (rc < 0)
         return rc;
     const unsigned of_all = reason ? reason : unvaried[AS_VARIANT_REC];

@@ -117,16 +117,6 @@ bool as_variant_slots_find(struct as_variant_facts *facts);
 /* Whether the memory of an instruction is one of them. */
 bool as_variant_is_slot(const struct as_variant_facts *facts, const struct assay_insn *insn);
 
-/* ---- variant_calls.c ------------------------------------------------------------------------ */
-
-/* What variants of an area go through: blocks that call are left out, where iterations are possible
- * without them; else the area itself. Its places are borrowed; as_variant_area_fini in any case. 0
- * or ASSAY_ERR_NOMEM. */
-int as_variant_area_make(const struct as_patch_area *area, struct as_patch_area *out);
-void as_variant_area_fini(struct as_patch_area *area);
-/* Before the end of a variant, on a way to a block that was left out. 0 or ASSAY_ERR_NOMEM. */
-int as_variant_way_out(struct as_clone_assembly *a, const struct as_clone_way *way);
-
 /* ---- variant.c ------------------------------------------------------------------------------ */
 
 /* One that is being made. */

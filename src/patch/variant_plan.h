@@ -67,7 +67,6 @@ struct as_variant_local {
     uint8_t stored[AS_VARIANT_SLOTS][AS_VARIANT_SLOT_B]; /* what is loaded stays what it was */
     uint64_t left[16]; /* registers where a variant ended; not rax, rdx, rsp */
     uint64_t mask;     /* signals that the program blocks */
-    uint64_t called;   /* a variant ended where the program would call */
 };
 
 enum { AS_VARIANT_FRAME_MOST = 8, AS_VARIANT_FRAME_B = 16 };
@@ -82,8 +81,7 @@ enum as_variant_flag {
     AS_VARIANT_SWITCHED = 1 << 2, /* the thread left the processor, or waited for a page */
     AS_VARIANT_HELD = 1 << 3,     /* what it writes may be what it reads addresses from: not run */
     AS_VARIANT_WIDE = 1 << 4,     /* it writes too much: not run */
-    AS_VARIANT_SLICED = 1 << 5,   /* so many iterations of an instance, not all of it */
-    AS_VARIANT_CALLED = 1 << 6    /* ended where the program calls: not run */
+    AS_VARIANT_SLICED = 1 << 5    /* so many iterations of an instance, not all of it */
 };
 enum {
     AS_VARIANT_TOGETHER = 8

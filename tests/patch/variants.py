@@ -18,7 +18,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
 from tap import Tap  # noqa: E402
 
-FAULTED, ENDLESS, SWITCHED, HELD, WIDE, SLICED, CALLED = 1, 2, 4, 8, 16, 32, 64
+FAULTED, ENDLESS, SWITCHED, HELD, WIDE, SLICED = 1, 2, 4, 8, 16, 32
 LINK = ["-D_GNU_SOURCE", "-pthread", "-lm"]
 ROWS = {"O2": ["gcc", "-O2"], "O3": ["gcc", "-O3", "-fno-unroll-loops"],
         "fixed": ["gcc", "-O2", "-no-pie", "-fno-pie", "-s"], "clang": ["clang", "-O2"],
@@ -80,10 +80,6 @@ def check_known(tap, name, program, records):
               {(kind, 0) for kind in ("orig", "fp", "dl1", "fes", "dl1_ls", "dl1_nodiv")},
               {("rec", HELD)},
               f"{name}: where addresses come from what is stored, nothing that stores runs")
-    tap.equal(kinds("seldom", 450), {k: INSTANCES for k in always},
-              f"{name}: a loop that calls at times: as many as asked for of what does not call")
-    tap.equal({(r["kind"], r["flags"] & ~SWITCHED) for r in of["seldom"] if r["flags"] & ~SWITCHED},
-              {("rec", CALLED)}, f"{name}: what calls is noticed, and does not run as a variant")
     tap.equal(flags("wide"), {WIDE}, f"{name}: what is too much to put back is noticed")
     tap.equal([r["kind"] for r in of["wide"] + of["named_twice"] + of["waiting"]
                if r["kind"] != "rec"], [], f"{name}: and does not run as a variant")

@@ -156,24 +156,6 @@ ALONE void paired(long n, int *a)
     }
 }
 
-static long told;
-
-/* What the program calls at times, which has a loop of its own. */
-ALONE void tell(long at, double *a)
-{
-    told += at;
-    triad(32, a, a, a, 0.5);
-}
-
-ALONE void seldom(long n, double *a, const int *k)
-{
-    for (long i = 0; i < n; i++) {
-        if (k[i] < 0)
-            tell(i, a);
-        a[i] = k[i] * 0.5;
-    }
-}
-
 /* ---- Threads, handlers ----------------------------------------------------------------------- */
 
 static unsigned char bytes[2048];
@@ -422,7 +404,7 @@ static void run_handlers(void)
 static void run_places(void)
 {
     static double a[1024], b[1024];
-    static int k[1024], p[4096], signs[450];
+    static int k[1024], p[4096];
     double s = 0;
     for (int i = 0; i < 1024; i++) {
         b[i] = i * 0.75;
@@ -434,12 +416,9 @@ static void run_places(void)
         chosen(500, a, b, round);
         paired(300, p);
         spilled(400, a + 512, b);
-        signs[round % 450] = round;
-        signs[200] = round % 8 ? 1 : -1;
-        seldom(450, a, signs);
         s += a[512 + round] + a[round] + a[699 - round] + p[4 * (round % 300) + 1] + (double)last;
     }
-    printf("places %.17g %d %ld\n", s, p[1198], told);
+    printf("places %.17g %d\n", s, p[1198]);
 }
 
 /* One entry each: signals and all. */
