@@ -345,7 +345,7 @@ int as_variant_facts_find(const struct as_patch_area *area, const struct as_patc
     each_insn(out, mark_reduction, &uses);
     if (slice->reg != AS_PATCH_NONE) /* its end is a branch, too */
         out->mark[slice->insn - out->first] |= AS_MARK_CONTROL;
-    as_patch_steps_find(area->code->program, area->loop, out->step);
+    as_patch_steps_find(area, out->step);
     do {
         AS_TRY(find_slice(out, AS_MARK_CONTROL));
         AS_TRY(find_slice(out, AS_MARK_STORES));

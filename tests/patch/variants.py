@@ -59,7 +59,7 @@ def check_known(tap, name, program, records):
                   f"{name}: {function}: as many of each variant as asked for")
         tap.equal(flags(function), {0}, f"{name}: {function}: all of them end as they should")
     stored = (("backwards", 700, 8), ("scattered", 600, 8), ("spilled", 400, 8),
-              ("paired", 300, 8), ("chosen", 500, 0))
+              ("paired", 300, 8), ("chosen", 500, 0), ("seldom", 300, 8))
     for function, trips, each_b in stored:
         more = [] if function in ("chosen", "spilled") else ["pf4", "pf16", "pf64"]
         tap.equal({k: n for k, n in kinds(function, trips).items() if k in always + more},
