@@ -73,6 +73,7 @@ static const struct {
     const char *library;
 } libraries[] = {
     {AS_TRACER_MPI, "libassay-mpi.so"},
+    {AS_TRACER_IO, "libassay-io.so"},
 };
 
 #define SAME_BIT(group, name, bit)                                                                 \
