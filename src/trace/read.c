@@ -29,7 +29,8 @@ struct as_trace_stream {
     uint8_t *bytes;                   /* of the block that is read */
     size_t bytes_cap;
     struct as_read cursor;
-    uint64_t tick; /* of the record before */
+    uint64_t tick;   /* of the record before */
+    uint64_t caller; /* the first of the latest CALLERS of the block */
     AS_VEC(uint64_t) list;
     uint64_t tick0;
     int64_t raw0_ns;
@@ -264,6 +265,7 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     s->facts.damaged_n += (size_t)got < size_b;
     s->cursor = as_read_of(s->bytes, (size_t)got);
     s->tick = place.tick;
+    s->caller = 0;
     return 0;
 }
 
@@ -275,7 +277,7 @@ static int64_t unzigzag(uint64_t value)
 static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
 {
     const uint64_t n = as_read_uleb(&s->cursor);
-    uint64_t value = 0;
+    uint64_t value = out->kind == AS_TRACE_CALLERS ? s->caller : 0;
     if (n > as_read_left(&s->cursor)) { /* each takes a byte at least */
         as_read_fail(&s->cursor);
         return 0;
@@ -286,6 +288,8 @@ static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
         value += (uint64_t)unzigzag(as_read_uleb(&s->cursor));
         s->list.at[i] = value;
     }
+    if (out->kind == AS_TRACE_CALLERS && n)
+        s->caller = s->list.at[0];
     out->list = s->list.at;
     out->list_n = (size_t)n;
     return 0;
@@ -376,7 +380,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
     s->cursor = as_read_of(NULL, 0);
     for (;;) {
         const struct as_read before = s->cursor;
-        const uint64_t tick = s->tick;
+        const uint64_t tick = s->tick, caller = s->caller;
         const size_t next = s->next;
         const int rc = as_trace_stream_next(s, &event, err);
         if (rc <= 0)
@@ -387,6 +391,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
         if (s->next == next) {
             s->cursor = before;
             s->tick = tick;
+            s->caller = caller;
         } else { /* it is the first of its block */
             s->next--;
             s->cursor = as_read_of(NULL, 0);

@@ -43,6 +43,7 @@ struct as_trace_writer {
     uint64_t records_n;
     _Atomic int64_t *budget_b; /* of the run, shared; NULL: without limit */
     uint64_t handlers_lost;    /* told by the next block */
+    uint64_t caller;           /* the first of the latest CALLERS in this block; 0: there is none */
     /* What is told by the next record of another kind. */
     struct as_trace_polls poll[AS_TRACE_POLLS_N];
     unsigned polls_n;
