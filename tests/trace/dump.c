@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints the calls of a trace as tests/trace/programs log them: for each process and thread a line
- * "process RANK SIZE TID", then one line a call of MPI, with its messages. usage: dump DIRECTORY
+ * "process RANK SIZE TID", then one line a call of MPI, with its messages; what stands for several
+ * calls is as many lines. usage: dump DIRECTORY [callers], which prints instead where calls come
+ * from: "ROUTINE ADDRESS FILE+ADDRESS, ..."
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,12 +23,32 @@ static void show_call(const struct as_trace_event *e)
         printf(" %s %" PRId64, as_trace_kind_name(e->kind), f[0]);
 }
 
+static bool only_callers;
+
+static void show_callers(const struct as_trace_process *p, const struct as_trace_event *e)
+{
+    for (size_t i = 0; i < e->list_n; i++) {
+        uint64_t in_file = 0;
+        const struct as_trace_module *module = as_trace_module_of(p, e->list[i], &in_file);
+        printf("%s %" PRIx64 " %s+%" PRIx64, i ? "," : "", e->list[i], module ? module->path : "?",
+               in_file);
+    }
+}
+
+static void show_inside(const struct as_trace_process *p, const struct as_trace_event *e)
+{
+    if (e->kind == AS_TRACE_CALLERS && only_callers)
+        show_callers(p, e);
+    else if (e->kind != AS_TRACE_CALLERS && !only_callers)
+        show_call(e);
+}
+
 static int show_stream(const struct as_trace_process *p, struct as_trace_stream *stream)
 {
     struct as_trace_event e;
     struct assay_error err;
     int rc;
-    int64_t latest_ns = INT64_MIN;
+    int64_t latest_ns = INT64_MIN, calls = 1;
     printf("process %" PRId64 " %" PRId64 " %u\n", p->rank, p->size,
            as_trace_stream_facts(stream)->tid);
     while ((rc = as_trace_stream_next(stream, &e, &err)) > 0) {
@@ -36,9 +58,12 @@ static int show_stream(const struct as_trace_process *p, struct as_trace_stream 
         if (e.kind == AS_TRACE_ENTER)
             printf("%s", as_trace_name_of(p, e.name).text);
         else if (e.kind == AS_TRACE_LEAVE)
-            printf("\n");
+            for (printf("\n"); calls > 1; calls--) /* of one that stands for many */
+                printf("%s\n", as_trace_name_of(p, e.name).text);
+        else if (e.kind == AS_TRACE_REPEATED)
+            calls = e.repeated.calls;
         else
-            show_call(&e);
+            show_inside(p, &e);
     }
     return rc < 0 || as_trace_stream_facts(stream)->damaged_n ||
            as_trace_stream_facts(stream)->lost_n;
@@ -49,7 +74,8 @@ int main(int argc, char **argv)
     struct as_trace trace;
     struct assay_error err;
     int bad = 0;
-    if (argc != 2 || as_trace_open(argv[1], &trace, &err) < 0)
+    only_callers = argc == 3;
+    if (argc < 2 || as_trace_open(argv[1], &trace, &err) < 0)
         return 2;
     as_vec_foreach (&trace.process, p) {
         as_vec_foreach (&p->comm, comm) {
