@@ -194,7 +194,7 @@ static int take_options(struct as_cli *cli, struct assay_trace_options *options,
                         struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
-    options->groups = ASSAY_TRACE_MPI;
+    options->groups = ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD;
     AS_TRY(as_recording_size("--ring", args->value[AS_OPTION_RING], &options->ring_b, err));
     return as_recording_size("--limit", args->value[AS_OPTION_TRACE_LIMIT], &options->limit_b, err);
 }

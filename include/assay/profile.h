@@ -52,7 +52,9 @@ struct assay_setting {
 };
 
 /* What of a command is traced (doc/trace.md): groups of routines, as bits. */
-#define ASSAY_TRACE_MPI 1u
+#define ASSAY_TRACE_MPI     1u
+#define ASSAY_TRACE_OPENMP  2u
+#define ASSAY_TRACE_PTHREAD 4u
 struct assay_trace_options {
     uint32_t groups;
     uint64_t ring_b;  /* the latest events of each thread that are kept; 0 = all */

@@ -17,9 +17,11 @@
 #define AS_TRACER_DIRECTORY "trace" /* below the run's directory */
 #define AS_TRACER_VERSION   1u
 #define AS_MPI_LIBRARY      "libassay-mpi.so" /* stands before any MPI */
+#define AS_OPENMP_LIBRARY   "libassay-openmp.so"
+#define AS_PTHREAD_LIBRARY  "libassay-pthread.so"
 
 /* What is wrapped; which libraries are preloaded follows from it. */
-enum as_tracer_groups { AS_TRACER_MPI = 1 };
+enum as_tracer_groups { AS_TRACER_MPI = 1, AS_TRACER_OPENMP = 2, AS_TRACER_PTHREAD = 4 };
 
 /* Its part of the control file. */
 struct as_tracer_part {

@@ -80,7 +80,14 @@ static void fill_part(struct as_tracer_part *part, const struct assay_trace_opti
         part->ring_n = blocks < 2 ? 2 : blocks > 1u << 20 ? 1u << 20 : (uint32_t)blocks;
 }
 
-/* A library beside the agent. */
+/* What is preloaded beside the agent. */
+static const struct {
+    uint32_t group_bit;
+    const char *name;
+} libraries[] = {{AS_TRACER_MPI, AS_MPI_LIBRARY},
+                 {AS_TRACER_OPENMP, AS_OPENMP_LIBRARY},
+                 {AS_TRACER_PTHREAD, AS_PTHREAD_LIBRARY}};
+
 static void add_library(struct traced *traced, const char *name)
 {
     const char *agent = traced->inside.session->preload;
@@ -105,8 +112,9 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     fill_part(traced->part, options);
     if (it->preload)
         as_str_appendz(&traced->preload, it->preload);
-    if (options->groups & AS_TRACER_MPI)
-        add_library(traced, AS_MPI_LIBRARY);
+    for (unsigned i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (options->groups & libraries[i].group_bit)
+            add_library(traced, libraries[i].name);
     if (traced->preload.failed)
         return as_error_nomem(err, "the libraries of a trace");
     it->preload = traced->preload.n ? as_str_z(&traced->preload) : NULL;
