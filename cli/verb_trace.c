@@ -190,11 +190,57 @@ static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
     return as_recording_close(&experiment, name, result->run_id, rc, err);
 }
 
+static uint32_t group_bit(struct as_view name)
+{
+#define GROUP(group, word, bit) {word, bit},
+    static const struct {
+        const char *word;
+        uint32_t bit;
+    } group[] = {ASSAY_TRACE_GROUPS(GROUP)};
+#undef GROUP
+    for (size_t i = 0; i < sizeof group / sizeof *group; i++)
+        if (as_view_equal(name, as_view_of(group[i].word)))
+            return group[i].bit;
+    return 0;
+}
+
+static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
+{
+    struct as_view rest = as_view_of(text), part;
+    *out = text ? 0 : ASSAY_TRACE_USUAL;
+    while (as_view_split(&rest, ',', &part)) {
+        const uint32_t bit = group_bit(as_view_trim(part));
+        if (!bit)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--groups: '%.*s' is no group; give some of mpi, openmp, pthread, "
+                                "io and memory, separated by commas",
+                                (int)part.n, part.p);
+        *out |= bit;
+    }
+    return 0;
+}
+
+static int take_callers(const struct as_arguments *args, uint32_t *out, struct assay_error *err)
+{
+    const uint64_t wanted = args->number[AS_OPTION_TRACE_CALLERS];
+    *out = as_given(args, AS_OPTION_TRACE_CALLERS) ? (uint32_t)wanted : ASSAY_TRACE_CALLERS;
+    if (wanted > ASSAY_TRACE_CALLERS_N)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--callers: %llu are more than are kept; give 0 to %u",
+                            (unsigned long long)wanted, ASSAY_TRACE_CALLERS_N);
+    return 0;
+}
+
 static int take_options(struct as_cli *cli, struct assay_trace_options *options,
                         struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
-    options->groups = ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD;
+    AS_TRY(take_groups(args->value[AS_OPTION_TRACE_GROUPS], &options->groups, err));
+    AS_TRY(take_callers(args, &options->callers, err));
+    const char *least = args->value[AS_OPTION_TRACE_MEMORY_LEAST];
+    options->memory_least_b = ASSAY_TRACE_MEMORY_B;
+    if (least)
+        AS_TRY(as_recording_size("--memory-least", least, &options->memory_least_b, err));
     AS_TRY(as_recording_size("--ring", args->value[AS_OPTION_RING], &options->ring_b, err));
     return as_recording_size("--limit", args->value[AS_OPTION_TRACE_LIMIT], &options->limit_b, err);
 }

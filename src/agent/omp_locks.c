@@ -24,7 +24,7 @@
         if (AS_OMP_REAL(test)(lock))                                                               \
             return;                                                                                \
         struct as_tracer_thread *t =                                                               \
-            as_wrapped_wait(&routine, lock, AS_TRACE_OMP_LOCK, AS_CODE_BEHIND);                    \
+            as_wrapped_wait(&routine, lock, AS_TRACE_OMP_LOCK, AS_CALLED);                         \
         AS_OMP_REAL(set)(lock);                                                                    \
         if (t)                                                                                     \
             as_wrapped_waited(t, &routine, lock, AS_TRACE_OMP_LOCK, true);                         \
@@ -32,7 +32,7 @@
     AS_WRAPPER void unset(void *lock)                                                              \
     {                                                                                              \
         static struct as_wrapped routine = {#unset, AS_TRACE_OF_LOCK, 0};                          \
-        as_wrapped_release(&routine, lock, AS_TRACE_OMP_LOCK, AS_CODE_BEHIND);                     \
+        as_wrapped_release(&routine, lock, AS_TRACE_OMP_LOCK, AS_CALLED);                          \
         AS_OMP_REAL(unset)(lock);                                                                  \
     }
 
@@ -58,11 +58,11 @@ static _Atomic uint32_t *those_inside(const void *section)
 }
 
 /* NULL: nobody is there, or it is not recorded. */
-static struct as_tracer_thread *come_to(const void *section, const void *behind)
+static struct as_tracer_thread *come_to(const void *section, const void *behind, const void *frame)
 {
     if (!as_wrapped_hooks || atomic_fetch_add(those_inside(section), 1) == 0)
         return NULL;
-    return as_wrapped_wait(&critical, section, AS_TRACE_CRITICAL, behind);
+    return as_wrapped_wait(&critical, section, AS_TRACE_CRITICAL, behind, frame);
 }
 
 static void come_into(struct as_tracer_thread *t, const void *section)
@@ -71,10 +71,10 @@ static void come_into(struct as_tracer_thread *t, const void *section)
         as_wrapped_waited(t, &critical, section, AS_TRACE_CRITICAL, true);
 }
 
-static void leave_section(const void *section, const void *behind)
+static void leave_section(const void *section, const void *behind, const void *frame)
 {
     if (as_wrapped_hooks)
-        as_wrapped_release(&critical_end, section, AS_TRACE_CRITICAL, behind);
+        as_wrapped_release(&critical_end, section, AS_TRACE_CRITICAL, behind, frame);
 }
 
 static void have_left(const void *section)
@@ -85,13 +85,13 @@ static void have_left(const void *section)
 
 #define SECTION_BEGIN(section, call)                                                               \
     do {                                                                                           \
-        struct as_tracer_thread *t = come_to(section, AS_CODE_BEHIND);                             \
+        struct as_tracer_thread *t = come_to(section, AS_CALLED);                                  \
         call;                                                                                      \
         come_into(t, section);                                                                     \
     } while (0)
 #define SECTION_END(section, call)                                                                 \
     do {                                                                                           \
-        leave_section(section, AS_CODE_BEHIND);                                                    \
+        leave_section(section, AS_CALLED);                                                         \
         call;                                                                                      \
         have_left(section);                                                                        \
     } while (0)
@@ -159,10 +159,11 @@ static const void *turn_of_region(void)
     return as_omp_self.region ? (const void *)(uintptr_t)as_omp_self.region : &ordered_section;
 }
 
-static struct as_tracer_thread *come_to_turn(const void *behind)
+static struct as_tracer_thread *come_to_turn(const void *behind, const void *frame)
 {
-    return as_wrapped_hooks ? as_wrapped_wait(&ordered, turn_of_region(), AS_TRACE_ORDERED, behind)
-                            : NULL;
+    return as_wrapped_hooks
+               ? as_wrapped_wait(&ordered, turn_of_region(), AS_TRACE_ORDERED, behind, frame)
+               : NULL;
 }
 
 static void have_turn(struct as_tracer_thread *t)
@@ -174,7 +175,7 @@ static void have_turn(struct as_tracer_thread *t)
 AS_WRAPPER void GOMP_ordered_start(void);
 AS_WRAPPER void GOMP_ordered_start(void)
 {
-    struct as_tracer_thread *t = come_to_turn(AS_CODE_BEHIND);
+    struct as_tracer_thread *t = come_to_turn(AS_CALLED);
     AS_OMP_REAL(GOMP_ordered_start)();
     have_turn(t);
 }
@@ -182,14 +183,14 @@ AS_WRAPPER void GOMP_ordered_start(void)
 AS_WRAPPER void GOMP_ordered_end(void);
 AS_WRAPPER void GOMP_ordered_end(void)
 {
-    as_wrapped_release(&ordered_end, turn_of_region(), AS_TRACE_ORDERED, AS_CODE_BEHIND);
+    as_wrapped_release(&ordered_end, turn_of_region(), AS_TRACE_ORDERED, AS_CALLED);
     AS_OMP_REAL(GOMP_ordered_end)();
 }
 
 AS_WRAPPER void __kmpc_ordered(void *place, int thread);
 AS_WRAPPER void __kmpc_ordered(void *place, int thread)
 {
-    struct as_tracer_thread *t = come_to_turn(AS_CODE_BEHIND);
+    struct as_tracer_thread *t = come_to_turn(AS_CALLED);
     AS_OMP_REAL(__kmpc_ordered)(place, thread);
     have_turn(t);
 }
@@ -197,6 +198,6 @@ AS_WRAPPER void __kmpc_ordered(void *place, int thread)
 AS_WRAPPER void __kmpc_end_ordered(void *place, int thread);
 AS_WRAPPER void __kmpc_end_ordered(void *place, int thread)
 {
-    as_wrapped_release(&ordered_end, turn_of_region(), AS_TRACE_ORDERED, AS_CODE_BEHIND);
+    as_wrapped_release(&ordered_end, turn_of_region(), AS_TRACE_ORDERED, AS_CALLED);
     AS_OMP_REAL(__kmpc_end_ordered)(place, thread);
 }

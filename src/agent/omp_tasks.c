@@ -111,7 +111,7 @@ AS_WRAPPER void GOMP_task(void (*function)(void *), void *data, void (*copy)(voi
     char *room = aligned_to(__builtin_alloca(ROOM_B(box, align_b)), align_b);
     fill_box(room, &box);
     as_wrapped_put(AS_TRACE_TASK_CREATE, 3, box.task, as_omp_self.task,
-                   (uint64_t)(uintptr_t)AS_CODE_BEHIND);
+                   (uint64_t)(uintptr_t)__builtin_return_address(0));
     AS_OMP_REAL(GOMP_task)
     (run_task, room, copy ? copy_task : NULL, box.offset_b + data_b, ALIGN_OF(align_b), deferred,
      flags, depend, priority, detach);
@@ -129,7 +129,7 @@ AS_WRAPPER void GOMP_task(void (*function)(void *), void *data, void (*copy)(voi
         struct task_box box = {.function = function,                                               \
                                .copy = copy,                                                       \
                                .data = data,                                                       \
-                               .behind = AS_CODE_BEHIND,                                           \
+                               .behind = __builtin_return_address(0),                              \
                                .data_b = data_b,                                                   \
                                .offset_b = offset_of_data(align_b),                                \
                                .is_loop = true};                                                   \

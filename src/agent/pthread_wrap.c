@@ -110,7 +110,7 @@ __attribute__((constructor)) static void begin_threads(void)
         if (first != (busy))                                                                       \
             return first;                                                                          \
         struct as_tracer_thread *const t =                                                         \
-            as_wrapped_wait(ROUTINE_OF(name), lock, kind, AS_CODE_BEHIND);                         \
+            as_wrapped_wait(ROUTINE_OF(name), lock, kind, AS_CALLED);                              \
         const int rc = call;                                                                       \
         if (t)                                                                                     \
             as_wrapped_waited(t, ROUTINE_OF(name), lock, kind, rc == 0 || rc == EOWNERDEAD);       \
@@ -145,7 +145,7 @@ AS_WRAPPER int pthread_mutex_clocklock(pthread_mutex_t *mutex, clockid_t clock,
 
 AS_WRAPPER int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
-    as_wrapped_release(ROUTINE_OF(pthread_mutex_unlock), mutex, AS_TRACE_MUTEX, AS_CODE_BEHIND);
+    as_wrapped_release(ROUTINE_OF(pthread_mutex_unlock), mutex, AS_TRACE_MUTEX, AS_CALLED);
     return REAL(pthread_mutex_unlock)(mutex);
 }
 
@@ -183,7 +183,7 @@ AS_WRAPPER int pthread_rwlock_clockwrlock(pthread_rwlock_t *lock, clockid_t cloc
 
 AS_WRAPPER int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
-    as_wrapped_release(ROUTINE_OF(pthread_rwlock_unlock), lock, AS_TRACE_WRITE, AS_CODE_BEHIND);
+    as_wrapped_release(ROUTINE_OF(pthread_rwlock_unlock), lock, AS_TRACE_WRITE, AS_CALLED);
     return REAL(pthread_rwlock_unlock)(lock);
 }
 
@@ -196,7 +196,7 @@ AS_WRAPPER int pthread_spin_lock(pthread_spinlock_t *lock)
 AS_WRAPPER int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
     as_wrapped_release(ROUTINE_OF(pthread_spin_unlock), (void *)(uintptr_t)lock, AS_TRACE_SPIN,
-                       AS_CODE_BEHIND);
+                       AS_CALLED);
     return REAL(pthread_spin_unlock)(lock);
 }
 
@@ -214,7 +214,7 @@ AS_WRAPPER int mtx_timedlock(mtx_t *mutex, const struct timespec *until)
 
 AS_WRAPPER int mtx_unlock(mtx_t *mutex)
 {
-    as_wrapped_release(ROUTINE_OF(mtx_unlock), mutex, AS_TRACE_MUTEX, AS_CODE_BEHIND);
+    as_wrapped_release(ROUTINE_OF(mtx_unlock), mutex, AS_TRACE_MUTEX, AS_CALLED);
     return REAL(mtx_unlock)(mutex);
 }
 
@@ -223,10 +223,10 @@ AS_WRAPPER int mtx_unlock(mtx_t *mutex)
 /* Always waits, and gives the mutex back for as long. */
 #define WAIT_UNTIL(name, unlock, ...)                                                              \
     do {                                                                                           \
-        as_wrapped_release(ROUTINE_OF(unlock), mutex, AS_TRACE_MUTEX, AS_CODE_BEHIND);             \
+        as_wrapped_release(ROUTINE_OF(unlock), mutex, AS_TRACE_MUTEX, AS_CALLED);                  \
         struct as_tracer_thread *const t =                                                         \
             as_wrapped_hooks                                                                       \
-                ? as_wrapped_wait(ROUTINE_OF(name), condition, AS_TRACE_CONDITION, AS_CODE_BEHIND) \
+                ? as_wrapped_wait(ROUTINE_OF(name), condition, AS_TRACE_CONDITION, AS_CALLED)      \
                 : NULL;                                                                            \
         const int rc = REAL(name)(__VA_ARGS__);                                                    \
         if (t)                                                                                     \
@@ -234,7 +234,7 @@ AS_WRAPPER int mtx_unlock(mtx_t *mutex)
         return rc;                                                                                 \
     } while (0)
 #define TELL_WAITERS(name)                                                                         \
-    as_wrapped_release(ROUTINE_OF(name), condition, AS_TRACE_CONDITION, AS_CODE_BEHIND);           \
+    as_wrapped_release(ROUTINE_OF(name), condition, AS_TRACE_CONDITION, AS_CALLED);                \
     return REAL(name)(condition)
 
 AS_WRAPPER int pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
@@ -317,7 +317,7 @@ AS_WRAPPER int sem_clockwait(sem_t *semaphore, clockid_t clock, const struct tim
 /* Also from handlers of signals: a record that one interrupts is not written (trace/write.h). */
 AS_WRAPPER int sem_post(sem_t *semaphore)
 {
-    as_wrapped_release(ROUTINE_OF(sem_post), semaphore, AS_TRACE_SEMAPHORE, AS_CODE_BEHIND);
+    as_wrapped_release(ROUTINE_OF(sem_post), semaphore, AS_TRACE_SEMAPHORE, AS_CALLED);
     return REAL(sem_post)(semaphore);
 }
 
@@ -329,7 +329,7 @@ AS_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
     const uint64_t field[] = {(uint64_t)(uintptr_t)barrier, AS_TRACE_POSIX};
     if (!t)
         return REAL(pthread_barrier_wait)(barrier);
-    as_wrapped_enter(t, ROUTINE_OF(pthread_barrier_wait), AS_CODE_BEHIND, as_trace_now(&t->writer));
+    as_wrapped_enter(t, ROUTINE_OF(pthread_barrier_wait), AS_CALLED, as_trace_now(&t->writer));
     as_trace_put(&t->writer, AS_TRACE_BARRIER, 0, field, 2);
     const int rc = REAL(pthread_barrier_wait)(barrier);
     as_trace_put(&t->writer, AS_TRACE_BARRIER_END, as_trace_now(&t->writer), field, 2);
@@ -342,7 +342,7 @@ AS_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
         struct as_tracer_thread *const t = as_wrapped_thread();                                    \
         const uint64_t handle = (uint64_t)thread;                                                  \
         if (t) {                                                                                   \
-            as_wrapped_enter(t, ROUTINE_OF(name), AS_CODE_BEHIND, as_trace_now(&t->writer));       \
+            as_wrapped_enter(t, ROUTINE_OF(name), AS_CALLED, as_trace_now(&t->writer));            \
             as_trace_put(&t->writer, AS_TRACE_THREAD_JOIN, 0, &handle, 1);                         \
         }                                                                                          \
         const int rc = REAL(name)(__VA_ARGS__);                                                    \

@@ -6,9 +6,9 @@
 #include <string.h>
 
 /* Beginnings of names of files. */
-static const char *const runtimes[] = {"libassay", "libfabric", "libgomp", "libiomp",   "libmpi",
-                                       "libomp",   "libopen-",  "libpmix", "libpsm",    "libucm",
-                                       "libucp",   "libucs",    "libuct",  "libibverbs"};
+static const char *const runtimes[] = {
+    "libassay", "libevent", "libfabric", "libgomp", "libiomp", "libmpi", "libomp",    "libopen-",
+    "libpmix",  "libpsm",   "libucm",    "libucp",  "libucs",  "libuct", "libibverbs"};
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE /* <dlfcn.h> has it */
 extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));

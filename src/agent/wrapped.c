@@ -43,11 +43,11 @@ static uint64_t number_of_routine(struct as_wrapped *routine)
 }
 
 void as_wrapped_enter(struct as_tracer_thread *t, struct as_wrapped *routine, const void *behind,
-                      uint64_t tick)
+                      const void *frame, uint64_t tick)
 {
-    const uint64_t name = number_of_routine(routine), caller = (uint64_t)(uintptr_t)behind;
+    const uint64_t name = number_of_routine(routine);
     as_trace_put(&t->writer, AS_TRACE_ENTER, tick, &name, 1);
-    as_trace_put_list(&t->writer, AS_TRACE_CALLERS, 0, NULL, 0, &caller, 1);
+    as_wrapped_hooks->callers(t, behind, frame);
 }
 
 void as_wrapped_leave(struct as_tracer_thread *t, struct as_wrapped *routine, uint64_t tick)
@@ -57,14 +57,14 @@ void as_wrapped_leave(struct as_tracer_thread *t, struct as_wrapped *routine, ui
 }
 
 struct as_tracer_thread *as_wrapped_wait(struct as_wrapped *routine, const void *lock,
-                                         unsigned kind, const void *behind)
+                                         unsigned kind, const void *behind, const void *frame)
 {
     struct as_tracer_thread *t = as_runtime_owns(behind) ? NULL : as_wrapped_thread();
     const uint64_t field[] = {(uint64_t)(uintptr_t)lock, kind};
     if (!t)
         return NULL;
     atomic_fetch_add(as_wrapped_waiters(lock), 1);
-    as_wrapped_enter(t, routine, behind, as_trace_now(&t->writer));
+    as_wrapped_enter(t, routine, behind, frame, as_trace_now(&t->writer));
     as_trace_put(&t->writer, AS_TRACE_LOCK_WAIT, 0, field, 2);
     return t;
 }
@@ -81,13 +81,13 @@ void as_wrapped_waited(struct as_tracer_thread *t, struct as_wrapped *routine, c
 }
 
 void as_wrapped_tell_release(struct as_wrapped *routine, const void *lock, unsigned kind,
-                             const void *behind)
+                             const void *behind, const void *frame)
 {
     struct as_tracer_thread *t = as_wrapped_thread();
     const uint64_t field[] = {(uint64_t)(uintptr_t)lock, kind};
     if (!t)
         return;
-    as_wrapped_enter(t, routine, behind, as_trace_now(&t->writer));
+    as_wrapped_enter(t, routine, behind, frame, as_trace_now(&t->writer));
     as_trace_put(&t->writer, AS_TRACE_LOCK_RELEASED, 0, field, 2);
     as_wrapped_leave(t, routine, 0);
 }

@@ -14,8 +14,10 @@
 
 #include "agent/tracer.h"
 
-#define AS_WRAPPER      __attribute__((visibility("default")))
-#define AS_CODE_BEHIND  __builtin_return_address(0)
+#define AS_WRAPPER __attribute__((visibility("default")))
+/* Two arguments of those below: behind the program's call of the wrapper, and the wrapper's frame.
+ */
+#define AS_CALLED       __builtin_return_address(0), __builtin_frame_address(0)
 #define AS_WRAPPED_ROOM 4096u
 
 /* A routine that is named in traces. */
@@ -35,7 +37,7 @@ struct as_tracer_thread *as_wrapped_thread(void);
 void as_wrapped_put(unsigned kind, unsigned n, uint64_t a, uint64_t b, uint64_t c);
 
 void as_wrapped_enter(struct as_tracer_thread *t, struct as_wrapped *routine, const void *behind,
-                      uint64_t tick);
+                      const void *frame, uint64_t tick);
 void as_wrapped_leave(struct as_tracer_thread *t, struct as_wrapped *routine, uint64_t tick);
 
 /* ---- Locks -------------------------------------------------------------------------------- */
@@ -50,19 +52,19 @@ static inline _Atomic uint32_t *as_wrapped_waiters(const void *lock)
 
 /* This thread is about to wait. Answers what the end needs; NULL: it is not recorded. */
 struct as_tracer_thread *as_wrapped_wait(struct as_wrapped *routine, const void *lock,
-                                         unsigned kind, const void *behind);
+                                         unsigned kind, const void *behind, const void *frame);
 /* It waited, and has the lock or what it waited for. */
 void as_wrapped_waited(struct as_tracer_thread *t, struct as_wrapped *routine, const void *lock,
                        unsigned kind, bool has_it);
 /* Somebody waits for what is given back now. */
 void as_wrapped_tell_release(struct as_wrapped *routine, const void *lock, unsigned kind,
-                             const void *behind);
+                             const void *behind, const void *frame);
 
 static inline void as_wrapped_release(struct as_wrapped *routine, const void *lock, unsigned kind,
-                                      const void *behind)
+                                      const void *behind, const void *frame)
 {
     if (atomic_load_explicit(as_wrapped_waiters(lock), memory_order_relaxed))
-        as_wrapped_tell_release(routine, lock, kind, behind);
+        as_wrapped_tell_release(routine, lock, kind, behind, frame);
 }
 
 #endif

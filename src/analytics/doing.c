@@ -104,12 +104,13 @@ static int add_to_sum(struct as_trace_walk *walk, uint32_t location, uint32_t si
         AS_TRY(as_index_add(&walk->sums, hash, (uint32_t)(walk->out->sum.n - 1)));
         sum = &walk->out->sum.at[walk->out->sum.n - 1];
     }
-    sum->calls_n++;
+    const int64_t longest_ns = frame->longest_ns ? frame->longest_ns : ns;
+    sum->calls_n += frame->calls_n;
     sum->time_ns += ns;
     sum->sent_b += frame->sent_b;
     sum->received_b += frame->received_b;
-    if (ns > sum->most_ns)
-        sum->most_ns = ns;
+    if (longest_ns > sum->most_ns)
+        sum->most_ns = longest_ns;
     return 0;
 }
 
@@ -121,7 +122,7 @@ static int enter_routine(struct as_trace_walk *walk, struct as_walker *walker,
     const struct as_trace_process *process = &walk->trace->process.at[walker->process];
     struct as_trace_name name = as_trace_name_of(process, event->name);
     struct as_open_call frame = {
-        .name = event->name, .group = name.group, .enter_ns = event->raw_ns};
+        .name = event->name, .group = name.group, .enter_ns = event->raw_ns, .calls_n = 1};
     if (event->name >= 0 && (uint64_t)event->name < process->name.n)
         frame.routine = walk->routine.at[walker->process][event->name];
     AS_TRY(turn_at(walk, walker, event->raw_ns));
@@ -129,11 +130,20 @@ static int enter_routine(struct as_trace_walk *walk, struct as_walker *walker,
     return as_vec_push(&walker->frame, frame);
 }
 
+/* Between calls that one stands for, the thread did what it does outside. */
+static int64_t end_of_inside(const struct as_walker *walker, const struct as_open_call *frame,
+                             int64_t ns)
+{
+    const int64_t end_ns = frame->enter_ns + frame->inside_ns;
+    return frame->inside_ns && end_ns < ns && end_ns >= walker->since_ns ? end_ns : ns;
+}
+
 static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
     struct as_open_call frame = walker->frame.at[walker->frame.n - 1];
+    const int64_t inside_ns = end_of_inside(walker, &frame, ns);
     uint32_t site;
-    AS_TRY(turn_at(walk, walker, ns));
+    AS_TRY(turn_at(walk, walker, inside_ns));
     walker->depth[activity_of_group(frame.group)]--;
     if (walker->frame.n == 1 && walker->said.n) {
         AS_TRY(as_mpi_left(walk, walker, &frame, ns));
@@ -143,7 +153,8 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
     }
     walker->frame.n--;
     AS_TRY(as_walk_site(walk, walker, &frame, &site));
-    return add_to_sum(walk, walker->location, site, &frame, ns - frame.enter_ns);
+    AS_TRY(turn_at(walk, walker, ns));
+    return add_to_sum(walk, walker->location, site, &frame, inside_ns - frame.enter_ns);
 }
 
 /* Frames above it were left by other ways: longjmp, an exception, records that were lost. */
@@ -160,6 +171,16 @@ static int leave_routine(struct as_trace_walk *walk, struct as_walker *walker,
     while (walker->frame.n >= at)
         AS_TRY(leave_frame(walk, walker, event->raw_ns));
     return 0;
+}
+
+static void repeat_routine(struct as_walker *walker, const struct as_trace_event *event)
+{
+    if (walker->frame.n == 0 || event->repeated.calls < 1)
+        return;
+    struct as_open_call *frame = &walker->frame.at[walker->frame.n - 1];
+    frame->calls_n = (uint64_t)event->repeated.calls;
+    frame->inside_ns = event->repeated.inside_ns;
+    frame->longest_ns = event->repeated.longest_ns;
 }
 
 /* ---- OpenMP ---------------------------------------------------------------------------------- */
@@ -259,6 +280,9 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
     case AS_TRACE_CALLERS:
         if (walker->frame.n && event->list_n)
             walker->frame.at[walker->frame.n - 1].address = event->list[0];
+        return 0;
+    case AS_TRACE_REPEATED:
+        repeat_routine(walker, event);
         return 0;
     case AS_TRACE_BARRIER:
     case AS_TRACE_BARRIER_END:

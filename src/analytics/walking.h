@@ -18,6 +18,8 @@ struct as_open_call {
     uint64_t address; /* of the caller; 0: not known */
     int64_t enter_ns;
     uint64_t sent_b, received_b;
+    uint64_t calls_n;              /* it stands for so many */
+    int64_t inside_ns, longest_ns; /* of them; 0: it is one */
 };
 
 /* What a call said of itself; it counts when the call is left, for then its end is known. */

@@ -69,13 +69,16 @@ const char *as_trace_group_name(unsigned group)
 #define RATE_LEAST (ONE / 100)
 #define RATE_MOST  (ONE * 100)
 
+static int64_t ns_of(const struct as_trace_stream *s, uint64_t ticks)
+{
+    const uint64_t ns = (uint64_t)(((unsigned __int128)ticks * s->ns_per_tick) >> 32);
+    return ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
+}
+
 static int64_t raw_of(const struct as_trace_stream *s, uint64_t tick)
 {
-    const bool before = tick < s->tick0;
-    const uint64_t ticks = before ? s->tick0 - tick : tick - s->tick0;
-    const uint64_t ns = (uint64_t)(((unsigned __int128)ticks * s->ns_per_tick) >> 32);
-    const int64_t capped = ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
-    return before ? s->raw0_ns - capped : s->raw0_ns + capped;
+    return tick < s->tick0 ? s->raw0_ns - ns_of(s, s->tick0 - tick)
+                           : s->raw0_ns + ns_of(s, tick - s->tick0);
 }
 
 static uint64_t rate_between(const struct as_trace_pair *a, const struct as_trace_pair *b)
@@ -330,7 +333,12 @@ static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
     s->tick += since;
     out->kind = (uint8_t)kind;
     out->raw_ns = raw_of(s, s->tick);
-    return read_fields(s, fields_of[kind], out);
+    AS_TRY(read_fields(s, fields_of[kind], out));
+    if (kind == AS_TRACE_REPEATED) {
+        out->repeated.inside_ns = ns_of(s, (uint64_t)out->field[1]);
+        out->repeated.longest_ns = ns_of(s, (uint64_t)out->field[2]);
+    }
+    return 0;
 }
 
 int as_trace_stream_next(struct as_trace_stream *s, struct as_trace_event *out,

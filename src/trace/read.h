@@ -38,8 +38,11 @@ struct as_trace_event {
             int64_t region, index, threads;
         } parallel; /* PARALLEL: index is the threads asked for, threads the function */
         struct {
-            int64_t fd, size_b, offset;
+            int64_t fd, size_b, offset, way; /* as_trace_io */
         } io;
+        struct {
+            int64_t calls, inside_ns, longest_ns;
+        } repeated;
         struct {
             int64_t address, size_b;
         } memory;

@@ -12,7 +12,7 @@
 
 #define AS_TRACE_PREFIX  "stream"            /* stream.PID.TIME.TID; definitions have TID 0 */
 #define AS_TRACE_MAGIC   0x4543415254415353u /* "SSATRACE" */
-#define AS_TRACE_VERSION 1u
+#define AS_TRACE_VERSION 2u
 #define AS_TRACE_PAGE_B  4096u
 #define AS_TRACE_BLOCK_B (256u << 10)
 #define AS_TRACE_NAME_B  64u
@@ -114,8 +114,8 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(TASK_CREATE, "task create", "uuu") /* task, by task, function */                             \
     X(TASK_BEGIN, "task begin", "u")     /* begins or goes on */                                   \
     X(TASK_END, "task end", "uu")        /* task, whether complete */                              \
-    X(IO, "io", "uss")                   /* descriptor, bytes (-1: failed), offset or -1 */        \
-    X(FILE_OPEN, "file open", "st")      /* descriptor (-1: failed), path */                       \
+    X(IO, "io", "ussu") /* descriptor, bytes (-1: failed), offset or -1, as_trace_io */            \
+    X(FILE_OPEN, "file open", "st") /* descriptor (-1: failed), path */                            \
     X(FILE_CLOSE, "file close", "u")                                                               \
     X(ALLOCATE, "allocate", "uu") /* address, bytes */                                             \
     X(RELEASE, "release", "u")    /* address */                                                    \
@@ -126,9 +126,12 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(LOST, "lost", "u")          /* so many records are missing here */                           \
     X(OFF, "off", "u")            /* as_trace_off: nothing is recorded from here */                \
     X(ON, "on", "")                                                                                \
-    X(MODULE, "module", "uuut") /* start, bytes, offset in the file, path */                       \
-    X(FORK, "fork", "u")        /* child's pid */                                                  \
-    X(EXEC, "exec", "t")        /* path */
+    X(MODULE, "module", "uuut")    /* in definitions: start, bytes, address of the start in the    \
+                                      file, path */                                                \
+    X(FORK, "fork", "u")           /* child's pid */                                               \
+    X(EXEC, "exec", "t")           /* path */                                                      \
+    X(REPEATED, "repeated", "uuu") /* of the call that is open: it stands for so many that found   \
+                                      nothing; ticks within all, and within the longest */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
@@ -174,6 +177,7 @@ enum as_trace_sync {
     AS_TRACE_POSIX
 };
 enum as_trace_work { AS_TRACE_LOOP, AS_TRACE_SECTIONS, AS_TRACE_SINGLE, AS_TRACE_TASKLOOP };
+enum as_trace_io { AS_TRACE_IS_READ, AS_TRACE_IS_WRITTEN };
 enum as_trace_off { AS_TRACE_BY_USER, AS_TRACE_BY_LIMIT, AS_TRACE_BY_REQUEST };
 
 /* Bits of a send or post. */

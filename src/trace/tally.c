@@ -12,6 +12,7 @@
 struct frame {
     int64_t name, since_ns;
     size_t sum;
+    int64_t inside_ns, longest_ns; /* of one that stands for many; 0: it does not */
 };
 
 struct adding {
@@ -40,7 +41,7 @@ static size_t sum_of_name(struct adding *a, int64_t name)
 static int enter_name(struct adding *a, const struct as_trace_event *e)
 {
     const size_t sum = sum_of_name(a, e->name);
-    const struct frame frame = {e->name, e->raw_ns, sum};
+    const struct frame frame = {.name = e->name, .since_ns = e->raw_ns, .sum = sum};
     if (sum == SIZE_MAX || as_vec_push(&a->frame, frame) < 0)
         return ASSAY_ERR_NOMEM;
     a->out->sum.at[sum].calls_n++;
@@ -65,8 +66,20 @@ static void leave_name(struct adding *a, const struct as_trace_event *e)
         outer &= it->name != e->name;
     struct as_trace_sum *sum = &a->out->sum.at[frame.sum];
     const int64_t took_ns = e->raw_ns - frame.since_ns;
-    sum->time_ns += outer ? took_ns : 0;
-    sum->most_ns = took_ns > sum->most_ns ? took_ns : sum->most_ns;
+    const int64_t longest_ns = frame.longest_ns ? frame.longest_ns : took_ns;
+    if (outer)
+        sum->time_ns += frame.inside_ns && frame.inside_ns < took_ns ? frame.inside_ns : took_ns;
+    sum->most_ns = longest_ns > sum->most_ns ? longest_ns : sum->most_ns;
+}
+
+static void repeat_name(struct adding *a, const struct as_trace_event *e)
+{
+    if (a->frame.n == 0 || e->repeated.calls < 1)
+        return;
+    struct frame *frame = &a->frame.at[a->frame.n - 1];
+    a->out->sum.at[frame->sum].calls_n += (uint64_t)e->repeated.calls - 1;
+    frame->inside_ns = e->repeated.inside_ns;
+    frame->longest_ns = e->repeated.longest_ns;
 }
 
 static void add_bytes(struct adding *a, int64_t sent_b, int64_t received_b)
@@ -96,6 +109,13 @@ static int add_event(struct adding *a, const struct as_trace_event *e)
         return 0;
     case AS_TRACE_COLLECTIVE:
         add_bytes(a, e->collective.sent_b, e->collective.received_b);
+        return 0;
+    case AS_TRACE_IO:
+        add_bytes(a, e->io.way == AS_TRACE_IS_WRITTEN ? e->io.size_b : 0,
+                  e->io.way == AS_TRACE_IS_WRITTEN ? 0 : e->io.size_b);
+        return 0;
+    case AS_TRACE_REPEATED:
+        repeat_name(a, e);
         return 0;
     default:
         return 0;

@@ -26,7 +26,7 @@ static int show_stream(const struct as_trace_process *p, struct as_trace_stream 
     struct as_trace_event e;
     struct assay_error err;
     int rc;
-    int64_t latest_ns = INT64_MIN;
+    int64_t latest_ns = INT64_MIN, calls = 1;
     printf("process %" PRId64 " %" PRId64 " %u\n", p->rank, p->size,
            as_trace_stream_facts(stream)->tid);
     while ((rc = as_trace_stream_next(stream, &e, &err)) > 0) {
@@ -36,8 +36,11 @@ static int show_stream(const struct as_trace_process *p, struct as_trace_stream 
         if (e.kind == AS_TRACE_ENTER)
             printf("%s", as_trace_name_of(p, e.name).text);
         else if (e.kind == AS_TRACE_LEAVE)
-            printf("\n");
-        else
+            for (printf("\n"); calls > 1; calls--) /* of one that stands for many */
+                printf("%s\n", as_trace_name_of(p, e.name).text);
+        else if (e.kind == AS_TRACE_REPEATED)
+            calls = e.repeated.calls;
+        else if (e.kind != AS_TRACE_CALLERS)
             show_call(&e);
     }
     return rc < 0 || as_trace_stream_facts(stream)->damaged_n ||
