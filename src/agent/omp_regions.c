@@ -43,11 +43,11 @@ static void run_part(void *argument)
 }
 
 static void begin_region(struct omp_box *box, void (*function)(void *), void *data, unsigned asked,
-                         const void *behind)
+                         const void *behind, const void *frame)
 {
     as_omp_end_single();
     *box = (struct omp_box){0, function, data, as_omp_new_region(), -1, 0};
-    as_wrapped_put(AS_TRACE_PARALLEL, 3, box->region, asked, (uint64_t)(uintptr_t)behind);
+    as_wrapped_put(AS_TRACE_PARALLEL, 3, box->region, asked, as_wrapped_place(behind, frame));
 }
 
 static void end_region(const struct omp_box *box)
@@ -65,7 +65,7 @@ AS_WRAPPER void GOMP_parallel(GOMP_FUNCTION, unsigned threads, unsigned flags)
         AS_OMP_REAL(GOMP_parallel)(function, data, threads, flags);
         return;
     }
-    begin_region(&box, function, data, threads, __builtin_return_address(0));
+    begin_region(&box, function, data, threads, AS_CALLED);
     AS_OMP_REAL(GOMP_parallel)(run_part, &box, threads, flags);
     end_region(&box);
 }
@@ -76,7 +76,7 @@ AS_WRAPPER unsigned GOMP_parallel_reductions(GOMP_FUNCTION, unsigned threads, un
     struct omp_box box;
     if (!as_omp_records())
         return AS_OMP_REAL(GOMP_parallel_reductions)(function, data, threads, flags);
-    begin_region(&box, function, data, threads, __builtin_return_address(0));
+    begin_region(&box, function, data, threads, AS_CALLED);
     box.first = *(uintptr_t *)data;
     const unsigned n = AS_OMP_REAL(GOMP_parallel_reductions)(run_part, &box, threads, flags);
     end_region(&box);
@@ -91,7 +91,7 @@ AS_WRAPPER void GOMP_parallel_sections(GOMP_FUNCTION, unsigned threads, unsigned
         AS_OMP_REAL(GOMP_parallel_sections)(function, data, threads, n, flags);
         return;
     }
-    begin_region(&box, function, data, threads, __builtin_return_address(0));
+    begin_region(&box, function, data, threads, AS_CALLED);
     box.work = AS_TRACE_SECTIONS;
     box.work_n = n;
     AS_OMP_REAL(GOMP_parallel_sections)(run_part, &box, threads, n, flags);
@@ -110,7 +110,7 @@ AS_WRAPPER void GOMP_parallel_sections(GOMP_FUNCTION, unsigned threads, unsigned
             AS_OMP_REAL(name)(function, data, threads, start, end, step, ##__VA_ARGS__, flags);    \
             return;                                                                                \
         }                                                                                          \
-        begin_region(&box, function, data, threads, __builtin_return_address(0));                  \
+        begin_region(&box, function, data, threads, AS_CALLED);                                    \
         box.work = AS_TRACE_LOOP;                                                                  \
         box.work_n = as_omp_iterations(start, end, step);                                          \
         AS_OMP_REAL(name)(run_part, &box, threads, start, end, step, ##__VA_ARGS__, flags);        \

@@ -81,7 +81,8 @@ static void tell_parallel_begin(union told_data *by, const void *frame, union to
     (void)flags;
     region->value = as_omp_new_region();
     nest.begun = behind;
-    as_wrapped_put(AS_TRACE_PARALLEL, 3, region->value, asked, (uint64_t)(uintptr_t)behind);
+    as_wrapped_put(AS_TRACE_PARALLEL, 3, region->value, asked,
+                   as_wrapped_place(behind, __builtin_frame_address(0)));
 }
 
 static void tell_parallel_end(union told_data *region, union told_data *by, int flags,

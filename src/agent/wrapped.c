@@ -56,6 +56,13 @@ void as_wrapped_leave(struct as_tracer_thread *t, struct as_wrapped *routine, ui
     as_trace_put(&t->writer, AS_TRACE_LEAVE, tick, &name, 1);
 }
 
+uint64_t as_wrapped_place(const void *behind, const void *frame)
+{
+    uint64_t caller[AS_TRACE_CALLERS_N];
+    const bool known = as_wrapped_thread() && as_wrapped_hooks->find_callers(behind, frame, caller);
+    return known ? caller[0] : (uint64_t)(uintptr_t)behind;
+}
+
 struct as_tracer_thread *as_wrapped_wait(struct as_wrapped *routine, const void *lock,
                                          unsigned kind, const void *behind, const void *frame)
 {

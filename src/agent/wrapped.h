@@ -40,6 +40,9 @@ void as_wrapped_enter(struct as_tracer_thread *t, struct as_wrapped *routine, co
                       const void *frame, uint64_t tick);
 void as_wrapped_leave(struct as_tracer_thread *t, struct as_wrapped *routine, uint64_t tick);
 
+/* The innermost caller that is the program's code, and its module is told. */
+uint64_t as_wrapped_place(const void *behind, const void *frame);
+
 /* ---- Locks -------------------------------------------------------------------------------- */
 
 /* How many threads wait for a lock, or more: addresses share counters. */
