@@ -16,6 +16,7 @@ struct task_box {
     void (*function)(void *);
     void (*copy)(void *, void *); /* of the program's data; NULL: bytes are copied */
     void *data;                   /* what is to be copied; the original's */
+    uint64_t region;              /* it may run when the thread's part of that is done */
     uint64_t task;                /* 0: each gets its number when it begins (taskloop) */
     const void *behind;
     long data_b, offset_b; /* of the data within the copy */
@@ -30,9 +31,10 @@ static void run_task(void *argument)
     const struct task_box *box = argument;
     void *data = (char *)argument + box->offset_b;
     struct as_omp_self *self = &as_omp_self;
-    const uint64_t outer = self->task;
+    const uint64_t outer = self->task, region = self->region;
     const bool in_single = self->in_single;
     const uint64_t task = box->task ? box->task : as_omp_new_task();
+    self->region = box->region;
     if (box->is_loop) {
         memcpy(data, box->shared, 2 * sizeof *box->shared);
         as_wrapped_put(AS_TRACE_TASK_CREATE, 3, task, outer, (uint64_t)(uintptr_t)box->behind);
@@ -43,6 +45,7 @@ static void run_task(void *argument)
     box->function(data);
     as_omp_end_single();
     as_wrapped_put(AS_TRACE_TASK_END, 2, task, 1, 0);
+    self->region = region;
     self->task = outer;
     self->in_single = in_single;
 }
@@ -105,6 +108,7 @@ AS_WRAPPER void GOMP_task(void (*function)(void *), void *data, void (*copy)(voi
     const struct task_box box = {.function = function,
                                  .copy = copy,
                                  .data = data,
+                                 .region = as_omp_self.region,
                                  .task = as_omp_new_task(),
                                  .data_b = data_b,
                                  .offset_b = offset_of_data(align_b)};
@@ -129,6 +133,7 @@ AS_WRAPPER void GOMP_task(void (*function)(void *), void *data, void (*copy)(voi
         struct task_box box = {.function = function,                                               \
                                .copy = copy,                                                       \
                                .data = data,                                                       \
+                               .region = as_omp_self.region,                                       \
                                .behind = __builtin_return_address(0),                              \
                                .data_b = data_b,                                                   \
                                .offset_b = offset_of_data(align_b),                                \

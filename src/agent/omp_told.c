@@ -24,6 +24,7 @@ enum told_event {
     TOLD_TASK_CREATE = 5,
     TOLD_TASK_SCHEDULE = 6,
     TOLD_IMPLICIT_TASK = 7,
+    TOLD_SYNC_WAIT = 16,
     TOLD_WORK = 20,
     TOLD_SYNC_REGION = 23
 };
@@ -149,6 +150,14 @@ static bool is_end_of_region(int kind, const void *behind)
     return kind == SYNC_PARALLEL || (kind == SYNC_IMPLICIT && behind == as_omp_self.behind);
 }
 
+static void pass_sync(int endpoint, unsigned as)
+{
+    if (endpoint == TOLD_BEGIN)
+        as_omp_begin_sync(as);
+    else
+        as_omp_end_sync(as);
+}
+
 static void tell_sync(int kind, int endpoint, union told_data *region, union told_data *task,
                       const void *behind)
 {
@@ -159,16 +168,23 @@ static void tell_sync(int kind, int endpoint, union told_data *region, union tol
             end_part();
         return;
     }
-    if (kind == SYNC_REDUCTION || kind == SYNC_TEAMS || nest.has_ended)
+    const bool is_done = nest.has_ended && !as_omp_self.task;
+    if (kind == SYNC_REDUCTION || kind == SYNC_TEAMS || kind == SYNC_TASKGROUP || is_done)
         return;
-    const unsigned as = kind == SYNC_TASKWAIT    ? AS_TRACE_TASKWAIT
-                        : kind == SYNC_TASKGROUP ? AS_TRACE_TASKGROUP
-                        : kind == SYNC_EXPLICIT  ? AS_TRACE_EXPLICIT
-                                                 : AS_TRACE_IMPLIED;
-    if (endpoint == TOLD_BEGIN)
-        as_omp_begin_sync(as);
-    else
-        as_omp_end_sync(as);
+    pass_sync(endpoint, kind == SYNC_TASKWAIT   ? AS_TRACE_TASKWAIT
+                        : kind == SYNC_EXPLICIT ? AS_TRACE_EXPLICIT
+                                                : AS_TRACE_IMPLIED);
+}
+
+/* A group of tasks is told from its beginning; what counts is the waiting at its end. */
+static void tell_sync_wait(int kind, int endpoint, union told_data *region, union told_data *task,
+                           const void *behind)
+{
+    (void)region;
+    (void)task;
+    (void)behind;
+    if (kind == SYNC_TASKGROUP)
+        pass_sync(endpoint, AS_TRACE_TASKGROUP);
 }
 
 static void tell_work(int kind, int endpoint, union told_data *region, union told_data *task,
@@ -251,6 +267,7 @@ static int begin_telling(told_lookup *lookup, int device, union told_data *own)
                   {TOLD_TASK_CREATE, (told_any *)tell_task_create},
                   {TOLD_TASK_SCHEDULE, (told_any *)tell_task_schedule},
                   {TOLD_IMPLICIT_TASK, (told_any *)tell_implicit_task},
+                  {TOLD_SYNC_WAIT, (told_any *)tell_sync_wait},
                   {TOLD_WORK, (told_any *)tell_work},
                   {TOLD_SYNC_REGION, (told_any *)tell_sync}};
     told_set *set = (told_set *)lookup("ompt_set_callback");
