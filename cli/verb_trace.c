@@ -148,8 +148,8 @@ static int show_tally(struct trace_view *view, const struct as_trace *trace,
     int rc = 0;
     note_ends(view->cli, trace);
     if (view->tally.events_n == 0)
-        as_cli_note(view->cli, "trace: there are no events: the program called no routine of MPI, "
-                               "or is statically linked");
+        as_cli_note(view->cli, "trace: there are no events: the program called nothing of what "
+                               "is recorded, or is statically linked");
     if (view->cli->format == AS_FORMAT_TEXT)
         rc = show_text(view, &sheet, err);
     else

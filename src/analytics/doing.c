@@ -43,7 +43,7 @@ static enum as_activity current_activity(const struct as_walker *walker)
     for (unsigned a = AS_ACTIVITY_MPI; a < AS_ACTIVITY_IDLE; a++)
         if (walker->depth[a])
             return (enum as_activity)a;
-    return walker->is_spare ? AS_ACTIVITY_IDLE : AS_ACTIVITY_COMPUTING;
+    return walker->is_spare && walker->task.n == 0 ? AS_ACTIVITY_IDLE : AS_ACTIVITY_COMPUTING;
 }
 
 /* Books what was done until now; what follows may be something else. */
@@ -185,23 +185,32 @@ static void repeat_routine(struct as_walker *walker, const struct as_trace_event
 
 /* ---- OpenMP ---------------------------------------------------------------------------------- */
 
+static void leave_openmp(struct as_walker *walker)
+{
+    uint32_t *depth = &walker->depth[AS_ACTIVITY_OPENMP];
+    *depth -= *depth > 0;
+}
+
 /* A worker that comes to its first part of a parallel region had no work before. */
-static int begin_task(struct as_trace_walk *walk, struct as_walker *walker,
+static int begin_part(struct as_trace_walk *walk, struct as_walker *walker,
                       const struct as_trace_event *event)
 {
     struct as_team team = {event->parallel.region, event->parallel.index, event->parallel.threads};
     int64_t *activity = walk->out->location.at[walker->location].activity_ns;
     AS_TRY(turn_at(walk, walker, event->raw_ns));
-    if (team.index > 0 && !walker->has_worked) {
+    if (team.index > 0 && !walker->has_worked && walker->handle == 0) {
         activity[AS_ACTIVITY_IDLE] += activity[AS_ACTIVITY_COMPUTING];
         activity[AS_ACTIVITY_COMPUTING] = 0;
     }
+    for (; walker->team.n == 0 && walker->ended_n; walker->ended_n--)
+        leave_openmp(walker); /* the end of that region is not in the trace */
     walker->has_worked = true;
     walker->is_spare = false;
     return as_vec_push(&walker->team, team);
 }
 
-static int end_task(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+/* It waits for the others; a worker then has nothing to do. */
+static int end_part(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
     if (walker->team.n == 0) {
         walk->out->broken_n++;
@@ -210,6 +219,53 @@ static int end_task(struct as_trace_walk *walk, struct as_walker *walker, int64_
     AS_TRY(turn_at(walk, walker, ns));
     struct as_team team = walker->team.at[--walker->team.n];
     walker->is_spare = team.index > 0 && walker->team.n == 0;
+    walker->spare_ns = ns;
+    walker->ended_n++;
+    walker->depth[AS_ACTIVITY_OPENMP]++;
+    return 0;
+}
+
+int as_doing_released(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    struct as_span *span = &walk->out->location.at[walker->location].span;
+    if (walker->ended_n == 0)
+        return 0;
+    AS_TRY(turn_at(walk, walker, ns));
+    if (ns > span->end_ns) /* it was there, whatever its stream says last */
+        span->end_ns = ns;
+    walker->ended_n--;
+    walker->spare_ns = ns;
+    leave_openmp(walker);
+    return 0;
+}
+
+/* Whatever it stands at, it computes while it runs a task. */
+static int begin_task(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    AS_TRY(turn_at(walk, walker, ns));
+    AS_TRY(as_vec_push(&walker->task, walker->depth[AS_ACTIVITY_OPENMP]));
+    walker->depth[AS_ACTIVITY_OPENMP] = 0;
+    return 0;
+}
+
+static int end_task(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    AS_TRY(turn_at(walk, walker, ns));
+    if (walker->task.n)
+        walker->depth[AS_ACTIVITY_OPENMP] = walker->task.at[--walker->task.n];
+    return 0;
+}
+
+static int stand_at_barrier(struct as_trace_walk *walk, struct as_walker *walker,
+                            const struct as_trace_event *event)
+{
+    if (event->lock.kind == AS_TRACE_POSIX) /* within a routine */
+        return 0;
+    AS_TRY(turn_at(walk, walker, event->raw_ns));
+    if (event->kind == AS_TRACE_BARRIER)
+        walker->depth[AS_ACTIVITY_OPENMP]++;
+    else
+        leave_openmp(walker);
     return 0;
 }
 
@@ -229,17 +285,15 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
         repeat_routine(walker, event);
         return 0;
     case AS_TRACE_BARRIER:
-        AS_TRY(turn_at(walk, walker, event->raw_ns));
-        walker->depth[AS_ACTIVITY_OPENMP]++;
-        return 0;
     case AS_TRACE_BARRIER_END:
-        AS_TRY(turn_at(walk, walker, event->raw_ns));
-        if (walker->depth[AS_ACTIVITY_OPENMP])
-            walker->depth[AS_ACTIVITY_OPENMP]--;
-        return 0;
+        return stand_at_barrier(walk, walker, event);
     case AS_TRACE_IMPLICIT:
-        return begin_task(walk, walker, event);
+        return begin_part(walk, walker, event);
     case AS_TRACE_IMPLICIT_END:
+        return end_part(walk, walker, event->raw_ns);
+    case AS_TRACE_TASK_BEGIN:
+        return begin_task(walk, walker, event->raw_ns);
+    case AS_TRACE_TASK_END:
         return end_task(walk, walker, event->raw_ns);
     default:
         return 0;

@@ -97,18 +97,18 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(PROBE, "probe", "ssuuu")              /* partner, tag, bytes, comm, found */                 \
     X(RMA, "rma", "suu")                    /* target, bytes, window */                            \
     X(WINDOW, "window", "uu")               /* window, comm */                                     \
-    X(THREAD_CREATE, "thread create", "uu") /* handle, function */                                 \
+    X(THREAD_CREATE, "thread create", "uu") /* 0, function */                                      \
     X(THREAD_BEGIN, "thread begin", "uu")   /* handle, parent's tid */                             \
     X(THREAD_END, "thread end", "")                                                                \
     X(THREAD_JOIN, "thread join", "u")      /* handle */                                           \
     X(LOCK_WAIT, "lock wait", "uu")         /* lock, as_trace_lock */                              \
     X(LOCK_HELD, "lock held", "uu")         /* lock, as_trace_lock */                              \
     X(LOCK_RELEASED, "lock released", "uu") /* lock, as_trace_lock */                              \
-    X(PARALLEL, "parallel", "uuu")          /* region, threads asked for, function */              \
+    X(PARALLEL, "parallel", "uuu")          /* region, threads asked for, place */                 \
     X(PARALLEL_END, "parallel end", "u")                                                           \
     X(IMPLICIT, "implicit task", "uuu")        /* region, index, threads */                        \
     X(IMPLICIT_END, "implicit task end", "uu") /* region, index */                                 \
-    X(BARRIER, "barrier", "uu")                /* region, as_trace_sync */                         \
+    X(BARRIER, "barrier", "uu")                /* region or address, as_trace_sync */              \
     X(BARRIER_END, "barrier end", "uu")                                                            \
     X(WORK, "work", "uuu") /* region, as_trace_work, iterations or 0 */                            \
     X(WORK_END, "work end", "uu")                                                                  \
@@ -168,7 +168,8 @@ enum as_trace_lock {
     AS_TRACE_CRITICAL,
     AS_TRACE_OMP_LOCK,
     AS_TRACE_ORDERED,
-    AS_TRACE_SPIN
+    AS_TRACE_SPIN,
+    AS_TRACE_SEMAPHORE
 };
 enum as_trace_sync {
     AS_TRACE_EXPLICIT,
