@@ -6,17 +6,24 @@
 #include "analytics/walking.h"
 #include "base/error.h"
 
-#define TITLED(name, title) title,
-static const char *const titles[AS_ACTIVITIES_N] = {AS_ACTIVITIES(TITLED)};
-#undef TITLED
+#define NAMED(name, word, title) {word, title},
+static const struct {
+    const char *word, *title;
+} activities[AS_ACTIVITIES_N] = {AS_ACTIVITIES(NAMED)};
+#undef NAMED
+
+const char *as_activity_word(enum as_activity activity)
+{
+    return (unsigned)activity < AS_ACTIVITIES_N ? activities[activity].word : "?";
+}
 
 const char *as_activity_title(enum as_activity activity)
 {
-    return (unsigned)activity < AS_ACTIVITIES_N ? titles[activity] : "?";
+    return (unsigned)activity < AS_ACTIVITIES_N ? activities[activity].title : "?";
 }
 
 /* Allocation and what users name are the program's own work. */
-static enum as_activity activity_of_group(uint32_t group)
+enum as_activity as_activity_of_group(uint32_t group)
 {
     switch (group) {
     case AS_TRACE_OF_MPI_POINT:
@@ -89,28 +96,43 @@ int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
     return as_index_add(&walk->sites, hash, *out);
 }
 
-static int add_to_sum(struct as_trace_walk *walk, uint32_t location, uint32_t site,
-                      const struct as_open_call *frame, int64_t ns)
+static int find_sum(struct as_trace_walk *walk, uint32_t location, uint32_t site,
+                    struct as_site_sum **out)
 {
     uint64_t hash = as_hash_mix(location, site);
-    struct as_site_sum *sum = NULL;
     uint32_t at;
     for (struct as_probe probe = as_index_probe(&walk->sums, hash);
-         !sum && (at = as_index_next(&walk->sums, &probe)) != AS_INDEX_NONE;)
-        if (walk->out->sum.at[at].location == location && walk->out->sum.at[at].site == site)
-            sum = &walk->out->sum.at[at];
-    if (!sum) {
-        AS_TRY(as_vec_push(&walk->out->sum, (struct as_site_sum){location, site, 0, 0, 0, 0, 0}));
-        AS_TRY(as_index_add(&walk->sums, hash, (uint32_t)(walk->out->sum.n - 1)));
-        sum = &walk->out->sum.at[walk->out->sum.n - 1];
+         (at = as_index_next(&walk->sums, &probe)) != AS_INDEX_NONE;) {
+        *out = &walk->out->sum.at[at];
+        if ((*out)->location == location && (*out)->site == site)
+            return 0;
     }
-    const int64_t longest_ns = frame->longest_ns ? frame->longest_ns : ns;
+    AS_TRY(as_vec_push(&walk->out->sum, (struct as_site_sum){.location = location, .site = site}));
+    *out = &walk->out->sum.at[walk->out->sum.n - 1];
+    return as_index_add(&walk->sums, hash, (uint32_t)(walk->out->sum.n - 1));
+}
+
+/* A call that came back after so long, or did not. */
+static int add_to_sum(struct as_trace_walk *walk, struct as_walker *walker,
+                      const struct as_open_call *frame, int64_t ns, bool came_back)
+{
+    struct as_site_sum *sum;
+    uint32_t site;
+    AS_TRY(as_walk_site(walk, walker, frame, &site));
+    AS_TRY(find_sum(walk, walker->location, site, &sum));
+    bool is_inner = false;
+    for (size_t i = 0; i < walker->frame.n && !is_inner; i++)
+        is_inner = walker->frame.at[i].name == frame->name;
     sum->calls_n += frame->calls_n;
-    sum->time_ns += ns;
     sum->sent_b += frame->sent_b;
     sum->received_b += frame->received_b;
-    if (longest_ns > sum->most_ns)
-        sum->most_ns = longest_ns;
+    if (!came_back) {
+        sum->open_n++;
+        return 0;
+    }
+    sum->time_ns += is_inner ? 0 : ns;
+    const int64_t longest_ns = frame->longest_ns ? frame->longest_ns : ns;
+    sum->most_ns = longest_ns > sum->most_ns ? longest_ns : sum->most_ns;
     return 0;
 }
 
@@ -126,7 +148,7 @@ static int enter_routine(struct as_trace_walk *walk, struct as_walker *walker,
     if (event->name >= 0 && (uint64_t)event->name < process->name.n)
         frame.routine = walk->routine.at[walker->process][event->name];
     AS_TRY(turn_at(walk, walker, event->raw_ns));
-    walker->depth[activity_of_group(name.group)]++;
+    walker->depth[as_activity_of_group(name.group)]++;
     return as_vec_push(&walker->frame, frame);
 }
 
@@ -142,9 +164,8 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
 {
     struct as_open_call frame = walker->frame.at[walker->frame.n - 1];
     const int64_t inside_ns = end_of_inside(walker, &frame, ns);
-    uint32_t site;
     AS_TRY(turn_at(walk, walker, inside_ns));
-    walker->depth[activity_of_group(frame.group)]--;
+    walker->depth[as_activity_of_group(frame.group)]--;
     if (walker->frame.n == 1 && walker->said.n) {
         AS_TRY(as_mpi_left(walk, walker, &frame, ns));
         frame.sent_b = walker->frame.at[0].sent_b;
@@ -152,9 +173,8 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
         walker->said.n = 0;
     }
     walker->frame.n--;
-    AS_TRY(as_walk_site(walk, walker, &frame, &site));
     AS_TRY(turn_at(walk, walker, ns));
-    return add_to_sum(walk, walker->location, site, &frame, inside_ns - frame.enter_ns);
+    return add_to_sum(walk, walker, &frame, inside_ns - frame.enter_ns, true);
 }
 
 /* Frames above it were left by other ways: longjmp, an exception, records that were lost. */
@@ -201,6 +221,8 @@ static int begin_part(struct as_trace_walk *walk, struct as_walker *walker,
     if (team.index > 0 && !walker->has_worked && walker->handle == 0) {
         activity[AS_ACTIVITY_IDLE] += activity[AS_ACTIVITY_COMPUTING];
         activity[AS_ACTIVITY_COMPUTING] = 0;
+        if (walk->watch && walk->watch->idle_until)
+            AS_TRY(walk->watch->idle_until(walk->watch->context, walker->location, event->raw_ns));
     }
     for (; walker->team.n == 0 && walker->ended_n; walker->ended_n--)
         leave_openmp(walker); /* the end of that region is not in the trace */
@@ -303,5 +325,10 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
 /* Nothing more comes of this thread. Calls that are open lasted until then. */
 int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
-    return turn_at(walk, walker, ns);
+    AS_TRY(turn_at(walk, walker, ns));
+    while (walker->frame.n) {
+        const struct as_open_call frame = walker->frame.at[--walker->frame.n];
+        AS_TRY(add_to_sum(walk, walker, &frame, 0, false));
+    }
+    return 0;
 }

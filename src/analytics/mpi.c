@@ -151,6 +151,8 @@ static int said_send(const struct leaving *l, const struct as_said *said)
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
     int64_t to = world_rank(&place, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
+    if (said->field[0] == AS_TRACE_NOBODY) /* nothing is sent */
+        return 0;
     frame->sent_b += (uint64_t)(said->field[2] > 0 ? said->field[2] : 0);
     if (!place.is_known || to < 0)
         return 0;
