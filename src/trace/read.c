@@ -34,6 +34,9 @@ struct as_trace_stream {
     uint64_t tick0;
     int64_t raw0_ns;
     uint64_t ns_per_tick; /* times 2^32 */
+    bool is_shifted;
+    int64_t shift_at_ns, shift_ns;
+    double shift_rate;
 };
 
 static const char *const fields_of[] = {[AS_TRACE_NONE] = NULL,
@@ -69,13 +72,20 @@ const char *as_trace_group_name(unsigned group)
 #define RATE_LEAST (ONE / 100)
 #define RATE_MOST  (ONE * 100)
 
+static int64_t shifted_ns(const struct as_trace_stream *s, int64_t raw_ns)
+{
+    const double more = (double)(raw_ns - s->shift_at_ns) * s->shift_rate;
+    return raw_ns + s->shift_ns + (int64_t)more;
+}
+
 static int64_t raw_of(const struct as_trace_stream *s, uint64_t tick)
 {
     const bool before = tick < s->tick0;
     const uint64_t ticks = before ? s->tick0 - tick : tick - s->tick0;
     const uint64_t ns = (uint64_t)(((unsigned __int128)ticks * s->ns_per_tick) >> 32);
     const int64_t capped = ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
-    return before ? s->raw0_ns - capped : s->raw0_ns + capped;
+    const int64_t raw_ns = before ? s->raw0_ns - capped : s->raw0_ns + capped;
+    return s->is_shifted ? shifted_ns(s, raw_ns) : raw_ns;
 }
 
 static uint64_t rate_between(const struct as_trace_pair *a, const struct as_trace_pair *b)
@@ -238,6 +248,18 @@ void as_trace_stream_close(struct as_trace_stream **stream)
 const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_stream *stream)
 {
     return &stream->facts;
+}
+
+void as_trace_stream_shift(struct as_trace_stream *s, int64_t at_ns, int64_t shift_ns, double rate)
+{
+    struct as_trace_stream_facts *f = &s->facts;
+    s->is_shifted = true;
+    s->shift_at_ns = at_ns;
+    s->shift_ns = shift_ns;
+    s->shift_rate = rate;
+    f->shift_ns = shifted_ns(s, f->begin_raw_ns) - f->begin_raw_ns;
+    f->end_raw_ns = shifted_ns(s, f->end_raw_ns);
+    f->begin_raw_ns += f->shift_ns;
 }
 
 /* ---- Events ------------------------------------------------------------------------------- */

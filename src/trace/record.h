@@ -127,9 +127,11 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(LOST, "lost", "u")          /* so many records are missing here */                           \
     X(OFF, "off", "u")            /* as_trace_off: nothing is recorded from here */                \
     X(ON, "on", "")                                                                                \
-    X(MODULE, "module", "uuut") /* start, bytes, offset in the file, path */                       \
-    X(FORK, "fork", "u")        /* child's pid */                                                  \
-    X(EXEC, "exec", "t")        /* path */
+    X(MODULE, "module", "uuut")        /* start, bytes, offset in the file, path */                \
+    X(FORK, "fork", "u")               /* child's pid */                                           \
+    X(EXEC, "exec", "t")               /* path */                                                  \
+    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's at that moment, uncertainty in ns   \
+                                        */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
