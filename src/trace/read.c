@@ -35,6 +35,9 @@ struct as_trace_stream {
     uint64_t tick0;
     int64_t raw0_ns;
     uint64_t ns_per_tick; /* times 2^32 */
+    bool is_shifted;
+    int64_t shift_at_ns, shift_ns;
+    double shift_rate;
 };
 
 static const char *const fields_of[] = {[AS_TRACE_NONE] = NULL,
@@ -76,10 +79,17 @@ static int64_t ns_of(const struct as_trace_stream *s, uint64_t ticks)
     return ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
 }
 
+static int64_t shifted_ns(const struct as_trace_stream *s, int64_t raw_ns)
+{
+    const double more = (double)(raw_ns - s->shift_at_ns) * s->shift_rate;
+    return raw_ns + s->shift_ns + (int64_t)more;
+}
+
 static int64_t raw_of(const struct as_trace_stream *s, uint64_t tick)
 {
-    return tick < s->tick0 ? s->raw0_ns - ns_of(s, s->tick0 - tick)
-                           : s->raw0_ns + ns_of(s, tick - s->tick0);
+    const int64_t raw_ns = tick < s->tick0 ? s->raw0_ns - ns_of(s, s->tick0 - tick)
+                                           : s->raw0_ns + ns_of(s, tick - s->tick0);
+    return s->is_shifted ? shifted_ns(s, raw_ns) : raw_ns;
 }
 
 static uint64_t rate_between(const struct as_trace_pair *a, const struct as_trace_pair *b)
@@ -242,6 +252,18 @@ void as_trace_stream_close(struct as_trace_stream **stream)
 const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_stream *stream)
 {
     return &stream->facts;
+}
+
+void as_trace_stream_shift(struct as_trace_stream *s, int64_t at_ns, int64_t shift_ns, double rate)
+{
+    struct as_trace_stream_facts *f = &s->facts;
+    s->is_shifted = true;
+    s->shift_at_ns = at_ns;
+    s->shift_ns = shift_ns;
+    s->shift_rate = rate;
+    f->shift_ns = shifted_ns(s, f->begin_raw_ns) - f->begin_raw_ns;
+    f->end_raw_ns = shifted_ns(s, f->end_raw_ns);
+    f->begin_raw_ns += f->shift_ns;
 }
 
 /* ---- Events ------------------------------------------------------------------------------- */

@@ -89,6 +89,14 @@ static int define_module(struct as_trace_process *p, const struct as_trace_event
     return module.path ? as_vec_push(&p->module, module) : ASSAY_ERR_NOMEM;
 }
 
+/* Times far from any clock's are damage. */
+static bool is_relation(const struct as_trace_event *e)
+{
+    const int64_t most = INT64_MAX / 16;
+    return e->field[0] > -most && e->field[0] < most && e->field[1] > -most && e->field[1] < most &&
+           e->field[2] >= 0 && e->field[2] < most;
+}
+
 static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                            const struct as_trace_event *e)
 {
@@ -101,6 +109,11 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
         return name_comm(trace, p, e);
     case AS_TRACE_MODULE:
         return define_module(p, e);
+    case AS_TRACE_RELATED:
+        return is_relation(e)
+                   ? as_vec_push(&p->relation,
+                                 (struct as_trace_relation){e->field[0], e->field[1], e->field[2]})
+                   : 0;
     case AS_TRACE_WORLD:
         p->rank = e->field[0];
         p->size = e->field[1];
@@ -229,6 +242,7 @@ static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *
     }
     if (trace->process.n > 1)
         qsort(trace->process.at, trace->process.n, sizeof *trace->process.at, by_rank);
+    as_trace_relate(trace);
     return 0;
 }
 
@@ -258,6 +272,7 @@ static void close_process(struct as_trace_process *p)
     as_vec_fini(&p->name);
     as_vec_fini(&p->comm);
     as_vec_fini(&p->module);
+    as_vec_fini(&p->relation);
     as_vec_fini(&p->owned);
 }
 
