@@ -12,6 +12,7 @@
 #include "analytics/traced.h"
 #include "base/error.h"
 #include "base/term.h"
+#include "export_trace.h"
 #include "profiling.h"
 #include "recording.h"
 #include "report/parallel.h"
@@ -195,8 +196,8 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
     note_ends(cli, &traced->trace);
     if (traced->analysis.events_n == 0)
-        as_cli_note(cli, "trace: there are no events: the program called no routine of MPI, or is "
-                         "statically linked");
+        as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
+                         "recorded, or is statically linked");
     if (cli->format == AS_FORMAT_TEXT)
         return show_text(&view, &sheet, experiment, run_id, err);
     show_facts(&view, &sheet);
@@ -204,8 +205,8 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
 }
 
 /* Facts first: the findings rest on them. */
-static int show_trace(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                      struct assay_error *err)
+int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                  struct assay_error *err)
 {
     struct as_traced traced;
     int rc = as_traced_read(experiment, run_id, &traced, err);
@@ -227,15 +228,61 @@ static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
     AS_TRY(as_experiment_create(cli, name, &experiment, err));
     int rc = assay_profile_run(experiment, request, result, err);
     if (rc == 0)
-        rc = show_trace(cli, experiment, result->run_id, err);
+        rc = as_trace_show(cli, experiment, result->run_id, err);
     return as_recording_close(&experiment, name, result->run_id, rc, err);
+}
+
+static uint32_t group_bit(struct as_view name)
+{
+#define GROUP(group, word, bit) {word, bit},
+    static const struct {
+        const char *word;
+        uint32_t bit;
+    } group[] = {ASSAY_TRACE_GROUPS(GROUP)};
+#undef GROUP
+    for (size_t i = 0; i < sizeof group / sizeof *group; i++)
+        if (as_view_equal(name, as_view_of(group[i].word)))
+            return group[i].bit;
+    return 0;
+}
+
+static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
+{
+    struct as_view rest = as_view_of(text), part;
+    *out = text ? 0 : ASSAY_TRACE_USUAL;
+    while (as_view_split(&rest, ',', &part)) {
+        const uint32_t bit = group_bit(as_view_trim(part));
+        if (!bit)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--groups: '%.*s' is no group; give some of mpi, openmp, pthread, "
+                                "io and memory, separated by commas",
+                                (int)part.n, part.p);
+        *out |= bit;
+    }
+    return 0;
+}
+
+static int take_callers(const struct as_arguments *args, uint32_t *out, struct assay_error *err)
+{
+    const uint64_t wanted = args->number[AS_OPTION_TRACE_CALLERS];
+    *out = as_given(args, AS_OPTION_TRACE_CALLERS) ? (uint32_t)wanted : ASSAY_TRACE_CALLERS;
+    if (wanted > ASSAY_TRACE_CALLERS_N)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--callers: %llu are more than are kept; give 0 to %u",
+                            (unsigned long long)wanted, ASSAY_TRACE_CALLERS_N);
+    return 0;
 }
 
 static int take_options(struct as_cli *cli, struct assay_trace_options *options,
                         struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
-    options->groups = ASSAY_TRACE_MPI;
+    AS_TRY(take_groups(args->value[AS_OPTION_TRACE_GROUPS], &options->groups, err));
+    AS_TRY(take_callers(args, &options->callers, err));
+    const char *least = args->value[AS_OPTION_TRACE_MEMORY_LEAST];
+    options->memory_least_b = ASSAY_TRACE_MEMORY_B;
+    if (least)
+        AS_TRY(as_recording_size("--memory-least", least, &options->memory_least_b, err));
     AS_TRY(as_recording_size("--ring", args->value[AS_OPTION_RING], &options->ring_b, err));
     return as_recording_size("--limit", args->value[AS_OPTION_TRACE_LIMIT], &options->limit_b, err);
 }

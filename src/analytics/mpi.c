@@ -396,7 +396,7 @@ static int message_matched(void *context, const struct as_message *message)
 static int collective_met(void *context, const struct as_gathering *gathering)
 {
     struct as_trace_walk *walk = context;
-    return as_waits_of_gathering(gathering, false, &walk->out->waits);
+    return as_waits_of_gathering(gathering, &walk->out->waits);
 }
 
 int as_mpi_new(struct as_trace_walk *walk)
