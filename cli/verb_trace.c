@@ -12,6 +12,7 @@
 #include "analytics/traced.h"
 #include "base/error.h"
 #include "base/term.h"
+#include "export_trace.h"
 #include "profiling.h"
 #include "recording.h"
 #include "report/parallel.h"
