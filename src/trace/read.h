@@ -97,6 +97,16 @@ void as_trace_stream_shift(struct as_trace_stream *stream, int64_t at_ns, int64_
 const char *as_trace_kind_name(unsigned kind);
 const char *as_trace_group_name(unsigned group);
 
+/* Which of two begins earlier, or has later readings of its clocks; a counter's alone. NULL is
+ * none. */
+const struct as_trace_stream *as_trace_stream_longer(const struct as_trace_stream *a,
+                                                     const struct as_trace_stream *b, bool at_end);
+/* From now on its time is that of the straight line from the beginning of one to the end of another
+ * of the same machine, so that threads agree. Left as it is where it does not fit. */
+void as_trace_stream_share_clock(struct as_trace_stream *stream,
+                                 const struct as_trace_stream *first,
+                                 const struct as_trace_stream *last);
+
 /* ---- A run -------------------------------------------------------------------------------- */
 
 struct as_trace_name {
