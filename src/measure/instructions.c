@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table of this core: each form among independent ones, in chains from operand to result, and
- * inside kernels that saturate one resource each. Lines go to a file as they are measured, so that
- * an interruption loses nothing.
+ * inside kernels that saturate one resource each (core_probes.c). Lines go to a file as they are
+ * measured, so that an interruption loses nothing.
  */
 #include <errno.h>
 #include <limits.h>
@@ -70,166 +70,6 @@ int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
     const bool is_whole = out->cycles > 0.9 && fabs(out->cycles - round(out->cycles)) <=
                                                    fmax(0.05, SETTLED * out->cycles);
     return is_whole ? 0 : as_table_settle(w, bytes, n, out, err);
-}
-
-/* ---- The core ---------------------------------------------------------------------------------
- */
-
-enum { PROBE_ROUNDS = 24, PROBE_CALM_ROUNDS = 5, PROBE_MS = 3000, PROBE_PATIENT_MS = 10000 };
-#define CANARY_ABOVE 0.5 /* increments a cycle, by which a canary may look too fast */
-
-static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *better,
-                      struct assay_error *err)
-{
-    uint8_t bytes[AS_MIXTURE_MOST_B];
-    struct assay_cycles cycles;
-    const struct as_mixture alone = {.probe = probe, .repeats = 1};
-    const size_t n = as_mixture_build(&alone, bytes);
-    double *best = &w->rates.cycles[probe];
-
-    if (!n)
-        return 0;
-    AS_TRY(as_table_cycles(w, bytes, n, &cycles, err));
-    if (cycles.cycles <= 0 || (*best > 0 && cycles.cycles >= *best))
-        return 0;
-    *better |= *best == 0 || cycles.cycles < 0.995 * *best;
-    *best = cycles.cycles;
-    return 0;
-}
-
-static bool is_to_stop(const struct as_table_work *w)
-{
-    return w->options->stop && *w->options->stop;
-}
-
-/* Slots a cycle that there are at least: what the program's table of this core has, and increments
- * that a canary saw. */
-static double least_width(const struct as_table_work *w)
-{
-    struct assay_meter_state state;
-
-    assay_meter_state_get(w->meter, &state);
-    return fmax(w->known_width, state.canary_best - CANARY_ABOVE);
-}
-
-/* The best of all: every form is held to it. A neighbour that runs for a second would be in all
- * rounds of a moment, so they go on until the last few have found nothing better. */
-static int measure_probes(struct as_table_work *w, struct assay_error *err)
-{
-    const int64_t began_ns = as_monotonic_ns(), until_ns = began_ns + PROBE_MS * INT64_C(1000000),
-                  patient_ns = began_ns + PROBE_PATIENT_MS * INT64_C(1000000);
-    unsigned calm = 0;
-
-    for (unsigned round = 0;; round++) {
-        const bool is_seen = as_probe_width_is_seen(&w->rates, least_width(w));
-        const int64_t now_ns = as_monotonic_ns();
-        const bool is_enough =
-            round >= PROBE_ROUNDS || calm >= PROBE_CALM_ROUNDS || now_ns > until_ns;
-        if (round > 0 && ((is_seen && is_enough) || now_ns > patient_ns || is_to_stop(w)))
-            break;
-        bool better = false;
-        for (unsigned p = 0; p < AS_PROBES; p++)
-            AS_TRY(probe_once(w, (enum as_saturated)p, &better, err));
-        calm = better ? 0 : calm + 1;
-    }
-    const unsigned width = as_probe_ports(&w->rates, AS_PROBE_SLOTS);
-    w->slot_cycles = width ? 1. / width : 0;
-    return 0;
-}
-
-/* All lines are made of the width. Where it was not seen that of the program's table stands for
- * it, and all lines are of little trust; without one there is none. False: nothing is measured. */
-static bool settle_width(struct as_table_work *w, struct assay_instruction_result *result)
-{
-    double *cycles = &w->rates.cycles[AS_PROBE_SLOTS];
-    const double seen = *cycles > 0 ? as_probe_n(AS_PROBE_SLOTS) / *cycles : 0;
-
-    if (as_probe_width_is_seen(&w->rates, least_width(w)))
-        return true;
-    result->is_refused = w->known_width == 0;
-    snprintf(result->doubt, sizeof result->doubt,
-             "instructions: %s: in %d s this core never ran undisturbed (%.2f slots a cycle at "
-             "best, which is not its width): measure again when others do not use it",
-             result->is_refused ? "not measured" : "of little trust, all of them",
-             PROBE_PATIENT_MS / 1000, seen);
-    w->is_doubted = true;
-    if (w->known_width > 0)
-        *cycles = as_probe_n(AS_PROBE_SLOTS) / w->known_width;
-    w->slot_cycles = w->known_width > 0 ? 1 / w->known_width : 0;
-    return !result->is_refused;
-}
-
-static const char *base_of(const struct assay_host *host)
-{
-    struct assay_core core;
-
-    assay_core_of_host(host, &core);
-    return core.table;
-}
-
-/* A parameter by the program's table of this core; `otherwise` where it has none. */
-static double known_parameter(const struct assay_host *host, enum assay_uarch_parameter which,
-                              double otherwise)
-{
-    const char *name = base_of(host);
-    struct assay_uarch *uarch = NULL;
-    struct assay_error err;
-    double value = otherwise;
-
-    if (name && assay_uarch_open(name, &uarch, &err) == 0)
-        value = uarch->set[which];
-    assay_uarch_free(&uarch);
-    return value;
-}
-
-static void compare_with_base(struct as_table_work *w)
-{
-    const char *name = base_of(w->host);
-    struct assay_uarch *uarch = NULL;
-    struct assay_error err;
-
-    if (name && assay_uarch_open(name, &uarch, &err) == 0)
-        as_parameters_compare(&w->parameters, uarch);
-    assay_uarch_free(&uarch);
-}
-
-static int share_ports(struct as_table_work *w, struct assay_error *err)
-{
-    const char *name = base_of(w->host);
-    struct assay_uarch *uarch = NULL;
-    struct assay_error unread;
-
-    if (name && assay_uarch_open(name, &uarch, &unread) < 0)
-        uarch = NULL;
-    const int rc = as_measure_sharing(w, uarch, err);
-    assay_uarch_free(&uarch);
-    return rc;
-}
-
-/* Parameters of the core: windows and the front end only where all of it is measured. */
-static int measure_parameters(struct as_table_work *w, struct assay_error *err)
-{
-    struct as_parameter_work work = {.meter = w->meter,
-                                     .host = w->host,
-                                     .stop = w->options->stop,
-                                     .width = as_probe_ports(&w->rates, AS_PROBE_SLOTS),
-                                     .list = &w->parameters};
-    w->load_fp = known_parameter(w->host, ASSAY_UARCH_load_fp, 6); /* of most */
-    struct as_parameter *width = as_parameter_add(&w->parameters, "dispatch_width", "slots");
-
-    width->value = work.width;
-    width->spread = as_probe_spread(&w->rates, AS_PROBE_SLOTS);
-    width->is_noisy = w->is_doubted;
-    AS_TRY(as_measure_chains(&work, err));
-    w->half_trip = work.half_trip;
-    AS_TRY(as_measure_bypass(w, err));
-    AS_TRY(share_ports(w, err));
-    if (w->options->code_n)
-        return 0;
-    AS_TRY(as_measure_front_end(&work, err));
-    AS_TRY(as_measure_windows(&work, err));
-    compare_with_base(w);
-    return 0;
 }
 
 /* ---- A form ------------------------------------------------------------------------------------
@@ -393,7 +233,7 @@ static int measure_pass(struct as_table_work *w, unsigned patience_ms, const cha
         left += one->n > 0;
     as_progress_begin(&progress, w->options->progress_fd, label, left);
     as_vec_foreach (&w->forms.cases, one) {
-        if (rc < 0 || is_to_stop(w))
+        if (rc < 0 || as_table_is_to_stop(w))
             break;
         if (one->n == 0)
             continue;
@@ -426,19 +266,11 @@ int as_table_forms(struct as_table_work *w, struct assay_error *err)
 static int measure_all(struct as_table_work *w, struct assay_instruction_result *result,
                        struct assay_error *err)
 {
-    struct assay_core core;
+    int rc = as_table_core(w, result, err);
 
-    assay_core_of_host(w->host, &core);
-    w->known_width = core.is_nearest ? 0 : known_parameter(w->host, ASSAY_UARCH_dispatch_width, 0);
-    int rc = measure_probes(w, err);
-
-    if (rc == 0 && !is_to_stop(w) && !settle_width(w, result))
-        return 0;
-    if (rc == 0)
-        rc = measure_parameters(w, err);
-    if (rc == 0)
+    if (rc == 0 && !result->is_refused)
         rc = as_table_forms_by_workers(w, err);
-    result->is_stopped = is_to_stop(w);
+    result->is_stopped = as_table_is_to_stop(w);
     return rc;
 }
 
@@ -490,7 +322,8 @@ int assay_measure_instructions(const struct assay_host *host,
         rc = measure_all(&w, result, err);
     if (w.lines)
         fclose(w.lines);
-    const struct as_core_table table = {host, w.meter, &w.rates, &w.parameters, base_of(host)};
+    const struct as_core_table table = {host, w.meter, &w.rates, &w.parameters,
+                                        as_table_base(host)};
     const bool is_measured = !result->is_stopped && !result->is_refused;
     if (rc == 0 && is_measured)
         rc = as_core_table_finish(&table, part, options->path, err);

@@ -47,6 +47,21 @@ int as_table_forms(struct as_table_work *w, struct assay_error *err);
 /* Seconds that were lost at the gate, here and by workers. */
 double as_table_waited_s(const struct as_table_work *w);
 
+/* ---- What all lines rest on (core_probes.c) ----------------------------------------------------
+ */
+
+/* Rates of all kernels, the width, ports that kernels share, parameters: into `w`. What is to be
+ * doubted or refused for others that use the core, into `result`. */
+int as_table_core(struct as_table_work *w, struct assay_instruction_result *result,
+                  struct assay_error *err);
+/* Name of the program's table of this core; NULL: it has none. */
+const char *as_table_base(const struct assay_host *host);
+
+static inline bool as_table_is_to_stop(const struct as_table_work *w)
+{
+    return w->options->stop && *w->options->stop;
+}
+
 /* Cycles of a block, 0 where there are none; what came of it in `out`. */
 int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,
                     struct assay_cycles *out, struct assay_error *err);

@@ -12,8 +12,11 @@
 #define LEAST_USE 0.7
 /* The best of many rounds of a kernel is better than it can be, by a part in hundred; this near to
  * whole ports the rate is theirs. */
-#define WHOLE_PORTS    0.03
-#define WHOLE_WIDTH    0.025 /* nops at half their rate beside somebody else are not */
+#define WHOLE_PORTS 0.03
+/* Of a whole number of slots: calm, 0.945 of six on Granite Rapids; five and a third are six beside
+ * somebody else. */
+#define WIDTH_LEAST    0.94
+#define WIDTH_MOST     1.025
 #define RENAMED_MOST   0.4
 #define LONG_MICROCODE 12 /* slots */
 
@@ -87,7 +90,8 @@ double as_probe_spread(const struct as_probe_rates *rates, enum as_saturated pro
 bool as_probe_width_is_seen(const struct as_probe_rates *rates, double least)
 {
     const unsigned width = as_probe_ports(rates, AS_PROBE_SLOTS);
-    return width && as_probe_spread(rates, AS_PROBE_SLOTS) <= WHOLE_WIDTH && width >= least;
+    const double rate = width ? probes[AS_PROBE_SLOTS].n / rates->cycles[AS_PROBE_SLOTS] : 0;
+    return width && rate >= WIDTH_LEAST * width && rate <= WIDTH_MOST * width && width >= least;
 }
 
 /* Cycles of a kernel alone. */

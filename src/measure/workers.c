@@ -196,11 +196,6 @@ _Noreturn static void work_as(const struct as_table_work *whole, const struct wo
 /* ---- All of them -------------------------------------------------------------------------------
  */
 
-static bool is_told_to_stop(const struct as_table_work *w)
-{
-    return w->options->stop && *w->options->stop;
-}
-
 static size_t start_workers(struct as_table_work *w, struct crowd *crowd, size_t n, const int *cpu,
                             size_t cpu_n)
 {
@@ -242,7 +237,7 @@ static void wait_for_workers(const struct as_table_work *w, struct crowd *crowd,
         shown = done;
         if (left == 0)
             return;
-        if (is_told_to_stop(w) && !is_passed_on) {
+        if (as_table_is_to_stop(w) && !is_passed_on) {
             is_passed_on = true;
             for (size_t i = 0; i < n; i++)
                 if (crowd->worker[i].pid > 0)
@@ -263,7 +258,7 @@ static int add_up(struct as_table_work *w, const struct crowd *crowd, size_t n,
         w->waited_s += report->waited_s / (double)n;
     }
     for (size_t i = 0; i < n; i++)
-        if (crowd->worker[i].rc < 0 && !is_told_to_stop(w)) {
+        if (crowd->worker[i].rc < 0 && !as_table_is_to_stop(w)) {
             const struct assay_error *why = &crowd->worker[i].err;
             if (*why->text)
                 *err = *why;
