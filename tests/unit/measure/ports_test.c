@@ -171,7 +171,7 @@ static void a_width_that_others_share_is_none(void **state)
     assert_false(as_probe_width_is_seen(&rates, 0));
     rates.cycles[AS_PROBE_SLOTS] = 56 / 6.;
     assert_true(as_probe_width_is_seen(&rates, 6));
-    rates.cycles[AS_PROBE_SLOTS] = 56 / 5.67; /* of Granite Rapids, calm */
+    rates.cycles[AS_PROBE_SLOTS] = 56 / 5.67; /* of nops of three bytes on Granite Rapids */
     assert_true(as_probe_width_is_seen(&rates, 6));
     rates.cycles[AS_PROBE_SLOTS] = 56 / 5.33; /* six, of which somebody took some */
     assert_false(as_probe_width_is_seen(&rates, 0));
