@@ -6,6 +6,7 @@
 
 #include <assay/report.h>
 
+#include "analytics/traced.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "exchange/otf2.h"
@@ -94,15 +95,6 @@ static int write_perfetto(const struct as_cli *cli, const struct as_trace *trace
                     (unsigned long long)counts.unmatched_n);
     as_str_fini(&name);
     return rc;
-}
-
-int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
-                      struct assay_error *err)
-{
-    char directory[4096], path[4096 + 8];
-    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
-    snprintf(path, sizeof path, "%s/trace", directory);
-    return as_trace_open(path, out, err);
 }
 
 int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,

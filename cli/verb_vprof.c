@@ -186,6 +186,9 @@ static void print_how(const struct shown *it)
         what, 100 * result->overhead, result->passed_ns, result->timed_ns,
         100 * result->refused_share);
     print_reasons(it);
+    if (result->overhead_seen >= 0)
+        as_cli_print(it->cli, "The run took %.1f %% more processor time than the first.\n",
+                     100 * result->overhead_seen);
     print_stability(it);
 }
 
@@ -304,6 +307,8 @@ static int show_json(struct shown *it, struct assay_error *err)
     as_json_key_i64(&json, "timed_run", it->result->timed_run);
     as_json_key_u64(&json, "every", it->result->every);
     as_json_key_double(&json, "overhead", it->result->overhead);
+    as_json_key_double(&json, "overhead_seen",
+                       it->result->overhead_seen < 0 ? (double)NAN : it->result->overhead_seen);
     as_json_key_double(&json, "passed_ns", it->result->passed_ns);
     as_json_key_double(&json, "timed_ns", it->result->timed_ns);
     as_json_key_double(&json, "refused_share", it->result->refused_share);

@@ -98,7 +98,8 @@ struct assay_vprof_result {
     int64_t timed_run;                   /* 0: no loop could be timed */
     bool interrupted; /* the user asked for the end (Ctrl-C, SIGTERM) of one of its runs */
     uint32_t every;
-    double overhead;            /* share of the run that timing took: instances times their costs */
+    double overhead;      /* share of the run that timing took: instances times their costs */
+    double overhead_seen; /* processor time beyond the first run's, a share of that; < 0: unknown */
     double passed_ns, timed_ns; /* those costs, measured on this host by the stubs' instructions */
     double refused_share;       /* of the time of all loops chosen */
     double empty_cycles;        /* of an empty instance: subtracted from each */

@@ -151,6 +151,8 @@ static int said_send(const struct leaving *l, const struct as_said *said)
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
     int64_t to = world_rank(&place, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
+    if (said->field[0] == AS_TRACE_NOBODY) /* nothing is sent */
+        return 0;
     frame->sent_b += (uint64_t)(said->field[2] > 0 ? said->field[2] : 0);
     if (!place.is_known || to < 0)
         return 0;
@@ -395,7 +397,7 @@ static int message_matched(void *context, const struct as_message *message)
 static int collective_met(void *context, const struct as_gathering *gathering)
 {
     struct as_trace_walk *walk = context;
-    return as_waits_of_gathering(gathering, false, &walk->out->waits);
+    return as_waits_of_gathering(gathering, &walk->out->waits);
 }
 
 int as_mpi_new(struct as_trace_walk *walk)

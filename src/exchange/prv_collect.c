@@ -165,7 +165,10 @@ static int collect_message(void *context, const struct as_message *message)
 
 int as_prv_collect(struct as_prv_writer *w, struct assay_error *err)
 {
-    const struct as_analysis_watch watch = {w, collect_event, collect_stretch, collect_message};
+    const struct as_analysis_watch watch = {.context = w,
+                                            .event = collect_event,
+                                            .stretch = collect_stretch,
+                                            .message = collect_message};
     struct as_analysis analysis;
     w->err = err;
     AS_TRY(as_analyse_trace(w->trace, &watch, &analysis, err));

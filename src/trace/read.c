@@ -29,7 +29,8 @@ struct as_trace_stream {
     uint8_t *bytes;                   /* of the block that is read */
     size_t bytes_cap;
     struct as_read cursor;
-    uint64_t tick; /* of the record before */
+    uint64_t tick;   /* of the record before */
+    uint64_t caller; /* the first of the latest CALLERS of the block */
     AS_VEC(uint64_t) list;
     uint64_t tick0;
     int64_t raw0_ns;
@@ -78,13 +79,16 @@ static int64_t shifted_ns(const struct as_trace_stream *s, int64_t raw_ns)
     return raw_ns + s->shift_ns + (int64_t)more;
 }
 
+static int64_t ns_of(const struct as_trace_stream *s, uint64_t ticks)
+{
+    const uint64_t ns = (uint64_t)(((unsigned __int128)ticks * s->ns_per_tick) >> 32);
+    return ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
+}
+
 static int64_t raw_of(const struct as_trace_stream *s, uint64_t tick)
 {
-    const bool before = tick < s->tick0;
-    const uint64_t ticks = before ? s->tick0 - tick : tick - s->tick0;
-    const uint64_t ns = (uint64_t)(((unsigned __int128)ticks * s->ns_per_tick) >> 32);
-    const int64_t capped = ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
-    const int64_t raw_ns = before ? s->raw0_ns - capped : s->raw0_ns + capped;
+    const int64_t raw_ns = tick < s->tick0 ? s->raw0_ns - ns_of(s, s->tick0 - tick)
+                                           : s->raw0_ns + ns_of(s, tick - s->tick0);
     return s->is_shifted ? shifted_ns(s, raw_ns) : raw_ns;
 }
 
@@ -283,6 +287,7 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     s->facts.damaged_n += (size_t)got < size_b;
     s->cursor = as_read_of(s->bytes, (size_t)got);
     s->tick = place.tick;
+    s->caller = 0;
     return 0;
 }
 
@@ -294,7 +299,7 @@ static int64_t unzigzag(uint64_t value)
 static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
 {
     const uint64_t n = as_read_uleb(&s->cursor);
-    uint64_t value = 0;
+    uint64_t value = out->kind == AS_TRACE_CALLERS ? s->caller : 0;
     if (n > as_read_left(&s->cursor)) { /* each takes a byte at least */
         as_read_fail(&s->cursor);
         return 0;
@@ -305,6 +310,8 @@ static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
         value += (uint64_t)unzigzag(as_read_uleb(&s->cursor));
         s->list.at[i] = value;
     }
+    if (out->kind == AS_TRACE_CALLERS && n)
+        s->caller = s->list.at[0];
     out->list = s->list.at;
     out->list_n = (size_t)n;
     return 0;
@@ -352,7 +359,12 @@ static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
     s->tick += since;
     out->kind = (uint8_t)kind;
     out->raw_ns = raw_of(s, s->tick);
-    return read_fields(s, fields_of[kind], out);
+    AS_TRY(read_fields(s, fields_of[kind], out));
+    if (kind == AS_TRACE_REPEATED) {
+        out->repeated.inside_ns = ns_of(s, (uint64_t)out->field[1]);
+        out->repeated.longest_ns = ns_of(s, (uint64_t)out->field[2]);
+    }
+    return 0;
 }
 
 int as_trace_stream_next(struct as_trace_stream *s, struct as_trace_event *out,
@@ -390,7 +402,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
     s->cursor = as_read_of(NULL, 0);
     for (;;) {
         const struct as_read before = s->cursor;
-        const uint64_t tick = s->tick;
+        const uint64_t tick = s->tick, caller = s->caller;
         const size_t next = s->next;
         const int rc = as_trace_stream_next(s, &event, err);
         if (rc <= 0)
@@ -401,6 +413,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
         if (s->next == next) {
             s->cursor = before;
             s->tick = tick;
+            s->caller = caller;
         } else { /* it is the first of its block */
             s->next--;
             s->cursor = as_read_of(NULL, 0);

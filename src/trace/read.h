@@ -38,8 +38,11 @@ struct as_trace_event {
             int64_t region, index, threads;
         } parallel; /* PARALLEL: index is the threads asked for, threads the function */
         struct {
-            int64_t fd, size_b, offset;
+            int64_t fd, size_b, offset, way; /* as_trace_io */
         } io;
+        struct {
+            int64_t calls, inside_ns, longest_ns;
+        } repeated;
         struct {
             int64_t address, size_b;
         } memory;
@@ -124,6 +127,13 @@ enum as_trace_related {
     AS_TRACE_BY_DAY     /* by the time of day of both machines: milliseconds at best */
 };
 
+/* A file of code, mapped. */
+struct as_trace_module {
+    uint64_t start, size_b;
+    uint64_t address; /* that the start has in the file */
+    const char *path;
+};
+
 /* From one execution of a program to the next. */
 struct as_trace_process {
     uint32_t pid;
@@ -138,6 +148,7 @@ struct as_trace_process {
     enum as_trace_related related;
     int64_t uncertain_ns; /* of its times: half of a round trip, and how far relations lie from a
                              straight line; -1: not known */
+    AS_VEC(struct as_trace_module) module; /* that callers are in, in order of definition */
     AS_VEC(char *) owned;
 };
 
@@ -156,6 +167,9 @@ void as_trace_close(struct as_trace *trace);
 
 /* What ENTER and the like name; text "?" where nobody said. */
 struct as_trace_name as_trace_name_of(const struct as_trace_process *process, int64_t number);
+/* Where an address of CALLERS lies, and what it is in that file. NULL: nobody said. */
+const struct as_trace_module *as_trace_module_of(const struct as_trace_process *process,
+                                                 uint64_t address, uint64_t *in_file);
 /* NULL: not defined. */
 const struct as_trace_comm *as_trace_comm_of(const struct as_trace_process *process, int64_t comm);
 

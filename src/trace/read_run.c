@@ -88,6 +88,15 @@ static bool is_relation(const struct as_trace_event *e)
            e->field[2] >= 0 && e->field[2] < most;
 }
 
+static int define_module(struct as_trace_process *p, const struct as_trace_event *e)
+{
+    const struct as_trace_module module = {.start = (uint64_t)e->field[0],
+                                           .size_b = (uint64_t)e->field[1],
+                                           .address = (uint64_t)e->field[2],
+                                           .path = own_text(p, e->text)};
+    return module.path ? as_vec_push(&p->module, module) : ASSAY_ERR_NOMEM;
+}
+
 static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                            const struct as_trace_event *e)
 {
@@ -103,6 +112,8 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                    ? as_vec_push(&p->relation,
                                  (struct as_trace_relation){e->field[0], e->field[1], e->field[2]})
                    : 0;
+    case AS_TRACE_MODULE:
+        return define_module(p, e);
     case AS_TRACE_WORLD:
         p->rank = e->field[0];
         p->size = e->field[1];
@@ -261,6 +272,7 @@ static void close_process(struct as_trace_process *p)
     as_vec_fini(&p->name);
     as_vec_fini(&p->comm);
     as_vec_fini(&p->relation);
+    as_vec_fini(&p->module);
     as_vec_fini(&p->owned);
 }
 
@@ -279,6 +291,19 @@ struct as_trace_name as_trace_name_of(const struct as_trace_process *process, in
 }
 
 /* The latest of a number: they are not given twice, but for a damaged file. */
+const struct as_trace_module *as_trace_module_of(const struct as_trace_process *process,
+                                                 uint64_t address, uint64_t *in_file)
+{
+    for (size_t i = process->module.n; i-- > 0;) { /* the latest had it last */
+        const struct as_trace_module *module = &process->module.at[i];
+        if (address - module->start < module->size_b) {
+            *in_file = address - module->start + module->address;
+            return module;
+        }
+    }
+    return NULL;
+}
+
 const struct as_trace_comm *as_trace_comm_of(const struct as_trace_process *process, int64_t comm)
 {
     for (size_t i = process->comm.n; i-- > 0;)
