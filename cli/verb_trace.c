@@ -195,6 +195,11 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     struct trace_view view = {cli, traced};
     const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
     note_ends(cli, &traced->trace);
+    if (traced->analysis.violated_n)
+        as_cli_note(cli,
+                    "trace: %llu messages were received before they were sent, by the clocks of "
+                    "their machines: waiting for these is not known",
+                    (unsigned long long)traced->analysis.violated_n);
     if (traced->analysis.events_n == 0)
         as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
                          "recorded, or is statically linked");

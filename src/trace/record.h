@@ -134,8 +134,7 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(EXEC, "exec", "t")           /* path */                                                      \
     X(REPEATED, "repeated", "uuu") /* of the call that is open: it stands for so many that found   \
                                       nothing; ticks within all, and within the longest */         \
-    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's at that moment, uncertainty in ns   \
-                                        */
+    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's then, uncertainty in ns */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };

@@ -21,6 +21,10 @@ CASES = (("waits", "late_sender_large", "5", "3"), ("waits", "nonblocking_allred
          ("waits", "late_broadcast", "5", "3"), ("calls", "7", "60"))
 
 
+# Of these, many that found nothing are one call in the trace, and in what is exported.
+FOLDED = ("MPI_Test", "MPI_Iprobe", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Improbe")
+
+
 class Wrong(Exception):
     pass
 
@@ -40,15 +44,21 @@ def facts_of(parallel, with_spans, with_requests):
     """{what: numbers}, to be equal."""
     facts = {}
     for row in parallel["calls"]:
+        if row["routine"] in FOLDED:
+            continue
+        # One row for each place that calls it, where callers are known.
         key = "call", row["location"], row["routine"]
-        facts[key] = row["calls_n"], row["sent_b"], row["received_b"]
-        facts[key, "s"] = row["time_s"]
+        known = facts.get(key, (0, 0, 0))
+        facts[key] = tuple(a + row[b] for a, b in zip(known, ("calls_n", "sent_b", "received_b"),
+                                                      strict=True))
+        facts[key, "s"] = facts.get((key, "s"), 0.0) + row["time_s"]
     for row in parallel["messages"]:
         facts["message", row["from"], row["to"]] = row["n"], row["size_b"]
     facts["matched"] = parallel["messages_matched_n"]
     for row in parallel["waits"] if with_requests else []:
-        facts["wait", row["kind"], row["routine"], row["location"]] = row["n"]
-        facts["wait", row["kind"], row["routine"], row["location"], "s"] = row["time_s"]
+        key = "wait", row["kind"], row["routine"], row["location"]
+        facts[key] = facts.get(key, 0) + row["n"]
+        facts[key, "s"] = facts.get((key, "s"), 0.0) + row["time_s"]
     for number, row in enumerate(parallel["locations"] if with_spans else []):
         for what in ("computing_s", "mpi_s", "files_s", "idle_s"):
             facts[what, number] = row[what]
@@ -58,12 +68,12 @@ def facts_of(parallel, with_spans, with_requests):
 def compare(was, now, what):
     expect(was.keys() == now.keys(), f"{what}: {sorted(map(str, was.keys() ^ now.keys()))[:4]}")
     for key, value in was.items():
-        same = abs(now[key] - value) < 2e-9 if isinstance(value, float) else now[key] == value
+        same = abs(now[key] - value) < 1e-8 if isinstance(value, float) else now[key] == value
         expect(same, f"{what}: {key} is {now[key]}, was {value}")
 
 
-def try_formats(assay, name, parallel, with_requests):
-    for kind, spans in (("prv", True), ("otf2", False)):
+def try_formats(assay, name, parallel, with_requests, with_spans):
+    for kind, spans in (("prv", with_spans), ("otf2", False)):
         shutil.rmtree(f"{name}.otf2", ignore_errors=True)
         shutil.rmtree(f"{name}.{kind}.assay", ignore_errors=True)
         subprocess.run([assay, "export", f"{name}.assay", "--as", kind, "-o", f"{name}.{kind}"],
@@ -76,7 +86,8 @@ def try_formats(assay, name, parallel, with_requests):
         packed.write(plain.read())
     again = run_json(assay, "import", f"{name}.prv.gz", "--force", "--format", "json", "-o",
                      f"{name}.gz.assay")
-    compare(facts_of(parallel, True, with_requests), facts_of(again, True, with_requests), "gzip")
+    compare(facts_of(parallel, with_spans, with_requests),
+            facts_of(again, with_spans, with_requests), "gzip")
 
 
 def try_case(assay, mpi, case):
@@ -92,7 +103,9 @@ def try_case(assay, mpi, case):
                         f"./{program}", *arguments)
     # When an operation that does not block was complete, and of which communicator a message was,
     # .prv does not say: waits of such programs differ.
-    try_formats(assay, name, parallel, case[1] in ("late_sender_large", "late_broadcast"))
+    # Calls that were folded are MPI's time as a whole once they were exported.
+    try_formats(assay, name, parallel, case[1] in ("late_sender_large", "late_broadcast"),
+                program == "waits")
 
 
 HEADER = "#Paraver (01/02/2020 at 10:20):1000_us:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"

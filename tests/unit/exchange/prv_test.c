@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Records of OpenMP, locks, files, memory and counters in a .prv: a made-up stream is written, its
+ * lines are compared with the public event types; and read again they are the same records.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "exchange/import.h"
+#include "exchange/prv.h"
+#include "trace/read.h"
+#include "trace/write.h"
+
+static char directory[64];
+static struct as_trace_writer writer;
+
+static int make_place(void **state)
+{
+    (void)state;
+    snprintf(directory, sizeof directory, "/tmp/assay-prv-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_place(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", directory);
+    return system(command);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[2][256];
+    static unsigned which;
+    which ^= 1;
+    snprintf(path[which], sizeof path[which], "%s/%s", directory, name);
+    return path[which];
+}
+
+static void open_stream(const char *name, uint32_t tid)
+{
+    const struct as_trace_writing how = {
+        .path = path_of(name), .pid = 5, .tid = tid, .clock = AS_TRACE_GIVEN, .name = "node"};
+    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+}
+
+static void name_it(uint64_t number, uint32_t group, const char *text)
+{
+    as_trace_put_text(&writer, AS_TRACE_NAME, 0, (uint64_t[]){number, group}, 2, text);
+}
+
+static double real = -1.25;
+
+/* In the order of `lines`. */
+static void write_stream(void)
+{
+    uint64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    open_stream("t/stream.5.1.0", 0);
+    name_it(1, AS_TRACE_OF_FILES, "write");
+    name_it(2, AS_TRACE_OF_MEMORY, "malloc");
+    name_it(3, AS_TRACE_OF_LOCK, "pthread_mutex_lock");
+    name_it(4, AS_TRACE_OF_COUNTED, "instructions");
+    name_it(5, AS_TRACE_OF_USER, "residual");
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    open_stream("t/stream.5.1.5", 5);
+    const struct {
+        unsigned kind, n;
+        uint64_t tick, field[4];
+    } records[] = {{AS_TRACE_PARALLEL, 3, 10, {1, 1, 0x4010}},
+                   {AS_TRACE_IMPLICIT, 3, 20, {1, 0, 1}},
+                   {AS_TRACE_WORK, 3, 30, {1, AS_TRACE_LOOP, 100}},
+                   {AS_TRACE_WORK_END, 2, 40, {1, AS_TRACE_LOOP}},
+                   {AS_TRACE_LOCK_WAIT, 2, 50, {77, AS_TRACE_CRITICAL}},
+                   {AS_TRACE_LOCK_HELD, 2, 60, {77, AS_TRACE_CRITICAL}},
+                   {AS_TRACE_LOCK_RELEASED, 2, 70, {77, AS_TRACE_CRITICAL}},
+                   {AS_TRACE_TASK_BEGIN, 1, 80, {9}},
+                   {AS_TRACE_TASK_END, 2, 90, {9, 1}},
+                   {AS_TRACE_BARRIER, 2, 100, {1, AS_TRACE_EXPLICIT}},
+                   {AS_TRACE_BARRIER_END, 2, 110, {1, AS_TRACE_EXPLICIT}},
+                   {AS_TRACE_IMPLICIT_END, 2, 120, {1, 0}},
+                   {AS_TRACE_PARALLEL_END, 1, 130, {1}},
+                   {AS_TRACE_ENTER, 1, 140, {1}},
+                   {AS_TRACE_IO, 4, 150, {3, 2 * 512, 2, 0}},
+                   {AS_TRACE_LEAVE, 1, 160, {1}},
+                   {AS_TRACE_ENTER, 1, 170, {2}},
+                   {AS_TRACE_ALLOCATE, 2, 180, {4096, 64}},
+                   {AS_TRACE_LEAVE, 1, 190, {2}},
+                   {AS_TRACE_ENTER, 1, 200, {3}},
+                   {AS_TRACE_LEAVE, 1, 210, {3}},
+                   {AS_TRACE_COUNTER, 2, 220, {4, 2 * 1000}},
+                   {AS_TRACE_EVENT, 2, 230, {5, bits}}};
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++)
+        as_trace_put(&writer, records[i].kind, records[i].tick, records[i].field, records[i].n);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+}
+
+static const char *const lines[] = {
+    "10:60000001:3",   "20:60000018:1",     "30:60000002:4",        "40:60000002:0",
+    "50:60000032:77",  "50:60000006:3",     "60:60000006:6",        "70:60000032:77",
+    "70:60000006:0",   "80:60000028:9",     "90:60000028:0",        "100:60000005:1",
+    "110:60000005:0",  "120:60000018:0",    "130:60000001:0",       "140:40000004:2",
+    "150:40000010:3",  "150:40000011:512",  "160:40000004:0",       "170:40000040:1",
+    "180:40000041:64", "180:40000043:4096", "190:40000040:0",       "200:61000008:1",
+    "210:61000008:0",  "220:44000000:1000", "230:44000001:-1250000"};
+
+static void test_lines(void **state)
+{
+    struct assay_error err;
+    struct as_trace trace;
+    struct as_prv_counts counts;
+    char line[512], want[128];
+    size_t at = 0;
+    (void)state;
+    assert_int_equal(mkdir(path_of("t"), 0777), 0);
+    write_stream();
+    assert_int_equal(as_trace_open(path_of("t"), &trace, &err), 0);
+    assert_int_equal(as_prv_write(&trace, path_of("x.prv"), &counts, &err), 0);
+    as_trace_close(&trace);
+    assert_int_equal(counts.events_n, sizeof lines / sizeof *lines);
+    FILE *file = fopen(path_of("x.prv"), "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file))
+        if (line[0] == '2') {
+            snprintf(want, sizeof want, "2:0:1:1:1:%s\n", lines[at++]);
+            assert_string_equal(line, want);
+        }
+    fclose(file);
+    assert_int_equal(at, sizeof lines / sizeof *lines);
+}
+
+/* What a stream says in short: kinds, times and the first two fields that a .prv keeps. */
+static void test_again(void **state)
+{
+    static const struct {
+        unsigned kind;
+        int64_t ns, field;
+    } wanted[] = {{AS_TRACE_PARALLEL, 10, 1},
+                  {AS_TRACE_IMPLICIT, 20, 1},
+                  {AS_TRACE_WORK, 30, 1},
+                  {AS_TRACE_WORK_END, 40, 1},
+                  {AS_TRACE_LOCK_WAIT, 50, 77},
+                  {AS_TRACE_LOCK_HELD, 60, 77},
+                  {AS_TRACE_LOCK_RELEASED, 70, 77},
+                  {AS_TRACE_TASK_BEGIN, 80, 9},
+                  {AS_TRACE_TASK_END, 90, 9},
+                  {AS_TRACE_BARRIER, 100, 1},
+                  {AS_TRACE_BARRIER_END, 110, 1},
+                  {AS_TRACE_IMPLICIT_END, 120, 1},
+                  {AS_TRACE_PARALLEL_END, 130, 1},
+                  {AS_TRACE_ENTER, 140, -1},
+                  {AS_TRACE_IO, 150, 3},
+                  {AS_TRACE_LEAVE, 160, -1},
+                  {AS_TRACE_ENTER, 170, -1},
+                  {AS_TRACE_ALLOCATE, 180, 4096},
+                  {AS_TRACE_LEAVE, 190, -1},
+                  {AS_TRACE_ENTER, 200, -1},
+                  {AS_TRACE_LEAVE, 210, -1},
+                  {AS_TRACE_COUNTER, 220, -1},
+                  {AS_TRACE_EVENT, 230, -1}};
+    struct assay_error err;
+    struct as_import_counts counts;
+    struct as_trace trace;
+    struct as_trace_event event;
+    size_t at = 0;
+    (void)state;
+    assert_int_equal(mkdir(path_of("again"), 0777), 0);
+    assert_int_equal(as_prv_import(path_of("x.prv"), path_of("again"), &counts, &err), 0);
+    assert_int_equal(counts.bad_n + counts.left_out_n, 0);
+    assert_int_equal(as_trace_open(path_of("again"), &trace, &err), 0);
+    assert_int_equal(trace.process.n, 1);
+    assert_string_equal(trace.process.at[0].machine, "node");
+    struct as_trace_stream *stream = trace.process.at[0].thread.at[0];
+    while (as_trace_stream_next(stream, &event, &err) > 0) {
+        assert_true(at < sizeof wanted / sizeof *wanted);
+        assert_int_equal(event.kind, wanted[at].kind);
+        assert_int_equal(event.raw_ns, wanted[at].ns);
+        if (wanted[at].field >= 0)
+            assert_int_equal(event.field[0], wanted[at].field);
+        if (event.kind == AS_TRACE_EVENT) {
+            double value;
+            memcpy(&value, &event.field[1], sizeof value);
+            assert_true(value == real);
+            assert_string_equal(as_trace_name_of(&trace.process.at[0], event.name).text,
+                                "residual");
+        }
+        at++;
+    }
+    assert_int_equal(at, sizeof wanted / sizeof *wanted);
+    as_trace_close(&trace);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_again)};
+    return cmocka_run_group_tests(tests, make_place, remove_place);
+}
