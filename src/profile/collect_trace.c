@@ -74,6 +74,7 @@ static const struct {
 } libraries[] = {
     {AS_TRACER_MPI, "libassay-mpi.so"},
     {AS_TRACER_IO, "libassay-io.so"},
+    {AS_TRACER_MEMORY, "libassay-memory.so"},
 };
 
 #define SAME_BIT(group, name, bit)                                                                 \

@@ -121,7 +121,7 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(RELEASE, "release", "u")    /* address */                                                    \
     X(SAMPLE, "sample", "ul")     /* address, callers */                                           \
     X(CALLERS, "callers", "l")    /* of the enter before; the first as difference to that of the   \
-                                     latest CALLERS of the block */                                        \
+                                     latest CALLERS of the block */                                \
     X(EVENT, "event", "uu")       /* name, bits of a double */                                     \
     X(COUNTER, "counter", "us")   /* name, value */                                                \
     X(LOST, "lost", "u")          /* so many records are missing here */                           \
