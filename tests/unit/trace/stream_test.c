@@ -374,13 +374,10 @@ static void test_polls(void **state)
                   {AS_TRACE_ENTER, 2, 0, 0},        {AS_TRACE_LEAVE, 2, 0, 0},
                   {AS_TRACE_ENTER, 1, 0, 0},        {AS_TRACE_LEAVE, 1, 0, 0},
                   {AS_TRACE_ENTER, 7, 0, 0},        {AS_TRACE_LEAVE, 1, 0, 0}};
-    const struct as_trace_writing how = {
-        .pid = 1, .tid = 1, .clock = AS_TRACE_KERNEL, .path = "polls", .name = "polls"};
     struct as_trace_event event;
     const uint64_t seven = 7;
     (void)state;
-    assert_int_equal(chdir(directory), 0);
-    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    open_writer("polls", 1, 0, NULL);
     const uint64_t from = writer.tick + 1000;
     struct as_trace_polls *first = as_trace_poll(&writer, 1, from, from + 100);
     assert_non_null(first);
