@@ -307,7 +307,8 @@ static void begin_child(void)
 {
     struct as_tracer_thread *t = own_thread();
     own = NULL;
-    ended = beginning = false;
+    ended = false;
+    beginning = true; /* nothing of what follows is the program's */
     as_callers_forget();
     if (t && !as_agent_is_confined()) {
         as_trace_writer_forget(&t->writer);
@@ -321,6 +322,7 @@ static void begin_child(void)
     begun_ns = (uint64_t)as_monotonic_ns();
     if (as_agent.state != AS_AGENT_READY)
         part = NULL;
+    beginning = false;
 }
 
 /* Others may still write: their streams are whole as they are. */

@@ -76,6 +76,7 @@ static const struct {
     {AS_TRACER_OPENMP, "libassay-openmp.so"},
     {AS_TRACER_PTHREAD, "libassay-pthread.so"},
     {AS_TRACER_IO, "libassay-io.so"},
+    {AS_TRACER_MEMORY, "libassay-memory.so"},
 };
 
 #define SAME_BIT(group, name, bit)                                                                 \

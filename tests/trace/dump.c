@@ -21,6 +21,14 @@ static void show_call(const struct as_trace_event *e)
     else if (e->kind == AS_TRACE_COLLECTIVE)
         printf(" collective %" PRId64 " %" PRId64 " %" PRId64 " comm %" PRId64 " request %" PRId64,
                f[2], f[3], f[4], f[0], f[1]);
+    else if (e->kind == AS_TRACE_IO)
+        printf(" io %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, f[0], f[1], f[2], f[3]);
+    else if (e->kind == AS_TRACE_FILE_OPEN)
+        printf(" opened %" PRId64 " %.*s", f[0], (int)e->text.n, e->text.p);
+    else if (e->kind == AS_TRACE_ALLOCATE)
+        printf(" allocate %" PRIx64 " %" PRId64, (uint64_t)f[0], f[1]);
+    else if (e->kind == AS_TRACE_RELEASE)
+        printf(" release %" PRIx64, (uint64_t)f[0]);
     else
         printf(" %s %" PRId64, as_trace_kind_name(e->kind), f[0]);
 }

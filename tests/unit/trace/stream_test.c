@@ -363,6 +363,50 @@ static void test_handler(void **state)
     as_trace_stream_close(&stream);
 }
 
+/* Polls that follow each other are one call of each routine; what is further away is another. */
+static void test_polls(void **state)
+{
+    static const struct {
+        unsigned kind;
+        int64_t field, inside_ns, longest_ns;
+    } wanted[] = {{AS_TRACE_ENTER, 1, 0, 0},        {AS_TRACE_PROBE, 5, 0, 0},
+                  {AS_TRACE_REPEATED, 3, 700, 400}, {AS_TRACE_LEAVE, 1, 0, 0},
+                  {AS_TRACE_ENTER, 2, 0, 0},        {AS_TRACE_LEAVE, 2, 0, 0},
+                  {AS_TRACE_ENTER, 1, 0, 0},        {AS_TRACE_LEAVE, 1, 0, 0},
+                  {AS_TRACE_ENTER, 7, 0, 0},        {AS_TRACE_LEAVE, 1, 0, 0}};
+    struct as_trace_event event;
+    const uint64_t seven = 7;
+    (void)state;
+    open_writer("polls", 1, 0, NULL);
+    const uint64_t from = writer.tick + 1000;
+    struct as_trace_polls *first = as_trace_poll(&writer, 1, from, from + 100);
+    assert_non_null(first);
+    first->kind = AS_TRACE_PROBE;
+    first->field_n = 5;
+    first->field[0] = as_trace_zigzag(5);
+    assert_null(as_trace_poll(&writer, 1, from + 200, from + 400));
+    assert_non_null(as_trace_poll(&writer, 2, from + 500, from + 600));
+    assert_null(as_trace_poll(&writer, 1, from + 1200, from + 1600));
+    assert_non_null(as_trace_poll(&writer, 1, from + 1000000, from + 1000001)); /* much later */
+    as_trace_put(&writer, AS_TRACE_ENTER, from + 1000002, &seven, 1);
+    assert_non_null(as_trace_poll(&writer, 1, from + 1000003, from + 1000004));
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    struct as_trace_stream *stream = open_reader("polls");
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (i == 9) /* the last poll is told at the end: its enter stands before */
+            assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+        assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+        assert_int_equal(event.kind, wanted[i].kind);
+        assert_int_equal(event.field[0], wanted[i].field);
+        if (event.kind == AS_TRACE_REPEATED) {
+            assert_int_equal(event.repeated.inside_ns, wanted[i].inside_ns);
+            assert_int_equal(event.repeated.longest_ns, wanted[i].longest_ns);
+        }
+    }
+    assert_int_equal(as_trace_stream_next(stream, &event, NULL), 0);
+    as_trace_stream_close(&stream);
+}
+
 /* ---- Runs ----------------------------------------------------------------------------------- */
 
 static void test_run(void **state)
@@ -462,9 +506,10 @@ int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
     const struct CMUnitTest tests[] = {
-        IN_PLACE(test_all_kinds), IN_PLACE(test_times),    IN_PLACE(test_seek),
-        IN_PLACE(test_clock),     IN_PLACE(test_killed),   IN_PLACE(test_ring),
-        IN_PLACE(test_limit),     IN_PLACE(test_no_room),  IN_PLACE(test_handler),
-        IN_PLACE(test_run),       IN_PLACE(test_refusals), IN_PLACE(test_cut)};
+        IN_PLACE(test_all_kinds), IN_PLACE(test_times),   IN_PLACE(test_seek),
+        IN_PLACE(test_clock),     IN_PLACE(test_killed),  IN_PLACE(test_ring),
+        IN_PLACE(test_limit),     IN_PLACE(test_no_room), IN_PLACE(test_handler),
+        IN_PLACE(test_polls),     IN_PLACE(test_run),     IN_PLACE(test_refusals),
+        IN_PLACE(test_cut)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

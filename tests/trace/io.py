@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Holds traces of input, output and memory to programs that log their own calls: each once, in
+order, with its bytes; what a call gives, and errno, are as without the tracer.
+
+usage: io.py ASSAY DUMP SOURCE
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ENVIRONMENT = dict(os.environ, ASSAY_NO_MEASURE="1")
+
+
+def dump_of(dump, made):
+    """pid -> lines, without what the trace begins or ends with."""
+    text = subprocess.run([dump, made / "run-001" / "trace"], capture_output=True, text=True,
+                          check=True).stdout
+    processes = {}
+    for line in text.splitlines():
+        if line.startswith("process "):
+            lines = processes.setdefault(line.split()[3], [])
+        else:
+            lines.append(line.strip())
+    return processes
+
+
+def longest(processes):
+    return max(processes.values(), key=len)
+
+
+def plain_name(line):
+    """As it stands in the source: the C library's headers say others."""
+    name, space, rest = line.partition(" ")
+    return re.sub(r"^__(\w+?)(64)?(_chk|_2)$|^(\w+?)64$", r"\1\4", name) + space + rest
+
+
+def trace(assay, made, groups, command, where):
+    return subprocess.run([assay, "trace", "-q", "--format", "json", *groups, "-o", made, "--",
+                           *command], cwd=where, capture_output=True, text=True, check=False,
+                          env=ENVIRONMENT)
+
+
+def difference(own, seen):
+    for n, (a, b) in enumerate(zip(own, seen)):
+        if a != b:
+            return f"call {n}: the program says '{a}', the trace '{b}'"
+    return "" if len(own) == len(seen) else f"{len(own)} calls, {len(seen)} in the trace"
+
+
+def without_pids(text):
+    return re.sub(r"fork fork \d+", "fork", text)
+
+
+def check_calls(assay, dump, work, program, seed):
+    """All calls; and the same log without us."""
+    made = work / "out.assay"
+    command = [program, str(seed), "250"]
+    subprocess.run([*command, "alone"], cwd=work, check=True, env=ENVIRONMENT)
+    run = trace(assay, made, ["--groups", "io"], [*command, "traced"], work)
+    if run.returncode:
+        return f"exit status {run.returncode}: {run.stderr[-300:]!r}"
+    alone, traced = [(work / name).read_text(encoding="utf-8") for name in ("alone", "traced")]
+    if without_pids(alone) != without_pids(traced):
+        return difference(without_pids(alone).splitlines(), without_pids(traced).splitlines())
+    own = [line.rpartition(" errno ")[0] for line in traced.splitlines()]
+    return difference(own, [plain_name(line) for line in longest(dump_of(dump, made))])
+
+
+def check_memory(assay, dump, work, program):
+    made = work / "out.assay"
+    run = trace(assay, made, ["--groups", "memory", "--memory-least", "1000"],
+                [program, work / "log"], work)
+    if run.returncode:
+        return f"exit status {run.returncode}: {run.stderr[-300:]!r}"
+    own = (work / "log").read_text(encoding="utf-8").splitlines()
+    seen = longest(dump_of(dump, made))
+    first = seen.index(own[0]) if own[0] in seen else 0
+    return difference(own, seen[first:first + len(own)])
+
+
+def check_off(assay, dump, work, program):
+    """What is not named is not recorded."""
+    made = work / "out.assay"
+    trace(assay, made, [], [program, "1", "20", "log"], work)
+    return "".join(map(str, dump_of(dump, made).values()))
+
+
+def check_usage(assay, work):
+    run = trace(assay, work / "out.assay", ["--groups", "mpi,files"], ["true"], work)
+    fits = run.returncode == 2 and "'files' is no group" in run.stderr
+    return "" if fits else f"exit status {run.returncode}: {run.stderr!r}"
+
+
+def check_full(assay, dump, work, program):
+    """Where no more can be written the program goes on, and what was is readable."""
+    made = work / "out.assay"
+    run = trace(assay, made, ["--groups", "io", "--limit", "600K"], [program, "9", "16000", "log"],
+                work)
+    own = [line.rpartition(" errno ")[0]
+           for line in (work / "log").read_text(encoding="utf-8").splitlines()]
+    lines = longest(dump_of(dump, made))
+    if run.returncode or len(own) < 16000 or not 100 < len(lines) < len(own):
+        return f"exit status {run.returncode}, {len(lines)} of {len(own)} calls"
+    return difference(own[:len(lines) - 1], lines[:-1])
+
+
+def build(work, source, words, compiler="cc"):
+    program = work / source.stem
+    subprocess.run([compiler, "-O2", "-fno-builtin", "-w", "-o", program, source, *words],
+                   check=True)
+    return program
+
+
+def main():
+    assay, dump, source = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
+    programs = pathlib.Path(source) / "programs"
+    failed, n = 0, 0
+    fortified = ["-D_FORTIFY_SOURCE=2", "-D_FILE_OFFSET_BITS=64"]
+    with tempfile.TemporaryDirectory() as work:
+        work = pathlib.Path(work)
+        plain = build(work, programs / "io.c", [])
+        allocator = build(work, programs / "allocator.c", ["-shared", "-fPIC"])
+        memory = build(work, programs / "memory.cpp", [], "c++").rename(work / "memory-usual")
+        others = build(work, programs / "memory.cpp", [allocator, f"-Wl,-rpath,{work}"], "c++")
+        where = (assay, dump, work)
+        points = [("calls of files at random", lambda: check_calls(*where, plain, 3)),
+                  ("others", lambda: check_calls(*where, plain, 4)),
+                  ("the trace is full", lambda: check_full(*where, plain)),
+                  ("no group of files, no files", lambda: check_off(*where, plain)),
+                  ("memory", lambda: check_memory(*where, memory)),
+                  ("memory of another allocator", lambda: check_memory(*where, others)),
+                  ("a group that there is not", lambda: check_usage(assay, work)),
+                  ("with sizes checked, long offsets", lambda: check_calls(
+                      *where, build(work, programs / "io.c", fortified), 5))]
+        for n, (name, check) in enumerate(points, 1):
+            shutil.rmtree(work / "out.assay", ignore_errors=True)
+            fault = check()
+            failed += bool(fault)
+            print(f"{'not ok' if fault else 'ok'} {n} - {name}" + (f"\n# {fault}" * bool(fault)))
+    print(f"1..{n}")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
