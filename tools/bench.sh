@@ -506,7 +506,7 @@ of_decan() { # verdicts about loops whose bottleneck is known; figures of the ma
     python3 $truth count "$drivers/bench-decan-judge" "$build/verdicts/measured.tsv" \
         >"$build/verdicts.said"
     cat "$build/verdicts.said"
-    wrong=$(awk '/verdicts of/ { printf "%.3f", 1 - $1 / $3 }' "$build/verdicts.said")
+    wrong=$(awk '/verdicts are right/ { printf "%.3f", 1 - $4 / $6 }' "$build/verdicts.said")
     number "wrong verdicts, of all" "${wrong:-1}" '' "" 0.05
     decan_programs
 }

@@ -51,7 +51,7 @@ def check_known(tap, name, program, records):
     def flags(function):
         return {r["flags"] & ~SWITCHED for r in of[function]}
 
-    always = ["orig", "ref", "fp", "ls", "dl1", "fes", "dl1_ls"]
+    always = ["orig", "ref", "fp", "ls", "dl1", "fes", "again", "dl1_ls"]
     ahead = ["pf4", "pf16", "pf64"]
     for function, more in (("triad", ahead), ("updated", ahead),
                            ("gathered", ["nodiv", "nored", "dl1_nodiv", "dl1_nored", *ahead])):
@@ -70,7 +70,7 @@ def check_known(tap, name, program, records):
                   set() if each_b else written, f"{name}: {function}: so, what is written")
     for function, each_b in (("triad", 8), ("updated", 8), ("gathered", 0), ("even_bytes", 1)):
         got = {(r["kind"], r["written"] == each_b * r["trips"]) for r in of[function]}
-        writes = {"ref", "ls", "nodiv", "nored", *ahead}
+        writes = {"ref", "ls", "nodiv", "nored", "again", *ahead}
         tap.same_set([k for k, good in got if not good],
                      [k for k, _ in got if k not in writes and each_b],
                      f"{name}: {function}: what is written is put back")
@@ -96,8 +96,8 @@ def check_listed(tap, name, assay, program):
     of = {row["function"]: row for row in told["loops"]}
     always, ahead = ["ref", "fp", "ls", "dl1", "fes"], ["pf4", "pf16", "pf64"]
     tap.equal([of["triad"]["variants"], of["gathered"]["variants"]],
-              [always + ["dl1_ls", *ahead],
-               always + ["nodiv", "nored", "dl1_ls", "dl1_nodiv", "dl1_nored", *ahead]],
+              [always + ["again", "dl1_ls", *ahead],
+               always + ["nodiv", "nored", "again", "dl1_ls", "dl1_nodiv", "dl1_nored", *ahead]],
               f"{name}: variants are listed")
     tap.equal([of["member"].get("variants"), of["member"]["reason"]],
               [None, "calls, or jumps by a table"], f"{name}: or why there are none")
