@@ -21,8 +21,19 @@ GROUPS = {"mpi-point": "MPI_POINT", "mpi-collective": "MPI_COLLECTIVE",
           "mpi-other": "MPI_OTHER"}
 BITS = {"persistent": "AS_TRACE_PERSISTENT", "synchronous": "AS_TRACE_SYNCHRONOUS",
         "buffered": "AS_TRACE_BUFFERED", "ready": "AS_TRACE_READY"}
+# What src/agent/mpi_wrap.h has under as_mpi_NAME; in lines made here the names are short.
+HELPERS = """begin_world bytes_of comm_number comm_rank comm_size complete_all complete_one
+complete_some define_comm define_window forget_comm is_ignored is_in_place is_own keep_message
+keep_request name_comm new_request note_requests poll poll_probe put_access put_collective
+put_matched put_message put_of_request put_probed put_received put_started requests_of_fortran
+status_of_fortran statuses_for_fortran statuses_of statuses_of_fortran sum_of
+take_message""".split()
 FROM_FORTRAN = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win",
                 "MPI_Message": "Message", "MPI_Request": "Request"}
+
+
+def full_names(text):
+    return re.sub(rf"(?<!\w)({'|'.join(HELPERS)})\(", r"as_mpi_\1(", text)
 
 
 def fail(where, what):
@@ -147,7 +158,7 @@ class Roles:
     def __init__(self, routine, fortran):
         self.before, self.after, self.used, self.outputs = [], [], set(), {}
         self.routine, self.fortran, self.own_status = routine, fortran, None
-        self.array = None
+        self.array = self.poll = None
         for role in routine.roles:
             verb, _, rest = role.partition(" ")
             getattr(self, "do_" + verb.split("+")[0])(verb, rest.split())
@@ -169,8 +180,8 @@ class Roles:
         self.before.append("const uint64_t number = new_request();")
         self.before.append(f"put_message(&call, {kind}, {a[1]}, {a[2]}, {amount(a[0], self)}, "
                            f"{a[3]}, number, {bits_of(verb)});")
-        self.after.append(f"keep_request(&call, *{a[4]}, number, {keep}, comm_number({a[3]}), "
-                          f"{str('+persistent' in verb).lower()}, rc);")
+        self.after.append(f"keep_request(&call, *{a[4]}, number, {keep}, "
+                          f"comm_number(&call, {a[3]}), {str('+persistent' in verb).lower()}, rc);")
 
     def do_isend(self, verb, a):
         self.immediate("AS_TRACE_SEND", verb, a)
@@ -183,7 +194,7 @@ class Roles:
         self.own_status = a[4]
         self.before.append(f"put_message(&call, AS_TRACE_POST, {a[1]}, {a[2]}, "
                            f"{amount(a[0], self)}, {a[3]}, 0, 0);")
-        self.after.append(f"put_received(&call, {a[4]}, comm_number({a[3]}), 0, rc);")
+        self.after.append(f"put_received(&call, {a[4]}, comm_number(&call, {a[3]}), 0, rc);")
 
     def do_mrecv(self, verb, a):
         self.own_status = a[2]
@@ -201,15 +212,22 @@ class Roles:
                           "rc);")
 
     def do_probe(self, verb, a):
-        self.use(*a[:3])
         self.own_status = a[4]
-        found = "true" if a[3] == "-" else f"*{a[3]} != 0"
-        self.after.append(f"put_probed(&call, {a[0]}, {a[1]}, {a[2]}, {found}, {a[4]}, rc);")
+        if a[3] != "-":
+            self.use(*a[:3])
+            self.poll = (f"*{a[3]} == 0", f"poll_probe(&call, {self.routine.number}, "
+                         f"{', '.join(a[:3])});")
+        else:
+            self.use(a[2])
+        self.after.append(f"put_probed(&call, {a[4]}, {a[2]}, rc);")
+
+    def do_poll(self, verb, a):
+        self.poll = (f"*{a[0]} == 0", f"poll(&call, {self.routine.number});")
 
     def do_message(self, verb, a):
         self.use(a[1])
         self.outputs[a[0]] = "MPI_Message"
-        self.after.append(f"keep_message(*{a[0]}, {a[1]}, rc);")
+        self.after.append(f"keep_message(&call, *{a[0]}, {a[1]}, rc);")
 
     def do_request(self, verb, a):
         self.outputs[a[0]] = "MPI_Request"
@@ -221,8 +239,11 @@ class Roles:
         self.use(n)
         self.array = (n, a[1], a[5])
         one = a[2] != "-" or a[0] == "-"  # one status
-        self.before.append(f"struct note *note = note_requests(&call, {n}, {a[1]});")
-        done = "rc == MPI_SUCCESS" + (" && *flag" if "+flag" in verb else "")
+        self.before.append(f"struct as_mpi_note *note = note_requests(&call, {n}, {a[1]});")
+        done = "rc == MPI_SUCCESS"
+        found = {"wait+flag": "*flag", "wait+some": f"*{a[3]}"}.get(verb)
+        if found:
+            self.do_poll(verb, [found[1:]])
         base = int(self.fortran)
         if a[2] != "-":
             self.after.append(f"if ({done})\n        complete_one(&call, note, {n}, "
@@ -265,8 +286,9 @@ class Roles:
         self.before.append(f"put_collective(&call, comm, {number}, {at_root}, "
                            f"{amount(sent, self)}, {amount(received, self)}, {bits_of(verb)});")
         if request != "-":
+            persistent = str("+persistent" in verb).lower()
             self.after.append(f"keep_request(&call, *{request}, number, REQUEST_OTHER, "
-                              f"comm_number(comm), {str('+persistent' in verb).lower()}, rc);")
+                              f"comm_number(&call, comm), {persistent}, rc);")
 
     def do_newcomm(self, verb, a):
         self.outputs[a[0]] = "MPI_Comm"
@@ -291,7 +313,8 @@ class Roles:
     def do_newwin(self, verb, a):
         self.use(a[1])
         self.outputs[a[0]] = "MPI_Win"
-        self.after.append(f"if (rc == MPI_SUCCESS)\n        define_window(&call, *{a[0]}, {a[1]});")
+        self.after.append("if (rc == MPI_SUCCESS)\n"
+                          f"        define_window(&call, *{a[0]}, {a[1]});")
 
     def outputs_in(self, name, kind):
         """Read before the call through a pointer."""
@@ -303,12 +326,29 @@ def prototype(routine):
     return ", ".join(a.text for a in routine.arguments) or "void"
 
 
+def entering(r, roles, calling, leaving):
+    """The head of a wrapper: what is not recorded is passed on. Polls are, when they failed."""
+    enter = "enter_poll(&call)" if roles.poll else f"enter_call(&call, {r.number})"
+    return ["{", "    struct as_mpi_call call = {CALLED_FROM};", f"    if (!{enter}) {{",
+            f"        {calling}", *leaving, "    }"]
+
+
+def polling(r, roles, result):
+    """Behind the call: nothing was found, or else all is recorded as of other calls."""
+    if not roles.poll:
+        return []
+    condition, line = roles.poll
+    return [f"    if (rc == MPI_SUCCESS && {condition}) {{", f"        {line}",
+            "        leave_poll(&call);", f"        return{result};", "    }",
+            f"    begin_call(&call, {r.number});"]
+
+
 def wrapper_in_c(r):
     roles = Roles(r, False)
     names = ", ".join(a.name for a in r.arguments)
     real = f"((int (*)({prototype(r)}))real_c[{r.number}])"
-    out = [f"static int c_{r.name}({prototype(r)})", "{", "    struct call call;",
-           f"    if (!enter_call(&call, {r.number}))", f"        return {real}({names});"]
+    out = [f"static int c_{r.name}({prototype(r)})"]
+    out += entering(r, roles, f"return {real}({names});", [])
     if roles.own_status:
         out += ["    MPI_Status own_status;",
                 f"    if ({roles.own_status} == MPI_STATUS_IGNORE)",
@@ -323,9 +363,10 @@ def wrapper_in_c(r):
             out += [f"    {statuses} = statuses_of(&call, {n}, {statuses});"]
     out += [f"    {line}" for line in roles.before]
     out += [f"    const int rc = {real}({names});", "    stamp_call(&call);"]
+    out += polling(r, roles, " rc")
     out += [f"    {line}" for line in roles.after]
     out += [f"    leave_call(&call, {r.number});", "    return rc;", "}"]
-    return "\n".join(out)
+    return full_names("\n".join(out))
 
 
 def is_text(a):
@@ -348,10 +389,10 @@ def wrapper_in_fortran(r):
     types = ", ".join(["void *"] * len(arguments) + ["MPI_Fint *"] + ["size_t"] * len(lengths))
     real = f"((void (*)({types}))real_f[{r.number}])"
     call = f"{real}({', '.join(names)});"
-    out = [f"static void f_{r.name}({', '.join(given)})", "{", "    struct call call;",
-           f"    if (!enter_call(&call, {r.number})) {{", f"        {call}", "        return;",
-           "    }"]
+    out = [f"static void f_{r.name}({', '.join(given)})"]
+    out += entering(r, roles, call, ["        return;"])
     inputs = getattr(roles, "inputs", {})
+    said = roles.before + roles.after + list(roles.poll or [])
     for a in arguments:
         if roles.array and a.name in roles.array[1:]:
             continue
@@ -369,7 +410,7 @@ def wrapper_in_fortran(r):
                     f"&c_{a.name};", f"    if (is_ignored(f_{a.name}))",
                     f"        f_{a.name} = own_{a.name};"]
         elif a.name in roles.used or any(re.search(rf"[*(]{a.name}\b|\b{a.name}\[", line)
-                                         for line in roles.before + roles.after):
+                                         for line in said):
             if a.type in FROM_FORTRAN:
                 out += [f"    const {a.type} {a.name} = {FROM_FORTRAN[a.type]}_of_fortran("
                         f"f_{a.name});"]
@@ -378,7 +419,7 @@ def wrapper_in_fortran(r):
                 out += [f"    {kind} *{a.name} = f_{a.name};"]
             else:
                 out += [f"    const int {a.name} = *(const MPI_Fint *)f_{a.name};"]
-        elif any(re.search(rf"\b{a.name}\b", line) for line in roles.before + roles.after):
+        elif any(re.search(rf"\b{a.name}\b", line) for line in said):
             out += [f"    const int *{a.name} = f_{a.name};"]
     late = []
     if roles.array:
@@ -391,13 +432,14 @@ def wrapper_in_fortran(r):
     out += [f"    {line}" for line in roles.before]
     out += [f"    {call}", "    stamp_call(&call);",
             "    const int rc = ierr ? *ierr : MPI_SUCCESS;", "    (void)rc;"]
+    out += polling(r, roles, "")
     out += [f"    c_{name} = {FROM_FORTRAN[kind]}_of_fortran(f_{name});"
             for name, kind in roles.outputs.items()]
     if roles.own_status:
         out += [f"    status_of_fortran(f_{roles.own_status}, &c_{roles.own_status});"]
     out += late + [f"    {line}" for line in roles.after]
     out += [f"    leave_call(&call, {r.number});", "}"]
-    return "\n".join(out)
+    return full_names("\n".join(out))
 
 
 def wrap_of(rows, headers):
@@ -406,7 +448,7 @@ def wrap_of(rows, headers):
     there = set(re.findall(r"\b(MPI_\w+)\s*\(", text))
     rows_there = [r for r in rows if r.name in there]
     out = ["/* Made by tools/gen-wrappers.py. */"]
-    out += [f"#define ROUTINES_N {len(rows)}", "static const struct routine routine[] = {"]
+    out += [f"#define ROUTINES_N {len(rows)}", "static const struct mpi_routine routine[] = {"]
     out += [f'    {{"{r.name}", AS_TRACE_OF_{GROUPS[r.group]}}},' for r in rows] + ["};"]
     for r in rows_there:
         out.append(wrapper_in_c(r))
@@ -415,10 +457,10 @@ def wrap_of(rows, headers):
     for r in in_fortran:
         out.append(wrapper_in_fortran(r))
     out.append("#endif")
-    out += ["static const struct wrapper wrapper[] = {"]
+    out += ["static const struct mpi_wrapper wrapper[] = {"]
     for r in rows_there:
         out.append(f"    {{{r.number}, (void (*)(void))c_{r.name}}},")
-    out += ["};", "#ifdef OPEN_MPI", "static const struct wrapper wrapper_fortran[] = {"]
+    out += ["};", "#ifdef OPEN_MPI", "static const struct mpi_wrapper wrapper_fortran[] = {"]
     for r in in_fortran:
         out.append(f"    {{{r.number}, (void (*)(void))f_{r.name}}},")
     out += ["};", "#endif"]

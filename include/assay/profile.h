@@ -52,11 +52,25 @@ struct assay_setting {
 };
 
 /* What of a command is traced (doc/trace.md): groups of routines, as bits. */
-#define ASSAY_TRACE_MPI 1u
+#define ASSAY_TRACE_GROUPS(X)                                                                      \
+    X(MPI, "mpi", 1u)                                                                              \
+    X(OPENMP, "openmp", 2u)                                                                        \
+    X(PTHREAD, "pthread", 4u)                                                                      \
+    X(IO, "io", 8u)                                                                                \
+    X(MEMORY, "memory", 16u)
+#define ASSAY_TRACE_ENUM(group, name, bit) ASSAY_TRACE_##group = bit,
+enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
+#undef ASSAY_TRACE_ENUM
+#define ASSAY_TRACE_USUAL     (ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD)
+#define ASSAY_TRACE_CALLERS   1u /* usual */
+#define ASSAY_TRACE_CALLERS_N 16u
+#define ASSAY_TRACE_MEMORY_B  4096u /* usual */
 struct assay_trace_options {
-    uint32_t groups;
-    uint64_t ring_b;  /* the latest events of each thread that are kept; 0 = all */
-    uint64_t limit_b; /* of all threads; then tracing ends; 0 = no limit */
+    uint32_t groups;         /* assay_trace_groups */
+    uint32_t callers;        /* recorded with a call of MPI, at most ASSAY_TRACE_CALLERS_N */
+    uint64_t memory_least_b; /* smaller blocks of memory are not recorded */
+    uint64_t ring_b;         /* the latest events of each thread that are kept; 0 = all */
+    uint64_t limit_b;        /* of all threads; then tracing ends; 0 = no limit */
 };
 
 struct assay_profile_request {

@@ -25,7 +25,13 @@ struct as_keys {
     _Atomic int lock;
     uint32_t n;
     struct as_key *at;
+    _Atomic uint64_t changes; /* how often something came or went */
 };
+
+static inline uint64_t as_keys_changes(const struct as_keys *it)
+{
+    return atomic_load_explicit(&it->changes, memory_order_acquire);
+}
 
 static inline void as_keys_lock(struct as_keys *it)
 {
@@ -69,6 +75,7 @@ static inline void as_keys_put(struct as_keys *it, const struct as_key *value)
         it->n += !place->used;
         *place = *value;
         place->used = 1;
+        atomic_fetch_add_explicit(&it->changes, 1, memory_order_release);
     }
     as_keys_unlock(it);
 }
@@ -95,6 +102,7 @@ static inline bool as_keys_take(struct as_keys *it, uint64_t key, struct as_key 
         found = true;
         *out = it->at[hole];
         it->n--;
+        atomic_fetch_add_explicit(&it->changes, 1, memory_order_release);
         for (uint32_t i = (hole + 1) % AS_KEYS_N; it->at[i].used; i = (i + 1) % AS_KEYS_N) {
             const uint32_t home = as_keys_home(it->at[i].key);
             if ((i - home) % AS_KEYS_N >= (i - hole) % AS_KEYS_N) {

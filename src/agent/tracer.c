@@ -6,6 +6,7 @@
 #include "agent/tracer.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -13,6 +14,8 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/callers.h"
+#include "agent/runtime.h"
 #include "base/clock.h"
 
 static struct as_tracer_part *part; /* NULL: not wanted here */
@@ -76,20 +79,42 @@ static bool begin_stream(struct as_tracer_thread *t)
     return !t->failed;
 }
 
+/* What this thread has, once it has it. */
+static AS_AGENT_LOCAL struct as_tracer_thread *own;
+static AS_AGENT_LOCAL bool beginning, ended;
+
+/* Its first event. What we call meanwhile may be wrapped itself. */
+static struct as_tracer_thread *begin_own(void)
+{
+    const int saved = errno;
+    if (beginning || ended)
+        return NULL;
+    beginning = true;
+    struct as_tracer_thread *t = as_agent_area(&as_agent_tracer, sizeof *t);
+    if (t && !t->failed && !t->writer.head)
+        begin_stream(t);
+    own = t;
+    beginning = false;
+    errno = saved;
+    return t;
+}
+
+/* Where system calls are forbidden a block cannot be changed for the next. */
+static bool has_room_left(const struct as_tracer_thread *t)
+{
+    const size_t most_b = 8 * AS_TRACE_SLACK_B; /* of one call, with polls before it */
+    return t->writer.limit && t->writer.at + most_b < t->writer.limit;
+}
+
 static struct as_tracer_thread *enter_routine(uint32_t group_bit)
 {
     if (!part || !(part->groups & group_bit) || part->off || as_agent.off ||
         as_agent.state != AS_AGENT_READY)
         return NULL;
-    struct as_tracer_thread *t = as_agent_area(&as_agent_tracer, sizeof *t);
+    struct as_tracer_thread *t = own ? own : begin_own();
     if (!t || t->inside || t->failed)
         return NULL;
-    if (!t->writer.head && !begin_stream(t))
-        return NULL;
-    /* A block cannot be changed where system calls are forbidden. */
-    if (as_agent_is_confined() && t->writer.at >= t->writer.limit)
-        return NULL;
-    return t;
+    return as_agent_is_confined() && !has_room_left(t) ? NULL : t;
 }
 
 /* ---- Definitions -------------------------------------------------------------------------- */
@@ -155,6 +180,33 @@ static uint32_t new_name(uint32_t group, const char *text)
     return number;
 }
 
+/* ---- Callers ------------------------------------------------------------------------------ */
+
+static void tell_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path)
+{
+    const uint64_t field[] = {start, size_b, address};
+    define_any(AS_TRACE_MODULE, field, 3, path, NULL, 0);
+}
+
+static unsigned find_callers(const void *return_address, const void *frame, uint64_t *out)
+{
+    const size_t most = part->callers < AS_TRACE_CALLERS_N ? part->callers : AS_TRACE_CALLERS_N;
+    return most ? (unsigned)as_callers_find(return_address, frame, out, most, tell_module) : 0;
+}
+
+static void put_callers(struct as_tracer_thread *t, const void *return_address, const void *frame)
+{
+    uint64_t caller[AS_TRACE_CALLERS_N];
+    const unsigned n = find_callers(return_address, frame, caller);
+    if (n)
+        as_trace_put_list(&t->writer, AS_TRACE_CALLERS, 0, NULL, 0, caller, n);
+}
+
+static uint64_t least_of_memory(void)
+{
+    return part ? part->memory_least_b : 0;
+}
+
 /* ---- Memory ------------------------------------------------------------------------------- */
 
 static void drop_scratch(struct as_tracer_thread *t)
@@ -188,7 +240,8 @@ static uint32_t wanted_groups(void)
 
 extern const struct as_tracer_hooks assay_tracer_hooks;
 AS_AGENT_API const struct as_tracer_hooks assay_tracer_hooks = {
-    AS_TRACER_VERSION, enter_routine, new_name, define_any, get_scratch, wanted_groups};
+    AS_TRACER_VERSION, enter_routine, new_name,     define_any,     get_scratch,
+    wanted_groups,     put_callers,   find_callers, least_of_memory};
 
 /* ---- The process -------------------------------------------------------------------------- */
 
@@ -207,9 +260,34 @@ static struct as_tracer_thread *own_thread(void)
     return as_agent_area(&as_agent_tracer, sizeof(struct as_tracer_thread));
 }
 
-static void end_thread_stream(void)
+/* Threads of runtimes (progress of messages, teams of OpenMP) have a stream when they do something
+ * for the program. */
+static struct as_tracer_thread *threads_between(const void *maker)
+{
+    return as_runtime_owns(maker) ? NULL : enter_routine(AS_TRACER_PTHREAD);
+}
+
+static void tell_thread_begun(void)
+{
+    struct as_tracer_thread *t = threads_between(as_agent_self.maker);
+    const uint64_t field[] = {(uint64_t)pthread_self(), (uint64_t)as_agent_self.parent_tid};
+    if (t)
+        as_trace_put(&t->writer, AS_TRACE_THREAD_BEGIN, as_trace_now(&t->writer), field, 2);
+}
+
+static void tell_thread_made(const void *maker, const void *function)
+{
+    struct as_tracer_thread *t = threads_between(maker);
+    const uint64_t field[] = {0, (uint64_t)(uintptr_t)function};
+    if (t)
+        as_trace_put(&t->writer, AS_TRACE_THREAD_CREATE, as_trace_now(&t->writer), field, 2);
+}
+
+static void close_own_stream(void)
 {
     struct as_tracer_thread *t = own_thread();
+    ended = true;
+    own = NULL;
     if (!t)
         return;
     as_trace_writer_close(&t->writer, AS_TRACE_CLOSED);
@@ -217,9 +295,20 @@ static void end_thread_stream(void)
     t->failed = true;
 }
 
+static void end_thread_stream(void)
+{
+    struct as_tracer_thread *t = own ? enter_routine(AS_TRACER_PTHREAD) : NULL;
+    if (t && t->writer.head)
+        as_trace_put(&t->writer, AS_TRACE_THREAD_END, as_trace_now(&t->writer), NULL, 0);
+    close_own_stream();
+}
+
 static void begin_child(void)
 {
     struct as_tracer_thread *t = own_thread();
+    own = NULL;
+    ended = beginning = false;
+    as_callers_forget();
     if (t && !as_agent_is_confined()) {
         as_trace_writer_forget(&t->writer);
         t->failed = false;
@@ -237,7 +326,7 @@ static void begin_child(void)
 /* Others may still write: their streams are whole as they are. */
 static void end_tracer(void)
 {
-    end_thread_stream();
+    close_own_stream();
     lock_definitions();
     as_trace_writer_stamp(&definitions);
     atomic_store_explicit(&defining, 0, memory_order_release);
@@ -245,6 +334,9 @@ static void end_tracer(void)
 
 const struct as_agent_client as_agent_tracer = {.name = AS_TRACER_CLIENT,
                                                 .begin = begin_tracer,
+                                                .thread_begin = tell_thread_begun,
+                                                .thread_made = tell_thread_made,
                                                 .thread_end = end_thread_stream,
+                                                .modules_changed = as_callers_forget,
                                                 .forked = begin_child,
                                                 .end = end_tracer};

@@ -15,11 +15,16 @@
 
 #define AS_TRACER_CLIENT    "tracer"
 #define AS_TRACER_DIRECTORY "trace" /* below the run's directory */
-#define AS_TRACER_VERSION   1u
-#define AS_MPI_LIBRARY      "libassay-mpi.so" /* stands before any MPI */
+#define AS_TRACER_VERSION   2u
 
-/* What is wrapped; which libraries are preloaded follows from it. */
-enum as_tracer_groups { AS_TRACER_MPI = 1 };
+/* What is wrapped: bits. Of a group that is off no library is preloaded: it costs nothing. */
+enum as_tracer_groups {
+    AS_TRACER_MPI = 1,
+    AS_TRACER_OPENMP = 2,
+    AS_TRACER_PTHREAD = 4,
+    AS_TRACER_IO = 8, /* also of processes: fork, exec, wait */
+    AS_TRACER_MEMORY = 16
+};
 
 /* Its part of the control file. */
 struct as_tracer_part {
@@ -33,9 +38,10 @@ struct as_tracer_part {
     _Atomic uint32_t off;            /* nothing is recorded while it is not 0 */
     _Atomic uint64_t streams_missed; /* threads without a stream */
     _Atomic uint32_t missed_errno;
-    uint32_t unused;
+    uint32_t callers;        /* so many are recorded with a call of MPI */
+    uint64_t memory_least_b; /* smaller blocks of memory are not recorded */
 };
-_Static_assert(sizeof(struct as_tracer_part) == 56, "layout of the tracer's part");
+_Static_assert(sizeof(struct as_tracer_part) == 64, "layout of the tracer's part");
 
 /* Of a thread. */
 struct as_tracer_thread {
@@ -44,6 +50,9 @@ struct as_tracer_thread {
     bool failed;     /* there is no stream */
     void *scratch;   /* as_tracer_scratch */
     size_t scratch_b;
+    /* Of who wraps MPI: so many requests are noted in `scratch`, when so much had changed. */
+    uint32_t noted_n;
+    uint64_t noted_changes;
 };
 
 struct as_tracer_hooks {
@@ -58,6 +67,12 @@ struct as_tracer_hooks {
     /* Memory of this thread, of at least so many bytes, until the next call. NULL: no memory. */
     void *(*scratch)(struct as_tracer_thread *thread, size_t size_b);
     uint32_t (*groups)(void); /* 0: the process is not traced */
+    /* Behind an ENTER: where the wrapper was called from, as __builtin_return_address(0) and
+     * __builtin_frame_address(0) say in it. As many as the user wants. */
+    void (*callers)(struct as_tracer_thread *thread, const void *return_address, const void *frame);
+    /* The same, handed out: how many there are, at most AS_TRACE_CALLERS_N. */
+    unsigned (*find_callers)(const void *return_address, const void *frame, uint64_t *out);
+    uint64_t (*memory_least)(void); /* bytes: smaller blocks are not recorded */
 };
 
 extern const struct as_agent_client as_agent_tracer;

@@ -67,11 +67,30 @@ static uint64_t measure_rate(void)
 
 /* ---- Beginning ----------------------------------------------------------------------------- */
 
+/* What stands before the routines of a group. */
+static const struct {
+    uint32_t group;
+    const char *library;
+} libraries[] = {
+    {AS_TRACER_MPI, "libassay-mpi.so"},
+    {AS_TRACER_OPENMP, "libassay-openmp.so"},
+    {AS_TRACER_PTHREAD, "libassay-pthread.so"},
+    {AS_TRACER_IO, "libassay-io.so"},
+};
+
+#define SAME_BIT(group, name, bit)                                                                 \
+    _Static_assert(AS_TRACER_##group == (bit), "one number here and in the program");
+ASSAY_TRACE_GROUPS(SAME_BIT)
+#undef SAME_BIT
+
 static void fill_part(struct as_tracer_part *part, const struct assay_trace_options *options)
 {
     const uint64_t blocks = options->ring_b / AS_TRACE_BLOCK_B;
     part->version = AS_TRACER_VERSION;
     part->groups = options->groups;
+    part->callers =
+        options->callers < ASSAY_TRACE_CALLERS_N ? options->callers : ASSAY_TRACE_CALLERS_N;
+    part->memory_least_b = options->memory_least_b;
     part->clock = has_steady_counter() ? AS_TRACE_TSC : AS_TRACE_KERNEL;
     part->tick_hz = part->clock == AS_TRACE_TSC ? measure_rate() : 0;
     part->limited = options->limit_b != 0;
@@ -105,8 +124,9 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     fill_part(traced->part, options);
     if (it->preload)
         as_str_appendz(&traced->preload, it->preload);
-    if (options->groups & AS_TRACER_MPI)
-        add_library(traced, AS_MPI_LIBRARY);
+    for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
+        if (options->groups & libraries[i].group)
+            add_library(traced, libraries[i].library);
     if (traced->preload.failed)
         return as_error_nomem(err, "the libraries of a trace");
     it->preload = traced->preload.n ? as_str_z(&traced->preload) : NULL;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,11 +30,16 @@ struct as_trace_stream {
     uint8_t *bytes;                   /* of the block that is read */
     size_t bytes_cap;
     struct as_read cursor;
-    uint64_t tick; /* of the record before */
+    uint64_t tick;   /* of the record before */
+    uint64_t caller; /* the first of the latest CALLERS of the block */
     AS_VEC(uint64_t) list;
     uint64_t tick0;
     int64_t raw0_ns;
     uint64_t ns_per_tick; /* times 2^32 */
+    bool is_shifted;
+    int64_t shift_at_ns, shift_ns;
+    double shift_rate;
+    struct as_trace_pair begin, latest;
 };
 
 static const char *const fields_of[] = {[AS_TRACE_NONE] = NULL,
@@ -69,13 +75,23 @@ const char *as_trace_group_name(unsigned group)
 #define RATE_LEAST (ONE / 100)
 #define RATE_MOST  (ONE * 100)
 
+static int64_t ns_of(const struct as_trace_stream *s, uint64_t ticks)
+{
+    const uint64_t ns = (uint64_t)(((unsigned __int128)ticks * s->ns_per_tick) >> 32);
+    return ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
+}
+
+static int64_t shifted_ns(const struct as_trace_stream *s, int64_t raw_ns)
+{
+    const double more = (double)(raw_ns - s->shift_at_ns) * s->shift_rate;
+    return raw_ns + s->shift_ns + (int64_t)more;
+}
+
 static int64_t raw_of(const struct as_trace_stream *s, uint64_t tick)
 {
-    const bool before = tick < s->tick0;
-    const uint64_t ticks = before ? s->tick0 - tick : tick - s->tick0;
-    const uint64_t ns = (uint64_t)(((unsigned __int128)ticks * s->ns_per_tick) >> 32);
-    const int64_t capped = ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
-    return before ? s->raw0_ns - capped : s->raw0_ns + capped;
+    const int64_t raw_ns = tick < s->tick0 ? s->raw0_ns - ns_of(s, s->tick0 - tick)
+                                           : s->raw0_ns + ns_of(s, tick - s->tick0);
+    return s->is_shifted ? shifted_ns(s, raw_ns) : raw_ns;
 }
 
 static uint64_t rate_between(const struct as_trace_pair *a, const struct as_trace_pair *b)
@@ -92,10 +108,12 @@ static void set_clock(struct as_trace_stream *s, const struct as_trace_head *hea
     const uint64_t hz = head->tick_hz;
     s->tick0 = head->begin.tick;
     s->raw0_ns = head->begin.raw_ns;
+    s->begin = head->begin;
+    s->latest = head->latest.tick > head->begin.tick ? head->latest : head->begin;
     s->ns_per_tick = rate_between(&head->begin, &head->latest);
     if (s->ns_per_tick == 0 && hz >= 10000000 && hz <= UINT64_C(100000000000))
         s->ns_per_tick = (uint64_t)(((unsigned __int128)1000000000 << 32) / hz);
-    if (s->ns_per_tick == 0 || head->clock == AS_TRACE_KERNEL)
+    if (s->ns_per_tick == 0 || head->clock != AS_TRACE_TSC)
         s->ns_per_tick = ONE;
 }
 
@@ -116,7 +134,7 @@ static int check_head(const char *path, const struct as_trace_head *head, size_t
                             "%s: a stream of version %u, of which this assay knows version %u; "
                             "read it with the assay that wrote it",
                             path, head->version, AS_TRACE_VERSION);
-    if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_KERNEL ||
+    if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_GIVEN ||
         !is_time(head->begin.raw_ns) || !is_time(head->latest.raw_ns) ||
         !is_time(head->monotonic_ns) || !is_time(head->real_ns))
         return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its first page makes no sense", path);
@@ -152,6 +170,41 @@ static void note_residual(struct as_trace_stream *s, const struct as_trace_pair 
     const int64_t size = off < 0 ? -off : off;
     if (size > s->facts.residual_ns)
         s->facts.residual_ns = size;
+}
+
+/* Streams of one name of machine that lie farther from each other are of two. */
+#define ONE_MACHINE_NS 1000000
+
+void as_trace_stream_share_clock(struct as_trace_stream *s, const struct as_trace_stream *first,
+                                 const struct as_trace_stream *last)
+{
+    const struct as_trace_stream own = *s;
+    const uint64_t rate = rate_between(&first->begin, &last->latest);
+    if (rate == 0 || s->facts.clock != AS_TRACE_TSC)
+        return;
+    s->tick0 = first->begin.tick;
+    s->raw0_ns = first->begin.raw_ns;
+    s->ns_per_tick = rate;
+    const int64_t begin_ns = raw_of(s, s->begin.tick), latest_ns = raw_of(s, s->latest.tick);
+    if (llabs(begin_ns - s->begin.raw_ns) > ONE_MACHINE_NS ||
+        llabs(latest_ns - s->latest.raw_ns) > ONE_MACHINE_NS || !is_time(begin_ns)) {
+        *s = own;
+        return;
+    }
+    s->facts.begin_raw_ns = begin_ns;
+    s->facts.end_raw_ns = latest_ns;
+    note_residual(s, &s->begin);
+    note_residual(s, &s->latest);
+}
+
+const struct as_trace_stream *as_trace_stream_longer(const struct as_trace_stream *a,
+                                                     const struct as_trace_stream *b, bool at_end)
+{
+    if (!a || !b || b->facts.clock != AS_TRACE_TSC)
+        return a ? a : b && b->facts.clock == AS_TRACE_TSC ? b : NULL;
+    const bool b_is_longer =
+        at_end ? b->latest.raw_ns > a->latest.raw_ns : b->begin.raw_ns < a->begin.raw_ns;
+    return b_is_longer ? b : a;
 }
 
 /* A block that was begun is left out where its head is not whole, or goes back in time. */
@@ -240,6 +293,18 @@ const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_
     return &stream->facts;
 }
 
+void as_trace_stream_shift(struct as_trace_stream *s, int64_t at_ns, int64_t shift_ns, double rate)
+{
+    struct as_trace_stream_facts *f = &s->facts;
+    s->is_shifted = true;
+    s->shift_at_ns = at_ns;
+    s->shift_ns = shift_ns;
+    s->shift_rate = rate;
+    f->shift_ns = shifted_ns(s, f->begin_raw_ns) - f->begin_raw_ns;
+    f->end_raw_ns = shifted_ns(s, f->end_raw_ns);
+    f->begin_raw_ns += f->shift_ns;
+}
+
 /* ---- Events ------------------------------------------------------------------------------- */
 
 static int load_block(struct as_trace_stream *s, struct assay_error *err)
@@ -261,6 +326,7 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     s->facts.damaged_n += (size_t)got < size_b;
     s->cursor = as_read_of(s->bytes, (size_t)got);
     s->tick = place.tick;
+    s->caller = 0;
     return 0;
 }
 
@@ -272,7 +338,7 @@ static int64_t unzigzag(uint64_t value)
 static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
 {
     const uint64_t n = as_read_uleb(&s->cursor);
-    uint64_t value = 0;
+    uint64_t value = out->kind == AS_TRACE_CALLERS ? s->caller : 0;
     if (n > as_read_left(&s->cursor)) { /* each takes a byte at least */
         as_read_fail(&s->cursor);
         return 0;
@@ -283,6 +349,8 @@ static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
         value += (uint64_t)unzigzag(as_read_uleb(&s->cursor));
         s->list.at[i] = value;
     }
+    if (out->kind == AS_TRACE_CALLERS && n)
+        s->caller = s->list.at[0];
     out->list = s->list.at;
     out->list_n = (size_t)n;
     return 0;
@@ -330,7 +398,12 @@ static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
     s->tick += since;
     out->kind = (uint8_t)kind;
     out->raw_ns = raw_of(s, s->tick);
-    return read_fields(s, fields_of[kind], out);
+    AS_TRY(read_fields(s, fields_of[kind], out));
+    if (kind == AS_TRACE_REPEATED) {
+        out->repeated.inside_ns = ns_of(s, (uint64_t)out->field[1]);
+        out->repeated.longest_ns = ns_of(s, (uint64_t)out->field[2]);
+    }
+    return 0;
 }
 
 int as_trace_stream_next(struct as_trace_stream *s, struct as_trace_event *out,
@@ -368,7 +441,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
     s->cursor = as_read_of(NULL, 0);
     for (;;) {
         const struct as_read before = s->cursor;
-        const uint64_t tick = s->tick;
+        const uint64_t tick = s->tick, caller = s->caller;
         const size_t next = s->next;
         const int rc = as_trace_stream_next(s, &event, err);
         if (rc <= 0)
@@ -379,6 +452,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
         if (s->next == next) {
             s->cursor = before;
             s->tick = tick;
+            s->caller = caller;
         } else { /* it is the first of its block */
             s->next--;
             s->cursor = as_read_of(NULL, 0);

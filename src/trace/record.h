@@ -12,15 +12,16 @@
 
 #define AS_TRACE_PREFIX  "stream"            /* stream.PID.TIME.TID; definitions have TID 0 */
 #define AS_TRACE_MAGIC   0x4543415254415353u /* "SSATRACE" */
-#define AS_TRACE_VERSION 1u
+#define AS_TRACE_VERSION 2u
 #define AS_TRACE_PAGE_B  4096u
 #define AS_TRACE_BLOCK_B (256u << 10)
 #define AS_TRACE_NAME_B  64u
 
 /* The clock of stamps. */
 enum as_trace_clock {
-    AS_TRACE_TSC,   /* the processor's time-stamp counter, which does not change its rate */
-    AS_TRACE_KERNEL /* CLOCK_MONOTONIC_RAW in nanoseconds */
+    AS_TRACE_TSC,    /* the processor's time-stamp counter, which does not change its rate */
+    AS_TRACE_KERNEL, /* CLOCK_MONOTONIC_RAW in nanoseconds */
+    AS_TRACE_GIVEN   /* nanoseconds of another's trace, which was imported */
 };
 
 /* Why nothing more was written. */
@@ -96,39 +97,45 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(PROBE, "probe", "ssuuu")              /* partner, tag, bytes, comm, found */                 \
     X(RMA, "rma", "suu")                    /* target, bytes, window */                            \
     X(WINDOW, "window", "uu")               /* window, comm */                                     \
-    X(THREAD_CREATE, "thread create", "uu") /* handle, function */                                 \
+    X(THREAD_CREATE, "thread create", "uu") /* 0, function */                                      \
     X(THREAD_BEGIN, "thread begin", "uu")   /* handle, parent's tid */                             \
     X(THREAD_END, "thread end", "")                                                                \
     X(THREAD_JOIN, "thread join", "u")      /* handle */                                           \
     X(LOCK_WAIT, "lock wait", "uu")         /* lock, as_trace_lock */                              \
     X(LOCK_HELD, "lock held", "uu")         /* lock, as_trace_lock */                              \
     X(LOCK_RELEASED, "lock released", "uu") /* lock, as_trace_lock */                              \
-    X(PARALLEL, "parallel", "uuu")          /* region, threads asked for, function */              \
+    X(PARALLEL, "parallel", "uuu")          /* region, threads asked for, place */                 \
     X(PARALLEL_END, "parallel end", "u")                                                           \
     X(IMPLICIT, "implicit task", "uuu")        /* region, index, threads */                        \
     X(IMPLICIT_END, "implicit task end", "uu") /* region, index */                                 \
-    X(BARRIER, "barrier", "uu")                /* region, as_trace_sync */                         \
+    X(BARRIER, "barrier", "uu")                /* region or address, as_trace_sync */              \
     X(BARRIER_END, "barrier end", "uu")                                                            \
     X(WORK, "work", "uuu") /* region, as_trace_work, iterations or 0 */                            \
     X(WORK_END, "work end", "uu")                                                                  \
     X(TASK_CREATE, "task create", "uuu") /* task, by task, function */                             \
     X(TASK_BEGIN, "task begin", "u")     /* begins or goes on */                                   \
     X(TASK_END, "task end", "uu")        /* task, whether complete */                              \
-    X(IO, "io", "uss")                   /* descriptor, bytes (-1: failed), offset or -1 */        \
-    X(FILE_OPEN, "file open", "st")      /* descriptor (-1: failed), path */                       \
+    X(IO, "io", "ussu") /* descriptor, bytes (-1: failed), offset or -1, as_trace_io */            \
+    X(FILE_OPEN, "file open", "st") /* descriptor (-1: failed), path */                            \
     X(FILE_CLOSE, "file close", "u")                                                               \
     X(ALLOCATE, "allocate", "uu") /* address, bytes */                                             \
     X(RELEASE, "release", "u")    /* address */                                                    \
     X(SAMPLE, "sample", "ul")     /* address, callers */                                           \
-    X(CALLERS, "callers", "l")    /* of the enter before */                                        \
+    X(CALLERS, "callers", "l")    /* of the enter before; the first as difference to that of the   \
+                                     latest CALLERS of the block */                                \
     X(EVENT, "event", "uu")       /* name, bits of a double */                                     \
     X(COUNTER, "counter", "us")   /* name, value */                                                \
     X(LOST, "lost", "u")          /* so many records are missing here */                           \
     X(OFF, "off", "u")            /* as_trace_off: nothing is recorded from here */                \
     X(ON, "on", "")                                                                                \
-    X(MODULE, "module", "uuut") /* start, bytes, offset in the file, path */                       \
-    X(FORK, "fork", "u")        /* child's pid */                                                  \
-    X(EXEC, "exec", "t")        /* path */
+    X(MODULE, "module", "uuut")    /* in definitions: start, bytes, address of the start in the    \
+                                      file, path */                                                \
+    X(FORK, "fork", "u")           /* child's pid */                                               \
+    X(EXEC, "exec", "t")           /* path */                                                      \
+    X(REPEATED, "repeated", "uuu") /* of the call that is open: it stands for so many that found   \
+                                      nothing; ticks within all, and within the longest */         \
+    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's at that moment, uncertainty in ns   \
+                                        */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
@@ -163,7 +170,8 @@ enum as_trace_lock {
     AS_TRACE_CRITICAL,
     AS_TRACE_OMP_LOCK,
     AS_TRACE_ORDERED,
-    AS_TRACE_SPIN
+    AS_TRACE_SPIN,
+    AS_TRACE_SEMAPHORE
 };
 enum as_trace_sync {
     AS_TRACE_EXPLICIT,
@@ -173,6 +181,7 @@ enum as_trace_sync {
     AS_TRACE_POSIX
 };
 enum as_trace_work { AS_TRACE_LOOP, AS_TRACE_SECTIONS, AS_TRACE_SINGLE, AS_TRACE_TASKLOOP };
+enum as_trace_io { AS_TRACE_IS_READ, AS_TRACE_IS_WRITTEN };
 enum as_trace_off { AS_TRACE_BY_USER, AS_TRACE_BY_LIMIT, AS_TRACE_BY_REQUEST };
 
 /* Bits of a send or post. */

@@ -26,6 +26,8 @@ static struct as_trace_pair read_pair(const struct as_trace_writer *w)
 {
     struct as_trace_pair best = {0};
     uint64_t least = UINT64_MAX;
+    if (w->clock == AS_TRACE_GIVEN)
+        return (struct as_trace_pair){w->tick, (int64_t)w->tick};
     if (w->clock != AS_TRACE_TSC) {
         best.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
         best.tick = (uint64_t)best.raw_ns;
@@ -115,6 +117,7 @@ static int begin_block(struct as_trace_writer *w, int fd, uint64_t number, uint6
     atomic_store(&block->used_b, (uint32_t)sizeof *block);
     atomic_store_explicit(&block->magic, AS_TRACE_BLOCK_MAGIC, memory_order_release);
     w->block = block;
+    w->caller = 0;
     w->at = (uint8_t *)(block + 1);
     w->limit = (uint8_t *)block + AS_TRACE_BLOCK_B - AS_TRACE_SLACK_B;
     w->head->latest = block->at;
@@ -186,9 +189,11 @@ static void fill_head(struct as_trace_writer *w, const struct as_trace_writing *
     head->clock = how->clock;
     head->ring_n = how->ring_n;
     head->tick_hz = how->tick_hz;
+    const bool is_given = how->clock == AS_TRACE_GIVEN;
+    w->tick = how->begin_tick;
     head->begin = head->latest = read_pair(w);
-    head->monotonic_ns = clock_ns(CLOCK_MONOTONIC);
-    head->real_ns = clock_ns(CLOCK_REALTIME);
+    head->monotonic_ns = is_given ? head->begin.raw_ns : clock_ns(CLOCK_MONOTONIC);
+    head->real_ns = is_given ? head->begin.raw_ns : clock_ns(CLOCK_REALTIME);
     copy_name(head->name, sizeof head->name, how->name);
     w->tick = head->begin.tick;
 }
@@ -199,6 +204,9 @@ int as_trace_writer_open(struct as_trace_writer *w, const struct as_trace_writin
     memset(w, 0, offsetof(struct as_trace_writer, path));
     copy_name(w->path, sizeof w->path, how->path);
     w->clock = how->clock;
+    const uint64_t hz = how->clock == AS_TRACE_TSC ? how->tick_hz : 1000000000;
+    w->gap_most = hz / 1000000;
+    w->span_most = hz / 10;
     w->budget_b = how->budget_b;
     const int fd = open_stream_file(how->path, O_RDWR | O_CREAT | O_EXCL);
     int rc = fd < 0 ? fd : allocate_block(fd, 0, AS_TRACE_PAGE_B);
@@ -232,12 +240,15 @@ void as_trace_writer_forget(struct as_trace_writer *w)
     if (w->head)
         munmap(w->head, AS_TRACE_PAGE_B);
     w->head = NULL;
-    w->busy = false;
+    w->state = 0;
+    w->polls_n = 0;
 }
 
 void as_trace_writer_close(struct as_trace_writer *w, enum as_trace_end end)
 {
     const int saved = errno;
+    if (w->state == AS_TRACE_POLLED)
+        as_trace_settle(w);
     if (w->head && w->block) {
         as_trace_writer_stamp(w);
         atomic_fetch_add(&w->head->lost, w->handlers_lost);
@@ -245,6 +256,86 @@ void as_trace_writer_close(struct as_trace_writer *w, enum as_trace_end end)
     }
     as_trace_writer_forget(w);
     errno = saved;
+}
+
+/* ---- Polls -------------------------------------------------------------------------------- */
+
+static void tell_poll(struct as_trace_writer *w, const struct as_trace_polls *p, uint64_t begin,
+                      uint64_t end)
+{
+    const uint64_t field[] = {p->n, p->inside, p->longest};
+    as_trace_put(w, AS_TRACE_ENTER, begin, &p->name, 1);
+    if (p->callers_n)
+        as_trace_put_list(w, AS_TRACE_CALLERS, 0, NULL, 0, p->caller, p->callers_n);
+    if (p->kind)
+        as_trace_put(w, p->kind, 0, p->field, p->field_n);
+    if (p->n > 1)
+        as_trace_put(w, AS_TRACE_REPEATED, 0, field, 3);
+    as_trace_put(w, AS_TRACE_LEAVE, end, &p->name, 1);
+}
+
+/* Of several routines in turn it is not known any more when which was called: each gets a part of
+ * the time in between as long as it took. */
+bool as_trace_settle(struct as_trace_writer *w)
+{
+    if (w->state & AS_TRACE_BUSY) {
+        w->handlers_lost++;
+        return false;
+    }
+    const unsigned n = w->polls_n;
+    const double span = (double)(w->polls_end - w->polls_begin);
+    uint64_t begin = w->polls_begin, end;
+    double inside = 0, before = 0;
+    w->state = 0;
+    w->polls_n = 0;
+    for (unsigned i = 0; i < n; i++)
+        inside += (double)w->poll[i].inside;
+    for (unsigned i = 0; i < n; i++, begin = end) {
+        before += (double)w->poll[i].inside;
+        end = i + 1 < n && inside > 0 ? w->polls_begin + (uint64_t)(span * (before / inside))
+                                      : w->polls_end;
+        tell_poll(w, &w->poll[i], begin, end);
+    }
+    return true;
+}
+
+/* Where its routine has its place; NULL: they have to be told first. */
+static struct as_trace_polls *find_poll(struct as_trace_writer *w, uint64_t name, uint64_t enter,
+                                        uint64_t leave)
+{
+    if (w->state != AS_TRACE_POLLED || enter > w->polls_end + w->gap_most ||
+        leave > w->polls_begin + w->span_most)
+        return NULL;
+    for (unsigned i = 0; i < w->polls_n; i++)
+        if (w->poll[i].name == name)
+            return &w->poll[i];
+    return w->polls_n < AS_TRACE_POLLS_N ? &w->poll[w->polls_n] : NULL;
+}
+
+struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, uint64_t enter,
+                                     uint64_t leave)
+{
+    const uint64_t took = leave > enter ? leave - enter : 0;
+    if (!w->block)
+        return NULL;
+    struct as_trace_polls *p = find_poll(w, name, enter, leave);
+    if (!p) {
+        if (w->state && !as_trace_settle(w))
+            return NULL;
+        p = &w->poll[0];
+        w->polls_begin = enter > w->tick ? enter : w->tick;
+    }
+    const bool is_first = p == &w->poll[w->polls_n];
+    if (is_first) {
+        *p = (struct as_trace_polls){.name = name};
+        w->polls_n++;
+    }
+    p->n++;
+    p->inside += took;
+    p->longest = took > p->longest ? took : p->longest;
+    w->polls_end = leave > w->polls_begin ? leave : w->polls_begin;
+    w->state = AS_TRACE_POLLED;
+    return is_first ? p : NULL;
 }
 
 /* ---- Long records ------------------------------------------------------------------------- */
@@ -309,10 +400,12 @@ bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
         list_n < AS_TRACE_BLOCK_B && has_room(w, tick ? tick : w->tick, 10 * list_n + 16);
     if (fits) {
         uint8_t *at = as_trace_lead(w, w->at, kind, tick);
-        uint64_t before = 0;
+        uint64_t before = kind == AS_TRACE_CALLERS ? w->caller : 0;
         for (unsigned i = 0; i < n; i++)
             at = as_trace_number(at, field[i]);
         at = as_trace_number(at, list_n);
+        if (kind == AS_TRACE_CALLERS && list_n)
+            w->caller = list[0];
         for (size_t i = 0; i < list_n; before = list[i++])
             at = as_trace_number(at, as_trace_zigzag((int64_t)(list[i] - before)));
         as_trace_commit(w, at);

@@ -18,20 +18,42 @@
 #include "trace/record.h"
 
 /* Any record without texts and lists fits. */
-#define AS_TRACE_SLACK_B  128u
-#define AS_TRACE_FIELDS_N 8u
+#define AS_TRACE_SLACK_B   128u
+#define AS_TRACE_FIELDS_N  8u
+#define AS_TRACE_CALLERS_N 16u
+#define AS_TRACE_POLLS_N   4u
+
+/* Calls of one routine that found nothing, with nothing else in between: one record at its end. */
+struct as_trace_polls {
+    uint64_t name, n;
+    uint64_t inside, longest; /* ticks within all, and within one */
+    /* What the first said of itself besides; kind 0: nothing. */
+    unsigned kind, field_n, callers_n;
+    uint64_t field[AS_TRACE_FIELDS_N];
+    uint64_t caller[AS_TRACE_CALLERS_N];
+};
 
 struct as_trace_writer {
     uint8_t *at, *limit; /* NULL, NULL: nothing is written (any more) */
     uint64_t tick;       /* of the last record */
     uint32_t clock;
-    volatile bool busy; /* a record is being written */
+    volatile uint8_t state; /* as_trace_writer_states; 0: records can be written at once */
     struct as_trace_block *block;
     struct as_trace_head *head;
     uint64_t records_n;
     _Atomic int64_t *budget_b; /* of the run, shared; NULL: without limit */
     uint64_t handlers_lost;    /* told by the next block */
+    uint64_t caller;           /* the first of the latest CALLERS in this block; 0: there is none */
+    /* What is told by the next record of another kind. */
+    struct as_trace_polls poll[AS_TRACE_POLLS_N];
+    unsigned polls_n;
+    uint64_t polls_begin, polls_end; /* stamps of the first's enter and the last's leave */
+    uint64_t gap_most, span_most;    /* ticks between two polls, and from the first to the last */
     char path[PATH_MAX];
+};
+enum as_trace_writer_states {
+    AS_TRACE_BUSY = 1,  /* a record is being written */
+    AS_TRACE_POLLED = 2 /* polls wait to be told */
 };
 
 struct as_trace_writing {
@@ -40,6 +62,7 @@ struct as_trace_writing {
     uint32_t clock; /* as_trace_clock */
     uint32_t ring_n;
     uint64_t tick_hz;
+    uint64_t begin_tick; /* of AS_TRACE_GIVEN */
     _Atomic int64_t *budget_b;
     const char *name;
 };
@@ -62,11 +85,24 @@ bool as_trace_put_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
 bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
                        const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n);
 
+/*
+ * A call that found nothing, from `enter` to `leave`. Such calls of at most AS_TRACE_POLLS_N
+ * routines that follow each other within a microsecond, for at most 100 ms, are told as one call
+ * each, when something else is recorded or the stream ends. The first of its routine is handed out,
+ * for the caller to say more; else NULL.
+ */
+struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, uint64_t enter,
+                                     uint64_t leave);
+/* Writes what waits; false: a record is just being written, that of the caller is lost. */
+bool as_trace_settle(struct as_trace_writer *w);
+
 static inline uint64_t as_trace_now(const struct as_trace_writer *w)
 {
     struct timespec t;
     if (w->clock == AS_TRACE_TSC)
         return __rdtsc();
+    if (w->clock == AS_TRACE_GIVEN)
+        return w->tick;
     clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
@@ -105,14 +141,12 @@ static inline void as_trace_commit(struct as_trace_writer *w, uint8_t *at)
                           memory_order_release);
 }
 
-/* False: a handler interrupted the writing. */
+/* False: this is a handler that interrupted the writing. */
 static inline bool as_trace_take(struct as_trace_writer *w)
 {
-    if (w->busy) {
-        w->handlers_lost++;
+    if (w->state && !as_trace_settle(w))
         return false;
-    }
-    w->busy = true;
+    w->state = AS_TRACE_BUSY;
     atomic_signal_fence(memory_order_seq_cst);
     return true;
 }
@@ -120,7 +154,7 @@ static inline bool as_trace_take(struct as_trace_writer *w)
 static inline void as_trace_release(struct as_trace_writer *w)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    w->busy = false;
+    w->state = 0;
 }
 
 /* A record of numbers alone; signed ones as zigzag. `tick` 0: the time of the record before. */

@@ -12,7 +12,7 @@ posix_fallocate64 __register_atfork pthread_attr_getstacksize pthread_equal pthr
 pthread_self pthread_setspecific sched_getcpu sigdelset sigismember strchr strlen syscall
 __cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
 __libc_current_sigrtmax __libc_current_sigrtmin on_exit __cxa_at_quick_exit strncmp strcmp
-dl_iterate_phdr mprotect'
+dl_iterate_phdr mprotect _dl_find_object strrchr'
 shown='_Exit _exit assay_agent_hooks assay_tracer_hooks
 dlclose dlopen prctl pthread_create pthread_setname_np pthread_sigmask sigaction
 signal signalfd sigprocmask sigtimedwait sigwait sigwaitinfo syscall thrd_create

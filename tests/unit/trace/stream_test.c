@@ -349,10 +349,10 @@ static void test_handler(void **state)
     (void)state;
     open_writer("handler", 1, 0, NULL);
     as_trace_put(&writer, AS_TRACE_ENTER, 0, &one, 1);
-    writer.busy = true; /* as if interrupted */
+    writer.state = AS_TRACE_BUSY; /* as if interrupted */
     as_trace_put(&writer, AS_TRACE_ENTER, 0, &two, 1);
     assert_false(as_trace_put_text(&writer, AS_TRACE_EXEC, 0, NULL, 0, "x"));
-    writer.busy = false;
+    writer.state = 0;
     as_trace_put(&writer, AS_TRACE_LEAVE, 0, &one, 1);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     struct as_trace_stream *stream = open_reader("handler");

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What wrappers of MPI's routines say of a call, for the ABI of the mpi.h that this is compiled
+ * with. The wrappers (mpi_wrap.c) follow from the table of routines (tools/gen-wrappers.py). No
+ * function of MPI is linked: all are found in the MPI that the program has loaded, by the names
+ * that tools may call (PMPI_*).
+ */
+#ifndef AS_AGENT_MPI_WRAP_H
+#define AS_AGENT_MPI_WRAP_H
+
+#include <mpi.h>
+
+#include "agent/mpi_keys.h"
+#include "agent/mpi_parts.h"
+
+struct as_mpi_call {
+    struct as_tracer_thread *thread;
+    uint64_t enter;                     /* of one that may find nothing: when it was called */
+    uint64_t tick;                      /* when it came back; 0: it did not yet */
+    const void *return_address, *frame; /* of the wrapper */
+};
+
+extern const struct as_tracer_hooks *as_mpi_hooks;
+
+static inline void as_mpi_put_numbers(const struct as_mpi_call *call, unsigned kind,
+                                      const uint64_t *field, unsigned n)
+{
+    as_trace_put(&call->thread->writer, kind, call->tick, field, n);
+}
+
+/* ---- mpi_own.c: MPI's own ---- */
+
+#define AS_MPI_OWN(X)                                                                              \
+    X(Type_size)                                                                                   \
+    X(Comm_size)                                                                                   \
+    X(Comm_rank)                                                                                   \
+    X(Comm_test_inter)                                                                             \
+    X(Comm_group)                                                                                  \
+    X(Comm_remote_group)                                                                           \
+    X(Group_size)                                                                                  \
+    X(Group_translate_ranks)                                                                       \
+    X(Group_free)                                                                                  \
+    X(Get_count)                                                                                   \
+    X(Initialized)                                                                                 \
+    X(Get_library_version)                                                                         \
+    X(Query_thread)                                                                                \
+    X(Comm_get_name)
+#define AS_MPI_DECLARED(name) __typeof__(&MPI_##name) name;
+struct as_mpi_own {
+    AS_MPI_OWN(AS_MPI_DECLARED)
+    MPI_Comm world, self, null;
+    MPI_Datatype byte;
+};
+#undef AS_MPI_DECLARED
+extern struct as_mpi_own as_mpi_own;
+
+bool as_mpi_find_own(const struct as_mpi_front *front); /* false: this is no such MPI */
+bool as_mpi_is_in_place(const void *buffer);
+int64_t as_mpi_bytes_of(long long count, MPI_Datatype type);
+int as_mpi_comm_size(MPI_Comm comm);
+int as_mpi_comm_rank(MPI_Comm comm);
+bool as_mpi_is_own(int root, MPI_Comm comm);
+
+#define AS_MPI_KEY(handle) ((uint64_t)(uintptr_t)(handle))
+
+#define as_mpi_sum_of(counts, n)                                                                   \
+    ({                                                                                             \
+        long long sum_all = 0;                                                                     \
+        for (int sum_i = 0; sum_i < (n); sum_i++)                                                  \
+            sum_all += (counts)[sum_i];                                                            \
+        sum_all;                                                                                   \
+    })
+
+/* ---- mpi_comms.c: communicators and windows ---- */
+
+void as_mpi_begin_world(const struct as_mpi_call *call);
+/* Of one that was made in a way that is not wrapped, too: it is told where it is first used. */
+uint64_t as_mpi_comm_number(const struct as_mpi_call *call, MPI_Comm comm);
+void as_mpi_define_comm(const struct as_mpi_call *call, MPI_Comm comm);
+void as_mpi_forget_comm(const struct as_mpi_call *call, MPI_Comm comm);
+void as_mpi_name_comm(const struct as_mpi_call *call, MPI_Comm comm, const char *name);
+void as_mpi_define_window(const struct as_mpi_call *call, MPI_Win win, MPI_Comm comm);
+void as_mpi_put_access(const struct as_mpi_call *call, int target, int64_t size_b, MPI_Win win);
+
+/* ---- mpi_messages.c ---- */
+
+void as_mpi_put_message(const struct as_mpi_call *call, unsigned kind, int partner, int tag,
+                        int64_t size_b, MPI_Comm comm, uint64_t request, unsigned bits);
+void as_mpi_put_status(const struct as_mpi_call *call, const MPI_Status *status, uint64_t comm,
+                       uint64_t request);
+void as_mpi_put_received(const struct as_mpi_call *call, const MPI_Status *status, uint64_t comm,
+                         uint64_t request, int rc);
+void as_mpi_put_probed(const struct as_mpi_call *call, const MPI_Status *status, MPI_Comm comm,
+                       int rc);
+/* A probe that found nothing: what it looked for. */
+void as_mpi_poll_probe(const struct as_mpi_call *call, unsigned number, int partner, int tag,
+                       MPI_Comm comm);
+void as_mpi_keep_message(const struct as_mpi_call *call, MPI_Message message, MPI_Comm comm,
+                         int rc);
+uint64_t as_mpi_take_message(MPI_Message message); /* the communicator of one that was probed */
+void as_mpi_put_matched(const struct as_mpi_call *call, int64_t size_b, uint64_t comm,
+                        uint64_t request);
+void as_mpi_put_collective(const struct as_mpi_call *call, MPI_Comm comm, uint64_t request,
+                           int root, int64_t sent_b, int64_t received_b, unsigned bits);
+uint64_t as_mpi_partner_of(int partner);
+
+/* ---- mpi_requests.c ---- */
+
+enum { REQUEST_SEND = 1, REQUEST_RECEIVE, REQUEST_OTHER, REQUEST_PERSISTENT = 8 };
+
+uint64_t as_mpi_new_request(void);
+void as_mpi_keep_request(const struct as_mpi_call *call, MPI_Request handle, uint64_t number,
+                         unsigned kind, uint64_t comm, bool persistent, int rc);
+void as_mpi_put_of_request(const struct as_mpi_call *call, unsigned kind, MPI_Request handle,
+                           bool gone);
+void as_mpi_put_started(const struct as_mpi_call *call, int n, const MPI_Request *handle);
+
+/* What was known of a handle before the call, which may take it away. */
+struct as_mpi_note {
+    uint64_t handle;
+    struct as_key of;
+    bool known;
+};
+
+/* Memory for a call of n requests, of one of these each. */
+enum as_mpi_rooms { AS_MPI_NOTES, AS_MPI_STATUSES, AS_MPI_HANDLES, AS_MPI_FORTRAN_STATUSES };
+void *as_mpi_room_of(const struct as_mpi_call *call, int n, enum as_mpi_rooms which);
+struct as_mpi_note *as_mpi_note_requests(const struct as_mpi_call *call, int n,
+                                         const MPI_Request *handle);
+MPI_Status *as_mpi_statuses_of(const struct as_mpi_call *call, int n, MPI_Status *given);
+void as_mpi_complete_one(const struct as_mpi_call *call, const struct as_mpi_note *note, int n,
+                         int index, const MPI_Status *status);
+void as_mpi_complete_some(const struct as_mpi_call *call, const struct as_mpi_note *note, int n,
+                          int count, const int *index, int base, const MPI_Status *status);
+void as_mpi_complete_all(const struct as_mpi_call *call, struct as_mpi_note *note, int n,
+                         const MPI_Status *status);
+
+/* ---- mpi_wrap.c ---- */
+
+/* The call found nothing. The first of several says what it was, NULL for the others. */
+struct as_trace_polls *as_mpi_poll(const struct as_mpi_call *call, unsigned number);
+
+#endif
