@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Whether DL1 says what locality brings: a loop of the example that jumps by a plane from one access
-to the next, and the same loop with its data in order.
+"""Whether DL1 says what locality brings: a loop of the example that jumps by a plane from one
+access to the next, and the same loop with its data in order.
 
 blocking.py ASSAY EXAMPLE FOLDER [PAIRS]
 
-`assay decan` predicts, of the loop as it is, how many times as fast it would be with its data in the
-first cache, at most. Then its loops are interchanged in a copy of the source, and both programs are
+`assay decan` predicts, of the loop as it is, how many times as fast it would be with its data in
+the first cache, at most. Then its loops are interchanged in a copy of the source, and both are
 built without vectors, so that nothing else differs. What the loop gains follows from processor
 time of whole programs, in pairs one after the other, and the share of samples that each spends in
 the loop: no clone, no agent.
@@ -55,8 +55,8 @@ def share_of(told):
 def predict(assay, where, command, environment):
     """ORIG / DL1 with its bounds, and the share of time of the function's loops."""
     told = json.loads(run([assay, "decan", "--no-measure", "--force", "--format", "json",
-                           "--rate", "high", "--variants", "dl1", "--loops", "smooth_step_strided", "-o", where,
-                           "--", *command], env=environment))
+                           "--rate", "high", "--variants", "dl1", "--loops",
+                           "smooth_step_strided", "-o", where, "--", *command], env=environment))
     loop = max((x for x in told["loops"] if x["buckets"]), key=lambda x: x["share"])
     main = next(b for b in loop["buckets"] if b["main"])
     bound = main["bounds"]["decan_orig_dl1_x"]
