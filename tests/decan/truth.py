@@ -171,7 +171,7 @@ def unseen():
 
 
 def later():
-    """A third set (src/later.c), written when the rules were what they are now, before it was run."""
+    """A third set (src/later.c), written when the rules were what they are, before it was run."""
     far = {"L3": "L3", "RAM": "RAM"}
     near = ("L1", "L2")
     return expand([
@@ -365,7 +365,8 @@ def measure(args):
     machine = Machine(args.assay)
     programs = build(args.out)
     code = code_of(args.assay, programs, args.machine)
-    all_cases = later() if args.later else unseen() if args.unseen else held() if args.held else cases()
+    sets = {"held": held, "unseen": unseen, "later": later}
+    all_cases = next((of() for name, of in sets.items() if getattr(args, name)), None) or cases()
     chosen = [c for c in all_cases if (not args.only or c.kernel in args.only.split(",")) and
               (not args.level or c.level in args.level)]
     with open(os.path.join(args.out, "measured.tsv"), "a" if args.append else "w") as f:
