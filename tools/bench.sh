@@ -511,6 +511,18 @@ of_decan() { # verdicts about loops whose bottleneck is known; figures of the ma
     decan_programs
 }
 
+decan_blocking() { # what DL1 says of a loop, and what the loop gains by its data in order
+    mkdir -p "$build/blocking"
+    python3 tests/bench/blocking.py "$build/assay" examples/cg "$build/blocking" \
+        >"$build/blocking.said" || {
+        echo "bench: the example could not be blocked" >&2
+        status=1
+    }
+    sed 's/^/  /' "$build/blocking.said"
+    error=$(awk '$2 == "blocking.error" { print $3 }' "$build/blocking.said")
+    number "cg, measured gain of blocking off what DL1 says" "${error:-1}" '' "" 0.2
+}
+
 decan_programs() { # what variants cost whole programs
     rm -rf "$build/varied" && mkdir -p "$build/varied"
     cp -r examples/cg "$build/varied/cg" && make -s -C "$build/varied/cg" MPI=no >/dev/null
@@ -535,6 +547,7 @@ decan_programs() { # what variants cost whole programs
         stability) number "$what, stability" "$value" '' "" 0.05 ;;
         esac
     done <"$build/varied.said"
+    decan_blocking
 }
 
 cc1=$(gcc -print-prog-name=cc1)

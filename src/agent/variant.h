@@ -55,7 +55,7 @@ struct as_variant_area {
     uint64_t notes, at, copied_b;
     uint8_t frame[AS_VARIANT_FRAME_MOST][AS_VARIANT_FRAME_B]; /* what is on the stack */
     uint32_t stream;  /* and in it `at` is how far it was copied */
-    uint64_t changes; /* of the thread's processor, and major faults: where there is no mark */
+    uint64_t changes; /* of the thread's processor, and faults of pages */
     int timer;
     bool has_timer, pending;
     struct as_variant_record record; /* of what is pending */
@@ -99,7 +99,8 @@ void as_variant_call(struct as_variant_area *area, void (*what)(struct as_varian
 /* What a stub does before and behind an instance that it measures: local.t0 and t1. */
 void as_variant_measure_nothing(struct as_variant_area *area);
 void as_variant_save_state(struct as_variant_area *area);
-/* Whether the thread left the processor, or waited for a page, since it began to watch. */
+/* Whether the thread left the processor, or touched a page for the first time, since it began to
+ * watch. */
 void as_variant_watch(struct as_variant_area *area);
 bool as_variant_was_switched(const struct as_variant_area *area);
 void as_variant_keep(struct as_variant_area *area, const struct as_variant_record *record);

@@ -170,22 +170,24 @@ static uint64_t count_changes(void)
                      : "=a"(rc), "=m"(usage)
                      : "0"((long)SYS_getrusage), "D"((long)RUSAGE_THREAD), "S"(&usage)
                      : "rcx", "r11", "memory");
-    return rc ? 0 : (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw + usage.ru_majflt);
+    return rc ? 0
+              : (uint64_t)(usage.ru_nvcsw + usage.ru_nivcsw + usage.ru_majflt + usage.ru_minflt);
 }
 
 void as_variant_watch(struct as_variant_area *area)
 {
+    area->changes = count_changes();
     if (as_patcher_mark_offset)
         as_patcher_set_mark();
-    else
-        area->changes = count_changes();
 }
 
 bool as_variant_was_switched(const struct as_variant_area *area)
 {
     uint64_t mark;
+    if (count_changes() != area->changes)
+        return true;
     if (!as_patcher_mark_offset)
-        return count_changes() != area->changes;
+        return false;
     __asm__ volatile("mov %%fs:(%1), %0" : "=r"(mark) : "r"((intptr_t)as_patcher_mark_offset));
     return mark == 0;
 }

@@ -125,9 +125,8 @@ bool as_variant_vary(struct as_variant_area *area, const struct as_patch_variant
     if (taken) {
         const uint8_t *entry = as_variants.entry[variant - first];
         as_variant_watch(area);
-        const bool ran =
-            (variant->kind != AS_VARIANT_AGAIN || go_before(area, entry, writes)) &&
-            as_variant_run_at(area, entry);
+        const bool ran = (variant->kind != AS_VARIANT_AGAIN || go_before(area, entry, writes)) &&
+                         as_variant_run_at(area, entry);
         if (as_variant_was_switched(area))
             area->flags |= AS_VARIANT_SWITCHED;
         as_variant_put_frame_back(area);

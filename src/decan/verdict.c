@@ -217,8 +217,9 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool is_far = is_clearly_less(s->dl1);
-    if (is_far && (explains(s->ls) || out->ratio.orig_ref >= t->warmed ||
-                   out->ratio.orig_again >= t->warmed) &&
+    if (is_far &&
+        (explains(s->ls) || out->ratio.orig_ref >= t->warmed ||
+         out->ratio.orig_again >= t->warmed) &&
         judge_far(m, out))
         return;
     if (is_far && isnan(s->ls) && judge_far(m, out)) {

@@ -37,14 +37,14 @@ double as_decan_stability(const struct as_decan_timing *timing);
 
 /* Of a level, for one core; NAN: not known. */
 struct as_decan_ceiling {
-    double size_b;   /* of the cache that this machine has of it; unbounded for RAM */
-    double read_b;   /* bytes a cycle, of loads alone, */
-    double write_b;  /* of stores alone, as the program sees them */
-    double latency;  /* cycles from a line to the one that it names */
-    double moving;   /* cycles of an iteration to move what it moves from here, and nothing else:
-                        assay_predict_at(). NAN: follows from read_b and write_b */
-    bool is_claimed; /* size_b is what a hypervisor says, who gives others of it: data of that size
-                        may lie beyond */
+    double size_b;    /* of the cache that this machine has of it; unbounded for RAM */
+    double read_b;    /* bytes a cycle, of loads alone, */
+    double write_b;   /* of stores alone, as the program sees them */
+    double latency;   /* cycles from a line to the one that it names */
+    double moving;    /* cycles of an iteration to move what it moves from here, and nothing else:
+                         assay_predict_at(). NAN: follows from read_b and write_b */
+    bool is_claimed;  /* size_b is what a hypervisor says, who gives others of it: data of that size
+                         may lie beyond */
     bool is_doubtful; /* read_b is of low trust: the machine was not calm when it was measured */
 };
 

@@ -248,6 +248,10 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
             out->nearest == out->farthest ? verdict_of(out->nearest) : AS_DECAN_BEYOND_L1;
         return;
     }
+    if (!is_indirect && bounds_alone) {
+        out->verdict = AS_DECAN_BEYOND_L1;
+        return;
+    }
     /* Slower than any level's streams, and more than arithmetic explains. Elements here and there
      * are waited for; what goes by steps is fetched ahead, and slower than others of its level. */
     out->verdict = is_indirect ? AS_DECAN_LATENCY : verdict_of(out->farthest);

@@ -54,6 +54,9 @@ static void tell_level(struct told *told, const struct as_decan_measure *m,
 {
     tell_bounds(told, m, j);
     const double sat = j->ratio.level_sat[j->level];
+    if (j->ratio.orig_again >= as_decan_thresholds.returned)
+        tell(told, "; over data that it has just gone through it is %.2f times as fast",
+             j->ratio.orig_again);
     if (!isnan(sat) && j->verdict != AS_DECAN_LATENCY)
         tell(told, "; moving them from %s alone takes %.0f %% of the time",
              assay_predict_level_name(j->level), 100 * fmin(sat, 1));

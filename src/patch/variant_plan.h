@@ -78,7 +78,7 @@ enum { AS_VARIANT_NOTE_LOADS = 1 << 15 }; /* it is read; below: bytes */
 enum as_variant_flag {
     AS_VARIANT_FAULTED = 1 << 0,  /* ended by a fault */
     AS_VARIANT_ENDLESS = 1 << 1,  /* ended by its timer */
-    AS_VARIANT_SWITCHED = 1 << 2, /* the thread left the processor, or waited for a page */
+    AS_VARIANT_SWITCHED = 1 << 2, /* the thread left the processor, or the kernel gave it a page */
     AS_VARIANT_HELD = 1 << 3,     /* what it writes may be what it reads addresses from: not run */
     AS_VARIANT_WIDE = 1 << 4,     /* it writes too much: not run */
     AS_VARIANT_SLICED = 1 << 5    /* so many iterations of an instance, not all of it */

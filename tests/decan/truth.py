@@ -4,9 +4,11 @@
 
 truth.py recorded JUDGE FILE           judges what was measured once anew (TAP)
 truth.py held JUDGE FILE               the same of loops that no rule was made with
+truth.py unseen JUDGE FILE             and of a second set of those
+truth.py later JUDGE FILE              and of a third
 truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data
      [--repeat N] [--only NAME,..]     that lie in each level of this machine: OUT/measured.tsv
-     [--level L]... [--machine TABLE] [--held, --unseen: those that no rule was made with]
+     [--level L]... [--machine TABLE] [--held, --unseen, --later: those that no rule was made with]
 truth.py count JUDGE FILE              how many verdicts are right
 
 A verdict is right when it is one of those that the case allows; a case that allows two says why.
@@ -168,6 +170,24 @@ def unseen():
     ])
 
 
+def later():
+    """A third set (src/later.c), written when the rules were what they are, before it was run."""
+    far = {"L3": "L3", "RAM": "RAM"}
+    near = ("L1", "L2")
+    return expand([
+        ("differ", "f64", far),
+        ("differ", "sse", far),
+        ("reversed", "f64", {"L2": "L2", **far}),
+        ("distances", "f64", {"L2": "L2", **far}),
+        ("distances", "f32", far),
+        ("neighbours", "f64", {"L3": "L3 latency", "RAM": "latency"}),
+        ("nested_roots", "f64", dict.fromkeys(near, "divide chain")),
+        ("products", "f64", dict.fromkeys((*near, "L3"), "chain")),
+        ("mixtures", "f64", dict.fromkeys(near, "compute")),
+        ("quotients", "f64", dict.fromkeys(near, "divide")),
+    ])
+
+
 def expand(table):
     return [Case(kernel, build, level, truth.split())
             for kernel, build, of in table for level, truth in of.items()]
@@ -235,7 +255,8 @@ def build(out):
     for name, flags in BUILDS.items():
         programs[name] = os.path.join(out, f"truth-{name}")
         run(["gcc", "-O2", "-g", "-std=gnu11", *flags, "-o", programs[name],
-             *(os.path.join(HERE, "src", f + ".c") for f in ("main", "kernels", "held", "unseen"))])
+             *(os.path.join(HERE, "src", f + ".c")
+               for f in ("main", "kernels", "held", "unseen", "later"))])
     return programs
 
 
@@ -259,7 +280,8 @@ def shape_of(case, machine):
     iterations = {"L1": 2000, "L2": 8000, "L3": 40000, "RAM": 40000}[case.level]
     if case.kernel in ("list", "list_sum", "lists", "chase", "chase_work"):
         return size, {"L1": 2000, "L2": 6000, "L3": 12000, "RAM": 12000}[case.level]
-    if case.kernel.startswith("gather") or case.kernel in ("update", "scatter", "two_hops"):
+    if case.kernel.startswith("gather") or case.kernel in ("update", "scatter", "two_hops",
+                                                             "neighbours"):
         return size, iterations
     if case.kernel.endswith("_again") or case.kernel == "product":
         return size, 64000
@@ -343,7 +365,8 @@ def measure(args):
     machine = Machine(args.assay)
     programs = build(args.out)
     code = code_of(args.assay, programs, args.machine)
-    all_cases = unseen() if args.unseen else held() if args.held else cases()
+    sets = {"held": held, "unseen": unseen, "later": later}
+    all_cases = next((of() for name, of in sets.items() if getattr(args, name)), None) or cases()
     chosen = [c for c in all_cases if (not args.only or c.kernel in args.only.split(",")) and
               (not args.level or c.level in args.level)]
     with open(os.path.join(args.out, "measured.tsv"), "a" if args.append else "w") as f:
@@ -440,7 +463,34 @@ def recorded_held(judge, path):
     return tap.end()
 
 
+def recorded_unseen(judge, path):
+    """When they were measured first 44 of 48 verdicts were right, 3 of 51 left open (one kernel was
+    not what it was said to be: the compiler had taken its arithmetic out). What was mended then was
+    mended by causes; since then they are a development figure."""
+    tap = Tap()
+    it = Judged(judge, path)
+    tap.point(len(it.loops) >= 50 and all(n == 5 for n in it.loops.values()),
+              "there are 50 loops that were measured five times", it.loops)
+    tap.point(it.is_good(), f"{it.text()}: a second set", lines_of(it.wrong))
+    tap.point(len(it.open) <= (1 - RIGHT) * len(it.rows), "few are left open", lines_of(it.open))
+    return tap.end()
+
+
+def recorded_later(judge, path):
+    """As they were measured first, by the rules of before: 22 of 23. No rule was changed since; the
+    wrong one is a chain on a core that others slowed, of low confidence."""
+    tap = Tap()
+    it = Judged(judge, path)
+    tap.point(len(it.rows) >= 23 and it.is_good(), f"{it.text()}: a third set, at first",
+              lines_of(it.wrong))
+    return tap.end()
+
+
 def main():
+    if len(sys.argv) == 4 and sys.argv[1] == "later":
+        return recorded_later(*sys.argv[2:])
+    if len(sys.argv) == 4 and sys.argv[1] == "unseen":
+        return recorded_unseen(*sys.argv[2:])
     if len(sys.argv) == 4 and sys.argv[1] == "recorded":
         return recorded(*sys.argv[2:])
     if len(sys.argv) == 4 and sys.argv[1] == "held":
@@ -458,6 +508,7 @@ def main():
     p.add_argument("--machine")
     p.add_argument("--held", action="store_true")
     p.add_argument("--unseen", action="store_true")
+    p.add_argument("--later", action="store_true")
     p.add_argument("--append", action="store_true")
     return measure(p.parse_args())
 

@@ -45,5 +45,6 @@ struct kernel {
 extern const struct kernel kernels[];
 extern const struct kernel held_kernels[];   /* held.c */
 extern const struct kernel unseen_kernels[]; /* unseen.c */
+extern const struct kernel later_kernels[];  /* later.c */
 
 #endif

@@ -169,9 +169,8 @@ ALONE static double shuffles(const struct part *p)
     const long n = p->n / 4 * 4;
     for (long i = 0; i < n; i += 4) {
         V s = b[i], t = b[i + 1], u = b[i + 2], w = b[i + 3];
-        SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL
-        SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL
-        a[i] = s + t + u + w;
+        SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL SWAP_ALL
+            SWAP_ALL SWAP_ALL a[i] = s + t + u + w;
     }
     return 0;
 }
@@ -314,8 +313,7 @@ ALONE static double narrow(const struct part *p)
     unsigned x = 7;
     for (long i = 0; i < n; i += 8) {
         __asm__("" : "+r"(x));
-#define BYTE(j)                                                                                    \
-    __asm__ volatile("movb %b1, %0" : "=m"(a[i + j]) : "q"(x));
+#define BYTE(j) __asm__ volatile("movb %b1, %0" : "=m"(a[i + j]) : "q"(x));
         BYTE(0) BYTE(1) BYTE(2) BYTE(3) BYTE(4) BYTE(5) BYTE(6) BYTE(7)
     }
     return 0;
