@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""MPI with OpenMP: one thread of one rank is late, and all others wait, some through others. Waits
-by the trace against the program's own log within 3 %, the middle one of three runs; and whose fault it
-is: that thread's, also what the other rank waited for it.
+"""MPI with OpenMP: one thread of one rank is late, and all others wait, some through others.
+Waits by the trace against the program's own log within 3 %, the middle one of three runs; and whose
+fault it is: that thread's, also what the other rank waited for it.
 
 usage: hybrid.py ASSAY SOURCE DIRECTORY
 """

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds traces of OpenMP to a program that logs its own constructs, in random order: each
-construct of each thread once, in its order; each task begun once, by whom the program says. Its output must be
-what it is without a trace.
+construct of each thread once, in its order; each task begun once, by whom the program says.
 
 usage: teams.py ASSAY DUMP SOURCE DIRECTORY
 """
