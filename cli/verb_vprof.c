@@ -107,6 +107,24 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
     }
 }
 
+/* How threads and ranks share it. */
+static void note_shares(struct as_table *table, struct as_str *text,
+                        const struct assay_vprof_loop *loop)
+{
+    if (loop->reason || loop->timed == 0 || loop->threads < 2)
+        return;
+    as_str_clear(text);
+    if (loop->processes == 1)
+        as_str_appendf(text, "%u threads: the one with most time has %.2f times the mean",
+                       loop->threads, loop->imbalance);
+    else
+        as_str_appendf(text,
+                       "%u processes: the one with most time has %.2f times the mean; a thread "
+                       "in its process up to %.2f times",
+                       loop->processes, loop->imbalance_processes, loop->imbalance_within);
+    as_table_note(table, as_str_z(text));
+}
+
 static int fill_loops(struct shown *it, struct as_table *table, struct assay_error *err)
 {
     for (size_t i = 0; i < it->result->loop_n; i++) {
@@ -119,6 +137,7 @@ static int fill_loops(struct shown *it, struct as_table *table, struct assay_err
             as_table_note(table, as_str_z(&it->name));
         } else if (loop->timed == 0)
             as_table_note(table, "no instance of it was timed");
+        note_shares(table, &it->name, loop);
     }
     return 0;
 }
@@ -283,6 +302,9 @@ static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, 
     as_json_key_u64(json, "cut", loop->cut);
     as_json_key_u64(json, "threads", loop->threads);
     as_json_key_double(json, "imbalance", loop->imbalance);
+    as_json_key_u64(json, "processes", loop->processes);
+    as_json_key_double(json, "imbalance_processes", loop->imbalance_processes);
+    as_json_key_double(json, "imbalance_within", loop->imbalance_within);
     as_json_key(json, "all");
     put_bucket(json, &loop->all);
     as_json_key(json, "buckets");

@@ -5,9 +5,11 @@
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, patch, try, decan or machine for those rows alone, or soak: programs with clones
-# for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3); BENCH_DECAN_ROUNDS=N of verdicts (5);
-# BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that gain nothing (2).
+# profile, advice, patch, try, decan or machine for those rows alone, or soak: programs with
+# clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3); BENCH_DECAN_ROUNDS=N of
+# verdicts (5);
+# BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that
+# gain nothing (2).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 

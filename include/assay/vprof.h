@@ -81,9 +81,11 @@ struct assay_vprof_loop {
     /* Of all that were measured, also where they were too many to look at: in which the thread left
      * the processor; had a major fault. */
     uint64_t switched, faulted;
-    uint64_t cut; /* begun and not ended, or the other way round */
-    unsigned threads;
-    double imbalance; /* most ticks of a thread to their mean; 1: balanced */
+    uint64_t cut;                /* begun and not ended, or the other way round */
+    unsigned threads, processes; /* that were in it */
+    /* Most ticks of a thread to their mean, of a process to theirs, of a thread to those of its
+     * process, where that is most; 1: balanced. */
+    double imbalance, imbalance_processes, imbalance_within;
     struct assay_vprof_bucket all;
     struct assay_vprof_bucket *bucket; /* by iterations */
     size_t bucket_n;

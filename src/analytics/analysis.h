@@ -97,7 +97,8 @@ struct as_analysis {
     struct as_path path;
     struct as_efficiency efficiency;
     struct as_messages_count messages;
-    uint64_t unmet_n; /* collective operations that not all members left */
+    uint64_t violated_n; /* messages that were received before they were sent, by the clocks */
+    uint64_t unmet_n;    /* collective operations that not all members left */
     uint64_t events_n;
     uint64_t broken_n; /* records that make no sense where they stand */
     int64_t begin_ns, end_ns;

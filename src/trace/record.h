@@ -122,7 +122,7 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(RELEASE, "release", "u")    /* address */                                                    \
     X(SAMPLE, "sample", "ul")     /* address, callers */                                           \
     X(CALLERS, "callers", "l")    /* of the enter before; the first as difference to that of the   \
-                                     latest CALLERS of the block */                                        \
+                                     latest CALLERS of the block */                                \
     X(EVENT, "event", "uu")       /* name, bits of a double */                                     \
     X(COUNTER, "counter", "us")   /* name, value */                                                \
     X(LOST, "lost", "u")          /* so many records are missing here */                           \
@@ -133,7 +133,9 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(FORK, "fork", "u")           /* child's pid */                                               \
     X(EXEC, "exec", "t")           /* path */                                                      \
     X(REPEATED, "repeated", "uuu") /* of the call that is open: it stands for so many that found   \
-                                      nothing; ticks within all, and within the longest */
+                                      nothing; ticks within all, and within the longest */         \
+    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's at that moment, uncertainty in ns   \
+                                        */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };

@@ -18,6 +18,7 @@
 #include "vprof/line.h"
 #include "vprof/paths.h"
 #include "vprof/period.h"
+#include "vprof/shares.h"
 #include "vprof/timed.h"
 
 #define PILOT_EVERY    1000u
@@ -29,14 +30,13 @@
 
 /* ---- Sums ---------------------------------------------------------------------------------- */
 
-/* Of all threads; `*most` of one. */
+/* Of all threads. */
 static struct as_patch_total sum_of(const struct as_instances *all, uint32_t loop,
-                                    unsigned *threads, uint64_t *most)
+                                    unsigned *threads)
 {
     struct as_patch_total sum = {0};
     const size_t loops = (size_t)all->plan->loop.n;
     *threads = 0;
-    *most = 0;
     for (size_t at = loop; at < all->total.n; at += loops) {
         const struct as_patch_total *one = &all->total.at[at];
         sum.instances += one->instances;
@@ -46,7 +46,6 @@ static struct as_patch_total sum_of(const struct as_instances *all, uint32_t loo
         sum.switched += one->switched;
         sum.faulted += one->faulted;
         *threads += one->instances > 0;
-        *most = one->ticks > *most ? one->ticks : *most;
     }
     return sum;
 }
@@ -65,12 +64,11 @@ static struct as_period period_of(const struct as_timed *timed, const struct as_
                             .fences = timed->fences,
                             .most = most > 0 ? most : OVERHEAD_USUAL};
     unsigned threads;
-    uint64_t longest;
     as_vec_foreach (&timed->loop, at) {
         if (at->number == ASSAY_NONE)
             continue;
         const struct as_entries seen = as_instances_entries(all, at->number);
-        const struct as_patch_total sum = sum_of(all, at->number, &threads, &longest);
+        const struct as_patch_total sum = sum_of(all, at->number, &threads);
         const double n = (double)sum.instances * seen.entries / seen.measured;
         loop[out.n++] =
             (struct as_period_loop){n / (threads ? threads : 1), seen.threads / seen.entries};
@@ -203,8 +201,8 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
 {
     struct assay_vprof_loop *out = &loop->it;
     struct as_instance *it;
-    uint64_t most;
-    const struct as_patch_total sum = sum_of(all, loop->number, &out->threads, &most);
+    struct as_shares shares;
+    const struct as_patch_total sum = sum_of(all, loop->number, &out->threads);
     size_t n = of_one_loop(all, loop->number, &it);
     out->timed = n;
     out->switched = sum.switched;
@@ -222,8 +220,11 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
     out->instances =
         out->is_counted && !out->is_exact ? seen.entries : (double)sum.instances * each;
     out->iterations = (double)sum.trips * each;
-    out->imbalance =
-        out->threads && sum.ticks ? (double)most * out->threads / (double)sum.ticks : 1;
+    AS_TRY(as_shares_find(all, loop->number, &shares, err));
+    out->processes = shares.processes;
+    out->imbalance = shares.by_thread;
+    out->imbalance_processes = shares.by_process;
+    out->imbalance_within = shares.within;
     return put_all(out, all, n, tick->cycles, loop->number, err);
 }
 
@@ -232,8 +233,7 @@ static const char *why_not(const struct as_instances *all, const struct as_timed
 {
     const struct as_patch_loop *planned = as_patch_at(all->plan, &all->plan->loop);
     unsigned threads;
-    uint64_t most;
-    return sum_of(all, loop->number, &threads, &most).instances
+    return sum_of(all, loop->number, &threads).instances
                ? NULL
                : as_instances_why_not(all, planned[loop->number].region);
 }

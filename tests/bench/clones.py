@@ -61,7 +61,8 @@ class Bench:
         where = str(self.directory) + ".assay"
         said = subprocess.run(
             [self.assay, "vprof", "-q", "--force", "--format", "json",
-             *(options or ("--top", "50")), "-o", where, "--", *words], check=True, capture_output=True, text=True)
+             *(options or ("--top", "50")), "-o", where, "--", *words],
+            check=True, capture_output=True, text=True)
         seconds = subprocess.run(
             [self.assay, "query", "--format", "csv", where,
              "SELECT sum(cpu_ns) / 1e9 FROM thread JOIN process USING (process_id)"

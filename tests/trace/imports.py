@@ -92,7 +92,7 @@ def try_case(assay, mpi, case):
                         f"./{program}", *arguments)
     # When an operation that does not block was complete, and of which communicator a message was,
     # .prv does not say: waits of such programs differ.
-    # When an operation that does not block was complete, and of which communicator a message was,
+    try_formats(assay, name, parallel, case[1] in ("late_sender_large", "late_broadcast"))
 
 
 HEADER = "#Paraver (01/02/2020 at 10:20):1000_us:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
@@ -131,6 +131,46 @@ def try_units(assay):
            f"message, span: {facts}")
 
 
+def try_merged(assay, mpi):
+    """assay behind the launcher: the trace of the merged experiment has the messages between its
+    ranks, each matched."""
+    for old in pathlib.Path(".").glob("m*.assay"):
+        shutil.rmtree(old)
+    run = subprocess.run([f"mpirun.{mpi}", "-n", "2", assay, "trace", "-q", "-o", "m.assay", "--",
+                          "./waits", "late_sender_large", "m.log", "5", "3"], env=ENVIRONMENT,
+                         capture_output=True, text=True, check=False)
+    expect(run.returncode == 0, run.stderr[-400:])
+    for command in (("merge", "m.r0.assay", "m.r1.assay", "-o", "m.assay"),
+                    ("export", "m.assay", "--as", "otf2", "-o", "m.otf2")):
+        shutil.rmtree("m.otf2", ignore_errors=True)
+        run = subprocess.run([assay, *command], capture_output=True, text=True, check=False)
+        expect(run.returncode == 0, f"{command}: {run.stderr}")
+    parallel = run_json(assay, "import", "m.otf2", "--force", "--format", "json", "-o", "n.assay")
+    facts = facts_of(parallel, False, False)
+    expect(facts["message", 0, 1][0] == 5 and facts["matched"] == 5, f"messages: {facts}")
+    expect([row["rank"] for row in parallel["locations"]] == [0, 1], "both ranks")
+
+
+def try_merged_imports(assay):
+    """Processes of two imports have one number: both are in the merged trace."""
+    text = ("#Paraver (01/02/2020 at 10:20):1000_us:1(1):1:1(1:1)\n2:1:1:1:1:{0}:60000019:1\n"
+            "2:1:1:1:1:{1}:60000019:0\n")
+    names = []
+    for number in (1, 2):
+        pathlib.Path(f"own{number}.prv").write_text(text.format(10, 20 * number), encoding="ascii")
+        names.append(f"own{number}.assay")
+        run_json(assay, "import", f"own{number}.prv", "--force", "--format", "json", "-o",
+                 names[-1])
+    run = subprocess.run([assay, "merge", *names, "--force", "-o", "own.assay"],
+                         capture_output=True, text=True, check=False)
+    expect(run.returncode == 0, run.stderr)
+    subprocess.run([assay, "export", "own.assay", "--as", "prv", "-o", "own.prv"], check=True,
+                   capture_output=True)
+    lines = pathlib.Path("own.prv").read_text().splitlines()
+    spans = sorted(int(line.split(":")[5]) for line in lines if line.endswith(":60000019:0"))
+    expect(spans == [10000, 30000], f"both processes: {lines}")
+
+
 def main():
     assay, waits, calls, directory = map(os.path.abspath, sys.argv[1:])
     shutil.rmtree(directory, ignore_errors=True)
@@ -138,12 +178,14 @@ def main():
     os.chdir(directory)
     mpi = next((m for m in ("mpich", "openmpi") if shutil.which(f"mpicc.{m}")), None)
     points = [("files that are no traces", lambda: try_bad(assay)),
-              ("units, lines of several events", lambda: try_units(assay))]
+              ("units, lines of several events", lambda: try_units(assay)),
+              ("two imports, merged", lambda: try_merged_imports(assay))]
     if mpi:
         for name, source in (("waits", waits), ("calls", calls)):
             subprocess.run([f"mpicc.{mpi}", "-O2", "-w", "-o", name, source], check=True)
         points += [(" ".join(case), lambda case=case: try_case(assay, mpi, case))
                    for case in CASES]
+        points.append(("ranks, merged", lambda: try_merged(assay, mpi)))
     failed = 0
     print(f"1..{len(points)}")
     for number, (name, work) in enumerate(points, 1):

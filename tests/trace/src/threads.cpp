@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that wait for each other in known ways, and log when: usage: threads CASE LOG ROUNDS MS
-// A line of the log: KIND ROUND THREAD ENTER LEAVE, in nanoseconds of CLOCK_MONOTONIC.
+// Threads that wait for each other in known ways, and log when: usage: threads CASE[,CASE...] LOG
+// ROUNDS MS. A line of the log: KIND ROUND THREAD ENTER LEAVE, in nanoseconds.
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -21,7 +21,7 @@ struct Line {
 };
 
 static const int threads = 3;
-static int rounds;
+static int rounds, first_round; // each case has rounds of its own
 static long late_ms;
 static std::vector<Line> lines[16];
 
@@ -40,7 +40,7 @@ static void rest(long ms)
 
 static void say(const char *kind, int round, int thread, long long enter, long long leave)
 {
-    lines[thread].push_back({kind, round, thread, enter, leave});
+    lines[thread].push_back({kind, first_round + round, thread, enter, leave});
 }
 
 template <class F> static void timed(const char *kind, int round, int thread, F call)
@@ -56,10 +56,12 @@ template <class F> static void in_threads(F work)
 {
     std::vector<std::thread> team;
     for (int i = 1; i < threads; i++)
-        team.emplace_back(work, i);
+        team.emplace_back([work, i] {
+            timed("thread", 0, i, [&] { work(i); });
+        });
     work(0);
-    for (auto &one : team)
-        one.join();
+    for (int i = 1; i < threads; i++)
+        timed("join", 0, i, [&] { team[i - 1].join(); });
 }
 
 static void with_mutex()
@@ -117,7 +119,7 @@ static void with_barrier()
     in_threads([](int i) {
         for (int r = 0; r < rounds; r++) {
             rest(i == 1 ? late_ms : 1);
-            timed("barrier", r, i, [] { pthread_barrier_wait(&barrier); });
+            timed("thread_barrier", r, i, [] { pthread_barrier_wait(&barrier); });
         }
     });
 }
@@ -130,7 +132,7 @@ static void with_join()
             rest(late_ms);
             say("thread", r, 1, enter, now());
         });
-        timed("join", r, 0, [&] { one.join(); });
+        timed("join", r, 1, [&] { one.join(); });
     }
 }
 
@@ -139,6 +141,7 @@ static void with_join()
 // What each thread of a team does, and when it was done with it.
 template <class F> static void in_team(F work)
 {
+    long long begin = now();
 #pragma omp parallel num_threads(threads)
     {
         int i = omp_get_thread_num();
@@ -146,6 +149,7 @@ template <class F> static void in_team(F work)
         work(i);
         say("part", 0, i, enter, now());
     }
+    say("region", 0, 0, begin, now());
 }
 
 static void with_critical()
@@ -155,7 +159,7 @@ static void with_critical()
             long long enter = now();
 #pragma omp critical(planted)
             {
-                say("lock", r, i, enter, now());
+                say("critical", r, i, enter, now());
                 rest(late_ms);
             }
         }
@@ -220,37 +224,33 @@ static void with_loop()
     });
 }
 
+static const struct {
+    const char *name;
+    void (*run)();
+} cases[] = {
+    {"mutex", with_mutex},
+    {"condition", with_condition},
+    {"semaphore", with_semaphore},
+    {"thread_barrier", with_barrier},
+    {"join", with_join},
+    {"critical", with_critical},
+    {"omp_lock", with_omp_lock},
+    {"serial", [] { with_regions(true); }},
+    {"imbalance", [] { with_regions(false); }},
+    {"omp_barrier", with_omp_barrier},
+    {"loop", with_loop},
+};
+
 int main(int argc, char **argv)
 {
     if (argc != 5)
         return 2;
     rounds = atoi(argv[3]);
     late_ms = atol(argv[4]);
-    const char *name = argv[1];
-    if (!strcmp(name, "mutex"))
-        with_mutex();
-    else if (!strcmp(name, "condition"))
-        with_condition();
-    else if (!strcmp(name, "semaphore"))
-        with_semaphore();
-    else if (!strcmp(name, "thread_barrier"))
-        with_barrier();
-    else if (!strcmp(name, "join"))
-        with_join();
-    else if (!strcmp(name, "critical"))
-        with_critical();
-    else if (!strcmp(name, "omp_lock"))
-        with_omp_lock();
-    else if (!strcmp(name, "serial"))
-        with_regions(true);
-    else if (!strcmp(name, "imbalance"))
-        with_regions(false);
-    else if (!strcmp(name, "omp_barrier"))
-        with_omp_barrier();
-    else if (!strcmp(name, "loop"))
-        with_loop();
-    else
-        return 2;
+    for (char *name = strtok(argv[1], ","); name; name = strtok(nullptr, ","), first_round += rounds)
+        for (auto &one : cases)
+            if (!strcmp(name, one.name))
+                one.run();
     FILE *log = fopen(argv[2], "w");
     for (auto &own : lines)
         for (auto &line : own)
