@@ -201,6 +201,11 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     if (traced->analysis.events_n == 0)
         as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
                          "recorded, or is statically linked");
+    if (traced->analysis.violated_n)
+        as_cli_note(cli,
+                    "trace: %llu messages were received before they were sent, by the clocks of "
+                    "their machines: waits between those are wrong by as much",
+                    (unsigned long long)traced->analysis.violated_n);
     if (rc == 0 && cli->format == AS_FORMAT_TEXT)
         rc = show_text(&view, &sheet, experiment, run_id, err);
     else if (rc == 0)
