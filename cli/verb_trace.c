@@ -17,6 +17,7 @@
 #include "recording.h"
 #include "report/parallel.h"
 #include "sheet.h"
+#include "trace_places.h"
 
 enum {
     TRACE_RANK,
@@ -50,6 +51,7 @@ static const struct as_field columns[TRACE_COLUMNS] = {
 struct trace_view {
     struct as_cli *cli;
     const struct as_traced *traced;
+    struct as_trace_place_list place;
 };
 
 static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
@@ -111,7 +113,7 @@ static int show_parallel(struct trace_view *view, struct assay_experiment *exper
                            .colour = cli->color,
                            .utf8 = assay_report_locale_is_utf8()};
     AS_TRY(show_findings(experiment, run_id, &page, err));
-    AS_TRY(as_parallel_text(&view->traced->sums, &page, NULL, NULL, err));
+    AS_TRY(as_parallel_text(&view->traced->sums, &page, as_trace_place_text, &view->place, err));
     as_page_heading(&page, "Routines");
     return 0;
 }
@@ -166,7 +168,7 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_cell(&facts, "computed_cost_s", as_cell_real(as_traced_cost_ns(traced) / 1e9));
     as_facts_sheet(&facts, "routines", sheet);
     as_json_key(&facts.json, "parallel");
-    as_parallel_json(&traced->sums, &facts.json, NULL, NULL);
+    as_parallel_json(&traced->sums, &facts.json, as_trace_place_text, &view->place);
     as_facts_end(&facts);
 }
 
@@ -192,7 +194,8 @@ static void note_ends(struct as_cli *cli, const struct as_trace *trace)
 static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
                        const struct as_traced *traced, struct assay_error *err)
 {
-    struct trace_view view = {cli, traced};
+    struct trace_view view = {.cli = cli, .traced = traced};
+    int rc = as_trace_place_list_read(experiment, run_id, &traced->analysis, &view.place, err);
     const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
     note_ends(cli, &traced->trace);
     if (traced->analysis.violated_n)
@@ -203,10 +206,17 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     if (traced->analysis.events_n == 0)
         as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
                          "recorded, or is statically linked");
-    if (cli->format == AS_FORMAT_TEXT)
-        return show_text(&view, &sheet, experiment, run_id, err);
-    show_facts(&view, &sheet);
-    return 0;
+    if (traced->analysis.violated_n)
+        as_cli_note(cli,
+                    "trace: %llu messages were received before they were sent, by the clocks of "
+                    "their machines: waits between those are wrong by as much",
+                    (unsigned long long)traced->analysis.violated_n);
+    if (rc == 0 && cli->format == AS_FORMAT_TEXT)
+        rc = show_text(&view, &sheet, experiment, run_id, err);
+    else if (rc == 0)
+        show_facts(&view, &sheet);
+    as_trace_place_list_fini(&view.place);
+    return rc;
 }
 
 /* Facts first: the findings rest on them. */

@@ -100,8 +100,8 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                 <Panel
                     title="Who makes others wait"
                     note={
-                        'Costs go to the first cause: who was late because it waited itself hands ' +
-                        'them on. Elapsed bounds what the run gains if that one comes in time.'
+                        'Costs go to the first cause: who was late because it waited hands them ' +
+                        'on. Elapsed bounds what the run gains if that one comes in time.'
                     }
                 >
                     <Grid rows={late} name="late" label="Who is late" sort="total_s" />

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sent how much to whom. Few ranks are a table of numbers, many a picture with a line that tells
-// what is under the pointer.
+// Who sent how much to whom. Few ranks are a table of numbers, many a picture with a line that
+// tells what is under the pointer.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type TraceMessages, matrixOf } from '../data/parallel';
@@ -129,7 +129,7 @@ function Picture({ matrix, of }: { matrix: Matrix; of: Of }) {
                 <canvas
                     ref={canvas}
                     role="img"
-                    aria-label={`Messages between ${n} ranks; the table of messages has the numbers`}
+                    aria-label={`Messages between ${n} ranks; its table has the numbers`}
                     onPointerMove={tell}
                     onPointerLeave={() => setTold('')}
                 />

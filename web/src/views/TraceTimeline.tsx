@@ -41,10 +41,11 @@ export function tellBin(lane: Lane, bin: number, binS: number): string {
         .filter(one => one.value > 0)
         .sort((a, b) => b.value - a.value)
         .map(one => `${one.title} ${percent(one.value)}`);
-    const path = (lane.path[bin] ?? 0) / 10;
+    const part = (lane.path[bin] ?? 0) / 10;
+    const path = part ? `; on the critical path ${percent(part)}` : '';
     return (
         `${lane.location.location}, ${seconds(bin * binS)} to ${seconds((bin + 1) * binS)}: ` +
-        `${shares.join(', ') || 'not there'}${path ? `; on the critical path ${percent(path)}` : ''}`
+        `${shares.join(', ') || 'not there'}${path}`
     );
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where calls of a trace are made, in words: "solve, solve.c:120", as its facts know it. */
+#ifndef AS_CLI_TRACE_PLACES_H
+#define AS_CLI_TRACE_PLACES_H
+
+#include <assay/experiment.h>
+
+#include "analytics/analysis.h"
+
+struct as_trace_place_list {
+    const struct as_analysis *analysis;
+    AS_VEC(char *) text; /* by site; NULL: not known */
+};
+
+/* Of the facts of a run that were made of `analysis`. Release it in any case. Errors: NOMEM, those
+ * of reading. */
+int as_trace_place_list_read(struct assay_experiment *experiment, int64_t run_id,
+                             const struct as_analysis *analysis, struct as_trace_place_list *out,
+                             struct assay_error *err);
+void as_trace_place_list_fini(struct as_trace_place_list *list);
+
+/* An as_parallel_place, whose context is a list. */
+const char *as_trace_place_text(void *list, const struct as_site *site);
+
+#endif
