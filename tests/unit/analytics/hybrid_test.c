@@ -79,14 +79,16 @@ static void define_rank(const char *directory, uint32_t rank)
     close_stream();
 }
 
-/* Its part of the region, and when it came to the end of that. */
+/* Its part of the region up to where it came to the end of that, and its master goes on. */
 static void put_region(uint64_t index, int64_t begin_s, int64_t came_s, int64_t end_s)
 {
-    const uint64_t task[] = {REGION, index, 2}, sync[] = {REGION, AS_TRACE_IMPLIED};
+    const uint64_t task[] = {REGION, index, 2}, region[] = {REGION, 2, 0};
+    if (index == 0)
+        put(AS_TRACE_PARALLEL, begin_s, region, 3);
     put(AS_TRACE_IMPLICIT, begin_s, task, 3);
-    put(AS_TRACE_BARRIER, came_s, sync, 2);
-    put(AS_TRACE_BARRIER_END, end_s, sync, 2);
-    put(AS_TRACE_IMPLICIT_END, end_s, task, 2);
+    put(AS_TRACE_IMPLICIT_END, came_s, task, 2);
+    if (index == 0)
+        put(AS_TRACE_PARALLEL_END, end_s, region, 1);
 }
 
 static void put_barrier(int64_t enter_s, int64_t leave_s)
