@@ -8,6 +8,10 @@
 
 #include "cli.h"
 
+/* Says what the trace of a run says (verb_trace.c). Errors: those of reading. */
+int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                  struct assay_error *err);
+
 /* Whether --as names a format of traces: then --output is a name that is not opened before. */
 bool as_exports_trace(const struct as_arguments *args);
 

@@ -12,6 +12,7 @@
 #include "analytics/traced.h"
 #include "base/error.h"
 #include "base/term.h"
+#include "export_trace.h"
 #include "profiling.h"
 #include "recording.h"
 #include "report/parallel.h"
@@ -207,8 +208,8 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
 }
 
 /* Facts first: the findings rest on them. */
-static int show_trace(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                      struct assay_error *err)
+int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                  struct assay_error *err)
 {
     struct as_traced traced;
     int rc = as_traced_read(experiment, run_id, &traced, err);
@@ -230,7 +231,7 @@ static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
     AS_TRY(as_experiment_create(cli, name, &experiment, err));
     int rc = assay_profile_run(experiment, request, result, err);
     if (rc == 0)
-        rc = show_trace(cli, experiment, result->run_id, err);
+        rc = as_trace_show(cli, experiment, result->run_id, err);
     return as_recording_close(&experiment, name, result->run_id, rc, err);
 }
 

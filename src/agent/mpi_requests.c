@@ -81,12 +81,14 @@ static bool are_noted(const struct as_tracer_thread *thread, const struct as_mpi
 struct as_mpi_note *as_mpi_note_requests(const struct as_mpi_call *call, int n,
                                          const MPI_Request *handle)
 {
-    struct as_mpi_note *note = as_mpi_room_of(call, n, AS_MPI_NOTES);
     struct as_tracer_thread *thread = call->thread;
-    if (!handle || !note || n <= 0)
+    if (!handle || n <= 0)
         return NULL;
-    if (are_noted(thread, note, (size_t)n, handle))
-        return note;
+    if (are_noted(thread, thread->scratch, (size_t)n, handle))
+        return thread->scratch; /* notes are first in it */
+    struct as_mpi_note *note = as_mpi_room_of(call, n, AS_MPI_NOTES);
+    if (!note)
+        return NULL;
     thread->noted_changes = as_keys_changes(&requests);
     for (int i = 0; i < n; i++) {
         note[i].handle = AS_MPI_KEY(handle[i]);

@@ -139,8 +139,14 @@ static int find_causes(struct as_analysis *out)
     struct as_span *span = as_calloc(out->location.n + 1, sizeof *span);
     struct as_causes *causes = NULL;
     int rc = span ? 0 : ASSAY_ERR_NOMEM;
-    for (size_t i = 0; rc == 0 && i < out->location.n; i++)
+    bool has_ranks = false;
+    as_vec_foreach (&out->location, location)
+        has_ranks |= location->rank >= 0;
+    for (size_t i = 0; rc == 0 && i < out->location.n; i++) {
         span[i] = out->location.at[i].span;
+        if (has_ranks && out->location.at[i].rank < 0) /* a launcher is not what ends the run */
+            span[i].end_ns = INT64_MIN;
+    }
     if (rc == 0)
         rc = as_causes_new(&causes, &out->waits, span, (uint32_t)out->location.n);
     if (rc == 0)
@@ -190,7 +196,9 @@ static void free_walk(struct as_trace_walk *walk)
     as_vec_fini(&walk->lock);
     as_vec_fini(&walk->joining);
     as_index_fini(&walk->texts);
+    as_vec_fini(&walk->seen);
     as_index_fini(&walk->sites);
+    as_index_fini(&walk->places);
     as_index_fini(&walk->sums);
     as_index_fini(&walk->traffics);
     as_index_fini(&walk->request_rows);

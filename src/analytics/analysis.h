@@ -45,6 +45,8 @@ struct as_site {
     uint32_t group;      /* as_trace_group */
     uint32_t process;    /* whose address it is; AS_WAIT_NOBODY: of all, without an address */
     uint64_t address;    /* of the caller; 0: not known */
+    const char *module;  /* the trace's: file that this lies in; NULL: not known */
+    uint64_t in_file;    /* the address there: the same place in all processes is one site */
 };
 
 struct as_site_sum {
@@ -95,7 +97,8 @@ struct as_analysis {
     struct as_path path;
     struct as_efficiency efficiency;
     struct as_messages_count messages;
-    uint64_t unmet_n; /* collective operations that not all members left */
+    uint64_t violated_n; /* messages that were received before they were sent, by the clocks */
+    uint64_t unmet_n;    /* collective operations that not all members left */
     uint64_t events_n;
     uint64_t broken_n; /* records that make no sense where they stand */
     int64_t begin_ns, end_ns;

@@ -76,26 +76,6 @@ struct as_open_call *as_walk_outermost(struct as_walker *walker)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
-                 const struct as_open_call *frame, uint32_t *out)
-{
-    struct as_site site = {.routine = walk->text.at[frame->routine],
-                           .group = frame->group,
-                           .process = frame->address ? walker->process : AS_WAIT_NOBODY,
-                           .address = frame->address};
-    uint64_t hash = as_hash_mix(as_hash_mix(frame->routine, site.process), site.address);
-    for (struct as_probe probe = as_index_probe(&walk->sites, hash);
-         (*out = as_index_next(&walk->sites, &probe)) != AS_INDEX_NONE;) {
-        const struct as_site *known = &walk->out->site.at[*out];
-        if (known->routine == site.routine && known->process == site.process &&
-            known->address == site.address)
-            return 0;
-    }
-    AS_TRY(as_vec_push(&walk->out->site, site));
-    *out = (uint32_t)(walk->out->site.n - 1);
-    return as_index_add(&walk->sites, hash, *out);
-}
-
 static int find_sum(struct as_trace_walk *walk, uint32_t location, uint32_t site,
                     struct as_site_sum **out)
 {
@@ -130,8 +110,8 @@ static int add_to_sum(struct as_trace_walk *walk, struct as_walker *walker,
         sum->open_n++;
         return 0;
     }
-    sum->time_ns += is_inner ? 0 : ns;
     const int64_t longest_ns = frame->longest_ns ? frame->longest_ns : ns;
+    sum->time_ns += is_inner ? 0 : ns;
     sum->most_ns = longest_ns > sum->most_ns ? longest_ns : sum->most_ns;
     return 0;
 }

@@ -26,6 +26,7 @@ struct pop_sums {
     uint64_t thread_n;
     double outside, outside_most; /* of ranks */
     uint64_t rank_n;
+    int64_t begin_ns, end_ns; /* of all of them */
 };
 
 static void add_pop_process(struct pop_sums *sums, const struct as_location *first, size_t n)
@@ -43,6 +44,10 @@ static void add_pop_process(struct pop_sums *sums, const struct as_location *fir
         sums->in_openmp += (double)(first[i].activity_ns[AS_ACTIVITY_OPENMP] +
                                     first[i].activity_ns[AS_ACTIVITY_THREADS]);
         sums->outside_of_threads += outside;
+        if (first[i].span.begin_ns < sums->begin_ns)
+            sums->begin_ns = first[i].span.begin_ns;
+        if (first[i].span.end_ns > sums->end_ns)
+            sums->end_ns = first[i].span.end_ns;
     }
     sums->thread_n += n;
     if (first->rank >= 0) {
@@ -55,7 +60,7 @@ static void add_pop_process(struct pop_sums *sums, const struct as_location *fir
 /* Where there are ranks, launchers and what else was traced are not the program. */
 static struct pop_sums pop_sums_of(const struct as_analysis *a)
 {
-    struct pop_sums sums = {0};
+    struct pop_sums sums = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
     bool has_ranks = false;
     as_vec_foreach (&a->location, location)
         has_ranks |= location->rank >= 0;
@@ -83,9 +88,10 @@ static void put_mpi_shares(struct as_efficiency *e, const struct pop_sums *s, do
 
 void as_efficiency_of(struct as_analysis *a)
 {
-    const double none = (double)NAN, elapsed = (double)(a->end_ns - a->begin_ns);
+    const double none = (double)NAN;
     struct as_efficiency *e = &a->efficiency;
     const struct pop_sums s = pop_sums_of(a);
+    const double elapsed = s.thread_n ? (double)(s.end_ns - s.begin_ns) : 0;
     *e = (struct as_efficiency){none, none, none, none, none, none, none,
                                 none, none, none, none, none, none};
     if (!(elapsed > 0) || s.thread_n == 0)

@@ -106,7 +106,9 @@ static int add_sites(struct as_trace_facts *f, struct assay_error *err)
                                            .kind = as_trace_group_name(site->group),
                                            .address = site->address
                                                           ? assay_known((int64_t)site->address)
-                                                          : (struct assay_number){0}};
+                                                          : (struct assay_number){0},
+                                           .function_id = f->function_id[i],
+                                           .line_id = f->line_id[i]};
         AS_TRY(assay_experiment_add_trace_site(f->experiment, &row, &f->site_id[i], err));
     }
     return 0;
@@ -254,6 +256,7 @@ static int say_facts(void *context, struct assay_error *err)
     struct as_trace_facts *f = context;
     AS_TRY(add_trace_row(f, err));
     AS_TRY(add_locations(f, err));
+    AS_TRY(as_trace_places(f, err));
     AS_TRY(add_sites(f, err));
     AS_TRY(add_states(f, err));
     AS_TRY(add_timeline(f, err));
@@ -272,12 +275,16 @@ int as_traced_write(struct assay_experiment *experiment, int64_t run_id, int64_t
     f.location_id = as_calloc(traced->analysis.location.n + 1, sizeof *f.location_id);
     f.thread_id = as_calloc(traced->analysis.location.n + 1, sizeof *f.thread_id);
     f.site_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.site_id);
+    f.function_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.function_id);
+    f.line_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.line_id);
     const int rc =
-        f.location_id && f.thread_id && f.site_id
+        f.location_id && f.thread_id && f.site_id && f.function_id && f.line_id
             ? assay_experiment_say(experiment, run_id, AS_ANALYTICS_PASS, say_facts, &f, err)
             : as_error_nomem(err, "facts of a trace");
     as_free(f.location_id);
     as_free(f.thread_id);
     as_free(f.site_id);
+    as_free(f.function_id);
+    as_free(f.line_id);
     return rc;
 }

@@ -387,6 +387,7 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
 static int message_matched(void *context, const struct as_message *message)
 {
     struct as_trace_walk *walk = context;
+    walk->out->violated_n += message->receive.leave_ns < message->send.begin_ns;
     if (walk->watch && walk->watch->message)
         AS_TRY(walk->watch->message(walk->watch->context, message));
     return as_waits_of_message(message, &walk->walker.at[message->receive.location].recent,

@@ -44,7 +44,7 @@ int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err
                             elapsed > 0 ? cost : (double)NAN};
     bool has_threads = false;
     as_vec_foreach (&a->location, location)
-        has_threads |= location->thread > 0;
+        has_threads |= location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel));
     assert(sizeof value / sizeof *value == as_analytics_metric_n);
     for (size_t i = 0; i < as_analytics_metric_n; i++) {
         /* Of ranks that have one thread each they say nothing new. */

@@ -54,6 +54,7 @@ struct as_walker {
 
 struct as_request;
 struct as_lock;
+struct as_site_seen;
 
 struct as_trace_walk {
     const struct as_trace *trace;
@@ -63,15 +64,22 @@ struct as_trace_walk {
     AS_VEC(uint32_t *) routine;      /* by process: by name number the routine, in `text` */
     AS_VEC(const char *) text;
     AS_VEC(uint8_t) gathering; /* by routine: as_gathering_kind; AS_GATHERING_KINDS_N: none */
-    struct as_index texts, sites, sums, traffics, request_rows, lock_rows;
+    struct as_index texts, sites, places, sums, traffics, request_rows, lock_rows;
     struct as_messages *messages;
     struct as_gatherings *collectives;
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;
     AS_VEC(uint32_t) joining; /* locations that wait for a thread's end, or did */
     AS_VEC(struct as_request) request;
+    AS_VEC(struct as_site_seen) seen; /* rows of `sites` */
     uint32_t free_request;
     AS_VEC(struct as_lock) lock;
+};
+
+/* A site as a process sees it. */
+struct as_site_seen {
+    uint32_t routine, process, site;
+    uint64_t address;
 };
 
 /* An operation that goes on after the call that began it. */

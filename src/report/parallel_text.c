@@ -86,7 +86,7 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
     if (isnan(e->parallel))
         return 0;
     as_vec_foreach (&t->sums->analysis->location, location)
-        has_threads |= location->thread > 0;
+        has_threads |= location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel));
     begin_table(t, &table, columns, 2, "Efficiency");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads))

@@ -30,11 +30,15 @@ struct as_trace_stream {
     uint8_t *bytes;                   /* of the block that is read */
     size_t bytes_cap;
     struct as_read cursor;
-    uint64_t tick; /* of the record before */
+    uint64_t tick;   /* of the record before */
+    uint64_t caller; /* the first of the latest CALLERS of the block */
     AS_VEC(uint64_t) list;
     uint64_t tick0;
     int64_t raw0_ns;
     uint64_t ns_per_tick; /* times 2^32 */
+    bool is_shifted;
+    int64_t shift_at_ns, shift_ns;
+    double shift_rate;
     struct as_trace_pair begin, latest;
 };
 
@@ -77,10 +81,17 @@ static int64_t ns_of(const struct as_trace_stream *s, uint64_t ticks)
     return ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
 }
 
+static int64_t shifted_ns(const struct as_trace_stream *s, int64_t raw_ns)
+{
+    const double more = (double)(raw_ns - s->shift_at_ns) * s->shift_rate;
+    return raw_ns + s->shift_ns + (int64_t)more;
+}
+
 static int64_t raw_of(const struct as_trace_stream *s, uint64_t tick)
 {
-    return tick < s->tick0 ? s->raw0_ns - ns_of(s, s->tick0 - tick)
-                           : s->raw0_ns + ns_of(s, tick - s->tick0);
+    const int64_t raw_ns = tick < s->tick0 ? s->raw0_ns - ns_of(s, s->tick0 - tick)
+                                           : s->raw0_ns + ns_of(s, tick - s->tick0);
+    return s->is_shifted ? shifted_ns(s, raw_ns) : raw_ns;
 }
 
 static uint64_t rate_between(const struct as_trace_pair *a, const struct as_trace_pair *b)
@@ -102,7 +113,7 @@ static void set_clock(struct as_trace_stream *s, const struct as_trace_head *hea
     s->ns_per_tick = rate_between(&head->begin, &head->latest);
     if (s->ns_per_tick == 0 && hz >= 10000000 && hz <= UINT64_C(100000000000))
         s->ns_per_tick = (uint64_t)(((unsigned __int128)1000000000 << 32) / hz);
-    if (s->ns_per_tick == 0 || head->clock == AS_TRACE_KERNEL)
+    if (s->ns_per_tick == 0 || head->clock != AS_TRACE_TSC)
         s->ns_per_tick = ONE;
 }
 
@@ -123,7 +134,7 @@ static int check_head(const char *path, const struct as_trace_head *head, size_t
                             "%s: a stream of version %u, of which this assay knows version %u; "
                             "read it with the assay that wrote it",
                             path, head->version, AS_TRACE_VERSION);
-    if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_KERNEL ||
+    if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_GIVEN ||
         !is_time(head->begin.raw_ns) || !is_time(head->latest.raw_ns) ||
         !is_time(head->monotonic_ns) || !is_time(head->real_ns))
         return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its first page makes no sense", path);
@@ -282,6 +293,18 @@ const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_
     return &stream->facts;
 }
 
+void as_trace_stream_shift(struct as_trace_stream *s, int64_t at_ns, int64_t shift_ns, double rate)
+{
+    struct as_trace_stream_facts *f = &s->facts;
+    s->is_shifted = true;
+    s->shift_at_ns = at_ns;
+    s->shift_ns = shift_ns;
+    s->shift_rate = rate;
+    f->shift_ns = shifted_ns(s, f->begin_raw_ns) - f->begin_raw_ns;
+    f->end_raw_ns = shifted_ns(s, f->end_raw_ns);
+    f->begin_raw_ns += f->shift_ns;
+}
+
 /* ---- Events ------------------------------------------------------------------------------- */
 
 static int load_block(struct as_trace_stream *s, struct assay_error *err)
@@ -303,6 +326,7 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     s->facts.damaged_n += (size_t)got < size_b;
     s->cursor = as_read_of(s->bytes, (size_t)got);
     s->tick = place.tick;
+    s->caller = 0;
     return 0;
 }
 
@@ -314,7 +338,7 @@ static int64_t unzigzag(uint64_t value)
 static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
 {
     const uint64_t n = as_read_uleb(&s->cursor);
-    uint64_t value = 0;
+    uint64_t value = out->kind == AS_TRACE_CALLERS ? s->caller : 0;
     if (n > as_read_left(&s->cursor)) { /* each takes a byte at least */
         as_read_fail(&s->cursor);
         return 0;
@@ -325,6 +349,8 @@ static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
         value += (uint64_t)unzigzag(as_read_uleb(&s->cursor));
         s->list.at[i] = value;
     }
+    if (out->kind == AS_TRACE_CALLERS && n)
+        s->caller = s->list.at[0];
     out->list = s->list.at;
     out->list_n = (size_t)n;
     return 0;
@@ -415,7 +441,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
     s->cursor = as_read_of(NULL, 0);
     for (;;) {
         const struct as_read before = s->cursor;
-        const uint64_t tick = s->tick;
+        const uint64_t tick = s->tick, caller = s->caller;
         const size_t next = s->next;
         const int rc = as_trace_stream_next(s, &event, err);
         if (rc <= 0)
@@ -426,6 +452,7 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
         if (s->next == next) {
             s->cursor = before;
             s->tick = tick;
+            s->caller = caller;
         } else { /* it is the first of its block */
             s->next--;
             s->cursor = as_read_of(NULL, 0);

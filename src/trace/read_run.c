@@ -80,6 +80,23 @@ static int name_comm(struct as_trace *trace, struct as_trace_process *p,
     return 0;
 }
 
+static int define_module(struct as_trace_process *p, const struct as_trace_event *e)
+{
+    const struct as_trace_module module = {.start = (uint64_t)e->field[0],
+                                           .size_b = (uint64_t)e->field[1],
+                                           .address = (uint64_t)e->field[2],
+                                           .path = own_text(p, e->text)};
+    return module.path ? as_vec_push(&p->module, module) : ASSAY_ERR_NOMEM;
+}
+
+/* Times far from any clock's are damage. */
+static bool is_relation(const struct as_trace_event *e)
+{
+    const int64_t most = INT64_MAX / 16;
+    return e->field[0] > -most && e->field[0] < most && e->field[1] > -most && e->field[1] < most &&
+           e->field[2] >= 0 && e->field[2] < most;
+}
+
 static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                            const struct as_trace_event *e)
 {
@@ -90,6 +107,13 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
         return define_comm(p, e);
     case AS_TRACE_COMM_NAME:
         return name_comm(trace, p, e);
+    case AS_TRACE_MODULE:
+        return define_module(p, e);
+    case AS_TRACE_RELATED:
+        return is_relation(e)
+                   ? as_vec_push(&p->relation,
+                                 (struct as_trace_relation){e->field[0], e->field[1], e->field[2]})
+                   : 0;
     case AS_TRACE_WORLD:
         p->rank = e->field[0];
         p->size = e->field[1];
@@ -249,6 +273,8 @@ static void close_process(struct as_trace_process *p)
     as_vec_fini(&p->thread);
     as_vec_fini(&p->name);
     as_vec_fini(&p->comm);
+    as_vec_fini(&p->module);
+    as_vec_fini(&p->relation);
     as_vec_fini(&p->owned);
 }
 
@@ -283,6 +309,7 @@ static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *
     leave_out_launchers(trace);
     if (trace->process.n > 1)
         qsort(trace->process.at, trace->process.n, sizeof *trace->process.at, by_rank);
+    as_trace_relate(trace);
     return 0;
 }
 
@@ -316,6 +343,19 @@ struct as_trace_name as_trace_name_of(const struct as_trace_process *process, in
 }
 
 /* The latest of a number: they are not given twice, but for a damaged file. */
+const struct as_trace_module *as_trace_module_of(const struct as_trace_process *process,
+                                                 uint64_t address, uint64_t *in_file)
+{
+    for (size_t i = process->module.n; i-- > 0;) { /* the latest had it last */
+        const struct as_trace_module *module = &process->module.at[i];
+        if (address - module->start < module->size_b) {
+            *in_file = address - module->start + module->address;
+            return module;
+        }
+    }
+    return NULL;
+}
+
 const struct as_trace_comm *as_trace_comm_of(const struct as_trace_process *process, int64_t comm)
 {
     for (size_t i = process->comm.n; i-- > 0;)

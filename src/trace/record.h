@@ -19,8 +19,9 @@
 
 /* The clock of stamps. */
 enum as_trace_clock {
-    AS_TRACE_TSC,   /* the processor's time-stamp counter, which does not change its rate */
-    AS_TRACE_KERNEL /* CLOCK_MONOTONIC_RAW in nanoseconds */
+    AS_TRACE_TSC,    /* the processor's time-stamp counter, which does not change its rate */
+    AS_TRACE_KERNEL, /* CLOCK_MONOTONIC_RAW in nanoseconds */
+    AS_TRACE_GIVEN   /* nanoseconds of another's trace, which was imported */
 };
 
 /* Why nothing more was written. */
@@ -120,7 +121,8 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(ALLOCATE, "allocate", "uu") /* address, bytes */                                             \
     X(RELEASE, "release", "u")    /* address */                                                    \
     X(SAMPLE, "sample", "ul")     /* address, callers */                                           \
-    X(CALLERS, "callers", "l")    /* of the enter before */                                        \
+    X(CALLERS, "callers", "l")    /* of the enter before; the first as difference to that of the   \
+                                     latest CALLERS of the block */                                \
     X(EVENT, "event", "uu")       /* name, bits of a double */                                     \
     X(COUNTER, "counter", "us")   /* name, value */                                                \
     X(LOST, "lost", "u")          /* so many records are missing here */                           \
@@ -131,7 +133,9 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(FORK, "fork", "u")           /* child's pid */                                               \
     X(EXEC, "exec", "t")           /* path */                                                      \
     X(REPEATED, "repeated", "uuu") /* of the call that is open: it stands for so many that found   \
-                                      nothing; ticks within all, and within the longest */
+                                      nothing; ticks within all, and within the longest */         \
+    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's at that moment, uncertainty in ns   \
+                                        */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };

@@ -26,6 +26,8 @@ static struct as_trace_pair read_pair(const struct as_trace_writer *w)
 {
     struct as_trace_pair best = {0};
     uint64_t least = UINT64_MAX;
+    if (w->clock == AS_TRACE_GIVEN)
+        return (struct as_trace_pair){w->tick, (int64_t)w->tick};
     if (w->clock != AS_TRACE_TSC) {
         best.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
         best.tick = (uint64_t)best.raw_ns;
@@ -115,6 +117,7 @@ static int begin_block(struct as_trace_writer *w, int fd, uint64_t number, uint6
     atomic_store(&block->used_b, (uint32_t)sizeof *block);
     atomic_store_explicit(&block->magic, AS_TRACE_BLOCK_MAGIC, memory_order_release);
     w->block = block;
+    w->caller = 0;
     w->at = (uint8_t *)(block + 1);
     w->limit = (uint8_t *)block + AS_TRACE_BLOCK_B - AS_TRACE_SLACK_B;
     w->head->latest = block->at;
@@ -186,9 +189,11 @@ static void fill_head(struct as_trace_writer *w, const struct as_trace_writing *
     head->clock = how->clock;
     head->ring_n = how->ring_n;
     head->tick_hz = how->tick_hz;
+    const bool is_given = how->clock == AS_TRACE_GIVEN;
+    w->tick = how->begin_tick;
     head->begin = head->latest = read_pair(w);
-    head->monotonic_ns = clock_ns(CLOCK_MONOTONIC);
-    head->real_ns = clock_ns(CLOCK_REALTIME);
+    head->monotonic_ns = is_given ? head->begin.raw_ns : clock_ns(CLOCK_MONOTONIC);
+    head->real_ns = is_given ? head->begin.raw_ns : clock_ns(CLOCK_REALTIME);
     copy_name(head->name, sizeof head->name, how->name);
     w->tick = head->begin.tick;
 }
@@ -395,10 +400,12 @@ bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
         list_n < AS_TRACE_BLOCK_B && has_room(w, tick ? tick : w->tick, 10 * list_n + 16);
     if (fits) {
         uint8_t *at = as_trace_lead(w, w->at, kind, tick);
-        uint64_t before = 0;
+        uint64_t before = kind == AS_TRACE_CALLERS ? w->caller : 0;
         for (unsigned i = 0; i < n; i++)
             at = as_trace_number(at, field[i]);
         at = as_trace_number(at, list_n);
+        if (kind == AS_TRACE_CALLERS && list_n)
+            w->caller = list[0];
         for (size_t i = 0; i < list_n; before = list[i++])
             at = as_trace_number(at, as_trace_zigzag((int64_t)(list[i] - before)));
         as_trace_commit(w, at);

@@ -43,6 +43,7 @@ struct as_trace_writer {
     uint64_t records_n;
     _Atomic int64_t *budget_b; /* of the run, shared; NULL: without limit */
     uint64_t handlers_lost;    /* told by the next block */
+    uint64_t caller;           /* the first of the latest CALLERS in this block; 0: there is none */
     /* What is told by the next record of another kind. */
     struct as_trace_polls poll[AS_TRACE_POLLS_N];
     unsigned polls_n;
@@ -61,6 +62,7 @@ struct as_trace_writing {
     uint32_t clock; /* as_trace_clock */
     uint32_t ring_n;
     uint64_t tick_hz;
+    uint64_t begin_tick; /* of AS_TRACE_GIVEN */
     _Atomic int64_t *budget_b;
     const char *name;
 };
@@ -99,6 +101,8 @@ static inline uint64_t as_trace_now(const struct as_trace_writer *w)
     struct timespec t;
     if (w->clock == AS_TRACE_TSC)
         return __rdtsc();
+    if (w->clock == AS_TRACE_GIVEN)
+        return w->tick;
     clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints the calls of a trace as tests/trace/programs log them: for each process and thread a line
- * "process RANK SIZE TID", then one line a call of MPI, with its messages. With "teams" the records
- * of OpenMP instead: a line "thread TID", then one line each. usage: dump DIRECTORY [teams]
+ * "process RANK SIZE TID", then one line a call of MPI, with its messages; what stands for several
+ * calls is as many lines. With "teams" the records of OpenMP instead: a line "thread TID", then one
+ * line each; with "callers" where calls come from: "ROUTINE ADDRESS FILE+ADDRESS, ...". usage: dump
+ * DIRECTORY [teams|callers]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,6 +23,26 @@ static void show_call(const struct as_trace_event *e)
                f[2], f[3], f[4], f[0], f[1]);
     else
         printf(" %s %" PRId64, as_trace_kind_name(e->kind), f[0]);
+}
+
+static bool only_callers;
+
+static void show_callers(const struct as_trace_process *p, const struct as_trace_event *e)
+{
+    for (size_t i = 0; i < e->list_n; i++) {
+        uint64_t in_file = 0;
+        const struct as_trace_module *module = as_trace_module_of(p, e->list[i], &in_file);
+        printf("%s %" PRIx64 " %s+%" PRIx64, i ? "," : "", e->list[i], module ? module->path : "?",
+               in_file);
+    }
+}
+
+static void show_inside(const struct as_trace_process *p, const struct as_trace_event *e)
+{
+    if (e->kind == AS_TRACE_CALLERS && only_callers)
+        show_callers(p, e);
+    else if (e->kind != AS_TRACE_CALLERS && !only_callers)
+        show_call(e);
 }
 
 static int show_stream(const struct as_trace_process *p, struct as_trace_stream *stream)
@@ -42,8 +64,8 @@ static int show_stream(const struct as_trace_process *p, struct as_trace_stream 
                 printf("%s\n", as_trace_name_of(p, e.name).text);
         else if (e.kind == AS_TRACE_REPEATED)
             calls = e.repeated.calls;
-        else if (e.kind != AS_TRACE_CALLERS)
-            show_call(&e);
+        else
+            show_inside(p, &e);
     }
     return rc < 0 || as_trace_stream_facts(stream)->damaged_n ||
            as_trace_stream_facts(stream)->lost_n;
@@ -95,8 +117,9 @@ int main(int argc, char **argv)
     struct as_trace trace;
     struct assay_error err;
     int bad = 0;
-    const int teams = argc == 3 && strcmp(argv[2], "teams") == 0;
-    if ((argc != 2 && !teams) || as_trace_open(argv[1], &trace, &err) < 0)
+    const bool teams = argc == 3 && strcmp(argv[2], "teams") == 0;
+    only_callers = argc == 3 && strcmp(argv[2], "callers") == 0;
+    if ((argc != 2 && !teams && !only_callers) || as_trace_open(argv[1], &trace, &err) < 0)
         return 2;
     as_vec_foreach (&trace.process, p) {
         as_vec_foreach (&p->thread, stream)

@@ -79,16 +79,17 @@ static void define_rank(const char *directory, uint32_t rank)
     close_stream();
 }
 
-/* Its part of the region up to where it came to the end of that, and its master goes on. */
+/* Its part of the region, whose end it came to at `came_s`; the first thread opens and ends it. */
 static void put_region(uint64_t index, int64_t begin_s, int64_t came_s, int64_t end_s)
 {
-    const uint64_t task[] = {REGION, index, 2}, region[] = {REGION, 2, 0};
+    const uint64_t region[] = {REGION, 2, 0x1000}, task[] = {REGION, index, 2};
     if (index == 0)
         put(AS_TRACE_PARALLEL, begin_s, region, 3);
     put(AS_TRACE_IMPLICIT, begin_s, task, 3);
     put(AS_TRACE_IMPLICIT_END, came_s, task, 2);
-    if (index == 0)
-        put(AS_TRACE_PARALLEL_END, end_s, region, 1);
+    if (index == 0) /* a little later than who comes last */
+        as_trace_put(&writer, AS_TRACE_PARALLEL_END, zero_tick + (uint64_t)end_s * S + 1000, region,
+                     1);
 }
 
 static void put_barrier(int64_t enter_s, int64_t leave_s)
