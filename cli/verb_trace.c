@@ -184,6 +184,9 @@ static void note_ends(struct as_cli *cli, const struct as_trace *trace)
             refused += facts->end == AS_TRACE_REFUSED;
             number = facts->end == AS_TRACE_REFUSED ? facts->end_errno : number;
         }
+    if (trace->left_out_n)
+        as_cli_note(cli, "trace: %llu processes that are no ranks of MPI are left out",
+                    (unsigned long long)trace->left_out_n);
     if (limited)
         as_cli_note(cli, "trace: the limit of size was reached; %zu threads are recorded in part",
                     limited);

@@ -222,8 +222,8 @@ static int end_part(struct as_trace_walk *walk, struct as_walker *walker, int64_
     struct as_team team = walker->team.at[--walker->team.n];
     walker->is_spare = team.index > 0 && walker->team.n == 0;
     walker->spare_ns = ns;
-    walker->ended_n++;
-    walker->depth[AS_ACTIVITY_OPENMP]++;
+    walker->ended_n += walker->awaits_team;
+    walker->depth[AS_ACTIVITY_OPENMP] += walker->awaits_team;
     return 0;
 }
 
@@ -232,6 +232,8 @@ int as_doing_released(struct as_trace_walk *walk, struct as_walker *walker, int6
     struct as_span *span = &walk->out->location.at[walker->location].span;
     if (walker->ended_n == 0)
         return 0;
+    if (ns < walker->since_ns) /* by another's clock */
+        ns = walker->since_ns;
     AS_TRY(turn_at(walk, walker, ns));
     if (ns > span->end_ns) /* it was there, whatever its stream says last */
         span->end_ns = ns;

@@ -84,35 +84,47 @@ static int open_team(struct as_trace_walk *walk, struct as_walker *walker,
     struct as_open_team team = {.region = event->parallel.region,
                                 .place = (uint64_t)event->parallel.threads,
                                 .master = walker->location,
-                                .begin_ns = event->raw_ns};
+                                .begin_ns = event->raw_ns,
+                                .closed_ns = INT64_MIN};
     AS_TRY(site_in_team(walk, walker, &team, walk->parallel_routine, &team.site));
     if (teams->team.n >= TEAMS_MOST)
         remove_team(teams, &teams->team.at[0]);
     return as_vec_push(&teams->team, team);
 }
 
-/* All have come; its workers have nothing to do from now on. */
+/* When all have come, which a clock may say after its master went on: workers have nothing to do
+ * from then on. */
+static int finish_team(struct as_trace_walk *walk, uint32_t process, struct as_open_team *team)
+{
+    int rc = 0;
+    if (team->closed_ns == INT64_MIN || (int64_t)team->end.member.n < team->threads)
+        return 0;
+    as_vec_foreach (&team->end.member, member)
+        if (rc == 0)
+            rc = as_doing_released(walk, &walk->walker.at[member->location], team->closed_ns);
+    if (rc == 0)
+        rc = as_meeting_end(&team->end, AS_WAIT_OMP_BARRIER, &walk->out->waits);
+    remove_team(&walk->teams.at[process], team);
+    return rc;
+}
+
 static int close_team(struct as_trace_walk *walk, const struct as_walker *walker,
                       const struct as_trace_event *event)
 {
     struct as_open_team *team = find_team(walk, walker->process, event->parallel.region);
     if (!team)
         return 0;
-    int rc = 0;
-    as_vec_foreach (&team->end.member, member)
-        if (rc == 0)
-            rc = as_doing_released(walk, &walk->walker.at[member->location], event->raw_ns);
-    if (rc == 0)
-        rc = as_meeting_end(&team->end, AS_WAIT_OMP_BARRIER, &walk->out->waits);
-    remove_team(&walk->teams.at[walker->process], team);
-    return rc;
+    team->closed_ns = event->raw_ns;
+    return finish_team(walk, walker->process, team);
 }
 
 /* A worker between two regions waited for the one that opens the next. */
 static int begin_part(struct as_trace_walk *walk, const struct as_walker *walker,
                       const struct as_trace_event *event)
 {
-    const struct as_open_team *team = find_team(walk, walker->process, event->parallel.region);
+    struct as_open_team *team = find_team(walk, walker->process, event->parallel.region);
+    if (team && event->parallel.threads < UINT32_MAX)
+        team->threads = event->parallel.threads;
     if (!team || !walker->is_spare || team->master == walker->location ||
         team->begin_ns <= walker->spare_ns)
         return 0;
@@ -126,11 +138,15 @@ static int begin_part(struct as_trace_walk *walk, const struct as_walker *walker
                                                                 .cause_ns = team->begin_ns});
 }
 
-static int end_part(struct as_trace_walk *walk, const struct as_walker *walker,
+static int end_part(struct as_trace_walk *walk, struct as_walker *walker,
                     const struct as_trace_event *event)
 {
     struct as_open_team *team = find_team(walk, walker->process, event->parallel.region);
-    return team ? as_meeting_come(&team->end, walker->location, team->site, event->raw_ns) : 0;
+    walker->awaits_team = team && team->closed_ns == INT64_MIN;
+    if (!team)
+        return 0;
+    AS_TRY(as_meeting_come(&team->end, walker->location, team->site, event->raw_ns));
+    return finish_team(walk, walker->process, team);
 }
 
 static bool is_of_team(int64_t kind)

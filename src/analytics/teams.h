@@ -19,6 +19,8 @@ struct as_open_team {
     uint64_t place;        /* behind the call that began it; 0: not known */
     uint32_t master, site; /* who began it; AS_WAIT_NOBODY: not seen */
     int64_t begin_ns;
+    int64_t threads;                /* 0: nobody said yet */
+    int64_t closed_ns;              /* its master goes on; INT64_MIN: not yet */
     struct as_meeting barrier, end; /* at its barrier; at its end */
 };
 

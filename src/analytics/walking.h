@@ -42,6 +42,7 @@ struct as_walker {
     uint32_t depth[AS_ACTIVITIES_N];
     int64_t since_ns;             /* what it does now it does since then */
     AS_VEC(uint32_t) task;        /* explicit ones that it is in: OpenMP's depth outside of them */
+    bool awaits_team;             /* the region that it is done with goes on */
     uint32_t ended_n;             /* regions that it is done with, and others are not */
     int64_t lock_ns;              /* it waits for a lock since; INT64_MIN: no */
     int64_t handle;               /* of the thread; 0: not known */

@@ -165,6 +165,7 @@ struct as_trace_process {
 struct as_trace {
     AS_VEC(struct as_trace_process) process; /* by rank, then by when they began */
     uint64_t damaged_n;                      /* files and definitions that make no sense */
+    uint64_t left_out_n; /* processes that are no ranks, where others are: launchers */
 };
 
 /* clocks.c: makes times of all processes those of one clock; as_trace_open does. */

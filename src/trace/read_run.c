@@ -263,6 +263,38 @@ static void share_all_clocks(struct as_trace *trace)
     }
 }
 
+static void close_process(struct as_trace_process *p)
+{
+    as_trace_stream_close(&p->definitions);
+    as_vec_foreach (&p->thread, stream)
+        as_trace_stream_close(stream);
+    as_vec_foreach (&p->owned, text)
+        as_free(*text);
+    as_vec_fini(&p->thread);
+    as_vec_fini(&p->name);
+    as_vec_fini(&p->comm);
+    as_vec_fini(&p->module);
+    as_vec_fini(&p->relation);
+    as_vec_fini(&p->owned);
+}
+
+/* Where there are ranks, what is none of them started them (mpirun, shells, daemons): what those do
+ * among themselves is no part of the program. */
+static void leave_out_launchers(struct as_trace *trace)
+{
+    size_t ranks_n = 0, kept = 0;
+    as_vec_foreach (&trace->process, p)
+        ranks_n += p->rank >= 0;
+    as_vec_foreach (&trace->process, p)
+        if (p->rank >= 0 || ranks_n == 0) {
+            trace->process.at[kept++] = *p;
+        } else {
+            close_process(p);
+            trace->left_out_n++;
+        }
+    trace->process.n = kept;
+}
+
 static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *err)
 {
     for (struct dirent *entry; (entry = readdir(dir));)
@@ -274,6 +306,7 @@ static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *
             qsort(p->thread.at, p->thread.n, sizeof *p->thread.at, by_beginning);
     }
     share_all_clocks(trace);
+    leave_out_launchers(trace);
     if (trace->process.n > 1)
         qsort(trace->process.at, trace->process.n, sizeof *trace->process.at, by_rank);
     as_trace_relate(trace);
@@ -293,21 +326,6 @@ int as_trace_open(const char *directory, struct as_trace *out, struct assay_erro
     if (rc < 0)
         as_trace_close(out);
     return rc;
-}
-
-static void close_process(struct as_trace_process *p)
-{
-    as_trace_stream_close(&p->definitions);
-    as_vec_foreach (&p->thread, stream)
-        as_trace_stream_close(stream);
-    as_vec_foreach (&p->owned, text)
-        as_free(*text);
-    as_vec_fini(&p->thread);
-    as_vec_fini(&p->name);
-    as_vec_fini(&p->comm);
-    as_vec_fini(&p->module);
-    as_vec_fini(&p->relation);
-    as_vec_fini(&p->owned);
 }
 
 void as_trace_close(struct as_trace *trace)
