@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <assay/analytics.h>
 #include <assay/merge.h>
 #include <assay/pipeline.h>
 
@@ -90,6 +91,10 @@ static int merge_into(struct as_cli *cli, struct assay_experiment *experiment,
         .context = &stage};
     int rc = assay_merge(experiment, &request, result, err);
 
+    if (rc == 0) { /* what the ranks' traces say together; most have none */
+        rc = assay_analytics_run(experiment, result->run_id, result->run_id, err);
+        rc = rc == ASSAY_ERR_NOT_FOUND ? 0 : rc;
+    }
     if (rc == 0)
         rc = advise_merged(cli, experiment, result->run_id, &stage, err);
     as_stage_end(&stage);

@@ -175,6 +175,18 @@ static int emit_counter(const struct prv_emission *e, int64_t type, int64_t valu
     return 0;
 }
 
+/* Whether it read or wrote is in the name of the call. */
+static void emit_moved(const struct prv_emission *e, int64_t size_b)
+{
+    const struct as_taken_thread *thread = e->thread;
+    const char *text =
+        thread->call.n ? e->t->name.at[thread->call.at[thread->call.n - 1].name - 1].text : "";
+    const int64_t field[] = {
+        thread->fd, size_b, -1, strstr(text, "write") ? AS_TRACE_IS_WRITTEN : AS_TRACE_IS_READ,
+        0,          0,      0,  0};
+    as_maker_put(e->t->maker, thread->made, AS_TRACE_IO, e->ns, field);
+}
+
 static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
 {
     struct as_taken_thread *thread = e->thread;
@@ -216,7 +228,7 @@ static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
         thread->fd = value;
         return 0;
     case AS_PRV_FILE_SIZE:
-        put_record(e, AS_TRACE_IO, thread->fd, value, -1);
+        emit_moved(e, value);
         return 0;
     case AS_PRV_MEMORY_SIZE:
         thread->allocated_b = value;

@@ -91,7 +91,7 @@ static void write_stream(void)
                    {AS_TRACE_IMPLICIT_END, 2, 120, {1, 0}},
                    {AS_TRACE_PARALLEL_END, 1, 130, {1}},
                    {AS_TRACE_ENTER, 1, 140, {1}},
-                   {AS_TRACE_IO, 4, 150, {3, 2 * 512, 2, 0}},
+                   {AS_TRACE_IO, 4, 150, {3, 2 * 512, 2, AS_TRACE_IS_WRITTEN}},
                    {AS_TRACE_LEAVE, 1, 160, {1}},
                    {AS_TRACE_ENTER, 1, 170, {2}},
                    {AS_TRACE_ALLOCATE, 2, 180, {4096, 64}},
@@ -187,6 +187,8 @@ static void test_again(void **state)
         assert_int_equal(event.raw_ns, wanted[at].ns);
         if (wanted[at].field >= 0)
             assert_int_equal(event.field[0], wanted[at].field);
+        if (event.kind == AS_TRACE_IO)
+            assert_int_equal(event.field[3], AS_TRACE_IS_WRITTEN);
         if (event.kind == AS_TRACE_EVENT) {
             double value;
             memcpy(&value, &event.field[1], sizeof value);
