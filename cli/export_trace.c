@@ -6,13 +6,15 @@
 
 #include <assay/report.h>
 
+#include "analytics/traced.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "exchange/otf2.h"
+#include "exchange/perfetto.h"
 #include "exchange/prv.h"
 #include "report/profile.h"
 
-enum { TRACE_AS_PRV = ASSAY_EXPORT_PPROF + 1, TRACE_AS_OTF2 };
+enum { TRACE_AS_PRV = ASSAY_EXPORT_PPROF + 1, TRACE_AS_OTF2, TRACE_AS_PERFETTO };
 
 bool as_exports_trace(const struct as_arguments *args)
 {
@@ -27,8 +29,7 @@ static int name_output(const struct as_cli *cli, const char *ending, struct as_s
     struct as_view stem = as_view_of(given ? given : as_path_last(cli->args.positional[0]));
     if (given && strcmp(given, "-") == 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--output: a trace is more than one file and cannot go to standard "
-                            "output; name one");
+                            "--output: a trace cannot go to standard output; name a file");
     while (stem.n > 1 && stem.p[stem.n - 1] == '/')
         stem.n--;
     if (!given && as_view_ends(stem, ".assay"))
@@ -77,13 +78,23 @@ static int write_otf2(const struct as_cli *cli, const struct as_trace *trace,
     return rc;
 }
 
-int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
-                      struct assay_error *err)
+static int write_perfetto(const struct as_cli *cli, const struct as_trace *trace,
+                          struct assay_error *err)
 {
-    char directory[4096], path[4096 + 8];
-    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
-    snprintf(path, sizeof path, "%s/trace", directory);
-    return as_trace_open(path, out, err);
+    struct as_perfetto_counts counts;
+    struct as_str name = {0};
+    int rc = name_output(cli, ".pftrace", &name, err);
+    if (rc == 0)
+        rc = as_perfetto_write(trace, as_str_z(&name), &counts, err);
+    if (rc == 0)
+        as_cli_note(cli,
+                    "the trace is %s, for ui.perfetto.dev: %llu slices, %llu messages, %llu values "
+                    "of counters; %llu messages have one known side and are left out",
+                    as_str_z(&name), (unsigned long long)counts.slices_n,
+                    (unsigned long long)counts.messages_n, (unsigned long long)counts.values_n,
+                    (unsigned long long)counts.unmatched_n);
+    as_str_fini(&name);
+    return rc;
 }
 
 int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
@@ -103,8 +114,12 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
                             "%s: run %lld has no trace; record one with 'assay trace'",
                             cli->args.positional[0], (long long)run_id);
     AS_TRY(rc);
-    rc = cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV ? write_prv(cli, &trace, err)
-                                                        : write_otf2(cli, &trace, err);
+    if (cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV)
+        rc = write_prv(cli, &trace, err);
+    else if (cli->args.number[AS_OPTION_AS] == TRACE_AS_OTF2)
+        rc = write_otf2(cli, &trace, err);
+    else
+        rc = write_perfetto(cli, &trace, err);
     as_trace_close(&trace);
     return rc;
 }

@@ -7,14 +7,13 @@
 #include <assay/experiment.h>
 
 #include "cli.h"
-#include "trace/read.h"
+
+/* Says what the trace of a run says (verb_trace.c). Errors: those of reading. */
+int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                  struct assay_error *err);
 
 /* Whether --as names a format of traces: then --output is a name that is not opened before. */
 bool as_exports_trace(const struct as_arguments *args);
-
-/* Errors: NOT_FOUND (the run has none), those of reading. */
-int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
-                      struct assay_error *err);
 
 /* Errors: NOT_FOUND (the run has no trace), USAGE, those of reading and writing. */
 int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,

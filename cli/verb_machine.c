@@ -97,6 +97,12 @@ static int measure_table(struct as_cli *cli, const struct assay_host *host, cons
         .progress_fd = as_given(&cli->args, AS_OPTION_QUIET) ? -1 : STDERR_FILENO,
         .stop = &stop_asked};
     AS_TRY(assay_measure_instructions(host, &options, &result, err));
+    if (*result.doubt)
+        as_cli_note(cli, "%s", result.doubt);
+    if (result.is_refused) {
+        cli->status = 1;
+        return 0;
+    }
     as_cli_note(cli,
                 "%zu forms measured (%zu of them while others used the core), %zu refused: %s%s",
                 result.measured_n, result.noisy_n, result.refused_n, table,

@@ -50,11 +50,12 @@ static int take_level(const struct as_cli *cli, struct assay_pipeline_request *r
 static int take_more(const struct as_cli *cli, unsigned *more, struct assay_error *err)
 {
     *more = (as_given(&cli->args, AS_OPTION_RUN_COUNT) ? ASSAY_PIPELINE_COUNT : 0u) |
-            (as_given(&cli->args, AS_OPTION_RUN_INSTANCES) ? ASSAY_PIPELINE_INSTANCES : 0u);
+            (as_given(&cli->args, AS_OPTION_RUN_INSTANCES) ? ASSAY_PIPELINE_INSTANCES : 0u) |
+            (as_given(&cli->args, AS_OPTION_RUN_TRACE) ? ASSAY_PIPELINE_TRACE : 0u);
     if (*more && as_given(&cli->args, AS_OPTION_PID))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--count and --vprof run the command again, and --pid names a process "
-                            "that runs already; let assay start it");
+                            "--count, --vprof and --trace run the command again, and --pid names a "
+                            "process that runs already; let assay start it");
     return 0;
 }
 

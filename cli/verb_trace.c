@@ -3,17 +3,20 @@
  * `assay trace -- CMD...`: runs a command and records what it does and when; shows what each thread
  * spent in which routine.
  */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <assay/report.h>
 
+#include "analytics/traced.h"
 #include "base/error.h"
 #include "base/term.h"
 #include "export_trace.h"
+#include "profiling.h"
 #include "recording.h"
 #include "report/parallel.h"
 #include "sheet.h"
-#include "trace/tally.h"
 
 enum {
     TRACE_RANK,
@@ -46,20 +49,21 @@ static const struct as_field columns[TRACE_COLUMNS] = {
 
 struct trace_view {
     struct as_cli *cli;
-    struct as_trace_tally tally;
-    struct as_parallel parallel;
+    const struct as_traced *traced;
 };
 
 static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct trace_view *view = context;
-    const struct as_trace_sum *sum = &view->tally.sum.at[row];
-    if (sum->process->rank >= 0)
-        cell[TRACE_RANK] = as_cell_signed(sum->process->rank);
-    cell[TRACE_PID] = as_cell_count(sum->process->pid);
-    cell[TRACE_TID] = as_cell_count(sum->tid);
-    cell[TRACE_GROUP] = as_cell_text(as_trace_group_name(sum->name.group));
-    cell[TRACE_ROUTINE] = as_cell_text(sum->name.text);
+    const struct as_routine_sum *routine = &view->traced->routine.at[row];
+    const struct as_site_sum *sum = &routine->sum;
+    const struct as_location *l = &view->traced->analysis.location.at[routine->location];
+    if (l->rank >= 0)
+        cell[TRACE_RANK] = as_cell_signed(l->rank);
+    cell[TRACE_PID] = as_cell_count(view->traced->trace.process.at[l->process].pid);
+    cell[TRACE_TID] = as_cell_count(l->tid);
+    cell[TRACE_GROUP] = as_cell_text(as_trace_group_name(routine->group));
+    cell[TRACE_ROUTINE] = as_cell_text(routine->routine);
     cell[TRACE_CALLS] = as_cell_count(sum->calls_n);
     /* For people microseconds are enough. */
     const int64_t grain = view->cli->format == AS_FORMAT_TEXT ? 1000 : 1;
@@ -67,13 +71,38 @@ static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
     const int64_t most_ns = sum->most_ns - sum->most_ns % grain;
     cell[TRACE_SECONDS] = as_cell_real((double)time_ns / 1e9);
     cell[TRACE_LONGEST] = as_cell_real((double)most_ns / 1e9);
-    cell[TRACE_SENT] = as_cell_signed(sum->sent_b);
-    cell[TRACE_RECEIVED] = as_cell_signed(sum->received_b);
+    cell[TRACE_SENT] = as_cell_count(sum->sent_b);
+    cell[TRACE_RECEIVED] = as_cell_count(sum->received_b);
     cell[TRACE_UNRETURNED] = as_cell_count(sum->open_n);
 }
 
+/* What the trace was asked for: who is late, and what is waited for. */
+static int show_findings(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
+                         struct assay_error *err)
+{
+    struct assay_rows *rows;
+    char number[16];
+    unsigned n = 0;
+    int rc;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT text, workaround FROM v_findings WHERE run_id = ?1"
+                           " AND rule IN ('late', 'waiting_in_turn') ORDER BY rank",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        if (n++ == 0)
+            as_page_heading(page, "Do this first");
+        snprintf(number, sizeof number, "  %u. ", n);
+        as_page_wrap(page, number, assay_rows_text(rows, 0), false);
+        as_page_wrap(page, "     ", assay_rows_text(rows, 1), false);
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
 /* Efficiency, waiting and who makes others wait say more than routines: they come first. */
-static int show_parallel(struct trace_view *view, struct assay_error *err)
+static int show_parallel(struct trace_view *view, struct assay_experiment *experiment,
+                         int64_t run_id, struct assay_error *err)
 {
     struct as_cli *cli = view->cli;
     const size_t width = as_term_layout_width(cli->fd);
@@ -81,21 +110,38 @@ static int show_parallel(struct trace_view *view, struct assay_error *err)
                            .width = width ? width : 80,
                            .colour = cli->color,
                            .utf8 = assay_report_locale_is_utf8()};
-    AS_TRY(as_parallel_text(&view->parallel, &page, NULL, NULL, err));
+    AS_TRY(show_findings(experiment, run_id, &page, err));
+    AS_TRY(as_parallel_text(&view->traced->sums, &page, NULL, NULL, err));
     as_page_heading(&page, "Routines");
     return 0;
 }
 
-static int show_text(struct trace_view *view, const struct as_sheet *sheet, struct assay_error *err)
+/* How many events, and what writing them took: that is computed. */
+static void put_cost(const struct as_traced *traced, struct as_str *out)
+{
+    const struct as_analysis *a = &traced->analysis;
+    const double elapsed_ns = (double)(a->end_ns - a->begin_ns);
+    as_str_appendf(out, "%llu events", (unsigned long long)a->events_n);
+    if (traced->lost_n)
+        as_str_appendf(out, ", %llu lost", (unsigned long long)traced->lost_n);
+    if (isnan(traced->record_ns) || !(elapsed_ns > 0) || !a->events_n)
+        return;
+    as_str_appendf(out,
+                   "; computed: writing them took %.1f ms of all threads together, %.2f %% of the "
+                   "time of the thread with most (%.1f ns each on this machine)",
+                   as_traced_cost_ns(traced) / 1e6,
+                   100 * as_traced_cost_most_ns(traced) / elapsed_ns, traced->record_ns);
+}
+
+static int show_text(struct trace_view *view, const struct as_sheet *sheet,
+                     struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
     struct as_cli *cli = view->cli;
     struct as_str same = {0}, s = {0};
-    AS_TRY(show_parallel(view, err));
+    AS_TRY(show_parallel(view, experiment, run_id, err));
     const int rc = sheet->row_n ? as_sheet_text(cli, sheet, &same, err) : 0;
-    as_str_appendf(&s, "%llu events%s", (unsigned long long)view->tally.events_n, as_str_z(&same));
-    if (view->tally.lost_n)
-        as_str_appendf(&s, ", %llu lost", (unsigned long long)view->tally.lost_n);
-    as_str_appendz(&s, "\n");
+    put_cost(view->traced, &s);
+    as_str_appendf(&s, "%s\n", as_str_z(&same));
     as_cli_styled(cli, AS_STYLE_DIM, as_str_z(&s));
     as_str_fini(&same);
     as_str_fini(&s);
@@ -104,6 +150,7 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet, stru
 
 static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
 {
+    const struct as_traced *traced = view->traced;
     struct as_facts facts;
     if (view->cli->format == AS_FORMAT_CSV) {
         as_sheet_csv_header(view->cli, sheet);
@@ -111,13 +158,15 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
         return;
     }
     as_facts_begin(&facts, view->cli);
-    as_facts_cell(&facts, "events", as_cell_count(view->tally.events_n));
-    as_facts_cell(&facts, "lost", as_cell_count(view->tally.lost_n));
-    as_facts_cell(&facts, "unmatched", as_cell_count(view->tally.unmatched_n));
-    as_facts_cell(&facts, "damaged", as_cell_count(view->tally.damaged_n));
+    as_facts_cell(&facts, "events", as_cell_count(traced->analysis.events_n));
+    as_facts_cell(&facts, "lost", as_cell_count(traced->lost_n));
+    as_facts_cell(&facts, "unmatched", as_cell_count(traced->analysis.broken_n));
+    as_facts_cell(&facts, "damaged", as_cell_count(traced->damaged_n));
+    as_facts_cell(&facts, "record_ns", as_cell_real(traced->record_ns));
+    as_facts_cell(&facts, "computed_cost_s", as_cell_real(as_traced_cost_ns(traced) / 1e9));
     as_facts_sheet(&facts, "routines", sheet);
     as_json_key(&facts.json, "parallel");
-    as_parallel_json(&view->parallel, &facts.json, NULL, NULL);
+    as_parallel_json(&traced->sums, &facts.json, NULL, NULL);
     as_facts_end(&facts);
 }
 
@@ -140,41 +189,34 @@ static void note_ends(struct as_cli *cli, const struct as_trace *trace)
         as_cli_note(cli, "trace: %zu threads are recorded in part: %s", refused, strerror(number));
 }
 
-static int show_tally(struct trace_view *view, const struct as_trace *trace,
-                      struct assay_error *err)
+static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                       const struct as_traced *traced, struct assay_error *err)
 {
-    AS_TRY(as_trace_tally_of(trace, &view->tally, err));
-    const struct as_sheet sheet = {columns, TRACE_COLUMNS, view->tally.sum.n, view, fill_sum_row};
-    int rc = 0;
-    note_ends(view->cli, trace);
-    if (view->tally.events_n == 0)
-        as_cli_note(view->cli, "trace: there are no events: the program called no routine of MPI, "
-                               "or is statically linked");
-    if (view->cli->format == AS_FORMAT_TEXT)
-        rc = show_text(view, &sheet, err);
-    else
-        show_facts(view, &sheet);
-    as_trace_tally_fini(&view->tally);
-    return rc;
+    struct trace_view view = {cli, traced};
+    const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
+    note_ends(cli, &traced->trace);
+    if (traced->analysis.events_n == 0)
+        as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
+                         "recorded, or is statically linked");
+    if (cli->format == AS_FORMAT_TEXT)
+        return show_text(&view, &sheet, experiment, run_id, err);
+    show_facts(&view, &sheet);
+    return 0;
 }
 
-static int show_trace(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                      struct assay_error *err)
+/* Facts first: the findings rest on them. */
+int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                  struct assay_error *err)
 {
-    struct trace_view view = {.cli = cli};
-    struct as_analysis analysis;
-    struct as_trace trace;
-    AS_TRY(as_run_trace_open(experiment, run_id, &trace, err));
-    int rc = as_analyse_trace(&trace, NULL, &analysis, err);
+    struct as_traced traced;
+    int rc = as_traced_read(experiment, run_id, &traced, err);
+    if (rc == 0)
+        rc = as_traced_write(experiment, run_id, run_id, &traced, err);
     if (rc == 0) {
-        rc = as_parallel_gather(&analysis, &view.parallel, err);
-        if (rc == 0) {
-            rc = show_tally(&view, &trace, err);
-            as_parallel_fini(&view.parallel);
-        }
-        as_analysis_fini(&analysis);
+        as_advise_quickly(cli, experiment, run_id);
+        rc = show_traced(cli, experiment, run_id, &traced, err);
     }
-    as_trace_close(&trace);
+    as_traced_fini(&traced);
     return rc;
 }
 
@@ -186,7 +228,7 @@ static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
     AS_TRY(as_experiment_create(cli, name, &experiment, err));
     int rc = assay_profile_run(experiment, request, result, err);
     if (rc == 0)
-        rc = show_trace(cli, experiment, result->run_id, err);
+        rc = as_trace_show(cli, experiment, result->run_id, err);
     return as_recording_close(&experiment, name, result->run_id, rc, err);
 }
 

@@ -107,6 +107,24 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
     }
 }
 
+/* How threads and ranks share it. */
+static void note_shares(struct as_table *table, struct as_str *text,
+                        const struct assay_vprof_loop *loop)
+{
+    if (loop->reason || loop->timed == 0 || loop->threads < 2)
+        return;
+    as_str_clear(text);
+    if (loop->processes == 1)
+        as_str_appendf(text, "%u threads: the one with most time has %.2f times the mean",
+                       loop->threads, loop->imbalance);
+    else
+        as_str_appendf(text,
+                       "%u processes: the one with most time has %.2f times the mean; a thread "
+                       "in its process up to %.2f times",
+                       loop->processes, loop->imbalance_processes, loop->imbalance_within);
+    as_table_note(table, as_str_z(text));
+}
+
 static int fill_loops(struct shown *it, struct as_table *table, struct assay_error *err)
 {
     for (size_t i = 0; i < it->result->loop_n; i++) {
@@ -119,6 +137,7 @@ static int fill_loops(struct shown *it, struct as_table *table, struct assay_err
             as_table_note(table, as_str_z(&it->name));
         } else if (loop->timed == 0)
             as_table_note(table, "no instance of it was timed");
+        note_shares(table, &it->name, loop);
     }
     return 0;
 }
@@ -186,6 +205,9 @@ static void print_how(const struct shown *it)
         what, 100 * result->overhead, result->passed_ns, result->timed_ns,
         100 * result->refused_share);
     print_reasons(it);
+    if (result->overhead_seen >= 0)
+        as_cli_print(it->cli, "The run took %.1f %% more processor time than the first.\n",
+                     100 * result->overhead_seen);
     print_stability(it);
 }
 
@@ -280,6 +302,9 @@ static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, 
     as_json_key_u64(json, "cut", loop->cut);
     as_json_key_u64(json, "threads", loop->threads);
     as_json_key_double(json, "imbalance", loop->imbalance);
+    as_json_key_u64(json, "processes", loop->processes);
+    as_json_key_double(json, "imbalance_processes", loop->imbalance_processes);
+    as_json_key_double(json, "imbalance_within", loop->imbalance_within);
     as_json_key(json, "all");
     put_bucket(json, &loop->all);
     as_json_key(json, "buckets");
@@ -304,6 +329,8 @@ static int show_json(struct shown *it, struct assay_error *err)
     as_json_key_i64(&json, "timed_run", it->result->timed_run);
     as_json_key_u64(&json, "every", it->result->every);
     as_json_key_double(&json, "overhead", it->result->overhead);
+    as_json_key_double(&json, "overhead_seen",
+                       it->result->overhead_seen < 0 ? (double)NAN : it->result->overhead_seen);
     as_json_key_double(&json, "passed_ns", it->result->passed_ns);
     as_json_key_double(&json, "timed_ns", it->result->timed_ns);
     as_json_key_double(&json, "refused_share", it->result->refused_share);

@@ -5,9 +5,11 @@
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, patch, try, decan or machine for those rows alone; BENCH_PATCH_ROUNDS=N of clones
-# (3); BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRY_BUDGET=S seconds of each campaign
-# (90), BENCH_TRY_NULLS=N of those of programs that gain nothing (2).
+# profile, advice, patch, try, decan or machine for those rows alone, or soak: programs with
+# clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3); BENCH_DECAN_ROUNDS=N of
+# verdicts (5);
+# BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that
+# gain nothing (2).
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -471,6 +473,7 @@ of_patch() { # what clones of loops add, to an instance and to whole programs
         cg-* | lmp-* | hpcc-*) unit=x value=$ratio ;;
         long-ident | long-sample:1000) unit=x value=$ratio target=1.02 ;;
         middle-time) unit=x value=$ratio target=1.03 ;;
+        *-stability) unit='' value=$alone target=0.05 ;;
         branch-count | long-count | list-count) unit=x value=$ratio target=1.5 ;;
         short-ident | list-ident) target=1 ;;
         short-sample:1000 | list-sample:1000) target=1.5 ;;
@@ -487,6 +490,12 @@ of_patch() { # what clones of loops add, to an instance and to whole programs
     sed 's/^/  /' "$build/field.said"
 }
 
+of_soak() { # in slices; nothing may differ
+    python3 tests/bench/soak.py "$drivers/bench-clones-run" "$build/src/agent/libassay-agent.so" \
+        "$build/assay" "$drivers/bench-step" "$build/soak" "${SOAK_SECONDS:-600}" ||
+        status=1
+}
+
 of_decan() { # verdicts about loops whose bottleneck is known; figures of the machine are needed
     heading
     rm -rf "$build/verdicts"
@@ -497,7 +506,7 @@ of_decan() { # verdicts about loops whose bottleneck is known; figures of the ma
     python3 $truth count "$drivers/bench-decan-judge" "$build/verdicts/measured.tsv" \
         >"$build/verdicts.said"
     cat "$build/verdicts.said"
-    wrong=$(awk '/verdicts of/ { printf "%.3f", 1 - $1 / $3 }' "$build/verdicts.said")
+    wrong=$(awk '/verdicts are right/ { printf "%.3f", 1 - $4 / $6 }' "$build/verdicts.said")
     number "wrong verdicts, of all" "${wrong:-1}" '' "" 0.05
     decan_programs
 }
@@ -548,6 +557,7 @@ case "${BENCH_ONLY:-}" in
     of_patch
     ;;
 patch) of_patch ;;
+soak) of_soak ;;
 decan) of_decan ;;
 machine) of_machine ;;
 code) of_code ;;

@@ -69,6 +69,7 @@ PARTS = [
     ("Of instances of loops", "data/vprof/metrics.txt", metrics),
     ("Of loops that were counted or timed", "data/trust/metrics.txt", metrics),
     ("Of variants of loops", "data/decan/metrics.txt", metrics),
+    ("Of traced runs", "data/analytics/metrics.txt", metrics),
     ("Of paths of loops on a core", "data/quality/cqa.txt", metrics),
     ("What-ifs", "data/advise/what-ifs.txt", plain),
     ("Checks", "data/advise/checks.txt", plain),

@@ -13,6 +13,7 @@ FORMS = {
     "type": r"(\d+) (.+)",
     "value": r"(\d+) (\d+) (.+)",
     "mpi": r"(\d+) (MPI_\w+)",
+    "call": r"(\d+) (\d+) ([\w* ]+)",
 }
 
 
@@ -36,6 +37,10 @@ def read(path):
     for number, names in rows["does"]:
         if number not in states:
             sys.exit(f"{path}: 'does {number} {names}' is no state")
+    types = {number for number, _ in rows["type"]}
+    for number in [row[0] for row in rows["value"] + rows["call"]]:
+        if number not in types:
+            sys.exit(f"{path}: {number} is no type")
     return rows
 
 
@@ -55,6 +60,8 @@ def main():
                          for name in names.split()])
         table("types", [f'0, {number}, "{label}"' for number, label in rows["type"]])
         table("values", [f'{kind}, {number}, "{label}"' for kind, number, label in rows["value"]])
+        table("calls", [f'{kind}, {number}, "{name}"' for kind, number, names in rows["call"]
+                        for name in names.split()])
         table("routines", [f'0, {number}, "{name}"' for number, name in rows["mpi"]])
 
 

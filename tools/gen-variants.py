@@ -8,8 +8,8 @@ that the program does not know are found here.
 import pathlib
 import sys
 
-VARIANTS = ["rec", "ref", "fp", "ls", "dl1", "fes", "nodiv", "nored", "dl1_ls", "dl1_nodiv",
-            "dl1_nored", "pf4", "pf16", "pf64"]
+VARIANTS = ["rec", "ref", "fp", "ls", "dl1", "fes", "nodiv", "nored", "again", "dl1_ls",
+            "dl1_nodiv", "dl1_nored", "pf4", "pf16", "pf64"]
 SLICES = ["none", "stores", "all"]
 ROLES = ["index", "address", "store", "update", "prefetch", "nop", "division", "reduction", "load",
          "compute_load", "compute"]

@@ -9,8 +9,8 @@ import pathlib
 import sys
 
 NAMES = ["explains", "supplies", "warmed", "apart", "overlaps", "far", "saturated", "impossible",
-         "as_near", "one_at_a_time", "near", "unstable", "instances_few", "instances_enough",
-         "cycles_weak", "cycles_none"]
+         "as_near", "as_doubtful", "sparse", "returned", "unmoved", "one_at_a_time", "near", "unstable",
+         "instances_few", "instances_enough", "cycles_weak", "cycles_none"]
 
 
 def read(path):

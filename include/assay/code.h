@@ -119,9 +119,10 @@ enum assay_loop_bits {
     ASSAY_LOOP_UNRESOLVED = 1 << 1,  /* holds an unresolved indirect jump */
     ASSAY_LOOP_CALLS = 1 << 2,
     ASSAY_LOOP_PATH_LIMIT = 1 << 3, /* more paths than asked for: only the merged view */
-    ASSAY_LOOP_MERGED = 1 << 4,     /* pseudo inner loops made by `continue` were merged in */
-    ASSAY_LOOP_FOLDED = 1 << 5,     /* an old gather/scatter retry loop was folded in */
-    ASSAY_LOOP_UNREACHED = 1 << 6,  /* no way from an entry of the body to it was found */
+    ASSAY_LOOP_MERGED =
+        1 << 4, /* pseudo inner loops, of `continue` or a jump table, were merged in */
+    ASSAY_LOOP_FOLDED = 1 << 5,    /* an old gather/scatter retry loop was folded in */
+    ASSAY_LOOP_UNREACHED = 1 << 6, /* no way from an entry of the body to it was found */
     /* In a nest of hundreds and more, which no compiler makes of a source: the blocks, instructions
      * and lines of inner loops are left out, and paths and streams were not looked for. Holds for
      * the loops around it too. */

@@ -393,7 +393,8 @@ int assay_experiment_detail(struct assay_experiment *experiment, const struct as
 
 /*
  * Takes away what `pass` has said of a run (0: of every run) before it is made anew: its findings,
- * flags, checks, what-ifs, parts of pages, and values of its metrics. What other passes said stays.
+ * flags, checks, what-ifs, parts of pages, values of its metrics, and what it said of a trace. What
+ * other passes said stays.
  */
 int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
                             struct assay_error *err);

@@ -169,6 +169,8 @@ struct assay_instruction_result {
     size_t measured_n, refused_n,
         noisy_n;     /* forms; refused: faulting, not on this processor, ... */
     bool is_stopped; /* there is more to do: the next call goes on */
+    bool is_refused; /* there is no table: `doubt` says why */
+    char doubt[192]; /* why nothing of it is to be trusted: others used the core all the time; "" */
 };
 
 /*

@@ -31,8 +31,9 @@ enum assay_pipeline_level {
 /* Passes beyond level one that start the program again: only where they are asked for, or the level
  * has them. */
 enum assay_pipeline_more {
-    ASSAY_PIPELINE_COUNT = 1 << 0,    /* what its hot functions execute */
-    ASSAY_PIPELINE_INSTANCES = 1 << 1 /* the instances of its hot loops, timed */
+    ASSAY_PIPELINE_COUNT = 1 << 0,     /* what its hot functions execute */
+    ASSAY_PIPELINE_INSTANCES = 1 << 1, /* the instances of its hot loops, timed */
+    ASSAY_PIPELINE_TRACE = 1 << 2      /* who waits for whom, by a trace */
 };
 
 /* ---- Passes ------------------------------------------------------------------------------- */

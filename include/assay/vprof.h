@@ -81,9 +81,11 @@ struct assay_vprof_loop {
     /* Of all that were measured, also where they were too many to look at: in which the thread left
      * the processor; had a major fault. */
     uint64_t switched, faulted;
-    uint64_t cut; /* begun and not ended, or the other way round */
-    unsigned threads;
-    double imbalance; /* most ticks of a thread to their mean; 1: balanced */
+    uint64_t cut;                /* begun and not ended, or the other way round */
+    unsigned threads, processes; /* that were in it */
+    /* Most ticks of a thread to their mean, of a process to theirs, of a thread to those of its
+     * process, where that is most; 1: balanced. */
+    double imbalance, imbalance_processes, imbalance_within;
     struct assay_vprof_bucket all;
     struct assay_vprof_bucket *bucket; /* by iterations */
     size_t bucket_n;
@@ -98,7 +100,8 @@ struct assay_vprof_result {
     int64_t timed_run;                   /* 0: no loop could be timed */
     bool interrupted; /* the user asked for the end (Ctrl-C, SIGTERM) of one of its runs */
     uint32_t every;
-    double overhead;            /* share of the run that timing took: instances times their costs */
+    double overhead;      /* share of the run that timing took: instances times their costs */
+    double overhead_seen; /* processor time beyond the first run's, a share of that; < 0: unknown */
     double passed_ns, timed_ns; /* those costs, measured on this host by the stubs' instructions */
     double refused_share;       /* of the time of all loops chosen */
     double empty_cycles;        /* of an empty instance: subtracted from each */

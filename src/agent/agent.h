@@ -48,6 +48,7 @@ struct as_agent_thread {
     bool confined;       /* by seccomp(2) */
     uint8_t rounds;      /* of destructors, at its end */
     uintptr_t low, high; /* of its stack; 0: not known */
+    const void *maker;   /* code behind the call that made it; NULL: the first thread */
     uint64_t loading_ns; /* in modules_changed: since when they come; 0: they go */
     struct {
         void *at; /* of a client */

@@ -41,7 +41,11 @@ struct as_bare_thread {
     uint64_t pc, again;
     uint64_t base;             /* of its %gs */
     uint64_t stack, stack_end; /* what of it is in use, at most */
+    /* LEAVE answers, where it stands in a clone: where the program's code does what comes next;
+     * AS_BARE_STEP: that may be known an instruction later; 0: not. */
+    uint64_t out;
 };
+#define AS_BARE_STEP 1u
 
 struct as_bare_given {
     uint64_t phdr, phnum, bias; /* of the program */

@@ -153,6 +153,44 @@ static bool is_ours(uint64_t address)
     return false;
 }
 
+/* Where the program's code does what comes next in a clone. Instructions are copied one by one; not
+ * so what is put in between them, where more lies on the stack, and jumps that are no instruction
+ * of the program, whose first byte is another than that of what they stand for. */
+static uint64_t original_of(const struct as_patch_template *t, uint64_t clone, uint64_t bias,
+                            uint64_t pc)
+{
+    const struct as_patch_span *span =
+        (const struct as_patch_span *)as_patch_at(as_patcher.plan, &as_patcher.plan->span) +
+        t->first_span;
+    for (uint32_t i = 0; i < t->spans; i++) {
+        const uint64_t at = pc - clone - span[i].at;
+        if (at >= span[i].size_b)
+            continue;
+        const uint64_t original = span[i].address + bias + at;
+        const bool is_copy =
+            span[i].size_b == span[i].original_b && span[i].depth_b == 0 &&
+            *(const uint8_t *)(uintptr_t)pc == *(const uint8_t *)(uintptr_t)original;
+        return is_copy ? original : AS_BARE_STEP;
+    }
+    return 0;
+}
+
+static uint64_t way_out(uint64_t pc)
+{
+    const struct as_patch_plan *plan = as_patcher.plan;
+    const struct as_patch_region *region = as_patch_at(plan, &plan->region);
+    for (uint64_t r = 0; r < plan->region.n; r++) {
+        const struct as_patch_outcome *outcome = as_patcher_outcome(r);
+        if (outcome->kind != AS_PATCH_DONE || state[r] != REGION_ORIGINAL)
+            continue;
+        if (pc - outcome->plain < region[r].plain.size_b)
+            return original_of(&region[r].plain, outcome->plain, outcome->bias, pc);
+        if (pc - outcome->measured < region[r].measured.size_b)
+            return original_of(&region[r].measured, outcome->measured, outcome->bias, pc);
+    }
+    return 0;
+}
+
 /* A handler that interrupted a clone will return there: the kernel has put the place on the stack,
  * and two words behind it the segments of 64-bit code (struct sigcontext). */
 static bool will_return(const struct as_bare_thread *thread)
@@ -169,6 +207,7 @@ static void leave_thread(struct as_bare_thread *thread)
 {
     struct as_patcher_locals *own = (struct as_patcher_locals *)(uintptr_t)thread->base;
     thread->is_inside = is_ours(thread->pc) || will_return(thread);
+    thread->out = is_ours(thread->pc) && thread->again == thread->pc ? way_out(thread->pc) : 0;
     if (thread->is_inside || thread->base == 0)
         return;
     if (as_bare_is_thread(own))

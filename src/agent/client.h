@@ -30,6 +30,8 @@ struct as_agent_client {
     void (*forked)(void);          /* in the child; as_agent_active() says whether it is observed */
     void (*end)(void);             /* exit, _exit: what is buffered becomes seen. Once */
     /* Less is asked for by most. */
+    /* This thread made one; `maker` is the address behind the call of pthread_create. */
+    void (*thread_made)(const void *maker, const void *function);
     void (*modules_unseen)(void);     /* a dlopen begins whose end is told later: modules_changed */
     void (*thread_named)(void);       /* this thread has a new name */
     void (*thread_missed)(int error); /* one begins that will not be told */

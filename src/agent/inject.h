@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bringing the bare agent (bare.h) into programs from outside: a process of ours follows a program
- * and all that it starts by ptrace(2). A statically linked executable that is measured gets the
- * agent's image when it is executed, before its first instruction; a process that runs already, of
- * whatever kind, gets it now, and is left as it was. The agent is told of threads and forks,
- * signals are passed on, and nothing else is seen.
+ * and all that it starts by ptrace(2). An executable that is measured and has no loader, or that of
+ * another C library than GNU's, gets the agent's image when it is executed, before its first
+ * instruction; a process that runs already, of whatever kind, gets it now, and is left as it was.
+ * The agent is told of threads and forks, signals are passed on, and nothing else is seen.
  */
 #ifndef AS_AGENT_INJECT_H
 #define AS_AGENT_INJECT_H
@@ -12,6 +12,9 @@
 #include <assay/error.h>
 #include <stddef.h>
 #include <sys/types.h>
+
+/* In the path of the loader that preloads the other agent. */
+#define AS_LOADER_PRELOADS "ld-linux-x86-64"
 
 struct as_attach_state;
 struct as_injector {

@@ -19,6 +19,8 @@
 #define WRITE_TRIES 40u
 #define UNDO_TRIES  100u
 #define LEAVE_TRIES 100u
+#define LEAD_TRIES  50u /* then threads that are still in a clone are led out of it */
+#define LEAD_STEPS  24u
 #define STEPS_MOST  8u
 #define DEAF_TRIES  3u
 #define BETWEEN_MS  10u
@@ -309,12 +311,39 @@ static enum as_attach_end undo_jumps(const struct as_injected *it, struct as_att
     }
 }
 
+/* A thread whose loop takes long goes on in the program's code, where that does the same next, or
+ * by an instruction. How many are inside. */
+static int64_t lead_out(const struct as_injected *it, int64_t inside)
+{
+    const struct asked_change asked = {AS_BARE_LEAVE, 0};
+    const uint64_t table = it->given + AS_AGENT_PAGE_B;
+    for (unsigned steps = 0; inside > 0 && steps < LEAD_STEPS; steps++) {
+        const int memory = as_inject_memory(as_hold_living());
+        for (unsigned i = 0; memory >= 0 && i < as_held_n; i++) {
+            struct as_bare_thread thread;
+            if (!as_inject_read(memory, table + i * sizeof thread, &thread, sizeof thread) ||
+                !thread.is_inside)
+                continue;
+            if (thread.out == AS_BARE_STEP)
+                as_hold_step(&as_held[i]);
+            else if (thread.out)
+                as_hold_lead(&as_held[i], thread.out);
+        }
+        if (memory >= 0)
+            close(memory);
+        inside = run_change(it, &asked);
+    }
+    return inside;
+}
+
 /* Until no thread runs a clone; all stand still then. */
 static enum as_attach_end empty_clones(const struct as_injected *it, struct as_attach_state *state)
 {
     for (unsigned tries = 1;; tries++) {
         const struct asked_change asked = {AS_BARE_LEAVE, tries == LEAVE_TRIES};
         int64_t inside = run_change(it, &asked);
+        if (inside > 0 && tries >= LEAD_TRIES)
+            inside = lead_out(it, inside);
         if (inside == 0 && !asked.last) {
             const struct asked_change whole = {AS_BARE_LEAVE, 1};
             for (unsigned i = 0; i < as_held_n; i++)

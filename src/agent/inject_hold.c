@@ -317,6 +317,16 @@ void as_hold_step(struct as_held *it)
     as_hold_look(it);
 }
 
+void as_hold_lead(struct as_held *it, uint64_t pc)
+{
+    struct user_regs_struct regs;
+    if (it->again != it->pc || ptrace(PTRACE_GETREGS, it->tid, NULL, &regs) < 0)
+        return;
+    regs.rip = pc;
+    ptrace(PTRACE_SETREGS, it->tid, NULL, &regs);
+    as_hold_look(it);
+}
+
 void as_hold_release(void)
 {
     for (unsigned i = 0; i < as_held_n; i++) {

@@ -138,6 +138,8 @@ pid_t as_hold_living(void);
 struct as_held *as_hold_leader(int memory);
 /* Runs one instruction, where that leaves no trace. */
 void as_hold_step(struct as_held *it);
+/* It goes on at `pc`. */
+void as_hold_lead(struct as_held *it, uint64_t pc);
 /* Lets all go on: system calls that they waited in begin again. */
 void as_hold_release(void);
 void as_hold_detach(void);

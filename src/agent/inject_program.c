@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/inject.h"
 #include "agent/inject_internal.h"
 
 #define SIGTRAP_BIT (UINT64_C(1) << 4)
@@ -95,8 +96,17 @@ static int open_executable(pid_t pid)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Without a dynamic loader: what has one can take the library. */
-static bool is_static(int fd, Elf64_Ehdr *head)
+/* The loader of the C library that the other agent is written for preloads it. */
+static bool has_preloader(int fd, const Elf64_Phdr *loader)
+{
+    char path[256] = "";
+    const size_t n = loader->p_filesz < sizeof path ? loader->p_filesz : sizeof path - 1;
+    return pread(fd, path, n, (off_t)loader->p_offset) == (ssize_t)n &&
+           strstr(path, AS_LOADER_PRELOADS);
+}
+
+/* Code of this processor that cannot take the library otherwise. */
+static bool takes_image(int fd, Elf64_Ehdr *head)
 {
     if (pread(fd, head, sizeof *head, 0) != sizeof *head ||
         memcmp(head->e_ident, ELFMAG, SELFMAG) != 0 || head->e_ident[EI_CLASS] != ELFCLASS64 ||
@@ -106,7 +116,7 @@ static bool is_static(int fd, Elf64_Ehdr *head)
         Elf64_Phdr segment;
         const off_t at = (off_t)(head->e_phoff + (uint64_t)i * sizeof segment);
         if (pread(fd, &segment, sizeof segment, at) != sizeof segment ||
-            segment.p_type == PT_INTERP)
+            (segment.p_type == PT_INTERP && has_preloader(fd, &segment)))
             return false;
     }
     return true;
@@ -126,7 +136,7 @@ static bool is_wanted(pid_t pid, struct as_agent_control *control)
     const bool wanted = fd >= 0 && fstat(fd, &status) == 0 &&
                         (control->program_inode == 0 || (status.st_ino == control->program_inode &&
                                                          status.st_dev == control->program_dev)) &&
-                        is_static(fd, &head);
+                        takes_image(fd, &head);
     if (fd >= 0)
         close(fd);
     if (!wanted)

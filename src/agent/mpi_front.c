@@ -7,41 +7,22 @@
 #include "agent/mpi_parts.h"
 
 #include <dlfcn.h>
-#include <link.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/loaded.h"
 #include "agent/mpi_front.h"
 
-#define LIBRARIES_MOST 16u
-
-static void *library[LIBRARIES_MOST]; /* that have MPI's routines */
-static unsigned library_n;
+static const char *const prefixes[] = {"libmpi", NULL};
+static struct as_loaded loaded = {.prefix = prefixes}; /* what has MPI's routines */
 static void *real[AS_MPI_ROUTINES_MOST], *real_fortran[AS_MPI_ROUTINES_MOST];
 
 /* ---- Which MPI ---------------------------------------------------------------------------- */
 
-static int note_library(struct dl_phdr_info *info, size_t size_b, void *unused)
-{
-    const char *slash = strrchr(info->dlpi_name, '/');
-    const char *name = slash ? slash + 1 : info->dlpi_name;
-    (void)size_b;
-    (void)unused;
-    if (strncmp(name, "libmpi", 6) != 0 || library_n == LIBRARIES_MOST)
-        return 0;
-    void *handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
-    if (handle)
-        library[library_n++] = handle;
-    return 0;
-}
-
 static void *find_symbol(const char *symbol)
 {
-    void *at = NULL;
-    for (unsigned i = 0; i < library_n && !at; i++)
-        at = dlsym(library[i], symbol);
-    return at ? at : dlsym(RTLD_NEXT, symbol);
+    return as_loaded_find(&loaded, symbol, NULL);
 }
 
 static void *find_data(const char *symbol)
@@ -100,7 +81,7 @@ static void *find_profiling(const char *name)
 
 static void find_all(void)
 {
-    dl_iterate_phdr(note_library, NULL);
+    as_loaded_gather(&loaded);
     for (size_t i = 0; i < as_mpi_routines_n; i++) {
         real[i] = find_symbol(as_mpi_name[i]);
         real_fortran[i] = find_symbol(as_mpi_name_fortran[i]);

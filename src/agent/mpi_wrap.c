@@ -33,15 +33,18 @@ static void leave_poll(struct as_mpi_call *call);
 
 static uint32_t name_of[ROUTINES_N];
 
-/* The first call in a process names the routine; of two at once each does. */
+/* The first call in a process names the routine. Of two threads at once the second finds a number:
+ * a call ends as it began. */
 static uint32_t number_of(unsigned number)
 {
-    const uint32_t known = __atomic_load_n(&name_of[number], __ATOMIC_RELAXED);
+    uint32_t known = __atomic_load_n(&name_of[number], __ATOMIC_RELAXED);
     if (known)
         return known;
     const uint32_t given = as_mpi_hooks->name(routine[number].group, routine[number].name);
-    __atomic_store_n(&name_of[number], given, __ATOMIC_RELAXED);
-    return given;
+    return __atomic_compare_exchange_n(&name_of[number], &known, given, false, __ATOMIC_RELAXED,
+                                       __ATOMIC_RELAXED)
+               ? given
+               : known;
 }
 
 /* ---- Calls -------------------------------------------------------------------------------- */

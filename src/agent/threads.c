@@ -48,6 +48,7 @@ struct begin {
     _Atomic bool taken;
     void *(*function)(void *);
     void *argument;
+    const void *maker;
     uint32_t parent_tid;
     uint64_t stack_size_b;
 };
@@ -72,6 +73,7 @@ static void begin_thread(struct begin *slot)
     uint32_t parent_tid = slot->parent_tid;
     self->high = (uintptr_t)pthread_self();
     self->low = self->high - slot->stack_size_b;
+    self->maker = slot->maker;
     atomic_store(&slot->taken, false);
     self->tid = (pid_t)syscall(SYS_gettid);
     self->parent_tid = (pid_t)parent_tid;
@@ -119,8 +121,8 @@ int as_agent_threads_begin(void)
 }
 
 /* NULL: start it as if we were not here. */
-static struct begin *prepare_thread(const pthread_attr_t *attr, void *(*function)(void *),
-                                    void *argument)
+static struct begin *prepare_thread(const void *maker, const pthread_attr_t *attr,
+                                    void *(*function)(void *), void *argument)
 {
     if (!as_agent_active() || as_agent.control->only_pid)
         return NULL;
@@ -130,6 +132,7 @@ static struct begin *prepare_thread(const pthread_attr_t *attr, void *(*function
         return NULL;
     }
     size_t size_b;
+    begin->maker = maker;
     begin->function = function;
     begin->argument = argument;
     begin->parent_tid = (uint32_t)as_agent_self.tid;
@@ -139,27 +142,38 @@ static struct begin *prepare_thread(const pthread_attr_t *attr, void *(*function
     return begin;
 }
 
+/* Its number is not read where the program has it: the new thread may have freed that. */
+static void tell_made(const void *maker, const void *function)
+{
+    if (as_agent.state == AS_AGENT_READY && !as_agent_is_confined())
+        AS_AGENT_TELL(thread_made, maker, function);
+}
+
 AS_AGENT_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
                                 void *(*function)(void *), void *argument)
 {
-    struct begin *begin = prepare_thread(attr, function, argument);
+    struct begin *begin = prepare_thread(__builtin_return_address(0), attr, function, argument);
     if (!begin)
         return AS_AGENT_REAL(pthread_create)(thread, attr, function, argument);
     int rc = AS_AGENT_REAL(pthread_create)(thread, attr, begin_posix, begin);
     if (rc != 0)
         atomic_store(&begin->taken, false);
+    else
+        tell_made(__builtin_return_address(0), (void *)function);
     return rc;
 }
 
 AS_AGENT_API int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
 {
-    struct begin *begin =
-        prepare_thread(NULL, (void *(*)(void *))(void (*)(void))function, argument);
+    struct begin *begin = prepare_thread(__builtin_return_address(0), NULL,
+                                         (void *(*)(void *))(void (*)(void))function, argument);
     if (!begin)
         return AS_AGENT_REAL(thrd_create)(thread, function, argument);
     int rc = AS_AGENT_REAL(thrd_create)(thread, begin_c11, begin);
     if (rc != thrd_success)
         atomic_store(&begin->taken, false);
+    else
+        tell_made(__builtin_return_address(0), (void *)(void (*)(void))function);
     return rc;
 }
 

@@ -6,6 +6,7 @@
 #include "agent/tracer.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -14,6 +15,7 @@
 
 #include "agent/agent.h"
 #include "agent/callers.h"
+#include "agent/runtime.h"
 #include "base/clock.h"
 
 static struct as_tracer_part *part; /* NULL: not wanted here */
@@ -258,7 +260,30 @@ static struct as_tracer_thread *own_thread(void)
     return as_agent_area(&as_agent_tracer, sizeof(struct as_tracer_thread));
 }
 
-static void end_thread_stream(void)
+/* Threads of runtimes (progress of messages, teams of OpenMP) have a stream when they do something
+ * for the program. */
+static struct as_tracer_thread *threads_between(const void *maker)
+{
+    return as_runtime_owns(maker) ? NULL : enter_routine(AS_TRACER_PTHREAD);
+}
+
+static void tell_thread_begun(void)
+{
+    struct as_tracer_thread *t = threads_between(as_agent_self.maker);
+    const uint64_t field[] = {(uint64_t)pthread_self(), (uint64_t)as_agent_self.parent_tid};
+    if (t)
+        as_trace_put(&t->writer, AS_TRACE_THREAD_BEGIN, as_trace_now(&t->writer), field, 2);
+}
+
+static void tell_thread_made(const void *maker, const void *function)
+{
+    struct as_tracer_thread *t = threads_between(maker);
+    const uint64_t field[] = {0, (uint64_t)(uintptr_t)function};
+    if (t)
+        as_trace_put(&t->writer, AS_TRACE_THREAD_CREATE, as_trace_now(&t->writer), field, 2);
+}
+
+static void close_own_stream(void)
 {
     struct as_tracer_thread *t = own_thread();
     ended = true;
@@ -268,6 +293,14 @@ static void end_thread_stream(void)
     as_trace_writer_close(&t->writer, AS_TRACE_CLOSED);
     drop_scratch(t);
     t->failed = true;
+}
+
+static void end_thread_stream(void)
+{
+    struct as_tracer_thread *t = own ? enter_routine(AS_TRACER_PTHREAD) : NULL;
+    if (t && t->writer.head)
+        as_trace_put(&t->writer, AS_TRACE_THREAD_END, as_trace_now(&t->writer), NULL, 0);
+    close_own_stream();
 }
 
 static void begin_child(void)
@@ -295,7 +328,7 @@ static void begin_child(void)
 /* Others may still write: their streams are whole as they are. */
 static void end_tracer(void)
 {
-    end_thread_stream();
+    close_own_stream();
     lock_definitions();
     as_trace_writer_stamp(&definitions);
     atomic_store_explicit(&defining, 0, memory_order_release);
@@ -303,6 +336,8 @@ static void end_tracer(void)
 
 const struct as_agent_client as_agent_tracer = {.name = AS_TRACER_CLIENT,
                                                 .begin = begin_tracer,
+                                                .thread_begin = tell_thread_begun,
+                                                .thread_made = tell_thread_made,
                                                 .thread_end = end_thread_stream,
                                                 .modules_changed = as_callers_forget,
                                                 .forked = begin_child,

@@ -102,6 +102,16 @@ bool as_variant_record(struct as_variant_area *area, struct as_variant_record *r
 
 /* ---- The variant ----------------------------------------------------------------------------- */
 
+/* Before what is timed of AGAIN the same runs once, so that its data lie as near as they may. */
+static bool go_before(struct as_variant_area *area, const uint8_t *entry, bool writes)
+{
+    const bool ran = as_variant_run_at(area, entry);
+    as_variant_put_frame_back(area);
+    if (writes)
+        as_variant_put_back(area);
+    return ran;
+}
+
 bool as_variant_vary(struct as_variant_area *area, const struct as_patch_variant *variant,
                      struct as_variant_record *record, uint32_t number)
 {
@@ -113,8 +123,11 @@ bool as_variant_vary(struct as_variant_area *area, const struct as_patch_variant
     const bool taken = !writes || as_variant_take(area);
     const unsigned together = as_variant_meet(area, number);
     if (taken) {
+        const uint8_t *entry = as_variants.entry[variant - first];
         as_variant_watch(area);
-        const bool ran = as_variant_run_at(area, as_variants.entry[variant - first]);
+        const bool ran =
+            (variant->kind != AS_VARIANT_AGAIN || go_before(area, entry, writes)) &&
+            as_variant_run_at(area, entry);
         if (as_variant_was_switched(area))
             area->flags |= AS_VARIANT_SWITCHED;
         as_variant_put_frame_back(area);

@@ -54,8 +54,8 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
         struct as_walker walker = {.location = (uint32_t)walk->out->location.n,
                                    .process = p,
                                    .since_ns = f->begin_raw_ns,
-                                   .barrier_ns = INT64_MIN,
-                                   .lock_ns = INT64_MIN};
+                                   .lock_ns = INT64_MIN,
+                                   .join_ns = INT64_MIN};
         AS_TRY(as_vec_push(&walk->out->location, location));
         AS_TRY(as_vec_push(&walk->walker, walker));
     }
@@ -66,12 +66,14 @@ static int prepare_walk(struct as_trace_walk *walk)
 {
     uint32_t unknown;
     AS_TRY(intern_text(walk, "?", &unknown)); /* number 0 */
+    AS_TRY(intern_text(walk, "omp parallel", &walk->parallel_routine));
+    AS_TRY(intern_text(walk, "omp barrier", &walk->barrier_routine));
     for (uint32_t p = 0; p < walk->trace->process.n; p++) {
         AS_TRY(number_routines(walk, &walk->trace->process.at[p]));
         AS_TRY(add_locations(walk, p));
     }
     AS_TRY(as_mpi_new(walk));
-    return as_threads_new(walk);
+    return as_teams_new(walk);
 }
 
 /* ---- The walk -------------------------------------------------------------------------------- */
@@ -126,6 +128,7 @@ static int walk_event(void *context, uint32_t process, uint32_t thread,
         return walker->frame.n ? as_vec_push(&walker->said, said) : 0;
     }
     AS_TRY(as_threads_event(walk, walker, event));
+    AS_TRY(as_teams_event(walk, walker, event));
     return as_doing_event(walk, walker, event);
 }
 
@@ -136,8 +139,14 @@ static int find_causes(struct as_analysis *out)
     struct as_span *span = as_calloc(out->location.n + 1, sizeof *span);
     struct as_causes *causes = NULL;
     int rc = span ? 0 : ASSAY_ERR_NOMEM;
-    for (size_t i = 0; rc == 0 && i < out->location.n; i++)
+    bool has_ranks = false;
+    as_vec_foreach (&out->location, location)
+        has_ranks |= location->rank >= 0;
+    for (size_t i = 0; rc == 0 && i < out->location.n; i++) {
         span[i] = out->location.at[i].span;
+        if (has_ranks && out->location.at[i].rank < 0) /* a launcher is not what ends the run */
+            span[i].end_ns = INT64_MIN;
+    }
     if (rc == 0)
         rc = as_causes_new(&causes, &out->waits, span, (uint32_t)out->location.n);
     if (rc == 0)
@@ -173,6 +182,7 @@ static void free_walk(struct as_trace_walk *walk)
         as_vec_fini(&walker->frame);
         as_vec_fini(&walker->said);
         as_vec_fini(&walker->team);
+        as_vec_fini(&walker->task);
     }
     as_vec_foreach (&walk->routine, routine)
         as_free(*routine);
@@ -181,16 +191,21 @@ static void free_walk(struct as_trace_walk *walk)
     as_vec_fini(&walk->text);
     as_vec_fini(&walk->gathering);
     as_vec_fini(&walk->request);
+    as_vec_foreach (&walk->lock, lock)
+        as_vec_fini(&lock->meeting.member);
     as_vec_fini(&walk->lock);
+    as_vec_fini(&walk->joining);
     as_index_fini(&walk->texts);
+    as_vec_fini(&walk->seen);
     as_index_fini(&walk->sites);
+    as_index_fini(&walk->places);
     as_index_fini(&walk->sums);
     as_index_fini(&walk->traffics);
     as_index_fini(&walk->request_rows);
     as_index_fini(&walk->lock_rows);
     as_messages_free(&walk->messages);
     as_gatherings_free(&walk->collectives);
-    as_gatherings_free(&walk->barriers);
+    as_teams_free(walk);
 }
 
 int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,

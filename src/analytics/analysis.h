@@ -13,18 +13,22 @@
 #include "analytics/waits.h"
 #include "trace/read.h"
 
-/* What a thread does, outermost first: a mutex taken inside MPI_Send is MPI's. */
+/* What a thread does, outermost first: a mutex taken inside MPI_Send is MPI's. Constant, word,
+ * title. */
 #define AS_ACTIVITIES(X)                                                                           \
-    X(COMPUTING, "computing")                                                                      \
-    X(MPI, "MPI")                                                                                  \
-    X(OPENMP, "OpenMP")                                                                            \
-    X(THREADS, "threads and locks")                                                                \
-    X(FILES, "input/output")                                                                       \
-    X(IDLE, "idle")
-#define AS_ACTIVITY_ENUM(name, title) AS_ACTIVITY_##name,
+    X(COMPUTING, "computing", "computing")                                                         \
+    X(MPI, "mpi", "MPI")                                                                           \
+    X(OPENMP, "openmp", "OpenMP")                                                                  \
+    X(THREADS, "threads", "threads and locks")                                                     \
+    X(FILES, "files", "input/output")                                                              \
+    X(IDLE, "idle", "idle")
+#define AS_ACTIVITY_ENUM(name, word, title) AS_ACTIVITY_##name,
 enum as_activity { AS_ACTIVITIES(AS_ACTIVITY_ENUM) AS_ACTIVITIES_N };
 #undef AS_ACTIVITY_ENUM
+const char *as_activity_word(enum as_activity activity);
 const char *as_activity_title(enum as_activity activity);
+/* Of calls of a group of routines (as_trace_group); COMPUTING: they are the program's own work. */
+enum as_activity as_activity_of_group(uint32_t group);
 
 struct as_location {
     uint32_t process, thread; /* places in the trace */
@@ -41,12 +45,15 @@ struct as_site {
     uint32_t group;      /* as_trace_group */
     uint32_t process;    /* whose address it is; AS_WAIT_NOBODY: of all, without an address */
     uint64_t address;    /* of the caller; 0: not known */
+    const char *module;  /* the trace's: file that this lies in; NULL: not known */
+    uint64_t in_file;    /* the address there: the same place in all processes is one site */
 };
 
 struct as_site_sum {
     uint32_t location, site;
-    uint64_t calls_n;
-    int64_t time_ns, most_ns; /* inclusive */
+    uint64_t calls_n, open_n; /* that began; those of them that did not come back */
+    int64_t time_ns;          /* with what they call; a routine within itself counts once */
+    int64_t most_ns;          /* the longest */
     uint64_t sent_b, received_b;
 };
 
@@ -56,13 +63,28 @@ struct as_traffic {
     uint64_t messages_n, size_b;
 };
 
-/* The shares of M. Wagner et al., "A structured approach to performance analysis" (Tools for High
- * Performance Computing 2017; the POP methodology); NAN where they make no sense. */
+/*
+ * The shares of M. Wagner et al., "A structured approach to performance analysis" (Tools for High
+ * Performance Computing 2017; the POP methodology), of hybrid programs after its multiplicative and
+ * additive models; NAN where they make no sense. Threads are all, ranks count by the thread of each
+ * that was there longest, T is the elapsed time.
+ */
 struct as_efficiency {
-    double parallel;     /* mean useful time of processors over the elapsed */
-    double mpi_parallel; /* of ranks: mean time outside MPI of their main threads */
+    /* Multiplicative: the first of each three is the product of the others. */
+    double parallel;      /* mean useful time of threads over T */
+    double balance;       /* mean over most useful */
+    double communication; /* most useful over T */
+    double mpi_parallel;  /* mean time of ranks outside MPI over T */
     double mpi_balance, mpi_communication;
-    double openmp_parallel; /* parallel over mpi_parallel */
+    double openmp_parallel; /* of each: hybrid over MPI */
+    double openmp_balance, openmp_communication;
+    /* Additive: what is lost adds up, where ranks have as many threads each. 1 - parallel is
+     * (1 - mpi_parallel) + (1 - thread), and
+     * 1 - mpi_parallel is (1 - process_balance) + (1 - mpi_communication). */
+    double process_balance; /* 1 - (most - mean outside MPI) / T */
+    double thread;          /* is 1 - (1 - openmp_region) - (1 - serial_region) */
+    double openmp_region;   /* 1 - mean time at barriers, ends of regions and locks over T */
+    double serial_region;   /* threads without a region while their rank computes */
 };
 
 struct as_analysis {
@@ -75,7 +97,8 @@ struct as_analysis {
     struct as_path path;
     struct as_efficiency efficiency;
     struct as_messages_count messages;
-    uint64_t unmet_n; /* collective operations that not all members left */
+    uint64_t violated_n; /* messages that were received before they were sent, by the clocks */
+    uint64_t unmet_n;    /* collective operations that not all members left */
     uint64_t events_n;
     uint64_t broken_n; /* records that make no sense where they stand */
     int64_t begin_ns, end_ns;
@@ -92,6 +115,8 @@ struct as_analysis_watch {
      * call, NULL: in none. */
     int (*stretch)(void *context, uint32_t location, enum as_activity activity, const char *routine,
                    uint32_t group, int64_t begin_ns, int64_t end_ns);
+    /* Until then it had no work: what it was said to compute was being idle. */
+    int (*idle_until)(void *context, uint32_t location, int64_t ns);
     as_message_matched *message;
 };
 

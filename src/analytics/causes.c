@@ -171,7 +171,8 @@ static double hand_on(const struct as_causes *c, const struct as_wait *wait, dou
     uint32_t first = last;
     double waited = 0;
     while (first > floor && last - first < WAITS_LOOKED_AT && waited < length &&
-           wait_at(c, first - 1)->end_ns > even_ns) {
+           wait_at(c, first - 1)->end_ns > even_ns &&
+           wait_at(c, first - 1)->cause != wait->location) { /* the two were even then */
         const struct as_wait *own = wait_at(c, --first);
         waited += (double)(own->end_ns - (own->begin_ns > even_ns ? own->begin_ns : even_ns));
     }

@@ -56,9 +56,9 @@ int as_causes_path(const struct as_causes *causes, struct as_path *out);
 
 /*
  * A wait is put down to whom was waited for, to the call that it came late to; as far as that one
- * had itself waited since the waiting one last waited, to whom it waited for instead, in
- * proportion. The sums of `total_ns` and of all waits that have a cause are equal (but for
- * rounding).
+ * had itself waited since the two were even (the waiting one last waited, or was waited for by the
+ * other), to whom it waited for instead, in proportion. The sums of `total_ns` and of all waits
+ * that have a cause are equal (but for rounding).
  */
 int as_causes_blame(const struct as_causes *causes, struct as_blame_list *out);
 

@@ -6,17 +6,24 @@
 #include "analytics/walking.h"
 #include "base/error.h"
 
-#define TITLED(name, title) title,
-static const char *const titles[AS_ACTIVITIES_N] = {AS_ACTIVITIES(TITLED)};
-#undef TITLED
+#define NAMED(name, word, title) {word, title},
+static const struct {
+    const char *word, *title;
+} activities[AS_ACTIVITIES_N] = {AS_ACTIVITIES(NAMED)};
+#undef NAMED
+
+const char *as_activity_word(enum as_activity activity)
+{
+    return (unsigned)activity < AS_ACTIVITIES_N ? activities[activity].word : "?";
+}
 
 const char *as_activity_title(enum as_activity activity)
 {
-    return (unsigned)activity < AS_ACTIVITIES_N ? titles[activity] : "?";
+    return (unsigned)activity < AS_ACTIVITIES_N ? activities[activity].title : "?";
 }
 
 /* Allocation and what users name are the program's own work. */
-static enum as_activity activity_of_group(uint32_t group)
+enum as_activity as_activity_of_group(uint32_t group)
 {
     switch (group) {
     case AS_TRACE_OF_MPI_POINT:
@@ -43,7 +50,7 @@ static enum as_activity current_activity(const struct as_walker *walker)
     for (unsigned a = AS_ACTIVITY_MPI; a < AS_ACTIVITY_IDLE; a++)
         if (walker->depth[a])
             return (enum as_activity)a;
-    return walker->is_spare ? AS_ACTIVITY_IDLE : AS_ACTIVITY_COMPUTING;
+    return walker->is_spare && walker->task.n == 0 ? AS_ACTIVITY_IDLE : AS_ACTIVITY_COMPUTING;
 }
 
 /* Books what was done until now; what follows may be something else. */
@@ -69,48 +76,43 @@ struct as_open_call *as_walk_outermost(struct as_walker *walker)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
-                 const struct as_open_call *frame, uint32_t *out)
-{
-    struct as_site site = {.routine = walk->text.at[frame->routine],
-                           .group = frame->group,
-                           .process = frame->address ? walker->process : AS_WAIT_NOBODY,
-                           .address = frame->address};
-    uint64_t hash = as_hash_mix(as_hash_mix(frame->routine, site.process), site.address);
-    for (struct as_probe probe = as_index_probe(&walk->sites, hash);
-         (*out = as_index_next(&walk->sites, &probe)) != AS_INDEX_NONE;) {
-        const struct as_site *known = &walk->out->site.at[*out];
-        if (known->routine == site.routine && known->process == site.process &&
-            known->address == site.address)
-            return 0;
-    }
-    AS_TRY(as_vec_push(&walk->out->site, site));
-    *out = (uint32_t)(walk->out->site.n - 1);
-    return as_index_add(&walk->sites, hash, *out);
-}
-
-static int add_to_sum(struct as_trace_walk *walk, uint32_t location, uint32_t site,
-                      const struct as_open_call *frame, int64_t ns)
+static int find_sum(struct as_trace_walk *walk, uint32_t location, uint32_t site,
+                    struct as_site_sum **out)
 {
     uint64_t hash = as_hash_mix(location, site);
-    struct as_site_sum *sum = NULL;
     uint32_t at;
     for (struct as_probe probe = as_index_probe(&walk->sums, hash);
-         !sum && (at = as_index_next(&walk->sums, &probe)) != AS_INDEX_NONE;)
-        if (walk->out->sum.at[at].location == location && walk->out->sum.at[at].site == site)
-            sum = &walk->out->sum.at[at];
-    if (!sum) {
-        AS_TRY(as_vec_push(&walk->out->sum, (struct as_site_sum){location, site, 0, 0, 0, 0, 0}));
-        AS_TRY(as_index_add(&walk->sums, hash, (uint32_t)(walk->out->sum.n - 1)));
-        sum = &walk->out->sum.at[walk->out->sum.n - 1];
+         (at = as_index_next(&walk->sums, &probe)) != AS_INDEX_NONE;) {
+        *out = &walk->out->sum.at[at];
+        if ((*out)->location == location && (*out)->site == site)
+            return 0;
     }
-    const int64_t longest_ns = frame->longest_ns ? frame->longest_ns : ns;
+    AS_TRY(as_vec_push(&walk->out->sum, (struct as_site_sum){.location = location, .site = site}));
+    *out = &walk->out->sum.at[walk->out->sum.n - 1];
+    return as_index_add(&walk->sums, hash, (uint32_t)(walk->out->sum.n - 1));
+}
+
+/* A call that came back after so long, or did not. */
+static int add_to_sum(struct as_trace_walk *walk, struct as_walker *walker,
+                      const struct as_open_call *frame, int64_t ns, bool came_back)
+{
+    struct as_site_sum *sum;
+    uint32_t site;
+    AS_TRY(as_walk_site(walk, walker, frame, &site));
+    AS_TRY(find_sum(walk, walker->location, site, &sum));
+    bool is_inner = false;
+    for (size_t i = 0; i < walker->frame.n && !is_inner; i++)
+        is_inner = walker->frame.at[i].name == frame->name;
     sum->calls_n += frame->calls_n;
-    sum->time_ns += ns;
     sum->sent_b += frame->sent_b;
     sum->received_b += frame->received_b;
-    if (longest_ns > sum->most_ns)
-        sum->most_ns = longest_ns;
+    if (!came_back) {
+        sum->open_n++;
+        return 0;
+    }
+    const int64_t longest_ns = frame->longest_ns ? frame->longest_ns : ns;
+    sum->time_ns += is_inner ? 0 : ns;
+    sum->most_ns = longest_ns > sum->most_ns ? longest_ns : sum->most_ns;
     return 0;
 }
 
@@ -126,7 +128,7 @@ static int enter_routine(struct as_trace_walk *walk, struct as_walker *walker,
     if (event->name >= 0 && (uint64_t)event->name < process->name.n)
         frame.routine = walk->routine.at[walker->process][event->name];
     AS_TRY(turn_at(walk, walker, event->raw_ns));
-    walker->depth[activity_of_group(name.group)]++;
+    walker->depth[as_activity_of_group(name.group)]++;
     return as_vec_push(&walker->frame, frame);
 }
 
@@ -142,9 +144,8 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
 {
     struct as_open_call frame = walker->frame.at[walker->frame.n - 1];
     const int64_t inside_ns = end_of_inside(walker, &frame, ns);
-    uint32_t site;
     AS_TRY(turn_at(walk, walker, inside_ns));
-    walker->depth[activity_of_group(frame.group)]--;
+    walker->depth[as_activity_of_group(frame.group)]--;
     if (walker->frame.n == 1 && walker->said.n) {
         AS_TRY(as_mpi_left(walk, walker, &frame, ns));
         frame.sent_b = walker->frame.at[0].sent_b;
@@ -152,9 +153,8 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
         walker->said.n = 0;
     }
     walker->frame.n--;
-    AS_TRY(as_walk_site(walk, walker, &frame, &site));
     AS_TRY(turn_at(walk, walker, ns));
-    return add_to_sum(walk, walker->location, site, &frame, inside_ns - frame.enter_ns);
+    return add_to_sum(walk, walker, &frame, inside_ns - frame.enter_ns, true);
 }
 
 /* Frames above it were left by other ways: longjmp, an exception, records that were lost. */
@@ -185,23 +185,34 @@ static void repeat_routine(struct as_walker *walker, const struct as_trace_event
 
 /* ---- OpenMP ---------------------------------------------------------------------------------- */
 
+static void leave_openmp(struct as_walker *walker)
+{
+    uint32_t *depth = &walker->depth[AS_ACTIVITY_OPENMP];
+    *depth -= *depth > 0;
+}
+
 /* A worker that comes to its first part of a parallel region had no work before. */
-static int begin_task(struct as_trace_walk *walk, struct as_walker *walker,
+static int begin_part(struct as_trace_walk *walk, struct as_walker *walker,
                       const struct as_trace_event *event)
 {
     struct as_team team = {event->parallel.region, event->parallel.index, event->parallel.threads};
     int64_t *activity = walk->out->location.at[walker->location].activity_ns;
     AS_TRY(turn_at(walk, walker, event->raw_ns));
-    if (team.index > 0 && !walker->has_worked) {
+    if (team.index > 0 && !walker->has_worked && walker->handle == 0) {
         activity[AS_ACTIVITY_IDLE] += activity[AS_ACTIVITY_COMPUTING];
         activity[AS_ACTIVITY_COMPUTING] = 0;
+        if (walk->watch && walk->watch->idle_until)
+            AS_TRY(walk->watch->idle_until(walk->watch->context, walker->location, event->raw_ns));
     }
+    for (; walker->team.n == 0 && walker->ended_n; walker->ended_n--)
+        leave_openmp(walker); /* the end of that region is not in the trace */
     walker->has_worked = true;
     walker->is_spare = false;
     return as_vec_push(&walker->team, team);
 }
 
-static int end_task(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+/* It waits for the others; a worker then has nothing to do. */
+static int end_part(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
     if (walker->team.n == 0) {
         walk->out->broken_n++;
@@ -210,6 +221,53 @@ static int end_task(struct as_trace_walk *walk, struct as_walker *walker, int64_
     AS_TRY(turn_at(walk, walker, ns));
     struct as_team team = walker->team.at[--walker->team.n];
     walker->is_spare = team.index > 0 && walker->team.n == 0;
+    walker->spare_ns = ns;
+    walker->ended_n++;
+    walker->depth[AS_ACTIVITY_OPENMP]++;
+    return 0;
+}
+
+int as_doing_released(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    struct as_span *span = &walk->out->location.at[walker->location].span;
+    if (walker->ended_n == 0)
+        return 0;
+    AS_TRY(turn_at(walk, walker, ns));
+    if (ns > span->end_ns) /* it was there, whatever its stream says last */
+        span->end_ns = ns;
+    walker->ended_n--;
+    walker->spare_ns = ns;
+    leave_openmp(walker);
+    return 0;
+}
+
+/* Whatever it stands at, it computes while it runs a task. */
+static int begin_task(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    AS_TRY(turn_at(walk, walker, ns));
+    AS_TRY(as_vec_push(&walker->task, walker->depth[AS_ACTIVITY_OPENMP]));
+    walker->depth[AS_ACTIVITY_OPENMP] = 0;
+    return 0;
+}
+
+static int end_task(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    AS_TRY(turn_at(walk, walker, ns));
+    if (walker->task.n)
+        walker->depth[AS_ACTIVITY_OPENMP] = walker->task.at[--walker->task.n];
+    return 0;
+}
+
+static int stand_at_barrier(struct as_trace_walk *walk, struct as_walker *walker,
+                            const struct as_trace_event *event)
+{
+    if (event->lock.kind == AS_TRACE_POSIX) /* within a routine */
+        return 0;
+    AS_TRY(turn_at(walk, walker, event->raw_ns));
+    if (event->kind == AS_TRACE_BARRIER)
+        walker->depth[AS_ACTIVITY_OPENMP]++;
+    else
+        leave_openmp(walker);
     return 0;
 }
 
@@ -229,17 +287,15 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
         repeat_routine(walker, event);
         return 0;
     case AS_TRACE_BARRIER:
-        AS_TRY(turn_at(walk, walker, event->raw_ns));
-        walker->depth[AS_ACTIVITY_OPENMP]++;
-        return 0;
     case AS_TRACE_BARRIER_END:
-        AS_TRY(turn_at(walk, walker, event->raw_ns));
-        if (walker->depth[AS_ACTIVITY_OPENMP])
-            walker->depth[AS_ACTIVITY_OPENMP]--;
-        return 0;
+        return stand_at_barrier(walk, walker, event);
     case AS_TRACE_IMPLICIT:
-        return begin_task(walk, walker, event);
+        return begin_part(walk, walker, event);
     case AS_TRACE_IMPLICIT_END:
+        return end_part(walk, walker, event->raw_ns);
+    case AS_TRACE_TASK_BEGIN:
+        return begin_task(walk, walker, event->raw_ns);
+    case AS_TRACE_TASK_END:
         return end_task(walk, walker, event->raw_ns);
     default:
         return 0;
@@ -249,5 +305,10 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
 /* Nothing more comes of this thread. Calls that are open lasted until then. */
 int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
-    return turn_at(walk, walker, ns);
+    AS_TRY(turn_at(walk, walker, ns));
+    while (walker->frame.n) {
+        const struct as_open_call frame = walker->frame.at[--walker->frame.n];
+        AS_TRY(add_to_sum(walk, walker, &frame, 0, false));
+    }
+    return 0;
 }

@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Shares of the POP methodology, multiplicative and additive; doc/analytics.md has the formulas.
+ * All is time over the elapsed time: of threads what is useful, of ranks what is outside MPI.
+ */
 #include <math.h>
 
 #include "analytics/walking.h"
@@ -10,53 +14,97 @@ static double useful_ns(const struct as_location *location)
                     location->activity_ns[AS_ACTIVITY_FILES]);
 }
 
-struct main_threads {
-    double sum, most; /* time outside MPI */
-    uint64_t n;
+static double lifetime_ns(const struct as_location *location)
+{
+    return (double)(location->span.end_ns - location->span.begin_ns);
+}
+
+struct pop_sums {
+    double useful, useful_most; /* of threads */
+    double in_openmp;           /* of threads: at barriers, ends of regions, locks */
+    double outside_of_threads;  /* of each thread the time that its rank is outside MPI */
+    uint64_t thread_n;
+    double outside, outside_most; /* of ranks */
+    uint64_t rank_n;
+    int64_t begin_ns, end_ns; /* of all of them */
 };
 
-/* The thread of each rank that was there longest: its time outside MPI is the rank's work, whoever
- * of its threads does it. */
-static struct main_threads main_threads_of(const struct as_analysis *a)
+static void add_pop_process(struct pop_sums *sums, const struct as_location *first, size_t n)
 {
-    struct main_threads m = {0, 0, 0};
-    for (size_t i = 0; i < a->location.n;) {
-        const struct as_location *l = &a->location.at[i], *longest = l;
-        size_t next = i;
-        for (; next < a->location.n && a->location.at[next].process == l->process; next++) {
-            const struct as_location *other = &a->location.at[next];
-            if (other->span.end_ns - other->span.begin_ns >
-                longest->span.end_ns - longest->span.begin_ns)
-                longest = other;
-        }
-        if (l->rank >= 0) {
-            double outside = (double)(longest->span.end_ns - longest->span.begin_ns -
-                                      longest->activity_ns[AS_ACTIVITY_MPI]);
-            m.sum += outside;
-            m.most = fmax(m.most, outside);
-            m.n++;
-        }
-        i = next;
+    const struct as_location *main = first;
+    /* Of a rank the thread that was there longest: its time outside MPI is the rank's work, whoever
+     * of its threads does it. */
+    for (size_t i = 1; i < n; i++)
+        if (lifetime_ns(&first[i]) > lifetime_ns(main))
+            main = &first[i];
+    const double outside = lifetime_ns(main) - (double)main->activity_ns[AS_ACTIVITY_MPI];
+    for (size_t i = 0; i < n; i++) {
+        sums->useful += useful_ns(&first[i]);
+        sums->useful_most = fmax(sums->useful_most, useful_ns(&first[i]));
+        sums->in_openmp += (double)(first[i].activity_ns[AS_ACTIVITY_OPENMP] +
+                                    first[i].activity_ns[AS_ACTIVITY_THREADS]);
+        sums->outside_of_threads += outside;
+        if (first[i].span.begin_ns < sums->begin_ns)
+            sums->begin_ns = first[i].span.begin_ns;
+        if (first[i].span.end_ns > sums->end_ns)
+            sums->end_ns = first[i].span.end_ns;
     }
-    return m;
+    sums->thread_n += n;
+    if (first->rank >= 0) {
+        sums->outside += outside;
+        sums->outside_most = fmax(sums->outside_most, outside);
+        sums->rank_n++;
+    }
+}
+
+/* Where there are ranks, launchers and what else was traced are not the program. */
+static struct pop_sums pop_sums_of(const struct as_analysis *a)
+{
+    struct pop_sums sums = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
+    bool has_ranks = false;
+    as_vec_foreach (&a->location, location)
+        has_ranks |= location->rank >= 0;
+    for (size_t i = 0, next; i < a->location.n; i = next) {
+        const struct as_location *first = &a->location.at[i];
+        for (next = i + 1; next < a->location.n && a->location.at[next].process == first->process;)
+            next++;
+        if (!has_ranks || first->rank >= 0)
+            add_pop_process(&sums, first, next - i);
+    }
+    return sums;
+}
+
+static void put_mpi_shares(struct as_efficiency *e, const struct pop_sums *s, double elapsed)
+{
+    const double mean = s->outside / (double)s->rank_n;
+    e->mpi_parallel = mean / elapsed;
+    e->mpi_balance = mean / s->outside_most;
+    e->mpi_communication = s->outside_most / elapsed;
+    e->openmp_parallel = e->parallel / e->mpi_parallel;
+    e->openmp_balance = e->balance / e->mpi_balance;
+    e->openmp_communication = e->communication / e->mpi_communication;
+    e->process_balance = 1 - (s->outside_most - mean) / elapsed;
 }
 
 void as_efficiency_of(struct as_analysis *a)
 {
-    const double none = (double)NAN, elapsed = (double)(a->end_ns - a->begin_ns);
-    double useful = 0;
-    as_vec_foreach (&a->location, location)
-        useful += useful_ns(location);
-    a->efficiency = (struct as_efficiency){none, none, none, none, none};
-    if (!(elapsed > 0) || a->location.n == 0)
-        return;
+    const double none = (double)NAN;
     struct as_efficiency *e = &a->efficiency;
-    e->parallel = useful / (elapsed * (double)a->location.n);
-    const struct main_threads m = main_threads_of(a);
-    if (m.n > 1 && m.most > 0) {
-        e->mpi_parallel = m.sum / ((double)m.n * elapsed);
-        e->mpi_balance = m.sum / ((double)m.n * m.most);
-        e->mpi_communication = m.most / elapsed;
-        e->openmp_parallel = e->parallel / e->mpi_parallel;
+    const struct pop_sums s = pop_sums_of(a);
+    const double elapsed = s.thread_n ? (double)(s.end_ns - s.begin_ns) : 0;
+    *e = (struct as_efficiency){none, none, none, none, none, none, none,
+                                none, none, none, none, none, none};
+    if (!(elapsed > 0) || s.thread_n == 0)
+        return;
+    const double threads = (double)s.thread_n;
+    e->parallel = s.useful / (elapsed * threads);
+    if (s.useful_most > 0) {
+        e->balance = s.useful / (threads * s.useful_most);
+        e->communication = s.useful_most / elapsed;
     }
+    if (s.rank_n > 1 && s.outside_most > 0)
+        put_mpi_shares(e, &s, elapsed);
+    e->thread = 1 - (s.outside_of_threads - s.useful) / (threads * elapsed);
+    e->openmp_region = 1 - s.in_openmp / (threads * elapsed);
+    e->serial_region = e->thread - e->openmp_region + 1;
 }

@@ -151,6 +151,8 @@ static int said_send(const struct leaving *l, const struct as_said *said)
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
     int64_t to = world_rank(&place, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
+    if (said->field[0] == AS_TRACE_NOBODY) /* nothing is sent */
+        return 0;
     frame->sent_b += (uint64_t)(said->field[2] > 0 ? said->field[2] : 0);
     if (!place.is_known || to < 0)
         return 0;
@@ -385,6 +387,7 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
 static int message_matched(void *context, const struct as_message *message)
 {
     struct as_trace_walk *walk = context;
+    walk->out->violated_n += message->receive.leave_ns < message->send.begin_ns;
     if (walk->watch && walk->watch->message)
         AS_TRY(walk->watch->message(walk->watch->context, message));
     return as_waits_of_message(message, &walk->walker.at[message->receive.location].recent,
@@ -394,7 +397,7 @@ static int message_matched(void *context, const struct as_message *message)
 static int collective_met(void *context, const struct as_gathering *gathering)
 {
     struct as_trace_walk *walk = context;
-    return as_waits_of_gathering(gathering, false, &walk->out->waits);
+    return as_waits_of_gathering(gathering, &walk->out->waits);
 }
 
 int as_mpi_new(struct as_trace_walk *walk)

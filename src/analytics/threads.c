@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What threads of a process do to each other: locks that another holds, threads whose end is waited
- * for, barriers of OpenMP.
+ * What threads of a process do to each other: locks that another holds, conditions that another
+ * makes true, threads whose end is waited for, barriers that are no team's.
  */
 #include "analytics/walking.h"
 #include "base/error.h"
@@ -35,6 +35,19 @@ static int site_of_call(struct as_trace_walk *walk, struct as_walker *walker, ui
                            : 0;
 }
 
+static enum as_wait_kind wait_of_lock(int64_t kind)
+{
+    switch (kind) {
+    case AS_TRACE_CRITICAL:
+        return AS_WAIT_CRITICAL;
+    case AS_TRACE_CONDITION:
+    case AS_TRACE_SEMAPHORE:
+        return AS_WAIT_CONDITION;
+    default:
+        return AS_WAIT_LOCK;
+    }
+}
+
 /* Contention is what ended when another gave the lock back in the meantime. */
 static int lock_is_held(struct as_trace_walk *walk, struct as_walker *walker,
                         const struct as_trace_event *event)
@@ -42,14 +55,13 @@ static int lock_is_held(struct as_trace_walk *walk, struct as_walker *walker,
     struct as_lock *lock;
     const int64_t begin_ns = walker->lock_ns;
     walker->lock_ns = INT64_MIN;
-    if (event->lock.kind == AS_TRACE_CONDITION || begin_ns == INT64_MIN)
+    if (begin_ns == INT64_MIN)
         return 0;
     AS_TRY(find_lock(walk, walker->process, event->lock.address, &lock));
     if (lock->location == AS_WAIT_NOBODY || lock->location == walker->location ||
         lock->released_ns <= begin_ns || event->raw_ns <= begin_ns)
         return 0;
-    struct as_wait wait = {.kind = event->lock.kind == AS_TRACE_CRITICAL ? AS_WAIT_CRITICAL
-                                                                         : AS_WAIT_LOCK,
+    struct as_wait wait = {.kind = (uint8_t)wait_of_lock(event->lock.kind),
                            .location = walker->location,
                            .cause = lock->location,
                            .cause_site = lock->site,
@@ -70,67 +82,64 @@ static int lock_is_released(struct as_trace_walk *walk, struct as_walker *walker
     return site_of_call(walk, walker, &lock->site);
 }
 
-/* ---- Barriers of OpenMP ---------------------------------------------------------------------- */
+/* ---- Ends of threads ------------------------------------------------------------------------- */
 
-static uint64_t team_key(const struct as_walker *walker, const struct as_team *team)
+static int begin_join(struct as_trace_walk *walk, struct as_walker *walker,
+                      const struct as_trace_event *event)
 {
-    return as_hash_mix(as_hash_mix(11, walker->process), (uint64_t)team->region);
+    walker->join_handle = event->field[0];
+    walker->join_ns = event->raw_ns;
+    return as_vec_push(&walk->joining, walker->location);
 }
 
-static bool has_company(const struct as_walker *walker)
+static bool is_joining(const struct as_walker *walker)
 {
-    const struct as_team *team = walker->team.n ? &walker->team.at[walker->team.n - 1] : NULL;
-    return team && team->threads > 1 && team->threads < UINT32_MAX && team->index >= 0 &&
-           team->index < team->threads;
+    const uint32_t group = walker->frame.n ? walker->frame.at[walker->frame.n - 1].group : 0;
+    return walker->join_ns != INT64_MIN && group == AS_TRACE_OF_THREAD;
 }
 
-static int come_to_barrier(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+/* Those that wait for it go on. Numbers of threads come again, but not before these did. */
+static int end_thread(struct as_trace_walk *walk, const struct as_walker *ended, int64_t ns)
 {
-    walker->barrier_ns = INT64_MIN;
-    if (!has_company(walker))
-        return 0;
-    const struct as_team *team = &walker->team.at[walker->team.n - 1];
-    int rc = as_gatherings_begin(walk->barriers, team_key(walker, team), (uint32_t)team->threads,
-                                 (uint32_t)team->index, AS_GATHERING_BARRIER, -1,
-                                 &walker->barrier_number);
-    if (rc == ASSAY_ERR_CORRUPT) {
-        walk->out->broken_n++;
-        return 0;
+    size_t kept = 0;
+    int rc = 0;
+    for (size_t i = 0; i < walk->joining.n && rc == 0; i++) {
+        struct as_walker *walker = &walk->walker.at[walk->joining.at[i]];
+        if (!is_joining(walker))
+            continue;
+        if (walker->process != ended->process || walker->join_handle != ended->handle) {
+            walk->joining.at[kept++] = walker->location;
+            continue;
+        }
+        struct as_wait wait = {.kind = AS_WAIT_JOIN,
+                               .location = walker->location,
+                               .cause = ended->location,
+                               .cause_site = AS_WAIT_NOBODY,
+                               .begin_ns = walker->join_ns,
+                               .end_ns = ns,
+                               .cause_ns = ns};
+        walker->join_ns = INT64_MIN;
+        rc = site_of_call(walk, walker, &wait.site);
+        if (rc == 0 && ns > wait.begin_ns)
+            rc = as_vec_push(&walk->out->waits.wait, wait);
     }
-    walker->barrier_ns = ns;
+    walk->joining.n = kept;
     return rc;
 }
 
-static int leave_barrier(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
-{
-    if (walker->barrier_ns == INT64_MIN || !has_company(walker))
-        return 0;
-    const struct as_team *team = &walker->team.at[walker->team.n - 1];
-    struct as_gathering_member member = {.location = walker->location,
-                                         .begin_ns = walker->barrier_ns,
-                                         .enter_ns = walker->barrier_ns,
-                                         .leave_ns = ns};
-    walker->barrier_ns = INT64_MIN;
-    AS_TRY(site_of_call(walk, walker, &member.site));
-    member.arrival_site = member.site;
-    int rc = as_gatherings_leave(walk->barriers, team_key(walker, team), walker->barrier_number,
-                                 (uint32_t)team->index, &member);
-    if (rc == ASSAY_ERR_CORRUPT) {
-        walk->out->broken_n++;
-        rc = 0;
-    }
-    return rc;
-}
+/* ---- Barriers of threads --------------------------------------------------------------------- */
 
-static int barrier_met(void *context, const struct as_gathering *gathering)
+static int barrier_of_threads(struct as_trace_walk *walk, struct as_walker *walker,
+                              const struct as_trace_event *event)
 {
-    struct as_trace_walk *walk = context;
-    return as_waits_of_gathering(gathering, true, &walk->out->waits);
-}
-
-int as_threads_new(struct as_trace_walk *walk)
-{
-    return as_gatherings_new(&walk->barriers, barrier_met, walk);
+    struct as_lock *barrier;
+    uint32_t site;
+    AS_TRY(find_lock(walk, walker->process, event->lock.address, &barrier));
+    if (event->kind == AS_TRACE_BARRIER_END)
+        return as_meeting_leave(&barrier->meeting, walker->location, AS_WAIT_THREAD_BARRIER,
+                                &walk->out->waits);
+    AS_TRY(site_of_call(walk, walker, &site));
+    return as_meeting_come(&barrier->meeting, walker->location, site, event->raw_ns);
 }
 
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
@@ -145,9 +154,15 @@ int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
     case AS_TRACE_LOCK_RELEASED:
         return lock_is_released(walk, walker, event);
     case AS_TRACE_BARRIER:
-        return come_to_barrier(walk, walker, event->raw_ns);
     case AS_TRACE_BARRIER_END:
-        return leave_barrier(walk, walker, event->raw_ns);
+        return event->lock.kind == AS_TRACE_POSIX ? barrier_of_threads(walk, walker, event) : 0;
+    case AS_TRACE_THREAD_BEGIN:
+        walker->handle = event->field[0];
+        return 0;
+    case AS_TRACE_THREAD_JOIN:
+        return begin_join(walk, walker, event);
+    case AS_TRACE_THREAD_END:
+        return walker->handle ? end_thread(walk, walker, event->raw_ns) : 0;
     default:
         return 0;
     }

@@ -2,6 +2,7 @@
 #include "analytics/waits.h"
 
 #include <assay/error.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 
@@ -156,12 +157,15 @@ static int wait_of_root(const struct as_gathering *gathering, struct as_wait_lis
     return wait_for_member(gathering, root, first, AS_WAIT_EARLY_REDUCE, out);
 }
 
-int as_waits_of_gathering(const struct as_gathering *gathering, bool is_openmp,
-                          struct as_wait_list *out)
+int as_waits_of_threads(const struct as_gathering *gathering, enum as_wait_kind kind,
+                        struct as_wait_list *out)
+{
+    return wait_for_all(gathering, kind, AS_WAIT_KINDS_N, out);
+}
+
+int as_waits_of_gathering(const struct as_gathering *gathering, struct as_wait_list *out)
 {
     uint32_t n = gathering->member_n;
-    if (is_openmp)
-        return wait_for_all(gathering, AS_WAIT_OMP_BARRIER, AS_WAIT_KINDS_N, out);
     switch (gathering->kind) {
     case AS_GATHERING_BARRIER:
         return wait_for_all(gathering, AS_WAIT_BARRIER, AS_WAIT_BARRIER_COMPLETION, out);

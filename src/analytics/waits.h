@@ -8,7 +8,6 @@
 #ifndef AS_ANALYTICS_WAITS_H
 #define AS_ANALYTICS_WAITS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "analytics/gatherings.h"
@@ -30,7 +29,10 @@
     X(OMP_BARRIER, "wait_at_omp_barrier", "wait at OpenMP barrier")                                \
     X(LOCK, "lock_contention", "lock contention")                                                  \
     X(CRITICAL, "critical_contention", "wait at critical")                                         \
-    X(JOIN, "wait_at_join", "wait for the end of a thread")
+    X(JOIN, "wait_at_join", "wait for the end of a thread")                                        \
+    X(CONDITION, "wait_for_condition", "wait for a condition or semaphore")                        \
+    X(THREAD_BARRIER, "wait_at_thread_barrier", "wait at barrier of threads")                      \
+    X(IDLE, "idle_worker", "idle until the next parallel region")
 #define AS_WAIT_ENUM(name, word, title) AS_WAIT_##name,
 enum as_wait_kind { AS_WAITS(AS_WAIT_ENUM) AS_WAIT_KINDS_N };
 #undef AS_WAIT_ENUM
@@ -63,8 +65,10 @@ struct as_wait_recent {
 /* Of a message: whose side was late. 0 or ASSAY_ERR_NOMEM. */
 int as_waits_of_message(const struct as_message *message, struct as_wait_recent *receiver,
                         struct as_wait_list *out);
-/* Of an operation of many; of an OpenMP barrier too, whose kind is then AS_WAIT_OMP_BARRIER. */
-int as_waits_of_gathering(const struct as_gathering *gathering, bool is_openmp,
-                          struct as_wait_list *out);
+/* Of an operation of many. */
+int as_waits_of_gathering(const struct as_gathering *gathering, struct as_wait_list *out);
+/* Of threads that all wait for the last of them; as this kind of wait. */
+int as_waits_of_threads(const struct as_gathering *gathering, enum as_wait_kind kind,
+                        struct as_wait_list *out);
 
 #endif

@@ -2,12 +2,13 @@
 /*
  * The walk through a trace: what is known at the moment of an event. Each concern has a file and is
  * told of the events it needs: what threads do (doing.c), what MPI does (mpi.c), what threads do to
- * each other (threads.c).
+ * each other (threads.c), teams of OpenMP (teams.c).
  */
 #ifndef AS_ANALYTICS_WALKING_H
 #define AS_ANALYTICS_WALKING_H
 
 #include "analytics/analysis.h"
+#include "analytics/teams.h"
 #include "base/index.h"
 
 /* A routine that a thread is in. */
@@ -39,16 +40,20 @@ struct as_walker {
     AS_VEC(struct as_said) said; /* of the outermost call that is open */
     AS_VEC(struct as_team) team; /* implicit tasks that it is in */
     uint32_t depth[AS_ACTIVITIES_N];
-    int64_t since_ns;          /* what it does now it does since then */
-    int64_t barrier_ns;        /* it stands at a barrier since; INT64_MIN: no */
-    uint64_t barrier_number;   /* of the team */
-    int64_t lock_ns;           /* it waits for a lock since; INT64_MIN: no */
-    bool has_worked, is_spare; /* had a part of a parallel region; is between two, as a worker */
+    int64_t since_ns;             /* what it does now it does since then */
+    AS_VEC(uint32_t) task;        /* explicit ones that it is in: OpenMP's depth outside of them */
+    uint32_t ended_n;             /* regions that it is done with, and others are not */
+    int64_t lock_ns;              /* it waits for a lock since; INT64_MIN: no */
+    int64_t handle;               /* of the thread; 0: not known */
+    int64_t join_handle, join_ns; /* whose end it waits for, since; INT64_MIN: nobody's */
+    int64_t spare_ns;             /* of is_spare: since */
+    bool has_worked, is_spare;    /* had a part of a parallel region; is between two, as a worker */
     struct as_wait_recent recent;
 };
 
 struct as_request;
 struct as_lock;
+struct as_site_seen;
 
 struct as_trace_walk {
     const struct as_trace *trace;
@@ -58,12 +63,22 @@ struct as_trace_walk {
     AS_VEC(uint32_t *) routine;      /* by process: by name number the routine, in `text` */
     AS_VEC(const char *) text;
     AS_VEC(uint8_t) gathering; /* by routine: as_gathering_kind; AS_GATHERING_KINDS_N: none */
-    struct as_index texts, sites, sums, traffics, request_rows, lock_rows;
+    struct as_index texts, sites, places, sums, traffics, request_rows, lock_rows;
     struct as_messages *messages;
-    struct as_gatherings *collectives, *barriers;
+    struct as_gatherings *collectives;
+    AS_VEC(struct as_open_teams) teams; /* by process */
+    uint32_t parallel_routine, barrier_routine;
+    AS_VEC(uint32_t) joining; /* locations that wait for a thread's end, or did */
     AS_VEC(struct as_request) request;
+    AS_VEC(struct as_site_seen) seen; /* rows of `sites` */
     uint32_t free_request;
     AS_VEC(struct as_lock) lock;
+};
+
+/* A site as a process sees it. */
+struct as_site_seen {
+    uint32_t routine, process, site;
+    uint64_t address;
 };
 
 /* An operation that goes on after the call that began it. */
@@ -81,10 +96,11 @@ struct as_request {
     uint32_t rank; /* in the communicator */
 };
 
-/* Who let go of a lock last. */
+/* Who let go of a lock last; who stands at a barrier of threads. */
 struct as_lock {
     uint32_t process, location, site;
     int64_t address, released_ns;
+    struct as_meeting meeting;
 };
 
 /* 0 or ASSAY_ERR_NOMEM, as all below. */
@@ -105,7 +121,19 @@ enum as_gathering_kind as_mpi_gathering_of(const char *routine);
 
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event);
-int as_threads_new(struct as_trace_walk *walk);
+
+int as_teams_event(struct as_trace_walk *walk, struct as_walker *walker,
+                   const struct as_trace_event *event);
+int as_teams_new(struct as_trace_walk *walk);
+void as_teams_free(struct as_trace_walk *walk);
+/* The region that it is done with ended for all. */
+int as_doing_released(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
+
+/* A thread comes to where others come; goes on, so that all have come; all have come. */
+int as_meeting_come(struct as_meeting *meeting, uint32_t location, uint32_t site, int64_t ns);
+int as_meeting_leave(struct as_meeting *meeting, uint32_t location, enum as_wait_kind kind,
+                     struct as_wait_list *out);
+int as_meeting_end(struct as_meeting *meeting, enum as_wait_kind kind, struct as_wait_list *out);
 
 void as_efficiency_of(struct as_analysis *analysis);
 

@@ -223,6 +223,7 @@ static int find_nest(const struct as_builder *b, const struct as_flow *flow, str
     struct as_graph graph, back;
     struct as_graph_order order;
     uint32_t root;
+    bool merged;
     AS_TRY(make_graph(flow, arena, &graph, &root));
     AS_TRY(as_graph_order(&graph, root, arena, &order));
     AS_TRY(as_graph_reverse(&graph, arena, &back));
@@ -243,6 +244,9 @@ static int find_nest(const struct as_builder *b, const struct as_flow *flow, str
     AS_TRY(take_loops(&graph, &back, &order, flow->blocks, arena, out));
     if (out->loops == 0)
         return 0;
+    AS_TRY(as_nest_merge_dispatch(flow, arena, out, &merged));
+    if (merged)
+        AS_TRY(renumber(flow, arena, out));
     count_blocks(flow, out, true);
     AS_TRY(mark_outsize(flow, arena, out));
     as_nest_simplify(b, flow, out);

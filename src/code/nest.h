@@ -35,6 +35,11 @@ int as_nest_make(const struct as_builder *b, const struct as_flow *flow, struct 
  */
 void as_nest_simplify(const struct as_builder *b, const struct as_flow *flow, struct as_nest *nest);
 
+/* Before that: loops between the targets of one jump table, which several jumps use, become part of
+ * the loop around them; marks them so. `*any`: there were some. 0 or NOMEM. */
+int as_nest_merge_dispatch(const struct as_flow *flow, struct as_arena *arena, struct as_nest *nest,
+                           bool *any);
+
 /* True when `block` stands in `loop` of the nest. O(depth). */
 bool as_nest_holds(const struct as_nest *nest, uint32_t loop, uint32_t block);
 

@@ -100,7 +100,7 @@ struct known_machine {
 };
 
 static void take_figure(const struct as_decan *decan, const char *name, double value,
-                        struct known_machine *of)
+                        bool is_doubtful, struct known_machine *of)
 {
     struct as_decan_ceiling *level = of->level;
     /* Cycles of a core in a second; figures are by seconds. */
@@ -108,8 +108,10 @@ static void take_figure(const struct as_decan *decan, const char *name, double v
     char wanted[64];
     for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++) {
         snprintf(wanted, sizeof wanted, "bandwidth.read.%s.core", level_name[i]);
-        if (strcmp(name, wanted) == 0)
+        if (strcmp(name, wanted) == 0) {
             level[i].read_b = value / hz;
+            level[i].is_doubtful = is_doubtful;
+        }
         snprintf(wanted, sizeof wanted, "bandwidth.write.%s.core", level_name[i]);
         if (strcmp(name, wanted) == 0)
             level[i].write_b = value / hz;
@@ -140,12 +142,14 @@ static int read_figures(const struct as_decan *decan, struct as_decan_ceiling *l
     for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
         of.triad_b[i] = (double)NAN;
     AS_TRY(assay_rows_open(decan->timed.experiment,
-                           "SELECT f.name, f.value FROM machine_figure f JOIN run r"
+                           "SELECT f.name, f.value, f.confidence = 'low' FROM machine_figure f"
+                           " JOIN run r"
                            " USING (host_id) WHERE r.run_id = ?1 AND f.value > 0",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, decan->timed.run_id);
     while ((rc = assay_rows_next(rows, err)) > 0)
-        take_figure(decan, assay_rows_text(rows, 0), assay_rows_real(rows, 1), &of);
+        take_figure(decan, assay_rows_text(rows, 0), assay_rows_real(rows, 1),
+                    assay_rows_integer(rows, 2) != 0, &of);
     assay_rows_close(&rows);
     for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
         if (isnan(level[i].write_b))
@@ -262,6 +266,7 @@ static void set_columns(const struct as_decan_ratios *ratio, enum assay_predict_
     column[AS_DECAN_COLUMN_FP_LS] = ratio->fp_ls;
     column[AS_DECAN_COLUMN_SATURATION] = ratio->saturation;
     column[AS_DECAN_COLUMN_ORIG_REF] = ratio->orig_ref;
+    column[AS_DECAN_COLUMN_ORIG_AGAIN] = ratio->orig_again;
     column[AS_DECAN_COLUMN_REF_FES] = ratio->ref_fes;
     column[AS_DECAN_COLUMN_REF_NODIV] = ratio->ref_nodiv;
     column[AS_DECAN_COLUMN_REF_NORED] = ratio->ref_nored;
@@ -293,6 +298,8 @@ static uint32_t kinds_of(enum as_decan_column column, const struct as_decan_judg
         return base | 1u << AS_VARIANT_DL1 | 1u << AS_VARIANT_LS;
     case AS_DECAN_COLUMN_ORIG_REF:
         return 1u << AS_VARIANT_ORIG | 1u << AS_VARIANT_REF;
+    case AS_DECAN_COLUMN_ORIG_AGAIN:
+        return 1u << AS_VARIANT_ORIG | 1u << AS_VARIANT_AGAIN;
     case AS_DECAN_COLUMN_REF_FES:
         return base | 1u << AS_VARIANT_FES;
     case AS_DECAN_COLUMN_REF_NODIV:

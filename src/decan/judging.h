@@ -15,7 +15,9 @@ enum as_decan_end { AS_DECAN_AT_LOW = -1, AS_DECAN_AT_MEDIAN, AS_DECAN_AT_HIGH }
 /* Times of a over times of b: at the upper end that is a's upper over b's lower one. */
 double as_decan_over(const struct as_decan_measure *measure, enum as_variant_kind a,
                      enum as_variant_kind b, enum as_decan_end end);
-/* What REF and ORIG stand for where they did not run: each other. */
+/* What REF and ORIG stand for where they did not run: each other. So does ORIG where REF takes far
+ * longer: what ran before it slowed it (copies, a pause of wide vectors), and variants that store
+ * nothing have nothing before them. */
 enum as_variant_kind as_decan_base_of(const struct as_decan_measure *measure);
 enum as_variant_kind as_decan_whole_of(const struct as_decan_measure *measure);
 void as_decan_fill_ratios(const struct as_decan_measure *measure, enum as_decan_end end,

@@ -50,7 +50,10 @@ double as_decan_over(const struct as_decan_measure *measure, enum as_variant_kin
 
 enum as_variant_kind as_decan_base_of(const struct as_decan_measure *measure)
 {
-    return isnan(as_decan_cycles_of(measure, AS_VARIANT_REF)) ? AS_VARIANT_ORIG : AS_VARIANT_REF;
+    const double ref = as_decan_cycles_of(measure, AS_VARIANT_REF);
+    const double orig = as_decan_cycles_of(measure, AS_VARIANT_ORIG);
+    return isnan(ref) || ref >= as_decan_thresholds.warmed * orig ? AS_VARIANT_ORIG
+                                                                  : AS_VARIANT_REF;
 }
 
 enum as_variant_kind as_decan_whole_of(const struct as_decan_measure *measure)
@@ -129,6 +132,7 @@ void as_decan_fill_ratios(const struct as_decan_measure *measure, enum as_decan_
     out->saturation = longer_of(as_decan_over(measure, AS_VARIANT_DL1, base, end),
                                 as_decan_over(measure, AS_VARIANT_LS, base, end));
     out->orig_ref = as_decan_over(measure, AS_VARIANT_ORIG, AS_VARIANT_REF, end);
+    out->orig_again = as_decan_over(measure, AS_VARIANT_ORIG, AS_VARIANT_AGAIN, end);
     out->ref_fes = as_decan_over(measure, base, AS_VARIANT_FES, end);
     out->ref_nodiv = as_decan_over(measure, base, AS_VARIANT_NODIV, end);
     out->ref_nored = as_decan_over(measure, base, AS_VARIANT_NORED, end);

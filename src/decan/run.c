@@ -183,7 +183,7 @@ static uint32_t starved_of(const struct as_decan *decan, uint32_t number, uint32
 {
     static const enum as_variant_kind order[] = {AS_VARIANT_DL1, AS_VARIANT_LS,    AS_VARIANT_FP,
                                                  AS_VARIANT_FES, AS_VARIANT_NODIV, AS_VARIANT_NORED,
-                                                 AS_VARIANT_REF};
+                                                 AS_VARIANT_AGAIN, AS_VARIANT_REF};
     uint32_t all = 0, kinds = 0;
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
         all += kind == AS_VARIANT_REC ? 0 : count_takes(decan, number, kind);

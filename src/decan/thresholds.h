@@ -5,7 +5,8 @@
 
 struct as_decan_thresholds {
     double explains, supplies, warmed, apart, overlaps, far;
-    double saturated, impossible, as_near, one_at_a_time;
+    double saturated, impossible, as_near, as_doubtful;
+    double sparse, returned, unmoved, one_at_a_time;
     double near, unstable, instances_few, instances_enough, cycles_weak, cycles_none;
 };
 

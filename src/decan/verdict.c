@@ -42,7 +42,7 @@ void as_decan_measure_init(struct as_decan_measure *measure)
                                          .line_b = 64,
                                          .model = {none, none, none, none, none, none}};
     for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++)
-        measure->level[l] = (struct as_decan_ceiling){none, none, none, none, none, false};
+        measure->level[l] = (struct as_decan_ceiling){none, none, none, none, none, false, false};
     measure->level[ASSAY_PREDICT_RAM].size_b = (double)INFINITY;
 }
 
@@ -57,7 +57,8 @@ static struct shares shares_of(const struct as_decan_measure *m)
 {
     const double ref = as_decan_cycles_of(m, AS_VARIANT_REF);
     const double orig = as_decan_cycles_of(m, AS_VARIANT_ORIG);
-    const double base = isnan(ref) ? orig : ref, whole = isnan(orig) ? ref : orig;
+    const double base = as_decan_base_of(m) == AS_VARIANT_REF ? ref : orig;
+    const double whole = isnan(orig) ? ref : orig;
     return (struct shares){
         .base = base,
         .whole = whole,
@@ -129,6 +130,16 @@ static bool is_decided_by_data(const struct as_decan_measure *m, const struct sh
            explains(s->ls) && explains(s->dl1);
 }
 
+/* All variants have the loop's branches. Where arithmetic and accesses alone take as long as the
+ * loop, and the model has far less of either to do, it is these and the way to them. */
+static bool is_all_branches(const struct as_decan_measure *m, const struct shares *s)
+{
+    const struct as_decan_model *model = &m->model;
+    const double arithmetic = fmax(model->arithmetic, fmax(model->divide, model->chain));
+    const double most = as_decan_thresholds.overlaps * s->base;
+    return arithmetic < most && fmax(model->load, model->store) < most;
+}
+
 /* False: none of its parts takes as long as the whole. */
 static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
                        struct as_decan_judgement *out)
@@ -137,7 +148,7 @@ static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
     const bool fp = explains(s->fp), ls = explains(s->ls);
     if (is_clearly_less(s->nodiv) && !ls)
         decide_verdict(out, AS_DECAN_DIVIDE, AS_VARIANT_NODIV, AS_VARIANT_NODIV);
-    else if (s->fes >= t->supplies && fp && ls)
+    else if (s->fes >= t->supplies && fp && ls && !is_all_branches(m, s))
         decide_verdict(out, AS_DECAN_BALANCED_STARVED, AS_VARIANT_FES, AS_VARIANT_KINDS);
     else if (s->fes >= t->supplies && !isnan(s->fp) && !isnan(s->ls))
         decide_verdict(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, longer_kind(s));
@@ -181,10 +192,17 @@ static bool judge_longest(const struct as_decan_measure *m, const struct shares 
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static void judge_far(const struct as_decan_measure *m, struct as_decan_judgement *out)
+/* False: its data lie in the first level all the same, and it is something else that makes it
+ * slower than DL1 (places that collide, a pause before it). */
+static bool judge_far(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
     decide_verdict(out, AS_DECAN_BEYOND_L1, AS_VARIANT_DL1, AS_VARIANT_DL1);
     as_decan_judge_data(m, out);
+    if (out->verdict != AS_DECAN_L1)
+        return true;
+    out->doubt = NULL;
+    out->confidence = AS_DECAN_HIGH;
+    return false;
 }
 
 /* A chain through memory: variants without the one or the other break it. */
@@ -199,12 +217,11 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool is_far = is_clearly_less(s->dl1);
-    if (is_far && (explains(s->ls) || out->ratio.orig_ref >= t->warmed)) {
-        judge_far(m, out);
+    if (is_far && (explains(s->ls) || out->ratio.orig_ref >= t->warmed ||
+                   out->ratio.orig_again >= t->warmed) &&
+        judge_far(m, out))
         return;
-    }
-    if (is_far && isnan(s->ls)) {
-        judge_far(m, out);
+    if (is_far && isnan(s->ls) && judge_far(m, out)) {
         out->doubt = "its accesses alone were not measured";
         out->confidence = AS_DECAN_LOW;
         return;
@@ -214,25 +231,25 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
         return;
     }
     if (is_decided_by_data(m, s)) {
+        decide_verdict(out, AS_DECAN_UNKNOWN, AS_VARIANT_ORIG, AS_VARIANT_KINDS);
         out->doubt = "what decides its branches takes as long as the loop, and is in all variants";
         return;
     }
     if (judge_core(m, s, out))
         return;
-    if (is_far && s->dl1 < t->far) {
-        judge_far(m, out);
+    if (is_far && s->dl1 < t->far && judge_far(m, out)) {
         out->doubt = "its accesses alone take another time than in the loop";
         out->confidence = AS_DECAN_LOW;
         return;
     }
-    if (is_far && s->ls >= t->overlaps && !(s->ls < s->fp)) {
-        judge_far(m, out);
+    if (is_far && s->ls >= t->overlaps && !(s->ls < s->fp) && judge_far(m, out)) {
         out->doubt = "arithmetic and accesses do not hide behind each other";
         out->confidence = AS_DECAN_LOW;
         return;
     }
     if (!is_far && judge_longest(m, s, out))
         return;
+    decide_verdict(out, AS_DECAN_UNKNOWN, AS_VARIANT_ORIG, AS_VARIANT_KINDS);
     out->doubt = isnan(s->fp) || isnan(s->ls) || isnan(s->dl1)
                      ? "variants that would decide could not run"
                      : "no variant takes as long as the loop";
@@ -268,8 +285,7 @@ void as_decan_judge(const struct as_decan_measure *measure, struct as_decan_judg
     *out = (struct as_decan_judgement){.verdict = AS_DECAN_UNKNOWN,
                                        .confidence = AS_DECAN_HIGH,
                                        .farthest = ASSAY_PREDICT_RAM,
-                                       .base = measure->timing[AS_VARIANT_REF].n ? AS_VARIANT_REF
-                                                                                 : AS_VARIANT_ORIG,
+                                       .base = as_decan_base_of(measure),
                                        .decided = AS_VARIANT_ORIG,
                                        .without = AS_VARIANT_KINDS};
     as_decan_fill_ratios(measure, AS_DECAN_AT_MEDIAN, &out->ratio);

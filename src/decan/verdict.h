@@ -45,6 +45,7 @@ struct as_decan_ceiling {
                         assay_predict_at(). NAN: follows from read_b and write_b */
     bool is_claimed; /* size_b is what a hypervisor says, who gives others of it: data of that size
                         may lie beyond */
+    bool is_doubtful; /* read_b is of low trust: the machine was not calm when it was measured */
 };
 
 /* Cycles of an iteration by the model of the core, data in the first level (predict.h). */
@@ -116,6 +117,7 @@ struct as_decan_ratios {
     double fp_ls;      /* FP / LS */
     double saturation; /* MAX(DL1, LS) / REF */
     double orig_ref;   /* what restoring and the variants' surroundings change */
+    double orig_again; /* what its data, as near as they may lie, change */
     double ref_fes, ref_nodiv, ref_nored;
     double fp_model, dl1_model; /* FP, DL1 over the model's cycles of the same */
     double flops_per_cycle;

@@ -10,12 +10,12 @@
 #include "decan/judging.h"
 
 /* The nearest that holds so many bytes, where they are that many. */
-static enum assay_predict_level nearest_for(const struct as_decan_measure *measure)
+static enum assay_predict_level nearest_for(const struct as_decan_measure *measure, double bytes)
 {
     unsigned l = 0;
-    if (isnan(measure->footprint_b))
+    if (isnan(bytes))
         return ASSAY_PREDICT_L1;
-    while (l < ASSAY_PREDICT_RAM && !(measure->footprint_b <= measure->level[l].size_b))
+    while (l < ASSAY_PREDICT_RAM && !(bytes <= measure->level[l].size_b))
         l++;
     return (enum assay_predict_level)l;
 }
@@ -31,25 +31,64 @@ static enum assay_predict_level farthest_for(const struct as_decan_measure *meas
     return (enum assay_predict_level)l;
 }
 
+/* What AGAIN went through twice: an instance of its own, which may be a slice of others. */
+static double gone_through_b(const struct as_decan_measure *measure)
+{
+    const struct as_decan_timing *again = &measure->timing[AS_VARIANT_AGAIN];
+    return measure->indirect_n > 0 ? (double)NAN
+                                   : (measure->read_b + measure->written_b) *
+                                         as_decan_ratio_of(again->instance, again->median);
+}
+
+/* Data that were gone through once lie in the nearest level that holds them: who is faster there
+ * had them farther away. Who is not had them there, where the level holds them with ease and is
+ * nobody else's. Bounds become nearer to each other; no ceiling is needed for that. */
+static void narrow_by_again(const struct as_decan_measure *measure, struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    const double bytes = gone_through_b(measure), again = out->ratio.orig_again;
+    const enum assay_predict_level holds = nearest_for(measure, bytes);
+    const struct as_decan_ceiling *level = &measure->level[holds];
+    if (isnan(bytes) || isnan(again) || holds == ASSAY_PREDICT_RAM)
+        return;
+    if (again >= t->returned && out->low.orig_again > t->unmoved) {
+        if (out->nearest <= holds && holds < out->farthest)
+            out->nearest = (enum assay_predict_level)(holds + 1);
+    } else if (again <= t->unmoved && holds > ASSAY_PREDICT_L1 && !level->is_claimed &&
+               2 * bytes <= level->size_b && out->nearest <= holds && holds < out->farthest) {
+        out->farthest = holds;
+    }
+}
+
 /* How far the time is from what the level explains; logarithm. */
 static double log_distance(double part)
 {
     return part > 0 ? fabs(log(part)) : (double)INFINITY;
 }
 
-/* Of streams: levels from which moving takes about as long as the loop. The one that holds what an
- * instance touches goes before another that explains it as well. False: none does. */
-static bool find_saturated(struct as_decan_judgement *out)
+/* Whether moving from there takes about as long as the loop; longer, where a busy machine said so.
+ */
+static bool may_saturate(const struct as_decan_measure *measure,
+                         const struct as_decan_judgement *of, unsigned level)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
+    const double sat = of->ratio.level_sat[level];
+    const double most = t->impossible * (measure->level[level].is_doubtful ? t->impossible : 1);
+    return sat >= t->saturated && sat <= most;
+}
+
+/* Of streams: levels from which moving takes about as long as the loop, and the one that is nearest
+ * to that. False: none is. */
+static bool find_saturated(const struct as_decan_measure *measure, struct as_decan_judgement *out)
+{
     const double *sat = out->ratio.level_sat;
     unsigned first = ASSAY_PREDICT_LEVELS, last = 0, best = 0;
     for (unsigned l = out->nearest; l <= (unsigned)out->farthest; l++) {
-        if (!(sat[l] >= t->saturated && sat[l] <= t->impossible))
+        if (!may_saturate(measure, out, l))
             continue;
         if (first == ASSAY_PREDICT_LEVELS)
             first = best = l;
-        if (log_distance(sat[l]) + t->as_near < log_distance(sat[best]))
+        if (log_distance(sat[l]) < log_distance(sat[best]))
             best = l;
         last = l;
     }
@@ -59,6 +98,23 @@ static bool find_saturated(struct as_decan_judgement *out)
     out->farthest = (enum assay_predict_level)last;
     out->level = (enum assay_predict_level)best;
     return true;
+}
+
+/* Whether another level explains the time as well, by as much as ceilings are known. */
+static bool is_ambiguous(const struct as_decan_measure *measure,
+                         const struct as_decan_judgement *of)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    const double best = log_distance(of->ratio.level_sat[of->level]);
+    for (unsigned l = of->nearest; l <= (unsigned)of->farthest; l++) {
+        const bool is_doubtful =
+            measure->level[l].is_doubtful || measure->level[of->level].is_doubtful;
+        const double apart = log_distance(of->ratio.level_sat[l]) - best;
+        if (l != (unsigned)of->level && may_saturate(measure, of, l) &&
+            apart < (is_doubtful ? t->as_doubtful : t->as_near))
+            return true;
+    }
+    return false;
 }
 
 /* Lines of which an iteration waits for one after the other: of those that it moves no more than
@@ -93,10 +149,12 @@ static bool is_mostly_indirect(const struct as_decan_measure *measure)
     return measure->indirect_n * measure->line_b > measure->read_b + measure->written_b;
 }
 
-/* Of levels that move faster than was seen, the nearest that is not excluded by that. */
-static void exclude_impossible(struct as_decan_judgement *out)
+/* Of levels that move faster than was seen, the nearest that is not excluded by that. What was seen
+ * on a busy machine excludes nothing. */
+static void exclude_impossible(const struct as_decan_measure *measure,
+                               struct as_decan_judgement *out)
 {
-    while (out->farthest > out->nearest &&
+    while (out->farthest > out->nearest && !measure->level[out->farthest].is_doubtful &&
            out->ratio.level_sat[out->farthest] > as_decan_thresholds.impossible)
         out->farthest--;
 }
@@ -127,6 +185,14 @@ static bool is_scattered(const struct as_decan_measure *measure,
            as_decan_ratio_of(lines_b, ceiling) < as_decan_thresholds.explains * cycles;
 }
 
+/* Of lines hardly anything is used: what was measured of streams, which use all, says little of how
+ * fast they come (neither the next line nor the next page need be known before). */
+static bool is_sparse(const struct as_decan_measure *measure)
+{
+    return measure->read_b + measure->written_b >=
+           as_decan_thresholds.sparse * (measure->load_b + measure->store_b);
+}
+
 /* Elements here and there are waited for, however many at once: no prefetcher knows the next, and
  * what one core's streams move from L3 and memory is no more than the lines that it may wait for
  * give. The nearer levels are as wide as their ports. */
@@ -141,10 +207,11 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool is_indirect = is_mostly_indirect(measure);
-    out->nearest = nearest_for(measure);
+    out->nearest = nearest_for(measure, measure->footprint_b);
     out->farthest = farthest_for(measure);
     if (out->farthest < out->nearest)
         out->farthest = out->nearest;
+    narrow_by_again(measure, out);
     out->level = out->nearest;
     if (is_indirect && find_waiting(measure, out)) {
         out->verdict = AS_DECAN_LATENCY;
@@ -158,8 +225,16 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
         out->verdict = out->nearest == out->farthest ? verdict_of(out->level) : AS_DECAN_BEYOND_L1;
         return;
     }
-    exclude_impossible(out);
-    if (find_saturated(out)) {
+    exclude_impossible(measure, out);
+    const enum assay_predict_level nearest = out->nearest, farthest = out->farthest;
+    const bool bounds_alone = nearest != farthest && is_sparse(measure);
+    if (find_saturated(measure, out)) {
+        if (!is_indirect && (is_ambiguous(measure, out) || bounds_alone)) {
+            out->nearest = bounds_alone ? nearest : out->nearest;
+            out->farthest = bounds_alone ? farthest : out->farthest;
+            out->verdict = AS_DECAN_BEYOND_L1;
+            return;
+        }
         const bool is_wide = !is_indirect || carries_elements(out);
         out->verdict = is_wide ? verdict_of(out->level) : AS_DECAN_LATENCY;
         return;
@@ -169,7 +244,8 @@ void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan
         return;
     }
     if (!(out->ratio.level_sat[out->farthest] < t->saturated)) {
-        out->verdict = AS_DECAN_BEYOND_L1;
+        out->verdict =
+            out->nearest == out->farthest ? verdict_of(out->nearest) : AS_DECAN_BEYOND_L1;
         return;
     }
     /* Slower than any level's streams, and more than arithmetic explains. Elements here and there

@@ -66,6 +66,8 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
         out->confidence = AS_DECAN_LOW;
         return;
     }
+    if (measure->timing[AS_VARIANT_REF].n && out->base == AS_VARIANT_ORIG)
+        trust_at_most(out, AS_DECAN_MEDIUM, "what is put back before its variants slows them");
     weigh_timing(&measure->timing[out->base], out);
     weigh_timing(&measure->timing[out->decided], out);
     switch (out->verdict) {

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "exchange/common.h"
 #include "exchange/otf2_write.h"
 
 #define EVENT_CHUNK_B ((uint64_t)1 << 20)
@@ -32,15 +33,10 @@ static OTF2_ErrorCode say_nothing(void *context, const char *file, uint64_t line
 
 static int list_locations(struct as_otf2_writer *w)
 {
-    w->begin_ns = INT64_MAX;
     for (uint32_t p = 0; p < w->trace->process.n; p++)
-        for (uint32_t t = 0; t < w->trace->process.at[p].thread.n; t++) {
-            int64_t begin_ns =
-                as_trace_stream_facts(w->trace->process.at[p].thread.at[t])->begin_raw_ns;
-            w->begin_ns = begin_ns < w->begin_ns ? begin_ns : w->begin_ns;
+        for (uint32_t t = 0; t < w->trace->process.at[p].thread.n; t++)
             AS_TRY(as_vec_push(&w->thread, (struct as_otf2_thread){.process = p, .thread = t}));
-        }
-    w->end_ns = w->begin_ns;
+    w->begin_ns = w->end_ns = as_exchange_begin_ns(w->trace);
     return 0;
 }
 
@@ -116,6 +112,7 @@ static void free_writer(struct as_otf2_writer *w)
     as_vec_foreach (&w->process, process) {
         as_free(process->region);
         as_vec_fini(&process->request);
+        as_vec_fini(&process->persistent);
     }
     as_vec_fini(&w->process);
     as_vec_fini(&w->thread);

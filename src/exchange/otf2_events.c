@@ -32,8 +32,8 @@ static uint32_t region_of(const struct otf2_at *at)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-static int keep_request(const struct otf2_at *at, int64_t number, uint8_t kind,
-                        OTF2_CollectiveOp op)
+static struct as_otf2_request request_of_event(const struct otf2_at *at, int64_t number,
+                                               uint8_t kind, OTF2_CollectiveOp op)
 {
     struct as_otf2_request request = {.number = number, .kind = kind, .op = op, .comm = at->comm};
     if (kind == AS_TRACE_COLLECTIVE) {
@@ -41,7 +41,62 @@ static int keep_request(const struct otf2_at *at, int64_t number, uint8_t kind,
         request.sent_b = as_size(at->event->collective.sent_b);
         request.received_b = as_size(at->event->collective.received_b);
     }
-    return as_vec_push(&at->process->request, request);
+    return request;
+}
+
+static int keep_request(const struct otf2_at *at, int64_t number, uint8_t kind,
+                        OTF2_CollectiveOp op)
+{
+    return as_vec_push(&at->process->request, request_of_event(at, number, kind, op));
+}
+
+static OTF2_ErrorCode keep_persistent(const struct otf2_at *at, int64_t number,
+                                      OTF2_CollectiveOp op)
+{
+    const struct as_trace_event *e = at->event;
+    struct as_otf2_persistent p = {.request = request_of_event(at, number, e->kind, op)};
+    if (e->kind != AS_TRACE_COLLECTIVE) {
+        p.partner = (uint32_t)e->message.partner;
+        p.tag = (uint32_t)e->message.tag;
+        p.size_b = as_size(e->message.size_b);
+        if (e->message.partner == AS_TRACE_NOBODY)
+            return OTF2_SUCCESS;
+    }
+    return as_vec_push(&at->process->persistent, p) < 0 ? OTF2_ERROR_MEM_FAULT : OTF2_SUCCESS;
+}
+
+static struct as_otf2_persistent *find_persistent(const struct otf2_at *at, int64_t number)
+{
+    as_vec_foreach (&at->process->persistent, p)
+        if (p->request.number == number)
+            return p;
+    return NULL;
+}
+
+/* What was prepared begins now. */
+static OTF2_ErrorCode put_start(const struct otf2_at *at)
+{
+    const int64_t number = at->event->field[0];
+    const struct as_otf2_persistent *p = find_persistent(at, number);
+    if (!p)
+        return OTF2_SUCCESS;
+    if (p->request.kind == AS_TRACE_POST)
+        return OTF2_EvtWriter_MpiIrecvRequest(at->thread->events, NULL, at->time, (uint64_t)number);
+    if (as_vec_push(&at->process->request, p->request) < 0)
+        return OTF2_ERROR_MEM_FAULT;
+    if (p->request.kind == AS_TRACE_SEND)
+        return OTF2_EvtWriter_MpiIsend(at->thread->events, NULL, at->time, p->partner,
+                                       p->request.comm, p->tag, p->size_b, (uint64_t)number);
+    return OTF2_EvtWriter_NonBlockingCollectiveRequest(at->thread->events, NULL, at->time,
+                                                       (uint64_t)number);
+}
+
+static OTF2_ErrorCode drop_persistent(const struct otf2_at *at)
+{
+    struct as_otf2_persistent *p = find_persistent(at, at->event->field[0]);
+    if (p)
+        *p = at->process->persistent.at[--at->process->persistent.n];
+    return OTF2_SUCCESS;
 }
 
 /* A request is complete; false: nobody began it. */
@@ -62,7 +117,9 @@ static OTF2_ErrorCode put_send(const struct otf2_at *at)
 {
     const struct as_trace_event *e = at->event;
     const uint32_t to = (uint32_t)e->message.partner, tag = (uint32_t)e->message.tag;
-    if (e->message.partner < 0 || (e->message.bits & AS_TRACE_PERSISTENT))
+    if (e->message.bits & AS_TRACE_PERSISTENT)
+        return keep_persistent(at, e->message.request, OTF2_COLLECTIVE_OP_BARRIER);
+    if (e->message.partner < 0)
         return OTF2_SUCCESS;
     if (e->message.request == 0)
         return OTF2_EvtWriter_MpiSend(at->thread->events, NULL, at->time, to, at->comm, tag,
@@ -75,8 +132,9 @@ static OTF2_ErrorCode put_send(const struct otf2_at *at)
 
 static OTF2_ErrorCode put_post(const struct otf2_at *at)
 {
-    if (at->event->message.partner == AS_TRACE_NOBODY || at->event->message.request == 0 ||
-        (at->event->message.bits & AS_TRACE_PERSISTENT))
+    if (at->event->message.bits & AS_TRACE_PERSISTENT)
+        return keep_persistent(at, at->event->message.request, OTF2_COLLECTIVE_OP_BARRIER);
+    if (at->event->message.partner == AS_TRACE_NOBODY || at->event->message.request == 0)
         return OTF2_SUCCESS;
     return OTF2_EvtWriter_MpiIrecvRequest(at->thread->events, NULL, at->time,
                                           (uint64_t)at->event->message.request);
@@ -101,7 +159,7 @@ static OTF2_ErrorCode begin_collective(const struct otf2_at *at, const char *rou
 {
     const int64_t request = at->event->collective.request;
     if (at->event->collective.bits & AS_TRACE_PERSISTENT)
-        return OTF2_SUCCESS;
+        return keep_persistent(at, request, as_otf2_operation_of(routine));
     if (request == 0) {
         at->thread->in_collective = true;
         at->thread->collective = *at->event;
@@ -164,6 +222,11 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at, const char *routine)
         return begin_collective(at, routine);
     case AS_TRACE_DONE:
         return put_done(at);
+    case AS_TRACE_START:
+        return put_start(at);
+    case AS_TRACE_FREED:
+        at->thread->events_n--;
+        return drop_persistent(at);
     case AS_TRACE_CANCELLED:
         return OTF2_EvtWriter_MpiRequestCancelled(events, NULL, at->time, (uint64_t)e->field[0]);
     case AS_TRACE_PARALLEL:
@@ -188,7 +251,8 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
                          .event = event,
                          .time = (OTF2_TimeStamp)(event->raw_ns - w->begin_ns),
                          .comm = OTF2_UNDEFINED_COMM};
-    if (event->kind == AS_TRACE_SEND || event->kind == AS_TRACE_RECEIVE)
+    if (event->kind == AS_TRACE_SEND || event->kind == AS_TRACE_POST ||
+        event->kind == AS_TRACE_RECEIVE)
         at.comm = as_otf2_comm_of(w, thread->process, event->message.comm);
     if (event->kind == AS_TRACE_COLLECTIVE)
         at.comm = as_otf2_comm_of(w, thread->process, event->collective.comm);

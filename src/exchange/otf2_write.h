@@ -34,8 +34,16 @@ struct as_otf2_request {
     uint64_t sent_b, received_b;
 };
 
+/* One that is started again and again. */
+struct as_otf2_persistent {
+    struct as_otf2_request request;
+    uint32_t partner, tag; /* of a send */
+    uint64_t size_b;
+};
+
 struct as_otf2_process {
     uint32_t *region; /* by number of a name */
+    AS_VEC(struct as_otf2_persistent) persistent;
     AS_VEC(struct as_otf2_request) request;
 };
 

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/prv.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "exchange/common.h"
 #include "exchange/prv_write.h"
 
 /* ---- Who is there ---------------------------------------------------------------------------- */
@@ -23,19 +21,21 @@ static int node_number(struct as_prv_writer *w, const char *machine, uint32_t *o
 
 static int list_threads(struct as_prv_writer *w)
 {
-    w->begin_ns = INT64_MAX;
+    w->begin_ns = as_exchange_begin_ns(w->trace);
     for (uint32_t p = 0; p < w->trace->process.n; p++) {
         const struct as_trace_process *process = &w->trace->process.at[p];
         uint32_t node;
+        struct as_prv_call *calls = as_calloc(process->name.n + 1, sizeof *calls);
+        if (!calls || as_vec_push(&w->call, calls) < 0) {
+            as_free(calls);
+            return ASSAY_ERR_NOMEM;
+        }
         AS_TRY(as_vec_push(&w->task, process->thread.n ? ++w->task_n : 0));
         if (!process->thread.n)
             continue;
         AS_TRY(node_number(w, process->machine, &node));
-        for (uint32_t t = 0; t < process->thread.n; t++) {
-            int64_t begin_ns = as_trace_stream_facts(process->thread.at[t])->begin_raw_ns;
-            w->begin_ns = begin_ns < w->begin_ns ? begin_ns : w->begin_ns;
+        for (uint32_t t = 0; t < process->thread.n; t++)
             AS_TRY(as_vec_push(&w->thread, (struct as_prv_thread){p, w->task_n, t + 1, node}));
-        }
     }
     w->end_ns = w->begin_ns;
     w->open_state = as_calloc(w->thread.n + 1, sizeof *w->open_state);
@@ -152,53 +152,33 @@ static void put_header(struct as_prv_writer *w, struct as_out *out)
 
 /* ---- Three files or none --------------------------------------------------------------------- */
 
-typedef int put_file(struct as_prv_writer *w, struct as_out *out, struct assay_error *err);
-
-static int put_prv(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
+static int put_prv(void *writer, struct as_out *out, struct assay_error *err)
 {
+    struct as_prv_writer *w = writer;
     struct prv_body body = {w, out};
     put_header(w, out);
     return as_ordered_read(w->records, put_record, &body, err);
 }
 
-static int put_pcf(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
+static int put_pcf(void *writer, struct as_out *out, struct assay_error *err)
 {
     (void)err;
-    as_prv_put_pcf(w, out);
+    as_prv_put_pcf(writer, out);
     return 0;
 }
 
-static int put_row(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
+static int put_row(void *writer, struct as_out *out, struct assay_error *err)
 {
     (void)err;
-    as_prv_put_row(w, out);
+    as_prv_put_row(writer, out);
     return 0;
-}
-
-static int write_file(struct as_prv_writer *w, const char *path, put_file *put,
-                      struct assay_error *err)
-{
-    struct as_out out;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    as_out_init_fd(&out, fd, path);
-    int rc = put(w, &out, err);
-    if (rc == 0)
-        rc = as_out_flush(&out, err);
-    as_out_fini(&out);
-    if (close(fd) != 0 && rc == 0)
-        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    if (rc < 0)
-        unlink(path);
-    return rc;
 }
 
 static int write_files(struct as_prv_writer *w, const char *path, struct assay_error *err)
 {
     static const struct {
         const char *ending;
-        put_file *put;
+        as_exchange_put *put;
     } files[] = {{".prv", put_prv}, {".pcf", put_pcf}, {".row", put_row}};
     struct as_str name = {0};
     const size_t stem_n = strlen(path) - strlen(".prv");
@@ -208,7 +188,7 @@ static int write_files(struct as_prv_writer *w, const char *path, struct assay_e
         as_str_append(&name, path, stem_n);
         as_str_appendz(&name, files[i].ending);
         rc = name.failed ? as_error_nomem(err, "the name of a file")
-                         : write_file(w, as_str_z(&name), files[i].put, err);
+                         : as_exchange_write_file(as_str_z(&name), files[i].put, w, err);
     }
     as_str_fini(&name);
     return rc;
@@ -234,6 +214,12 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
     as_vec_fini(&w.comm);
     as_vec_fini(&w.node);
     as_vec_fini(&w.extra);
+    as_vec_foreach (&w.call, calls)
+        as_free(*calls);
+    as_vec_fini(&w.call);
+    as_vec_fini(&w.counter);
+    as_vec_fini(&w.region);
+    as_vec_fini(&w.function);
     as_free(w.open_state);
     return rc;
 }

@@ -1,106 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a trace stands in a file of Paraver, by its numbers. */
-#include <string.h>
-
+/* What of a trace stands in a file of Paraver: its walk, calls, states and communications. */
 #include "base/error.h"
 #include "exchange/prv_write.h"
 
-#define FIRST_EXTRA 1000u /* routines without a number of their own */
+/* ---- Events ---------------------------------------------------------------------------------- */
 
-/* ---- Numbers --------------------------------------------------------------------------------- */
-
-static bool fits_name(const char *routine, const char *name)
-{
-    size_t n = strlen(name);
-    if (n && name[n - 1] == '*')
-        return strncmp(routine, name, n - 1) == 0;
-    return strcmp(routine, name) == 0;
-}
-
-static const struct as_prv_label *label_of(const struct as_prv_label *labels, size_t n,
-                                           const char *routine)
-{
-    for (size_t i = 0; i < n; i++)
-        if (fits_name(routine, labels[i].label))
-            return &labels[i];
-    return NULL;
-}
-
-static int64_t state_of(enum as_activity activity, const char *routine, uint32_t group)
-{
-    const struct as_prv_label *does;
-    switch (activity) {
-    case AS_ACTIVITY_COMPUTING:
-        return AS_PRV_RUNNING;
-    case AS_ACTIVITY_MPI:
-        does = routine ? label_of(as_prv_doings, as_prv_doings_n, routine) : NULL;
-        if (does)
-            return does->number;
-        if (group == AS_TRACE_OF_MPI_COLLECTIVE)
-            return AS_PRV_GROUP;
-        if (group == AS_TRACE_OF_MPI_RMA)
-            return AS_PRV_REMOTE;
-        return group == AS_TRACE_OF_MPI_IO ? AS_PRV_IO : AS_PRV_OTHERS;
-    case AS_ACTIVITY_OPENMP:
-        return routine ? AS_PRV_FORK_JOIN : AS_PRV_SYNCHRONISING;
-    case AS_ACTIVITY_THREADS:
-        return AS_PRV_SYNCHRONISING;
-    case AS_ACTIVITY_FILES:
-        return AS_PRV_IO;
-    default:
-        return AS_PRV_IDLE;
-    }
-}
-
-/* 0: such calls are not in the file. */
-static uint32_t type_of_group(uint32_t group)
-{
-    switch (group) {
-    case AS_TRACE_OF_MPI_POINT:
-    case AS_TRACE_OF_MPI_COMPLETION:
-        return AS_PRV_MPI_POINT;
-    case AS_TRACE_OF_MPI_COLLECTIVE:
-        return AS_PRV_MPI_GROUP;
-    case AS_TRACE_OF_MPI_OTHER:
-        return AS_PRV_MPI_OTHER;
-    case AS_TRACE_OF_MPI_RMA:
-        return AS_PRV_MPI_RMA;
-    case AS_TRACE_OF_MPI_IO:
-        return AS_PRV_MPI_IO;
-    case AS_TRACE_OF_THREAD:
-    case AS_TRACE_OF_LOCK:
-        return AS_PRV_THREADS;
-    case AS_TRACE_OF_FILES:
-        return AS_PRV_FILES;
-    case AS_TRACE_OF_USER:
-        return AS_PRV_USER;
-    default:
-        return 0;
-    }
-}
-
-static bool is_mpi_type(uint32_t type)
-{
-    return type >= AS_PRV_MPI_POINT && type <= AS_PRV_MPI_IO;
-}
-
-/* -1: no memory. */
-int64_t as_prv_routine_value(struct as_prv_writer *w, uint32_t type, const char *routine)
-{
-    const struct as_prv_label *known =
-        is_mpi_type(type) ? label_of(as_prv_routines, as_prv_routines_n, routine) : NULL;
-    if (known)
-        return known->number;
-    as_vec_foreach (&w->extra, extra)
-        if (extra->type == type && strcmp(extra->text, routine) == 0)
-            return extra->number;
-    struct as_prv_extra extra = {type, FIRST_EXTRA + (uint32_t)w->extra.n, routine};
-    return as_vec_push(&w->extra, extra) < 0 ? -1 : (int64_t)extra.number;
-}
-
-/* ---- Records --------------------------------------------------------------------------------- */
-
-static int keep_event(struct as_prv_writer *w, uint32_t location, int64_t ns, uint32_t type,
+int as_prv_keep_event(struct as_prv_writer *w, uint32_t location, int64_t ns, int64_t type,
                       int64_t value)
 {
     struct as_prv_record record = {
@@ -111,25 +16,13 @@ static int keep_event(struct as_prv_writer *w, uint32_t location, int64_t ns, ui
 
 static int keep_call(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
 {
-    const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
-    const struct as_trace_name name = as_trace_name_of(process, event->name);
-    const uint32_t type = type_of_group(name.group);
-    if (!type)
-        return 0;
-    int64_t value = event->kind == AS_TRACE_ENTER
-                        ? as_prv_routine_value(w, type, name.text ? name.text : "?")
-                        : 0;
-    if (value < 0)
+    struct as_prv_call call = {0};
+    if (as_prv_call_of(w, w->thread.at[location].process, event->name, &call) < 0)
         return as_error_nomem(w->err, "routines of a trace");
-    return keep_event(w, location, event->raw_ns, type, value);
-}
-
-int64_t as_prv_comm_number(struct as_prv_writer *w, uint64_t global)
-{
-    for (size_t i = 0; i < w->comm.n; i++)
-        if (w->comm.at[i] == global)
-            return (int64_t)i + 1;
-    return as_vec_push(&w->comm, global) < 0 ? -1 : (int64_t)w->comm.n;
+    if (!call.type)
+        return 0;
+    return as_prv_keep_event(w, location, event->raw_ns, call.type,
+                             event->kind == AS_TRACE_ENTER ? call.value : 0);
 }
 
 static int keep_collective(struct as_prv_writer *w, uint32_t location,
@@ -137,17 +30,58 @@ static int keep_collective(struct as_prv_writer *w, uint32_t location,
 {
     const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
     const struct as_trace_comm *comm = as_trace_comm_of(process, event->collective.comm);
-    AS_TRY(keep_event(w, location, event->raw_ns, AS_PRV_GROUP_SENT, event->collective.sent_b));
-    AS_TRY(keep_event(w, location, event->raw_ns, AS_PRV_GROUP_RECEIVED,
-                      event->collective.received_b));
+    AS_TRY(
+        as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_SENT, event->collective.sent_b));
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_RECEIVED,
+                             event->collective.received_b));
     if (comm && event->collective.root >= 0 && event->collective.root == comm->rank)
-        AS_TRY(keep_event(w, location, event->raw_ns, AS_PRV_GROUP_ROOT, 1));
+        AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_ROOT, 1));
     if (!comm)
         return 0;
     int64_t number = as_prv_comm_number(w, comm->global);
     if (number < 0)
         return as_error_nomem(w->err, "communicators of a trace");
-    return keep_event(w, location, event->raw_ns, AS_PRV_GROUP_COMM, number);
+    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_COMM, number);
+}
+
+static int keep_memory(struct as_prv_writer *w, uint32_t location,
+                       const struct as_trace_event *event)
+{
+    if (event->kind == AS_TRACE_RELEASE)
+        return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_MEMORY_IN,
+                                 event->memory.address);
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_MEMORY_SIZE, event->memory.size_b));
+    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_MEMORY_OUT, event->memory.address);
+}
+
+static int keep_file(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
+{
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_FILE_NUMBER, event->io.fd));
+    if (event->kind != AS_TRACE_IO)
+        return 0;
+    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_FILE_SIZE, event->io.size_b);
+}
+
+/* Values of files are whole numbers: those of the user are so many millionths. */
+static int64_t millionths_of(int64_t bits)
+{
+    double real;
+    __builtin_memcpy(&real, &bits, sizeof real);
+    real *= 1e6;
+    return real > -9e18 && real < 9e18 ? (int64_t)(real < 0 ? real - 0.5 : real + 0.5) : 0;
+}
+
+static int keep_counter(struct as_prv_writer *w, uint32_t location,
+                        const struct as_trace_event *event)
+{
+    const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
+    const bool is_real = event->kind == AS_TRACE_EVENT;
+    const int64_t type =
+        as_prv_counter_type(w, as_trace_name_of(process, event->name).text, is_real);
+    if (type < 0)
+        return as_error_nomem(w->err, "counters of a trace");
+    return as_prv_keep_event(w, location, event->raw_ns, type,
+                             is_real ? millionths_of(event->field[1]) : event->field[1]);
 }
 
 static int collect_event(void *context, uint32_t location, const struct as_trace_event *event)
@@ -161,18 +95,26 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
         return keep_call(w, location, event);
     case AS_TRACE_COLLECTIVE:
         return keep_collective(w, location, event);
-    case AS_TRACE_PARALLEL:
-    case AS_TRACE_PARALLEL_END:
-        return keep_event(w, location, event->raw_ns, AS_PRV_PARALLEL,
-                          event->kind == AS_TRACE_PARALLEL);
-    case AS_TRACE_BARRIER:
-    case AS_TRACE_BARRIER_END:
-        return keep_event(w, location, event->raw_ns, AS_PRV_OMP_BARRIER,
-                          event->kind == AS_TRACE_BARRIER);
+    case AS_TRACE_ALLOCATE:
+    case AS_TRACE_RELEASE:
+        return keep_memory(w, location, event);
+    case AS_TRACE_IO:
+    case AS_TRACE_FILE_OPEN:
+    case AS_TRACE_FILE_CLOSE:
+        return keep_file(w, location, event);
+    case AS_TRACE_EVENT:
+    case AS_TRACE_COUNTER:
+        return keep_counter(w, location, event);
+    case AS_TRACE_OFF:
+    case AS_TRACE_ON:
+        return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_TRACING,
+                                 event->kind == AS_TRACE_ON);
     default:
-        return 0;
+        return as_prv_keep_threads(w, location, event);
     }
 }
+
+/* ---- States ---------------------------------------------------------------------------------- */
 
 static int hand_on_state(struct as_prv_writer *w, uint32_t location)
 {
@@ -187,7 +129,7 @@ static int collect_stretch(void *context, uint32_t location, enum as_activity ac
 {
     struct as_prv_writer *w = context;
     struct as_prv_record *open = &w->open_state[location];
-    const int64_t state = state_of(activity, routine, group);
+    const int64_t state = as_prv_state_of(w, activity, routine, group);
     if (end_ns > w->end_ns)
         w->end_ns = end_ns;
     if (open->kind && open->state.state == state && open->state.end_ns == begin_ns - w->begin_ns) {
@@ -201,6 +143,8 @@ static int collect_stretch(void *context, uint32_t location, enum as_activity ac
                                    .state = {end_ns - w->begin_ns, state}};
     return 0;
 }
+
+/* ---- Communications -------------------------------------------------------------------------- */
 
 static int collect_message(void *context, const struct as_message *message)
 {
@@ -221,7 +165,10 @@ static int collect_message(void *context, const struct as_message *message)
 
 int as_prv_collect(struct as_prv_writer *w, struct assay_error *err)
 {
-    const struct as_analysis_watch watch = {w, collect_event, collect_stretch, collect_message};
+    const struct as_analysis_watch watch = {.context = w,
+                                            .event = collect_event,
+                                            .stretch = collect_stretch,
+                                            .message = collect_message};
     struct as_analysis analysis;
     w->err = err;
     AS_TRY(as_analyse_trace(w->trace, &watch, &analysis, err));

@@ -17,36 +17,62 @@ static void put_colour(struct as_out *out, uint32_t number)
     as_out_f(out, "%u    {%u,%u,%u}\n", number, c[0], c[1], c[2]);
 }
 
-static bool is_routine_type(uint32_t type)
+/* Whether a routine of the table has this number before: names of one value stand once. */
+static bool is_first_call(size_t at)
 {
-    return type >= AS_PRV_MPI_POINT && type <= AS_PRV_MPI_IO;
+    return at == 0 || as_prv_calls[at].type != as_prv_calls[at - 1].type ||
+           as_prv_calls[at].number != as_prv_calls[at - 1].number;
+}
+
+static void put_value(struct as_out *out, bool *any, int64_t number, const char *label)
+{
+    if (!*any)
+        as_out_z(out, "VALUES\n");
+    *any = true;
+    as_out_f(out, "%" PRId64 "    %s\n", number, label);
+}
+
+static void put_values(const struct as_prv_writer *w, struct as_out *out, uint32_t type)
+{
+    bool any = false, has_zero = false;
+    for (size_t i = 0; i < as_prv_values_n; i++)
+        if (as_prv_values[i].type == type) {
+            put_value(out, &any, as_prv_values[i].number, as_prv_values[i].label);
+            has_zero |= as_prv_values[i].number == 0;
+        }
+    for (size_t i = 0; as_prv_is_mpi(type) && i < as_prv_routines_n; i++)
+        put_value(out, &any, as_prv_routines[i].number, as_prv_routines[i].label);
+    for (size_t i = 0; i < as_prv_calls_n; i++)
+        if (as_prv_calls[i].type == type && is_first_call(i))
+            put_value(out, &any, as_prv_calls[i].number, as_prv_calls[i].label);
+    as_vec_foreach (&w->extra, extra)
+        if (extra->type == type)
+            put_value(out, &any, extra->number, extra->text);
+    if (any && !has_zero)
+        put_value(out, &any, 0, "End");
 }
 
 static void put_type(const struct as_prv_writer *w, struct as_out *out,
                      const struct as_prv_label *type)
 {
-    bool has_values = is_routine_type(type->number);
     as_out_f(out, "\nEVENT_TYPE\n0    %u    %s\n", type->number, type->label);
-    for (size_t i = 0; i < as_prv_values_n; i++)
-        has_values |= as_prv_values[i].type == type->number;
-    as_vec_foreach (&w->extra, extra)
-        has_values |= extra->type == type->number;
-    if (!has_values)
+    put_values(w, out, type->number);
+    if (type->number != AS_PRV_OMP_FUNCTION || !w->function.n)
         return;
-    as_out_z(out, "VALUES\n");
-    bool has_zero = false;
-    for (size_t i = 0; i < as_prv_values_n; i++)
-        if (as_prv_values[i].type == type->number) {
-            as_out_f(out, "%u    %s\n", as_prv_values[i].number, as_prv_values[i].label);
-            has_zero |= as_prv_values[i].number == 0;
-        }
-    if (!has_zero)
-        as_out_z(out, "0    End\n");
-    for (size_t i = 0; is_routine_type(type->number) && i < as_prv_routines_n; i++)
-        as_out_f(out, "%u    %s\n", as_prv_routines[i].number, as_prv_routines[i].label);
-    as_vec_foreach (&w->extra, extra)
-        if (extra->type == type->number)
-            as_out_f(out, "%u    %s\n", extra->number, extra->text);
+    as_out_z(out, "VALUES\n0    End\n");
+    for (size_t i = 0; i < w->function.n; i++)
+        as_out_f(out, "%zu    parallel function 0x%" PRIx64 "\n", i + 1,
+                 (uint64_t)w->function.at[i]);
+}
+
+static void put_counters(const struct as_prv_writer *w, struct as_out *out)
+{
+    as_vec_foreach (&w->counter, counter) {
+        as_out_f(out, "\nEVENT_TYPE\n7    %td    %s\n", AS_PRV_COUNTERS + (counter - w->counter.at),
+                 counter->text);
+        if (counter->is_real)
+            as_out_f(out, "PRECISION %u\n", AS_PRV_PRECISION);
+    }
 }
 
 void as_prv_put_pcf(const struct as_prv_writer *w, struct as_out *out)
@@ -63,6 +89,7 @@ void as_prv_put_pcf(const struct as_prv_writer *w, struct as_out *out)
     as_out_c(out, '\n');
     for (size_t i = 0; i < as_prv_types_n; i++)
         put_type(w, out, &as_prv_types[i]);
+    put_counters(w, out);
 }
 
 void as_prv_put_row(const struct as_prv_writer *w, struct as_out *out)

@@ -9,14 +9,14 @@
 struct as_prv_label {
     uint32_t type; /* of events; 0 where there is none */
     uint32_t number;
-    const char
-        *label; /* of `doings` and `routines` a routine's name; a star at its end: any text */
+    const char *label; /* of `doings`, `calls` and `routines` a routine's name; a star at its end:
+                          any text */
 };
 
 extern const struct as_prv_label as_prv_states[], as_prv_doings[], as_prv_types[], as_prv_values[],
-    as_prv_routines[];
+    as_prv_calls[], as_prv_routines[];
 extern const size_t as_prv_states_n, as_prv_doings_n, as_prv_types_n, as_prv_values_n,
-    as_prv_routines_n;
+    as_prv_calls_n, as_prv_routines_n;
 
 enum as_prv_state {
     AS_PRV_IDLE = 0,
@@ -39,11 +39,46 @@ enum as_prv_type {
     AS_PRV_GROUP_RECEIVED = 50100002,
     AS_PRV_GROUP_ROOT = 50100003,
     AS_PRV_GROUP_COMM = 50100004,
+    AS_PRV_OMP_CALL = 60000000,
     AS_PRV_PARALLEL = 60000001,
+    AS_PRV_WORK = 60000002,
     AS_PRV_OMP_BARRIER = 60000005,
+    AS_PRV_CRITICAL = 60000006,
+    AS_PRV_OMP_LOCK = 60000009,
+    AS_PRV_OMP_FUNCTION = 60000018,
     AS_PRV_USER = 60000019,
+    AS_PRV_TASKWAIT = 60000022,
+    AS_PRV_TASKGROUP = 60000025,
+    AS_PRV_TASK = 60000028,
+    AS_PRV_TASKLOOP = 60000029,
+    AS_PRV_LOCK_ADDRESS = 60000032,
     AS_PRV_THREADS = 61000000,
-    AS_PRV_FILES = 40000004
+    AS_PRV_THREADS_LAST = 61000013,
+    AS_PRV_FILES = 40000004,
+    AS_PRV_FILE_NUMBER = 40000010,
+    AS_PRV_FILE_SIZE = 40000011,
+    AS_PRV_TRACING = 40000012,
+    AS_PRV_PROCESSES = 40000027,
+    AS_PRV_MEMORY = 40000040,
+    AS_PRV_MEMORY_SIZE = 40000041,
+    AS_PRV_MEMORY_IN = 40000042,
+    AS_PRV_MEMORY_OUT = 40000043,
+    AS_PRV_COUNTERS = 44000000 /* the first of them */
 };
+
+/* Values of some types. */
+enum as_prv_value {
+    AS_PRV_REGION_OPEN = 3,
+    AS_PRV_WORK_LOOP = 4,
+    AS_PRV_WORK_SECTIONS = 5,
+    AS_PRV_WORK_SINGLE = 6,
+    AS_PRV_UNLOCKED = 0,
+    AS_PRV_LOCKING = 3,
+    AS_PRV_LOCKED = 6,
+    AS_PRV_TASKGROUP_END = 2
+};
+
+/* Values of the user's events are numbers times ten to this. */
+#define AS_PRV_PRECISION 6
 
 #endif

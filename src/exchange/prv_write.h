@@ -38,6 +38,30 @@ struct as_prv_extra {
     const char *text; /* the trace's */
 };
 
+/* What a name of a process is in the file. */
+struct as_prv_call {
+    uint32_t type, value; /* type 0: such calls are not in the file */
+    bool is_known;
+};
+
+/* A type of events of its own, from AS_PRV_COUNTERS on. */
+struct as_prv_counter {
+    const char *text; /* the trace's */
+    bool is_real;     /* values are millionths */
+};
+
+/* A parallel region that is open. */
+struct as_prv_region {
+    uint32_t process;
+    int64_t number, function;
+};
+
+#define AS_PRV_STATES_KNOWN 64u
+struct as_prv_state_known {
+    const char *routine; /* the analysis's: the same text is the same address */
+    int64_t state;
+};
+
 struct as_prv_writer {
     const struct as_trace *trace;
     struct as_prv_counts *counts;
@@ -50,13 +74,32 @@ struct as_prv_writer {
     AS_VEC(uint64_t) comm; /* their global numbers: in the file they count from 1 */
     AS_VEC(const char *) node;
     AS_VEC(struct as_prv_extra) extra;
+    AS_VEC(struct as_prv_call *) call; /* by process: by number of a name */
+    AS_VEC(struct as_prv_counter) counter;
+    AS_VEC(struct as_prv_region) region;
+    AS_VEC(int64_t) function; /* addresses of parallel functions: number k is value k + 1 */
+    struct as_prv_state_known state_known[AS_PRV_STATES_KNOWN];
     struct assay_error *err;
 };
 
 /* ---- prv_collect.c: what goes into the file ---- */
 int as_prv_collect(struct as_prv_writer *writer, struct assay_error *err);
-int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global); /* -1: no memory */
-int64_t as_prv_routine_value(struct as_prv_writer *writer, uint32_t type, const char *routine);
+int as_prv_keep_event(struct as_prv_writer *writer, uint32_t location, int64_t ns, int64_t type,
+                      int64_t value);
+
+/* ---- prv_threads.c: OpenMP ---- */
+int as_prv_keep_threads(struct as_prv_writer *writer, uint32_t location,
+                        const struct as_trace_event *event);
+
+/* ---- prv_numbers.c; -1 and NOMEM: no memory ---- */
+bool as_prv_is_mpi(uint32_t type);
+int as_prv_call_of(struct as_prv_writer *writer, uint32_t process, int64_t name,
+                   struct as_prv_call *out);
+int64_t as_prv_state_of(struct as_prv_writer *writer, enum as_activity activity,
+                        const char *routine, uint32_t group);
+int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global);
+int64_t as_prv_function_value(struct as_prv_writer *writer, int64_t function);
+int64_t as_prv_counter_type(struct as_prv_writer *writer, const char *name, bool is_real);
 
 /* ---- prv_labels.c: the files beside it ---- */
 void as_prv_put_pcf(const struct as_prv_writer *writer, struct as_out *out);

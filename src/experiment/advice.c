@@ -106,9 +106,9 @@ static int forget(struct assay_experiment *experiment, const struct assay_subjec
         " WHERE run_id = ?1 AND metric_id IN (SELECT metric_id FROM metric WHERE pass = ?2)";
     static const struct {
         const char *table, *where;
-    } said[] = {{"finding", of_pass},    {"flag", of_pass},   {"check_result", of_pass},
-                {"what_if", of_pass},    {"detail", of_pass}, {"value", of_metric},
-                {"histogram", of_metric}};
+    } said[] = {{"finding", of_pass},     {"flag", of_pass},   {"check_result", of_pass},
+                {"what_if", of_pass},     {"detail", of_pass}, {"value", of_metric},
+                {"histogram", of_metric}, {"trace", of_pass}};
     char sql[256], object[64] = "";
 
     AS_TRY(as_batch_check(experiment, err));
@@ -118,7 +118,8 @@ static int forget(struct assay_experiment *experiment, const struct assay_subjec
     for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
         if (of->object_id && strcmp(said[i].table, "check_result") == 0)
             continue; /* nothing but runs has any */
-        if (of->object_id && strcmp(said[i].table, "what_if") == 0)
+        if (of->object_id &&
+            (strcmp(said[i].table, "what_if") == 0 || strcmp(said[i].table, "trace") == 0))
             continue;
         sqlite3_snprintf(sizeof sql, sql, "DELETE FROM %s%s%s", said[i].table, said[i].where,
                          object);

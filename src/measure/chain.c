@@ -9,7 +9,7 @@
 
 #include "base/sort.h"
 
-enum { WARM_LAPS = 4, LEFT_LOOKS = 9 };
+enum { WARM_LAPS = 4, LEFT_LOOKS = 9, BEST_OF = 3 };
 #define LEFT 1.03 /* longer than a chain by itself */
 
 #define TEN(text)     text text text text text text text text text text
@@ -85,6 +85,17 @@ static const struct as_gate_clock *clock_of(const struct as_gate *gate)
     return gate->clock ? gate->clock : &processor;
 }
 
+/* The fastest ones so far, descending. */
+static void keep_fastest(double rate[BEST_OF], double one)
+{
+    for (unsigned i = 0; i < BEST_OF; i++)
+        if (one > rate[i]) {
+            const double slower = rate[i];
+            rate[i] = one;
+            one = slower;
+        }
+}
+
 void as_gate_calibrate(struct as_gate *gate, unsigned tries)
 {
     const struct as_gate_clock *clock = clock_of(gate);
@@ -97,12 +108,15 @@ void as_gate_calibrate(struct as_gate *gate, unsigned tries)
     }
     if (gate->chain_cycles <= 0)
         gate->chain_cycles = fmin(fmax(round(chain / adds), 1), 20);
+    /* A chain that was interrupted makes its canary look fast, and both chains may be: what a few
+     * canaries reach counts, not what one does. */
+    double rate[BEST_OF] = {0};
     for (unsigned i = 0; i < tries; i++) {
         const uint64_t before = clock->chain(), canary = clock->canary(), after = clock->chain();
-        /* A chain that was interrupted makes its canary look fast. */
         if (fabs((double)before - (double)after) < AS_CHAIN_DRIFT * (double)after)
-            gate->best = fmax(gate->best, as_gate_rate(gate, canary, (before + after) / 2));
+            keep_fastest(rate, as_gate_rate(gate, canary, (before + after) / 2));
     }
+    gate->best = fmax(gate->best, rate[BEST_OF - 1]);
 }
 
 unsigned as_gate_passes(const struct as_gate *gate, unsigned tries)

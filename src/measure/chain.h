@@ -41,7 +41,8 @@ struct as_gate {
     double best;         /* increments a cycle when calm */
 };
 
-/* Tries `tries` times and keeps the best; a gate that is better known already stays. */
+/* Tries `tries` times and keeps the best that three reach; a gate that is better known already
+ * stays. */
 void as_gate_calibrate(struct as_gate *gate, unsigned tries);
 
 /* Core cycles that the chain takes. */

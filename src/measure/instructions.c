@@ -21,9 +21,10 @@
 #include "measure/internal.h"
 #include "measure/mixture.h"
 #include "measure/table.h"
+#include "measure/workers.h"
 
 #define COPIES_MOST   8
-#define WAITED_MOST_S 120 /* in all, at the gate */
+#define WAITED_MOST_S 120 /* at the gate, by all processors together */
 /* Thousands of blocks: one that is not calm in a moment is put off, then marked. */
 enum { PATIENCE_FIRST_MS = 100, PATIENCE_MS = 600, HURRY_MS = 20 };
 #define SETTLED 0.01 /* two measurements of a block agree */
@@ -74,7 +75,8 @@ int as_table_chain(struct as_table_work *w, const uint8_t *bytes, size_t n,
 /* ---- The core ---------------------------------------------------------------------------------
  */
 
-enum { PROBE_ROUNDS = 24, PROBE_CALM_ROUNDS = 5, PROBE_MS = 3000 };
+enum { PROBE_ROUNDS = 24, PROBE_CALM_ROUNDS = 5, PROBE_MS = 3000, PROBE_PATIENT_MS = 10000 };
+#define CANARY_ABOVE 0.5 /* increments a cycle, by which a canary may look too fast */
 
 static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *better,
                       struct assay_error *err)
@@ -95,15 +97,35 @@ static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *be
     return 0;
 }
 
+static bool is_to_stop(const struct as_table_work *w)
+{
+    return w->options->stop && *w->options->stop;
+}
+
+/* Slots a cycle that there are at least: what the program's table of this core has, and increments
+ * that a canary saw. */
+static double least_width(const struct as_table_work *w)
+{
+    struct assay_meter_state state;
+
+    assay_meter_state_get(w->meter, &state);
+    return fmax(w->known_width, state.canary_best - CANARY_ABOVE);
+}
+
 /* The best of all: every form is held to it. A neighbour that runs for a second would be in all
  * rounds of a moment, so they go on until the last few have found nothing better. */
 static int measure_probes(struct as_table_work *w, struct assay_error *err)
 {
-    const int64_t until_ns = as_monotonic_ns() + (int64_t)PROBE_MS * 1000000;
+    const int64_t began_ns = as_monotonic_ns(), until_ns = began_ns + PROBE_MS * INT64_C(1000000),
+                  patient_ns = began_ns + PROBE_PATIENT_MS * INT64_C(1000000);
     unsigned calm = 0;
 
-    for (unsigned round = 0; round < PROBE_ROUNDS && calm < PROBE_CALM_ROUNDS; round++) {
-        if (round > 0 && (as_monotonic_ns() > until_ns || (w->options->stop && *w->options->stop)))
+    for (unsigned round = 0;; round++) {
+        const bool is_seen = as_probe_width_is_seen(&w->rates, least_width(w));
+        const int64_t now_ns = as_monotonic_ns();
+        const bool is_enough =
+            round >= PROBE_ROUNDS || calm >= PROBE_CALM_ROUNDS || now_ns > until_ns;
+        if (round > 0 && ((is_seen && is_enough) || now_ns > patient_ns || is_to_stop(w)))
             break;
         bool better = false;
         for (unsigned p = 0; p < AS_PROBES; p++)
@@ -115,6 +137,28 @@ static int measure_probes(struct as_table_work *w, struct assay_error *err)
     return 0;
 }
 
+/* All lines are made of the width. Where it was not seen that of the program's table stands for
+ * it, and all lines are of little trust; without one there is none. False: nothing is measured. */
+static bool settle_width(struct as_table_work *w, struct assay_instruction_result *result)
+{
+    double *cycles = &w->rates.cycles[AS_PROBE_SLOTS];
+    const double seen = *cycles > 0 ? as_probe_n(AS_PROBE_SLOTS) / *cycles : 0;
+
+    if (as_probe_width_is_seen(&w->rates, least_width(w)))
+        return true;
+    result->is_refused = w->known_width == 0;
+    snprintf(result->doubt, sizeof result->doubt,
+             "instructions: %s: in %d s this core never ran undisturbed (%.2f slots a cycle at "
+             "best, which is not its width): measure again when others do not use it",
+             result->is_refused ? "not measured" : "of little trust, all of them",
+             PROBE_PATIENT_MS / 1000, seen);
+    w->is_doubted = true;
+    if (w->known_width > 0)
+        *cycles = as_probe_n(AS_PROBE_SLOTS) / w->known_width;
+    w->slot_cycles = w->known_width > 0 ? 1 / w->known_width : 0;
+    return !result->is_refused;
+}
+
 static const char *base_of(const struct assay_host *host)
 {
     struct assay_core core;
@@ -123,17 +167,19 @@ static const char *base_of(const struct assay_host *host)
     return core.table;
 }
 
-static double load_of_table(const struct assay_host *host)
+/* A parameter by the program's table of this core; `otherwise` where it has none. */
+static double known_parameter(const struct assay_host *host, enum assay_uarch_parameter which,
+                              double otherwise)
 {
     const char *name = base_of(host);
     struct assay_uarch *uarch = NULL;
     struct assay_error err;
-    double cycles = 6; /* of most */
+    double value = otherwise;
 
     if (name && assay_uarch_open(name, &uarch, &err) == 0)
-        cycles = uarch->set[ASSAY_UARCH_load_fp];
+        value = uarch->set[which];
     assay_uarch_free(&uarch);
-    return cycles;
+    return value;
 }
 
 static void compare_with_base(struct as_table_work *w)
@@ -168,11 +214,12 @@ static int measure_parameters(struct as_table_work *w, struct assay_error *err)
                                      .stop = w->options->stop,
                                      .width = as_probe_ports(&w->rates, AS_PROBE_SLOTS),
                                      .list = &w->parameters};
-    w->load_fp = load_of_table(w->host);
+    w->load_fp = known_parameter(w->host, ASSAY_UARCH_load_fp, 6); /* of most */
     struct as_parameter *width = as_parameter_add(&w->parameters, "dispatch_width", "slots");
 
     width->value = work.width;
     width->spread = as_probe_spread(&w->rates, AS_PROBE_SLOTS);
+    width->is_noisy = w->is_doubted;
     AS_TRY(as_measure_chains(&work, err));
     w->half_trip = work.half_trip;
     AS_TRY(as_measure_bypass(w, err));
@@ -254,6 +301,7 @@ static int measure_form(struct as_table_work *w, struct as_form_case *one, struc
     if (status == ASSAY_METER_OK && as_timing_contradicts(&t, &w->rates))
         AS_TRY(time_form(w, one, &t, &status, err));
     const bool is_refused = status != ASSAY_METER_OK && status != ASSAY_METER_NOISY;
+    t.is_noisy |= w->is_doubted;
     const bool is_noisy = status == ASSAY_METER_NOISY || t.is_noisy ||
                           (!is_refused && as_timing_contradicts(&t, &w->rates));
     if (is_noisy && w->puts_off)
@@ -266,6 +314,8 @@ static int measure_form(struct as_table_work *w, struct as_form_case *one, struc
     w->measured_n += !is_refused;
     w->noisy_n += is_noisy;
     one->n = 0;
+    if (w->done)
+        atomic_fetch_add(w->done, 1);
     return 0;
 }
 
@@ -312,20 +362,20 @@ static bool is_wanted(const struct as_form_case *one, bool given)
     return status == ASSAY_METER_OK;
 }
 
-static double waited_s(const struct as_table_work *w)
+double as_table_waited_s(const struct as_table_work *w)
 {
     struct assay_meter_state state = {0};
 
     if (w->meter)
         assay_meter_state_get(w->meter, &state);
-    return state.refused_s;
+    return w->waited_s + state.refused_s;
 }
 
 /* How long a block may wait for a calm moment. Where nobody ever leaves this machine alone, a table
  * of little trust is better than none in hours. */
 static void be_patient(struct as_table_work *w, unsigned patience_ms)
 {
-    const bool is_hopeless = waited_s(w) > WAITED_MOST_S;
+    const bool is_hopeless = as_table_waited_s(w) > w->waited_most_s;
 
     w->puts_off &= !is_hopeless;
     if (w->meter)
@@ -343,7 +393,7 @@ static int measure_pass(struct as_table_work *w, unsigned patience_ms, const cha
         left += one->n > 0;
     as_progress_begin(&progress, w->options->progress_fd, label, left);
     as_vec_foreach (&w->forms.cases, one) {
-        if (rc < 0 || (w->options->stop && *w->options->stop))
+        if (rc < 0 || is_to_stop(w))
             break;
         if (one->n == 0)
             continue;
@@ -356,27 +406,39 @@ static int measure_pass(struct as_table_work *w, unsigned patience_ms, const cha
     return rc;
 }
 
-int as_table_forms(struct as_table_work *w, struct assay_error *err)
+void as_table_want(struct as_table_work *w)
 {
     as_vec_foreach (&w->forms.cases, one)
         if (!is_wanted(one, w->options->code_n > 0))
             one->n = 0;
+}
+
+int as_table_forms(struct as_table_work *w, struct assay_error *err)
+{
+    as_table_want(w);
     /* Who disturbs one form is gone when all others are done. */
-    w->puts_off = true;
+    w->puts_off = !w->is_doubted;
     AS_TRY(measure_pass(w, PATIENCE_FIRST_MS, "measuring instructions", err));
     w->puts_off = false;
     return measure_pass(w, PATIENCE_MS, "measuring again what others disturbed", err);
 }
 
-static int measure_all(struct as_table_work *w, bool *stopped, struct assay_error *err)
+static int measure_all(struct as_table_work *w, struct assay_instruction_result *result,
+                       struct assay_error *err)
 {
+    struct assay_core core;
+
+    assay_core_of_host(w->host, &core);
+    w->known_width = core.is_nearest ? 0 : known_parameter(w->host, ASSAY_UARCH_dispatch_width, 0);
     int rc = measure_probes(w, err);
 
+    if (rc == 0 && !is_to_stop(w) && !settle_width(w, result))
+        return 0;
     if (rc == 0)
         rc = measure_parameters(w, err);
     if (rc == 0)
-        rc = as_table_forms(w, err);
-    *stopped = w->options->stop && *w->options->stop;
+        rc = as_table_forms_by_workers(w, err);
+    result->is_stopped = is_to_stop(w);
     return rc;
 }
 
@@ -391,13 +453,21 @@ static int collect_forms(struct as_table_work *w, struct assay_error *err)
     return rc < 0 ? as_error_nomem(err, "the forms of instructions") : 0;
 }
 
+static int say_doubt(struct assay_figures *figures, const char *text, struct assay_error *err)
+{
+    assay_figures_drop_findings(figures, "instructions");
+    return *text ? assay_figures_add_finding(figures, "instructions", text, err) : 0;
+}
+
 int assay_measure_instructions(const struct assay_host *host,
                                const struct assay_instruction_options *options,
                                struct assay_instruction_result *result, struct assay_error *err)
 {
-    const struct assay_meter_options meter = {
-        .cpu = -1, .samples = 32, .enough = 8, .patience_ms = PATIENCE_MS};
-    struct as_table_work w = {.host = host, .options = options};
+    struct as_table_work w = {
+        .host = host,
+        .options = options,
+        .meter_options = {.cpu = -1, .samples = 32, .enough = 8, .patience_ms = PATIENCE_MS},
+        .waited_most_s = WAITED_MOST_S};
     struct assay_figure_group group = {.name = "instructions"};
     struct as_group_time time_of = {.began_ns = as_monotonic_ns()};
     char part[PATH_MAX];
@@ -415,19 +485,22 @@ int assay_measure_instructions(const struct assay_host *host,
     if (rc == 0 && options->figures)
         rc = as_group_begin(options->figures, &group, err);
     if (rc == 0)
-        rc = assay_meter_new(&meter, &w.meter, err);
+        rc = assay_meter_new(&w.meter_options, &w.meter, err);
     if (rc == 0)
-        rc = measure_all(&w, &result->is_stopped, err);
+        rc = measure_all(&w, result, err);
     if (w.lines)
         fclose(w.lines);
     const struct as_core_table table = {host, w.meter, &w.rates, &w.parameters, base_of(host)};
-    if (rc == 0 && !result->is_stopped)
+    const bool is_measured = !result->is_stopped && !result->is_refused;
+    if (rc == 0 && is_measured)
         rc = as_core_table_finish(&table, part, options->path, err);
-    if (rc == 0 && options->figures)
+    if (rc == 0 && options->figures && !result->is_refused)
         rc = as_parameters_keep(&w.parameters, options->figures, err);
-    time_of.waited_s = waited_s(&w);
+    time_of.waited_s = as_table_waited_s(&w);
     if (rc == 0 && options->figures)
-        rc = as_group_end(options->figures, &group, !result->is_stopped, &time_of, err);
+        rc = as_group_end(options->figures, &group, is_measured, &time_of, err);
+    if (rc == 0 && options->figures)
+        rc = say_doubt(options->figures, result->doubt, err);
     result->measured_n = w.measured_n;
     result->refused_n = w.refused_n;
     result->noisy_n = w.noisy_n;

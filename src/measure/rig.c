@@ -104,10 +104,11 @@ int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_
     return 0;
 }
 
-void as_rig_release(const struct as_rig *rig)
+void as_rig_release(struct as_rig *rig)
 {
     cpu_set_t all;
 
+    as_bench_forget_rooms(rig);
     CPU_ZERO(&all);
     for (size_t i = 0; i < rig->topology->place_n; i++) {
         const struct assay_place *p = &rig->topology->place[i];
@@ -251,68 +252,6 @@ int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *
     figure.name = name;
     figure.unit = unit;
     return assay_figures_set(rig->figures, &figure, err);
-}
-
-/* ---- Memory of a crew ------------------------------------------------------------------------ */
-
-static void fill_part(struct as_crew_part *part)
-{
-    const double small = 0x1p-30; /* no denormals, nothing grows */
-    double *array[] = {part->a, part->b, part->c};
-
-    for (unsigned k = 0; k < 3; k++)
-        for (size_t i = 0; i < part->n / sizeof small; i++)
-            array[k][i] = small;
-}
-
-int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t arrays, size_t n,
-                  enum as_pages pages, struct as_bench **out, struct assay_error *err)
-{
-    /* Arrays of a power of two apart share sets of the caches, and look the same to a store that
-     * passes loads: a few lines between them. */
-    const size_t apart_b = n + 3 * AS_STREAM_BLOCK_B;
-    struct as_bench *bench = as_calloc(1, sizeof *bench);
-
-    *out = bench;
-    if (!bench)
-        return as_error_nomem(err, "the memory of a measurement");
-    for (; bench->n < scope->n; bench->n++) {
-        struct as_room *room = &bench->room[bench->n];
-        struct as_crew_part *part = &bench->part[bench->n];
-        if (!as_room_open(room, arrays * apart_b, pages)) {
-            as_bench_close(out);
-            return as_error_set(err, ASSAY_ERR_LIMIT,
-                                "measuring: no memory for arrays of %zu bytes", n);
-        }
-        uint8_t *at = room->at;
-        *part = (struct as_crew_part){.cpu = scope->cpu[bench->n], .n = n, .passes = 1};
-        part->a = at;
-        part->b = at + (arrays > 1 ? apart_b : 0);
-        part->c = at + (arrays > 2 ? 2 * apart_b : 0);
-    }
-    const int rc = as_crew_new(bench->part, bench->n, &bench->crew, err);
-    if (rc < 0) {
-        as_bench_close(out);
-        return rc;
-    }
-    as_crew_fill(bench->crew, fill_part);
-    as_room_look(&bench->room[0]);
-    if (pages != AS_PAGES_SMALL && !bench->room[0].huge && bench->room[0].size_b >= 4u << 20)
-        rig->small_only = true;
-    return 0;
-}
-
-void as_bench_close(struct as_bench **out)
-{
-    struct as_bench *bench = *out;
-
-    if (!bench)
-        return;
-    as_crew_free(&bench->crew);
-    for (size_t i = 0; i < bench->n; i++)
-        as_room_close(&bench->room[i]);
-    as_free(bench);
-    *out = NULL;
 }
 
 /* ---- Levels ---------------------------------------------------------------------------------- */

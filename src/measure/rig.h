@@ -32,6 +32,15 @@ struct as_rounds {
 
 #define AS_ROUNDS_MOST 512
 
+/* Memory that lies there already: touching half a gigabyte for the first time takes longer than
+ * measuring in it. */
+struct as_kept_room {
+    struct as_room room; /* `at` NULL: none */
+    enum as_pages pages;
+    int cpu; /* whose thread touched it first: it lies on that one's node */
+};
+#define AS_KEPT_ROOMS 8
+
 struct as_rig {
     const struct assay_host *host;
     const struct assay_topology *topology;
@@ -55,12 +64,13 @@ struct as_rig {
     int64_t waited_ns; /* in trials that others disturbed */
     struct as_rounds rounds[AS_ROUNDS_MOST];
     size_t rounds_n;
+    struct as_kept_room kept[AS_KEPT_ROOMS]; /* memory that the last benches left */
 };
 
 int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_figures *figures,
                 struct assay_error *err);
-/* Where the main thread may run again. */
-void as_rig_release(const struct as_rig *rig);
+/* Where the main thread may run again; memory that was kept is given back. */
+void as_rig_release(struct as_rig *rig);
 static inline bool as_rig_stopped(const struct as_rig *rig)
 {
     return rig->stop && *rig->stop;
@@ -92,15 +102,19 @@ int as_rig_keep(struct as_rig *rig, const char *name, double value, const char *
 
 /* A crew for a scope, with `arrays` of `n` bytes each, filled by their users. */
 struct as_bench {
+    struct as_rig *rig;
     struct as_crew_part part[AS_CORES_MOST];
     size_t n;
     struct as_room room[AS_CORES_MOST];
+    enum as_pages pages;
     struct as_crew *crew;
 };
 /* `*out` is heap memory. LIMIT: not enough memory. */
 int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t arrays, size_t n,
                   enum as_pages pages, struct as_bench **out, struct assay_error *err);
+/* Large areas stay with the rig, for the next one. */
 void as_bench_close(struct as_bench **bench);
+void as_bench_forget_rooms(struct as_rig *rig);
 
 /* ---- Kinds of figures -------------------------------------------------------------------------
  */

@@ -5,6 +5,7 @@
 #ifndef AS_MEASURE_TABLE_H
 #define AS_MEASURE_TABLE_H
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include <assay/machine.h>
@@ -23,18 +24,28 @@ struct as_table_work {
     struct as_parameter_list parameters;
     double slot_cycles; /* of one slot: 1 / width */
     double half_trip;   /* general register to vector register or back: half of both; 0 unknown */
+    double known_width; /* slots a cycle by the program's table of this core; 0: it has none */
     double load_fp;     /* of a load to a vector register, by the program's table of this core */
     double multiply;    /* of a multiplication of vectors in a chain; 0: not known */
     double late;        /* more that results of additions take to a multiplication; 0: none */
     /* A core that tests make up, in the meter's place; NULL: blocks are measured. */
     void (*made_up)(const uint8_t *bytes, size_t n, struct assay_cycles *out);
-    bool puts_off; /* what others disturb is left for a second pass */
+    bool is_doubted; /* the width was not seen: every line is of little trust */
+    bool puts_off;   /* what others disturb is left for a second pass */
     size_t measured_n, refused_n, noisy_n;
+    struct assay_meter_options meter_options; /* that `meter` was made with, and others may be */
+    double waited_most_s;   /* at the gate, in all; then nobody is patient any more */
+    double waited_s;        /* by workers, in the mean */
+    _Atomic uint64_t *done; /* counts forms that have their line; NULL: nobody asks */
 };
 
-/* Lines of all forms: those that others disturbed last, and once more. Ends early where the options
- * say so. */
+/* Leaves out forms that are not asked for, or cannot be measured. */
+void as_table_want(struct as_table_work *w);
+/* Lines of all forms that are wanted: those that others disturbed last, and once more. Ends early
+ * where the options say so. */
 int as_table_forms(struct as_table_work *w, struct assay_error *err);
+/* Seconds that were lost at the gate, here and by workers. */
+double as_table_waited_s(const struct as_table_work *w);
 
 /* Cycles of a block, 0 where there are none; what came of it in `out`. */
 int as_table_cycles(struct as_table_work *w, const uint8_t *bytes, size_t n,

@@ -13,6 +13,7 @@
 /* The best of many rounds of a kernel is better than it can be, by a part in hundred; this near to
  * whole ports the rate is theirs. */
 #define WHOLE_PORTS    0.03
+#define WHOLE_WIDTH    0.025 /* nops at half their rate beside somebody else are not */
 #define RENAMED_MOST   0.4
 #define LONG_MICROCODE 12 /* slots */
 
@@ -81,6 +82,12 @@ double as_probe_spread(const struct as_probe_rates *rates, enum as_saturated pro
 {
     const unsigned ports = as_probe_ports(rates, probe);
     return ports ? fabs(rates->cycles[probe] * ports / probes[probe].n - 1) : -1;
+}
+
+bool as_probe_width_is_seen(const struct as_probe_rates *rates, double least)
+{
+    const unsigned width = as_probe_ports(rates, AS_PROBE_SLOTS);
+    return width && as_probe_spread(rates, AS_PROBE_SLOTS) <= WHOLE_WIDTH && width >= least;
 }
 
 /* Cycles of a kernel alone. */

@@ -62,6 +62,9 @@ unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated pr
 enum as_saturated as_probe_home(const struct as_probe_rates *rates, enum as_saturated probe);
 const char *as_probe_group(enum as_saturated home);
 
+/* Whether the rate of SLOTS is one of a core that was left alone: whole, and not below `least`
+ * slots a cycle, which is known from elsewhere (0: nothing is). Others only take slots away. */
+bool as_probe_width_is_seen(const struct as_probe_rates *rates, double least);
 /* How far the rate is from that whole number; below 0: not known. */
 double as_probe_spread(const struct as_probe_rates *rates, enum as_saturated probe);
 

@@ -36,8 +36,7 @@ static int pour(int in, int out)
     }
 }
 
-/* Copies `at`/`name` to `to`; one that is there, or that is no plain file, is left. */
-static int copy_file(int at, const char *name, const char *to, struct assay_error *err)
+int as_merge_copy_file(int at, const char *name, const char *to, struct assay_error *err)
 {
     const int in = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat st;
@@ -59,7 +58,7 @@ static int copy_file(int at, const char *name, const char *to, struct assay_erro
     return rc;
 }
 
-static int open_run(const struct as_merge_files *files, int64_t run_id)
+int as_merge_open_run(const struct as_merge_files *files, int64_t run_id)
 {
     struct as_str path = {0};
     int fd = -1;
@@ -89,7 +88,7 @@ static int copy_into(const struct as_merge_files *files, int at, int64_t run_id,
 
     as_str_appendf(&to, "%s/", files->to);
     append_name(files, run_id, name, &to);
-    rc = to.failed ? as_error_nomem(err, name) : copy_file(at, name, as_str_z(&to), err);
+    rc = to.failed ? as_error_nomem(err, name) : as_merge_copy_file(at, name, as_str_z(&to), err);
     as_str_fini(&to);
     return rc;
 }
@@ -117,7 +116,7 @@ int as_merge_file(void *context, const char *path, struct as_str *out, struct as
 
     if (!name)
         return 0;
-    at = open_run(files, run_id);
+    at = as_merge_open_run(files, run_id);
     if (at >= 0) {
         rc = copy_into(files, at, run_id, name, err);
         close(at);
@@ -129,7 +128,7 @@ int as_merge_file(void *context, const char *path, struct as_str *out, struct as
 
 int as_merge_rest_of_files(const struct as_merge_files *files, struct assay_error *err)
 {
-    const int at = open_run(files, files->from_run);
+    const int at = as_merge_open_run(files, files->from_run);
     DIR *dir = at < 0 ? NULL : fdopendir(at);
     int rc = 0;
 

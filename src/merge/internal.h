@@ -122,6 +122,16 @@ int as_merge_file(void *files, const char *path, struct as_str *out, struct assa
 /* All that the run has besides. */
 int as_merge_rest_of_files(const struct as_merge_files *files, struct assay_error *err);
 
+/* Copies `at`/`name` to the path `to`; one that is there, or that is no plain file, is left. */
+int as_merge_copy_file(int at, const char *name, const char *to, struct assay_error *err);
+/* The directory of a run of the input, or -1. */
+int as_merge_open_run(const struct as_merge_files *files, int64_t run_id);
+
+/* ---- streams.c ---- */
+
+/* The streams of the run's trace (doc/trace.md), where it has one, beside those of other inputs. */
+int as_merge_streams(const struct as_merge_files *files, struct assay_error *err);
+
 /* ---- flags.c ---- */
 
 /* Notes a flag; those that say the same of several inputs are one. */

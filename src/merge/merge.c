@@ -178,7 +178,8 @@ static int take_part(struct as_merge *merge, struct as_copy *copy, size_t at, co
     if (at == 0)
         AS_TRY(set_host(merge, from, part->run_id, copy, err));
     AS_TRY(take_flags(merge, from, part->run_id, copy, number, err));
-    return as_merge_rest_of_files(&files, err);
+    AS_TRY(as_merge_rest_of_files(&files, err));
+    return as_merge_streams(&files, err);
 }
 
 static int copy_part(struct as_merge *merge, struct as_copy *copy, size_t at, const char *directory,

@@ -39,6 +39,10 @@ static bool is_of_body(const struct assay_program *p, uint32_t body, uint32_t bl
 bool as_patch_area_holds(const struct as_patch_area *area, uint32_t block)
 {
     const struct assay_program *p = area->code->program;
+    if (area->is_cooled) {
+        const uint32_t k = as_patch_area_find(area, p->block[block].start);
+        return k != ASSAY_NONE && area->block[k] == block;
+    }
     return area->loop != ASSAY_NONE ? as_patch_holds(p, area->loop, block)
                                     : is_of_body(p, area->body, block);
 }
@@ -197,6 +201,8 @@ static int find_places(struct as_patch_area *out, unsigned *refusal)
         return 0;
     AS_TRY(add_places(out));
     *refusal = as_patch_room_find(out);
+    if (!*refusal && out->is_cooled && !as_patch_area_leaves_code(out))
+        *refusal = AS_PATCH_REFUSED_NARROW;
     return 0;
 }
 
@@ -212,6 +218,8 @@ int as_patch_area_make(struct as_patch_code *code, uint32_t loop, struct as_patc
                                   .block = p->loop_block + l->first_block,
                                   .blocks = l->blocks};
     *refusal = shape_refusal(p, l);
+    if (!*refusal && code->varies)
+        AS_TRY(as_patch_area_cool(out));
     return *refusal ? 0 : find_places(out, refusal);
 }
 

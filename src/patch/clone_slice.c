@@ -9,13 +9,12 @@
 enum { JUMP_IF_EQUAL = 4, STACK = 4 };
 
 /* One whose writer the branches depend on anyway, if there is one: it stays in all variants. */
-struct as_patch_slice as_patch_slice_find(struct as_patch_code *code, uint32_t loop)
+struct as_patch_slice as_patch_slice_find(const struct as_patch_area *area)
 {
     struct as_patch_slice best = {.reg = AS_PATCH_NONE, .insn = ASSAY_NONE};
     struct as_patch_step step[16];
-    as_patch_steps_find(code->program, loop, step);
-    const uint32_t header = loop == ASSAY_NONE ? 0 : code->program->loop[loop].header;
-    if (loop == ASSAY_NONE || as_live_at(code, header) & AS_LIVE_STATUS)
+    as_patch_steps_find(area, step);
+    if (area->loop == ASSAY_NONE || as_live_at(area->code, area->header) & AS_LIVE_STATUS)
         return best;
     for (unsigned r = 0; r < 16; r++)
         if (r != STACK && step[r].insn != ASSAY_NONE && step[r].by != 0 &&

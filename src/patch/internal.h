@@ -29,6 +29,7 @@ struct as_patch_code {
     const bool *wanted;
     bool bare;          /* whole bodies, with no loop measured by itself */
     bool counts;        /* how often blocks run, parts of them behind calls too */
+    bool varies;        /* what makes calls is left out of loops: cold.c */
     uint32_t *by_start; /* blocks of the program by address */
     uint32_t live_body; /* body that `live` is of, or ASSAY_NONE */
     uint32_t *live;     /* per block of that body: what is live at its start */
@@ -85,7 +86,8 @@ struct as_patch_area {
     uint32_t header;       /* block that it is entered at */
     const uint32_t *block; /* by address */
     uint32_t blocks;
-    uint32_t *own;                       /* of a body: where `block` is */
+    uint32_t *own;  /* of a body, and of what is cooled: where `block` is */
+    bool is_cooled; /* a part of the loop's blocks: others run as the program has them */
     AS_VEC(struct as_patch_place) place; /* the first is the header */
     bool bare;                           /* no loop in it is measured by itself */
 };
@@ -98,6 +100,11 @@ int as_patch_area_make(struct as_patch_code *code, uint32_t loop, struct as_patc
 int as_patch_area_make_body(struct as_patch_code *code, uint32_t body, struct as_patch_area *out,
                             unsigned *refusal);
 void as_patch_area_fini(struct as_patch_area *area);
+/* Leaves what makes calls, and what leads there alone, out of the area of an innermost loop, where
+ * iterations without are possible; before its places are found. 0 or ASSAY_ERR_NOMEM. */
+int as_patch_area_cool(struct as_patch_area *area);
+/* Whether the code of the loop can run though the header has its jump. */
+bool as_patch_area_leaves_code(const struct as_patch_area *area);
 /* Puts the places behind the first in order, and says how jumps fit there; the refusal, or 0. */
 unsigned as_patch_room_find(struct as_patch_area *area);
 
@@ -138,8 +145,7 @@ struct as_patch_step {
     int64_t by;
     uint32_t insn; /* that does it; ASSAY_NONE: none */
 };
-void as_patch_steps_find(const struct assay_program *p, uint32_t loop,
-                         struct as_patch_step out[16]);
+void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step out[16]);
 
 /* The register by which a loop is left at its header after so many iterations. */
 struct as_patch_slice {
@@ -149,7 +155,7 @@ struct as_patch_slice {
     int64_t step;
 };
 /* Of a loop whose flags nobody needs at the header; as_live_find went before. */
-struct as_patch_slice as_patch_slice_find(struct as_patch_code *code, uint32_t loop);
+struct as_patch_slice as_patch_slice_find(const struct as_patch_area *area);
 
 /* ---- Counts --------------------------------------------------------------------------------- */
 

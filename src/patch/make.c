@@ -218,9 +218,14 @@ static unsigned file_refusal(const struct assay_program *p)
     /* The loader runs before there is anything that a clone could use. */
     if (soname && strncmp(soname, "ld-linux", 8) == 0)
         return AS_PATCH_REFUSED_LOADER;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         if (strcmp(section[i].name, "__rseq_cs") == 0)
             return AS_PATCH_REFUSED_RESTARTED;
+        /* Faults that Go makes panics of, stacks that it moves, threads that it stops by signals
+         * wherever its table has them: a clone is in no table of it. */
+        if (strstr(section[i].name, ".gopclntab"))
+            return AS_PATCH_REFUSED_GO;
+    }
     n = assay_object_segments(p->object, &segment);
     for (size_t i = 0; i < n; i++)
         if (segment[i].type == 1 && segment[i].exec && segment[i].write)
@@ -304,6 +309,7 @@ int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_p
         rc = add_module(maker, program);
     code.bare = true;
     code.counts = maker->wish.mode == AS_PATCH_COUNT;
+    code.varies = maker->wish.mode == AS_PATCH_VARY;
     if (rc == 0 && bodies)
         rc = plan_bodies(maker, &code, bodies, verdict);
     code.bare = false;

@@ -31,6 +31,7 @@
     X(LOADER, "code of the loader itself")                                                         \
     X(RESTARTED, "a file with restartable sequences, which the kernel knows by their address")     \
     X(WRITABLE, "a file whose code may be written while it runs")                                  \
+    X(GO, "a file of Go, whose run time must find each thread in code that it knows")              \
     X(LARGE, "too much code")                                                                      \
     X(HANDLER, "the kernel's way back from signal handlers")                                       \
     X(VARIANTS, "what is in it cannot be varied")

@@ -193,8 +193,8 @@ static int add_region(struct as_patch_maker *m, const struct as_patch_area *area
     AS_TRY(as_live_find(area->code, area->body));
     region.free = as_live_free(as_live_at(area->code, area->header) |
                                (inners->at.n ? as_patch_kept(&inners->at.at[0]) : 0));
-    inners->slice = m->wish.slices ? as_patch_slice_find(area->code, area->loop)
-                                   : (struct as_patch_slice){.reg = AS_PATCH_NONE};
+    inners->slice =
+        m->wish.slices ? as_patch_slice_find(area) : (struct as_patch_slice){.reg = AS_PATCH_NONE};
     region.slice_reg = inners->slice.reg;
     region.slice_b = inners->slice.width_b;
     region.slice_step = inners->slice.step;

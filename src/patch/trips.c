@@ -48,12 +48,12 @@ static void note_writes(uint32_t registers, uint32_t insn, uint32_t block, unsig
     }
 }
 
-static void find_writes(const struct assay_program *p, const struct assay_loop *loop,
+static void find_writes(const struct assay_program *p, const uint32_t *block, uint32_t blocks,
                         struct writes *w)
 {
     memset(w, 0, sizeof *w);
-    for (uint32_t k = 0; k < loop->blocks; k++) {
-        const uint32_t b = p->loop_block[loop->first_block + k];
+    for (uint32_t k = 0; k < blocks; k++) {
+        const uint32_t b = block[k];
         for (uint32_t i = p->block[b].first_insn; i < p->block[b].first_insn + p->block[b].insns;
              i++) {
             struct assay_effects effects;
@@ -87,14 +87,17 @@ static int64_t step_of(const struct assay_insn *insn, unsigned reg, uint8_t *wid
     return strcmp(form->mnemonic, "sub") == 0 ? -(int64_t)insn->imm : 0;
 }
 
-static bool in_every_iteration(const struct assay_program *p, uint32_t loop, uint32_t block)
+/* `area`: of the iterations that it has of the loop; or NULL. */
+static bool in_every_iteration(const struct assay_program *p, uint32_t loop,
+                               const struct as_patch_area *area, uint32_t block)
 {
     const struct assay_block *header = &p->block[p->loop[loop].header];
     if (p->block[block].loop != loop)
         return false; /* an inner loop repeats it */
     for (uint32_t e = header->first_pred; e < header->first_pred + header->preds; e++) {
         const uint32_t from = p->pred[e].block;
-        if (as_patch_holds(p, loop, from) && !block_dominates(p, block, from))
+        if ((area ? as_patch_area_holds(area, from) : as_patch_holds(p, loop, from)) &&
+            !block_dominates(p, block, from))
             return false;
     }
     return true;
@@ -158,9 +161,9 @@ struct as_patch_induction as_patch_induction_find(const struct assay_program *p,
 {
     struct as_patch_induction it = {.reg = AS_PATCH_NONE};
     struct writes w;
-    find_writes(p, &p->loop[loop], &w);
+    find_writes(p, p->loop_block + p->loop[loop].first_block, p->loop[loop].blocks, &w);
     for (unsigned r = 0; r < 16; r++) {
-        if (r == 4 || w.n[r] != 1 || !in_every_iteration(p, loop, w.block[r]))
+        if (r == 4 || w.n[r] != 1 || !in_every_iteration(p, loop, NULL, w.block[r]))
             continue;
         it.step = step_of(&p->code.insn[w.insn[r]], r, &it.width_b);
         it.block = w.block[r];
@@ -173,17 +176,18 @@ struct as_patch_induction as_patch_induction_find(const struct assay_program *p,
     return it;
 }
 
-void as_patch_steps_find(const struct assay_program *p, uint32_t loop, struct as_patch_step out[16])
+void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step out[16])
 {
+    const struct assay_program *p = area->code->program;
     struct writes w;
     memset(out, 0, 16 * sizeof *out);
-    if (loop == ASSAY_NONE)
+    if (area->loop == ASSAY_NONE)
         return;
-    find_writes(p, &p->loop[loop], &w);
+    find_writes(p, area->block, area->blocks, &w);
     for (unsigned r = 0; r < 16; r++) {
         uint8_t width_b = 0;
         out[r] = (struct as_patch_step){.is_known = w.n[r] == 0, .insn = ASSAY_NONE};
-        if (w.n[r] != 1 || !in_every_iteration(p, loop, w.block[r]))
+        if (w.n[r] != 1 || !in_every_iteration(p, area->loop, area, w.block[r]))
             continue;
         out[r].by = step_of(&p->code.insn[w.insn[r]], r, &width_b);
         out[r].is_known = out[r].by != 0 && width_b == 8;

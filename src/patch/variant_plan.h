@@ -25,6 +25,7 @@ enum as_variant_kind {
     AS_VARIANT_FES,
     AS_VARIANT_NODIV,
     AS_VARIANT_NORED,
+    AS_VARIANT_AGAIN, /* REF, over data that it has just gone through */
     AS_VARIANT_DL1_LS,
     AS_VARIANT_DL1_NODIV,
     AS_VARIANT_DL1_NORED,
@@ -34,7 +35,7 @@ enum as_variant_kind {
     AS_VARIANT_KINDS
 };
 /* A wish (as_patch_wish): one thing changed; and all, with several at once and prefetches. */
-#define AS_VARIANTS_USUAL ((2u << AS_VARIANT_NORED) - 1)
+#define AS_VARIANTS_USUAL ((2u << AS_VARIANT_AGAIN) - 1)
 #define AS_VARIANTS_ALL   ((1u << AS_VARIANT_KINDS) - 1)
 
 enum as_variant_bit {

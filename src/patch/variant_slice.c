@@ -62,11 +62,14 @@ static void add_register(struct need *need, unsigned reg)
         need->reg.word[reg >> 6] |= UINT64_C(1) << (reg & 63);
 }
 
-static void join_reads(struct need *need, const struct assay_effects *e)
+/* What is merged is read, too, but for bits above 127, which SSE keeps: nobody looks at those where
+ * no instruction of AVX is. */
+static void join_reads(struct need *need, const struct assay_effects *e, bool keeps_high)
 {
-    for (unsigned w = 0; w < 2; w++)
-        need->reg.word[w] =
-            (need->reg.word[w] & ~(e->written.word[w] & ~e->merged.word[w])) | e->read.word[w];
+    for (unsigned w = 0; w < 2; w++) {
+        const uint64_t kept = keeps_high ? e->merged.word[w] : 0;
+        need->reg.word[w] = (need->reg.word[w] & ~(e->written.word[w] & ~kept)) | e->read.word[w];
+    }
     need->flags = (uint8_t)((need->flags & ~(e->flags_written & ~e->flags_maybe)) | e->flags_read);
 }
 
@@ -96,7 +99,7 @@ static bool step_back(const struct slicing *s, uint32_t i, struct need *need)
     const bool is_new = is_needed && !(*mark & s->mark);
     if (is_needed) {
         *mark |= s->mark;
-        join_reads(need, &e);
+        join_reads(need, &e, s->facts->vex);
     }
     add_seeds(s, insn, need);
     return is_new;
@@ -342,7 +345,7 @@ int as_variant_facts_find(const struct as_patch_area *area, const struct as_patc
     each_insn(out, mark_reduction, &uses);
     if (slice->reg != AS_PATCH_NONE) /* its end is a branch, too */
         out->mark[slice->insn - out->first] |= AS_MARK_CONTROL;
-    as_patch_steps_find(area->code->program, area->loop, out->step);
+    as_patch_steps_find(area, out->step);
     do {
         AS_TRY(find_slice(out, AS_MARK_CONTROL));
         AS_TRY(find_slice(out, AS_MARK_STORES));

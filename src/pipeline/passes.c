@@ -5,6 +5,7 @@
  *   samples   attributed samples of the run, and their sums
  *   counts    what hot functions executed
  *   instances what the instances of hot loops took
+ *   waits     who waited for whom, by a trace
  *   variants  what they take without arithmetic, memory, ...
  *   code      values of hot loops and functions
  *   trust     what counts, instances and the model say of each other
@@ -13,6 +14,7 @@
 #include "pipeline/passes.h"
 
 #include <assay/advise.h>
+#include <assay/analytics.h>
 #include <assay/count.h>
 #include <assay/decan.h>
 #include <assay/quality.h>
@@ -63,6 +65,17 @@ static int pass_instances(struct assay_pass_job *job, struct assay_error *err)
                                                       &request, &result, err);
     assay_vprof_result_fini(&result);
     return rc;
+}
+
+static int pass_trace(struct assay_pass_job *job, struct assay_error *err)
+{
+    struct assay_profile_request profile = job->request->profile;
+    int64_t traced_id = 0;
+
+    profile.attribute.catalogue = job->catalogue;
+    return was_ended(job) ? 0
+                          : assay_analytics_again(job->experiment, job->run_id, job->campaign,
+                                                  &profile, &traced_id, err);
 }
 
 #define TWO_OVERHEAD 0.5 /* of the program's own time: what a run of level two may cost */
@@ -137,6 +150,14 @@ const struct assay_pass as_passes[] = {
      .starts = true,
      .run = pass_instances,
      .more = ASSAY_PIPELINE_INSTANCES},
+    {.name = "trace",
+     .stage = "who waits for whom",
+     .level = ASSAY_PIPELINE_ONE,
+     .needs = AS_PASS_SAMPLES,
+     .makes = "waits",
+     .starts = true,
+     .run = pass_trace,
+     .more = ASSAY_PIPELINE_TRACE},
     {.name = "quality",
      .stage = "hot code",
      .level = ASSAY_PIPELINE_ONE,
@@ -163,7 +184,7 @@ const struct assay_pass as_passes[] = {
      .stage = "advice",
      .level = ASSAY_PIPELINE_ONE,
      .needs = AS_PASS_SAMPLES,
-     .uses = "code trust variants",
+     .uses = "code trust variants waits",
      .makes = "advice",
      .run = pass_advise},
 };

@@ -209,6 +209,7 @@ static int write_parts(struct as_document *document,
     AS_TRY(as_data_calltree(document, err));
     AS_TRY(as_data_code(document, err));
     AS_TRY(as_data_variants(document, err));
+    AS_TRY(as_data_parallel(document, err));
     return as_data_modes(document, err);
 }
 

@@ -34,6 +34,8 @@ int as_data_code(struct as_document *document, struct assay_error *err);
 int as_data_conditions(struct as_document *document, struct assay_error *err);
 /* variants, verdicts */
 int as_data_variants(struct as_document *document, struct assay_error *err);
+/* parallel */
+int as_data_parallel(struct as_document *document, struct assay_error *err);
 /* The key `timeline` of a section. */
 int as_data_timeline(struct as_document *document, int64_t detail_id, struct assay_error *err);
 /* Elements of sections: control flow of hot loops, drawn. */

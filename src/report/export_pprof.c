@@ -9,9 +9,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/proto.h"
 #include "report/export.h"
 #include "report/gzip.h"
-#include "report/proto.h"
 
 enum profile_field {
     PROFILE_SAMPLE_TYPE = 1,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a run worked in parallel, as JSON (doc/json.md). Times are seconds. */
+#include <stdio.h>
+
 #include "report/parallel.h"
 
 #define SECONDS(ns) ((double)(ns)*1e-9)
@@ -32,10 +34,16 @@ static void put_location_json(const struct parallel_json *p, const char *key, ui
         as_json_u64(p->json, at);
 }
 
-static void put_locations_json(const struct parallel_json *p, const struct as_parallel *parallel)
+/* "mpi_s" */
+static void put_activity(struct as_json *json, enum as_activity activity, int64_t ns)
 {
-    static const char *const keys[AS_ACTIVITIES_N] = {"computing_s", "mpi_s",   "openmp_s",
-                                                      "threads_s",   "files_s", "idle_s"};
+    char key[64];
+    snprintf(key, sizeof key, "%s_s", as_activity_word(activity));
+    as_json_key_double(json, key, SECONDS(ns));
+}
+
+static void put_locations_json(const struct parallel_json *p, const struct as_wait_sums *sums)
+{
     as_json_key(p->json, "locations");
     as_json_array_begin(p->json);
     as_vec_foreach (&p->analysis->location, l) {
@@ -51,18 +59,20 @@ static void put_locations_json(const struct parallel_json *p, const struct as_pa
         as_json_key_double(p->json, "begin_s", SECONDS(l->span.begin_ns - p->analysis->begin_ns));
         as_json_key_double(p->json, "end_s", SECONDS(l->span.end_ns - p->analysis->begin_ns));
         for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
-            as_json_key_double(p->json, keys[i], SECONDS(l->activity_ns[i]));
-        as_json_key_double(p->json, "critical_path_s", SECONDS(parallel->path_ns[at]));
+            put_activity(p->json, (enum as_activity)i, l->activity_ns[i]);
+        as_json_key_double(p->json, "waiting_s", SECONDS(sums->waiting_ns[at]));
+        as_json_key_double(p->json, "late_s", SECONDS(sums->late_ns[at]));
+        as_json_key_double(p->json, "critical_path_s", SECONDS(sums->path_ns[at]));
         as_json_object_end(p->json);
     }
     as_json_array_end(p->json);
 }
 
-static void put_wait_rows(const struct parallel_json *p, const struct as_parallel *parallel)
+static void put_wait_rows(const struct parallel_json *p, const struct as_wait_sums *sums)
 {
     as_json_key(p->json, "waits");
     as_json_array_begin(p->json);
-    as_vec_foreach (&parallel->of_location, wait) {
+    as_vec_foreach (&sums->of_location, wait) {
         as_json_object_begin(p->json);
         as_json_key_string(p->json, "kind", as_wait_word((enum as_wait_kind)wait->kind));
         put_site_json(p, wait->site);
@@ -124,10 +134,32 @@ static void put_traffic_rows(const struct parallel_json *p)
     as_json_array_end(p->json);
 }
 
-void as_parallel_json(const struct as_parallel *parallel, struct as_json *json,
+static void put_efficiency_json(struct as_json *json, const struct as_efficiency *e)
+{
+    const struct {
+        const char *key;
+        double share;
+    } shares[] = {{"parallel_efficiency", e->parallel},
+                  {"load_balance", e->balance},
+                  {"communication_efficiency", e->communication},
+                  {"mpi_parallel_efficiency", e->mpi_parallel},
+                  {"mpi_load_balance", e->mpi_balance},
+                  {"mpi_communication_efficiency", e->mpi_communication},
+                  {"openmp_parallel_efficiency", e->openmp_parallel},
+                  {"openmp_load_balance", e->openmp_balance},
+                  {"openmp_communication_efficiency", e->openmp_communication},
+                  {"process_load_balance", e->process_balance},
+                  {"thread_efficiency", e->thread},
+                  {"openmp_region_efficiency", e->openmp_region},
+                  {"serial_region_efficiency", e->serial_region}};
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++)
+        as_json_key_double(json, shares[i].key, shares[i].share);
+}
+
+void as_parallel_json(const struct as_wait_sums *sums, struct as_json *json,
                       as_parallel_place *place, void *context)
 {
-    const struct as_analysis *a = parallel->analysis;
+    const struct as_analysis *a = sums->analysis;
     const struct parallel_json p = {a, json, place, context};
     as_json_object_begin(json);
     as_json_key_double(json, "elapsed_s", SECONDS(a->end_ns - a->begin_ns));
@@ -137,13 +169,9 @@ void as_parallel_json(const struct as_parallel *parallel, struct as_json *json,
     as_json_key_u64(json, "receives_without_partner_n", a->messages.receives_n);
     as_json_key_u64(json, "collectives_without_partners_n", a->unmet_n);
     as_json_key_u64(json, "broken_n", a->broken_n);
-    as_json_key_double(json, "parallel_efficiency", a->efficiency.parallel);
-    as_json_key_double(json, "mpi_parallel_efficiency", a->efficiency.mpi_parallel);
-    as_json_key_double(json, "mpi_load_balance", a->efficiency.mpi_balance);
-    as_json_key_double(json, "mpi_communication_efficiency", a->efficiency.mpi_communication);
-    as_json_key_double(json, "thread_efficiency", a->efficiency.openmp_parallel);
-    put_locations_json(&p, parallel);
-    put_wait_rows(&p, parallel);
+    put_efficiency_json(json, &a->efficiency);
+    put_locations_json(&p, sums);
+    put_wait_rows(&p, sums);
     put_blame_rows(&p);
     put_call_rows(&p);
     put_traffic_rows(&p);

@@ -12,7 +12,7 @@
 #define SECONDS(ns) ((double)(ns)*1e-9)
 
 struct parallel_text {
-    const struct as_parallel *parallel;
+    const struct as_wait_sums *sums;
     struct as_page *page;
     as_parallel_place *place;
     void *context;
@@ -21,7 +21,7 @@ struct parallel_text {
 /* "rank 3", "rank 3, thread 2", "thread 2": threads by their place in the process, from 0. */
 static void put_location(const struct parallel_text *t, struct as_table *table, uint32_t at)
 {
-    const struct as_analysis *a = t->parallel->analysis;
+    const struct as_analysis *a = t->sums->analysis;
     if (at == AS_WAIT_NOBODY) {
         as_table_string(table, NULL);
         return;
@@ -41,7 +41,7 @@ static void put_site(const struct parallel_text *t, struct as_table *table, uint
         as_table_string(table, NULL);
         return;
     }
-    const struct as_site *site = &t->parallel->analysis->site.at[at];
+    const struct as_site *site = &t->sums->analysis->site.at[at];
     const char *place = site->address && t->place ? t->place(t->context, site) : NULL;
     as_table_f(table, "%s%s%s", site->routine, place ? " at " : "", place ? place : "");
 }
@@ -70,7 +70,7 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
         {.title = "share", .align = AS_ALIGN_RIGHT},
         {.title = "of the time of all threads together"},
     };
-    const struct as_efficiency *e = &t->parallel->analysis->efficiency;
+    const struct as_efficiency *e = &t->sums->analysis->efficiency;
     const struct {
         double share;
         const char *what;
@@ -85,8 +85,8 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
     bool has_threads = false;
     if (isnan(e->parallel))
         return 0;
-    as_vec_foreach (&t->parallel->analysis->location, location)
-        has_threads |= location->thread > 0;
+    as_vec_foreach (&t->sums->analysis->location, location)
+        has_threads |= location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel));
     begin_table(t, &table, columns, 2, "Efficiency");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads))
@@ -109,10 +109,10 @@ static int put_waits(const struct parallel_text *t, struct assay_error *err)
     };
     struct as_table table;
     unsigned n = 0;
-    if (!t->parallel->wait.n)
+    if (!t->sums->of_call.n)
         return 0;
     begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Waiting");
-    as_vec_foreach (&t->parallel->wait, wait) {
+    as_vec_foreach (&t->sums->of_call, wait) {
         if (n++ == ROWS_MOST)
             break;
         as_table_f(&table, "%.3f", SECONDS(wait->time_ns));
@@ -134,14 +134,14 @@ static int put_blame(const struct parallel_text *t, struct assay_error *err)
         {.title = "who is late"},
         {.title = "to", .shrink = AS_SHRINK_MIDDLE, .least = 12},
     };
-    const struct as_analysis *a = t->parallel->analysis;
+    const struct as_analysis *a = t->sums->analysis;
     struct as_table table;
     unsigned n = 0;
     if (!a->blame.blame.n)
         return 0;
     begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Who makes others wait");
     as_vec_foreach (&a->blame.blame, blame) {
-        if (n++ == ROWS_MOST || blame->total_ns * 200 < t->parallel->waited_ns)
+        if (n++ == ROWS_MOST || blame->total_ns * 200 < t->sums->waited_ns)
             break;
         as_table_f(&table, "%.3f", SECONDS(blame->total_ns));
         as_table_f(&table, "%.3f", SECONDS(blame->direct_ns));
@@ -164,7 +164,7 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
         {.title = "idle", .align = AS_ALIGN_RIGHT},
         {.title = "crit. path", .align = AS_ALIGN_RIGHT},
     };
-    const struct as_analysis *a = t->parallel->analysis;
+    const struct as_analysis *a = t->sums->analysis;
     struct as_table table;
     if (!a->location.n)
         return 0;
@@ -173,15 +173,15 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
         put_location(t, &table, at);
         for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
             as_table_f(&table, "%.3f", SECONDS(a->location.at[at].activity_ns[i]));
-        as_table_f(&table, "%.3f", SECONDS(t->parallel->path_ns[at]));
+        as_table_f(&table, "%.3f", SECONDS(t->sums->path_ns[at]));
     }
     return end_table(t, &table, err);
 }
 
-int as_parallel_text(const struct as_parallel *parallel, struct as_page *page,
+int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
                      as_parallel_place *place, void *context, struct assay_error *err)
 {
-    struct parallel_text t = {parallel, page, place, context};
+    struct parallel_text t = {sums, page, place, context};
     int rc = put_efficiency(&t, err);
     if (rc == 0)
         rc = put_locations(&t, err);

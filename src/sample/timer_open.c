@@ -236,7 +236,7 @@ static bool needs(const struct assay_object *object, const char *library)
     return false;
 }
 
-/* `is_entered`: a program without a loader is not refused. */
+/* `is_entered`: a program that ptrace(2) can enter, without the GNU loader, is not refused. */
 static int check_program(const char *path, const char *what, const char *instead, bool is_entered,
                          struct assay_error *err)
 {
@@ -252,14 +252,14 @@ static int check_program(const char *path, const char *what, const char *instead
     AS_TRY(assay_object_open(path, NULL, &object, err));
     const struct assay_object_info *info = assay_object_info(object);
     int rc = 0;
-    if (!info->interpreter && is_entered)
+    if (is_entered && (!info->interpreter || !strstr(info->interpreter, AS_LOADER_PRELOADS)))
         rc = as_injector_check(err);
     else if (!info->interpreter)
         rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: is statically linked: nothing can be preloaded into it, so it "
                           "cannot be %s; link it dynamically%s",
                           path, what, instead);
-    else if (!strstr(info->interpreter, "ld-linux-x86-64"))
+    else if (!strstr(info->interpreter, AS_LOADER_PRELOADS))
         rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                           "%s: its loader is %s, so it cannot be %s, which needs the GNU C "
                           "library; link it with that%s",

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -35,6 +36,10 @@ struct as_trace_stream {
     uint64_t tick0;
     int64_t raw0_ns;
     uint64_t ns_per_tick; /* times 2^32 */
+    bool is_shifted;
+    int64_t shift_at_ns, shift_ns;
+    double shift_rate;
+    struct as_trace_pair begin, latest;
 };
 
 static const char *const fields_of[] = {[AS_TRACE_NONE] = NULL,
@@ -76,10 +81,17 @@ static int64_t ns_of(const struct as_trace_stream *s, uint64_t ticks)
     return ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
 }
 
+static int64_t shifted_ns(const struct as_trace_stream *s, int64_t raw_ns)
+{
+    const double more = (double)(raw_ns - s->shift_at_ns) * s->shift_rate;
+    return raw_ns + s->shift_ns + (int64_t)more;
+}
+
 static int64_t raw_of(const struct as_trace_stream *s, uint64_t tick)
 {
-    return tick < s->tick0 ? s->raw0_ns - ns_of(s, s->tick0 - tick)
-                           : s->raw0_ns + ns_of(s, tick - s->tick0);
+    const int64_t raw_ns = tick < s->tick0 ? s->raw0_ns - ns_of(s, s->tick0 - tick)
+                                           : s->raw0_ns + ns_of(s, tick - s->tick0);
+    return s->is_shifted ? shifted_ns(s, raw_ns) : raw_ns;
 }
 
 static uint64_t rate_between(const struct as_trace_pair *a, const struct as_trace_pair *b)
@@ -96,10 +108,12 @@ static void set_clock(struct as_trace_stream *s, const struct as_trace_head *hea
     const uint64_t hz = head->tick_hz;
     s->tick0 = head->begin.tick;
     s->raw0_ns = head->begin.raw_ns;
+    s->begin = head->begin;
+    s->latest = head->latest.tick > head->begin.tick ? head->latest : head->begin;
     s->ns_per_tick = rate_between(&head->begin, &head->latest);
     if (s->ns_per_tick == 0 && hz >= 10000000 && hz <= UINT64_C(100000000000))
         s->ns_per_tick = (uint64_t)(((unsigned __int128)1000000000 << 32) / hz);
-    if (s->ns_per_tick == 0 || head->clock == AS_TRACE_KERNEL)
+    if (s->ns_per_tick == 0 || head->clock != AS_TRACE_TSC)
         s->ns_per_tick = ONE;
 }
 
@@ -120,7 +134,7 @@ static int check_head(const char *path, const struct as_trace_head *head, size_t
                             "%s: a stream of version %u, of which this assay knows version %u; "
                             "read it with the assay that wrote it",
                             path, head->version, AS_TRACE_VERSION);
-    if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_KERNEL ||
+    if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_GIVEN ||
         !is_time(head->begin.raw_ns) || !is_time(head->latest.raw_ns) ||
         !is_time(head->monotonic_ns) || !is_time(head->real_ns))
         return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its first page makes no sense", path);
@@ -156,6 +170,41 @@ static void note_residual(struct as_trace_stream *s, const struct as_trace_pair 
     const int64_t size = off < 0 ? -off : off;
     if (size > s->facts.residual_ns)
         s->facts.residual_ns = size;
+}
+
+/* Streams of one name of machine that lie farther from each other are of two. */
+#define ONE_MACHINE_NS 1000000
+
+void as_trace_stream_share_clock(struct as_trace_stream *s, const struct as_trace_stream *first,
+                                 const struct as_trace_stream *last)
+{
+    const struct as_trace_stream own = *s;
+    const uint64_t rate = rate_between(&first->begin, &last->latest);
+    if (rate == 0 || s->facts.clock != AS_TRACE_TSC)
+        return;
+    s->tick0 = first->begin.tick;
+    s->raw0_ns = first->begin.raw_ns;
+    s->ns_per_tick = rate;
+    const int64_t begin_ns = raw_of(s, s->begin.tick), latest_ns = raw_of(s, s->latest.tick);
+    if (llabs(begin_ns - s->begin.raw_ns) > ONE_MACHINE_NS ||
+        llabs(latest_ns - s->latest.raw_ns) > ONE_MACHINE_NS || !is_time(begin_ns)) {
+        *s = own;
+        return;
+    }
+    s->facts.begin_raw_ns = begin_ns;
+    s->facts.end_raw_ns = latest_ns;
+    note_residual(s, &s->begin);
+    note_residual(s, &s->latest);
+}
+
+const struct as_trace_stream *as_trace_stream_longer(const struct as_trace_stream *a,
+                                                     const struct as_trace_stream *b, bool at_end)
+{
+    if (!a || !b || b->facts.clock != AS_TRACE_TSC)
+        return a ? a : b && b->facts.clock == AS_TRACE_TSC ? b : NULL;
+    const bool b_is_longer =
+        at_end ? b->latest.raw_ns > a->latest.raw_ns : b->begin.raw_ns < a->begin.raw_ns;
+    return b_is_longer ? b : a;
 }
 
 /* A block that was begun is left out where its head is not whole, or goes back in time. */
@@ -242,6 +291,18 @@ void as_trace_stream_close(struct as_trace_stream **stream)
 const struct as_trace_stream_facts *as_trace_stream_facts(const struct as_trace_stream *stream)
 {
     return &stream->facts;
+}
+
+void as_trace_stream_shift(struct as_trace_stream *s, int64_t at_ns, int64_t shift_ns, double rate)
+{
+    struct as_trace_stream_facts *f = &s->facts;
+    s->is_shifted = true;
+    s->shift_at_ns = at_ns;
+    s->shift_ns = shift_ns;
+    s->shift_rate = rate;
+    f->shift_ns = shifted_ns(s, f->begin_raw_ns) - f->begin_raw_ns;
+    f->end_raw_ns = shifted_ns(s, f->end_raw_ns);
+    f->begin_raw_ns += f->shift_ns;
 }
 
 /* ---- Events ------------------------------------------------------------------------------- */

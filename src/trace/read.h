@@ -65,6 +65,7 @@ struct as_trace_stream_facts {
     int64_t begin_raw_ns; /* of the stream */
     int64_t end_raw_ns;   /* its latest pair of clocks: it is not shorter than that */
     int64_t monotonic_less_raw_ns, real_less_raw_ns; /* at its beginning */
+    int64_t shift_ns; /* that was added to its times at its beginning (another machine's clock) */
     int64_t residual_ns; /* how far blocks' pairs of clocks lie from the straight line, at most */
     char name[AS_TRACE_NAME_B];
 };
@@ -85,9 +86,26 @@ int as_trace_stream_next(struct as_trace_stream *stream, struct as_trace_event *
  * block. Errors: as above. */
 int as_trace_stream_seek(struct as_trace_stream *stream, int64_t raw_ns, struct assay_error *err);
 
+/* From now on times are those of another clock: `shift_ns` more at `at_ns` (of its own), and so
+ * much more for each nanosecond after (less than 0.01 either way). Facts too. Seek before the next
+ * event.
+ */
+void as_trace_stream_shift(struct as_trace_stream *stream, int64_t at_ns, int64_t shift_ns,
+                           double rate);
+
 /* "enter", "send", ...; "?" for a number that is no kind. And "mpi-point", ... */
 const char *as_trace_kind_name(unsigned kind);
 const char *as_trace_group_name(unsigned group);
+
+/* Which of two begins earlier, or has later readings of its clocks; a counter's alone. NULL is
+ * none. */
+const struct as_trace_stream *as_trace_stream_longer(const struct as_trace_stream *a,
+                                                     const struct as_trace_stream *b, bool at_end);
+/* From now on its time is that of the straight line from the beginning of one to the end of another
+ * of the same machine, so that threads agree. Left as it is where it does not fit. */
+void as_trace_stream_share_clock(struct as_trace_stream *stream,
+                                 const struct as_trace_stream *first,
+                                 const struct as_trace_stream *last);
 
 /* ---- A run -------------------------------------------------------------------------------- */
 
@@ -114,6 +132,18 @@ struct as_trace_module {
     const char *path;
 };
 
+/* A clock and that of rank 0's machine at one moment. */
+struct as_trace_relation {
+    int64_t own_ns, reference_ns, uncertain_ns;
+};
+
+/* How times of a process became those of the reference. */
+enum as_trace_related {
+    AS_TRACE_ONE_CLOCK, /* it ran on the machine of rank 0, or nobody knows where */
+    AS_TRACE_MEASURED,  /* by messages, at least at one moment */
+    AS_TRACE_BY_DAY     /* by the time of day of both machines: milliseconds at best */
+};
+
 /* From one execution of a program to the next. */
 struct as_trace_process {
     uint32_t pid;
@@ -125,6 +155,10 @@ struct as_trace_process {
     AS_VEC(struct as_trace_name) name;       /* by number */
     AS_VEC(struct as_trace_comm) comm;       /* in order of definition */
     AS_VEC(struct as_trace_module) module;   /* that callers are in, in order of definition */
+    AS_VEC(struct as_trace_relation) relation;
+    enum as_trace_related related;
+    int64_t uncertain_ns; /* of its times: half of a round trip, and how far relations lie from a
+                             straight line; -1: not known */
     AS_VEC(char *) owned;
 };
 
@@ -133,7 +167,11 @@ struct as_trace {
     uint64_t damaged_n;                      /* files and definitions that make no sense */
 };
 
-/* All streams of a directory, with definitions read. Errors: NOT_FOUND, NOMEM, IO. */
+/* clocks.c: makes times of all processes those of one clock; as_trace_open does. */
+void as_trace_relate(struct as_trace *trace);
+
+/* All streams of a directory, with definitions read, in times of one clock. Errors: NOT_FOUND,
+ * NOMEM, IO. */
 int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err);
 void as_trace_close(struct as_trace *trace);
 

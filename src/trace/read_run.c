@@ -89,6 +89,14 @@ static int define_module(struct as_trace_process *p, const struct as_trace_event
     return module.path ? as_vec_push(&p->module, module) : ASSAY_ERR_NOMEM;
 }
 
+/* Times far from any clock's are damage. */
+static bool is_relation(const struct as_trace_event *e)
+{
+    const int64_t most = INT64_MAX / 16;
+    return e->field[0] > -most && e->field[0] < most && e->field[1] > -most && e->field[1] < most &&
+           e->field[2] >= 0 && e->field[2] < most;
+}
+
 static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                            const struct as_trace_event *e)
 {
@@ -101,6 +109,11 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
         return name_comm(trace, p, e);
     case AS_TRACE_MODULE:
         return define_module(p, e);
+    case AS_TRACE_RELATED:
+        return is_relation(e)
+                   ? as_vec_push(&p->relation,
+                                 (struct as_trace_relation){e->field[0], e->field[1], e->field[2]})
+                   : 0;
     case AS_TRACE_WORLD:
         p->rank = e->field[0];
         p->size = e->field[1];
@@ -217,6 +230,39 @@ static int by_beginning(const void *a, const void *b)
     return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
+/* The counter is one for all of a machine; a thread that lived shortly knows its rate badly. */
+static void share_clocks(struct as_trace *trace, const struct as_trace_process *of)
+{
+    const struct as_trace_stream *first = NULL, *last = NULL;
+    as_vec_foreach (&trace->process, p)
+        if (strcmp(p->machine, of->machine) == 0) {
+            first = as_trace_stream_longer(first, p->definitions, false);
+            last = as_trace_stream_longer(last, p->definitions, true);
+            as_vec_foreach (&p->thread, stream) {
+                first = as_trace_stream_longer(first, *stream, false);
+                last = as_trace_stream_longer(last, *stream, true);
+            }
+        }
+    if (!first)
+        return;
+    as_vec_foreach (&trace->process, p)
+        if (strcmp(p->machine, of->machine) == 0)
+            as_vec_foreach (&p->thread, stream)
+                as_trace_stream_share_clock(*stream, first, last);
+}
+
+/* The first process of each machine speaks for it. */
+static void share_all_clocks(struct as_trace *trace)
+{
+    as_vec_foreach (&trace->process, p) {
+        bool is_first = true;
+        for (const struct as_trace_process *q = trace->process.at; q < p && is_first; q++)
+            is_first = strcmp(p->machine, q->machine) != 0;
+        if (is_first)
+            share_clocks(trace, p);
+    }
+}
+
 static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *err)
 {
     for (struct dirent *entry; (entry = readdir(dir));)
@@ -227,8 +273,10 @@ static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *
         if (p->thread.n > 1)
             qsort(p->thread.at, p->thread.n, sizeof *p->thread.at, by_beginning);
     }
+    share_all_clocks(trace);
     if (trace->process.n > 1)
         qsort(trace->process.at, trace->process.n, sizeof *trace->process.at, by_rank);
+    as_trace_relate(trace);
     return 0;
 }
 
@@ -258,6 +306,7 @@ static void close_process(struct as_trace_process *p)
     as_vec_fini(&p->name);
     as_vec_fini(&p->comm);
     as_vec_fini(&p->module);
+    as_vec_fini(&p->relation);
     as_vec_fini(&p->owned);
 }
 

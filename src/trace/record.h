@@ -19,8 +19,9 @@
 
 /* The clock of stamps. */
 enum as_trace_clock {
-    AS_TRACE_TSC,   /* the processor's time-stamp counter, which does not change its rate */
-    AS_TRACE_KERNEL /* CLOCK_MONOTONIC_RAW in nanoseconds */
+    AS_TRACE_TSC,    /* the processor's time-stamp counter, which does not change its rate */
+    AS_TRACE_KERNEL, /* CLOCK_MONOTONIC_RAW in nanoseconds */
+    AS_TRACE_GIVEN   /* nanoseconds of another's trace, which was imported */
 };
 
 /* Why nothing more was written. */
@@ -96,18 +97,18 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(PROBE, "probe", "ssuuu")              /* partner, tag, bytes, comm, found */                 \
     X(RMA, "rma", "suu")                    /* target, bytes, window */                            \
     X(WINDOW, "window", "uu")               /* window, comm */                                     \
-    X(THREAD_CREATE, "thread create", "uu") /* handle, function */                                 \
+    X(THREAD_CREATE, "thread create", "uu") /* 0, function */                                      \
     X(THREAD_BEGIN, "thread begin", "uu")   /* handle, parent's tid */                             \
     X(THREAD_END, "thread end", "")                                                                \
     X(THREAD_JOIN, "thread join", "u")      /* handle */                                           \
     X(LOCK_WAIT, "lock wait", "uu")         /* lock, as_trace_lock */                              \
     X(LOCK_HELD, "lock held", "uu")         /* lock, as_trace_lock */                              \
     X(LOCK_RELEASED, "lock released", "uu") /* lock, as_trace_lock */                              \
-    X(PARALLEL, "parallel", "uuu")          /* region, threads asked for, function */              \
+    X(PARALLEL, "parallel", "uuu")          /* region, threads asked for, place */                 \
     X(PARALLEL_END, "parallel end", "u")                                                           \
     X(IMPLICIT, "implicit task", "uuu")        /* region, index, threads */                        \
     X(IMPLICIT_END, "implicit task end", "uu") /* region, index */                                 \
-    X(BARRIER, "barrier", "uu")                /* region, as_trace_sync */                         \
+    X(BARRIER, "barrier", "uu")                /* region or address, as_trace_sync */              \
     X(BARRIER_END, "barrier end", "uu")                                                            \
     X(WORK, "work", "uuu") /* region, as_trace_work, iterations or 0 */                            \
     X(WORK_END, "work end", "uu")                                                                  \
@@ -132,7 +133,9 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(FORK, "fork", "u")           /* child's pid */                                               \
     X(EXEC, "exec", "t")           /* path */                                                      \
     X(REPEATED, "repeated", "uuu") /* of the call that is open: it stands for so many that found   \
-                                      nothing; ticks within all, and within the longest */
+                                      nothing; ticks within all, and within the longest */         \
+    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's at that moment, uncertainty in ns   \
+                                        */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
@@ -167,7 +170,8 @@ enum as_trace_lock {
     AS_TRACE_CRITICAL,
     AS_TRACE_OMP_LOCK,
     AS_TRACE_ORDERED,
-    AS_TRACE_SPIN
+    AS_TRACE_SPIN,
+    AS_TRACE_SEMAPHORE
 };
 enum as_trace_sync {
     AS_TRACE_EXPLICIT,

@@ -26,6 +26,8 @@ static struct as_trace_pair read_pair(const struct as_trace_writer *w)
 {
     struct as_trace_pair best = {0};
     uint64_t least = UINT64_MAX;
+    if (w->clock == AS_TRACE_GIVEN)
+        return (struct as_trace_pair){w->tick, (int64_t)w->tick};
     if (w->clock != AS_TRACE_TSC) {
         best.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
         best.tick = (uint64_t)best.raw_ns;
@@ -187,9 +189,11 @@ static void fill_head(struct as_trace_writer *w, const struct as_trace_writing *
     head->clock = how->clock;
     head->ring_n = how->ring_n;
     head->tick_hz = how->tick_hz;
+    const bool is_given = how->clock == AS_TRACE_GIVEN;
+    w->tick = how->begin_tick;
     head->begin = head->latest = read_pair(w);
-    head->monotonic_ns = clock_ns(CLOCK_MONOTONIC);
-    head->real_ns = clock_ns(CLOCK_REALTIME);
+    head->monotonic_ns = is_given ? head->begin.raw_ns : clock_ns(CLOCK_MONOTONIC);
+    head->real_ns = is_given ? head->begin.raw_ns : clock_ns(CLOCK_REALTIME);
     copy_name(head->name, sizeof head->name, how->name);
     w->tick = head->begin.tick;
 }

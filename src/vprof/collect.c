@@ -60,6 +60,28 @@ struct timed_clones {
     struct as_callers *callers;
 };
 
+enum entry_way { BY_LOADER, BY_TRACE, BY_TRACE_ALONE };
+
+/* How the agent comes into an executable: another C library's loader would fail on the library. */
+static enum entry_way entry_of(const char *path)
+{
+    struct as_executable executable;
+    enum entry_way entry = BY_LOADER;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && as_executable_read(path, fd, &executable, NULL) == 0 &&
+        executable.type != ET_REL && !strstr(executable.loader, AS_LOADER_PRELOADS))
+        entry = executable.loader[0] ? BY_TRACE_ALONE : BY_TRACE;
+    if (fd >= 0)
+        close(fd);
+    return entry;
+}
+
+static const char *measured_program(const struct as_collection *all)
+{
+    const char *program = request_of(all)->clones->program;
+    return program[0] ? program : all->plan->path;
+}
+
 static int prepare_clones(struct as_collector *it, const struct as_collection *all,
                           const struct assay_error *why, struct assay_error *err)
 {
@@ -72,6 +94,8 @@ static int prepare_clones(struct as_collector *it, const struct as_collection *a
         return as_error_nomem(err, "a plan");
     inside->is_entered = true;
     AS_TRY(as_inside_join(inside, it, all, err));
+    if (all->plan && entry_of(measured_program(all)) == BY_TRACE_ALONE)
+        it->preload = NULL;
     struct as_patcher_part *part = as_agent_session_part(inside->session, "patch");
     if (part) {
         part->map = 1;
@@ -84,17 +108,6 @@ static int prepare_clones(struct as_collector *it, const struct as_collection *a
     } else if (request->clones->program[0])
         as_agent_session_only(inside->session, request->clones->program);
     return write_plan(request, as_agent_session_path(inside->session), err);
-}
-
-static bool is_static(const char *path)
-{
-    struct as_executable executable;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const bool is = fd >= 0 && as_executable_read(path, fd, &executable, NULL) == 0 &&
-                    executable.type != ET_REL && !executable.loader[0];
-    if (fd >= 0)
-        close(fd);
-    return is;
 }
 
 /* The agent opens them as the user of the process. */
@@ -129,11 +142,10 @@ static int enter_program(struct as_collector *it, const struct as_collection *al
                          struct assay_error *err)
 {
     struct timed_clones *own = it->self;
-    const char *program = request_of(all)->clones->program;
     const struct as_agent_session *session = own->inside.session;
     if (!all->plan)
         return enter_process(own, all->request->pid, err);
-    if (!is_static(program[0] ? program : all->plan->path))
+    if (entry_of(measured_program(all)) == BY_LOADER)
         return 0;
     return as_injector_begin(&own->injector, assay_launch_pid(all->launch),
                              as_agent_session_path(session), session->preload, err);

@@ -18,12 +18,16 @@ struct as_period {
     double passed_ns, timed_ns; /* calibrated: an instance that is not timed, one that is more */
     double run_ns;
     uint32_t pilot_every; /* of the pilot, the longest period */
-    double pilot; /* share of the run that the pilot took more than it; below 0: not known */
-    double most;  /* granted */
+    double pilot;  /* share of the run that the pilot took more than it; below 0: not known */
+    double fences; /* what one that is timed takes in the program, to `timed_ns`; 0: the usual */
+    double most;   /* granted */
 };
 
 /* Share of the run that timing takes at this period. */
 double as_period_cost(const struct as_period *it, uint32_t every);
+/* The same, when a run at this period took `took` of the program's time more than it: `fences` for
+ * the next one, never less than the usual. */
+double as_period_fences(const struct as_period *it, uint32_t every, double took);
 /* The least period whose cost is granted, or that of the pilot. */
 uint32_t as_period_choose(const struct as_period *it);
 

@@ -18,6 +18,7 @@
 #include "vprof/line.h"
 #include "vprof/paths.h"
 #include "vprof/period.h"
+#include "vprof/shares.h"
 #include "vprof/timed.h"
 
 #define PILOT_EVERY    1000u
@@ -25,17 +26,17 @@
 #define KEPT_N         8192u
 #define PATHS_B        (1u << 20)
 #define DISTURBED_NS   20000.0
+#define AGAIN_MOST     2u /* runs that were dearer than granted */
 
 /* ---- Sums ---------------------------------------------------------------------------------- */
 
-/* Of all threads; `*most` of one. */
+/* Of all threads. */
 static struct as_patch_total sum_of(const struct as_instances *all, uint32_t loop,
-                                    unsigned *threads, uint64_t *most)
+                                    unsigned *threads)
 {
     struct as_patch_total sum = {0};
     const size_t loops = (size_t)all->plan->loop.n;
     *threads = 0;
-    *most = 0;
     for (size_t at = loop; at < all->total.n; at += loops) {
         const struct as_patch_total *one = &all->total.at[at];
         sum.instances += one->instances;
@@ -45,7 +46,6 @@ static struct as_patch_total sum_of(const struct as_instances *all, uint32_t loo
         sum.switched += one->switched;
         sum.faulted += one->faulted;
         *threads += one->instances > 0;
-        *most = one->ticks > *most ? one->ticks : *most;
     }
     return sum;
 }
@@ -61,14 +61,14 @@ static struct as_period period_of(const struct as_timed *timed, const struct as_
                             .run_ns = timed->wall_ns,
                             .pilot_every = PILOT_EVERY,
                             .pilot = timed->pilot,
+                            .fences = timed->fences,
                             .most = most > 0 ? most : OVERHEAD_USUAL};
     unsigned threads;
-    uint64_t longest;
     as_vec_foreach (&timed->loop, at) {
         if (at->number == ASSAY_NONE)
             continue;
         const struct as_entries seen = as_instances_entries(all, at->number);
-        const struct as_patch_total sum = sum_of(all, at->number, &threads, &longest);
+        const struct as_patch_total sum = sum_of(all, at->number, &threads);
         const double n = (double)sum.instances * seen.entries / seen.measured;
         loop[out.n++] =
             (struct as_period_loop){n / (threads ? threads : 1), seen.threads / seen.entries};
@@ -201,8 +201,8 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
 {
     struct assay_vprof_loop *out = &loop->it;
     struct as_instance *it;
-    uint64_t most;
-    const struct as_patch_total sum = sum_of(all, loop->number, &out->threads, &most);
+    struct as_shares shares;
+    const struct as_patch_total sum = sum_of(all, loop->number, &out->threads);
     size_t n = of_one_loop(all, loop->number, &it);
     out->timed = n;
     out->switched = sum.switched;
@@ -220,8 +220,11 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
     out->instances =
         out->is_counted && !out->is_exact ? seen.entries : (double)sum.instances * each;
     out->iterations = (double)sum.trips * each;
-    out->imbalance =
-        out->threads && sum.ticks ? (double)most * out->threads / (double)sum.ticks : 1;
+    AS_TRY(as_shares_find(all, loop->number, &shares, err));
+    out->processes = shares.processes;
+    out->imbalance = shares.by_thread;
+    out->imbalance_processes = shares.by_process;
+    out->imbalance_within = shares.within;
     return put_all(out, all, n, tick->cycles, loop->number, err);
 }
 
@@ -230,8 +233,7 @@ static const char *why_not(const struct as_instances *all, const struct as_timed
 {
     const struct as_patch_loop *planned = as_patch_at(all->plan, &all->plan->loop);
     unsigned threads;
-    uint64_t most;
-    return sum_of(all, loop->number, &threads, &most).instances
+    return sum_of(all, loop->number, &threads).instances
                ? NULL
                : as_instances_why_not(all, planned[loop->number].region);
 }
@@ -305,6 +307,38 @@ static int try_every(struct as_timed *timed, uint32_t every, struct attempt *it,
     return run_once(timed, every, &it->all, &it->plan, &it->result, err);
 }
 
+/* Processor time of an attempt's run beyond the first run's, a share of that; below 0: not known.
+ */
+static double took_more(const struct as_timed *timed, const struct attempt *it)
+{
+    const double before_ns = as_clones_cpu_ns(timed->experiment, timed->run_id);
+    if (before_ns <= 0 || !timed->request->profile.command) /* else they are of different work */
+        return -1;
+    return fmax(0, as_clones_cpu_ns(timed->experiment, it->result.run_id) / before_ns - 1);
+}
+
+/* What a reading costs depends on what it keeps the processor from: where the run was dearer than
+ * granted it shows, and there is another. */
+static int time_within(struct as_timed *timed, struct attempt *it, struct as_period_loop *loop,
+                       uint32_t every, struct assay_error *err)
+{
+    for (unsigned again = 0;; again++) {
+        AS_TRY(try_every(timed, every, it, err));
+        timed->took = it->plan ? took_more(timed, it) : -1;
+        if (!it->plan || it->result.interrupted || again == AGAIN_MOST || every >= PILOT_EVERY)
+            return 0;
+        const struct as_period period = period_of(timed, &it->all, loop);
+        if (timed->took <= period.most)
+            return 0;
+        timed->fences = as_period_fences(&period, every, timed->took);
+        const struct as_period next = period_of(timed, &it->all, loop);
+        const uint32_t longer = as_period_choose(&next);
+        if (longer <= every)
+            return 0;
+        every = longer;
+    }
+}
+
 /* `loop` has room for all loops. */
 static int time_loops(struct as_timed *timed, struct attempt *it, struct as_period_loop *loop,
                       struct assay_error *err)
@@ -314,12 +348,10 @@ static int time_loops(struct as_timed *timed, struct attempt *it, struct as_peri
     AS_TRY(try_every(timed, asked ? asked : PILOT_EVERY, it, err));
     if (asked || !it->plan || it->result.interrupted)
         return 0;
-    const double before_ns = as_clones_cpu_ns(timed->experiment, timed->run_id);
-    if (before_ns > 0 && timed->request->profile.command) /* else they are of different work */
-        timed->pilot = as_clones_cpu_ns(timed->experiment, it->result.run_id) / before_ns - 1;
+    timed->pilot = timed->took = took_more(timed, it);
     const struct as_period period = period_of(timed, &it->all, loop);
     const uint32_t every = as_period_choose(&period);
-    return every < PILOT_EVERY ? try_every(timed, every, it, err) : 0;
+    return every < PILOT_EVERY ? time_within(timed, it, loop, every, err) : 0;
 }
 
 /* ---- The result ---------------------------------------------------------------------------- */
@@ -358,6 +390,7 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
         result->timed_ns = timed->tick.timed_ns;
         const struct as_period period = period_of(timed, &attempt.all, loop);
         result->overhead = as_period_cost(&period, attempt.every);
+        result->overhead_seen = timed->took;
         result->empty_cycles = timed->tick.overhead * timed->tick.cycles;
         result->threads_missed = attempt.all.threads_missed;
         snprintf(result->rest, sizeof result->rest, "%s", attempt.all.rest);
@@ -388,7 +421,7 @@ static int check_command(const struct assay_profile_request *request, struct ass
 int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vprof_request *request,
                     struct assay_vprof_result *result, struct assay_error *err)
 {
-    struct as_timed timed = {.experiment = experiment, .request = request, .pilot = -1};
+    struct as_timed timed = {.experiment = experiment, .request = request, .pilot = -1, .took = -1};
     *result = (struct assay_vprof_result){.profile = {.exit_code = -1}};
     AS_TRY(check_command(&request->profile, err));
     as_input_note(&timed.input);
@@ -409,6 +442,7 @@ int assay_vprof_again(struct assay_experiment *experiment, int64_t run_id,
 {
     struct as_timed timed = {.experiment = experiment,
                              .request = request,
+                             .took = -1,
                              .input = *as_campaign_input(campaign),
                              .run_id = run_id};
     *result = (struct assay_vprof_result){.profile = {.run_id = run_id, .exit_code = -1}};

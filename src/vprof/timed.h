@@ -29,6 +29,8 @@ struct as_timed {
     int64_t run_id;        /* whose loops they are */
     double wall_ns;        /* of that run */
     double pilot;          /* share that the pilot took more than that run; below 0: not known */
+    double fences;         /* as_period; 0: not known */
+    double took;           /* as `pilot`, of the last run */
     struct as_tick tick;   /* measured before the first run that times */
     uint64_t first;        /* ticks when the first of its threads began in the run that timed */
     char program[4096];    /* whose loops are hot; "": not known */

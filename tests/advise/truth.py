@@ -186,9 +186,15 @@ def read_measured():
 
 def renew_views(database, schema):
     """Views are code and of now; what was recorded is in the tables. (v_values and v_set_NAME are
-    of the sets that an experiment has.)"""
+    of the sets that an experiment has.) Whole tables that came later are made, and are empty."""
     now, then = sqlite3.connect(":memory:"), sqlite3.connect(database)
     now.executescript(schema.read_text(encoding="utf-8"))
+    tables = "SELECT tbl_name, sql FROM sqlite_schema WHERE type IN ('table', 'index')" \
+             " AND sql IS NOT NULL AND tbl_name NOT GLOB 'sqlite_*' ORDER BY type DESC"
+    known = {row[0] for row in then.execute(tables)}
+    for name, made in now.execute(tables):
+        if name not in known:
+            then.execute(made)
     listing = "SELECT name, sql FROM sqlite_schema WHERE type = 'view' AND name <> 'v_values'" \
               " AND name NOT GLOB 'v_set_*'"
     wanted, there = dict(now.execute(listing)), dict(then.execute(listing))

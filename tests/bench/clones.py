@@ -4,10 +4,11 @@
 
 PROGRAM is bench-clones: each of its kernels runs alone and in every mode, in turns. Prints a line
 "KERNEL MODE ALONE ADDED RATIO" each: nanoseconds of an instance alone, the least, and what the mode
-adds to the least. Each COMMAND is a whole program: its lines are "NAME MODE ALONE ADDED RATIO" in
-processor seconds, the ratio is the median of those of each round; mode `vprof` is the last run of
-`assay vprof` to its first. Then "NAME refused SHARE REASON..." says of which share of the time of
-the chosen loops there is none.
+adds to the least; and "KERNEL stability S 0 0", of instances of the same length above 5,000 cycles,
+filtered, under `assay vprof --every 1`: (median - least) / least. Each COMMAND is a whole program:
+its lines are "NAME MODE ALONE ADDED RATIO" in processor seconds, the ratio is the median of those
+of each round; mode `vprof` is the last run of `assay vprof` to its first. Then "NAME refused SHARE
+REASON..." says of which share of the time of the chosen loops there is none.
 """
 import collections
 import json
@@ -55,12 +56,13 @@ class Bench:
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return json.loads((self.directory / "result.json").read_text())["seconds"]
 
-    def vprof(self, words):
+    def vprof(self, words, *options):
         """Processor time of the last run to the first, and the loops that could not be timed."""
         where = str(self.directory) + ".assay"
         said = subprocess.run(
-            [self.assay, "vprof", "-q", "--force", "--format", "json", "--top", "50", "-o", where,
-             "--", *words], check=True, capture_output=True, text=True)
+            [self.assay, "vprof", "-q", "--force", "--format", "json",
+             *(options or ("--top", "50")), "-o", where, "--", *words],
+            check=True, capture_output=True, text=True)
         seconds = subprocess.run(
             [self.assay, "query", "--format", "csv", where,
              "SELECT sum(cpu_ns) / 1e9 FROM thread JOIN process USING (process_id)"
@@ -69,6 +71,13 @@ class Bench:
         text = said.stdout
         shutil.rmtree(where, ignore_errors=True)
         return took, json.loads(text[text.index("{"):])
+
+    def stability(self, program, name):
+        """Of the loop with most time, the group of instances with most of it."""
+        said = self.vprof([program, name], "--every", "1", "--top", "1")[1]
+        loops = [x for x in said["loops"] if not x["refused"]]
+        groups = [b for x in loops for b in x["buckets"] if b["instance_cycles"] >= 5000]
+        return max(groups, key=lambda b: b["share"])["stability"] if groups else None
 
 
 WITH_LOOPS = ("liblammps", "libopenblas", "libblas", "libmpi.", "libgomp", "libgfortran", "libm.")
@@ -97,6 +106,11 @@ def main():
         for mode in MODES:
             alone, took = least[name, "alone"], least[name, mode]
             print(f"{name} {mode} {alone:.2f} {took - alone:.2f} {took / alone:.4f}")
+    for name in ("middle", "long") if kernels else ():
+        of = [bench.stability(program, name) for _ in range(int(rounds))]
+        of = [x for x in of if x is not None]
+        if of:
+            print(f"{name} stability {statistics.median(of):.4f} 0 0", flush=True)
     for given in sys.argv[7:]:
         name, command = given.split("=", 1)
         words = shlex.split(command)

@@ -214,7 +214,7 @@ assert not long, long"
     contains "$output" "is no regular expression"
     run "$ASSAY" run --count --pid 1
     equal 2 "$status"
-    contains "$output" "--count and --vprof run the command again"
+    contains "$output" "--count, --vprof and --trace run the command again"
 }
 
 @test "Ctrl-C while it counts: counts of half a run are none" {

@@ -353,9 +353,14 @@ END
     grep -Eq '^assay: measured in [0-9]+ s, [0-9]+ of them waiting for a calm moment$' err
     table=$(ls "$XDG_DATA_HOME"/assay/machines/*.uarch.tsv)
     grep -q '^core	' "$table"
-    grep -q '^set	dispatch_width	[1-9]' "$table"
+    # On a machine that others use all the time, of little trust.
+    grep -Eq '^(# noisy: )?set	dispatch_width	[1-9]' "$table"
     grep -q '^group	ALU	' "$table"
-    grep -q '^form	imul r64,r64	' "$table"
+    grep -Eq '^(# noisy: )?form	imul r64,r64	' "$table"
+    if grep -q '^# noisy: set	dispatch_width' "$table"; then
+        grep -q 'this core never ran undisturbed' err
+        ! grep -q '^form' "$table"
+    fi
     ! grep -q '^form	vaddpd' "$table"
     [ ! -e "$table.part" ]
     "$ASSAY" machine --list >out

@@ -515,6 +515,27 @@ END
     done
 }
 
+# Its loader takes no library of ours.
+@test "a program of another C library is timed as others are" {
+    command -v musl-gcc >/dev/null || skip "no musl"
+    for how in "plain 10:300000" "threads 3:360000"; do
+        musl-gcc -O2 -pthread -o other loops.c
+        rm -rf x.assay
+        # shellcheck disable=SC2086 # two words
+        "$ASSAY" vprof --loops chain --every 1 --rate high --format json -o x.assay -- ./other ${how%:*} >vprof.json
+        equal "${how#*:}" "$(value instances)"
+    done
+}
+
+@test "a program of Go is left alone, and that is said" {
+    { cat loops.c && echo 'static const char t[] __attribute__((section(".gopclntab"), used)) = "t";'; } >go.c
+    gcc -O2 -pthread -o go go.c
+    rm -rf x.assay
+    run "$ASSAY" vprof --loops chain --rate high -o x.assay -- ./go plain 5
+    equal 0 "$status"
+    like "*not timed: a file of Go, whose run time*" "$output"
+}
+
 @test "sampled: entries are counted in threads and children, too" {
     for how in "threads 3:360000" "forked 5:300000"; do
         rm -rf x.assay

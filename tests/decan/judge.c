@@ -79,6 +79,10 @@ static void read_measure(struct reader *r, struct as_decan_measure *m)
         m->level[l].latency = next_number(r);
         m->level[l].moving = next_number(r);
     }
+    if (!r->at) /* measured before there were these */
+        return;
+    read_timing(r, &m->timing[AS_VARIANT_AGAIN]);
+    m->level[ASSAY_PREDICT_L3].is_claimed = next_number(r) > 0;
 }
 
 static void judge_line(struct reader *r)

@@ -304,6 +304,25 @@ class Checks:
         self.tap.equal(changed_code(living), [], "its code is that of its file")
         self.same_end(it, "its first thread has ended")
 
+    def endless(self):
+        """Threads that are in a loop all the time go on in the program's own code; not where
+        registers of theirs wait on the stack, while blocks are counted in these."""
+        program = self.build("endless", source="endless")
+        for mode in (["time"], ["sample:7"], ["count"], ["time", "--nests"]):
+            it = Attached(program, self.out)
+            what = f"loops that do not end {' '.join(mode)}"
+            before = mappings(it.pid)
+            result, why = self.attach(it, mode[0], 100, *mode[1:])
+            if mode == ["count"]:
+                self.tap.point(result and "still run a loop" in result["rest"],
+                               f"{what}: that they stay is said", why or result["rest"])
+                self.tap.equal(changed_code(it.pid), [], f"{what}: code is that of its file")
+            else:
+                self.tap.point(result and result["done"] > 0 and result["rest"] == "",
+                               f"{what}: attached and left", why or result["rest"])
+                self.left_alone(it, before, what)
+            self.same_end(it, what)
+
     def waits(self):
         """System calls that wait end when they should, and not before."""
         program = self.build("waits", source="waits")
@@ -383,6 +402,7 @@ def main():
     checks.stopped_from_outside(shared)
     checks.stopped_meanwhile(shared)
     checks.first_ends()
+    checks.endless()
     checks.waits()
     checks.refusals(shared)
     return tap.end()

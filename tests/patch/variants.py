@@ -51,7 +51,7 @@ def check_known(tap, name, program, records):
     def flags(function):
         return {r["flags"] & ~SWITCHED for r in of[function]}
 
-    always = ["orig", "ref", "fp", "ls", "dl1", "fes", "dl1_ls"]
+    always = ["orig", "ref", "fp", "ls", "dl1", "fes", "again", "dl1_ls"]
     ahead = ["pf4", "pf16", "pf64"]
     for function, more in (("triad", ahead), ("updated", ahead),
                            ("gathered", ["nodiv", "nored", "dl1_nodiv", "dl1_nored", *ahead])):
@@ -59,7 +59,7 @@ def check_known(tap, name, program, records):
                   f"{name}: {function}: as many of each variant as asked for")
         tap.equal(flags(function), {0}, f"{name}: {function}: all of them end as they should")
     stored = (("backwards", 700, 8), ("scattered", 600, 8), ("spilled", 400, 8),
-              ("paired", 300, 8), ("chosen", 500, 0))
+              ("paired", 300, 8), ("chosen", 500, 0), ("seldom", 300, 8))
     for function, trips, each_b in stored:
         more = [] if function in ("chosen", "spilled") else ["pf4", "pf16", "pf64"]
         tap.equal({k: n for k, n in kinds(function, trips).items() if k in always + more},
@@ -70,7 +70,7 @@ def check_known(tap, name, program, records):
                   set() if each_b else written, f"{name}: {function}: so, what is written")
     for function, each_b in (("triad", 8), ("updated", 8), ("gathered", 0), ("even_bytes", 1)):
         got = {(r["kind"], r["written"] == each_b * r["trips"]) for r in of[function]}
-        writes = {"ref", "ls", "nodiv", "nored", *ahead}
+        writes = {"ref", "ls", "nodiv", "nored", "again", *ahead}
         tap.same_set([k for k, good in got if not good],
                      [k for k, _ in got if k not in writes and each_b],
                      f"{name}: {function}: what is written is put back")
@@ -96,8 +96,8 @@ def check_listed(tap, name, assay, program):
     of = {row["function"]: row for row in told["loops"]}
     always, ahead = ["ref", "fp", "ls", "dl1", "fes"], ["pf4", "pf16", "pf64"]
     tap.equal([of["triad"]["variants"], of["gathered"]["variants"]],
-              [always + ["dl1_ls", *ahead],
-               always + ["nodiv", "nored", "dl1_ls", "dl1_nodiv", "dl1_nored", *ahead]],
+              [always + ["again", "dl1_ls", *ahead],
+               always + ["nodiv", "nored", "again", "dl1_ls", "dl1_nodiv", "dl1_nored", *ahead]],
               f"{name}: variants are listed")
     tap.equal([of["member"].get("variants"), of["member"]["reason"]],
               [None, "calls, or jumps by a table"], f"{name}: or why there are none")

@@ -2,11 +2,13 @@
 /*
  * Prints the calls of a trace as tests/trace/programs log them: for each process and thread a line
  * "process RANK SIZE TID", then one line a call of MPI, with its messages; what stands for several
- * calls is as many lines. usage: dump DIRECTORY [callers], which prints instead where calls come
- * from: "ROUTINE ADDRESS FILE+ADDRESS, ..."
+ * calls is as many lines. With "teams" the records of OpenMP instead: a line "thread TID", then one
+ * line each; with "callers" where calls come from: "ROUTINE ADDRESS FILE+ADDRESS, ...". usage: dump
+ * DIRECTORY [teams|callers]
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "trace/read.h"
 
@@ -77,15 +79,61 @@ static int show_stream(const struct as_trace_process *p, struct as_trace_stream 
            as_trace_stream_facts(stream)->lost_n;
 }
 
+/* What the program can know: which member, how many, which sort. */
+static void show_team_record(const struct as_trace_event *e)
+{
+    const int64_t *f = e->field;
+    switch (e->kind) {
+    case AS_TRACE_IMPLICIT:
+    case AS_TRACE_WORK:
+        printf("%s %" PRId64 " %" PRId64 "\n", as_trace_kind_name(e->kind), f[1], f[2]);
+        break;
+    case AS_TRACE_PARALLEL:
+    case AS_TRACE_IMPLICIT_END:
+    case AS_TRACE_BARRIER:
+    case AS_TRACE_BARRIER_END:
+    case AS_TRACE_WORK_END:
+        printf("%s %" PRId64 "\n", as_trace_kind_name(e->kind), f[1]);
+        break;
+    case AS_TRACE_TASK_CREATE:
+    case AS_TRACE_TASK_BEGIN:
+    case AS_TRACE_TASK_END:
+        printf("%s %" PRId64 "\n", as_trace_kind_name(e->kind), f[0]);
+        break;
+    case AS_TRACE_PARALLEL_END:
+        printf("%s\n", as_trace_kind_name(e->kind));
+        break;
+    default:
+        break;
+    }
+}
+
+static int show_teams(struct as_trace_stream *stream)
+{
+    struct as_trace_event e;
+    struct assay_error err;
+    int rc;
+    printf("thread %u\n", as_trace_stream_facts(stream)->tid);
+    while ((rc = as_trace_stream_next(stream, &e, &err)) > 0)
+        show_team_record(&e);
+    return rc < 0 || as_trace_stream_facts(stream)->damaged_n ||
+           as_trace_stream_facts(stream)->lost_n;
+}
+
 int main(int argc, char **argv)
 {
     struct as_trace trace;
     struct assay_error err;
     int bad = 0;
-    only_callers = argc == 3;
-    if (argc < 2 || as_trace_open(argv[1], &trace, &err) < 0)
+    const bool teams = argc == 3 && strcmp(argv[2], "teams") == 0;
+    only_callers = argc == 3 && strcmp(argv[2], "callers") == 0;
+    if ((argc != 2 && !teams && !only_callers) || as_trace_open(argv[1], &trace, &err) < 0)
         return 2;
     as_vec_foreach (&trace.process, p) {
+        as_vec_foreach (&p->thread, stream)
+            bad |= teams ? show_teams(*stream) : 0;
+        if (teams)
+            continue;
         as_vec_foreach (&p->comm, comm) {
             printf("comm %" PRIu64 " global %" PRIu64 " size %" PRIu64 " rank %" PRId64 " members",
                    comm->comm, comm->global, comm->size, comm->rank);

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Exports of traces hold the facts of the trace: exports.py ASSAY SOURCE DIRECTORY
 
-A reader of .prv written from the description of the format alone, and otf2-print, against what
-`assay trace` says in JSON: time and calls of each routine in each thread, messages and their
-bytes, states without gaps.
+Readers of .prv and of Perfetto's packets written from the descriptions of the formats alone, and
+otf2-print, against what `assay trace` says in JSON: time and calls of each routine in each thread,
+messages and their bytes, states without gaps.
 """
 import collections
 import json
@@ -125,6 +125,92 @@ def read_otf2(path):
     return calls, messages
 
 
+# ---- Perfetto --------------------------------------------------------------------------------
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+
+
+def fields_of(data):
+    """[(field, value)] of a message: numbers as such, all else as bytes."""
+    at, out = 0, []
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            value, at = varint(data, at)
+        else:
+            n, at = {1: (8, at), 5: (4, at)}.get(tag & 7) or varint(data, at)
+            expect(tag & 7 in (1, 2, 5) and at + n <= len(data), "a whole field")
+            value, at = data[at:at + n], at + n
+        out.append((tag >> 3, value))
+    return out
+
+
+def descriptor_of(data):
+    """(track, parent, process, thread) of a TrackDescriptor."""
+    own = dict(fields_of(data))
+    return (own[1], own.get(5), dict(fields_of(own.get(3, b""))), dict(fields_of(own.get(4, b""))))
+
+
+def notes_of(event, notes):
+    all_of = [dict(fields_of(value)) for field, value in event if field == 4]
+    return {notes[note[1]]: note.get(4, 0) for note in all_of}
+
+
+def read_perfetto(path):
+    """Calls by place in the order of threads' tracks, messages by ranks."""
+    names, notes, ranks, threads = {}, {}, {}, []
+    last, stacks, flows = 0, collections.defaultdict(list), {}
+    calls, messages = collections.defaultdict(lambda: [0, 0]), collections.Counter()
+    for field, packet in fields_of(path.read_bytes()):
+        expect(field == 1, "packets alone")
+        all_of = dict(fields_of(packet))
+        expect(all_of[10] == 1, "of one sequence")
+        for kind, entry in fields_of(all_of.get(12, b"")):
+            text = dict(fields_of(entry))
+            {2: names, 3: notes}.get(kind, {})[text[1]] = text[2].decode()
+        if 60 in all_of:
+            track, parent, process, thread = descriptor_of(all_of[60])
+            if process:
+                ranks[track] = int(re.match(rb"rank (\d+)", process[6])[1])
+            if thread:
+                ranks[track] = ranks[parent]
+                threads.append(track)
+        if 11 not in all_of:
+            continue
+        event, time = fields_of(all_of[11]), all_of.get(8, 0)
+        own = dict(event)
+        track, said = own[11], notes_of(event, notes)
+        expect(time >= last and track in ranks, "packets in order of time, on known tracks")
+        last = time
+        if own[9] == 1:
+            stacks[track].append((time, names[own[10]]))
+        elif own[9] == 2:
+            begin, name = stacks[track].pop()
+            calls[threads.index(track), name][0] += 1
+            calls[threads.index(track), name][1] += time - begin
+        elif own[9] == 3 and names[own[10]] == "send":
+            expect(stacks[track], "a message is sent within a call")
+            flows[own[47]] = ranks[track], said["partner"], time
+            messages[ranks[track], said["partner"], "n"] += 1
+            messages[ranks[track], said["partner"], "b"] += said["size"]
+        elif own[9] == 3:
+            expect(stacks[track], "a message is received within a call")
+            sender, receiver, sent = flows.pop(own[47])
+            expect((sender, receiver) == (said["partner"], ranks[track]), "a flow joins its sides")
+            expect(sent <= time, "sent before it was received")
+    expect(not flows, "each message has two sides")
+    return calls, messages
+
+
 # ---- The trace -------------------------------------------------------------------------------
 
 
@@ -165,6 +251,10 @@ def try_case(assay, launch, program, case, environment):
     compare(parallel, lambda at: at, calls, messages)
     for row in parallel["messages"]:
         expect(messages[row["from"], row["to"], "received"] == row["n"], "all of them received")
+    subprocess.run([assay, "export", f"{log}.assay", "--as", "perfetto", "-o", f"{log}.pftrace"],
+                   check=True, capture_output=True)
+    calls, messages = read_perfetto(pathlib.Path(f"{log}.pftrace"))
+    compare(parallel, lambda at: at, calls, messages)
 
 
 def main():

@@ -9,6 +9,7 @@ import { Comparison } from './views/Comparison';
 import { Experiment } from './views/Experiment';
 import { Machine } from './views/Machine';
 import { Metrics } from './views/Metrics';
+import { Parallel } from './views/Parallel';
 import { Scalability } from './views/Scalability';
 import { Stability } from './views/Stability';
 import { Summary } from './views/Summary';
@@ -41,6 +42,12 @@ export const PAGES: Page[] = [
     },
     { path: 'lines', title: 'Lines', view: Lines, isThere: isMeasured },
     { path: 'calltree', title: 'Call tree', view: CallTree, isThere: isMeasured },
+    {
+        path: 'parallel',
+        title: 'Parallel',
+        view: Parallel,
+        isThere: report => report.doc.parallel !== null,
+    },
     {
         path: 'tried',
         title: 'Tried',

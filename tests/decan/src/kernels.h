@@ -23,7 +23,7 @@ struct part {
     const void *b, *c;
     V x;
     long n;    /* vectors, nodes, elements, or repetitions */
-    long mask; /* AGAIN: of numbers of vectors */
+    long mask; /* AGAIN: of numbers of vectors; NUMBERS: of elements */
 };
 
 enum data {
@@ -43,6 +43,7 @@ struct kernel {
 };
 
 extern const struct kernel kernels[];
-extern const struct kernel held_kernels[]; /* held.c */
+extern const struct kernel held_kernels[];   /* held.c */
+extern const struct kernel unseen_kernels[]; /* unseen.c */
 
 #endif

@@ -106,7 +106,7 @@ static unsigned *map_indices(size_t n, size_t of)
 
 static const struct kernel *find(const char *name)
 {
-    const struct kernel *const all[] = {kernels, held_kernels};
+    const struct kernel *const all[] = {kernels, held_kernels, unseen_kernels};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         for (const struct kernel *k = all[i]; k->name; k++)
             if (strcmp(k->name, name) == 0)
@@ -174,6 +174,8 @@ static double run_others(const struct kernel *kernel, size_t size_b, long n, lon
     } else if (kernel->data != NOTHING) {
         part.b = map_numbers(size_b);
         k = map_indices((size_t)n * 4, size_b / element_b);
+        while (2 * (size_t)part.mask + 2 <= size_b / element_b)
+            part.mask = 2 * part.mask + 1;
     } else {
         part.b = map_numbers(4096);
     }

@@ -111,7 +111,7 @@ APART long grid(const unsigned char *text, int n)
     return sink;
 }
 
-/* Computed goto: labels as values; every jump may go to every label. LOOPS interpret - - */
+/* Labels as values: every jump may go to every label, so it is one loop. LOOPS interpret 1 - */
 APART long interpret(const unsigned char *code)
 {
     static void *const operation[] = {&&halt, &&add, &&twice, &&flip, &&less};

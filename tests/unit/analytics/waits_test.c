@@ -102,7 +102,7 @@ static struct as_wait_list met;
 static int keep_waits(void *context, const struct as_gathering *gathering)
 {
     (void)context;
-    return as_waits_of_gathering(gathering, false, &met);
+    return as_waits_of_gathering(gathering, &met);
 }
 
 static void leave_at(struct as_gatherings *g, uint64_t number, uint32_t rank, int64_t enter,

@@ -154,18 +154,51 @@ static void test_levels(void **state)
     assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
 }
 
-/* Both levels explain it: the nearer one that holds what is touched. */
+/* Both levels explain it: which it is, is not said. */
 static void test_bounds(void **state)
+{
+    (void)state;
+    char text[512];
+    struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
+    m.footprint_b = 2 << 20;
+    m.level[ASSAY_PREDICT_L3].read_b = 8.5;
+    const struct as_decan_judgement j = judge(&m);
+    assert_string_equal(as_decan_verdict_word(j.verdict), "beyond_L1");
+    assert_int_equal(j.nearest, ASSAY_PREDICT_L3);
+    assert_int_equal(j.farthest, ASSAY_PREDICT_RAM);
+    assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
+    as_decan_explain(&m, &j, text, sizeof text);
+    assert_non_null(strstr(text, "the data come from L3 or RAM"));
+    m.level[ASSAY_PREDICT_L3].read_b = 10; /* far enough from what memory has */
+    expect(&m, AS_DECAN_RAM);
+    m.level[ASSAY_PREDICT_L3].is_doubtful = true;
+    expect(&m, AS_DECAN_BEYOND_L1);
+}
+
+/* Two MiB, gone through twice: L3 holds them, and the second time they are as fast, or faster. */
+static void test_again(void **state)
 {
     (void)state;
     struct as_decan_measure m = loop_of(2, 9.8, 2, 2);
     m.footprint_b = 2 << 20;
     m.level[ASSAY_PREDICT_L3].read_b = 8.5;
-    const struct as_decan_judgement j = judge(&m);
-    assert_string_equal(as_decan_verdict_word(j.verdict), "L3");
-    assert_int_equal(j.nearest, ASSAY_PREDICT_L3);
-    assert_int_equal(j.farthest, ASSAY_PREDICT_RAM);
-    assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
+    set_cycles(&m, AS_VARIANT_AGAIN, 8);
+    m.timing[AS_VARIANT_AGAIN].instance = 8 * 32768;
+    expect(&m, AS_DECAN_RAM);
+    NEAR(judge(&m).ratio.orig_again, 1.25);
+    m.timing[AS_VARIANT_AGAIN].high = 9.5; /* or not */
+    expect(&m, AS_DECAN_BEYOND_L1);
+    set_cycles(&m, AS_VARIANT_AGAIN, 9.9);
+    m.timing[AS_VARIANT_AGAIN].instance = 9.9 * 32768;
+    expect(&m, AS_DECAN_L3);
+    m.level[ASSAY_PREDICT_L3].is_claimed = true; /* they may never have been there */
+    expect(&m, AS_DECAN_BEYOND_L1);
+    m.level[ASSAY_PREDICT_L3].is_claimed = false;
+    m.level[ASSAY_PREDICT_L3].size_b = 3 << 20; /* nor may they stay there */
+    expect(&m, AS_DECAN_BEYOND_L1);
+    set_cycles(&m, AS_VARIANT_AGAIN, 9); /* neither: nothing follows */
+    m.timing[AS_VARIANT_AGAIN].instance = 9 * 32768;
+    expect(&m, AS_DECAN_BEYOND_L1);
 }
 
 static void test_unknown_steps(void **state)
@@ -453,6 +486,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_core),          cmocka_unit_test(test_divide_and_chain),
         cmocka_unit_test(test_levels),        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_again),
         cmocka_unit_test(test_unknown_steps), cmocka_unit_test(test_latency),
         cmocka_unit_test(test_warmed),        cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_ratios),        cmocka_unit_test(test_confidence),

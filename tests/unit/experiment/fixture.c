@@ -292,6 +292,53 @@ static int fill_samples(struct assay_experiment *e, const struct fixture *f, con
     return 0;
 }
 
+/* The first rank waits for the second. */
+static int fill_trace(struct assay_experiment *e, const struct fixture *f, struct assay_error *err)
+{
+    struct assay_row_trace trace = {.run_id = f->run,
+                                    .traced_run_id = f->run,
+                                    .elapsed_ns = 2000000000,
+                                    .location_n = 2,
+                                    .rank_n = 2,
+                                    .events_n = 8,
+                                    .waited_ns = 500000000,
+                                    .bin_ns = 1000000000,
+                                    .bin_n = 2,
+                                    .record_ns = 20};
+    struct assay_row_trace_site site = {.routine = "MPI_Wait", .kind = "mpi-completion"};
+    struct assay_row_trace_location location[2] = {
+        {.rank = assay_known(0), .pid = 100, .tid = 100, .waiting_ns = 500000000},
+        {.number = 1, .rank = assay_known(1), .pid = 101, .tid = 101, .late_ns = 500000000}};
+    int64_t id[2], site_id;
+
+    AS_TRY(assay_experiment_add_trace(e, &trace, &site.trace_id, err));
+    AS_TRY(assay_experiment_add_trace_site(e, &site, &site_id, err));
+    for (int i = 0; i < 2; i++) {
+        location[i].trace_id = site.trace_id;
+        AS_TRY(assay_experiment_add_trace_location(e, &location[i], &id[i], err));
+    }
+    AS_TRY(assay_experiment_add_trace_state(
+        e, &(struct assay_row_trace_state){id[0], 1, "mpi", "MPI", 500000000}, err));
+    AS_TRY(assay_experiment_add_trace_timeline(
+        e, &(struct assay_row_trace_timeline){id[0], 1, "mpi", "MPI", "[250,250]"}, err));
+    AS_TRY(assay_experiment_add_trace_call(
+        e, &(struct assay_row_trace_call){id[0], site_id, 2, 0, 500000000, 300000000, 0, 16}, err));
+    AS_TRY(assay_experiment_add_trace_wait(
+        e,
+        &(struct assay_row_trace_wait){id[0], site_id, "late_sender", "late sender", 2, 500000000,
+                                       300000000},
+        err));
+    AS_TRY(assay_experiment_add_trace_late(e,
+                                           &(struct assay_row_trace_late){id[1], site_id, 2,
+                                                                          500000000, 500000000,
+                                                                          300000000, 500000000},
+                                           err));
+    AS_TRY(assay_experiment_add_trace_message(
+        e, &(struct assay_row_trace_message){site.trace_id, 1, 0, 2, 16}, err));
+    return assay_experiment_add_trace_message_size(
+        e, &(struct assay_row_trace_message_size){site.trace_id, 8, 16, 2, 16, 500000000}, err);
+}
+
 static int fill_facts(struct assay_experiment *e, const struct fixture *f, struct assay_error *err)
 {
     const struct assay_metric metric = {.name = "cycles_per_iteration",
@@ -346,6 +393,7 @@ int fixture_fill(struct assay_experiment *experiment, struct fixture *f, struct 
     AS_TRY(fill_places(experiment, f, &places, err));
     AS_TRY(fill_paths(experiment, f, &places, err));
     AS_TRY(fill_samples(experiment, f, &places, err));
+    AS_TRY(fill_trace(experiment, f, err));
     AS_TRY(fill_facts(experiment, f, err));
     AS_TRY(assay_experiment_commit(experiment, err));
     return assay_experiment_summarise(experiment, f->run, err);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "measure/ports.h"
+#include "measure/timing.h"
 
 /* Golden Cove, by Intel's manual (248966): ports 0, 1, 5, 6, 10 as bits 0 to 4. */
 enum { P0 = 1, P1 = 2, P5 = 4, P6 = 8, P10 = 16 };
@@ -162,6 +163,21 @@ static void what_cannot_be_is_nothing(void **state)
     assert_false(as_port_sets_find(&sets, found));
 }
 
+static void a_width_that_others_share_is_none(void **state)
+{
+    struct as_probe_rates rates = {0};
+
+    (void)state;
+    assert_false(as_probe_width_is_seen(&rates, 0));
+    rates.cycles[AS_PROBE_SLOTS] = 56 / 6.;
+    assert_true(as_probe_width_is_seen(&rates, 6));
+    rates.cycles[AS_PROBE_SLOTS] = 56 / 5.33; /* six, of which somebody took some */
+    assert_false(as_probe_width_is_seen(&rates, 0));
+    rates.cycles[AS_PROBE_SLOTS] = 56 / 5.;
+    assert_true(as_probe_width_is_seen(&rates, 0));
+    assert_false(as_probe_width_is_seen(&rates, 5.35)); /* increments of a canary */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -170,6 +186,7 @@ int main(void)
         cmocka_unit_test(ports_of_their_own_are_found),
         cmocka_unit_test(what_is_known_stays),
         cmocka_unit_test(what_cannot_be_is_nothing),
+        cmocka_unit_test(a_width_that_others_share_is_none),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 // The document that the page gets, as doc/report-data.md describes it. Everything is optional
 // where an older or newer program may leave it out: the page says what is missing.
 
+import type { Parallel } from './parallel';
+
 export type Origin = 'measured' | 'exact' | 'derived' | 'modelled' | 'simulated';
 
 export interface Quantity {
@@ -406,4 +408,6 @@ export interface Document {
     scalability: Scalability | null;
     stability: Stability | null;
     comparison: Comparison | null;
+    /** What its trace says, where it was traced. */
+    parallel: Parallel | null;
 }

@@ -96,6 +96,7 @@ export function parseDocument(json: string): Document {
         scalability: given.scalability ?? null,
         stability: given.stability ?? null,
         comparison: given.comparison ?? null,
+        parallel: given.parallel ?? null,
     };
 }
 

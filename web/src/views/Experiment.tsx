@@ -32,6 +32,10 @@ const PLACED = new Set([
     'machine_places',
     'machine_findings',
     'flags',
+    'waits',
+    'late',
+    'messages',
+    'message_sizes',
 ]);
 
 /** A fact by the unit that its name ends in. */

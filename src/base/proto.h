@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The wire format of protocol buffers (protobuf.dev/programming-guides/encoding), as much as
- * pprof's messages use: fields of numbers, packed numbers, texts and messages. A number that is 0
- * is not written, which means 0.
+ * The wire format of protocol buffers (protobuf.dev/programming-guides/encoding), as much as the
+ * messages of pprof and Perfetto use: fields of numbers, packed numbers, texts and messages. A
+ * number that is 0 is not written, which means 0.
  */
-#ifndef AS_REPORT_PROTO_H
-#define AS_REPORT_PROTO_H
+#ifndef AS_BASE_PROTO_H
+#define AS_BASE_PROTO_H
 
 #include <stdint.h>
 

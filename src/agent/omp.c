@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the runtime's own routines are, and what a thread of OpenMP is in; see omp.h. */
+#include "agent/omp.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "agent/loaded.h"
+
+__thread struct as_omp_self as_omp_self __attribute__((tls_model("initial-exec")));
+bool as_omp_told;
+
+/* ---- The runtime's ------------------------------------------------------------------------ */
+
+#define NAMED(name, version) {#name, version},
+static const struct {
+    const char *name, *version;
+} names[AS_OMP_REALS_N] = {AS_OMP_REALS(NAMED)};
+static void *_Atomic found[AS_OMP_REALS_N];
+
+static void absent_routine(void)
+{
+    static const char text[] = "assay: a routine of OpenMP was called that no loaded runtime has\n";
+    (void)!write(2, text, sizeof text - 1);
+    _exit(127);
+}
+
+/* What the program would have found comes first; of a runtime that others do not see, any. */
+void *as_omp_find(const char *symbol, const char *version)
+{
+    static const char *const prefixes[] = {"libgomp", "libomp.", "libomp5", "libiomp", NULL};
+    struct as_loaded loaded = {.prefix = prefixes};
+    void *at = as_loaded_find(&loaded, symbol, version);
+    if (at)
+        return at;
+    as_loaded_gather(&loaded);
+    return as_loaded_find(&loaded, symbol, version);
+}
+
+__attribute__((noinline, cold)) static void *find_routine(enum as_omp_index index)
+{
+    void *at = as_omp_find(names[index].name, names[index].version);
+    if (!at)
+        at = (void *)absent_routine;
+    found[index] = at;
+    return at;
+}
+
+void *as_omp_real_at(enum as_omp_index index)
+{
+    void *at = atomic_load_explicit(&found[index], memory_order_relaxed);
+    return __builtin_expect(at != NULL, 1) ? at : find_routine(index);
+}
+
+__attribute__((constructor)) static void begin_openmp(void)
+{
+    as_wrapped_begin(AS_TRACER_OPENMP);
+}
+
+/* ---- Records ------------------------------------------------------------------------------ */
+
+uint64_t as_omp_new_region(void)
+{
+    static _Atomic uint64_t regions;
+    return atomic_fetch_add_explicit(&regions, 1, memory_order_relaxed) + 1;
+}
+
+/* A thread takes many numbers at once: others need not see each. */
+uint64_t as_omp_new_task(void)
+{
+    static _Atomic uint64_t tasks;
+    struct as_omp_self *self = &as_omp_self;
+    if (self->tasks == self->until) {
+        self->tasks = atomic_fetch_add_explicit(&tasks, 1024, memory_order_relaxed);
+        self->until = self->tasks + 1024;
+    }
+    return ++self->tasks;
+}
+
+void as_omp_begin_work(unsigned kind, uint64_t n)
+{
+    if (as_omp_self.region)
+        as_wrapped_put(AS_TRACE_WORK, 3, as_omp_self.region, kind, n);
+}
+
+void as_omp_end_work(unsigned kind)
+{
+    if (as_omp_self.region)
+        as_wrapped_put(AS_TRACE_WORK_END, 2, as_omp_self.region, kind, 0);
+}
+
+void as_omp_end_single(void)
+{
+    if (!as_omp_self.in_single)
+        return;
+    as_omp_self.in_single = false;
+    as_omp_end_work(AS_TRACE_SINGLE);
+}
+
+void as_omp_begin_sync(unsigned kind)
+{
+    as_omp_end_single();
+    if (as_omp_self.region)
+        as_wrapped_put(AS_TRACE_BARRIER, 2, as_omp_self.region, kind, 0);
+}
+
+void as_omp_end_sync(unsigned kind)
+{
+    if (as_omp_self.region)
+        as_wrapped_put(AS_TRACE_BARRIER_END, 2, as_omp_self.region, kind, 0);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "agent/runtime.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+/* Beginnings of names of files. */
+static const char *const runtimes[] = {
+    "libassay", "libevent", "libfabric", "libgomp", "libiomp", "libmpi", "libomp",    "libopen-",
+    "libpmix",  "libpsm",   "libucm",    "libucp",  "libucs",  "libuct", "libibverbs"};
+
+#ifdef DLFO_STRUCT_HAS_EH_DBASE /* <dlfcn.h> has it */
+extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+
+static const char *file_of(const void *address)
+{
+    struct dl_find_object found;
+    if (!&_dl_find_object || _dl_find_object((void *)address, &found) != 0 || !found.dlfo_link_map)
+        return "";
+    return found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "";
+}
+#else
+static const char *file_of(const void *address)
+{
+    (void)address;
+    return "";
+}
+#endif
+
+bool as_runtime_owns(const void *address)
+{
+    const char *path = file_of(address), *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path;
+    for (unsigned i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
+        if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
+            return true;
+    return false;
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a trace says, as rows of the experiment: tables trace and trace_* (tables.txt). */
+#include "analytics/facts.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* ---- The trace, its threads, its routines ---------------------------------------------------- */
+
+static int64_t whole_ns(double ns)
+{
+    return isnan(ns) ? 0 : (int64_t)llround(ns);
+}
+
+static int64_t count_ranks(const struct as_analysis *a)
+{
+    int64_t n = 0;
+    as_vec_foreach (&a->location, location)
+        n += location->rank >= 0 && location->thread == 0;
+    return n;
+}
+
+static int add_trace_row(struct as_trace_facts *f, struct assay_error *err)
+{
+    const struct as_traced *traced = f->traced;
+    const struct as_analysis *a = &traced->analysis;
+    const struct assay_row_trace row = {
+        .run_id = f->run_id,
+        .traced_run_id = f->traced_id,
+        .begin_ns = a->begin_ns,
+        .elapsed_ns = a->end_ns - a->begin_ns,
+        .location_n = (int64_t)a->location.n,
+        .rank_n = count_ranks(a),
+        .events_n = (int64_t)a->events_n,
+        .lost_n = (int64_t)traced->lost_n,
+        .damaged_n = (int64_t)traced->damaged_n,
+        .broken_n = (int64_t)a->broken_n,
+        .matched_n = (int64_t)a->messages.matched_n,
+        .sends_n = (int64_t)a->messages.sends_n,
+        .receives_n = (int64_t)a->messages.receives_n,
+        .unmet_n = (int64_t)a->unmet_n,
+        .waited_ns = traced->sums.waited_ns,
+        .bin_ns = traced->timeline.bin_ns,
+        .bin_n = (a->end_ns - a->begin_ns + traced->timeline.bin_ns - 1) / traced->timeline.bin_ns,
+        .record_ns = traced->record_ns,
+        .cost_ns = whole_ns(as_traced_cost_ns(traced)),
+        .cost_most_ns = whole_ns(as_traced_cost_most_ns(traced)),
+        .pass = AS_ANALYTICS_PASS};
+    return assay_experiment_add_trace(f->experiment, &row, &f->trace_id, err);
+}
+
+/* Threads that were seen running: by process and thread number. */
+static int take_thread(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    const struct as_trace_facts *f = context;
+    const struct as_analysis *a = &f->traced->analysis;
+    (void)err;
+    for (size_t i = 0; i < a->location.n; i++) {
+        const struct as_location *l = &a->location.at[i];
+        if (l->tid == (uint32_t)assay_rows_integer(row, 2) &&
+            f->traced->trace.process.at[l->process].pid == (uint32_t)assay_rows_integer(row, 1) &&
+            !f->thread_id[i])
+            f->thread_id[i] = assay_rows_integer(row, 0);
+    }
+    return 0;
+}
+
+static int add_locations(struct as_trace_facts *f, struct assay_error *err)
+{
+    const struct as_analysis *a = &f->traced->analysis;
+    AS_TRY(assay_rows_each(f->experiment,
+                           "SELECT x.thread_id, p.pid, x.tid FROM thread x JOIN process p"
+                           " USING (process_id) WHERE p.run_id = ?1 ORDER BY x.thread_id",
+                           f->traced_id, take_thread, f, err));
+    for (size_t i = 0; i < a->location.n; i++) {
+        const struct as_location *l = &a->location.at[i];
+        const struct assay_row_trace_location row = {
+            .trace_id = f->trace_id,
+            .number = (int64_t)i,
+            .rank = l->rank >= 0 ? assay_known(l->rank) : (struct assay_number){0},
+            .pid = f->traced->trace.process.at[l->process].pid,
+            .tid = l->tid,
+            .thread = l->thread,
+            .thread_id = f->thread_id[i],
+            .begin_ns = l->span.begin_ns - a->begin_ns,
+            .end_ns = l->span.end_ns - a->begin_ns,
+            .events_n = (int64_t)l->events_n,
+            .waiting_ns = f->traced->sums.waiting_ns[i],
+            .late_ns = f->traced->sums.late_ns[i],
+            .path_ns = f->traced->sums.path_ns[i]};
+        AS_TRY(assay_experiment_add_trace_location(f->experiment, &row, &f->location_id[i], err));
+    }
+    return 0;
+}
+
+static int add_sites(struct as_trace_facts *f, struct assay_error *err)
+{
+    const struct as_analysis *a = &f->traced->analysis;
+    for (size_t i = 0; i < a->site.n; i++) {
+        const struct as_site *site = &a->site.at[i];
+        struct assay_row_trace_site row = {.trace_id = f->trace_id,
+                                           .number = (int64_t)i,
+                                           .routine = site->routine,
+                                           .kind = as_trace_group_name(site->group),
+                                           .address = site->address
+                                                          ? assay_known((int64_t)site->address)
+                                                          : (struct assay_number){0},
+                                           .function_id = f->function_id[i],
+                                           .line_id = f->line_id[i]};
+        AS_TRY(assay_experiment_add_trace_site(f->experiment, &row, &f->site_id[i], err));
+    }
+    return 0;
+}
+
+/* ---- What threads did ------------------------------------------------------------------------ */
+
+static int add_states(const struct as_trace_facts *f, struct assay_error *err)
+{
+    const struct as_analysis *a = &f->traced->analysis;
+    for (size_t i = 0; i < a->location.n; i++)
+        for (unsigned s = 0; s < AS_ACTIVITIES_N; s++) {
+            const struct assay_row_trace_state row = {.trace_location_id = f->location_id[i],
+                                                      .position = s,
+                                                      .name = as_activity_word((enum as_activity)s),
+                                                      .title =
+                                                          as_activity_title((enum as_activity)s),
+                                                      .time_ns = a->location.at[i].activity_ns[s]};
+            if (row.time_ns > 0)
+                AS_TRY(assay_experiment_add_trace_state(f->experiment, &row, err));
+        }
+    return 0;
+}
+
+/* Thousandths of bins, up to the last that has any; "": none has. */
+static void put_bins(struct as_str *out, const struct as_timeline *timeline, uint32_t location,
+                     unsigned plane)
+{
+    const int64_t *ns = as_timeline_bins(timeline, location, plane);
+    uint32_t n = timeline->bin_n;
+    while (n > 0 && (ns[n - 1] * 2000 + timeline->bin_ns) / (2 * timeline->bin_ns) == 0)
+        n--;
+    as_str_clear(out);
+    for (uint32_t i = 0; i < n; i++)
+        as_str_appendf(out, "%c%lld", i ? ',' : '[',
+                       (long long)((ns[i] * 2000 + timeline->bin_ns) / (2 * timeline->bin_ns)));
+    if (n)
+        as_str_appendz(out, "]");
+}
+
+static int add_timeline(const struct as_trace_facts *f, struct assay_error *err)
+{
+    struct as_str bins = {0};
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < f->traced->timeline.location_n; i++)
+        for (unsigned s = 0; rc == 0 && s < AS_TIMELINE_PLANES_N; s++) {
+            put_bins(&bins, &f->traced->timeline, i, s);
+            const struct assay_row_trace_timeline row = {.trace_location_id = f->location_id[i],
+                                                         .position = s,
+                                                         .name = as_timeline_word(s),
+                                                         .title = as_timeline_title(s),
+                                                         .bins = as_str_z(&bins)};
+            rc = bins.failed ? as_error_nomem(err, "a time line")
+                 : bins.n    ? assay_experiment_add_trace_timeline(f->experiment, &row, err)
+                             : 0;
+        }
+    as_str_fini(&bins);
+    return rc;
+}
+
+static int64_t site_of(const struct as_trace_facts *f, uint32_t site)
+{
+    return site == AS_WAIT_NOBODY ? 0 : f->site_id[site];
+}
+
+static int add_calls(const struct as_trace_facts *f, struct assay_error *err)
+{
+    as_vec_foreach (&f->traced->analysis.sum, sum) {
+        const struct assay_row_trace_call row = {.trace_location_id = f->location_id[sum->location],
+                                                 .trace_site_id = f->site_id[sum->site],
+                                                 .calls_n = (int64_t)sum->calls_n,
+                                                 .open_n = (int64_t)sum->open_n,
+                                                 .time_ns = sum->time_ns,
+                                                 .longest_ns = sum->most_ns,
+                                                 .sent_b = (int64_t)sum->sent_b,
+                                                 .received_b = (int64_t)sum->received_b};
+        AS_TRY(assay_experiment_add_trace_call(f->experiment, &row, err));
+    }
+    return 0;
+}
+
+/* ---- Who waited for whom --------------------------------------------------------------------- */
+
+static int add_waits(const struct as_trace_facts *f, struct assay_error *err)
+{
+    as_vec_foreach (&f->traced->sums.of_location, wait) {
+        const struct assay_row_trace_wait row = {
+            .trace_location_id = f->location_id[wait->location],
+            .trace_site_id = site_of(f, wait->site),
+            .kind = as_wait_word((enum as_wait_kind)wait->kind),
+            .title = as_wait_title((enum as_wait_kind)wait->kind),
+            .n = (int64_t)wait->n,
+            .time_ns = wait->time_ns,
+            .longest_ns = wait->most_ns};
+        AS_TRY(assay_experiment_add_trace_wait(f->experiment, &row, err));
+    }
+    return 0;
+}
+
+static int add_late(const struct as_trace_facts *f, struct assay_error *err)
+{
+    const struct as_blame_list *list = &f->traced->analysis.blame;
+    as_vec_foreach (&list->blame, blame) {
+        const struct assay_row_trace_late row = {
+            .trace_location_id = f->location_id[blame->location],
+            .trace_site_id = site_of(f, blame->site),
+            .n = (int64_t)blame->n,
+            .direct_ns = blame->direct_ns,
+            .total_ns = blame->total_ns,
+            .longest_ns = blame->most_ns,
+            .elapsed_ns = f->traced->sums.blame_ns[blame - list->blame.at]};
+        AS_TRY(assay_experiment_add_trace_late(f->experiment, &row, err));
+    }
+    return 0;
+}
+
+static int add_messages(const struct as_trace_facts *f, struct assay_error *err)
+{
+    as_vec_foreach (&f->traced->analysis.traffic, traffic) {
+        const struct assay_row_trace_message row = {.trace_id = f->trace_id,
+                                                    .from_rank = traffic->from,
+                                                    .to_rank = traffic->to,
+                                                    .n = (int64_t)traffic->messages_n,
+                                                    .size_b = (int64_t)traffic->size_b};
+        AS_TRY(assay_experiment_add_trace_message(f->experiment, &row, err));
+    }
+    for (unsigned i = 0; i < AS_SIZE_CLASSES_N; i++) {
+        const struct as_size_class *size = &f->traced->size[i];
+        const struct assay_row_trace_message_size row = {.trace_id = f->trace_id,
+                                                         .from_b = as_size_class_from(i),
+                                                         .below_b = as_size_class_from(i + 1),
+                                                         .n = (int64_t)size->n,
+                                                         .size_b = (int64_t)size->size_b,
+                                                         .wait_ns = size->wait_ns};
+        if (size->n)
+            AS_TRY(assay_experiment_add_trace_message_size(f->experiment, &row, err));
+    }
+    return 0;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static int say_facts(void *context, struct assay_error *err)
+{
+    struct as_trace_facts *f = context;
+    AS_TRY(add_trace_row(f, err));
+    AS_TRY(add_locations(f, err));
+    AS_TRY(as_trace_places(f, err));
+    AS_TRY(add_sites(f, err));
+    AS_TRY(add_states(f, err));
+    AS_TRY(add_timeline(f, err));
+    AS_TRY(add_calls(f, err));
+    AS_TRY(add_waits(f, err));
+    AS_TRY(add_late(f, err));
+    AS_TRY(add_messages(f, err));
+    return as_trace_metrics(f, err);
+}
+
+int as_traced_write(struct assay_experiment *experiment, int64_t run_id, int64_t traced_id,
+                    const struct as_traced *traced, struct assay_error *err)
+{
+    struct as_trace_facts f = {
+        .experiment = experiment, .traced = traced, .run_id = run_id, .traced_id = traced_id};
+    f.location_id = as_calloc(traced->analysis.location.n + 1, sizeof *f.location_id);
+    f.thread_id = as_calloc(traced->analysis.location.n + 1, sizeof *f.thread_id);
+    f.site_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.site_id);
+    f.function_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.function_id);
+    f.line_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.line_id);
+    const int rc =
+        f.location_id && f.thread_id && f.site_id && f.function_id && f.line_id
+            ? assay_experiment_say(experiment, run_id, AS_ANALYTICS_PASS, say_facts, &f, err)
+            : as_error_nomem(err, "facts of a trace");
+    as_free(f.location_id);
+    as_free(f.thread_id);
+    as_free(f.site_id);
+    as_free(f.function_id);
+    as_free(f.line_id);
+    return rc;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where calls are made: a routine, and the place in the file that calls it. Processes map files at
+ * addresses of their own; of what lies in a known file the same place is one site in all of them.
+ */
+#include <string.h>
+
+#include "analytics/walking.h"
+#include "base/error.h"
+
+/* The site of a place in a file, or a new one. */
+static int find_place(struct as_trace_walk *walk, const struct as_site *site, uint32_t *out)
+{
+    uint64_t hash = as_hash_mix((uintptr_t)site->routine, site->in_file);
+    if (!site->module) {
+        AS_TRY(as_vec_push(&walk->out->site, *site));
+        *out = (uint32_t)(walk->out->site.n - 1);
+        return 0;
+    }
+    for (struct as_probe probe = as_index_probe(&walk->places, hash);
+         (*out = as_index_next(&walk->places, &probe)) != AS_INDEX_NONE;) {
+        const struct as_site *known = &walk->out->site.at[*out];
+        if (known->routine == site->routine && known->in_file == site->in_file &&
+            strcmp(known->module, site->module) == 0)
+            return 0;
+    }
+    AS_TRY(as_vec_push(&walk->out->site, *site));
+    *out = (uint32_t)(walk->out->site.n - 1);
+    return as_index_add(&walk->places, hash, *out);
+}
+
+int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
+                 const struct as_open_call *frame, uint32_t *out)
+{
+    struct as_site_seen seen = {.routine = frame->routine,
+                                .process = frame->address ? walker->process : AS_WAIT_NOBODY,
+                                .address = frame->address};
+    uint64_t hash = as_hash_mix(as_hash_mix(seen.routine, seen.process), seen.address);
+    uint32_t at;
+    for (struct as_probe probe = as_index_probe(&walk->sites, hash);
+         (at = as_index_next(&walk->sites, &probe)) != AS_INDEX_NONE;) {
+        const struct as_site_seen *known = &walk->seen.at[at];
+        if (known->routine == seen.routine && known->process == seen.process &&
+            known->address == seen.address) {
+            *out = known->site;
+            return 0;
+        }
+    }
+    struct as_site site = {.routine = walk->text.at[frame->routine],
+                           .group = frame->group,
+                           .process = seen.process,
+                           .address = seen.address};
+    const struct as_trace_module *module =
+        seen.address ? as_trace_module_of(&walk->trace->process.at[walker->process], seen.address,
+                                          &site.in_file)
+                     : NULL;
+    site.module = module ? module->path : NULL;
+    AS_TRY(find_place(walk, &site, &seen.site));
+    *out = seen.site;
+    AS_TRY(as_vec_push(&walk->seen, seen));
+    return as_index_add(&walk->sites, hash, (uint32_t)(walk->seen.n - 1));
+}

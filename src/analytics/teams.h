@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Threads that come together: at the end of a parallel region, at its barriers, at barriers of
+ * threads. Who comes is listed; with the first that goes on all have come.
+ */
+#ifndef AS_ANALYTICS_TEAMS_H
+#define AS_ANALYTICS_TEAMS_H
+
+#include "analytics/gatherings.h"
+#include "base/vec.h"
+
+struct as_meeting {
+    AS_VEC(struct as_gathering_member) member; /* in the order in which they came */
+};
+
+/* A region that goes on. */
+struct as_open_team {
+    int64_t region;
+    uint64_t place;        /* behind the call that began it; 0: not known */
+    uint32_t master, site; /* who began it; AS_WAIT_NOBODY: not seen */
+    int64_t begin_ns;
+    struct as_meeting barrier, end; /* at its barrier; at its end */
+};
+
+/* Of a process. */
+struct as_open_teams {
+    AS_VEC(struct as_open_team) team; /* the innermost are the latest */
+};
+
+#endif

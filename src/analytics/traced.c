@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analytics/traced.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "trace/cost.h"
+
+/* ---- What passes by -------------------------------------------------------------------------- */
+
+int64_t as_size_class_from(unsigned at)
+{
+    return at == 0 ? 0 : at < 64 ? (int64_t)1 << (at - 1) : INT64_MAX;
+}
+
+static unsigned size_class_of(int64_t size_b)
+{
+    return size_b > 0 ? 64u - (unsigned)__builtin_clzll((unsigned long long)size_b) : 0;
+}
+
+static int watch_stretch(void *context, uint32_t location, enum as_activity activity,
+                         const char *routine, uint32_t group, int64_t begin_ns, int64_t end_ns)
+{
+    struct as_traced *traced = context;
+    (void)routine;
+    (void)group;
+    as_timeline_stretch(&traced->timeline, location, activity, begin_ns, end_ns);
+    return 0;
+}
+
+static int watch_idle(void *context, uint32_t location, int64_t ns)
+{
+    struct as_traced *traced = context;
+    as_timeline_idle_until(&traced->timeline, location, ns);
+    return 0;
+}
+
+static int watch_message(void *context, const struct as_message *message)
+{
+    struct as_traced *traced = context;
+    struct as_size_class *size = &traced->size[size_class_of(message->received_b)];
+    const struct as_message_side *send = &message->send, *receive = &message->receive;
+    const int64_t until_ns =
+        send->begin_ns < receive->leave_ns ? send->begin_ns : receive->leave_ns;
+    size->n++;
+    size->size_b += message->received_b > 0 ? (uint64_t)message->received_b : 0;
+    size->wait_ns += until_ns > receive->enter_ns ? until_ns - receive->enter_ns : 0;
+    return 0;
+}
+
+/* ---- Routines -------------------------------------------------------------------------------- */
+
+static int compare_routines(const void *a, const void *b)
+{
+    const struct as_routine_sum *x = a, *y = b;
+    if (x->location != y->location)
+        return x->location < y->location ? -1 : 1;
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    return strcmp(x->routine, y->routine);
+}
+
+static int compare_routine_times(const void *a, const void *b)
+{
+    const struct as_routine_sum *x = a, *y = b;
+    if (x->location != y->location)
+        return x->location < y->location ? -1 : 1;
+    if (x->sum.time_ns != y->sum.time_ns)
+        return x->sum.time_ns > y->sum.time_ns ? -1 : 1;
+    return strcmp(x->routine, y->routine);
+}
+
+static void add_site_sum(struct as_site_sum *to, const struct as_site_sum *it)
+{
+    to->calls_n += it->calls_n;
+    to->open_n += it->open_n;
+    to->time_ns += it->time_ns;
+    to->most_ns = it->most_ns > to->most_ns ? it->most_ns : to->most_ns;
+    to->sent_b += it->sent_b;
+    to->received_b += it->received_b;
+}
+
+static int sum_routines(struct as_traced *traced)
+{
+    size_t kept = 0;
+    AS_TRY(as_vec_reserve(&traced->routine, traced->analysis.sum.n));
+    as_vec_foreach (&traced->analysis.sum, sum) {
+        const struct as_site *site = &traced->analysis.site.at[sum->site];
+        traced->routine.at[traced->routine.n++] =
+            (struct as_routine_sum){sum->location, site->routine, site->group, *sum};
+    }
+    if (!traced->routine.n)
+        return 0;
+    struct as_routine_sum *all = traced->routine.at;
+    qsort(all, traced->routine.n, sizeof *all, compare_routines);
+    for (size_t i = 1; i < traced->routine.n; i++) {
+        if (compare_routines(&all[kept], &all[i]) == 0)
+            add_site_sum(&all[kept].sum, &all[i].sum);
+        else
+            all[++kept] = all[i];
+    }
+    traced->routine.n = kept + 1;
+    qsort(all, traced->routine.n, sizeof *all, compare_routine_times);
+    return 0;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static int run_trace_directory(struct assay_experiment *experiment, int64_t run_id,
+                               char path[static 4096 + 8], struct assay_error *err)
+{
+    char directory[4096];
+    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
+    snprintf(path, 4096 + 8, "%s/trace", directory);
+    return 0;
+}
+
+int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
+                      struct assay_error *err)
+{
+    char path[4096 + 8];
+    AS_TRY(run_trace_directory(experiment, run_id, path, err));
+    return as_trace_open(path, out, err);
+}
+
+static int begin_timeline(struct as_traced *traced)
+{
+    int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
+    uint32_t n = 0;
+    as_vec_foreach (&traced->trace.process, process)
+        as_vec_foreach (&process->thread, stream) {
+            const struct as_trace_stream_facts *f = as_trace_stream_facts(*stream);
+            begin_ns = f->begin_raw_ns < begin_ns ? f->begin_raw_ns : begin_ns;
+            end_ns = f->end_raw_ns > end_ns ? f->end_raw_ns : end_ns;
+            n++;
+        }
+    return as_timeline_new(&traced->timeline, n, n ? begin_ns : 0, n ? end_ns : 0);
+}
+
+/* Counted while streams are read. */
+static void count_losses(struct as_traced *traced, bool *uses_counter)
+{
+    traced->damaged_n = traced->trace.damaged_n;
+    as_vec_foreach (&traced->trace.process, process)
+        as_vec_foreach (&process->thread, stream) {
+            const struct as_trace_stream_facts *f = as_trace_stream_facts(*stream);
+            traced->lost_n += f->lost_n;
+            traced->damaged_n += f->damaged_n;
+            *uses_counter &= f->clock == AS_TRACE_TSC;
+        }
+}
+
+static int analyse_read(struct as_traced *out, struct assay_error *err)
+{
+    const struct as_analysis_watch watch = {.context = out,
+                                            .stretch = watch_stretch,
+                                            .idle_until = watch_idle,
+                                            .message = watch_message};
+    if (begin_timeline(out) < 0)
+        return as_error_nomem(err, "the time line of a trace");
+    AS_TRY(as_analyse_trace(&out->trace, &watch, &out->analysis, err));
+    AS_TRY(as_wait_sums_of(&out->analysis, &out->sums, err));
+    return as_timeline_finish(&out->timeline, &out->analysis) < 0 || sum_routines(out) < 0
+               ? as_error_nomem(err, "what a trace says")
+               : 0;
+}
+
+int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_traced *out,
+                   struct assay_error *err)
+{
+    char path[4096 + 8];
+    bool uses_counter = true;
+    *out = (struct as_traced){.record_ns = (double)NAN};
+    AS_TRY(run_trace_directory(experiment, run_id, path, err));
+    AS_TRY(as_trace_open(path, &out->trace, err));
+    AS_TRY(analyse_read(out, err));
+    count_losses(out, &uses_counter);
+    *strrchr(path, '/') = 0;
+    out->record_ns = as_trace_record_ns(path, uses_counter);
+    return 0;
+}
+
+void as_traced_fini(struct as_traced *traced)
+{
+    as_wait_sums_fini(&traced->sums);
+    as_analysis_fini(&traced->analysis);
+    as_timeline_fini(&traced->timeline);
+    as_vec_fini(&traced->routine);
+    as_trace_close(&traced->trace);
+}
+
+double as_traced_cost_ns(const struct as_traced *traced)
+{
+    return (double)traced->analysis.events_n * traced->record_ns;
+}
+
+double as_traced_cost_most_ns(const struct as_traced *traced)
+{
+    uint64_t most = 0;
+    as_vec_foreach (&traced->analysis.location, location)
+        most = location->events_n > most ? location->events_n : most;
+    return (double)most * traced->record_ns;
+}

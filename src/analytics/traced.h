@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All that is drawn from the trace of a run in one reading: the analysis, its sums, the time line,
+ * sizes of messages; and how it becomes facts of the experiment.
+ */
+#ifndef AS_ANALYTICS_TRACED_H
+#define AS_ANALYTICS_TRACED_H
+
+#include <assay/experiment.h>
+
+#include "analytics/sums.h"
+#include "analytics/timeline.h"
+
+#define AS_ANALYTICS_PASS "analytics"
+
+/* Messages of 0 bytes, of 1, of 2 and 3, of 4 to 7, ... */
+#define AS_SIZE_CLASSES_N 65u
+struct as_size_class {
+    uint64_t n, size_b;
+    int64_t wait_ns; /* receivers waited for their senders */
+};
+/* The least size of a class, and the least of the next. */
+int64_t as_size_class_from(unsigned at);
+
+/* Calls of a routine by a thread, from wherever. */
+struct as_routine_sum {
+    uint32_t location;
+    const char *routine; /* the trace's */
+    uint32_t group;
+    struct as_site_sum sum; /* its site is the first of them */
+};
+
+struct as_traced {
+    struct as_trace trace;
+    struct as_analysis analysis;
+    struct as_wait_sums sums;
+    struct as_timeline timeline;
+    struct as_size_class size[AS_SIZE_CLASSES_N];
+    AS_VEC(struct as_routine_sum) routine; /* by location, then most time first */
+    uint64_t lost_n, damaged_n;
+    double record_ns; /* of writing a record; NAN: could not be measured */
+};
+
+/* The trace of a run. Errors: NOT_FOUND (it has none), those of reading. */
+int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
+                      struct assay_error *err);
+
+/* Reads and analyses it. Release it in any case. Errors: NOT_FOUND (the run has none), IO, NOMEM.
+ */
+int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_traced *out,
+                   struct assay_error *err);
+void as_traced_fini(struct as_traced *traced);
+
+/* Nanoseconds that writing its records took: computed of their number; of all threads, of one. */
+double as_traced_cost_ns(const struct as_traced *traced);
+double as_traced_cost_most_ns(const struct as_traced *traced);
+
+/* Makes of it the facts of run `run_id` (tables trace, trace_*, and metrics), in place of those
+ * that were there; `traced_id` is the run whose trace it is. Errors: those of writing. */
+int as_traced_write(struct assay_experiment *experiment, int64_t run_id, int64_t traced_id,
+                    const struct as_traced *traced, struct assay_error *err);
+
+#endif

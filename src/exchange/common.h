@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What writers of all formats need. */
+#ifndef AS_EXCHANGE_COMMON_H
+#define AS_EXCHANGE_COMMON_H
+
+#include "base/out.h"
+#include "trace/read.h"
+
+/* When the first stream began, in nanoseconds of the trace: files count from there. 0: there are no
+ * streams. */
+int64_t as_exchange_begin_ns(const struct as_trace *trace);
+
+/* Writes the file `path` by `put`, and leaves nothing of it where that fails. Errors: IO, and what
+ * `put` answers. */
+typedef int as_exchange_put(void *context, struct as_out *out, struct assay_error *err);
+int as_exchange_write_file(const char *path, as_exchange_put *put, void *context,
+                           struct assay_error *err);
+
+#endif

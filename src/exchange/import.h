@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Traces of other tools become streams of our own: what analyses, reports and exports read. What
+ * they say that has no kind of record here is counted.
+ */
+#ifndef AS_EXCHANGE_IMPORT_H
+#define AS_EXCHANGE_IMPORT_H
+
+#include <assay/error.h>
+#include <assay/experiment.h>
+
+enum as_import_kind {
+    AS_IMPORT_NONE, /* neither: what perf recorded, or nothing that is known */
+    AS_IMPORT_PRV,
+    AS_IMPORT_OTF2
+};
+
+struct as_import_counts {
+    uint64_t records_n;  /* that were read */
+    uint64_t left_out_n; /* of kinds that are not taken over */
+    uint64_t bad_n;      /* lines and calls that make no sense */
+    char first_bad[256]; /* of them: where and why; "" */
+    uint64_t processes_n, threads_n;
+    int64_t length_ns;
+};
+
+/* By the first bytes of a file, or the anchor in a directory. A file that cannot be read is none.
+ */
+enum as_import_kind as_import_kind_of(const char *path);
+
+/* Streams in `directory`, which is there. Errors: IO, NOT_FOUND, CORRUPT (no such trace: which
+ * line, what is wrong), UNSUPPORTED, LIMIT, NOMEM. */
+int as_prv_import(const char *path, const char *directory, struct as_import_counts *counts,
+                  struct assay_error *err);
+int as_otf2_import(const char *path, const char *directory, struct as_import_counts *counts,
+                   struct assay_error *err);
+
+/* A run with the trace of `path`, by its kind, in `experiment`, open for writing. Errors: as above.
+ */
+int as_import_trace(struct assay_experiment *experiment, const char *path, const char *label,
+                    int64_t *run_id, struct as_import_counts *counts, struct assay_error *err);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* OTF2 archives become traces of our own, location by location, by the library of their makers. */
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "exchange/otf2_taken.h"
+
+/* The library would print its errors itself. */
+static OTF2_ErrorCode keep_silent(void *context, const char *file, uint64_t line,
+                                  const char *function, OTF2_ErrorCode code, const char *format,
+                                  va_list arguments)
+{
+    (void)context, (void)file, (void)line, (void)function, (void)format, (void)arguments;
+    return code;
+}
+
+static int refuse_otf2(const struct as_otf2_taking *t, const char *what, OTF2_ErrorCode code,
+                       struct assay_error *err)
+{
+    if (t->no_memory)
+        return as_error_nomem(err, t->path);
+    return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: %s: %s", t->path, what,
+                        code == OTF2_SUCCESS ? "is it an OTF2 archive, with its files beside it?"
+                                             : OTF2_Error_GetDescription(code));
+}
+
+/* A directory is meant as the anchor in it. */
+static int open_reader(struct as_otf2_taking *t, struct assay_error *err)
+{
+    struct as_str anchor = {0};
+    struct stat st;
+    as_str_appendz(&anchor, t->path);
+    if (stat(t->path, &st) == 0 && S_ISDIR(st.st_mode))
+        as_str_appendz(&anchor, "/traces.otf2");
+    if (anchor.failed)
+        return as_error_nomem(err, t->path);
+    const bool is_there = stat(as_str_z(&anchor), &st) == 0 && S_ISREG(st.st_mode);
+    if (is_there)
+        t->reader = OTF2_Reader_Open(as_str_z(&anchor));
+    const int rc = is_there ? 0
+                            : as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                                           "%s: there is no such OTF2 archive; name "
+                                           "its anchor, a file NAME.otf2",
+                                           as_str_z(&anchor));
+    as_str_fini(&anchor);
+    if (rc < 0)
+        return rc;
+    if (!t->reader || OTF2_Reader_SetSerialCollectiveCallbacks(t->reader) != OTF2_SUCCESS)
+        return refuse_otf2(t, "cannot be opened", OTF2_SUCCESS, err);
+    return 0;
+}
+
+/* ---- Locations ------------------------------------------------------------------------------- */
+
+/* What a location calls by numbers of its own is related to the archive's by its definitions. */
+static OTF2_ErrorCode read_local(struct as_otf2_taking *t, OTF2_LocationRef location)
+{
+    OTF2_DefReader *local = OTF2_Reader_GetDefReader(t->reader, location);
+    uint64_t n;
+    if (!local) /* there may be none */
+        return OTF2_SUCCESS;
+    const OTF2_ErrorCode rc = OTF2_Reader_ReadAllLocalDefinitions(t->reader, local, &n);
+    OTF2_Reader_CloseDefReader(t->reader, local);
+    return rc;
+}
+
+static OTF2_ErrorCode read_events(struct as_otf2_taking *t, OTF2_EvtReader *events,
+                                  const OTF2_EvtReaderCallbacks *callbacks)
+{
+    uint64_t n;
+    const OTF2_ErrorCode rc = OTF2_Reader_RegisterEvtCallbacks(t->reader, events, callbacks, t);
+    return rc == OTF2_SUCCESS ? OTF2_Reader_ReadAllLocalEvents(t->reader, events, &n) : rc;
+}
+
+static OTF2_ErrorCode first_reading(struct as_otf2_taking *t, OTF2_EvtReader *events,
+                                    const OTF2_EvtReaderCallbacks *callbacks)
+{
+    t->is_first = true;
+    t->first_ns = INT64_MAX;
+    t->last_ns = 0;
+    t->pending.n = 0;
+    t->next = 0;
+    t->regions_n = t->parts_n = 0;
+    as_map_u64_init(&t->open);
+    OTF2_ErrorCode rc = read_events(t, events, callbacks);
+    as_map_u64_fini(&t->open);
+    t->is_first = false;
+    return rc;
+}
+
+static int take_location_events(struct as_otf2_taking *t, OTF2_EvtReader *events,
+                                const OTF2_EvtReaderCallbacks *callbacks, struct assay_error *err)
+{
+    const struct as_otf2_taken_location *location = &t->location.at[t->at];
+    OTF2_ErrorCode rc = first_reading(t, events, callbacks);
+    if (rc == OTF2_SUCCESS && t->first_ns != INT64_MAX) {
+        AS_TRY(as_maker_add_thread(t->maker, t->process.at[location->process].made, location->text,
+                                   t->first_ns, &t->made, err));
+        t->counts->threads_n++;
+        rc = OTF2_EvtReader_Seek(events, 1);
+        as_map_u64_init(&t->open);
+        if (rc == OTF2_SUCCESS)
+            rc = read_events(t, events, callbacks);
+        as_map_u64_fini(&t->open);
+        as_maker_end_thread(t->maker, t->made, t->last_ns);
+        if (t->last_ns > t->counts->length_ns)
+            t->counts->length_ns = t->last_ns;
+    }
+    return rc == OTF2_SUCCESS ? 0 : refuse_otf2(t, "events cannot be read", rc, err);
+}
+
+static int take_locations(struct as_otf2_taking *t, const OTF2_EvtReaderCallbacks *callbacks,
+                          struct assay_error *err)
+{
+    for (t->at = 0; t->at < t->location.n; t->at++) {
+        const struct as_otf2_taken_location *location = &t->location.at[t->at];
+        if (!location->is_thread || location->events_n == 0)
+            continue;
+        OTF2_EvtReader *events = OTF2_Reader_GetEvtReader(t->reader, location->number);
+        if (!events)
+            return refuse_otf2(t, "a location has no events", OTF2_SUCCESS, err);
+        AS_TRY(take_location_events(t, events, callbacks, err));
+        OTF2_Reader_CloseEvtReader(t->reader, events);
+    }
+    return 0;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static OTF2_ErrorCode open_locations(struct as_otf2_taking *t)
+{
+    OTF2_ErrorCode rc = OTF2_SUCCESS;
+    as_vec_foreach (&t->location, location)
+        if (rc == OTF2_SUCCESS)
+            rc = OTF2_Reader_SelectLocation(t->reader, location->number);
+    if (rc == OTF2_SUCCESS && OTF2_Reader_OpenDefFiles(t->reader) == OTF2_SUCCESS) {
+        as_vec_foreach (&t->location, location)
+            if (rc == OTF2_SUCCESS)
+                rc = read_local(t, location->number);
+        OTF2_Reader_CloseDefFiles(t->reader);
+    }
+    return rc == OTF2_SUCCESS ? OTF2_Reader_OpenEvtFiles(t->reader) : rc;
+}
+
+static int import_archive(struct as_otf2_taking *t, const char *directory, struct assay_error *err)
+{
+    AS_TRY(open_reader(t, err));
+    OTF2_ErrorCode code = as_otf2_take_definitions(t);
+    if (code != OTF2_SUCCESS)
+        return refuse_otf2(t, "definitions cannot be read", code, err);
+    if (t->tick_hz == 0)
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its clock has no rate", t->path);
+    as_otf2_relate(t);
+    AS_TRY(as_maker_new(directory, &t->maker, err));
+    as_vec_foreach (&t->process, process)
+        AS_TRY(as_maker_add_process(t->maker, process->machine, &process->made, err));
+    t->counts->processes_n = t->process.n;
+    as_otf2_define(t);
+    code = open_locations(t);
+    if (code != OTF2_SUCCESS)
+        return refuse_otf2(t, "locations cannot be read", code, err);
+    OTF2_EvtReaderCallbacks *callbacks = as_otf2_event_callbacks();
+    if (!callbacks)
+        return as_error_nomem(err, t->path);
+    const int rc = take_locations(t, callbacks, err);
+    OTF2_EvtReaderCallbacks_Delete(callbacks);
+    AS_TRY(rc);
+    return as_maker_finish(t->maker, err);
+}
+
+int as_otf2_import(const char *path, const char *directory, struct as_import_counts *counts,
+                   struct assay_error *err)
+{
+    struct as_otf2_taking t = {.path = path, .counts = counts};
+    *counts = (struct as_import_counts){0};
+    as_map_u64_init(&t.texts);
+    as_map_u64_init(&t.regions);
+    as_map_u64_init(&t.comms);
+    OTF2_Error_RegisterCallback(keep_silent, NULL);
+    const int rc = import_archive(&t, directory, err);
+    if (t.reader)
+        OTF2_Reader_Close(t.reader);
+    as_maker_free(&t.maker);
+    as_vec_fini(&t.pending);
+    as_otf2_free_definitions(&t);
+    return rc;
+}

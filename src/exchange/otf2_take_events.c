@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Events of one location of an OTF2 archive as records of ours. They are read twice: OTF2 says only
+ * when a request is done what was asked for, a record of ours when it is asked.
+ */
+#include <string.h>
+
+#include "exchange/otf2_taken.h"
+
+#define EVENT_HEAD                                                                                 \
+    OTF2_LocationRef location, OTF2_TimeStamp time, uint64_t position, void *user,                 \
+        OTF2_AttributeList *attributes
+#define UNUSED_HEAD ((void)location, (void)position, (void)attributes)
+
+static int64_t ns_of(const struct as_otf2_taking *t, OTF2_TimeStamp time)
+{
+    const uint64_t ticks = time > t->begin_tick ? time - t->begin_tick : 0;
+    const unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / t->tick_hz;
+    return ns > INT64_MAX / 8 ? INT64_MAX / 8 : (int64_t)ns;
+}
+
+/* False: it is the first reading, in which only what is pending is looked at. */
+static bool begin_event(struct as_otf2_taking *t, OTF2_TimeStamp time, int64_t *ns)
+{
+    *ns = ns_of(t, time);
+    if (*ns < t->last_ns) /* our streams do not go back */
+        *ns = t->last_ns;
+    if (t->is_first) {
+        t->first_ns = *ns < t->first_ns ? *ns : t->first_ns;
+        return false;
+    }
+    t->last_ns = *ns;
+    t->counts->records_n++;
+    return true;
+}
+
+static void put_fields(struct as_otf2_taking *t, enum as_trace_kind kind, int64_t ns, int64_t a,
+                       int64_t b, int64_t c, int64_t d, int64_t e)
+{
+    as_maker_put(t->maker, t->made, kind, ns, (int64_t[]){a, b, c, d, e, 0, 0, 0});
+}
+
+/* Requests are numbered from 1 here. */
+static int64_t request_of(uint64_t request)
+{
+    return request < INT64_MAX - 1 ? (int64_t)request + 1 : INT64_MAX;
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static OTF2_CallbackCode take_call(struct as_otf2_taking *t, OTF2_TimeStamp time, uint32_t region,
+                                   bool enters)
+{
+    const struct as_otf2_taken_region *of = as_otf2_region_of(t, region);
+    int64_t ns;
+    if (!begin_event(t, time, &ns))
+        return OTF2_CALLBACK_SUCCESS;
+    const int64_t name = of ? of - t->region.at + 1 : 0;
+    if (of && of->is_barrier && !enters)
+        put_fields(t, AS_TRACE_BARRIER_END, ns, t->parts_n, AS_TRACE_EXPLICIT, 0, 0, 0);
+    put_fields(t, enters ? AS_TRACE_ENTER : AS_TRACE_LEAVE, ns, name, 0, 0, 0, 0);
+    if (of && of->is_barrier && enters)
+        put_fields(t, AS_TRACE_BARRIER, ns, t->parts_n, AS_TRACE_EXPLICIT, 0, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_enter(EVENT_HEAD, OTF2_RegionRef region)
+{
+    UNUSED_HEAD;
+    return take_call(user, time, region, true);
+}
+
+static OTF2_CallbackCode take_leave(EVENT_HEAD, OTF2_RegionRef region)
+{
+    UNUSED_HEAD;
+    return take_call(user, time, region, false);
+}
+
+/* ---- What is pending ------------------------------------------------------------------------- */
+
+static OTF2_CallbackCode begin_pending(struct as_otf2_taking *t, uint64_t request)
+{
+    const int failed = as_vec_push(&t->pending, (struct as_otf2_pending){.request = request}) < 0 ||
+                       as_map_u64_put(&t->open, request, (uint32_t)t->pending.n - 1) < 0;
+    t->no_memory |= failed;
+    return failed ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
+}
+
+static struct as_otf2_pending *find_pending(struct as_otf2_taking *t, uint64_t request)
+{
+    const uint32_t at = as_map_u64_get(&t->open, request);
+    return at == AS_MAP_NONE ? NULL : &t->pending.at[at];
+}
+
+/* In the second reading they come in the order of the first. */
+static struct as_otf2_pending next_pending(struct as_otf2_taking *t)
+{
+    return t->next < t->pending.n ? t->pending.at[t->next++] : (struct as_otf2_pending){0};
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static OTF2_CallbackCode take_send(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                                   uint64_t size_b)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns))
+        put_fields(t, AS_TRACE_SEND, ns, receiver, tag, (int64_t)size_b,
+                   as_otf2_taken_comm_of(t, comm), 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_isend(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
+                                    uint64_t size_b, uint64_t request)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns))
+        put_fields(t, AS_TRACE_SEND, ns, receiver, tag, (int64_t)size_b,
+                   as_otf2_taken_comm_of(t, comm), request_of(request));
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_done(EVENT_HEAD, uint64_t request)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns))
+        put_fields(t, AS_TRACE_DONE, ns, request_of(request), 0, 0, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_cancelled(EVENT_HEAD, uint64_t request)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns))
+        put_fields(t, AS_TRACE_CANCELLED, ns, request_of(request), 0, 0, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* One that is never done asks for anything, of the world. */
+static OTF2_CallbackCode take_post(EVENT_HEAD, uint64_t request)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (!begin_event(t, time, &ns))
+        return begin_pending(t, request);
+    const struct as_otf2_pending p = next_pending(t);
+    put_fields(t, AS_TRACE_POST, ns, p.comm ? p.partner : AS_TRACE_ANY,
+               p.comm ? p.tag : AS_TRACE_ANY, p.size_b, p.comm ? p.comm : 1, request_of(request));
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_receive(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                                      uint64_t size_b)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (!begin_event(t, time, &ns))
+        return OTF2_CALLBACK_SUCCESS;
+    const int64_t of = as_otf2_taken_comm_of(t, comm);
+    put_fields(t, AS_TRACE_POST, ns, sender, tag, (int64_t)size_b, of, 0);
+    put_fields(t, AS_TRACE_RECEIVE, ns, sender, tag, (int64_t)size_b, of, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_ireceive(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
+                                       uint64_t size_b, uint64_t request)
+{
+    struct as_otf2_taking *t = user;
+    struct as_otf2_pending *pending = find_pending(t, request);
+    const int64_t of = as_otf2_taken_comm_of(t, comm);
+    int64_t ns;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns)) {
+        put_fields(t, AS_TRACE_RECEIVE, ns, sender, tag, (int64_t)size_b, of, request_of(request));
+    } else if (pending) {
+        pending->partner = sender;
+        pending->tag = tag;
+        pending->size_b = (int64_t)size_b;
+        pending->comm = of;
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- Operations of many ---------------------------------------------------------------------- */
+
+static void put_gathering(struct as_otf2_taking *t, int64_t ns, int64_t comm, int64_t request,
+                          int64_t root, int64_t sent_b, int64_t received_b)
+{
+    put_fields(t, AS_TRACE_COLLECTIVE, ns, comm, request, root, sent_b, received_b);
+}
+
+static int64_t root_of(uint32_t root)
+{
+    return root == OTF2_COLLECTIVE_ROOT_NONE || root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP
+               ? AS_TRACE_NO_ROOT
+               : (int64_t)root;
+}
+
+static OTF2_CallbackCode take_collective(EVENT_HEAD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                         uint32_t root, uint64_t sent_b, uint64_t received_b)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    (void)op;
+    if (begin_event(t, time, &ns))
+        put_gathering(t, ns, as_otf2_taken_comm_of(t, comm), 0, root_of(root), (int64_t)sent_b,
+                      (int64_t)received_b);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_icollective(EVENT_HEAD, uint64_t request)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (!begin_event(t, time, &ns))
+        return begin_pending(t, request);
+    const struct as_otf2_pending p = next_pending(t);
+    if (p.comm)
+        put_gathering(t, ns, p.comm, request_of(request), p.root, p.sent_b, p.received_b);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_icollective_done(EVENT_HEAD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                               uint32_t root, uint64_t sent_b, uint64_t received_b,
+                                               uint64_t request)
+{
+    struct as_otf2_taking *t = user;
+    struct as_otf2_pending *pending = find_pending(t, request);
+    int64_t ns;
+    UNUSED_HEAD;
+    (void)op;
+    if (begin_event(t, time, &ns)) {
+        put_fields(t, AS_TRACE_DONE, ns, request_of(request), 0, 0, 0, 0);
+    } else if (pending) {
+        pending->comm = as_otf2_taken_comm_of(t, comm);
+        pending->root = root_of(root);
+        pending->sent_b = (int64_t)sent_b;
+        pending->received_b = (int64_t)received_b;
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+static OTF2_CallbackCode take_fork(EVENT_HEAD, OTF2_Paradigm model, uint32_t threads_n)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns) && model == OTF2_PARADIGM_OPENMP)
+        put_fields(t, AS_TRACE_PARALLEL, ns, ++t->regions_n, threads_n, 0, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_join(EVENT_HEAD, OTF2_Paradigm model)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns) && model == OTF2_PARADIGM_OPENMP)
+        put_fields(t, AS_TRACE_PARALLEL_END, ns, t->regions_n, 0, 0, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* Its place in the team, which is a communicator of locations; false: it is no member. */
+static bool find_part(const struct as_otf2_taking *t, uint32_t team, int64_t *index,
+                      int64_t *threads_n)
+{
+    const struct as_otf2_taken_group *group = as_otf2_members_of(t, team);
+    const struct as_otf2_taken_group *places = NULL;
+    const uint64_t own = t->location.at[t->at].number;
+    if (!group)
+        return false;
+    as_vec_foreach (&t->group, other)
+        if (other->type == OTF2_GROUP_TYPE_COMM_LOCATIONS && other->paradigm == group->paradigm)
+            places = other;
+    *threads_n = (int64_t)group->member.n;
+    for (size_t i = 0; places && i < group->member.n; i++)
+        if (group->member.at[i] < places->member.n &&
+            places->member.at[group->member.at[i]] == own) {
+            *index = (int64_t)i;
+            return true;
+        }
+    return false;
+}
+
+/* A team meets again and again: the number of times is the same for all of its members. */
+static OTF2_CallbackCode take_team(EVENT_HEAD, OTF2_CommRef team)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns, index = 0, threads_n = 0;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns) && find_part(t, team, &index, &threads_n))
+        put_fields(t, AS_TRACE_IMPLICIT, ns, ++t->parts_n, index, threads_n, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_team_end(EVENT_HEAD, OTF2_CommRef team)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns, index = 0, threads_n = 0;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns) && find_part(t, team, &index, &threads_n))
+        put_fields(t, AS_TRACE_IMPLICIT_END, ns, t->parts_n, index, 0, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- Metrics --------------------------------------------------------------------------------- */
+
+static OTF2_CallbackCode take_values(EVENT_HEAD, OTF2_MetricRef metric, uint8_t n,
+                                     const OTF2_Type *types, const OTF2_MetricValue *values)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (!begin_event(t, time, &ns))
+        return OTF2_CALLBACK_SUCCESS;
+    const struct as_otf2_taken_metric *of = as_vec_find(&t->metric, number, metric);
+    for (uint8_t i = 0; of && i < n && i < of->member.n; i++) {
+        const struct as_otf2_taken_metric *member =
+            as_vec_find(&t->member, number, of->member.at[i]);
+        int64_t value;
+        memcpy(&value, &values[i], sizeof value);
+        if (member)
+            put_fields(t, types[i] == OTF2_TYPE_DOUBLE ? AS_TRACE_EVENT : AS_TRACE_COUNTER, ns,
+                       member->name, value, 0, 0, 0);
+    }
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode pass_over(EVENT_HEAD)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    begin_event(t, time, &ns);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode leave_out(EVENT_HEAD)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    t->counts->left_out_n += begin_event(t, time, &ns);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void)
+{
+    OTF2_EvtReaderCallbacks *c = OTF2_EvtReaderCallbacks_New();
+    if (!c)
+        return NULL;
+    OTF2_EvtReaderCallbacks_SetUnknownCallback(c, leave_out);
+    OTF2_EvtReaderCallbacks_SetEnterCallback(c, take_enter);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, take_leave);
+    OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, take_send);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, take_isend);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, take_done);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, take_post);
+    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, take_receive);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, take_ireceive);
+    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, take_cancelled);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, pass_over);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, take_collective);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, take_icollective);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, take_icollective_done);
+    OTF2_EvtReaderCallbacks_SetThreadForkCallback(c, take_fork);
+    OTF2_EvtReaderCallbacks_SetThreadJoinCallback(c, take_join);
+    OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, take_team);
+    OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(c, take_team_end);
+    OTF2_EvtReaderCallbacks_SetMetricCallback(c, take_values);
+    return c;
+}

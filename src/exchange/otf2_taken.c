@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Definitions of an OTF2 archive that is imported: what the numbers in its events stand for. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "exchange/otf2_taken.h"
+
+static OTF2_CallbackCode code_of(struct as_otf2_taking *t, int rc)
+{
+    t->no_memory |= rc < 0;
+    return rc < 0 ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
+}
+
+/* ---- Taking ---------------------------------------------------------------------------------- */
+
+static OTF2_CallbackCode take_clock(void *user, uint64_t tick_hz, uint64_t begin_tick,
+                                    uint64_t ticks_n, uint64_t real_ns)
+{
+    struct as_otf2_taking *t = user;
+    (void)ticks_n, (void)real_ns;
+    t->tick_hz = tick_hz;
+    t->begin_tick = begin_tick;
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode take_string(void *user, OTF2_StringRef number, const char *string)
+{
+    struct as_otf2_taking *t = user;
+    const size_t n = strlen(string);
+    const struct as_otf2_taken_text text = {number, as_malloc(n + 1)};
+    if (!text.text || as_vec_push(&t->text, text) < 0) {
+        as_free(text.text);
+        return code_of(t, ASSAY_ERR_NOMEM);
+    }
+    memcpy(text.text, string, n + 1);
+    return code_of(t, as_map_u64_put(&t->texts, number, (uint32_t)t->text.n - 1));
+}
+
+static const char *taken_text(const struct as_otf2_taking *t, OTF2_StringRef number)
+{
+    const uint32_t at = as_map_u64_get(&t->texts, number);
+    return at == AS_MAP_NONE ? "" : t->text.at[at].text;
+}
+
+static OTF2_CallbackCode take_node(void *user, OTF2_SystemTreeNodeRef number, OTF2_StringRef name,
+                                   OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
+{
+    struct as_otf2_taking *t = user;
+    (void)class_name, (void)parent;
+    const struct as_otf2_taken_node node = {number, taken_text(t, name)};
+    return code_of(t, as_vec_push(&t->node, node));
+}
+
+static uint32_t group_of_mpi(OTF2_RegionRole role, const char *name)
+{
+    switch (role) {
+    case OTF2_REGION_ROLE_POINT2POINT:
+        return strncasecmp(name, "MPI_Wait", 8) == 0 || strncasecmp(name, "MPI_Test", 8) == 0
+                   ? AS_TRACE_OF_MPI_COMPLETION
+                   : AS_TRACE_OF_MPI_POINT;
+    case OTF2_REGION_ROLE_BARRIER:
+    case OTF2_REGION_ROLE_COLL_ONE2ALL:
+    case OTF2_REGION_ROLE_COLL_ALL2ONE:
+    case OTF2_REGION_ROLE_COLL_ALL2ALL:
+    case OTF2_REGION_ROLE_COLL_OTHER:
+        return AS_TRACE_OF_MPI_COLLECTIVE;
+    case OTF2_REGION_ROLE_RMA:
+        return AS_TRACE_OF_MPI_RMA;
+    case OTF2_REGION_ROLE_FILE_IO:
+        return AS_TRACE_OF_MPI_IO;
+    default:
+        return AS_TRACE_OF_MPI_OTHER;
+    }
+}
+
+static bool is_omp_barrier(OTF2_Paradigm paradigm, OTF2_RegionRole role)
+{
+    return paradigm == OTF2_PARADIGM_OPENMP &&
+           (role == OTF2_REGION_ROLE_BARRIER || role == OTF2_REGION_ROLE_IMPLICIT_BARRIER);
+}
+
+/* A parallel region or loop of OpenMP is the program's own work, only waiting is OpenMP's. */
+static uint32_t group_of_region(OTF2_Paradigm paradigm, OTF2_RegionRole role, const char *name)
+{
+    switch (paradigm) {
+    case OTF2_PARADIGM_MPI:
+        return group_of_mpi(role, name);
+    case OTF2_PARADIGM_OPENMP:
+        return is_omp_barrier(paradigm, role) || role == OTF2_REGION_ROLE_TASK_WAIT ||
+                       role == OTF2_REGION_ROLE_FUNCTION
+                   ? AS_TRACE_OF_OPENMP
+                   : AS_TRACE_OF_USER;
+    case OTF2_PARADIGM_PTHREAD:
+        return AS_TRACE_OF_THREAD;
+    default:
+        break;
+    }
+    if (role == OTF2_REGION_ROLE_FILE_IO)
+        return AS_TRACE_OF_FILES;
+    if (role == OTF2_REGION_ROLE_ALLOCATE || role == OTF2_REGION_ROLE_DEALLOCATE ||
+        role == OTF2_REGION_ROLE_REALLOCATE)
+        return AS_TRACE_OF_MEMORY;
+    return AS_TRACE_OF_USER;
+}
+
+static OTF2_CallbackCode take_region(void *user, OTF2_RegionRef number, OTF2_StringRef name,
+                                     OTF2_StringRef canonical, OTF2_StringRef description,
+                                     OTF2_RegionRole role, OTF2_Paradigm paradigm,
+                                     OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin,
+                                     uint32_t end)
+{
+    struct as_otf2_taking *t = user;
+    const char *text = taken_text(t, name);
+    (void)canonical, (void)description, (void)flags, (void)file, (void)begin, (void)end;
+    const struct as_otf2_taken_region region = {number, group_of_region(paradigm, role, text), text,
+                                                is_omp_barrier(paradigm, role)};
+    const int rc = as_vec_push(&t->region, region);
+    return code_of(t, rc < 0 ? rc : as_map_u64_put(&t->regions, number, (uint32_t)t->region.n - 1));
+}
+
+static OTF2_CallbackCode take_process(void *user, OTF2_LocationGroupRef number, OTF2_StringRef name,
+                                      OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
+                                      OTF2_LocationGroupRef creator)
+{
+    struct as_otf2_taking *t = user;
+    const struct as_otf2_taken_node *node = as_vec_find(&t->node, number, parent);
+    (void)type, (void)creator;
+    const struct as_otf2_taken_process process = {number, taken_text(t, name),
+                                                  node ? node->text : "", -1, 0};
+    return code_of(t, as_vec_push(&t->process, process));
+}
+
+static OTF2_CallbackCode take_location(void *user, OTF2_LocationRef number, OTF2_StringRef name,
+                                       OTF2_LocationType type, uint64_t events_n,
+                                       OTF2_LocationGroupRef group)
+{
+    struct as_otf2_taking *t = user;
+    const struct as_otf2_taken_process *process = as_vec_find(&t->process, number, group);
+    if (!process)
+        return OTF2_CALLBACK_SUCCESS;
+    const struct as_otf2_taken_location location = {
+        number, events_n, (uint32_t)(process - t->process.at), taken_text(t, name),
+        type == OTF2_LOCATION_TYPE_CPU_THREAD};
+    return code_of(t, as_vec_push(&t->location, location));
+}
+
+static OTF2_CallbackCode take_group(void *user, OTF2_GroupRef number, OTF2_StringRef name,
+                                    OTF2_GroupType type, OTF2_Paradigm paradigm,
+                                    OTF2_GroupFlag flags, uint32_t members_n,
+                                    const uint64_t *members)
+{
+    struct as_otf2_taking *t = user;
+    struct as_otf2_taken_group group = {.number = number, .type = type, .paradigm = paradigm};
+    int rc = 0;
+    (void)name, (void)flags;
+    for (uint32_t i = 0; rc == 0 && i < members_n; i++)
+        rc = as_vec_push(&group.member, members[i]);
+    if (rc == 0)
+        rc = as_vec_push(&t->group, group);
+    if (rc < 0)
+        as_vec_fini(&group.member);
+    return code_of(t, rc);
+}
+
+static OTF2_CallbackCode take_comm(void *user, OTF2_CommRef number, OTF2_StringRef name,
+                                   OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
+{
+    struct as_otf2_taking *t = user;
+    (void)parent, (void)flags;
+    const struct as_otf2_taken_comm comm = {number, group, taken_text(t, name), 0};
+    const int rc = as_vec_push(&t->comm, comm);
+    return code_of(t, rc < 0 ? rc : as_map_u64_put(&t->comms, number, (uint32_t)t->comm.n - 1));
+}
+
+static OTF2_CallbackCode take_member(void *user, OTF2_MetricMemberRef number, OTF2_StringRef name,
+                                     OTF2_StringRef description, OTF2_MetricType type,
+                                     OTF2_MetricMode mode, OTF2_Type value, OTF2_Base base,
+                                     int64_t exponent, OTF2_StringRef unit)
+{
+    struct as_otf2_taking *t = user;
+    (void)description, (void)type, (void)mode, (void)value, (void)base, (void)exponent, (void)unit;
+    return code_of(t, as_vec_push(&t->member, (struct as_otf2_taken_metric){
+                                                  .number = number, .text = taken_text(t, name)}));
+}
+
+static int add_metric(struct as_otf2_taking *t, uint32_t number, size_t n, const uint32_t *members)
+{
+    struct as_otf2_taken_metric metric = {.number = number};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = as_vec_push(&metric.member, members[i]);
+    if (rc == 0)
+        rc = as_vec_push(&t->metric, metric);
+    if (rc < 0)
+        as_vec_fini(&metric.member);
+    return rc;
+}
+
+static OTF2_CallbackCode take_metric(void *user, OTF2_MetricRef number, uint8_t n,
+                                     const OTF2_MetricMemberRef *members,
+                                     OTF2_MetricOccurrence occurrence, OTF2_RecorderKind kind)
+{
+    (void)occurrence, (void)kind;
+    return code_of(user, add_metric(user, number, n, members));
+}
+
+static OTF2_CallbackCode take_instance(void *user, OTF2_MetricRef number, OTF2_MetricRef of,
+                                       OTF2_LocationRef recorder, OTF2_MetricScope scope,
+                                       uint64_t what)
+{
+    struct as_otf2_taking *t = user;
+    const struct as_otf2_taken_metric *class = as_vec_find(&t->metric, number, of);
+    (void)recorder, (void)scope, (void)what;
+    return class ? code_of(t, add_metric(t, number, class->member.n, class->member.at))
+                 : OTF2_CALLBACK_SUCCESS;
+}
+
+OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *t)
+{
+    OTF2_GlobalDefReader *definitions = OTF2_Reader_GetGlobalDefReader(t->reader);
+    OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
+    uint64_t read_n;
+    if (!definitions || !c) {
+        OTF2_GlobalDefReaderCallbacks_Delete(c);
+        return OTF2_ERROR_MEM_FAULT;
+    }
+    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, take_clock);
+    OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, take_string);
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, take_node);
+    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, take_region);
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, take_process);
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, take_location);
+    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, take_group);
+    OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, take_comm);
+    OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, take_member);
+    OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, take_metric);
+    OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(c, take_instance);
+    OTF2_ErrorCode rc = OTF2_Reader_RegisterGlobalDefCallbacks(t->reader, definitions, c, t);
+    OTF2_GlobalDefReaderCallbacks_Delete(c);
+    if (rc == OTF2_SUCCESS)
+        rc = OTF2_Reader_ReadAllGlobalDefinitions(t->reader, definitions, &read_n);
+    return rc;
+}
+
+/* ---- Relations ------------------------------------------------------------------------------- */
+
+/* Of the ranks of MPI the locations by rank; NULL: there is no MPI. */
+static const struct as_otf2_taken_group *rank_locations(const struct as_otf2_taking *t)
+{
+    as_vec_foreach (&t->group, group)
+        if (group->type == OTF2_GROUP_TYPE_COMM_LOCATIONS && group->paradigm == OTF2_PARADIGM_MPI)
+            return group;
+    return NULL;
+}
+
+const struct as_otf2_taken_group *as_otf2_members_of(const struct as_otf2_taking *t, uint32_t comm)
+{
+    const uint32_t at = as_map_u64_get(&t->comms, comm);
+    return at == AS_MAP_NONE ? NULL : as_vec_find(&t->group, number, t->comm.at[at].group);
+}
+
+static bool is_of_mpi(const struct as_otf2_taken_group *group)
+{
+    return group && group->paradigm == OTF2_PARADIGM_MPI &&
+           group->type == OTF2_GROUP_TYPE_COMM_GROUP;
+}
+
+void as_otf2_relate(struct as_otf2_taking *t)
+{
+    const struct as_otf2_taken_group *ranks = rank_locations(t);
+    bool has_world = false;
+    for (size_t rank = 0; ranks && rank < ranks->member.n; rank++) {
+        const struct as_otf2_taken_location *location =
+            as_vec_find(&t->location, number, ranks->member.at[rank]);
+        if (location && t->process.at[location->process].rank < 0)
+            t->process.at[location->process].rank = (int64_t)rank;
+    }
+    as_vec_foreach (&t->comm, comm) {
+        const struct as_otf2_taken_group *group = as_vec_find(&t->group, number, comm->group);
+        if (!ranks || !is_of_mpi(group))
+            continue;
+        const bool is_world = !has_world && group->member.n == ranks->member.n;
+        has_world |= is_world;
+        comm->comm = is_world ? 1 : 3 + (uint64_t)(comm - t->comm.at);
+    }
+}
+
+int64_t as_otf2_taken_comm_of(const struct as_otf2_taking *t, uint32_t comm)
+{
+    const uint32_t at = as_map_u64_get(&t->comms, comm);
+    return at == AS_MAP_NONE ? 0 : (int64_t)t->comm.at[at].comm;
+}
+
+const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *t,
+                                                     uint32_t region)
+{
+    const uint32_t at = as_map_u64_get(&t->regions, region);
+    return at == AS_MAP_NONE ? NULL : &t->region.at[at];
+}
+
+/* ---- Writing them ---------------------------------------------------------------------------- */
+
+static void define_comms(struct as_otf2_taking *t, const struct as_otf2_taken_process *process)
+{
+    as_vec_foreach (&t->comm, comm) {
+        const struct as_otf2_taken_group *group = as_vec_find(&t->group, number, comm->group);
+        for (size_t rank = 0; comm->comm && rank < group->member.n; rank++)
+            if (group->member.at[rank] == (uint64_t)process->rank)
+                as_maker_comm(t->maker, process->made, comm->comm, comm->comm, rank,
+                              group->member.at, group->member.n, comm->text);
+    }
+}
+
+void as_otf2_define(struct as_otf2_taking *t)
+{
+    const struct as_otf2_taken_group *ranks = rank_locations(t);
+    uint32_t next = (uint32_t)t->region.n;
+    as_vec_foreach (&t->member, member)
+        member->name = ++next;
+    as_vec_foreach (&t->process, process) {
+        as_maker_fact(t->maker, process->made, "imported", t->path);
+        as_vec_foreach (&t->region, region)
+            as_maker_name(t->maker, process->made, (uint64_t)(region - t->region.at) + 1,
+                          region->group, region->text);
+        as_vec_foreach (&t->member, member)
+            as_maker_name(t->maker, process->made, member->name, AS_TRACE_OF_COUNTED, member->text);
+        if (!ranks || process->rank < 0)
+            continue;
+        as_maker_world(t->maker, process->made, (uint64_t)process->rank, ranks->member.n);
+        define_comms(t, process);
+    }
+}
+
+void as_otf2_free_definitions(struct as_otf2_taking *t)
+{
+    as_vec_foreach (&t->text, text)
+        as_free(text->text);
+    as_vec_foreach (&t->group, group)
+        as_vec_fini(&group->member);
+    as_vec_foreach (&t->metric, metric)
+        as_vec_fini(&metric->member);
+    as_vec_fini(&t->text);
+    as_vec_fini(&t->node);
+    as_vec_fini(&t->region);
+    as_vec_fini(&t->process);
+    as_vec_fini(&t->location);
+    as_vec_fini(&t->group);
+    as_vec_fini(&t->comm);
+    as_vec_fini(&t->member);
+    as_vec_fini(&t->metric);
+    as_map_u64_fini(&t->texts);
+    as_map_u64_fini(&t->regions);
+    as_map_u64_fini(&t->comms);
+}

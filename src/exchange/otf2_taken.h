@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files that import OTF2 archives. */
+#ifndef AS_EXCHANGE_OTF2_TAKEN_H
+#define AS_EXCHANGE_OTF2_TAKEN_H
+
+#include <otf2/otf2.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "exchange/import.h"
+#include "exchange/maker.h"
+
+/* Definitions, as the archive numbers them. Texts are owned by `text`. */
+struct as_otf2_taken_text {
+    uint32_t number;
+    char *text;
+};
+struct as_otf2_taken_region {
+    uint32_t number, group; /* as_trace_group */
+    const char *text;
+    bool is_barrier; /* of OpenMP, explicit or implied */
+};
+struct as_otf2_taken_process {
+    uint32_t number; /* of the location group */
+    const char *text, *machine;
+    int64_t rank; /* -1: none */
+    uint32_t made;
+};
+struct as_otf2_taken_location {
+    uint64_t number, events_n;
+    uint32_t process; /* place */
+    const char *text;
+    bool is_thread; /* of a processor */
+};
+struct as_otf2_taken_group {
+    uint32_t number;
+    OTF2_GroupType type;
+    OTF2_Paradigm paradigm;
+    AS_VEC(uint64_t) member;
+};
+struct as_otf2_taken_comm {
+    uint32_t number, group;
+    const char *text;
+    uint64_t comm; /* ours; 0: none */
+};
+struct as_otf2_taken_node {
+    uint32_t number;
+    const char *text;
+};
+struct as_otf2_taken_metric {
+    uint32_t number; /* member, or class and instance */
+    const char *text;
+    AS_VEC(uint32_t) member; /* of a class or instance: numbers of members */
+    uint32_t name;           /* ours, of a member */
+};
+
+/* What is asked for and said only when it is done: filled in the first of two readings. */
+struct as_otf2_pending {
+    uint64_t request;
+    int64_t partner, tag, size_b, comm; /* of a receive; comm 0: never done */
+    int64_t root, sent_b, received_b;   /* of a collective */
+};
+
+struct as_otf2_taking {
+    const char *path;
+    struct as_import_counts *counts;
+    struct as_trace_maker *maker;
+    OTF2_Reader *reader;
+    uint64_t tick_hz, begin_tick;
+    AS_VEC(struct as_otf2_taken_text) text;
+    AS_VEC(struct as_otf2_taken_node) node;
+    AS_VEC(struct as_otf2_taken_region) region;
+    AS_VEC(struct as_otf2_taken_process) process;
+    AS_VEC(struct as_otf2_taken_location) location;
+    AS_VEC(struct as_otf2_taken_group) group;
+    AS_VEC(struct as_otf2_taken_comm) comm;
+    AS_VEC(struct as_otf2_taken_metric) member, metric;
+    struct as_map_u64 texts, regions, comms; /* number -> place */
+    bool no_memory;
+    /* Of the location that is read: */
+    uint32_t at, made;
+    bool is_first; /* of the two readings */
+    int64_t first_ns, last_ns;
+    AS_VEC(struct as_otf2_pending) pending;
+    struct as_map_u64 open; /* request -> place in `pending` */
+    size_t next;            /* in `pending`, of the second reading */
+    int64_t regions_n;
+    int64_t parts_n;
+};
+
+/* ---- otf2_taken.c: definitions ---- */
+OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *taking);
+/* Ranks, communicators' numbers: once all definitions are there. */
+void as_otf2_relate(struct as_otf2_taking *taking);
+void as_otf2_define(struct as_otf2_taking *taking);
+void as_otf2_free_definitions(struct as_otf2_taking *taking);
+const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *taking,
+                                                     uint32_t region);
+/* 0: not known. */
+int64_t as_otf2_taken_comm_of(const struct as_otf2_taking *taking, uint32_t comm);
+/* Members of a communicator's group; NULL: it is not known. */
+const struct as_otf2_taken_group *as_otf2_members_of(const struct as_otf2_taking *taking,
+                                                     uint32_t comm);
+
+/* ---- otf2_take_events.c ---- */
+OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void); /* NULL: no memory */
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/perfetto.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "exchange/common.h"
+#include "exchange/perfetto_write.h"
+#include "trace/write.h"
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* Fields of TrackEvent with their wire types, and of DebugAnnotation. */
+enum event_tag {
+    EVENT_CATEGORY = 3 << 3,
+    EVENT_NOTE = 4 << 3 | 2,
+    EVENT_TYPE = 9 << 3,
+    EVENT_NAME = 10 << 3,
+    EVENT_TRACK = 11 << 3,
+    EVENT_INTEGER = 30 << 3,
+    EVENT_REAL = 44 << 3 | 1,
+    EVENT_FLOW = 47 << 3 | 1
+};
+enum event_type { EVENT_BEGIN = 1, EVENT_END, EVENT_INSTANT, EVENT_VALUE };
+enum note_tag { NOTE_NAME = 1 << 3, NOTE_INTEGER = 4 << 3 };
+
+struct perfetto_body {
+    const struct as_perfetto_writer *w;
+    struct as_out *out;
+    uint32_t sent, received; /* texts */
+};
+
+static uint8_t *put_tagged(uint8_t *at, uint64_t tag, uint64_t value)
+{
+    return as_trace_number(as_trace_number(at, tag), value);
+}
+
+static uint8_t *put_fixed(uint8_t *at, uint64_t tag, uint64_t value)
+{
+    at = as_trace_number(at, tag);
+    memcpy(at, &value, sizeof value);
+    return at + sizeof value;
+}
+
+static uint8_t *put_note(uint8_t *at, enum as_perfetto_note name, int64_t value)
+{
+    *at++ = EVENT_NOTE;
+    uint8_t *size = at++;
+    at = put_tagged(put_tagged(at, NOTE_NAME, name), NOTE_INTEGER, (uint64_t)value);
+    *size = (uint8_t)(at - size - 1);
+    return at;
+}
+
+static uint8_t *put_some_note(uint8_t *at, enum as_perfetto_note name, int64_t value)
+{
+    return value ? put_note(at, name, value) : at;
+}
+
+static uint8_t *put_event(uint8_t *at, const struct perfetto_body *body,
+                          const struct as_perfetto_record *r)
+{
+    static const uint8_t types[] = {
+        [AS_PERFETTO_BEGIN] = EVENT_BEGIN,   [AS_PERFETTO_END] = EVENT_END,
+        [AS_PERFETTO_SENT] = EVENT_INSTANT,  [AS_PERFETTO_RECEIVED] = EVENT_INSTANT,
+        [AS_PERFETTO_INTEGER] = EVENT_VALUE, [AS_PERFETTO_REAL] = EVENT_VALUE};
+    const bool is_value = types[r->kind] == EVENT_VALUE;
+    at = put_tagged(at, EVENT_TYPE, types[r->kind]);
+    at = put_tagged(at, EVENT_TRACK,
+                    is_value ? as_perfetto_counter_track(body->w, r->track)
+                             : as_perfetto_thread_track(body->w, r->track));
+    switch (r->kind) {
+    case AS_PERFETTO_BEGIN:
+        at = put_tagged(at, EVENT_CATEGORY, r->begin.category);
+        return put_tagged(at, EVENT_NAME, r->begin.name);
+    case AS_PERFETTO_END:
+        at = put_some_note(at, AS_PERFETTO_NOTE_SENT, r->end.sent_b);
+        at = put_some_note(at, AS_PERFETTO_NOTE_RECEIVED, r->end.received_b);
+        return put_some_note(at, AS_PERFETTO_NOTE_MOVED, r->end.moved_b);
+    case AS_PERFETTO_INTEGER:
+        return put_tagged(at, EVENT_INTEGER, (uint64_t)r->value);
+    case AS_PERFETTO_REAL:
+        return put_fixed(at, EVENT_REAL, (uint64_t)r->value);
+    default:
+        at = put_tagged(at, EVENT_NAME, r->kind == AS_PERFETTO_SENT ? body->sent : body->received);
+        at = put_tagged(at, EVENT_CATEGORY, AS_TRACE_OF_MPI_POINT + 1);
+        at = put_fixed(at, EVENT_FLOW, r->message.flow);
+        at = put_note(at, AS_PERFETTO_NOTE_PARTNER, r->message.partner);
+        at = put_note(at, AS_PERFETTO_NOTE_TAG, r->message.tag);
+        return put_note(at, AS_PERFETTO_NOTE_SIZE, r->message.size_b);
+    }
+}
+
+/* Lengths of packet and event fit a byte: the longest event, an instant, has 71 bytes. */
+#define SHORT_MOST 127
+
+static int put_event_packet(void *context, const void *bytes)
+{
+    const struct perfetto_body *body = context;
+    const struct as_perfetto_record *r = bytes;
+    uint8_t packet[SHORT_MOST + 64], *at = packet;
+    *at++ = 1 << 3 | 2;
+    uint8_t *size = at++;
+    at = put_tagged(at, AS_PERFETTO_TIMESTAMP << 3, (uint64_t)(r->order / AS_PERFETTO_PLACES_N));
+    at = put_tagged(at, AS_PERFETTO_SEQUENCE << 3, AS_PERFETTO_SEQUENCE_ID);
+    at = put_tagged(at, AS_PERFETTO_FLAGS << 3, AS_PERFETTO_NEEDED);
+    *at++ = AS_PERFETTO_EVENT << 3 | 2;
+    uint8_t *event_size = at++;
+    at = put_event(at, body, r);
+    assert(at - size - 1 <= SHORT_MOST);
+    *event_size = (uint8_t)(at - event_size - 1);
+    *size = (uint8_t)(at - size - 1);
+    as_out_write(body->out, (const char *)packet, (size_t)(at - packet));
+    return 0;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static int put_perfetto(void *writer, struct as_out *out, struct assay_error *err)
+{
+    struct as_perfetto_writer *w = writer;
+    struct perfetto_body body = {w, out, 0, 0};
+    body.sent = (uint32_t)w->text.n;
+    body.received = body.sent + 1;
+    if (as_vec_push(&w->text, "send") < 0 || as_vec_push(&w->text, "receive") < 0 ||
+        as_perfetto_put_tracks(w, out) < 0)
+        return as_error_nomem(err, "the tracks of a trace");
+    return as_ordered_read(w->records, put_event_packet, &body, err);
+}
+
+static int prepare_writer(struct as_perfetto_writer *w)
+{
+    as_map_view_init(&w->texts);
+    AS_TRY(as_vec_push(&w->text, "")); /* number 0 */
+    for (uint32_t p = 0; p < w->trace->process.n; p++) {
+        const struct as_trace_process *process = &w->trace->process.at[p];
+        uint32_t *names = as_calloc(process->name.n + 1, sizeof *names);
+        if (!names || as_vec_push(&w->name, names) < 0) {
+            as_free(names);
+            return ASSAY_ERR_NOMEM;
+        }
+        for (uint32_t t = 0; t < process->thread.n; t++)
+            AS_TRY(as_vec_push(&w->thread, (struct as_perfetto_thread){.process = p, .thread = t}));
+    }
+    w->begin_ns = as_exchange_begin_ns(w->trace);
+    return as_ordered_new(&w->records, sizeof(struct as_perfetto_record));
+}
+
+int as_perfetto_write(const struct as_trace *trace, const char *path,
+                      struct as_perfetto_counts *counts, struct assay_error *err)
+{
+    struct as_perfetto_writer w = {.trace = trace, .counts = counts};
+    *counts = (struct as_perfetto_counts){0};
+    int rc = prepare_writer(&w);
+    if (rc < 0)
+        as_error_nomem(err, "a trace for Perfetto");
+    if (rc == 0)
+        rc = as_perfetto_collect(&w, err);
+    if (rc == 0)
+        rc = as_exchange_write_file(path, put_perfetto, &w, err);
+    as_ordered_free(&w.records);
+    as_vec_foreach (&w.thread, thread)
+        as_vec_fini(&thread->frame);
+    as_vec_foreach (&w.name, names)
+        as_free(*names);
+    as_vec_fini(&w.thread);
+    as_vec_fini(&w.name);
+    as_vec_fini(&w.text);
+    as_vec_fini(&w.counter);
+    as_map_view_fini(&w.texts);
+    return rc;
+}

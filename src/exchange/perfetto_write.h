@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the files that write traces for Perfetto. */
+#ifndef AS_EXCHANGE_PERFETTO_WRITE_H
+#define AS_EXCHANGE_PERFETTO_WRITE_H
+
+#include "base/map.h"
+#include "base/out.h"
+#include "exchange/ordered.h"
+#include "exchange/perfetto.h"
+
+enum as_perfetto_kind {
+    AS_PERFETTO_BEGIN,
+    AS_PERFETTO_END,
+    AS_PERFETTO_SENT,
+    AS_PERFETTO_RECEIVED,
+    AS_PERFETTO_INTEGER,
+    AS_PERFETTO_REAL
+};
+
+/* What stands at one time: a message is received before the call is left, sent after it is entered.
+ */
+enum as_perfetto_place {
+    AS_PERFETTO_BEFORE,
+    AS_PERFETTO_AT,
+    AS_PERFETTO_AFTER,
+    AS_PERFETTO_PLACES_N
+};
+
+struct as_perfetto_record {
+    int64_t order; /* nanoseconds since the beginning times AS_PERFETTO_PLACES_N, and the place */
+    uint32_t kind, track;
+    union {
+        struct {
+            uint32_t name, category;
+        } begin;
+        struct {
+            int64_t sent_b, received_b, moved_b;
+        } end;
+        struct {
+            uint64_t flow;
+            int64_t partner, tag, size_b; /* partner: its world rank */
+        } message;
+        int64_t value; /* of a counter: itself, or the bits of a double */
+    };
+};
+
+/* A slice that is open. What ends it carries what it moved. */
+struct as_perfetto_frame {
+    int64_t name; /* of the process; -kind: what is no routine */
+    int64_t sent_b, received_b, moved_b;
+};
+
+struct as_perfetto_thread {
+    uint32_t process, thread;
+    AS_VEC(struct as_perfetto_frame) frame;
+};
+
+/* A counter of a thread. */
+struct as_perfetto_counter {
+    uint32_t location, name; /* its text */
+};
+
+struct as_perfetto_writer {
+    const struct as_trace *trace;
+    struct as_perfetto_counts *counts;
+    int64_t begin_ns;
+    struct as_ordered_store *records;
+    AS_VEC(struct as_perfetto_thread) thread; /* by location */
+    AS_VEC(uint32_t *) name;                  /* by process: by number the text, 0: not yet */
+    AS_VEC(const char *) text;                /* number 0: none */
+    struct as_map_view texts;
+    AS_VEC(struct as_perfetto_counter) counter;
+    struct assay_error *err;
+};
+
+/* Tracks: processes, then threads by location, then counters; numbers of all from 1. */
+static inline uint64_t as_perfetto_process_track(uint32_t process)
+{
+    return (uint64_t)process + 1;
+}
+
+static inline uint64_t as_perfetto_thread_track(const struct as_perfetto_writer *w, uint32_t at)
+{
+    return w->trace->process.n + (uint64_t)at + 1;
+}
+
+static inline uint64_t as_perfetto_counter_track(const struct as_perfetto_writer *w, uint32_t at)
+{
+    return w->trace->process.n + w->thread.n + (uint64_t)at + 1;
+}
+
+/* ---- perfetto_collect.c: what goes into the file ---- */
+int as_perfetto_collect(struct as_perfetto_writer *writer, struct assay_error *err);
+
+/* ---- perfetto_tracks.c: names and tracks; 0 or NOMEM ---- */
+int as_perfetto_put_tracks(const struct as_perfetto_writer *writer, struct as_out *out);
+
+/* Names of what `end` and messages carry, from 1. */
+enum as_perfetto_note {
+    AS_PERFETTO_NOTE_SENT = 1,
+    AS_PERFETTO_NOTE_RECEIVED,
+    AS_PERFETTO_NOTE_MOVED,
+    AS_PERFETTO_NOTE_PARTNER,
+    AS_PERFETTO_NOTE_TAG,
+    AS_PERFETTO_NOTE_SIZE
+};
+
+/* Fields of TracePacket. All packets are of one sequence. */
+enum as_perfetto_packet {
+    AS_PERFETTO_TIMESTAMP = 8,
+    AS_PERFETTO_SEQUENCE = 10,
+    AS_PERFETTO_EVENT = 11,
+    AS_PERFETTO_INTERNED = 12,
+    AS_PERFETTO_FLAGS = 13,
+    AS_PERFETTO_TRACK = 60
+};
+#define AS_PERFETTO_SEQUENCE_ID 1u
+#define AS_PERFETTO_CLEARED     1u /* flags: names begin here */
+#define AS_PERFETTO_NEEDED      2u /* names are needed */
+
+#endif

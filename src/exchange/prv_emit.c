@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Records of a trace of Paraver as records of ours, and the definitions that they need. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "exchange/prv_taking.h"
+
+struct prv_emission {
+    struct as_prv_taking *t;
+    struct as_taken_thread *thread;
+    struct as_taken_task *task;
+    int64_t ns;
+};
+
+static void put_record(const struct prv_emission *e, enum as_trace_kind kind, int64_t a, int64_t b,
+                       int64_t c)
+{
+    as_maker_put(e->t->maker, e->thread->made, kind, e->ns, (int64_t[]){a, b, c, 0, 0, 0, 0, 0});
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static int emit_call(const struct prv_emission *e, int64_t type, int64_t value)
+{
+    struct as_taken_thread *thread = e->thread;
+    uint32_t name;
+    if (value) {
+        if (as_prv_taken_name(e->t, type, value, &name) < 0 ||
+            as_vec_push(&thread->call, (struct as_taken_call){type, name}) < 0)
+            return as_error_nomem(e->t->err, e->t->path);
+        put_record(e, AS_TRACE_ENTER, name, 0, 0);
+        return 0;
+    }
+    size_t at = thread->call.n;
+    while (at > 0 && thread->call.at[at - 1].type != type)
+        at--;
+    if (at == 0) { /* it began before the trace did, or was cut off */
+        e->t->counts->left_out_n++;
+        return 0;
+    }
+    put_record(e, AS_TRACE_LEAVE, thread->call.at[at - 1].name, 0, 0);
+    thread->call.n--;
+    for (; at <= thread->call.n; at++) /* those of other types may be within */
+        thread->call.at[at - 1] = thread->call.at[at];
+    return 0;
+}
+
+static int emit_state(const struct prv_emission *e, const struct as_taken *r)
+{
+    uint32_t name;
+    if (e->t->has_calls && !e->thread->is_in_state)
+        return 0;
+    if (as_prv_taken_state(e->t, r->field[0], &name) < 0)
+        return as_error_nomem(e->t->err, e->t->path);
+    e->thread->is_in_state = r->kind == AS_TAKEN_STATE;
+    put_record(e, e->thread->is_in_state ? AS_TRACE_ENTER : AS_TRACE_LEAVE, name, 0, 0);
+    return 0;
+}
+
+/* ---- OpenMP, locks --------------------------------------------------------------------------- */
+
+static int64_t threads_of(const struct prv_emission *e)
+{
+    return e->t->header->task.at[e->thread->task].threads_n;
+}
+
+static int64_t current_region(const struct prv_emission *e)
+{
+    return e->task->region.n ? e->task->region.at[e->task->region.n - 1] : e->task->regions_n;
+}
+
+static int emit_parallel(const struct prv_emission *e, int64_t value)
+{
+    if (value) {
+        if (as_vec_push(&e->task->region, ++e->task->regions_n) < 0)
+            return as_error_nomem(e->t->err, e->t->path);
+        put_record(e, AS_TRACE_PARALLEL, e->task->regions_n, threads_of(e), 0);
+    } else if (e->task->region.n) {
+        put_record(e, AS_TRACE_PARALLEL_END, e->task->region.at[--e->task->region.n], 0, 0);
+    }
+    return 0;
+}
+
+static void emit_part(const struct prv_emission *e, int64_t value)
+{
+    if (value && !e->thread->is_in_part)
+        put_record(e, AS_TRACE_IMPLICIT, current_region(e), e->thread->number, threads_of(e));
+    else if (!value && e->thread->is_in_part)
+        put_record(e, AS_TRACE_IMPLICIT_END, current_region(e), e->thread->number, 0);
+    e->thread->is_in_part = value != 0;
+}
+
+/* What begins with a value and ends with 0. */
+static void emit_span(const struct prv_emission *e, enum as_trace_kind begin, int64_t what,
+                      int64_t value, bool *is_in)
+{
+    if (value && !*is_in)
+        put_record(e, begin, current_region(e), what, 0);
+    else if (!value && *is_in)
+        put_record(e, begin + 1, current_region(e), what, 0);
+    *is_in = value != 0;
+}
+
+static void emit_work(const struct prv_emission *e, int64_t value)
+{
+    const int64_t kind = value == AS_PRV_WORK_SECTIONS ? AS_TRACE_SECTIONS
+                         : value == AS_PRV_WORK_SINGLE ? AS_TRACE_SINGLE
+                                                       : AS_TRACE_LOOP;
+    if (value)
+        put_record(e, AS_TRACE_WORK, current_region(e), kind, 0);
+    else if (e->thread->work)
+        put_record(e, AS_TRACE_WORK_END, current_region(e), e->thread->work - 1, 0);
+    e->thread->work = value ? kind + 1 : 0;
+}
+
+static void emit_task(const struct prv_emission *e, int64_t value)
+{
+    if (e->thread->task_open >= 0)
+        put_record(e, AS_TRACE_TASK_END, e->thread->task_open, 1, 0);
+    if (value)
+        put_record(e, AS_TRACE_TASK_BEGIN, value, 0, 0);
+    e->thread->task_open = value ? value : -1;
+}
+
+static void emit_lock(const struct prv_emission *e, int64_t type, int64_t value)
+{
+    const int64_t kind = type == AS_PRV_CRITICAL ? AS_TRACE_CRITICAL : AS_TRACE_OMP_LOCK;
+    if (value == AS_PRV_LOCKING)
+        put_record(e, AS_TRACE_LOCK_WAIT, e->thread->lock, kind, 0);
+    else if (value == AS_PRV_LOCKED)
+        put_record(e, AS_TRACE_LOCK_HELD, e->thread->lock, kind, 0);
+    else if (value == AS_PRV_UNLOCKED)
+        put_record(e, AS_TRACE_LOCK_RELEASED, e->thread->lock, kind, 0);
+}
+
+/* ---- All else -------------------------------------------------------------------------------- */
+
+/* Callers are numbers of labels here, not addresses. */
+static bool is_passed_over(int64_t type)
+{
+    return (type >= 70000000 && type < 90000000) || (type >= 30000000 && type < 31000000) ||
+           (type >= 60000100 && type < 60000300);
+}
+
+static int emit_counter(const struct prv_emission *e, int64_t type, int64_t value)
+{
+    const struct as_prv_pcf_type *known = as_prv_pcf_type_of(&e->t->pcf, type);
+    char text[32];
+    uint32_t name;
+    snprintf(text, sizeof text, "type %lld", (long long)type);
+    if (is_passed_over(type)) {
+        e->t->counts->left_out_n++;
+        return 0;
+    }
+    const char *label = known && *known->label ? known->label : NULL;
+    if (!label) {
+        char *copy = as_malloc(sizeof text);
+        if (!copy || as_vec_push(&e->t->owned, copy) < 0) {
+            as_free(copy);
+            return as_error_nomem(e->t->err, e->t->path);
+        }
+        label = memcpy(copy, text, sizeof text);
+    }
+    if (as_prv_taken_text(e->t, type, INT64_MIN, AS_TRACE_OF_COUNTED, label, &name) < 0)
+        return as_error_nomem(e->t->err, e->t->path);
+    if (known && known->precision) {
+        const double real = (double)value / pow(10, known->precision);
+        memcpy(&value, &real, sizeof value);
+        put_record(e, AS_TRACE_EVENT, name, value, 0);
+    } else {
+        put_record(e, AS_TRACE_COUNTER, name, value, 0);
+    }
+    return 0;
+}
+
+static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
+{
+    struct as_taken_thread *thread = e->thread;
+    if (as_prv_is_call(type))
+        return emit_call(e, type, value);
+    switch (type) {
+    case AS_PRV_PARALLEL:
+        return emit_parallel(e, value);
+    case AS_PRV_OMP_FUNCTION:
+        emit_part(e, value);
+        return 0;
+    case AS_PRV_WORK:
+        emit_work(e, value);
+        return 0;
+    case AS_PRV_TASKLOOP:
+        emit_span(e, AS_TRACE_WORK, AS_TRACE_TASKLOOP, value, &thread->is_in_taskloop);
+        return 0;
+    case AS_PRV_OMP_BARRIER:
+        emit_span(e, AS_TRACE_BARRIER, AS_TRACE_EXPLICIT, value, &thread->is_in_barrier);
+        return 0;
+    case AS_PRV_TASKWAIT:
+        emit_span(e, AS_TRACE_BARRIER, AS_TRACE_TASKWAIT, value, &thread->is_in_taskwait);
+        return 0;
+    case AS_PRV_TASKGROUP:
+        emit_span(e, AS_TRACE_BARRIER, AS_TRACE_TASKGROUP, value == AS_PRV_TASKGROUP_END,
+                  &thread->is_in_taskgroup);
+        return 0;
+    case AS_PRV_TASK:
+        emit_task(e, value);
+        return 0;
+    case AS_PRV_LOCK_ADDRESS:
+        thread->lock = value;
+        return 0;
+    case AS_PRV_CRITICAL:
+    case AS_PRV_OMP_LOCK:
+        emit_lock(e, type, value);
+        return 0;
+    case AS_PRV_FILE_NUMBER:
+        thread->fd = value;
+        return 0;
+    case AS_PRV_FILE_SIZE:
+        put_record(e, AS_TRACE_IO, thread->fd, value, -1);
+        return 0;
+    case AS_PRV_MEMORY_SIZE:
+        thread->allocated_b = value;
+        return 0;
+    case AS_PRV_MEMORY_OUT:
+        put_record(e, AS_TRACE_ALLOCATE, value, thread->allocated_b, 0);
+        return 0;
+    case AS_PRV_MEMORY_IN:
+        put_record(e, AS_TRACE_RELEASE, value, 0, 0);
+        return 0;
+    case AS_PRV_TRACING:
+        put_record(e, value ? AS_TRACE_ON : AS_TRACE_OFF, AS_TRACE_BY_USER, 0, 0);
+        return 0;
+    default:
+        return emit_counter(e, type, value);
+    }
+}
+
+/* A message counts within a call: where the trace has none, one without length stands for it. */
+static int emit_message(const struct prv_emission *e, const struct as_taken *r)
+{
+    const bool is_send = r->kind == AS_TAKEN_SEND;
+    const bool is_within = e->thread->call.n || e->thread->is_in_state;
+    const int64_t *f = r->field;
+    uint32_t name = 0;
+    if (!is_within && as_prv_taken_text(e->t, -2, is_send, AS_TRACE_OF_MPI_POINT,
+                                        is_send ? "send" : "receive", &name) < 0)
+        return as_error_nomem(e->t->err, e->t->path);
+    if (!is_within)
+        put_record(e, AS_TRACE_ENTER, name, 0, 0);
+    const int64_t field[] = {f[0], f[1], f[2], 1, is_send ? 0 : f[3], 0, 0, 0};
+    as_maker_put(e->t->maker, e->thread->made,
+                 is_send                    ? AS_TRACE_SEND
+                 : r->kind == AS_TAKEN_POST ? AS_TRACE_POST
+                                            : AS_TRACE_RECEIVE,
+                 e->ns, field);
+    if (!is_within)
+        put_record(e, AS_TRACE_LEAVE, name, 0, 0);
+    return 0;
+}
+
+/* One that does not block is complete at a time that the file does not say. */
+static void emit_gather(const struct prv_emission *e, const struct as_taken *r)
+{
+    const struct as_taken_call *call =
+        e->thread->call.n ? &e->thread->call.at[e->thread->call.n - 1] : NULL;
+    const char *text = call ? e->t->name.at[call->name - 1].text : "";
+    const bool is_immediate = strncmp(text, "MPI_I", 5) == 0 && text[5] >= 'a';
+    const size_t group = as_prv_taken_group(e->t, r->field[0]);
+    int64_t root = AS_TRACE_NO_ROOT;
+    if (r->field[1] >= 0 && group < e->t->root.n &&
+        (uint64_t)r->field[1] < e->t->root.at[group].rank.n)
+        root = e->t->root.at[group].rank.at[r->field[1]];
+    const int64_t field[] = {(int64_t)as_prv_taken_comm(e->t, r->field[0]),
+                             is_immediate ? ++e->t->requests_n : 0,
+                             root,
+                             r->field[2],
+                             r->field[3],
+                             0,
+                             0,
+                             0};
+    as_maker_put(e->t->maker, e->thread->made, AS_TRACE_COLLECTIVE, e->ns, field);
+}
+
+static int emit_record(void *context, const void *bytes)
+{
+    struct as_prv_taking *t = context;
+    const struct as_taken *r = bytes;
+    struct as_taken_thread *thread = &t->thread.at[r->thread];
+    const struct prv_emission e = {.t = t,
+                                   .thread = thread,
+                                   .task = &t->task.at[thread->task],
+                                   .ns = r->order / AS_TAKEN_PLACES_N};
+    switch (r->kind) {
+    case AS_TAKEN_EVENT:
+        return emit_event(&e, r->field[0], r->field[1]);
+    case AS_TAKEN_STATE:
+    case AS_TAKEN_STATE_END:
+        return emit_state(&e, r);
+    case AS_TAKEN_GATHER:
+        emit_gather(&e, r);
+        return 0;
+    default:
+        return emit_message(&e, r);
+    }
+}
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+static const char *machine_of(const struct as_prv_taking *t, uint32_t node, char made[32])
+{
+    if (node < t->pcf.node.n)
+        return t->pcf.node.at[node];
+    if (t->header->nodes_n == 0)
+        return "";
+    snprintf(made, 32, "node%u", node + 1);
+    return made;
+}
+
+static int open_streams(struct as_prv_taking *t, struct assay_error *err)
+{
+    char machine[32];
+    for (uint32_t p = 0; p < t->task.n; p++)
+        AS_TRY(as_maker_add_process(t->maker, machine_of(t, t->header->task.at[p].node, machine),
+                                    &t->task.at[p].made, err));
+    as_vec_foreach (&t->thread, thread) {
+        if (thread->begin_ns > thread->end_ns) /* nothing is said of it */
+            continue;
+        AS_TRY(as_maker_add_thread(t->maker, t->task.at[thread->task].made, "", thread->begin_ns,
+                                   &thread->made, err));
+        thread->is_made = true;
+        t->counts->threads_n++;
+    }
+    t->counts->processes_n = t->task.n;
+    return 0;
+}
+
+static void define_groups(struct as_prv_taking *t, uint32_t task)
+{
+    as_vec_foreach (&t->header->group, group)
+        for (size_t rank = 0; rank < group->member.n; rank++) {
+            const uint64_t comm = as_prv_taken_comm(t, group->number);
+            if (group->member.at[rank] == task && comm != 1)
+                as_maker_comm(t->maker, t->task.at[task].made, comm, comm, rank, group->member.at,
+                              group->member.n, "");
+        }
+}
+
+static int define_all(struct as_prv_taking *t, struct assay_error *err)
+{
+    uint64_t *world = as_calloc(t->task.n + 1, sizeof *world);
+    if (!world)
+        return as_error_nomem(err, t->path);
+    for (size_t i = 0; i < t->task.n; i++)
+        world[i] = i;
+    for (uint32_t p = 0; p < t->task.n; p++) {
+        const uint32_t made = t->task.at[p].made;
+        as_maker_fact(t->maker, made, "imported", t->path);
+        for (size_t i = 0; i < t->name.n; i++)
+            as_maker_name(t->maker, made, i + 1, t->name.at[i].group, t->name.at[i].text);
+        if (!t->has_mpi)
+            continue;
+        as_maker_world(t->maker, made, p, t->task.n);
+        as_maker_comm(t->maker, made, 1, 1, p, world, t->task.n, "MPI_COMM_WORLD");
+        define_groups(t, p);
+    }
+    as_free(world);
+    return 0;
+}
+
+int as_prv_emit(struct as_prv_taking *t, struct assay_error *err)
+{
+    AS_TRY(open_streams(t, err));
+    AS_TRY(as_ordered_read(t->records, emit_record, t, err));
+    as_vec_foreach (&t->thread, thread)
+        if (thread->is_made)
+            as_maker_end_thread(t->maker, thread->made, thread->end_ns);
+    AS_TRY(define_all(t, err));
+    return as_maker_finish(t->maker, err);
+}

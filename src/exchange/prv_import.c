@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "exchange/prv_taking.h"
+
+/* ---- Who is there ---------------------------------------------------------------------------- */
+
+static int list_tasks(struct as_prv_taking *t)
+{
+    const struct as_prv_header *h = t->header;
+    as_vec_foreach (&h->task, task) {
+        const uint32_t at = (uint32_t)(task - h->task.at);
+        AS_TRY(as_vec_push(&t->task, (struct as_taken_task){0}));
+        for (uint32_t i = 0; i < task->threads_n; i++) {
+            const struct as_taken_thread thread = {.task = at,
+                                                   .number = i,
+                                                   .begin_ns = INT64_MAX,
+                                                   .end_ns = 0,
+                                                   .task_open = -1,
+                                                   .fd = -1};
+            AS_TRY(as_vec_push(&t->thread, thread));
+        }
+    }
+    for (size_t i = 0; i < h->group.n; i++)
+        AS_TRY(as_vec_push(&t->root, (struct as_taken_roots){0}));
+    return 0;
+}
+
+size_t as_prv_taken_group(const struct as_prv_taking *t, int64_t number)
+{
+    size_t at = 0;
+    while (at < t->header->group.n && t->header->group.at[at].number != number)
+        at++;
+    return at;
+}
+
+/* Of several that have all tasks the first is the world; numbers 1 and 2 are the world's and the
+ * process's own (doc/trace.md). */
+uint64_t as_prv_taken_comm(const struct as_prv_taking *t, int64_t number)
+{
+    const size_t at = as_prv_taken_group(t, number);
+    size_t world = 0;
+    while (world < t->header->group.n && t->header->group.at[world].member.n != t->header->task.n)
+        world++;
+    if (at == t->header->group.n)
+        return 0;
+    return at == world ? 1 : 3 + at;
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+static int take_record(struct as_prv_taking *t, int64_t ns, int place, struct as_taken *record)
+{
+    struct as_taken_thread *thread = &t->thread.at[record->thread];
+    thread->begin_ns = ns < thread->begin_ns ? ns : thread->begin_ns;
+    thread->end_ns = ns > thread->end_ns ? ns : thread->end_ns;
+    record->order = ns * AS_TAKEN_PLACES_N + place;
+    return as_ordered_add(t->records, record, t->err);
+}
+
+/* Which operation of its communicator it is for its task, and whether its root said so. */
+static int note_gathering(struct as_prv_taking *t, uint32_t task, size_t group, bool is_root,
+                          int64_t *number)
+{
+    struct as_taken_task *of = &t->task.at[task];
+    const struct as_prv_group *comm = &t->header->group.at[group];
+    while (of->gathered.n <= group)
+        AS_TRY(as_vec_push(&of->gathered, 0));
+    *number = of->gathered.at[group]++;
+    if (!is_root)
+        return 0;
+    while (t->root.at[group].rank.n <= (uint64_t)*number)
+        AS_TRY(as_vec_push(&t->root.at[group].rank, -1));
+    for (size_t rank = 0; rank < comm->member.n; rank++)
+        if (comm->member.at[rank] == task)
+            t->root.at[group].rank.at[*number] = (int32_t)rank;
+    return 0;
+}
+
+static int end_gathering(struct as_prv_taking *t, uint32_t at)
+{
+    struct as_taken_thread *thread = &t->thread.at[at];
+    const struct as_taken_gather gather = thread->gather;
+    if (!gather.is_open)
+        return 0;
+    thread->gather.is_open = false;
+    const size_t group = as_prv_taken_group(t, gather.comm);
+    struct as_taken record = {.kind = AS_TAKEN_GATHER,
+                              .thread = at,
+                              .field = {gather.comm, -1, gather.sent_b, gather.received_b}};
+    if (group < t->header->group.n &&
+        note_gathering(t, thread->task, group, gather.is_root, &record.field[1]) < 0)
+        return as_error_nomem(t->err, t->path);
+    return take_record(t, gather.ns, AS_TAKEN_AT, &record);
+}
+
+/* Sizes, root and communicator stand at one time, before the next event of their thread. */
+static int take_gathering(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t type,
+                          int64_t value)
+{
+    struct as_taken_gather *gather = &t->thread.at[thread].gather;
+    if (gather->is_open && gather->ns != ns)
+        AS_TRY(end_gathering(t, thread));
+    if (!gather->is_open)
+        *gather = (struct as_taken_gather){.is_open = true, .ns = ns, .comm = -1};
+    if (type == AS_PRV_GROUP_SENT)
+        gather->sent_b = value;
+    else if (type == AS_PRV_GROUP_RECEIVED)
+        gather->received_b = value;
+    else if (type == AS_PRV_GROUP_ROOT)
+        gather->is_root = value != 0;
+    else
+        gather->comm = value;
+    return 0;
+}
+
+static int take_event(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t type,
+                      int64_t value)
+{
+    if (type >= AS_PRV_GROUP_SENT && type <= AS_PRV_GROUP_COMM)
+        return take_gathering(t, thread, ns, type, value);
+    AS_TRY(end_gathering(t, thread));
+    t->has_calls |= as_prv_is_call(type) && type != AS_PRV_USER;
+    t->has_mpi |= type >= AS_PRV_MPI_POINT && type <= AS_PRV_MPI_IO;
+    struct as_taken record = {.kind = AS_TAKEN_EVENT, .thread = thread, .field = {type, value}};
+    return take_record(t, ns, AS_TAKEN_AT, &record);
+}
+
+/* They count only where nothing says what a thread calls: else they say the same once more. */
+static int take_state(struct as_prv_taking *t, const struct as_prv_line_read *line)
+{
+    struct as_taken_thread *thread = &t->thread.at[line->thread];
+    const int64_t end_ns = line->end_ns < 0 ? t->header->end_ns : line->end_ns;
+    struct as_taken record = {
+        .kind = AS_TAKEN_STATE, .thread = line->thread, .field = {line->state}};
+    const bool is_any = line->state != AS_PRV_RUNNING && line->state != AS_PRV_IDLE;
+    if (line->state == 2) /* not created yet */
+        return 0;
+    if (is_any && end_ns > line->ns && !t->has_calls) {
+        AS_TRY(take_record(t, line->ns, AS_TAKEN_AT, &record));
+        record.kind = AS_TAKEN_STATE_END;
+        return take_record(t, end_ns, AS_TAKEN_AT, &record);
+    }
+    thread->begin_ns = line->ns < thread->begin_ns ? line->ns : thread->begin_ns;
+    thread->end_ns = end_ns > thread->end_ns ? end_ns : thread->end_ns;
+    return 0;
+}
+
+static int take_message(struct as_prv_taking *t, const struct as_prv_line_read *line)
+{
+    const int64_t from = t->thread.at[line->thread].task, to = t->thread.at[line->receiver].task;
+    const int64_t asked_ns = line->logical_receive_ns < line->physical_receive_ns
+                                 ? line->logical_receive_ns
+                                 : line->physical_receive_ns;
+    const int64_t done_ns = line->logical_receive_ns > line->physical_receive_ns
+                                ? line->logical_receive_ns
+                                : line->physical_receive_ns;
+    const int64_t request = ++t->requests_n;
+    struct as_taken record = {
+        .kind = AS_TAKEN_SEND, .thread = line->thread, .field = {to, line->tag, line->size_b}};
+    t->has_mpi = true;
+    AS_TRY(take_record(t, line->ns, AS_TAKEN_AFTER, &record));
+    record = (struct as_taken){.kind = AS_TAKEN_POST,
+                               .thread = line->receiver,
+                               .field = {from, line->tag, line->size_b, request}};
+    AS_TRY(take_record(t, asked_ns, AS_TAKEN_AFTER, &record));
+    record.kind = AS_TAKEN_RECEIVE;
+    return take_record(t, done_ns, AS_TAKEN_BEFORE, &record);
+}
+
+static int take_line(struct as_prv_taking *t, const struct as_prv_line_read *line)
+{
+    t->counts->records_n++;
+    if (line->kind == AS_PRV_LINE_STATE)
+        return take_state(t, line);
+    if (line->kind == AS_PRV_LINE_MESSAGE)
+        return take_message(t, line);
+    for (size_t i = 0; i + 1 < line->value.n; i += 2)
+        AS_TRY(take_event(t, line->thread, line->ns, line->value.at[i], line->value.at[i + 1]));
+    return 0;
+}
+
+static int take_lines(struct as_prv_taking *t, struct assay_error *err)
+{
+    const struct as_prv_line_read *line;
+    int rc;
+    while ((rc = as_prv_file_next(t->file, &line, err)) > 0)
+        AS_TRY(take_line(t, line));
+    for (uint32_t i = 0; rc == 0 && i < t->thread.n; i++)
+        rc = end_gathering(t, i);
+    return rc;
+}
+
+/* ---- All ------------------------------------------------------------------------------------- */
+
+static void tell_counts(const struct as_prv_taking *t)
+{
+    const struct as_prv_bad bad = as_prv_file_bad(t->file);
+    t->counts->bad_n += bad.lines_n;
+    if (bad.lines_n)
+        snprintf(t->counts->first_bad, sizeof t->counts->first_bad, "line %llu: %s",
+                 (unsigned long long)bad.first_line, bad.why);
+    t->counts->length_ns = t->header->end_ns;
+    as_vec_foreach (&t->thread, thread)
+        t->counts->length_ns =
+            thread->end_ns > t->counts->length_ns ? thread->end_ns : t->counts->length_ns;
+}
+
+static int import_file(struct as_prv_taking *t, const char *directory, struct assay_error *err)
+{
+    AS_TRY(as_prv_file_open(t->path, &t->file, err));
+    t->header = as_prv_file_header(t->file);
+    AS_TRY(as_prv_pcf_read(t->path, &t->pcf, err));
+    if (as_ordered_new(&t->records, sizeof(struct as_taken)) < 0 || list_tasks(t) < 0)
+        return as_error_nomem(err, t->path);
+    AS_TRY(take_lines(t, err));
+    const struct as_prv_bad bad = as_prv_file_bad(t->file);
+    if (t->counts->records_n == 0 && bad.lines_n)
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s:%llu: %s, and no line behind the header makes sense", t->path,
+                            (unsigned long long)bad.first_line, bad.why);
+    AS_TRY(as_maker_new(directory, &t->maker, err));
+    AS_TRY(as_prv_emit(t, err));
+    tell_counts(t);
+    return 0;
+}
+
+int as_prv_import(const char *path, const char *directory, struct as_import_counts *counts,
+                  struct assay_error *err)
+{
+    struct as_prv_taking t = {.path = path, .counts = counts, .err = err};
+    *counts = (struct as_import_counts){0};
+    as_map_u64_init(&t.names);
+    const int rc = import_file(&t, directory, err);
+    as_maker_free(&t.maker);
+    as_ordered_free(&t.records);
+    as_prv_file_close(&t.file);
+    as_prv_pcf_fini(&t.pcf);
+    as_vec_foreach (&t.thread, thread)
+        as_vec_fini(&thread->call);
+    as_vec_foreach (&t.task, task) {
+        as_vec_fini(&task->region);
+        as_vec_fini(&task->gathered);
+    }
+    as_vec_foreach (&t.root, root)
+        as_vec_fini(&root->rank);
+    as_vec_foreach (&t.owned, text)
+        as_free(*text);
+    as_vec_fini(&t.thread);
+    as_vec_fini(&t.task);
+    as_vec_fini(&t.root);
+    as_vec_fini(&t.name);
+    as_vec_fini(&t.owned);
+    as_map_u64_fini(&t.names);
+    return rc;
+}

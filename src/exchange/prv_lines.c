@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exchange/prv_lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/foreign.h"
+
+#define FIRST_ROOM_B ((size_t)1 << 20)
+#define LINE_MOST_B  ((size_t)64 << 20)
+
+struct as_lines {
+    gzFile file;
+    char *path;
+    char *room;
+    size_t room_b, begin, end; /* what is read and not handed out */
+    uint64_t number;
+    bool at_end;
+};
+
+int as_lines_open(const char *path, struct as_lines **out, struct assay_error *err)
+{
+    struct as_lines *l = *out = as_calloc(1, sizeof *l);
+    if (l) {
+        l->path = as_malloc(strlen(path) + 1);
+        l->room = as_malloc(FIRST_ROOM_B);
+        l->room_b = FIRST_ROOM_B;
+    }
+    if (!l || !l->path || !l->room) {
+        as_lines_close(out);
+        return as_error_nomem(err, path);
+    }
+    memcpy(l->path, path, strlen(path) + 1);
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, NULL);
+    if (fd < 0) {
+        const int error = errno;
+        as_lines_close(out);
+        return as_error_set(err, error == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
+                            "%s: cannot be read: %s", path, as_foreign_reason(error));
+    }
+    l->file = gzdopen(fd, "rb");
+    if (!l->file) {
+        close(fd);
+        as_lines_close(out);
+        return as_error_nomem(err, path);
+    }
+    gzbuffer(l->file, 1u << 17);
+    return 0;
+}
+
+void as_lines_close(struct as_lines **lines)
+{
+    struct as_lines *l = *lines;
+    *lines = NULL;
+    if (!l)
+        return;
+    if (l->file)
+        gzclose_r(l->file);
+    as_free(l->path);
+    as_free(l->room);
+    as_free(l);
+}
+
+uint64_t as_lines_number(const struct as_lines *l)
+{
+    return l->number;
+}
+
+static int grow_room(struct as_lines *l, struct assay_error *err)
+{
+    if (l->begin) {
+        memmove(l->room, l->room + l->begin, l->end - l->begin);
+        l->end -= l->begin;
+        l->begin = 0;
+    }
+    if (l->end < l->room_b)
+        return 0;
+    if (l->room_b >= LINE_MOST_B)
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s:%llu: a line of more than 64 MiB", l->path,
+                            (unsigned long long)l->number + 1);
+    char *more = as_realloc(l->room, 2, l->room_b);
+    if (!more)
+        return as_error_nomem(err, l->path);
+    l->room = more;
+    l->room_b *= 2;
+    return 0;
+}
+
+static int read_more(struct as_lines *l, struct assay_error *err)
+{
+    AS_TRY(grow_room(l, err));
+    const int got = gzread(l->file, l->room + l->end, (unsigned)(l->room_b - l->end));
+    int code = Z_OK;
+    const char *why = got < 0 ? gzerror(l->file, &code) : "";
+    if (got < 0)
+        return as_error_set(
+            err, code == Z_ERRNO ? ASSAY_ERR_IO : ASSAY_ERR_CORRUPT, "%s:%llu: cannot be read: %s",
+            l->path, (unsigned long long)l->number + 1, code == Z_ERRNO ? strerror(errno) : why);
+    l->end += (size_t)got;
+    l->at_end = got == 0;
+    return 0;
+}
+
+int as_lines_next(struct as_lines *l, struct as_view *out, struct assay_error *err)
+{
+    size_t looked = 0;
+    for (;;) {
+        const char *from = l->room + l->begin;
+        const char *end = memchr(from + looked, '\n', l->end - l->begin - looked);
+        looked = l->end - l->begin;
+        if (!end && !l->at_end) {
+            AS_TRY(read_more(l, err));
+            continue;
+        }
+        if (!end && looked == 0)
+            return 0;
+        const size_t n = end ? (size_t)(end - from) : looked;
+        l->begin += end ? n + 1 : n;
+        l->number++;
+        *out = (struct as_view){from, n && from[n - 1] == '\r' ? n - 1 : n};
+        return 1;
+    }
+}
+
+bool as_lines_char(struct as_view *at, char c)
+{
+    if (at->n == 0 || *at->p != c)
+        return false;
+    at->p++;
+    at->n--;
+    return true;
+}
+
+bool as_lines_integer(struct as_view *at, int64_t *out)
+{
+    const bool is_negative = as_lines_char(at, '-');
+    uint64_t value = 0;
+    size_t n = 0;
+    for (; n < at->n && at->p[n] >= '0' && at->p[n] <= '9'; n++) {
+        if (value > (uint64_t)INT64_MAX / 10)
+            return false;
+        value = value * 10 + (uint64_t)(at->p[n] - '0');
+    }
+    if (n == 0 || value > (uint64_t)INT64_MAX)
+        return false;
+    at->p += n;
+    at->n -= n;
+    *out = is_negative ? -(int64_t)value : (int64_t)value;
+    return true;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers of Paraver traces: of routines, states, communicators, counters. */
+#include <string.h>
+
+#include "exchange/prv_write.h"
+
+#define FIRST_EXTRA 1000u /* routines without a number of their own */
+
+static bool fits_name(const char *routine, const char *name)
+{
+    size_t n = strlen(name);
+    if (n && name[n - 1] == '*')
+        return strncmp(routine, name, n - 1) == 0;
+    return strcmp(routine, name) == 0;
+}
+
+static const struct as_prv_label *label_of(const struct as_prv_label *labels, size_t n,
+                                           const char *routine)
+{
+    for (size_t i = 0; i < n; i++)
+        if (fits_name(routine, labels[i].label))
+            return &labels[i];
+    return NULL;
+}
+
+/* ---- States ---------------------------------------------------------------------------------- */
+
+static int64_t state_of_mpi(const char *routine, uint32_t group)
+{
+    const struct as_prv_label *does =
+        routine ? label_of(as_prv_doings, as_prv_doings_n, routine) : NULL;
+    if (does)
+        return does->number;
+    if (group == AS_TRACE_OF_MPI_COLLECTIVE)
+        return AS_PRV_GROUP;
+    if (group == AS_TRACE_OF_MPI_RMA)
+        return AS_PRV_REMOTE;
+    return group == AS_TRACE_OF_MPI_IO ? AS_PRV_IO : AS_PRV_OTHERS;
+}
+
+/* Stretches of MPI are many and their routines few: each is compared with the names once. */
+static int64_t known_state_of_mpi(struct as_prv_writer *w, const char *routine, uint32_t group)
+{
+    const size_t slot = ((uintptr_t)routine >> 4) % AS_PRV_STATES_KNOWN;
+    if (w->state_known[slot].routine != routine || !routine)
+        w->state_known[slot] = (struct as_prv_state_known){routine, state_of_mpi(routine, group)};
+    return w->state_known[slot].state;
+}
+
+int64_t as_prv_state_of(struct as_prv_writer *w, enum as_activity activity, const char *routine,
+                        uint32_t group)
+{
+    switch (activity) {
+    case AS_ACTIVITY_COMPUTING:
+        return AS_PRV_RUNNING;
+    case AS_ACTIVITY_MPI:
+        return known_state_of_mpi(w, routine, group);
+    case AS_ACTIVITY_OPENMP:
+        return routine ? AS_PRV_FORK_JOIN : AS_PRV_SYNCHRONISING;
+    case AS_ACTIVITY_THREADS:
+        return AS_PRV_SYNCHRONISING;
+    case AS_ACTIVITY_FILES:
+        return AS_PRV_IO;
+    default:
+        return AS_PRV_IDLE;
+    }
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+/* 0: such calls are not in the file. */
+static uint32_t type_of_group(uint32_t group)
+{
+    switch (group) {
+    case AS_TRACE_OF_MPI_POINT:
+    case AS_TRACE_OF_MPI_COMPLETION:
+        return AS_PRV_MPI_POINT;
+    case AS_TRACE_OF_MPI_COLLECTIVE:
+        return AS_PRV_MPI_GROUP;
+    case AS_TRACE_OF_MPI_OTHER:
+        return AS_PRV_MPI_OTHER;
+    case AS_TRACE_OF_MPI_RMA:
+        return AS_PRV_MPI_RMA;
+    case AS_TRACE_OF_MPI_IO:
+        return AS_PRV_MPI_IO;
+    case AS_TRACE_OF_OPENMP:
+        return AS_PRV_OMP_CALL;
+    case AS_TRACE_OF_THREAD:
+    case AS_TRACE_OF_LOCK:
+        return AS_PRV_THREADS;
+    case AS_TRACE_OF_FILES:
+        return AS_PRV_FILES;
+    case AS_TRACE_OF_MEMORY:
+        return AS_PRV_MEMORY;
+    case AS_TRACE_OF_PROCESS:
+        return AS_PRV_PROCESSES;
+    case AS_TRACE_OF_USER:
+        return AS_PRV_USER;
+    default:
+        return 0;
+    }
+}
+
+bool as_prv_is_mpi(uint32_t type)
+{
+    return type >= AS_PRV_MPI_POINT && type <= AS_PRV_MPI_IO;
+}
+
+static int extra_value(struct as_prv_writer *w, uint32_t type, const char *text, uint32_t *out)
+{
+    as_vec_foreach (&w->extra, extra)
+        if (extra->type == type && strcmp(extra->text, text) == 0) {
+            *out = extra->number;
+            return 0;
+        }
+    *out = FIRST_EXTRA + (uint32_t)w->extra.n;
+    return as_vec_push(&w->extra, (struct as_prv_extra){type, *out, text});
+}
+
+static int number_call(struct as_prv_writer *w, struct as_trace_name name, struct as_prv_call *out)
+{
+    const char *text = name.text ? name.text : "?";
+    out->type = type_of_group(name.group);
+    const struct as_prv_label *known = NULL;
+    if (as_prv_is_mpi(out->type))
+        known = label_of(as_prv_routines, as_prv_routines_n, text);
+    else if (out->type && out->type != AS_PRV_USER)
+        known = label_of(as_prv_calls, as_prv_calls_n, text);
+    out->is_known = true;
+    if (known) {
+        out->type = known->type ? known->type : out->type;
+        out->value = known->number;
+        return 0;
+    }
+    return out->type ? extra_value(w, out->type, text, &out->value) : 0;
+}
+
+int as_prv_call_of(struct as_prv_writer *w, uint32_t process, int64_t name, struct as_prv_call *out)
+{
+    const struct as_trace_process *p = &w->trace->process.at[process];
+    if (name < 0 || (uint64_t)name >= p->name.n)
+        return number_call(w, as_trace_name_of(p, name), out);
+    struct as_prv_call *call = &w->call.at[process][name];
+    const int rc = call->is_known ? 0 : number_call(w, p->name.at[name], call);
+    *out = *call;
+    return rc;
+}
+
+/* ---- All else -------------------------------------------------------------------------------- */
+
+int64_t as_prv_comm_number(struct as_prv_writer *w, uint64_t global)
+{
+    for (size_t i = 0; i < w->comm.n; i++)
+        if (w->comm.at[i] == global)
+            return (int64_t)i + 1;
+    return as_vec_push(&w->comm, global) < 0 ? -1 : (int64_t)w->comm.n;
+}
+
+int64_t as_prv_function_value(struct as_prv_writer *w, int64_t function)
+{
+    size_t at = 0;
+    while (at < w->function.n && w->function.at[at] != function)
+        at++;
+    if (at == w->function.n && as_vec_push(&w->function, function) < 0)
+        return -1;
+    return (int64_t)at + 1;
+}
+
+int64_t as_prv_counter_type(struct as_prv_writer *w, const char *name, bool is_real)
+{
+    size_t at = 0;
+    while (at < w->counter.n &&
+           (w->counter.at[at].is_real != is_real || strcmp(w->counter.at[at].text, name) != 0))
+        at++;
+    if (at == w->counter.n && as_vec_push(&w->counter, (struct as_prv_counter){name, is_real}) < 0)
+        return -1;
+    return AS_PRV_COUNTERS + (int64_t)at;
+}

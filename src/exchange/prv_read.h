@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reading traces of Paraver: foreign text, plain or in gzip, however long, a line at a time. After
+ * the description of the format ("Paraver: traceview and file format", Barcelona Supercomputing
+ * Center). Knows nothing of what the numbers mean.
+ */
+#ifndef AS_EXCHANGE_PRV_READ_H
+#define AS_EXCHANGE_PRV_READ_H
+
+#include <assay/error.h>
+#include <stdbool.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+
+/* Numbers of applications, tasks, threads and nodes are places from 0. */
+struct as_prv_task {
+    uint32_t application, first_thread, threads_n, node;
+};
+
+struct as_prv_group {
+    int64_t number;
+    AS_VEC(uint64_t) member; /* tasks of all applications, from 0 */
+};
+
+struct as_prv_header {
+    int64_t end_ns;
+    int64_t unit_ns; /* what a unit of the file's times is */
+    uint32_t nodes_n, threads_n;
+    AS_VEC(uint32_t) application; /* their first tasks */
+    AS_VEC(struct as_prv_task) task;
+    AS_VEC(struct as_prv_group) group; /* communicators within one application */
+};
+
+enum as_prv_line { AS_PRV_LINE_STATE = 1, AS_PRV_LINE_EVENTS, AS_PRV_LINE_MESSAGE };
+
+/* A line of the body; times in nanoseconds. */
+struct as_prv_line_read {
+    enum as_prv_line kind;
+    uint32_t thread;    /* of all; of a message: of the sender */
+    int64_t ns, end_ns; /* end of a state, -1: none */
+    int64_t state;
+    uint32_t receiver; /* thread */
+    int64_t physical_send_ns, logical_receive_ns, physical_receive_ns;
+    int64_t size_b, tag;
+    AS_VEC(int64_t) value; /* of events: type, value, type ... */
+};
+
+struct as_prv_file;
+
+/* Opens and reads the header with the communicators behind it. Errors: IO, NOT_FOUND, CORRUPT with
+ * the line and what is wrong in it, LIMIT, NOMEM. */
+int as_prv_file_open(const char *path, struct as_prv_file **out, struct assay_error *err);
+void as_prv_file_close(struct as_prv_file **file);
+const struct as_prv_header *as_prv_file_header(const struct as_prv_file *file);
+
+/* 1 and the next line that makes sense, until the next call; 0 at the end. Errors: IO, LIMIT (a
+ * line of more than 64 MiB), NOMEM. */
+int as_prv_file_next(struct as_prv_file *file, const struct as_prv_line_read **out,
+                     struct assay_error *err);
+
+struct as_prv_bad {
+    uint64_t lines_n;    /* that made no sense and were left out */
+    uint64_t first_line; /* of them */
+    const char *why;
+};
+struct as_prv_bad as_prv_file_bad(const struct as_prv_file *file);
+
+/* ---- prv_read_labels.c: what stands beside the trace ------------------------------------------
+ */
+
+struct as_prv_pcf_type {
+    int64_t number;
+    char *label;
+    unsigned precision; /* values are numbers times ten to this */
+};
+struct as_prv_pcf_value {
+    int64_t type, value;
+    char *label;
+};
+
+struct as_prv_pcf {
+    AS_VEC(struct as_prv_pcf_type) type;
+    AS_VEC(struct as_prv_pcf_value) value;
+    AS_VEC(struct as_prv_pcf_value) state; /* type 0 */
+    AS_VEC(char *) node;                   /* of the .row file */
+};
+
+/* Of the files beside `path` (NAME.pcf, NAME.row), which both may be missing: then it is empty, and
+ * what makes no sense in them is passed over. Errors: NOMEM. */
+int as_prv_pcf_read(const char *path, struct as_prv_pcf *out, struct assay_error *err);
+void as_prv_pcf_fini(struct as_prv_pcf *pcf);
+/* NULL: there is none. */
+const struct as_prv_pcf_type *as_prv_pcf_type_of(const struct as_prv_pcf *pcf, int64_t type);
+const char *as_prv_pcf_label(const struct as_prv_pcf *pcf, int64_t type, int64_t value);
+const char *as_prv_pcf_state(const struct as_prv_pcf *pcf, int64_t state);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Between the files that import traces of Paraver. Lines become small records (prv_import.c) that
+ * are put in order of time, for a communication's line says what its receiver does later; then
+ * those of each thread become records of ours (prv_emit.c).
+ */
+#ifndef AS_EXCHANGE_PRV_TAKING_H
+#define AS_EXCHANGE_PRV_TAKING_H
+
+#include "base/index.h"
+#include "base/map.h"
+#include "exchange/import.h"
+#include "exchange/maker.h"
+#include "exchange/ordered.h"
+#include "exchange/prv_names.h"
+#include "exchange/prv_read.h"
+
+enum as_taken_kind {
+    AS_TAKEN_EVENT, /* type, value */
+    AS_TAKEN_STATE, /* state */
+    AS_TAKEN_STATE_END,
+    AS_TAKEN_SEND,    /* partner's task, tag, bytes */
+    AS_TAKEN_POST,    /* and the number of the request */
+    AS_TAKEN_RECEIVE, /* and it */
+    AS_TAKEN_GATHER   /* communicator, its operation's number, bytes sent, received */
+};
+
+/* At one time what ends a receive comes first, what begins a message last. */
+enum { AS_TAKEN_BEFORE, AS_TAKEN_AT, AS_TAKEN_AFTER, AS_TAKEN_PLACES_N };
+
+struct as_taken {
+    int64_t order; /* nanoseconds times AS_TAKEN_PLACES_N and the place */
+    uint32_t kind, thread;
+    int64_t field[4];
+};
+
+/* An operation of many whose events are still coming. */
+struct as_taken_gather {
+    bool is_open, is_root;
+    int64_t ns, comm, sent_b, received_b;
+};
+
+struct as_taken_call {
+    int64_t type;
+    uint32_t name;
+};
+
+struct as_taken_thread {
+    uint32_t task, number; /* number: in its task, from 0 */
+    int64_t begin_ns, end_ns;
+    struct as_taken_gather gather;
+    /* While records are emitted: */
+    uint32_t made; /* the maker's */
+    bool is_made;
+    AS_VEC(struct as_taken_call) call;
+    int64_t fd, allocated_b, lock, work, task_open;
+    bool is_in_part, is_in_barrier, is_in_taskwait, is_in_taskgroup, is_in_taskloop, is_in_state;
+};
+
+struct as_taken_task {
+    uint32_t made;
+    int64_t regions_n;
+    AS_VEC(int64_t) region;   /* that are open */
+    AS_VEC(int64_t) gathered; /* by communicator: operations until now */
+};
+
+/* Of the operations of a communicator, who was their root: rank in it, -1 not known. */
+struct as_taken_roots {
+    AS_VEC(int32_t) rank;
+};
+
+/* A routine of the trace. */
+struct as_taken_name {
+    int64_t type, value;
+    uint32_t group;
+    const char *text; /* owned by the file of labels or a table, or in `owned` */
+};
+
+struct as_prv_taking {
+    const char *path;
+    struct as_prv_file *file;
+    const struct as_prv_header *header;
+    struct as_prv_pcf pcf;
+    struct as_ordered_store *records;
+    struct as_trace_maker *maker;
+    struct as_import_counts *counts;
+    bool has_calls, has_mpi; /* of routines; of MPI or messages */
+    int64_t requests_n;
+    AS_VEC(struct as_taken_thread) thread;
+    AS_VEC(struct as_taken_task) task;
+    AS_VEC(struct as_taken_roots) root; /* by group of the header */
+    AS_VEC(struct as_taken_name) name;  /* number k is k + 1 */
+    struct as_map_u64 names;            /* by type and value */
+    AS_VEC(char *) owned;
+    struct assay_error *err;
+};
+
+/* Number of the communicator of ours: 1 is the first that has all tasks; 0: not known. */
+size_t as_prv_taken_group(const struct as_prv_taking *taking, int64_t number); /* place; or n */
+uint64_t as_prv_taken_comm(const struct as_prv_taking *taking, int64_t group);
+
+/* ---- prv_taken_names.c: what calls are ---- */
+/* Whether events of the type begin (value) and end (0) calls. */
+bool as_prv_is_call(int64_t type);
+int as_prv_taken_name(struct as_prv_taking *taking, int64_t type, int64_t value, uint32_t *number);
+int as_prv_taken_state(struct as_prv_taking *taking, int64_t state, uint32_t *number);
+int as_prv_taken_text(struct as_prv_taking *taking, int64_t type, int64_t value, uint32_t group,
+                      const char *text, uint32_t *number);
+
+/* ---- prv_emit.c: all records, in order, then definitions ---- */
+int as_prv_emit(struct as_prv_taking *taking, struct assay_error *err);
+
+#endif

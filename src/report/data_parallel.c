@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a run worked in parallel, where it was traced: who did what when, what was waited for, who
+ * sent how much to whom (doc/report-data.md). Bounded: a page shows so many threads and pairs.
+ */
+#include "report/data.h"
+
+#include "base/error.h"
+
+static const char trace_sql[] =
+    "SELECT t.traced_run_id, elapsed_s, bin_s, bin_n, location_n, rank_n, events_n, lost_n,"
+    " damaged_n, broken_n, matched_n, sends_n, receives_n, unmet_n, waited_s, record_ns, cost_s,"
+    " cost_most_s FROM v_traces t WHERE run_id = ?1";
+
+/* ?1 is the run of the report. */
+#define SHOWN "number < 512"
+
+static const char locations_sql[] =
+    "SELECT number, location, rank, thread, begin_s, end_s, events_n, waiting_s, late_s, path_s"
+    " FROM v_trace_locations WHERE run_id = ?1 AND " SHOWN " ORDER BY number";
+
+static const char states_sql[] =
+    "SELECT number, name, title, time_s FROM v_trace_states WHERE run_id = ?1 AND " SHOWN
+    " ORDER BY number, position";
+
+static const char timeline_sql[] =
+    "SELECT number, name, title, bins FROM v_trace_timeline WHERE run_id = ?1 AND " SHOWN
+    " ORDER BY number, position";
+
+/* Of all threads together; `location` is who waited longest. */
+static const char waits_sql[] =
+    "SELECT kind, title, routine, function, source_file, line, sum(n) AS n, sum(time_s) AS time_s,"
+    " max(longest_s) AS longest_s, max(CASE place WHEN 1 THEN location END) AS location,"
+    " count(*) AS location_n FROM (SELECT *, row_number() OVER (PARTITION BY kind, trace_site_id"
+    " ORDER BY time_s DESC, number) AS place FROM v_trace_waits WHERE run_id = ?1)"
+    " GROUP BY kind, trace_site_id ORDER BY sum(time_s) DESC, kind, trace_site_id LIMIT 200";
+
+static const char late_sql[] =
+    "SELECT number, location, routine, function, source_file, line, n, direct_s, total_s,"
+    " longest_s, elapsed_s FROM v_trace_late WHERE run_id = ?1"
+    " ORDER BY total_s DESC, number, trace_site_id LIMIT 500";
+
+static const char messages_sql[] =
+    "SELECT \"from\", \"to\", n, size_b FROM (SELECT from_rank AS \"from\", to_rank AS \"to\", n,"
+    " size_b FROM v_trace_messages WHERE run_id = ?1 ORDER BY size_b DESC LIMIT 16384)"
+    " ORDER BY 1, 2";
+
+static const char sizes_sql[] =
+    "SELECT from_b, below_b, n, size_b, wait_s FROM v_trace_message_sizes WHERE run_id = ?1"
+    " ORDER BY from_b";
+
+static int was_traced(struct as_document *document, bool *was, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(
+        assay_rows_open(document->experiment, "SELECT 1 FROM trace WHERE run_id = ?1", &rows, err));
+    assay_rows_bind_integer(rows, 1, document->run_id);
+    const int rc = assay_rows_next(rows, err);
+    *was = rc > 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+int as_data_parallel(struct as_document *document, struct assay_error *err)
+{
+    static const struct {
+        const char *key, *sql;
+    } part[] = {{"locations", locations_sql}, {"states", states_sql}, {"timeline", timeline_sql},
+                {"waits", waits_sql},         {"late", late_sql},     {"messages", messages_sql},
+                {"sizes", sizes_sql}};
+    bool was;
+    AS_TRY(was_traced(document, &was, err));
+    as_json_key(&document->json, "parallel");
+    if (!was) {
+        as_json_null(&document->json);
+        return 0;
+    }
+    as_json_object_begin(&document->json);
+    AS_TRY(as_data_rows(document, "trace", trace_sql, true, err));
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        AS_TRY(as_data_rows(document, part[i].key, part[i].sql, false, err));
+    as_json_object_end(&document->json);
+    return 0;
+}

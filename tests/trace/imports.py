@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""A trace that was written for other tools and imported again says the same: imports.py ASSAY
+WAITS_C CALLS_C DIRECTORY
+
+Through .prv and .prv.gz, and through OTF2: calls with their times and bytes, messages, who waited
+for whom; of .prv, which has the span of each thread, also what each thread did. Programs: those of
+known waits, and one of random calls with communicators of its own. Then files that are no traces.
+"""
+import gzip
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   ASSAY_NO_MEASURE="1")
+CASES = (("waits", "late_sender_large", "5", "3"), ("waits", "nonblocking_allreduce", "5", "3"),
+         ("waits", "late_broadcast", "5", "3"), ("calls", "7", "60"))
+
+
+class Wrong(Exception):
+    pass
+
+
+def expect(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def run_json(*command):
+    run = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    expect(run.returncode == 0, f"{command}: {run.stderr[-400:]}")
+    return json.loads(run.stdout)["parallel"]
+
+
+def facts_of(parallel, with_spans, with_requests):
+    """{what: numbers}, to be equal."""
+    facts = {}
+    for row in parallel["calls"]:
+        key = "call", row["location"], row["routine"]
+        facts[key] = row["calls_n"], row["sent_b"], row["received_b"]
+        facts[key, "s"] = row["time_s"]
+    for row in parallel["messages"]:
+        facts["message", row["from"], row["to"]] = row["n"], row["size_b"]
+    facts["matched"] = parallel["messages_matched_n"]
+    for row in parallel["waits"] if with_requests else []:
+        facts["wait", row["kind"], row["routine"], row["location"]] = row["n"]
+        facts["wait", row["kind"], row["routine"], row["location"], "s"] = row["time_s"]
+    for number, row in enumerate(parallel["locations"] if with_spans else []):
+        for what in ("computing_s", "mpi_s", "files_s", "idle_s"):
+            facts[what, number] = row[what]
+    return facts
+
+
+def compare(was, now, what):
+    expect(was.keys() == now.keys(), f"{what}: {sorted(map(str, was.keys() ^ now.keys()))[:4]}")
+    for key, value in was.items():
+        same = abs(now[key] - value) < 2e-9 if isinstance(value, float) else now[key] == value
+        expect(same, f"{what}: {key} is {now[key]}, was {value}")
+
+
+def try_formats(assay, name, parallel, with_requests):
+    for kind, spans in (("prv", True), ("otf2", False)):
+        shutil.rmtree(f"{name}.otf2", ignore_errors=True)
+        shutil.rmtree(f"{name}.{kind}.assay", ignore_errors=True)
+        subprocess.run([assay, "export", f"{name}.assay", "--as", kind, "-o", f"{name}.{kind}"],
+                       check=True, capture_output=True)
+        again = run_json(assay, "import", f"{name}.{kind}", "--format", "json", "-o",
+                         f"{name}.{kind}.assay")
+        requests = with_requests or kind == "otf2"
+        compare(facts_of(parallel, spans, requests), facts_of(again, spans, requests), kind)
+    with open(f"{name}.prv", "rb") as plain, gzip.open(f"{name}.prv.gz", "wb") as packed:
+        packed.write(plain.read())
+    again = run_json(assay, "import", f"{name}.prv.gz", "--force", "--format", "json", "-o",
+                     f"{name}.gz.assay")
+    compare(facts_of(parallel, True, with_requests), facts_of(again, True, with_requests), "gzip")
+
+
+def try_case(assay, mpi, case):
+    program, *arguments = case
+    name = "-".join(case)
+    shutil.rmtree(f"{name}.assay", ignore_errors=True)
+    if program == "calls":
+        arguments.insert(0, f"{name}.log")
+    else:
+        arguments.insert(1, f"{name}.log")
+    parallel = run_json(assay, "trace", "--format", "json", "-o", f"{name}.assay", "--",
+                        f"mpirun.{mpi}", "-n", "3" if program == "calls" else "2",
+                        f"./{program}", *arguments)
+    # When an operation that does not block was complete, and of which communicator a message was,
+    # .prv does not say: waits of such programs differ.
+    try_formats(assay, name, parallel, case[1] in ("late_sender_large", "late_broadcast"))
+
+
+HEADER = "#Paraver (01/02/2020 at 10:20):1000_us:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
+
+
+def refused(assay, name, text, sentence):
+    pathlib.Path(name).write_text(text, encoding="ascii")
+    run = subprocess.run([assay, "import", name, "-o", "bad.assay"], capture_output=True, text=True,
+                         check=False)
+    expect(run.returncode not in (0, -11) and sentence in run.stderr, f"{name}: {run.stderr!r}")
+    expect(not os.path.exists("bad.assay"), f"{name}: nothing is left")
+
+
+def try_bad(assay):
+    refused(assay, "empty.prv", "", "is empty")
+    refused(assay, "text.prv", "hello\n", "text.prv:1: is no header of Paraver")
+    refused(assay, "tasks.prv", HEADER.replace("2(1:1,1:1)", "2(1:1)"), "tasks.prv:1: the header")
+    refused(assay, "lines.prv", HEADER + "2:1:1:9:1:5:50000001:1\n", "lines.prv:3: names a thread")
+    refused(assay, "anchor.otf2", "no archive\n", "anchor.otf2: cannot be opened")
+
+
+def try_units(assay):
+    """Microseconds, several events in a line, an unknown type, a line that makes no sense."""
+    pathlib.Path("units.prv").write_text(
+        HEADER + "1:1:1:1:1:0:1000:1\n2:1:1:1:1:10:50000001:1:42000050:77\nnonsense\n"
+        "3:1:1:1:1:10:12:2:1:2:1:20:40:512:9\n2:1:1:1:1:15:50000001:0\n1:2:1:2:1:0:900:1\n"
+        "2:2:1:2:1:20:50000001:2\n2:2:1:2:1:40:50000001:0\n", encoding="ascii")
+    run = subprocess.run([assay, "import", "units.prv", "--force", "--format", "json", "-o",
+                          "units.assay"], capture_output=True, text=True, check=False)
+    expect("1 records make no sense" in run.stderr and "line 5" in run.stderr, run.stderr)
+    facts = facts_of(json.loads(run.stdout)["parallel"], True, True)
+    expect(facts["call", 0, "MPI_Send"] == (1, 512, 0) and facts["call", 1, "MPI_Recv"] ==
+           (1, 0, 512), f"calls: {facts}")
+    expect(facts[("call", 0, "MPI_Send"), "s"] == 5e-6, f"a time: {facts}")
+    expect(facts["message", 0, 1] == (1, 512) and facts["computing_s", 1] == 0.00088,
+           f"message, span: {facts}")
+
+
+def try_merged(assay, mpi):
+    """assay behind the launcher: the trace of the merged experiment has the messages between its
+    ranks, each matched."""
+    for old in pathlib.Path(".").glob("m*.assay"):
+        shutil.rmtree(old)
+    run = subprocess.run([f"mpirun.{mpi}", "-n", "2", assay, "trace", "-q", "-o", "m.assay", "--",
+                          "./waits", "late_sender_large", "m.log", "5", "3"], env=ENVIRONMENT,
+                         capture_output=True, text=True, check=False)
+    expect(run.returncode == 0, run.stderr[-400:])
+    for command in (("merge", "m.r0.assay", "m.r1.assay", "-o", "m.assay"),
+                    ("export", "m.assay", "--as", "otf2", "-o", "m.otf2")):
+        shutil.rmtree("m.otf2", ignore_errors=True)
+        run = subprocess.run([assay, *command], capture_output=True, text=True, check=False)
+        expect(run.returncode == 0, f"{command}: {run.stderr}")
+    parallel = run_json(assay, "import", "m.otf2", "--force", "--format", "json", "-o", "n.assay")
+    facts = facts_of(parallel, False, False)
+    expect(facts["message", 0, 1][0] == 5 and facts["matched"] == 5, f"messages: {facts}")
+    expect([row["rank"] for row in parallel["locations"]] == [0, 1], "both ranks")
+
+
+def try_merged_imports(assay):
+    """Processes of two imports have one number: both are in the merged trace."""
+    text = ("#Paraver (01/02/2020 at 10:20):1000_us:1(1):1:1(1:1)\n2:1:1:1:1:{0}:60000019:1\n"
+            "2:1:1:1:1:{1}:60000019:0\n")
+    names = []
+    for number in (1, 2):
+        pathlib.Path(f"own{number}.prv").write_text(text.format(10, 20 * number), encoding="ascii")
+        names.append(f"own{number}.assay")
+        run_json(assay, "import", f"own{number}.prv", "--force", "--format", "json", "-o",
+                 names[-1])
+    run = subprocess.run([assay, "merge", *names, "--force", "-o", "own.assay"],
+                         capture_output=True, text=True, check=False)
+    expect(run.returncode == 0, run.stderr)
+    subprocess.run([assay, "export", "own.assay", "--as", "prv", "-o", "own.prv"], check=True,
+                   capture_output=True)
+    lines = pathlib.Path("own.prv").read_text().splitlines()
+    spans = sorted(int(line.split(":")[5]) for line in lines if line.endswith(":60000019:0"))
+    expect(spans == [10000, 30000], f"both processes: {lines}")
+
+
+def main():
+    assay, waits, calls, directory = map(os.path.abspath, sys.argv[1:])
+    shutil.rmtree(directory, ignore_errors=True)
+    os.makedirs(directory)
+    os.chdir(directory)
+    mpi = next((m for m in ("mpich", "openmpi") if shutil.which(f"mpicc.{m}")), None)
+    points = [("files that are no traces", lambda: try_bad(assay)),
+              ("units, lines of several events", lambda: try_units(assay)),
+              ("two imports, merged", lambda: try_merged_imports(assay))]
+    if mpi:
+        for name, source in (("waits", waits), ("calls", calls)):
+            subprocess.run([f"mpicc.{mpi}", "-O2", "-w", "-o", name, source], check=True)
+        points += [(" ".join(case), lambda case=case: try_case(assay, mpi, case))
+                   for case in CASES]
+        points.append(("ranks, merged", lambda: try_merged(assay, mpi)))
+    failed = 0
+    print(f"1..{len(points)}")
+    for number, (name, work) in enumerate(points, 1):
+        try:
+            work()
+            print(f"ok {number} - {name}")
+        except (Wrong, KeyError, ValueError, subprocess.CalledProcessError) as wrong:
+            failed += 1
+            print(f"not ok {number} - {name}\n# {wrong!r}")
+    sys.exit(failed > 0)
+
+
+main()

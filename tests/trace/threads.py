@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting of threads by the trace (`assay trace`) against what the program logged itself.
+
+usage: threads.py ASSAY SOURCE DIRECTORY
+
+From the log alone it is worked out how long threads waited for each other, of which kind, and held
+against the trace: within 3 %, as long as it is more than noise. The program's stamps lie around the
+tracer's, and a thread that loses its processor in between differs by that: the middle one of three
+runs is judged. OpenMP is that of gcc (libgomp) and, where it is here, of clang (libomp).
+"""
+import collections
+import json
+import os
+import pathlib
+import shutil
+import statistics
+import subprocess
+import sys
+
+RUNS, ROUNDS, LATE_MS, THREADS = 3, 3, 20, 3
+# Cases that one run has; kind of wait -> how many times ROUNDS * LATE_MS they plant at least.
+OF_THREADS = ("mutex,condition,semaphore,thread_barrier,join,omp_lock",
+              {"lock_contention": 2, "wait_for_condition": 2, "wait_at_thread_barrier": 1,
+               "wait_at_join": 0.9})
+OF_TEAMS = ("critical,serial,imbalance,omp_barrier,loop",
+            {"critical_contention": 1, "idle_worker": 1, "wait_at_omp_barrier": 4})
+
+Line = collections.namedtuple("Line", "kind round thread enter leave")
+
+
+def read_log(path):
+    rows = (line.split() for line in pathlib.Path(path).read_text().splitlines())
+    return [Line(row[0], *map(int, row[1:])) for row in rows]
+
+
+def last_of_all(lines, kind, when):
+    """Until the last of each round has come."""
+    rounds = collections.defaultdict(list)
+    for line in lines:
+        if line.kind == kind:
+            rounds[line.round].append(when(line))
+    return sum(max(came) * len(came) - sum(came) for came in rounds.values())
+
+
+def of_kind(lines, kind):
+    return [line for line in lines if line.kind == kind]
+
+
+def expected(lines):
+    """Kind of wait -> nanoseconds."""
+    waits = collections.Counter()
+    for kind, wait in (("lock", "lock_contention"), ("critical", "critical_contention"),
+                       ("wait", "wait_for_condition")):
+        waits[wait] = sum(line.leave - line.enter for line in of_kind(lines, kind))
+    waits["wait_at_thread_barrier"] = last_of_all(lines, "thread_barrier", lambda line: line.enter)
+    waits["wait_at_omp_barrier"] = (last_of_all(lines, "barrier", lambda line: line.enter) +
+                                    last_of_all(lines, "part", lambda line: line.leave))
+    regions = of_kind(lines, "region")
+    for before, after in zip(regions, regions[1:]):
+        waits["idle_worker"] += (after.enter - before.leave) * (THREADS - 1)
+    ends = {(line.round, line.thread): line.leave for line in of_kind(lines, "thread")}
+    for join in of_kind(lines, "join"):
+        waits["wait_at_join"] += max(0, min(ends[join.round, join.thread], join.leave) - join.enter)
+    return waits
+
+
+def found(text):
+    waits = collections.Counter()
+    for wait in json.loads(text)["parallel"]["waits"]:
+        waits[wait["kind"]] += wait["time_s"] * 1e9
+    return waits
+
+
+def judge(kind, times, sums):
+    planted = times * ROUNDS * LATE_MS * 1e6 * 0.7  # no worker before the first round
+    waited = statistics.median(truth[kind] for truth, _ in sums)
+    if waited < planted:
+        return f"{waited / 1e9:.3f} s of what was planted, not {planted / 1e9:.3f}"
+    off = [abs(by_trace[kind] - truth[kind]) - 0.03 * truth[kind] for truth, by_trace in sums]
+    said = ", ".join(f"{by_trace[kind] / 1e9:.4f} ({truth[kind] / 1e9:.4f})"
+                     for truth, by_trace in sums)
+    return f"seconds by the trace (by the program): {said}" if statistics.median(off) > 2e6 else ""
+
+
+def run_cases(assay, program, cases):
+    sums = []
+    for _ in range(RUNS):
+        shutil.rmtree("threads.assay", ignore_errors=True)
+        run = subprocess.run([assay, "trace", "--format", "json", "-o", "threads.assay", "--",
+                              f"./{program}", cases, "log", str(ROUNDS), str(LATE_MS)],
+                             capture_output=True, text=True, check=False)
+        if run.returncode:
+            sys.exit(f"Bail out! {run.stderr}")
+        sums.append((expected(read_log("log")), found(run.stdout)))
+    return sums
+
+
+def main():
+    assay, source, directory = map(os.path.abspath, sys.argv[1:])
+    os.makedirs(directory, exist_ok=True)
+    os.chdir(directory)
+    points = []
+    for compiler, groups in (("g++", (OF_THREADS, OF_TEAMS)), ("clang++", (OF_TEAMS,))):
+        program = f"threads.{compiler}"
+        made = shutil.which(compiler) and subprocess.run(
+            [compiler, "-O1", "-fopenmp", "-pthread", "-o", program, source], capture_output=True,
+            check=False).returncode == 0
+        if not made:
+            points.append(True)
+            print(f"ok {len(points)} - {compiler} # SKIP no {compiler} with OpenMP")
+            continue
+        for cases, kinds in groups:
+            sums = run_cases(assay, program, cases)
+            for kind, times in kinds.items():
+                why = judge(kind, times, sums)
+                points.append(not why)
+                print(f"{'not ok' if why else 'ok'} {len(points)} - {compiler}: {kind}")
+                if why:
+                    print(f"# {why}")
+    print(f"1..{len(points)}")
+    sys.exit(not all(points))
+
+
+main()

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two ranks of two threads, made up as streams and read back as facts. In seconds from the
+ * beginning (c: computing, b: at the barrier that ends a parallel region, M: in MPI_Barrier, -:
+ * no region), T = 10:
+ *
+ *             0         1         2         3         4         5         6         7         8
+ *   rank 0    c c       region of 2 to 6: c c c b     c         M M       c                     [10
+ *   worker    - -       c c c c                       - - - -
+ *   rank 1    c c c     region of 3 to 7: c c c c     c c       M c
+ *   worker    - - -     c c c b                       - - -
+ *
+ *   rank 0    useful 2 + 3 + 1 + 1 = 7     at barriers 1     in MPI 2 (7 to 9)
+ *   worker    useful 4                     at barriers 0     without a region 6
+ *   rank 1    useful 3 + 4 + 2 + 1 = 10    at barriers 0     in MPI 0 (at 9)
+ *   worker    useful 3                     at barriers 1     without a region 6
+ *
+ * Multiplicative: mean useful is 24 / 4 = 6, the most 10; ranks are outside MPI for 8 and 10,
+ * in the mean 9.
+ *   parallel efficiency 6 / 10 = 0.6 = load balance 6 / 10 * communication 10 / 10
+ *   MPI 9 / 10 = 0.9 = load balance 9 / 10 * communication 10 / 10
+ *   OpenMP 0.6 / 0.9 = 2/3 = load balance 0.6 / 0.9 * communication 1 / 1
+ * Additive:
+ *   process load balance 1 - (10 - 9) / 10 = 0.9; 1 - 0.9 = (1 - 0.9) + (1 - 1)
+ *   threads 1 - (9 - 6) / 10 = 0.7; 1 - 0.6 = (1 - 0.9) + (1 - 0.7)
+ *   regions 1 - ((1 + 0 + 0 + 1) / 4) / 10 = 0.95; serial 0.7 - 0.95 + 1 = 0.75
+ *
+ * Rank 1 comes last to everything that it takes part in, so that the critical path is its own until
+ * 9, and then that of rank 0, which ends as late and stands first.
+ */
+#include "place.h"
+
+#include <assay/analytics.h>
+#include <math.h>
+
+#include "trace/write.h"
+
+#define S 1000000000
+
+enum { MPI_BARRIER_NAME = 1, WORLD = 1, REGION = 77 };
+
+static struct as_trace_writer writer;
+static uint64_t zero_tick; /* of the first stream: all count from there */
+
+static void open_stream(const char *directory, uint32_t pid, uint32_t tid, uint32_t parent)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
+    const struct as_trace_writing how = {.path = path,
+                                         .pid = pid,
+                                         .tid = tid,
+                                         .parent_tid = parent,
+                                         .clock = AS_TRACE_KERNEL,
+                                         .name = "made up"};
+    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    zero_tick = zero_tick ? zero_tick : writer.head->begin.tick;
+}
+
+static void close_stream(void)
+{
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+}
+
+/* At so many seconds. */
+static void put(unsigned kind, int64_t at_s, const uint64_t *field, unsigned n)
+{
+    as_trace_put(&writer, kind, zero_tick + (uint64_t)at_s * S, field, n);
+}
+
+static void define_rank(const char *directory, uint32_t rank)
+{
+    const uint64_t world[] = {rank, 2, 0}, comm[] = {WORLD, 99, 2, rank, 0}, member[] = {0, 1};
+    const uint64_t name[] = {MPI_BARRIER_NAME, AS_TRACE_OF_MPI_COLLECTIVE};
+    open_stream(directory, 100 + rank, 0, 0);
+    assert_true(
+        as_trace_put_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), name, 2, "MPI_Barrier"));
+    as_trace_put(&writer, AS_TRACE_WORLD, 0, world, 3);
+    assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, 0, comm, 5, member, 2));
+    close_stream();
+}
+
+/* Its part of the region, whose end it came to at `came_s`; the first thread opens and ends it. */
+static void put_region(uint64_t index, int64_t begin_s, int64_t came_s, int64_t end_s)
+{
+    const uint64_t region[] = {REGION, 2, 0x1000}, task[] = {REGION, index, 2};
+    if (index == 0)
+        put(AS_TRACE_PARALLEL, begin_s, region, 3);
+    put(AS_TRACE_IMPLICIT, begin_s, task, 3);
+    put(AS_TRACE_IMPLICIT_END, came_s, task, 2);
+    if (index == 0) /* a little later than who comes last */
+        as_trace_put(&writer, AS_TRACE_PARALLEL_END, zero_tick + (uint64_t)end_s * S + 1000, region,
+                     1);
+}
+
+static void put_barrier(int64_t enter_s, int64_t leave_s)
+{
+    const uint64_t name = MPI_BARRIER_NAME;
+    const uint64_t collective[] = {WORLD, 0, as_trace_zigzag(-1), 0, 0, 0};
+    put(AS_TRACE_ENTER, enter_s, &name, 1);
+    put(AS_TRACE_COLLECTIVE, leave_s, collective, 6);
+    put(AS_TRACE_LEAVE, leave_s, &name, 1);
+}
+
+static void put_end(void)
+{
+    const uint64_t event[] = {0, 0};
+    put(AS_TRACE_EVENT, 10, event, 2);
+}
+
+static void make_trace(const char *directory)
+{
+    zero_tick = 0;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        const int64_t begin_s = rank ? 3 : 2, end_s = rank ? 7 : 6;
+        define_rank(directory, rank);
+        open_stream(directory, 100 + rank, 100 + rank, 0);
+        put_region(0, begin_s, rank ? 7 : 5, end_s);
+        put_barrier(rank ? 9 : 7, 9);
+        put_end();
+        close_stream();
+        open_stream(directory, 100 + rank, 200 + rank, 100 + rank);
+        put_region(1, begin_s, 6, end_s);
+        put_end();
+        close_stream();
+    }
+}
+
+/* ---- Reading it back ------------------------------------------------------------------------- */
+
+/* Streams begin some microseconds after each other. */
+static void assert_near(struct assay_experiment *e, double want, const char *sql)
+{
+    const double is = real_of(e, sql);
+    if (!(fabs(is - want) <= 0.002 * fabs(want) + 0.001))
+        fail_msg("%s: %g, not %g", sql, is, want);
+}
+
+static struct assay_experiment *traced(const struct place *place)
+{
+    struct assay_experiment *e;
+    const struct assay_row_run row = {.kind = "trace", .command = "made up", .state = "complete"};
+    char directory[200];
+    int64_t run;
+    fine(assay_experiment_create(place->exp, 0, &e, err));
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_run(e, &row, &run, err));
+    fine(assay_experiment_commit(e, err));
+    fine(assay_experiment_run_directory(e, run, directory, sizeof directory - 8, err));
+    strcat(directory, "/trace");
+    assert_int_equal(mkdir(directory, 0777), 0);
+    make_trace(directory);
+    fine(assay_analytics_run(e, run, run, err));
+    return e;
+}
+
+static void assert_share(struct assay_experiment *e, const char *name, double want)
+{
+    char sql[200];
+    snprintf(
+        sql, sizeof sql,
+        "SELECT value / 100 FROM v_values WHERE object_kind = 'run' AND metric = 'trace_%s_pct'",
+        name);
+    assert_near(e, want, sql);
+}
+
+static void test_efficiency(void **state)
+{
+    struct assay_experiment *e = traced(*state);
+    assert_share(e, "parallel_efficiency", 0.6);
+    assert_share(e, "load_balance", 0.6);
+    assert_share(e, "communication_efficiency", 1);
+    assert_share(e, "mpi_parallel_efficiency", 0.9);
+    assert_share(e, "mpi_load_balance", 0.9);
+    assert_share(e, "mpi_communication_efficiency", 1);
+    assert_share(e, "openmp_parallel_efficiency", 2. / 3);
+    assert_share(e, "openmp_load_balance", 2. / 3);
+    assert_share(e, "openmp_communication_efficiency", 1);
+    assert_share(e, "process_load_balance", 0.9);
+    assert_share(e, "thread_efficiency", 0.7);
+    assert_share(e, "openmp_region_efficiency", 0.95);
+    assert_share(e, "serial_region_efficiency", 0.75);
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_states(void **state)
+{
+    struct assay_experiment *e = traced(*state);
+    static const struct {
+        const char *location, *name;
+        double time_s;
+    } want[] = {{"rank 0", "computing", 7},
+                {"rank 0", "mpi", 2},
+                {"rank 0", "openmp", 1},
+                {"rank 0, thread 1", "computing", 4},
+                {"rank 0, thread 1", "idle", 6},
+                {"rank 1", "computing", 10},
+                {"rank 1, thread 1", "computing", 3},
+                {"rank 1, thread 1", "openmp", 1},
+                {"rank 1, thread 1", "idle", 6}};
+    char sql[300];
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT sum(time_s) FROM v_trace_states WHERE location = '%s' AND name = '%s'",
+                 want[i].location, want[i].name);
+        assert_near(e, want[i].time_s, sql);
+        /* The same of the time line, where what is waited for is a state of its own. */
+        snprintf(sql, sizeof sql,
+                 "SELECT sum(j.value * t.bin_s / 1000) FROM v_trace_timeline t, json_each(t.bins) j"
+                 " WHERE location = '%s' AND (name = '%s' OR name = 'waiting' AND '%s' IN"
+                 " ('mpi', 'openmp') AND location <> 'rank 0')",
+                 want[i].location, want[i].name, want[i].name);
+        if (strcmp(want[i].location, "rank 0") != 0 || strcmp(want[i].name, "computing") == 0)
+            assert_near(e, want[i].time_s, sql);
+    }
+    assert_near(e, 3,
+                "SELECT sum(j.value * t.bin_s / 1000) FROM v_trace_timeline t,"
+                " json_each(t.bins) j WHERE location = 'rank 0' AND name = 'waiting'");
+    assert_near(e, 10,
+                "SELECT elapsed_s FROM v_traces WHERE bin_n * bin_s >= elapsed_s"
+                " AND (bin_n - 1) * bin_s < elapsed_s AND bin_n BETWEEN 100 AND 240");
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_waits_and_path(void **state)
+{
+    struct assay_experiment *e = traced(*state);
+    assert_near(e, 2,
+                "SELECT time_s FROM v_trace_waits WHERE location = 'rank 0'"
+                " AND kind = 'wait_at_barrier' AND routine = 'MPI_Barrier' AND n = 1");
+    assert_near(e, 1,
+                "SELECT time_s FROM v_trace_waits WHERE location = 'rank 0'"
+                " AND kind = 'wait_at_omp_barrier'");
+    assert_near(e, 1,
+                "SELECT time_s FROM v_trace_waits WHERE location = 'rank 1, thread 1'"
+                " AND kind = 'wait_at_omp_barrier'");
+    assert_near(e, 2,
+                "SELECT total_s FROM v_trace_late WHERE location = 'rank 1'"
+                " AND routine = 'MPI_Barrier'");
+    assert_near(e, 2,
+                "SELECT elapsed_s FROM v_trace_late WHERE location = 'rank 1'"
+                " AND routine = 'MPI_Barrier'");
+    /* At the end of its region its worker waits for it, and at MPI_Barrier rank 0. */
+    assert_near(e, 3, "SELECT late_s FROM v_trace_locations WHERE location = 'rank 1'");
+    assert_near(e, 3, "SELECT waiting_s FROM v_trace_locations WHERE location = 'rank 0'");
+    assert_near(e, 1, "SELECT path_s FROM v_trace_locations WHERE location = 'rank 0'");
+    assert_near(e, 9, "SELECT path_s FROM v_trace_locations WHERE location = 'rank 1'");
+    assert_near(e, 10, "SELECT sum(path_s) FROM v_trace_locations");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Made again, it is the same and there once. */
+static void test_again(void **state)
+{
+    struct assay_experiment *e = traced(*state);
+    fine(assay_analytics_run(e, 1, 1, err));
+    assert_near(e, 1, "SELECT count(*) FROM trace");
+    assert_near(e, 4, "SELECT count(*) FROM trace_location");
+    assert_near(e, 14, "SELECT count(*) FROM v_values WHERE metric GLOB 'trace_*'");
+    struct assay_error none = {0};
+    assert_int_equal(assay_analytics_run(e, 1, 2, &none), ASSAY_ERR_NOT_FOUND);
+    assert_near(e, 4, "SELECT count(*) FROM trace_location");
+    fine(assay_experiment_close(&e, err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        place_test(test_efficiency),
+        place_test(test_states),
+        place_test(test_waits_and_path),
+        place_test(test_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace says, as doc/report-data.md describes the member `parallel` of the document.
+
+export interface TraceFacts {
+    /** The run that was traced: the report's, or another one of the same command. */
+    traced_run_id: number;
+    elapsed_s: number;
+    bin_s: number;
+    bin_n: number;
+    location_n: number;
+    rank_n: number;
+    events_n: number;
+    lost_n: number;
+    damaged_n: number;
+    matched_n: number;
+    sends_n: number;
+    receives_n: number;
+    unmet_n: number;
+    waited_s: number;
+    record_ns: number | null;
+    cost_s: number;
+    cost_most_s: number;
+}
+
+/** A thread; `number` is what the lists below name it by. */
+export interface TraceLocation {
+    number: number;
+    location: string;
+    rank: number | null;
+    thread: number;
+    begin_s: number;
+    end_s: number;
+    waiting_s: number;
+    late_s: number;
+    path_s: number;
+}
+
+export interface TraceState {
+    number: number;
+    name: string;
+    title: string;
+    time_s: number;
+}
+
+/** Thousandths of each bin in a state, as JSON. */
+export interface TraceBins {
+    number: number;
+    name: string;
+    title: string;
+    bins: string;
+}
+
+interface TraceSite {
+    routine: string | null;
+    function: string | null;
+    source_file: string | null;
+    line: number | null;
+}
+
+export interface TraceWait extends TraceSite {
+    kind: string;
+    title: string;
+    n: number;
+    time_s: number;
+    longest_s: number;
+    /** Who waited longest. */
+    location: string;
+    location_n: number;
+}
+
+export interface TraceLate extends TraceSite {
+    number: number;
+    location: string;
+    n: number;
+    direct_s: number;
+    total_s: number;
+    longest_s: number;
+    elapsed_s: number;
+}
+
+export interface TraceMessages {
+    from: number;
+    to: number;
+    n: number;
+    size_b: number;
+}
+
+export interface TraceSizes {
+    from_b: number;
+    below_b: number;
+    n: number;
+    size_b: number;
+    wait_s: number;
+}
+
+export interface Parallel {
+    trace: TraceFacts;
+    locations: TraceLocation[];
+    states: TraceState[];
+    timeline: TraceBins[];
+    waits: TraceWait[];
+    late: TraceLate[];
+    messages: TraceMessages[];
+    sizes: TraceSizes[];
+}
+
+export const PATH = 'critical_path';
+
+export interface Lane {
+    location: TraceLocation;
+    /** Of each state, in its order: thousandths of each bin. */
+    states: { name: string; title: string; bins: readonly number[] }[];
+    path: readonly number[];
+}
+
+export function lanesOf(parallel: Parallel): Lane[] {
+    const lanes = new Map<number, Lane>(
+        parallel.locations.map(location => [location.number, { location, states: [], path: [] }]),
+    );
+    for (const { number, name, title, bins } of parallel.timeline) {
+        const lane = lanes.get(number);
+        const values = JSON.parse(bins) as number[];
+        if (!lane) continue;
+        if (name === PATH) lane.path = values;
+        else lane.states.push({ name, title, bins: values });
+    }
+    return [...lanes.values()];
+}
+
+/** "solve, solve.c:120": where a call is made, as far as it is known. */
+export function placeOf(site: TraceSite): string | null {
+    const file = site.source_file?.replace(/^.*\//, '');
+    const at = file ? `${file}:${site.line ?? '?'}` : null;
+    return [site.function, at].filter(Boolean).join(', ') || null;
+}
+
+/** From one rank to another; those that sent each other nothing have no entry. */
+export function matrixOf(messages: readonly TraceMessages[], of: 'n' | 'size_b') {
+    const ranks = [...new Set(messages.flatMap(one => [one.from, one.to]))].sort((a, b) => a - b);
+    const place = new Map(ranks.map((rank, i) => [rank, i]));
+    const values = new Float64Array(ranks.length * ranks.length);
+    let most = 0;
+    for (const one of messages) {
+        const at = place.get(one.from)! * ranks.length + place.get(one.to)!;
+        values[at] = values[at]! + one[of];
+        most = Math.max(most, values[at]!);
+    }
+    return { ranks, values, most };
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the run worked in parallel, from its trace.
+
+import { useMemo } from 'preact/hooks';
+import { Chart, type Series } from '../chart/Chart';
+import { useReport } from '../context';
+import type { Parallel as Data, TraceSizes } from '../data/parallel';
+import { bytes, counted, integer, percent, seconds } from '../format';
+import { Grid } from '../grid/Grid';
+import { Empty, Facts, PageHead, Panel } from '../parts/parts';
+import { Efficiency } from './Efficiency';
+import { TraceMatrix } from './TraceMatrix';
+import { TraceTimeline } from './TraceTimeline';
+import { lateRows, sizeName, threadRows, waitRows } from './trace_tables';
+
+const GROUP = 'efficiency';
+
+export function Parallel() {
+    const { parallel, run_id } = useReport().doc;
+    if (!parallel)
+        return (
+            <>
+                <PageHead title="Parallel" />
+                <Empty>This run was not traced: assay run --trace, or assay trace.</Empty>
+            </>
+        );
+    return <Known data={parallel} runId={run_id} />;
+}
+
+function factsOf({ trace }: Data): [string, string][] {
+    const cost =
+        trace.record_ns === null
+            ? 'not known'
+            : `${percent((100 * trace.cost_most_s) / trace.elapsed_s)} of the thread with most ` +
+              `(computed: ${trace.record_ns.toFixed(0)} ns an event on this machine)`;
+    const lost = trace.lost_n + trace.damaged_n;
+    const lonely = trace.sends_n + trace.receives_n + trace.unmet_n;
+    return [
+        ['Elapsed', seconds(trace.elapsed_s)],
+        ['Threads', integer(trace.location_n)],
+        ['Ranks', trace.rank_n ? integer(trace.rank_n) : ''],
+        ['Events', integer(trace.events_n)],
+        ['Cost of tracing', cost],
+        ['Messages matched', trace.matched_n ? integer(trace.matched_n) : ''],
+        ['Without a partner', lonely ? integer(lonely) : ''],
+        ['Lost or damaged', lost ? integer(lost) : ''],
+    ];
+}
+
+function Known({ data, runId }: { data: Data; runId: number }) {
+    const { doc } = useReport();
+    const metrics = doc.metrics.filter(metric => metric.group === GROUP);
+    const threads = useMemo(() => threadRows(data), [data]);
+    const waits = useMemo(() => waitRows(data), [data]);
+    const late = useMemo(() => lateRows(data), [data]);
+    const { trace, locations } = data;
+    return (
+        <>
+            <PageHead
+                title="Parallel"
+                note={
+                    trace.traced_run_id === runId
+                        ? 'Who did what when, and who waited for whom.'
+                        : `Who did what when, and who waited for whom: of run ` +
+                          `${trace.traced_run_id}, the same command with a trace.`
+                }
+            />
+            <Panel title="The trace">
+                <Facts facts={factsOf(data)} />
+            </Panel>
+            {metrics.length > 0 && (
+                <Panel
+                    title="Efficiency"
+                    note="Useful is what is neither communication nor waiting nor having no work."
+                >
+                    <Efficiency metrics={metrics} />
+                </Panel>
+            )}
+            <Panel
+                title="Over time"
+                note={
+                    locations.length < trace.location_n
+                        ? `The first ${locations.length} of ${integer(trace.location_n)} threads.`
+                        : undefined
+                }
+            >
+                <TraceTimeline parallel={data} />
+            </Panel>
+            <Panel title="Seconds of each">
+                <Grid rows={threads} name="traced" label="Seconds of each thread" sort={null} />
+            </Panel>
+            <Panel title="Waiting" note="By kind and call, of all threads together.">
+                {data.waits.length ? (
+                    <Grid rows={waits} name="waiting" label="Wait states" sort="time_s" />
+                ) : (
+                    <Empty>Nobody waited for anybody.</Empty>
+                )}
+            </Panel>
+            {data.late.length > 0 && (
+                <Panel
+                    title="Who makes others wait"
+                    note={
+                        'Costs go to the first cause: who was late because it waited itself hands ' +
+                        'them on. Elapsed bounds what the run gains if that one comes in time.'
+                    }
+                >
+                    <Grid rows={late} name="late" label="Who is late" sort="total_s" />
+                </Panel>
+            )}
+            {data.messages.length > 0 && (
+                <Panel title="Who sends to whom">
+                    <TraceMatrix messages={data.messages} />
+                </Panel>
+            )}
+            {data.sizes.length > 0 && <Sizes sizes={data.sizes} />}
+        </>
+    );
+}
+
+function Sizes({ sizes }: { sizes: TraceSizes[] }) {
+    const series = useMemo<Series[]>(
+        () => [{ label: 'messages', values: sizes.map(one => one.n), kind: 'bars' }],
+        [sizes],
+    );
+    const x = useMemo(() => sizes.map((_, i) => i), [sizes]);
+    return (
+        <Panel title="Sizes of messages">
+            <Chart
+                label={`Messages of ${counted(sizes.length, 'size')}`}
+                xLabel="bytes, from"
+                yLabel="messages"
+                x={x}
+                series={series}
+                height={200}
+                legend={false}
+                format={integer}
+                xFormat={at => (sizes[at] ? sizeName(sizes[at]) : '')}
+                xTicks={at => (sizes[at] ? bytes(sizes[at].from_b) : '')}
+            />
+            <table class="plain">
+                <thead>
+                    <tr>
+                        <th scope="col">Size</th>
+                        <th scope="col" class="number">
+                            Messages
+                        </th>
+                        <th scope="col" class="number">
+                            Together
+                        </th>
+                        <th scope="col" class="number">
+                            Receivers waited
+                        </th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {sizes.map(one => (
+                        <tr key={one.from_b}>
+                            <th scope="row">{sizeName(one)}</th>
+                            <td class="number">{integer(one.n)}</td>
+                            <td class="number">{bytes(one.size_b)}</td>
+                            <td class="number">{seconds(one.wait_s)}</td>
+                        </tr>
+                    ))}
+                </tbody>
+            </table>
+        </Panel>
+    );
+}

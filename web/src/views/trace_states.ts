@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Colours of what threads do. States that the page does not know have one of the others.
+
+const COLOURS: Record<string, string> = {
+    computing: '--category-4',
+    mpi: '--category-0',
+    openmp: '--category-5',
+    threads: '--category-6',
+    files: '--category-7',
+    idle: '--dim',
+    waiting: '--category-1',
+};
+const OTHERS = ['--category-2', '--category-10', '--category-12', '--category-15', '--category-3'];
+
+/** The CSS variable of a state; `others` are the names that are not known, in their order. */
+export function stateColour(name: string, others: readonly string[]): string {
+    const known = COLOURS[name];
+    if (known) return known;
+    return OTHERS[Math.max(0, others.indexOf(name)) % OTHERS.length]!;
+}
+
+export const isKnownState = (name: string): boolean => name in COLOURS;

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of the page Parallel, made of what the trace says.
+
+import { type Parallel, type TraceSizes, placeOf } from '../data/parallel';
+import { bytes } from '../format';
+import type { ViewRows } from '../grid/rows';
+import { type MadeColumn, madeView, textColumn } from './table';
+
+function secondsColumn(
+    name: string,
+    title: string,
+    meaning: string,
+    values: (number | null)[],
+    more: Partial<MadeColumn> = {},
+): MadeColumn {
+    return {
+        name,
+        title,
+        meaning,
+        values,
+        kind: 'number',
+        unit: 's',
+        digits: 3,
+        shown: true,
+        group: 'time',
+        origin: 'measured',
+        ...more,
+    };
+}
+
+function countColumn(name: string, title: string, meaning: string, values: number[]): MadeColumn {
+    return {
+        name,
+        title,
+        meaning,
+        values,
+        kind: 'integer',
+        unit: '1',
+        shown: true,
+        group: 'count',
+    };
+}
+
+/** Seconds of each thread: a column a state, whichever there are. */
+export function threadRows({ locations, states }: Parallel): ViewRows {
+    const titles = new Map(states.map(one => [one.name, one.title]));
+    const time = new Map(states.map(one => [`${one.number} ${one.name}`, one.time_s]));
+    return madeView(
+        'traced',
+        'Threads',
+        [
+            textColumn(
+                'who',
+                'Who',
+                locations.map(one => one.location),
+            ),
+            ...[...titles].map(([name, title]) =>
+                secondsColumn(
+                    `${name}_s`,
+                    title,
+                    `Time in this state: ${title}, waiting in it included.`,
+                    locations.map(one => time.get(`${one.number} ${name}`) ?? 0),
+                ),
+            ),
+            secondsColumn(
+                'waiting_s',
+                'waiting',
+                'Of that in wait states; what overlaps counts once.',
+                locations.map(one => one.waiting_s),
+                { bar: true },
+            ),
+            secondsColumn(
+                'late_s',
+                'makes others wait',
+                'While anybody waited for it.',
+                locations.map(one => one.late_s),
+                { bar: true },
+            ),
+            secondsColumn(
+                'path_s',
+                'critical path',
+                'Its part of the critical path.',
+                locations.map(one => one.path_s),
+                { bar: true },
+            ),
+        ],
+        'number',
+    );
+}
+
+export function waitRows({ waits }: Parallel): ViewRows {
+    return madeView(
+        'waiting',
+        'Waiting',
+        [
+            textColumn(
+                'title',
+                'Wait state',
+                waits.map(one => one.title),
+            ),
+            textColumn(
+                'routine',
+                'In',
+                waits.map(one => one.routine),
+                'code',
+            ),
+            textColumn('place', 'Called at', waits.map(placeOf), 'code'),
+            secondsColumn(
+                'time_s',
+                'Time',
+                'Of all threads together.',
+                waits.map(one => one.time_s),
+                { bar: true },
+            ),
+            secondsColumn(
+                'longest_s',
+                'Longest',
+                'Of one wait.',
+                waits.map(one => one.longest_s),
+            ),
+            countColumn(
+                'n',
+                'Times',
+                'Waits.',
+                waits.map(one => one.n),
+            ),
+            countColumn(
+                'location_n',
+                'Threads',
+                'That waited so.',
+                waits.map(one => one.location_n),
+            ),
+            textColumn(
+                'location',
+                'Most of it',
+                waits.map(one => one.location),
+            ),
+        ],
+        'time_s',
+    );
+}
+
+export function lateRows({ late }: Parallel): ViewRows {
+    return madeView(
+        'late',
+        'Who is late',
+        [
+            textColumn(
+                'who',
+                'Who',
+                late.map(one => one.location),
+            ),
+            textColumn(
+                'routine',
+                'To',
+                late.map(one => one.routine),
+                'code',
+            ),
+            textColumn('place', 'Called at', late.map(placeOf), 'code'),
+            secondsColumn(
+                'total_s',
+                'Costs',
+                'Waiting that it explains: for it, and for those that it made late.',
+                late.map(one => one.total_s),
+                { bar: true },
+            ),
+            secondsColumn(
+                'direct_s',
+                'Directly',
+                'Waiting for it.',
+                late.map(one => one.direct_s),
+            ),
+            secondsColumn(
+                'elapsed_s',
+                'Elapsed',
+                'Time in which anybody waited for it: what the run gains at most.',
+                late.map(one => one.elapsed_s),
+            ),
+            countColumn(
+                'n',
+                'Waits',
+                'Of others for it.',
+                late.map(one => one.n),
+            ),
+        ],
+        'total_s',
+    );
+}
+
+export function sizeName({ from_b, below_b }: TraceSizes): string {
+    if (below_b - from_b === 1) return bytes(from_b);
+    return `${bytes(from_b)} to ${bytes(below_b - 1)}`;
+}
