@@ -121,8 +121,7 @@ static void note_shares(struct as_table *table, struct as_str *text,
         as_str_appendf(text, "%u processes: the one with most time has %.2f times the mean",
                        loop->processes, loop->imbalance_processes);
     if (loop->processes > 1 && loop->threads > loop->processes)
-        as_str_appendf(text, "; a thread of its process up to %.2f times",
-                       loop->imbalance_within);
+        as_str_appendf(text, "; a thread of its process up to %.2f times", loop->imbalance_within);
     as_table_note(table, as_str_z(text));
 }
 
