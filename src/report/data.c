@@ -82,6 +82,7 @@ int as_data_rows(struct as_document *document, const char *key, const char *sql,
 {
     struct as_json *json = &document->json;
     struct assay_rows *rows;
+    bool is_there = false;
     int more;
 
     AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
@@ -93,9 +94,12 @@ int as_data_rows(struct as_document *document, const char *key, const char *sql,
         as_json_object_begin(json);
         as_data_row(json, rows);
         as_json_object_end(json);
+        is_there = true;
         if (is_one)
             break;
     }
+    if (is_one && more > 0 && !is_there) /* what is written is lost, the key has a value */
+        as_json_null(json);
     if (is_one && more == 0)
         more = as_error_set(err, ASSAY_ERR_CORRUPT,
                             "%s: damaged: nothing is said of '%s'; restore a copy",
