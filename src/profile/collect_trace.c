@@ -72,10 +72,8 @@ static const struct {
     uint32_t group;
     const char *library;
 } libraries[] = {
-    {AS_TRACER_MPI, "libassay-mpi.so"},
-    {AS_TRACER_OPENMP, "libassay-openmp.so"},
-    {AS_TRACER_PTHREAD, "libassay-pthread.so"},
-    {AS_TRACER_IO, "libassay-io.so"},
+    {AS_TRACER_MPI, "libassay-mpi.so"},         {AS_TRACER_OPENMP, "libassay-openmp.so"},
+    {AS_TRACER_PTHREAD, "libassay-pthread.so"}, {AS_TRACER_IO, "libassay-io.so"},
     {AS_TRACER_MEMORY, "libassay-memory.so"},
 };
 

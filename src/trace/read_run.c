@@ -306,10 +306,10 @@ static int read_directory(struct as_trace *trace, DIR *dir, struct assay_error *
             qsort(p->thread.at, p->thread.n, sizeof *p->thread.at, by_beginning);
     }
     share_all_clocks(trace);
-    leave_out_launchers(trace);
     if (trace->process.n > 1)
         qsort(trace->process.at, trace->process.n, sizeof *trace->process.at, by_rank);
-    as_trace_relate(trace);
+    as_trace_relate(trace); /* any process of a machine knows of its clock */
+    leave_out_launchers(trace);
     return 0;
 }
 
