@@ -11,12 +11,12 @@ static const char *const runtimes[] = {
     "libpmix",  "libpsm",   "libucm",    "libucp",  "libucs",  "libuct", "libibverbs"};
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE /* <dlfcn.h> has it */
-extern __typeof__(_dl_find_object) _dl_find_object __attribute__((weak));
+#pragma weak _dl_find_object
 
 static const char *file_of(const void *address)
 {
     struct dl_find_object found;
-    if (!&_dl_find_object || _dl_find_object((void *)address, &found) != 0 || !found.dlfo_link_map)
+    if (!_dl_find_object || _dl_find_object((void *)address, &found) != 0 || !found.dlfo_link_map)
         return "";
     return found.dlfo_link_map->l_name ? found.dlfo_link_map->l_name : "";
 }
