@@ -201,9 +201,8 @@ static void put_gathering(struct as_otf2_taking *t, int64_t ns, int64_t comm, in
 
 static int64_t root_of(uint32_t root)
 {
-    return root == OTF2_COLLECTIVE_ROOT_NONE || root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP
-               ? AS_TRACE_NO_ROOT
-               : (int64_t)root;
+    /* The largest numbers say what is no rank: nobody, each, a group. */
+    return root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP ? AS_TRACE_NO_ROOT : (int64_t)root;
 }
 
 static OTF2_CallbackCode take_collective(EVENT_HEAD, OTF2_CollectiveOp op, OTF2_CommRef comm,

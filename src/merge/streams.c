@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "merge/internal.h"
+#include "trace/read.h"
 
 #define TRACE_DIRECTORY "trace"
 
@@ -26,10 +27,7 @@ struct stream_name {
 
 static bool parse_stream(const char *name, struct stream_name *out)
 {
-    int n = 0;
-    return sscanf(name, "stream.%" SCNu32 ".%" SCNu64 ".%" SCNu32 "%n", &out->pid, &out->time,
-                  &out->tid, &n) == 3 &&
-           n > 0 && name[n] == 0;
+    return as_trace_name_parse(name, &out->pid, &out->time, &out->tid);
 }
 
 static void append_stream(const struct stream_name *name, uint64_t later, struct as_str *out)

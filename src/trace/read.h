@@ -176,6 +176,9 @@ void as_trace_relate(struct as_trace *trace);
 int as_trace_open(const char *directory, struct as_trace *out, struct assay_error *err);
 void as_trace_close(struct as_trace *trace);
 
+/* Parts of the name of a stream's file, "stream.PID.TIME.TID"; false: it is none. */
+bool as_trace_name_parse(const char *name, uint32_t *pid, uint64_t *time_ns, uint32_t *tid);
+
 /* What ENTER and the like name; text "?" where nobody said. */
 struct as_trace_name as_trace_name_of(const struct as_trace_process *process, int64_t number);
 /* Where an address of CALLERS lies, and what it is in that file. NULL: nobody said. */

@@ -154,8 +154,7 @@ static bool parse_part(const char **at, char behind, uint64_t most, uint64_t *ou
     return true;
 }
 
-/* "stream.PID.TIME.TID" */
-static bool parse_name(const char *name, uint32_t *pid, uint64_t *time_ns, uint32_t *tid)
+bool as_trace_name_parse(const char *name, uint32_t *pid, uint64_t *time_ns, uint32_t *tid)
 {
     static const char prefix[] = AS_TRACE_PREFIX ".";
     const char *at = name + sizeof prefix - 1;
@@ -188,7 +187,7 @@ static int add_stream(struct as_trace *trace, int directory, const char *name,
     struct as_trace_stream *stream;
     uint32_t pid, tid;
     uint64_t begun_ns;
-    if (!parse_name(name, &pid, &begun_ns, &tid))
+    if (!as_trace_name_parse(name, &pid, &begun_ns, &tid))
         return 0;
     const int rc = as_trace_stream_open(directory, name, &stream, err);
     if (rc == ASSAY_ERR_NOMEM)
