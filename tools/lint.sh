@@ -73,7 +73,7 @@ alone() { # HEADER COMPILER OPTION...: the header is the first thing a source in
     printf '#include "%s"\ntypedef int alone;\n' "$1" >build-lint-gcc.header
     shift
     # shellcheck disable=SC2046 # options, each a word
-    "$@" $(pkg-config --cflags lua5.4) - <build-lint-gcc.header -Wall -Wextra -Werror \
+    "$@" $(pkg-config --cflags lua5.4 mpich) - <build-lint-gcc.header -Wall -Wextra -Werror \
         -Iinclude -Isrc -I. -Ibuild-lint-gcc/include -Ibuild-lint-gcc/src -fsyntax-only
     compiled=$?
     rm -f build-lint-gcc.header
