@@ -124,24 +124,25 @@ static OTF2_CallbackCode take_isend(EVENT_HEAD, uint32_t receiver, OTF2_CommRef 
     return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode put_request(struct as_otf2_taking *t, OTF2_TimeStamp time,
+                                     enum as_trace_kind kind, uint64_t request)
+{
+    int64_t ns;
+    if (begin_event(t, time, &ns))
+        put_fields(t, kind, ns, request_of(request), 0, 0, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode take_done(EVENT_HEAD, uint64_t request)
 {
-    struct as_otf2_taking *t = user;
-    int64_t ns;
     UNUSED_HEAD;
-    if (begin_event(t, time, &ns))
-        put_fields(t, AS_TRACE_DONE, ns, request_of(request), 0, 0, 0, 0);
-    return OTF2_CALLBACK_SUCCESS;
+    return put_request(user, time, AS_TRACE_DONE, request);
 }
 
 static OTF2_CallbackCode take_cancelled(EVENT_HEAD, uint64_t request)
 {
-    struct as_otf2_taking *t = user;
-    int64_t ns;
     UNUSED_HEAD;
-    if (begin_event(t, time, &ns))
-        put_fields(t, AS_TRACE_CANCELLED, ns, request_of(request), 0, 0, 0, 0);
-    return OTF2_CALLBACK_SUCCESS;
+    return put_request(user, time, AS_TRACE_CANCELLED, request);
 }
 
 /* One that is never done asks for anything, of the world. */
