@@ -21,8 +21,11 @@ enum { GROUPS = 64, OPCACHE_POINTS = 44, OPCACHE_LEAST = 512, OPCACHE_MOST = 122
  * four lines of six or three of eight. */
 #define SLOTS_OF_INSN 1.125
 
-static const uint8_t nop3[] = {0x0f, 0x1f, 0x00};
-static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00};
+/* What fills slots: nops of three and five bytes, or a zero idiom (xor eax,eax, with prefixes that
+ * say nothing) where a nop has no slot of its own. */
+static const uint8_t nop3[] = {0x0f, 0x1f, 0x00}, idle3[] = {0x3e, 0x31, 0xc0};
+static const uint8_t nop5[] = {0x0f, 0x1f, 0x44, 0x00, 0x00},
+                     idle5[] = {0x3e, 0x3e, 0x3e, 0x31, 0xc0};
 
 struct front_end_run {
     struct as_kernel kernel;
@@ -105,8 +108,8 @@ static const struct fused_pair pairs[] = {
     {"fuse.and", "and r%u,rsi", NULL, 0x74, 2},       {"fuse.or", "or r%u,rsi", NULL, 0x74, 3},
     {"fuse_move", "mov r%u,rsi", "add r%u,rsi", 0, 0}};
 
-static void write_pair(struct as_assembly *a, const struct fused_pair *pair, unsigned i,
-                       unsigned nops)
+static void write_pair(const struct as_parameter_work *w, struct as_assembly *a,
+                       const struct fused_pair *pair, unsigned i)
 {
     const uint8_t branch[] = {pair->condition, 0};
     const char *const text[] = {pair->first, pair->second};
@@ -125,8 +128,8 @@ static void write_pair(struct as_assembly *a, const struct fused_pair *pair, uns
                      reg + 2);
         as_assembly_line(a, "%s", reg ? line : text[k]);
     }
-    for (unsigned k = 0; k < nops; k++)
-        as_assembly_bytes(a, nop5, sizeof nop5, "nop");
+    for (unsigned k = 0; k < w->width - 2; k++)
+        as_assembly_bytes(a, w->nops_fuse ? idle5 : nop5, sizeof nop5, "nop");
 }
 
 /* Cycles of a pair among as many nops as fill a cycle with it. */
@@ -139,7 +142,7 @@ static int pair_cycles(struct as_parameter_work *w, struct as_assembly *a,
         as_assembly_line(a, "mov r%u,0x7fffffffffffffff", 8 + i);
     const size_t label = as_assembly_label(a);
     for (unsigned i = 0; i < GROUPS; i++)
-        write_pair(a, pair, i, w->width - 2);
+        write_pair(w, a, pair, i);
     return measure_loop(w, a, label, 40, cycles, err);
 }
 
@@ -215,7 +218,7 @@ static int opcache_point(struct as_parameter_work *w, struct as_assembly *a, siz
     a->n = 0;
     const size_t label = as_assembly_label(a);
     for (size_t i = 0; i < insns; i++)
-        as_assembly_bytes(a, nop3, sizeof nop3, "nop");
+        as_assembly_bytes(a, w->nops_fuse ? idle3 : nop3, sizeof nop3, "nop");
     return measure_loop(w, a, label, insns < 2048 ? 24 : 8, cycles, err);
 }
 

@@ -37,20 +37,33 @@ static int kernel_cycles_once(struct as_table_work *w, const struct as_mixture *
 
 /* Nops of some lengths come slower than others, by how full the lines of decoded instructions are:
  * 5.36 a cycle of three bytes and 5.81 of five on Emerald Rapids, whose width is six. */
+static int slots_once(struct as_table_work *w, bool *better, struct assay_error *err)
+{
+    struct as_mixture alone = {.probe = AS_PROBE_SLOTS, .repeats = 1};
+    const double before = w->rates.cycles[AS_PROBE_SLOTS];
+    double cycles;
+
+    for (alone.nop = 0; alone.nop < AS_MIXTURE_IDLE; alone.nop++) {
+        AS_TRY(kernel_cycles_once(w, &alone, &cycles, err));
+        as_probe_slots_note(&w->rates, alone.nop >= AS_MIXTURE_NOPS, cycles);
+    }
+    *better |= fabs(w->rates.cycles[AS_PROBE_SLOTS] - before) > 0.005 * before;
+    return 0;
+}
+
 static int probe_once(struct as_table_work *w, enum as_saturated probe, bool *better,
                       struct assay_error *err)
 {
-    struct as_mixture alone = {.probe = probe, .repeats = 1};
-    const unsigned kinds = probe == AS_PROBE_SLOTS ? AS_MIXTURE_NOPS : 1;
+    const struct as_mixture alone = {.probe = probe, .repeats = 1};
     double *best = &w->rates.cycles[probe], cycles;
 
-    for (alone.nop = 0; alone.nop < kinds; alone.nop++) {
-        AS_TRY(kernel_cycles_once(w, &alone, &cycles, err));
-        if (cycles <= 0 || (*best > 0 && cycles >= *best))
-            continue;
-        *better |= *best == 0 || cycles < 0.995 * *best;
-        *best = cycles;
-    }
+    if (probe == AS_PROBE_SLOTS)
+        return slots_once(w, better, err);
+    AS_TRY(kernel_cycles_once(w, &alone, &cycles, err));
+    if (cycles <= 0 || (*best > 0 && cycles >= *best))
+        return 0;
+    *better |= *best == 0 || cycles < 0.995 * *best;
+    *best = cycles;
     return 0;
 }
 
@@ -165,6 +178,7 @@ static int measure_parameters(struct as_table_work *w, struct assay_error *err)
                                      .host = w->host,
                                      .stop = w->options->stop,
                                      .width = as_probe_ports(&w->rates, AS_PROBE_SLOTS),
+                                     .nops_fuse = w->rates.nops_fuse,
                                      .list = &w->parameters};
     w->load_fp = known_parameter(w->host, ASSAY_UARCH_load_fp, 6); /* of most */
     struct as_parameter *width = as_parameter_add(&w->parameters, "dispatch_width", "slots");

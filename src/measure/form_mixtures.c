@@ -123,13 +123,15 @@ static int measure_mixture(struct as_table_work *w, const struct as_mixture *m, 
                            struct assay_error *err)
 {
     struct as_mixture with = *m;
+    unsigned first, end;
 
     if (m->probe != AS_PROBE_SLOTS)
         return try_mixture(w, m, t, err);
-    for (with.nop = 0; with.nop < AS_MIXTURE_NOPS; with.nop++)
+    as_mixture_kinds(&w->rates, &first, &end);
+    for (with.nop = first; with.nop < end; with.nop++)
         AS_TRY(try_mixture(w, &with, t, err));
     with.fills_lines = as_timing_slots(t, &w->rates) > MANY_SLOTS;
-    for (with.nop = 0; with.fills_lines && with.nop < AS_MIXTURE_NOPS; with.nop++)
+    for (with.nop = first; with.fills_lines && with.nop < end; with.nop++)
         if (as_mixture_can_fill(&with))
             AS_TRY(try_mixture(w, &with, t, err));
     return 0;

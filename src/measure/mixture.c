@@ -12,14 +12,17 @@
 enum { LINE = 8 }; /* instructions, and slots that are renamed in a cycle */
 
 /* Nops that differ in length: where instructions stand in the lines of a micro-operation cache
- * moves a mixture by some per cent, so the best of them counts. */
+ * moves a mixture by some per cent, so the best of them counts. Behind them zero idioms of as many
+ * lengths (xor r15d,r15d, with prefixes that say nothing): no port executes them, but each has a
+ * slot of its own on cores that let a nop go with the instruction before it. */
 static const struct {
     uint8_t all; /* instructions of the kernel, those of the form among them: whole lines */
     uint8_t n, bytes[5];
-} nops[AS_MIXTURE_NOPS] = {{56, 3, {0x0f, 0x1f, 0x00}},
-                           {56, 1, {0x90}},
-                           {48, 4, {0x0f, 0x1f, 0x40, 0x00}},
-                           {64, 5, {0x0f, 0x1f, 0x44, 0x00, 0x00}}};
+} nops[AS_MIXTURE_IDLE] = {
+    {56, 3, {0x0f, 0x1f, 0x00}},       {56, 1, {0x90}},
+    {48, 4, {0x0f, 0x1f, 0x40, 0x00}}, {64, 5, {0x0f, 0x1f, 0x44, 0x00, 0x00}},
+    {56, 3, {0x45, 0x31, 0xff}},       {64, 3, {0x45, 0x31, 0xff}},
+    {48, 4, {0x3e, 0x45, 0x31, 0xff}}, {64, 5, {0x3e, 0x3e, 0x45, 0x31, 0xff}}};
 
 /* Instruction `i` of a saturating kernel; its length, 0: not on this processor. */
 static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
@@ -37,8 +40,9 @@ static size_t probe_insn(enum as_saturated probe, unsigned i, unsigned nop,
         memcpy(out, nops[nop].bytes, nops[nop].n);
         return nops[nop].n;
     case AS_PROBE_ALU:
-        /* Of two registers: the sum with a constant is the renamer's work on some cores. */
-        snprintf(text, sizeof text, "lea %s,m64[rbp+r10*1]", general[i % 5]);
+        /* Of two registers: the sum with a constant is the renamer's work on some cores; rbp in
+         * front would need one, of which Zen 4 has two ports only. */
+        snprintf(text, sizeof text, "lea %s,m64[r10+rbp*1]", general[i % 5]);
         break;
     case AS_PROBE_SHIFT:
         snprintf(text, sizeof text, "rorx %s,rbp,3", general[i % 5]);
@@ -148,6 +152,12 @@ size_t as_mixture_pair(enum as_saturated a, unsigned a_n, enum as_saturated b, u
 bool as_mixture_can_fill(const struct as_mixture *m)
 {
     return nops[m->nop].all * m->repeats / m->n % LINE == 0;
+}
+
+void as_mixture_kinds(const struct as_probe_rates *rates, unsigned *first, unsigned *end)
+{
+    *first = rates->nops_fuse ? AS_MIXTURE_NOPS : 0;
+    *end = rates->nops_fuse ? AS_MIXTURE_IDLE : AS_MIXTURE_NOPS;
 }
 
 unsigned as_mixture_nops(const struct as_mixture *m)

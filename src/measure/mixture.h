@@ -11,11 +11,13 @@
 #define AS_MIXTURE_MOST_N 1000
 #define AS_MIXTURE_FULL_N 250 /* more instances than one: twelve copies fit into an op cache */
 #define AS_MIXTURE_NOPS   4   /* kinds of nops that kernels of slots are made of */
+#define AS_MIXTURE_IDLE   8   /* and of zero idioms behind them, where nops share slots */
 
 /* A saturating kernel, so often, with `n` instances of a form spread over it. */
 struct as_mixture {
     enum as_saturated probe;
-    unsigned repeats, n, nop;
+    unsigned repeats, n;
+    unsigned nop;     /* kind of what fills slots */
     bool fills_lines; /* nops alone, between two instances that do not share a line with them */
     const struct as_form_case *one; /* NULL: none */
 };
@@ -27,6 +29,8 @@ size_t as_mixture_pair(enum as_saturated a, unsigned a_n, enum as_saturated b, u
                        uint8_t out[AS_MIXTURE_MOST_B]);
 /* Whether nops of that kind can fill the lines of a cache of decoded instructions between `n`. */
 bool as_mixture_can_fill(const struct as_mixture *m);
+/* The kinds that slots of a core are counted among: from *first to before *end. */
+void as_mixture_kinds(const struct as_probe_rates *rates, unsigned *first, unsigned *end);
 /* Nops in a kernel of slots. */
 unsigned as_mixture_nops(const struct as_mixture *m);
 

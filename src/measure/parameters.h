@@ -58,6 +58,7 @@ struct as_parameter_work {
     const struct assay_host *host;
     const volatile int *stop; /* may be NULL */
     unsigned width;           /* slots renamed a cycle; 0: not known */
+    bool nops_fuse;           /* a nop has no slot of its own */
     double half_trip;         /* general register to vector register or back: half of both */
     struct as_parameter_list *list;
     /* Cycles of an iteration with `n` instructions behind each load, of a core that tests make up;

@@ -15,9 +15,12 @@
 #define WHOLE_PORTS 0.03
 /* Of a whole number of slots: calm, 0.955 of six on Emerald Rapids, by nops that fill lines of
  * decoded instructions; five and a third are six beside somebody else. */
-#define WIDTH_LEAST    0.94
-#define WIDTH_MOST     1.025
-#define RENAMED_MOST   0.4
+#define WIDTH_LEAST  0.94
+#define WIDTH_MOST   1.025
+#define RENAMED_MOST 0.4
+/* Nops over zero idioms a cycle: 2 on Zen 4, where a nop goes with the instruction before it, 1 on
+ * Zen 5 and Golden Cove; 4 to 3 on Nehalem, whose idioms take a port. */
+#define NOPS_FUSE      1.5
 #define LONG_MICROCODE 12 /* slots */
 
 static const struct {
@@ -54,6 +57,16 @@ unsigned as_probe_n(enum as_saturated probe)
 unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated probe)
 {
     return rates->cycles[probe] > 0 ? (unsigned)(probes[probe].n / rates->cycles[probe] + 0.4) : 0;
+}
+
+void as_probe_slots_note(struct as_probe_rates *rates, bool is_idiom, double cycles)
+{
+    double *best = is_idiom ? &rates->idle_cycles : &rates->nop_cycles;
+
+    if (cycles > 0 && (*best == 0 || cycles < *best))
+        *best = cycles;
+    rates->nops_fuse = rates->nop_cycles > 0 && rates->idle_cycles > NOPS_FUSE * rates->nop_cycles;
+    rates->cycles[AS_PROBE_SLOTS] = rates->nops_fuse ? rates->idle_cycles : rates->nop_cycles;
 }
 
 /* The group of all kinds of stores has the ports of those of general registers. */

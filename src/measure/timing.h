@@ -50,14 +50,18 @@ unsigned as_probe_n(enum as_saturated probe); /* instructions in its kernel */
  * (sharing.c). */
 struct as_probe_rates {
     double cycles[AS_PROBES]; /* of the kernel alone; 0: this processor has not its instructions */
-    bool alu_has_vectors;     /* operations of vectors go through ports of general registers */
-    bool wide_are_own;        /* those of 64 bytes have other ports than shorter ones, or close some
-                                 of these; else they take the same for longer */
+    double nop_cycles, idle_cycles; /* that of SLOTS, of nops and of zero idioms; 0: not known */
+    bool nops_fuse;                 /* a nop shares the slot of what stands before it */
+    bool alu_has_vectors; /* operations of vectors go through ports of general registers */
+    bool wide_are_own;    /* those of 64 bytes have other ports than shorter ones, or close some
+                             of these; else they take the same for longer */
     uint64_t ports[AS_PROBES]; /* which; all 0: not known */
     char port[AS_PORTS_MOST][8];
 };
 /* Ports of a group: the rate as a whole number; of SLOTS the width. */
 unsigned as_probe_ports(const struct as_probe_rates *rates, enum as_saturated probe);
+/* Takes a better time of SLOTS; decides what its slots are counted by. */
+void as_probe_slots_note(struct as_probe_rates *rates, bool is_idiom, double cycles);
 /* Whose group its uses are of: itself, or the kernel of shorter registers, or of stores. */
 enum as_saturated as_probe_home(const struct as_probe_rates *rates, enum as_saturated probe);
 const char *as_probe_group(enum as_saturated home);

@@ -153,7 +153,7 @@ static void lines_of_nops_are_full(void **state)
     unsigned can_n = 0;
 
     (void)state;
-    for (m.nop = 0; m.nop < AS_MIXTURE_NOPS; m.nop++) {
+    for (m.nop = 0; m.nop < AS_MIXTURE_IDLE; m.nop++) {
         m.fills_lines = false;
         const unsigned with_instances = as_mixture_nops(&m) + m.n;
         m.fills_lines = as_mixture_can_fill(&m);
@@ -163,6 +163,32 @@ static void lines_of_nops_are_full(void **state)
             assert_int_equal(as_mixture_nops(&m) / m.n % 8, 0);
     }
     assert_true(can_n >= 1);
+}
+
+/* What counts slots where nops have none: idioms, all of them, whatever prefixes they carry. */
+static void idioms_fill_slots_where_nops_do_not(void **state)
+{
+    struct as_mixture m = {.probe = AS_PROBE_SLOTS, .repeats = 1};
+    const struct as_probe_rates fused = {.nops_fuse = true}, apart = {0};
+    uint8_t bytes[AS_MIXTURE_MOST_B];
+    unsigned first, end;
+
+    (void)state;
+    as_mixture_kinds(&apart, &first, &end);
+    assert_int_equal(first, 0);
+    assert_int_equal(end, AS_MIXTURE_NOPS);
+    as_mixture_kinds(&fused, &first, &end);
+    assert_int_equal(end - first, AS_MIXTURE_IDLE - AS_MIXTURE_NOPS);
+    for (m.nop = first; m.nop < end; m.nop++) {
+        struct assay_code code;
+        struct assay_error err;
+        const size_t size_b = as_mixture_build(&m, bytes);
+        assert_int_equal(assay_decode(bytes, size_b, 0, &code, &err), 0);
+        assert_int_equal(code.n, as_mixture_nops(&m));
+        for (size_t i = 0; i < code.n; i++)
+            assert_true(code.insn[i].bits & ASSAY_INSN_IDIOM);
+        assay_code_free(&code);
+    }
 }
 
 static void more_refused_than_not_is_worth_a_look(void **state)
@@ -186,6 +212,7 @@ int main(void)
         cmocka_unit_test(who_was_disturbed_comes_last),
         cmocka_unit_test(who_is_never_calm_is_said),
         cmocka_unit_test(lines_of_nops_are_full),
+        cmocka_unit_test(idioms_fill_slots_where_nops_do_not),
         cmocka_unit_test(more_refused_than_not_is_worth_a_look),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -180,6 +180,30 @@ static void a_width_that_others_share_is_none(void **state)
     assert_false(as_probe_width_is_seen(&rates, 5.35)); /* increments of a canary */
 }
 
+/* Zen 4: 12 nops a cycle, of which two share a slot, and six zero idioms. */
+static void nops_that_share_slots_count_none(void **state)
+{
+    struct as_probe_rates rates = {0};
+
+    (void)state;
+    as_probe_slots_note(&rates, false, 56 / 12.);
+    assert_int_equal(as_probe_ports(&rates, AS_PROBE_SLOTS), 12);
+    as_probe_slots_note(&rates, true, 56 / 5.4);
+    as_probe_slots_note(&rates, true, 56 / 6.);
+    as_probe_slots_note(&rates, true, 56 / 5.9);
+    assert_true(rates.nops_fuse);
+    assert_int_equal(as_probe_ports(&rates, AS_PROBE_SLOTS), 6);
+
+    rates = (struct as_probe_rates){0};
+    as_probe_slots_note(&rates, true, 56 / 3.); /* Nehalem */
+    as_probe_slots_note(&rates, false, 56 / 4.);
+    assert_false(rates.nops_fuse);
+    assert_int_equal(as_probe_ports(&rates, AS_PROBE_SLOTS), 4);
+    /* Idioms that were disturbed at first, as all of a round may be. */
+    as_probe_slots_note(&rates, true, 56 / 3.9);
+    assert_false(rates.nops_fuse);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -189,6 +213,7 @@ int main(void)
         cmocka_unit_test(what_is_known_stays),
         cmocka_unit_test(what_cannot_be_is_nothing),
         cmocka_unit_test(a_width_that_others_share_is_none),
+        cmocka_unit_test(nops_that_share_slots_count_none),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
