@@ -135,7 +135,7 @@ check spelling check_spelling
 check warnings-gcc check_warnings gcc g++ -Doptimization=0 -Dc_args=-Wno-format-truncation
 check installed check_installed
 check headers check_headers
-check warnings-clang check_warnings clang clang++
+check warnings-clang check_warnings clang clang++ -Doptimization=0
 check clang-tidy check_tidy
 check options check_options
 
