@@ -92,6 +92,9 @@ int as_takes_make(struct as_varied *record, size_t n, const struct as_take_scale
                   struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err);
 /* The take of a kind; NULL: there is none that counts. */
 const struct assay_decan_take *as_take_of(const struct assay_decan_bucket *bucket, unsigned kind);
+/* Whether what was measured carries a finding: reading the clock takes as long as an instance of
+ * less than 250 cycles. */
+bool as_takes_carry(const struct assay_decan_bucket *bucket);
 /* "8 to 15 iterations", as other passes call the bucket. */
 void as_takes_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b);
 

@@ -268,6 +268,13 @@ const struct assay_decan_take *as_take_of(const struct assay_decan_bucket *bucke
     return NULL;
 }
 
+bool as_takes_carry(const struct assay_decan_bucket *bucket)
+{
+    const struct assay_decan_take *orig = as_take_of(bucket, AS_VARIANT_ORIG);
+    const struct assay_decan_take *whole = orig ? orig : as_take_of(bucket, AS_VARIANT_REF);
+    return whole && whole->reliability > ASSAY_DECAN_UNRELIABLE;
+}
+
 void as_takes_name(const struct assay_decan_bucket *bucket, char *out, size_t out_b)
 {
     snprintf(out, out_b, "%.0f to %.0f iterations", bucket->low,

@@ -239,6 +239,8 @@ static int write_finding(const struct decan_writing *to, const struct assay_deca
                          struct assay_error *err)
 {
     const struct assay_decan_bucket *main = &loop->bucket[loop->main];
+    if (!main->text[0] || !as_takes_carry(main))
+        return 0;
     const struct assay_finding finding = {
         .of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->decan->timed.run_id, 0},
         .level = ASSAY_FINDING_EXPERT,
@@ -247,7 +249,7 @@ static int write_finding(const struct decan_writing *to, const struct assay_deca
         .time_ns = (int64_t)(loop->share * to->decan->timed.wall_ns),
         .pass = AS_DECAN_PASS,
         .rule = "decan_verdict"};
-    return main->text[0] ? assay_experiment_finding(to->decan->timed.experiment, &finding, err) : 0;
+    return assay_experiment_finding(to->decan->timed.experiment, &finding, err);
 }
 
 static int write_refusal(const struct decan_writing *to, const struct assay_decan_loop *loop,

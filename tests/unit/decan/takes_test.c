@@ -83,6 +83,7 @@ static void test_medians(void **state)
     NEAR(1, ref->speedup);
     NEAR(2.3, dl1->speedup);
     assert_int_equal(ref->reliability, ASSAY_DECAN_RELIABLE);
+    assert_true(as_takes_carry(b));
     /* Of 31 the 11th and the 22nd enclose the median with 95 %. */
     assert_true(ref->low < ref->median && ref->low >= 2 * 10.9);
     assert_true(ref->high > ref->median && ref->high <= 2 * 12.2);
@@ -185,6 +186,24 @@ static void test_few(void **state)
     as_free(m.bucket);
 }
 
+/* 200 cycles: what reading the clock takes; a sentence about them is no finding. */
+static void test_too_short(void **state)
+{
+    struct made m = {.n = 0};
+    (void)state;
+    for (unsigned i = 0; i < 31; i++)
+        add(&m, AS_VARIANT_ORIG, 10, 100, 0);
+    take(&m);
+    assert_int_equal(as_take_of(m.bucket, AS_VARIANT_ORIG)->reliability, ASSAY_DECAN_UNRELIABLE);
+    assert_false(as_takes_carry(m.bucket));
+    as_free(m.bucket);
+    m = (struct made){.n = 0};
+    add(&m, AS_VARIANT_DL1, 100, 1000, 0);
+    take(&m);
+    assert_false(as_takes_carry(m.bucket));
+    as_free(m.bucket);
+}
+
 /* ---- Names ---------------------------------------------------------------------------------- */
 
 static void test_names(void **state)
@@ -276,7 +295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_medians),  cmocka_unit_test(test_slices),
         cmocka_unit_test(test_left_out), cmocka_unit_test(test_buckets_and_drift),
-        cmocka_unit_test(test_few),      cmocka_unit_test(test_names),
-        cmocka_unit_test(test_files)};
+        cmocka_unit_test(test_few),      cmocka_unit_test(test_too_short),
+        cmocka_unit_test(test_names),    cmocka_unit_test(test_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
