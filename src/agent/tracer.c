@@ -119,13 +119,25 @@ static struct as_tracer_thread *enter_routine(uint32_t group_bit)
 
 /* ---- Definitions -------------------------------------------------------------------------- */
 
-static void lock_definitions(void)
+/* What we call meanwhile may be wrapped itself, and would need the lock. The thread to unlock. */
+static struct as_tracer_thread *lock_definitions(void)
 {
+    struct as_tracer_thread *t = own;
     int free_one = 0;
+    if (t)
+        t->inside++;
     while (!atomic_compare_exchange_weak(&defining, &free_one, 1)) {
         free_one = 0;
         syscall(SYS_sched_yield);
     }
+    return t;
+}
+
+static void unlock_definitions(struct as_tracer_thread *t)
+{
+    atomic_store_explicit(&defining, 0, memory_order_release);
+    if (t)
+        t->inside--;
 }
 
 static void say_name(uint32_t number, uint32_t group, const char *text)
@@ -152,7 +164,7 @@ static void define_any(unsigned kind, const uint64_t *field, unsigned n, const c
 {
     if (as_agent_is_confined())
         return;
-    lock_definitions();
+    struct as_tracer_thread *locked = lock_definitions();
     if (has_definitions()) {
         const uint64_t now = as_trace_now(&definitions);
         if (text)
@@ -162,7 +174,7 @@ static void define_any(unsigned kind, const uint64_t *field, unsigned n, const c
         else
             as_trace_put(&definitions, kind, now, field, n);
     }
-    atomic_store_explicit(&defining, 0, memory_order_release);
+    unlock_definitions(locked);
 }
 
 /* `text` stays where it is. */
@@ -171,12 +183,12 @@ static uint32_t new_name(uint32_t group, const char *text)
     const uint32_t number = atomic_fetch_add(&names, 1) + 1;
     if (number >= NAMES_MOST || as_agent_is_confined())
         return 0;
-    lock_definitions();
+    struct as_tracer_thread *locked = lock_definitions();
     if (has_definitions())
         say_name(number, group, text);
     known[number].group = group;
     known[number].text = text;
-    atomic_store_explicit(&defining, 0, memory_order_release);
+    unlock_definitions(locked);
     return number;
 }
 
@@ -329,9 +341,9 @@ static void begin_child(void)
 static void end_tracer(void)
 {
     close_own_stream();
-    lock_definitions();
+    struct as_tracer_thread *locked = lock_definitions();
     as_trace_writer_stamp(&definitions);
-    atomic_store_explicit(&defining, 0, memory_order_release);
+    unlock_definitions(locked);
 }
 
 const struct as_agent_client as_agent_tracer = {.name = AS_TRACER_CLIENT,
