@@ -17,6 +17,7 @@
 #include "agent/callers.h"
 #include "agent/runtime.h"
 #include "agent/tracer_filter.h"
+#include "agent/tracer_regions.h"
 #include "base/clock.h"
 
 static struct as_tracer_part *part; /* NULL: not wanted here */
@@ -348,6 +349,7 @@ static void begin_child(void)
     ended = false;
     beginning = true; /* nothing of what follows is the program's */
     as_callers_forget();
+    as_tracer_regions_forked();
     if (t && !as_agent_is_confined()) {
         as_trace_writer_forget(&t->writer);
         t->failed = false;

@@ -177,6 +177,22 @@ def beginning_alone(bench):
           score["expected_b"] > score["trace"]["size_b"] > 0)
 
 
+def regions_are_calls(bench):
+    answer, _ = bench.trace("regions", "EXCLUDE MPI_Comm_*")
+    calls = calls_of(answer)
+    for rank in range(2):
+        equal("regions", (calls[rank, "round"], calls[rank, "asking"]), (ROUNDS, ROUNDS))
+    check_messages(answer)
+    holds("nobody waits for a late sender", "MPI_Recv" in late_senders(answer))
+    # With time of what they call: each call of MPI lies in a round.
+    types = {row["routine"]: row["type"] for row in bench.score("regions")["routines"]}
+    equal("types", (types["round"], types["asking"]), ("COM", "USR"))
+    answer, _ = bench.trace("fewer", "EXCLUDE asking MPI_Comm_*")
+    calls = calls_of(answer)
+    equal("regions", [calls.get((0, name), 0) for name in ("round", "asking")], [ROUNDS, 0])
+    check_messages(answer)
+
+
 def other_groups(bench):
     answer, note = bench.trace("io", "EXCLUDE pread* malloc pthread_mutex_lock close",
                                options=["--groups", "io,memory,pthread"])
@@ -241,6 +257,9 @@ def main():
         for case in (filtered_and_exact, halves_stay, all_messages_go, score_foretells,
                      written_filter_is_read, beginning_alone):
             point(mpi, case, bench)
+        bench = Bench(assay, build(f"mpicc.{mpi}", "filter.c", f"regions.{mpi}", "-DREGIONS",
+                                   f"-I{include}", library, "-ldl"), launch)
+        point(mpi, regions_are_calls, bench)
     alone = Bench(assay, build("cc", "filter_io.c", "filter_io", "-pthread"), [])
     point("alone", other_groups, alone)
     point("alone", mistakes, alone)
