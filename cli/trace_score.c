@@ -200,8 +200,9 @@ static void show_sentences(const struct score_view *view)
 {
     const struct as_score *score = view->score;
     struct as_str s = {0};
-    as_str_appendf(&s, "%llu processes, %llu threads", (unsigned long long)score->processes_n,
-                   (unsigned long long)score->threads_n);
+    as_str_appendf(&s, "%llu process%s, %llu thread%s", (unsigned long long)score->processes_n,
+                   score->processes_n == 1 ? "" : "es", (unsigned long long)score->threads_n,
+                   score->threads_n == 1 ? "" : "s");
     if (!isnan(score->record_ns))
         as_str_appendf(&s, "; a record takes %.1f ns on this machine", score->record_ns);
     as_str_appendz(&s, ".");

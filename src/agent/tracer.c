@@ -104,7 +104,7 @@ static struct as_tracer_thread *begin_own(void)
 /* ---- The beginning alone ------------------------------------------------------------------- */
 
 static _Atomic int64_t first_record_ns; /* of the process, or when MPI was ready; 0: none yet */
-static bool is_over;
+static _Atomic bool is_over;
 
 /* Only the first time of each process is wanted, and that is over. */
 static bool has_enough(void)
