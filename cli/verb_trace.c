@@ -17,7 +17,9 @@
 #include "recording.h"
 #include "report/parallel.h"
 #include "sheet.h"
+#include "trace_filter.h"
 #include "trace_places.h"
+#include "trace_score.h"
 
 enum {
     TRACE_RANK,
@@ -126,6 +128,9 @@ static void put_cost(const struct as_traced *traced, struct as_str *out)
     as_str_appendf(out, "%llu events", (unsigned long long)a->events_n);
     if (traced->lost_n)
         as_str_appendf(out, ", %llu lost", (unsigned long long)traced->lost_n);
+    if (traced->filtered_n)
+        as_str_appendf(out, ", %llu calls left out by the filter",
+                       (unsigned long long)traced->filtered_n);
     if (isnan(traced->record_ns) || !(elapsed_ns > 0) || !a->events_n)
         return;
     as_str_appendf(out,
@@ -162,6 +167,7 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_begin(&facts, view->cli);
     as_facts_cell(&facts, "events", as_cell_count(traced->analysis.events_n));
     as_facts_cell(&facts, "lost", as_cell_count(traced->lost_n));
+    as_facts_cell(&facts, "filtered", as_cell_count(traced->filtered_n));
     as_facts_cell(&facts, "unmatched", as_cell_count(traced->analysis.broken_n));
     as_facts_cell(&facts, "damaged", as_cell_count(traced->damaged_n));
     as_facts_cell(&facts, "record_ns", as_cell_real(traced->record_ns));
@@ -201,6 +207,7 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     int rc = as_trace_place_list_read(experiment, run_id, &traced->analysis, &view.place, err);
     const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
     note_ends(cli, &traced->trace);
+    as_filter_note(cli, traced);
     if (traced->analysis.violated_n)
         as_cli_note(cli,
                     "trace: %llu messages were received before they were sent, by the clocks of "
@@ -245,7 +252,9 @@ static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
     struct assay_experiment *experiment;
     AS_TRY(as_experiment_create(cli, name, &experiment, err));
     int rc = assay_profile_run(experiment, request, result, err);
-    if (rc == 0)
+    if (rc == 0 && request->trace->first_s > 0)
+        rc = as_score_run(cli, experiment, result->run_id, err);
+    else if (rc == 0)
         rc = as_trace_show(cli, experiment, result->run_id, err);
     return as_recording_close(&experiment, name, result->run_id, rc, err);
 }
@@ -291,6 +300,8 @@ static int take_callers(const struct as_arguments *args, uint32_t *out, struct a
     return 0;
 }
 
+#define DRY_RUN_S 1.0
+
 static int take_options(struct as_cli *cli, struct assay_trace_options *options,
                         struct assay_error *err)
 {
@@ -301,6 +312,7 @@ static int take_options(struct as_cli *cli, struct assay_trace_options *options,
     options->memory_least_b = ASSAY_TRACE_MEMORY_B;
     if (least)
         AS_TRY(as_recording_size("--memory-least", least, &options->memory_least_b, err));
+    options->first_s = as_given(args, AS_OPTION_TRACE_DRY_RUN) ? DRY_RUN_S : 0;
     AS_TRY(as_recording_size("--ring", args->value[AS_OPTION_RING], &options->ring_b, err));
     return as_recording_size("--limit", args->value[AS_OPTION_TRACE_LIMIT], &options->limit_b, err);
 }
@@ -311,16 +323,29 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     struct assay_profile_request request;
     struct assay_profile_result result = {.exit_code = -1};
     struct as_experiment_name name = {0};
+    struct as_filter_choice choice = {0};
+    bool is_there;
+    AS_TRY(as_score_asked(cli, &is_there, err));
+    if (is_there)
+        return as_score_experiment(cli, err);
     AS_TRY(as_recording_take(cli, &request, err));
     AS_TRY(take_options(cli, &options, err));
+    int rc = as_filter_choose(cli, &choice, err);
+    /* What is to be scored is not left out yet: the score says what would be. */
+    if (choice.path && options.first_s <= 0) {
+        options.filter = as_str_z(&choice.filter.rules);
+        options.filter_b = choice.filter.rules.n;
+    }
     request.trace = &options;
     request.kind = "trace";
     /* Samples beside the events: few, for they are not what was asked for. */
     if (!as_given(&cli->args, AS_OPTION_RATE))
         request.sampling.rate_hz = ASSAY_RATE_LOW;
-    int rc = as_recording_name(cli, &request, &name, err);
+    if (rc == 0)
+        rc = as_recording_name(cli, &request, &name, err);
     if (rc == 0)
         rc = trace_into(cli, &name, &request, &result, err);
+    as_filter_choice_fini(&choice);
     as_recording_end(cli, &name, &result, result.interrupted, rc);
     return rc;
 }

@@ -328,9 +328,9 @@ def prototype(routine):
 
 def entering(r, roles, calling, leaving):
     """The head of a wrapper: what is not recorded is passed on. Polls are, when they failed."""
-    enter = "enter_poll(&call)" if roles.poll else f"enter_call(&call, {r.number})"
+    enter = f"enter_{'poll' if roles.poll else 'call'}(&call, {r.number})"
     return ["{", "    struct as_mpi_call call = {CALLED_FROM};", f"    if (!{enter}) {{",
-            f"        {calling}", *leaving, "    }"]
+            f"        {calling}", "        leave_unrecorded(&call);", *leaving, "    }"]
 
 
 def polling(r, roles, result):
@@ -348,7 +348,7 @@ def wrapper_in_c(r):
     names = ", ".join(a.name for a in r.arguments)
     real = f"((int (*)({prototype(r)}))real_c[{r.number}])"
     out = [f"static int c_{r.name}({prototype(r)})"]
-    out += entering(r, roles, f"return {real}({names});", [])
+    out += entering(r, roles, f"const int rc = {real}({names});", ["        return rc;"])
     if roles.own_status:
         out += ["    MPI_Status own_status;",
                 f"    if ({roles.own_status} == MPI_STATUS_IGNORE)",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For programs that want to be understood: they name what they do, and `assay profile --regions`
- * says how often and how long each thread did it. Link with -lassay. In a run that assay does not
- * observe each call is a load and a branch. Any thread may call at any time but signal handlers.
- * Fortran: module assay (assay.f90).
+ * says how often and how long each thread did it, `assay trace` when. Link with -lassay. In a run
+ * that assay does not observe each call is a load and a branch. Any thread may call at any time but
+ * signal handlers. Fortran: module assay (assay.f90).
  */
 #ifndef ASSAY_ASSAY_H
 #define ASSAY_ASSAY_H

@@ -71,6 +71,10 @@ struct assay_trace_options {
     uint64_t memory_least_b; /* smaller blocks of memory are not recorded */
     uint64_t ring_b;         /* the latest events of each thread that are kept; 0 = all */
     uint64_t limit_b;        /* of all threads; then tracing ends; 0 = no limit */
+    double first_s;          /* so much of each process is recorded, and no more; 0 = all */
+    /* Rules of which routines are recorded, packed (trace/filter.h); NULL: all are. Borrowed. */
+    const char *filter;
+    size_t filter_b;
 };
 
 struct assay_profile_request {

@@ -86,12 +86,17 @@ static bool enter_io(struct as_io_call *call, size_t number)
         return false;
     const int saved = errno;
     struct as_trace_writer *w = &call->thread->writer;
-    call->thread->inside = 1;
-    call->tick = 0;
     const uint64_t field = number_of_name(number);
-    as_trace_put(w, AS_TRACE_ENTER, as_trace_now(w), &field, 1);
+    const bool records = !(field & AS_TRACER_LEFT_OUT);
+    call->tick = 0;
+    if (records) {
+        call->thread->inside = 1;
+        as_trace_put(w, AS_TRACE_ENTER, as_trace_now(w), &field, 1);
+    } else {
+        as_trace_leave_out(w);
+    }
     errno = saved;
-    return true;
+    return records;
 }
 
 static void stamp_io(struct as_io_call *call)

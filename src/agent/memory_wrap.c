@@ -61,13 +61,19 @@ bool as_memory_enter(struct as_memory_call *call, enum as_memory_routine routine
     return call->thread != NULL;
 }
 
-static void put_call(const struct as_memory_call *call, unsigned kind, const uint64_t *field,
+/* False: the user's filter leaves it out. */
+static bool put_call(const struct as_memory_call *call, unsigned kind, const uint64_t *field,
                      unsigned n)
 {
     struct as_trace_writer *w = &call->thread->writer;
     const uint64_t name = number_of_routine(call->routine);
+    if (name & AS_TRACER_LEFT_OUT) {
+        as_trace_leave_out(w);
+        return false;
+    }
     as_trace_put(w, AS_TRACE_ENTER, call->enter, &name, 1);
     as_trace_put(w, kind, 0, field, n);
+    return true;
 }
 
 static void end_call(const struct as_memory_call *call, bool is_told)
@@ -89,11 +95,8 @@ static bool is_recorded(void *block, size_t size_b)
 void as_memory_gave(const struct as_memory_call *call, void *block, size_t size_b)
 {
     const int saved = errno;
-    const bool told = is_recorded(block, size_b);
     const uint64_t field[] = {(uintptr_t)block, size_b};
-    if (told)
-        put_call(call, AS_TRACE_ALLOCATE, field, 2);
-    end_call(call, told);
+    end_call(call, is_recorded(block, size_b) && put_call(call, AS_TRACE_ALLOCATE, field, 2));
     errno = saved;
 }
 
@@ -101,8 +104,7 @@ void as_memory_took(const struct as_memory_call *call, const void *block)
 {
     const int saved = errno;
     const uint64_t field = (uintptr_t)block;
-    put_call(call, AS_TRACE_RELEASE, &field, 1);
-    end_call(call, true);
+    end_call(call, put_call(call, AS_TRACE_RELEASE, &field, 1));
     errno = saved;
 }
 
@@ -286,8 +288,7 @@ static void *map_any(enum as_memory_routine routine, void *at, size_t size_b, in
     void *given = real(at, size_b, rights, flags, fd, offset);
     const int saved = errno;
     const uint64_t field[] = {given == MAP_FAILED ? 0 : (uintptr_t)given, size_b};
-    put_call(&call, AS_TRACE_ALLOCATE, field, 2);
-    end_call(&call, true);
+    end_call(&call, put_call(&call, AS_TRACE_ALLOCATE, field, 2));
     errno = saved;
     return given;
 }

@@ -23,7 +23,8 @@ static void *const *real_c, *const *real_f;
     .return_address = __builtin_return_address(0), .frame = __builtin_frame_address(0)
 
 static bool enter_call(struct as_mpi_call *call, unsigned number);
-static bool enter_poll(struct as_mpi_call *call);
+static bool enter_poll(struct as_mpi_call *call, unsigned number);
+static void leave_unrecorded(const struct as_mpi_call *call);
 static void begin_call(const struct as_mpi_call *call, unsigned number);
 static void stamp_call(struct as_mpi_call *call);
 static void leave_call(struct as_mpi_call *call, unsigned number);
@@ -51,24 +52,29 @@ static uint32_t number_of(unsigned number)
 
 static void begin_call(const struct as_mpi_call *call, unsigned number)
 {
-    const uint64_t field = number_of(number);
+    const uint64_t field = AS_TRACER_NUMBER(number_of(number));
     as_trace_put(&call->thread->writer, AS_TRACE_ENTER, call->enter, &field, 1);
     as_mpi_hooks->callers(call->thread, call->return_address, call->frame);
 }
 
-static bool enter_poll(struct as_mpi_call *call)
+/* What a call that the user's filter leaves out calls, is not recorded either. */
+static bool enter_poll(struct as_mpi_call *call, unsigned number)
 {
     call->thread = as_mpi_hooks->enter(AS_TRACER_MPI);
     if (!call->thread)
         return false;
     call->thread->inside = 1;
+    if (number_of(number) & AS_TRACER_LEFT_OUT) {
+        as_trace_leave_out(&call->thread->writer);
+        return false;
+    }
     call->enter = as_trace_now(&call->thread->writer);
     return true;
 }
 
 static bool enter_call(struct as_mpi_call *call, unsigned number)
 {
-    if (!enter_poll(call))
+    if (!enter_poll(call, number))
         return false;
     begin_call(call, number);
     return true;
@@ -82,16 +88,27 @@ static void stamp_call(struct as_mpi_call *call)
 
 static void leave_call(struct as_mpi_call *call, unsigned number)
 {
-    const uint64_t field = name_of[number];
+    const uint64_t field = AS_TRACER_NUMBER(name_of[number]);
     as_mpi_put_numbers(call, AS_TRACE_LEAVE, &field, 1);
     call->thread->inside = 0;
+}
+
+static void leave_unrecorded(const struct as_mpi_call *call)
+{
+    if (call->thread)
+        call->thread->inside = 0;
 }
 
 /* Nothing was found. */
 struct as_trace_polls *as_mpi_poll(const struct as_mpi_call *call, unsigned number)
 {
+    const uint32_t name = number_of(number);
+    if (name & AS_TRACER_NO_POLLS) {
+        as_trace_leave_out(&call->thread->writer);
+        return NULL;
+    }
     struct as_trace_polls *first =
-        as_trace_poll(&call->thread->writer, number_of(number), call->enter, call->tick);
+        as_trace_poll(&call->thread->writer, name, call->enter, call->tick);
     if (first)
         first->callers_n =
             as_mpi_hooks->find_callers(call->return_address, call->frame, first->caller);

@@ -325,7 +325,7 @@ AS_WRAPPER int sem_post(sem_t *semaphore)
 
 AS_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-    struct as_tracer_thread *const t = as_wrapped_thread();
+    struct as_tracer_thread *const t = as_wrapped_thread_of(ROUTINE_OF(pthread_barrier_wait));
     const uint64_t field[] = {(uint64_t)(uintptr_t)barrier, AS_TRACE_POSIX};
     if (!t)
         return REAL(pthread_barrier_wait)(barrier);
@@ -339,7 +339,7 @@ AS_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 
 #define WAIT_FOR_END(name, ...)                                                                    \
     do {                                                                                           \
-        struct as_tracer_thread *const t = as_wrapped_thread();                                    \
+        struct as_tracer_thread *const t = as_wrapped_thread_of(ROUTINE_OF(name));                 \
         const uint64_t handle = (uint64_t)thread;                                                  \
         if (t) {                                                                                   \
             as_wrapped_enter(t, ROUTINE_OF(name), AS_CALLED, as_trace_now(&t->writer));            \

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/tracer_regions.h"
 #include "agent/user.h"
 #include "base/clock.h"
 
@@ -148,6 +149,7 @@ static void release_row(struct known_rows *by)
 static void begin_region(const char *name)
 {
     struct known_rows *by;
+    as_tracer_region(name, true);
     struct as_region_row *row = as_agent.off ? NULL : take_row(name, AS_REGION_TIMED, &by);
     if (!row)
         return;
@@ -160,6 +162,7 @@ static void begin_region(const char *name)
 static void end_region(const char *name)
 {
     struct known_rows *by;
+    as_tracer_region(name, false);
     struct as_region_row *row = take_row(name, AS_REGION_TIMED, &by);
     if (!row)
         return;

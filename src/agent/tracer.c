@@ -16,6 +16,8 @@
 #include "agent/agent.h"
 #include "agent/callers.h"
 #include "agent/runtime.h"
+#include "agent/tracer_filter.h"
+#include "agent/tracer_regions.h"
 #include "base/clock.h"
 
 static struct as_tracer_part *part; /* NULL: not wanted here */
@@ -99,6 +101,24 @@ static struct as_tracer_thread *begin_own(void)
     return t;
 }
 
+/* ---- The beginning alone ------------------------------------------------------------------- */
+
+static _Atomic int64_t first_record_ns; /* of the process, or when MPI was ready; 0: none yet */
+static _Atomic bool is_over;
+
+/* Only the first time of each process is wanted, and that is over. */
+static bool has_enough(void)
+{
+    if (is_over)
+        return true;
+    const int64_t now_ns = as_monotonic_ns();
+    int64_t since_ns = 0;
+    if (atomic_compare_exchange_strong(&first_record_ns, &since_ns, now_ns))
+        return false;
+    is_over = now_ns - since_ns > (int64_t)part->first_ns;
+    return is_over;
+}
+
 /* Where system calls are forbidden a block cannot be changed for the next. */
 static bool has_room_left(const struct as_tracer_thread *t)
 {
@@ -112,20 +132,32 @@ static struct as_tracer_thread *enter_routine(uint32_t group_bit)
         as_agent.state != AS_AGENT_READY)
         return NULL;
     struct as_tracer_thread *t = own ? own : begin_own();
-    if (!t || t->inside || t->failed)
+    if (!t || t->inside || t->failed || (part->first_ns && has_enough()))
         return NULL;
     return as_agent_is_confined() && !has_room_left(t) ? NULL : t;
 }
 
 /* ---- Definitions -------------------------------------------------------------------------- */
 
-static void lock_definitions(void)
+/* What we call meanwhile may be wrapped itself, and would need the lock. The thread to unlock. */
+static struct as_tracer_thread *lock_definitions(void)
 {
+    struct as_tracer_thread *t = own;
     int free_one = 0;
+    if (t)
+        t->inside++;
     while (!atomic_compare_exchange_weak(&defining, &free_one, 1)) {
         free_one = 0;
         syscall(SYS_sched_yield);
     }
+    return t;
+}
+
+static void unlock_definitions(struct as_tracer_thread *t)
+{
+    atomic_store_explicit(&defining, 0, memory_order_release);
+    if (t)
+        t->inside--;
 }
 
 static void say_name(uint32_t number, uint32_t group, const char *text)
@@ -152,7 +184,9 @@ static void define_any(unsigned kind, const uint64_t *field, unsigned n, const c
 {
     if (as_agent_is_confined())
         return;
-    lock_definitions();
+    if (kind == AS_TRACE_WORLD) /* what it computes begins here */
+        atomic_store(&first_record_ns, as_monotonic_ns());
+    struct as_tracer_thread *locked = lock_definitions();
     if (has_definitions()) {
         const uint64_t now = as_trace_now(&definitions);
         if (text)
@@ -162,22 +196,25 @@ static void define_any(unsigned kind, const uint64_t *field, unsigned n, const c
         else
             as_trace_put(&definitions, kind, now, field, n);
     }
-    atomic_store_explicit(&defining, 0, memory_order_release);
+    unlock_definitions(locked);
 }
 
 /* `text` stays where it is. */
 static uint32_t new_name(uint32_t group, const char *text)
 {
+    const uint32_t bits = as_tracer_filter_bits(text);
+    if (bits & AS_TRACER_LEFT_OUT)
+        return bits;
     const uint32_t number = atomic_fetch_add(&names, 1) + 1;
     if (number >= NAMES_MOST || as_agent_is_confined())
         return 0;
-    lock_definitions();
+    struct as_tracer_thread *locked = lock_definitions();
     if (has_definitions())
         say_name(number, group, text);
     known[number].group = group;
     known[number].text = text;
-    atomic_store_explicit(&defining, 0, memory_order_release);
-    return number;
+    unlock_definitions(locked);
+    return number | bits;
 }
 
 /* ---- Callers ------------------------------------------------------------------------------ */
@@ -251,6 +288,8 @@ static bool begin_tracer(void)
     if (part && part->version != AS_TRACER_VERSION)
         part = NULL;
     begun_ns = (uint64_t)as_monotonic_ns();
+    if (part)
+        as_tracer_filter_begin();
     return part != NULL;
 }
 
@@ -310,6 +349,7 @@ static void begin_child(void)
     ended = false;
     beginning = true; /* nothing of what follows is the program's */
     as_callers_forget();
+    as_tracer_regions_forked();
     if (t && !as_agent_is_confined()) {
         as_trace_writer_forget(&t->writer);
         t->failed = false;
@@ -319,6 +359,8 @@ static void begin_child(void)
         as_trace_writer_forget(&definitions);
     atomic_store(&defining, 0);
     definitions_failed = false;
+    atomic_store(&first_record_ns, 0);
+    is_over = false;
     begun_ns = (uint64_t)as_monotonic_ns();
     if (as_agent.state != AS_AGENT_READY)
         part = NULL;
@@ -329,9 +371,9 @@ static void begin_child(void)
 static void end_tracer(void)
 {
     close_own_stream();
-    lock_definitions();
+    struct as_tracer_thread *locked = lock_definitions();
     as_trace_writer_stamp(&definitions);
-    atomic_store_explicit(&defining, 0, memory_order_release);
+    unlock_definitions(locked);
 }
 
 const struct as_agent_client as_agent_tracer = {.name = AS_TRACER_CLIENT,

@@ -15,7 +15,14 @@
 
 #define AS_TRACER_CLIENT    "tracer"
 #define AS_TRACER_DIRECTORY "trace" /* below the run's directory */
-#define AS_TRACER_VERSION   2u
+#define AS_TRACER_VERSION   3u
+
+/* Bits of the number of a name: what the user's filter says of it. */
+enum as_tracer_name_bits {
+    AS_TRACER_LEFT_OUT = 1u << 30, /* not recorded, and nobody has defined the number */
+    AS_TRACER_NO_POLLS = 1u << 29  /* calls that find nothing are not recorded */
+};
+#define AS_TRACER_NUMBER(name) ((uint64_t)(name) & (AS_TRACER_NO_POLLS - 1u))
 
 /* What is wrapped: bits. Of a group that is off no library is preloaded: it costs nothing. */
 enum as_tracer_groups {
@@ -40,8 +47,9 @@ struct as_tracer_part {
     _Atomic uint32_t missed_errno;
     uint32_t callers;        /* so many are recorded with a call of MPI */
     uint64_t memory_least_b; /* smaller blocks of memory are not recorded */
+    uint64_t first_ns;       /* of each process so much is recorded; 0: all */
 };
-_Static_assert(sizeof(struct as_tracer_part) == 64, "layout of the tracer's part");
+_Static_assert(sizeof(struct as_tracer_part) == 72, "layout of the tracer's part");
 
 /* Of a thread. */
 struct as_tracer_thread {
@@ -59,7 +67,7 @@ struct as_tracer_hooks {
     uint32_t version;
     /* This thread's; NULL: nothing is recorded now, or the call is within another that is. */
     struct as_tracer_thread *(*enter)(uint32_t group_bit);
-    /* A new number for a name, from 1 on; 0: there is none. */
+    /* A new number for a name, from 1 on, with bits of as_tracer_name_bits; 0: there is none. */
     uint32_t (*name)(uint32_t group, const char *text);
     /* Definitions: as as_trace_put_text and as_trace_put_list; neither of them: numbers alone. */
     void (*define)(unsigned kind, const uint64_t *field, unsigned n, const char *text,

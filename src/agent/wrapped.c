@@ -42,6 +42,15 @@ static uint64_t number_of_routine(struct as_wrapped *routine)
     return atomic_compare_exchange_strong(&routine->number, &known, given) ? given : known;
 }
 
+struct as_tracer_thread *as_wrapped_thread_of(struct as_wrapped *routine)
+{
+    struct as_tracer_thread *t = as_wrapped_thread();
+    if (!t || !(number_of_routine(routine) & AS_TRACER_LEFT_OUT))
+        return t;
+    as_trace_leave_out(&t->writer);
+    return NULL;
+}
+
 void as_wrapped_enter(struct as_tracer_thread *t, struct as_wrapped *routine, const void *behind,
                       const void *frame, uint64_t tick)
 {
@@ -66,7 +75,7 @@ uint64_t as_wrapped_place(const void *behind, const void *frame)
 struct as_tracer_thread *as_wrapped_wait(struct as_wrapped *routine, const void *lock,
                                          unsigned kind, const void *behind, const void *frame)
 {
-    struct as_tracer_thread *t = as_runtime_owns(behind) ? NULL : as_wrapped_thread();
+    struct as_tracer_thread *t = as_runtime_owns(behind) ? NULL : as_wrapped_thread_of(routine);
     const uint64_t field[] = {(uint64_t)(uintptr_t)lock, kind};
     if (!t)
         return NULL;
@@ -90,7 +99,7 @@ void as_wrapped_waited(struct as_tracer_thread *t, struct as_wrapped *routine, c
 void as_wrapped_tell_release(struct as_wrapped *routine, const void *lock, unsigned kind,
                              const void *behind, const void *frame)
 {
-    struct as_tracer_thread *t = as_wrapped_thread();
+    struct as_tracer_thread *t = as_wrapped_thread_of(routine);
     const uint64_t field[] = {(uint64_t)(uintptr_t)lock, kind};
     if (!t)
         return;

@@ -33,6 +33,8 @@ void as_wrapped_begin(uint32_t group_bit);
 
 /* This thread's stream; NULL: nothing is recorded now. */
 struct as_tracer_thread *as_wrapped_thread(void);
+/* The same for a routine, which the user's filter may leave out; that is counted. */
+struct as_tracer_thread *as_wrapped_thread_of(struct as_wrapped *routine);
 /* Of numbers alone, at this moment; for threads that record. */
 void as_wrapped_put(unsigned kind, unsigned n, uint64_t a, uint64_t b, uint64_t c);
 

@@ -71,6 +71,9 @@ static int turn_at(struct as_trace_walk *walk, struct as_walker *walker, int64_t
 
 struct as_open_call *as_walk_outermost(struct as_walker *walker)
 {
+    for (size_t i = 0; i < walker->frame.n; i++)
+        if (walker->frame.at[i].group != AS_TRACE_OF_USER)
+            return &walker->frame.at[i];
     return walker->frame.n ? &walker->frame.at[0] : NULL;
 }
 
@@ -146,10 +149,11 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
     const int64_t inside_ns = end_of_inside(walker, &frame, ns);
     AS_TRY(turn_at(walk, walker, inside_ns));
     walker->depth[as_activity_of_group(frame.group)]--;
-    if (walker->frame.n == 1 && walker->said.n) {
+    struct as_open_call *own = &walker->frame.at[walker->frame.n - 1];
+    if (as_walk_outermost(walker) == own && walker->said.n) {
         AS_TRY(as_mpi_left(walk, walker, &frame, ns));
-        frame.sent_b = walker->frame.at[0].sent_b;
-        frame.received_b = walker->frame.at[0].received_b;
+        frame.sent_b = own->sent_b;
+        frame.received_b = own->received_b;
         walker->said.n = 0;
     }
     walker->frame.n--;

@@ -251,6 +251,20 @@ static int add_messages(const struct as_trace_facts *f, struct assay_error *err)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
+static int add_filtered(const struct as_trace_facts *f, struct assay_error *err)
+{
+    const struct assay_flag flag = {
+        .run_id = f->run_id,
+        .kind = ASSAY_OBJECT_RUN,
+        .object_id = f->run_id,
+        .name = "trace_filtered",
+        .text = "calls were left out of the trace by the user's filter; their time counts as the "
+                "program's own work",
+        .n = (int64_t)f->traced->filtered_n,
+        .pass = AS_ANALYTICS_PASS};
+    return flag.n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
+}
+
 static int say_facts(void *context, struct assay_error *err)
 {
     struct as_trace_facts *f = context;
@@ -264,6 +278,7 @@ static int say_facts(void *context, struct assay_error *err)
     AS_TRY(add_waits(f, err));
     AS_TRY(add_late(f, err));
     AS_TRY(add_messages(f, err));
+    AS_TRY(add_filtered(f, err));
     return as_trace_metrics(f, err);
 }
 

@@ -148,6 +148,7 @@ static void count_losses(struct as_traced *traced, bool *uses_counter)
         as_vec_foreach (&process->thread, stream) {
             const struct as_trace_stream_facts *f = as_trace_stream_facts(*stream);
             traced->lost_n += f->lost_n;
+            traced->filtered_n += f->filtered_n;
             traced->damaged_n += f->damaged_n;
             *uses_counter &= f->clock == AS_TRACE_TSC;
         }

@@ -38,7 +38,8 @@ struct as_traced {
     struct as_size_class size[AS_SIZE_CLASSES_N];
     AS_VEC(struct as_routine_sum) routine; /* by location, then most time first */
     uint64_t lost_n, damaged_n;
-    double record_ns; /* of writing a record; NAN: could not be measured */
+    uint64_t filtered_n; /* calls that the user's filter left out */
+    double record_ns;    /* of writing a record; NAN: could not be measured */
 };
 
 /* The trace of a run. Errors: NOT_FOUND (it has none), those of reading. */

@@ -107,7 +107,8 @@ struct as_lock {
 /* 0 or ASSAY_ERR_NOMEM, as all below. */
 int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
                  const struct as_open_call *frame, uint32_t *out);
-struct as_open_call *as_walk_outermost(struct as_walker *walker); /* NULL: in no routine */
+/* That is no region of the user's, where there is one. NULL: in no routine. */
+struct as_open_call *as_walk_outermost(struct as_walker *walker);
 
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);

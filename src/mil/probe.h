@@ -58,7 +58,7 @@ enum as_probe_subject {
 struct as_probe_filter {
     enum as_probe_subject subject;
     bool negated;
-    bool is_pattern;             /* `~`: texts are patterns (profile/glob.h) */
+    bool is_pattern;             /* `~`: texts are patterns (base/glob.h) */
     AS_VEC(struct as_view) text; /* any of them */
     double low, high;            /* of numbers, both within */
     uint64_t address;

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/glob.h"
 #include "mil/probe.h"
-#include "profile/glob.h"
 
 #define SITES_MOST ((size_t)1 << 22)
 

@@ -10,8 +10,8 @@
 #include <assay/object.h>
 #include <assay/sample.h>
 
+#include "base/glob.h"
 #include "profile/category_rules.h"
-#include "profile/glob.h"
 
 #define READABLE_B 4096
 

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "profile/glob.h"
+#include "base/glob.h"
 #include "profile/text.h"
 
 #define CATEGORY_MAX 255

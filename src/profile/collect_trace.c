@@ -4,6 +4,7 @@
  * directory, to which a link in the agent's directory leads. Wrappers are preloaded beside it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,13 +18,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/whole.h"
 #include "profile/inside.h"
+#include "trace/filter.h"
 
 struct traced {
     struct as_inside inside;
     struct as_tracer_part *part;
     struct as_str preload;
-    char link[PATH_MAX]; /* "": there is none */
+    char link[PATH_MAX];   /* "": there is none */
+    char filter[PATH_MAX]; /* the file of its rules; "": there is none */
     uint64_t missed_n;
     int missed_errno;
 };
@@ -90,6 +94,7 @@ static void fill_part(struct as_tracer_part *part, const struct assay_trace_opti
     part->callers =
         options->callers < ASSAY_TRACE_CALLERS_N ? options->callers : ASSAY_TRACE_CALLERS_N;
     part->memory_least_b = options->memory_least_b;
+    part->first_ns = (uint64_t)(options->first_s * 1e9);
     part->clock = has_steady_counter() ? AS_TRACE_TSC : AS_TRACE_KERNEL;
     part->tick_hz = part->clock == AS_TRACE_TSC ? measure_rate() : 0;
     part->limited = options->limit_b != 0;
@@ -132,6 +137,25 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     return 0;
 }
 
+/* Where the program looks for it. */
+static int write_filter(struct traced *traced, const struct assay_trace_options *options,
+                        struct assay_error *err)
+{
+    if (!options->filter)
+        return 0;
+    snprintf(traced->filter, sizeof traced->filter, "%s/" AS_TRACE_FILTER,
+             as_agent_session_path(traced->inside.session));
+    const int fd = open(traced->filter, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int error = fd < 0 ? errno : as_whole_write(fd, options->filter, options->filter_b);
+    if (fd >= 0)
+        close(fd);
+    else
+        traced->filter[0] = 0;
+    return error ? as_error_set(err, ASSAY_ERR_IO, "the filter of a trace cannot be written: %s",
+                                strerror(error))
+                 : 0;
+}
+
 /* The directory of the run is known now. */
 static int start_trace(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
@@ -146,7 +170,7 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
     const int error = errno;
     free(real);
     if (rc == 0)
-        return 0;
+        return write_filter(traced, all->request->trace, err);
     traced->link[0] = 0;
     return as_error_set(err, ASSAY_ERR_IO, "%s: no directory for a trace can be made: %s", path,
                         strerror(error));
@@ -201,6 +225,8 @@ static void close_trace(struct as_collector *it)
         return;
     if (traced->link[0])
         unlink(traced->link);
+    if (traced->filter[0])
+        unlink(traced->filter);
     as_inside_leave(&traced->inside);
     as_str_fini(&traced->preload);
     as_free(traced);

@@ -153,6 +153,7 @@ static void set_facts(struct as_trace_stream *s, const struct as_trace_head *hea
         .end_errno = head->end_errno,
         .is_ring = head->ring_n != 0,
         .lost_n = head->lost,
+        .filtered_n = head->filtered,
         .begin_raw_ns = head->begin.raw_ns,
         .end_raw_ns =
             head->latest.raw_ns > head->begin.raw_ns ? head->latest.raw_ns : head->begin.raw_ns,
@@ -385,6 +386,7 @@ static int read_fields(struct as_trace_stream *s, const char *fields, struct as_
 static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
 {
     static const uint8_t bytes[] = {0, 2, 4, 8};
+    const size_t left_b = as_read_left(&s->cursor);
     memset(out, 0, sizeof *out);
     const uint8_t lead = as_read_u8(&s->cursor);
     const unsigned kind = lead & 63, code = lead >> 6;
@@ -399,6 +401,7 @@ static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
     out->kind = (uint8_t)kind;
     out->raw_ns = raw_of(s, s->tick);
     AS_TRY(read_fields(s, fields_of[kind], out));
+    out->size_b = (uint32_t)(left_b - as_read_left(&s->cursor));
     if (kind == AS_TRACE_REPEATED) {
         out->repeated.inside_ns = ns_of(s, (uint64_t)out->field[1]);
         out->repeated.longest_ns = ns_of(s, (uint64_t)out->field[2]);

@@ -17,8 +17,9 @@
 
 /* Fields of numbers, by kind as in AS_TRACE_KINDS; a shorter name for those that are used most. */
 struct as_trace_event {
-    int64_t raw_ns; /* CLOCK_MONOTONIC_RAW of its machine */
-    uint8_t kind;   /* as_trace_kind */
+    int64_t raw_ns;  /* CLOCK_MONOTONIC_RAW of its machine */
+    uint8_t kind;    /* as_trace_kind */
+    uint32_t size_b; /* of the record in the stream */
     union {
         int64_t field[8];
         int64_t name; /* ENTER, LEAVE, EVENT, COUNTER: as_trace_name */
@@ -60,6 +61,7 @@ struct as_trace_stream_facts {
     uint64_t blocks_n;    /* that can be read */
     uint64_t records_n;   /* read until now */
     uint64_t lost_n;      /* records that were not written */
+    uint64_t filtered_n;  /* calls that the user's filter leaves out */
     uint64_t damaged_n;   /* blocks of which some or all could not be read, until now */
     uint64_t size_b;      /* of the file */
     int64_t begin_raw_ns; /* of the stream */

@@ -55,6 +55,7 @@ struct as_trace_head {
     _Atomic uint64_t blocks_n;     /* begun; number k stands at place k, or k modulo ring_n */
     _Atomic uint64_t lost;         /* records of handlers that interrupted us, or too long ones */
     char name[AS_TRACE_NAME_B];    /* of the thread, or of the machine in definitions */
+    uint64_t filtered;             /* calls of the thread that the user's filter leaves out */
 };
 
 struct as_trace_block {
@@ -67,7 +68,7 @@ struct as_trace_block {
 };
 #define AS_TRACE_BLOCK_MAGIC 0x4b4c4254u /* "TBLK" */
 
-_Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_block) == 48,
+_Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_block) == 48,
                "layout of traces");
 
 /*

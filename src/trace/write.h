@@ -96,6 +96,13 @@ struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, u
 /* Writes what waits; false: a record is just being written, that of the caller is lost. */
 bool as_trace_settle(struct as_trace_writer *w);
 
+/* A call that the user's filter leaves out. */
+static inline void as_trace_leave_out(struct as_trace_writer *w)
+{
+    if (w->head)
+        w->head->filtered++;
+}
+
 static inline uint64_t as_trace_now(const struct as_trace_writer *w)
 {
     struct timespec t;

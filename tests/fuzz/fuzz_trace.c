@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz entry: streams of events, whole or scribbled over. The input is
- *     uint8_t head[184];  struct as_trace_head
+ *     uint8_t head[192];  struct as_trace_head
  * and for each block
  *     uint8_t data_b[2];  little endian: so many bytes of it are given
  *     uint8_t data[];     struct as_trace_block and its records

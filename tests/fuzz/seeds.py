@@ -292,11 +292,27 @@ do time
 end
 """, "probe x\nat block\ndo time\nend\n", "probe x\nwhere line 1 - \n"]
 
+FILTERS = ["""# What is called by the million
+SCOREP_REGION_NAMES_BEGIN
+  EXCLUDE MPI_Comm_rank MPI_Comm_size   # twice a line
+          MPI_Test* solver_[a-cx]?
+  INCLUDE MPI_Testall
+  EXCLUDE MANGLED _ZN6solver*
+SCOREP_REGION_NAMES_END
+SCOREP_FILE_NAMES_BEGIN EXCLUDE */lib/* INCLUDE */lib/own.c SCOREP_FILE_NAMES_END
+""", "SCOREP_REGION_NAMES_BEGIN\nEXCLUDE *\nINCLUDE MPI_Allreduce omp\\ critical \\#1 a\\*\n"
+     "SCOREP_REGION_NAMES_END\n",
+           "", "# nothing\n", "SCOREP_REGION_NAMES_BEGIN SCOREP_REGION_NAMES_END",
+           "SCOREP_REGION_NAMES_BEGIN\nEXCLUDE", "SCOREP_REGION_NAMES_BEGIN a", "EXCLUDE a",
+           "SCOREP_REGION_NAMES_BEGIN EXCLUDE [a SCOREP_REGION_NAMES_END",
+           "SCOREP_REGION_NAMES_BEGIN EXCLUDE [!a] SCOREP_REGION_NAMES_END",
+           "SCOREP_REGION_NAMES_BEGIN EXCLUDE a\\"]
+
 
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring",
-                  "figures", "remarks", "probe", "trace"):
+                  "figures", "filter", "remarks", "probe", "trace"):
         (out / entry).mkdir(parents=True, exist_ok=True)
     count = {}
 
@@ -323,6 +339,8 @@ def main():
         put("figures", text.encode())
     for text in PROBES:
         put("probe", text.encode())
+    for text in FILTERS:
+        put("filter", text.encode())
     for text in REMARKS:
         put("remarks", text.encode())
     put("remarks", b"\1" + REMARKS[0].encode())

@@ -268,9 +268,9 @@ T_SEND, T_EXEC = 9, 51
 
 
 def trace_head(clock=1, ring=0, blocks=1, end=1, hz=2000000000):
-    return struct.pack("<QIIIIIIIIiIQQqQqqqQQ64s", 0x4543415254415353, 1, 256 << 10, 7, 9, 7, clock,
-                       ring, end, 0, 0, hz, 1000, 1000, 9000000, 9000000, 2000, 3000, blocks, 2,
-                       b"solver")
+    return struct.pack("<QIIIIIIIIiIQQqQqqqQQ64sQ", 0x4543415254415353, 2, 256 << 10, 7, 9, 7,
+                       clock, ring, end, 0, 0, hz, 1000, 1000, 9000000, 9000000, 2000, 3000,
+                       blocks, 2, b"solver", 3)
 
 
 def trace_block(number, data, tick=1000, used=None):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matching of patterns, iterative: at a mismatch only the last star takes one byte more. */
-#include "profile/glob.h"
+#include "base/glob.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Patterns of names: `*` any text, `?` any one byte, `[a-cx]` one of a set; nothing else is
  * special, and a bracket that is not closed is itself. Blanks and slashes are bytes like others. */
-#ifndef AS_PROFILE_GLOB_H
-#define AS_PROFILE_GLOB_H
+#ifndef AS_BASE_GLOB_H
+#define AS_BASE_GLOB_H
 
 #include <stdbool.h>
 

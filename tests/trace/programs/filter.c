@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A program of MPI that calls some routines often and makes one rank late, by an amount that is
+ * planted; built twice, with regions of <assay/assay.h> and without.
+ *
+ *   filter ROUNDS MILLISECONDS LOG
+ *
+ * Each rank writes to LOG.RANK what it called, "RANK ROUTINE CALLS" a line.
+ */
+#include <mpi.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#ifdef REGIONS
+#include <assay/assay.h>
+#else
+#define assay_region_begin(name)
+#define assay_region_end(name)
+#endif
+
+#define ASKS 300 /* of its rank, a round */
+
+static void compute(int64_t ns)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    const int64_t end = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + ns;
+    do
+        clock_gettime(CLOCK_MONOTONIC, &t);
+    while ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec < end);
+}
+
+int main(int argc, char **argv)
+{
+    const int rounds = atoi(argv[1]);
+    const int64_t late_ns = atoll(argv[2]) * 1000000;
+    int rank = 0, n, tests = 0, value = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    for (int i = 0; i < rounds; i++) {
+        double in = 1, out;
+        MPI_Request request;
+        int flag = 0;
+        assay_region_begin("round");
+        MPI_Barrier(MPI_COMM_WORLD);
+        assay_region_begin("asking");
+        for (int k = 0; k < ASKS; k++)
+            MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        assay_region_end("asking");
+        if (rank == 0) {
+            compute(late_ns);
+            MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
+            MPI_Send(&value, 1, MPI_INT, 1, 8, MPI_COMM_WORLD);
+        } else if (rank == 1) {
+            MPI_Recv(&value, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Irecv(&value, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, &request);
+            for (; !flag; tests++)
+                MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        }
+        MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Iallreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        assay_region_end("round");
+    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s.%d", argv[3], rank);
+    FILE *log = fopen(path, "w");
+    fprintf(log, "%d MPI_Comm_size 1\n%d MPI_Comm_rank %d\n", rank, rank, rounds * ASKS);
+    fprintf(log, "%d MPI_Iallreduce %d\n%d MPI_Wait %d\n", rank, rounds, rank, rounds);
+    fprintf(log, "%d MPI_Allreduce %d\n%d MPI_Barrier %d\n", rank, rounds, rank, rounds);
+    if (rank == 0)
+        fprintf(log, "0 MPI_Send %d\n", 2 * rounds);
+    if (rank == 1)
+        fprintf(log, "1 MPI_Recv %d\n1 MPI_Irecv %d\n1 MPI_Test %d\n", rounds, rounds, tests);
+    fclose(log);
+    MPI_Finalize();
+    return 0;
+}
