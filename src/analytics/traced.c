@@ -31,10 +31,10 @@ static int watch_stretch(void *context, uint32_t location, enum as_activity acti
     return 0;
 }
 
-static int watch_idle(void *context, uint32_t location, int64_t ns)
+static int watch_idle(void *context, uint32_t location, int64_t begin_ns, int64_t end_ns)
 {
     struct as_traced *traced = context;
-    as_timeline_idle_until(&traced->timeline, location, ns);
+    as_timeline_idle(&traced->timeline, location, begin_ns, end_ns);
     return 0;
 }
 
