@@ -17,6 +17,7 @@
 #include "recording.h"
 #include "report/parallel.h"
 #include "sheet.h"
+#include "trace_control.h"
 #include "trace_places.h"
 
 enum {
@@ -163,6 +164,7 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_cell(&facts, "events", as_cell_count(traced->analysis.events_n));
     as_facts_cell(&facts, "lost", as_cell_count(traced->lost_n));
     as_facts_cell(&facts, "unmatched", as_cell_count(traced->analysis.broken_n));
+    as_facts_cell(&facts, "not_recorded", as_cell_count(traced->analysis.missed_n));
     as_facts_cell(&facts, "damaged", as_cell_count(traced->damaged_n));
     as_facts_cell(&facts, "record_ns", as_cell_real(traced->record_ns));
     as_facts_cell(&facts, "computed_cost_s", as_cell_real(as_traced_cost_ns(traced) / 1e9));
@@ -194,6 +196,21 @@ static void note_ends(struct as_cli *cli, const struct as_trace *trace)
         as_cli_note(cli, "trace: %zu threads are recorded in part: %s", refused, strerror(number));
 }
 
+/* What happened while nothing was recorded, as far as that is known. */
+static void note_missed(struct as_cli *cli, const struct as_analysis *a)
+{
+    if (a->missed_n)
+        as_cli_note(cli,
+                    "trace: %llu sides of messages and operations of many were not recorded while "
+                    "it was switched off; who would meet them has no wait states",
+                    (unsigned long long)a->missed_n);
+    if (a->doubtful_n)
+        as_cli_note(cli,
+                    "trace: %llu messages whose sides do not fit are not judged: it was switched "
+                    "off while persistent operations were made",
+                    (unsigned long long)a->doubtful_n);
+}
+
 static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
                        const struct as_traced *traced, struct assay_error *err)
 {
@@ -208,7 +225,8 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
                     (unsigned long long)traced->analysis.violated_n);
     if (traced->analysis.events_n == 0)
         as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
-                         "recorded, or is statically linked");
+                         "recorded while it was recorded, or is statically linked");
+    note_missed(cli, &traced->analysis);
     if (traced->analysis.violated_n)
         as_cli_note(cli,
                     "trace: %llu messages were received before they were sent, by the clocks of "
@@ -301,6 +319,7 @@ static int take_options(struct as_cli *cli, struct assay_trace_options *options,
     options->memory_least_b = ASSAY_TRACE_MEMORY_B;
     if (least)
         AS_TRY(as_recording_size("--memory-least", least, &options->memory_least_b, err));
+    AS_TRY(as_trace_control_take(args, options, err));
     AS_TRY(as_recording_size("--ring", args->value[AS_OPTION_RING], &options->ring_b, err));
     return as_recording_size("--limit", args->value[AS_OPTION_TRACE_LIMIT], &options->limit_b, err);
 }

@@ -71,6 +71,11 @@ struct assay_trace_options {
     uint64_t memory_least_b; /* smaller blocks of memory are not recorded */
     uint64_t ring_b;         /* the latest events of each thread that are kept; 0 = all */
     uint64_t limit_b;        /* of all threads; then tracing ends; 0 = no limit */
+    /* When it is recorded; what is 0 or NULL says nothing. The program may switch, too. */
+    double delay_s, duration_s; /* not before, and not after, since the program began */
+    const char *while_file;     /* only while it is there */
+    int toggle_signal;          /* switches off and on */
+    bool start_off;             /* until the program or the signal switches it on */
 };
 
 struct assay_profile_request {

@@ -62,6 +62,8 @@ static bool enter_poll(struct as_mpi_call *call)
     if (!call->thread)
         return false;
     call->thread->inside = 1;
+    if (as_mpi_missed && !call->thread->muted)
+        as_mpi_tell_missed(call->thread);
     call->enter = as_trace_now(&call->thread->writer);
     return true;
 }

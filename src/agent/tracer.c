@@ -16,6 +16,7 @@
 #include "agent/agent.h"
 #include "agent/callers.h"
 #include "agent/runtime.h"
+#include "agent/switch.h"
 #include "base/clock.h"
 
 static struct as_tracer_part *part; /* NULL: not wanted here */
@@ -80,8 +81,38 @@ static bool begin_stream(struct as_tracer_thread *t)
 }
 
 /* What this thread has, once it has it. */
-static AS_AGENT_LOCAL struct as_tracer_thread *own;
+struct tracer_area {
+    struct as_tracer_thread own, muted;
+};
+static AS_AGENT_LOCAL struct as_tracer_thread *own, *muted;
 static AS_AGENT_LOCAL bool beginning, ended;
+
+static struct as_tracer_thread *own_thread(void)
+{
+    struct tracer_area *area = as_agent_area(&as_agent_tracer, sizeof *area);
+    return area ? &area->own : NULL;
+}
+
+static void lock_definitions(void)
+{
+    int free_one = 0;
+    while (!atomic_compare_exchange_weak(&defining, &free_one, 1)) {
+        free_one = 0;
+        syscall(SYS_sched_yield);
+    }
+}
+
+static bool has_definitions(void);
+
+/* The child of a fork may call nothing that its parent did not name. */
+static void say_inherited(void)
+{
+    if (!names || as_agent_is_confined())
+        return;
+    lock_definitions();
+    has_definitions();
+    atomic_store_explicit(&defining, 0, memory_order_release);
+}
 
 /* Its first event. What we call meanwhile may be wrapped itself. */
 static struct as_tracer_thread *begin_own(void)
@@ -90,13 +121,75 @@ static struct as_tracer_thread *begin_own(void)
     if (beginning || ended)
         return NULL;
     beginning = true;
-    struct as_tracer_thread *t = as_agent_area(&as_agent_tracer, sizeof *t);
-    if (t && !t->failed && !t->writer.head)
-        begin_stream(t);
+    struct as_tracer_thread *t = own_thread();
+    if (t && !t->failed && !t->writer.head) {
+        t->switches = as_switches.n;
+        if (begin_stream(t))
+            say_inherited();
+    }
     own = t;
     beginning = false;
     errno = saved;
     return t;
+}
+
+/* Has no stream: what is told to it goes nowhere. */
+static struct as_tracer_thread *begin_muted(void)
+{
+    const int saved = errno;
+    if (beginning || ended || as_agent_is_confined())
+        return NULL;
+    beginning = true;
+    struct tracer_area *area = as_agent_area(&as_agent_tracer, sizeof *area);
+    if (area) {
+        area->muted.muted = true;
+        area->muted.writer.clock = part->clock;
+        muted = &area->muted;
+    }
+    beginning = false;
+    errno = saved;
+    return muted;
+}
+
+/* ---- Off and on --------------------------------------------------------------------------- */
+
+/* What was switched since this thread's latest event, oldest first. Of more than are kept the
+ * oldest ones are one: what is not known was off. */
+static void tell_switches(struct as_tracer_thread *t)
+{
+    const uint32_t n = atomic_load_explicit(&as_switches.n, memory_order_acquire);
+    const uint32_t first = n > AS_SWITCH_KEPT_N ? n - AS_SWITCH_KEPT_N : 0;
+    uint64_t why = AS_TRACE_BY_USER;
+    if (t->switches < first && (t->switches & 1)) {
+        t->switches = first + !(first & 1);
+    } else if (t->switches < first) {
+        t->switches = first;
+        if (first & 1)
+            as_trace_put(&t->writer, AS_TRACE_OFF, 0, &why, 1);
+    }
+    for (; t->switches < n; t->switches++) {
+        const struct as_switch_time *at = &as_switches.at[t->switches % AS_SWITCH_KEPT_N];
+        const bool is_on = t->switches & 1;
+        why = at->why;
+        as_trace_put(&t->writer, is_on ? AS_TRACE_ON : AS_TRACE_OFF, at->tick, &why, !is_on);
+    }
+}
+
+static bool is_switched_on(void)
+{
+    if (as_agent.off != as_switches.own_off || *as_switches.outside != as_switches.changes)
+        as_switch_look();
+    return !(as_switches.n & 1);
+}
+
+/* MPI's messages are counted while nothing is recorded, so that the next ones find their partners.
+ */
+static struct as_tracer_thread *enter_muted(uint32_t group_bit)
+{
+    if (group_bit != AS_TRACER_MPI || (own && own->inside))
+        return NULL;
+    struct as_tracer_thread *t = muted ? muted : begin_muted();
+    return t && !t->inside ? t : NULL;
 }
 
 /* Where system calls are forbidden a block cannot be changed for the next. */
@@ -108,25 +201,19 @@ static bool has_room_left(const struct as_tracer_thread *t)
 
 static struct as_tracer_thread *enter_routine(uint32_t group_bit)
 {
-    if (!part || !(part->groups & group_bit) || part->off || as_agent.off ||
-        as_agent.state != AS_AGENT_READY)
+    if (!part || !(part->groups & group_bit) || as_agent.state != AS_AGENT_READY)
         return NULL;
+    if (!is_switched_on())
+        return enter_muted(group_bit);
     struct as_tracer_thread *t = own ? own : begin_own();
-    if (!t || t->inside || t->failed)
+    if (!t || t->inside || t->failed || (muted && muted->inside))
         return NULL;
+    if (t->switches != as_switches.n)
+        tell_switches(t);
     return as_agent_is_confined() && !has_room_left(t) ? NULL : t;
 }
 
 /* ---- Definitions -------------------------------------------------------------------------- */
-
-static void lock_definitions(void)
-{
-    int free_one = 0;
-    while (!atomic_compare_exchange_weak(&defining, &free_one, 1)) {
-        free_one = 0;
-        syscall(SYS_sched_yield);
-    }
-}
 
 static void say_name(uint32_t number, uint32_t group, const char *text)
 {
@@ -197,7 +284,7 @@ static unsigned find_callers(const void *return_address, const void *frame, uint
 static void put_callers(struct as_tracer_thread *t, const void *return_address, const void *frame)
 {
     uint64_t caller[AS_TRACE_CALLERS_N];
-    const unsigned n = find_callers(return_address, frame, caller);
+    const unsigned n = t->muted ? 0 : find_callers(return_address, frame, caller);
     if (n)
         as_trace_put_list(&t->writer, AS_TRACE_CALLERS, 0, NULL, 0, caller, n);
 }
@@ -251,13 +338,9 @@ static bool begin_tracer(void)
     if (part && part->version != AS_TRACER_VERSION)
         part = NULL;
     begun_ns = (uint64_t)as_monotonic_ns();
+    if (part)
+        as_switch_begin(part->clock);
     return part != NULL;
-}
-
-/* Not made by asking: a thread that did nothing has none. */
-static struct as_tracer_thread *own_thread(void)
-{
-    return as_agent_area(&as_agent_tracer, sizeof(struct as_tracer_thread));
 }
 
 /* Threads of runtimes (progress of messages, teams of OpenMP) have a stream when they do something
@@ -288,8 +371,13 @@ static void close_own_stream(void)
     struct as_tracer_thread *t = own_thread();
     ended = true;
     own = NULL;
+    if (muted)
+        drop_scratch(muted);
+    muted = NULL;
     if (!t)
         return;
+    if (t->writer.head && !t->failed)
+        tell_switches(t);
     as_trace_writer_close(&t->writer, AS_TRACE_CLOSED);
     drop_scratch(t);
     t->failed = true;
@@ -307,6 +395,9 @@ static void begin_child(void)
 {
     struct as_tracer_thread *t = own_thread();
     own = NULL;
+    if (muted)
+        muted->inside = 0;
+    as_switches.looking = 0;
     ended = false;
     beginning = true; /* nothing of what follows is the program's */
     as_callers_forget();
@@ -340,5 +431,6 @@ const struct as_agent_client as_agent_tracer = {.name = AS_TRACER_CLIENT,
                                                 .thread_made = tell_thread_made,
                                                 .thread_end = end_thread_stream,
                                                 .modules_changed = as_callers_forget,
+                                                .switched = as_switch_look,
                                                 .forked = begin_child,
                                                 .end = end_tracer};

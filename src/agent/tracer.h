@@ -33,9 +33,9 @@ struct as_tracer_part {
     uint32_t clock; /* as_trace_clock */
     uint32_t ring_n;
     uint64_t tick_hz;
-    _Atomic int64_t budget_b;        /* of all streams; when it is spent tracing ends */
-    uint32_t limited;                /* whether that counts */
-    _Atomic uint32_t off;            /* nothing is recorded while it is not 0 */
+    _Atomic int64_t budget_b; /* of all streams; when it is spent tracing ends */
+    uint32_t limited;         /* whether that counts */
+    uint32_t unused;
     _Atomic uint64_t streams_missed; /* threads without a stream */
     _Atomic uint32_t missed_errno;
     uint32_t callers;        /* so many are recorded with a call of MPI */
@@ -46,9 +46,11 @@ _Static_assert(sizeof(struct as_tracer_part) == 64, "layout of the tracer's part
 /* Of a thread. */
 struct as_tracer_thread {
     struct as_trace_writer writer;
-    unsigned inside; /* routines that are being recorded: what they call is not */
-    bool failed;     /* there is no stream */
-    void *scratch;   /* as_tracer_scratch */
+    unsigned inside;   /* routines that are being recorded: what they call is not */
+    bool failed;       /* there is no stream */
+    bool muted;        /* nothing is written: what would have been is counted by who wraps MPI */
+    uint32_t switches; /* as_switches that its stream tells of */
+    void *scratch;     /* as_tracer_scratch */
     size_t scratch_b;
     /* Of who wraps MPI: so many requests are noted in `scratch`, when so much had changed. */
     uint32_t noted_n;
@@ -57,7 +59,8 @@ struct as_tracer_thread {
 
 struct as_tracer_hooks {
     uint32_t version;
-    /* This thread's; NULL: nothing is recorded now, or the call is within another that is. */
+    /* This thread's; NULL: nothing is recorded now, or the call is within another that is. While
+     * the trace is switched off MPI gets one that is `muted`. */
     struct as_tracer_thread *(*enter)(uint32_t group_bit);
     /* A new number for a name, from 1 on; 0: there is none. */
     uint32_t (*name)(uint32_t group, const char *text);

@@ -18,10 +18,12 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "profile/inside.h"
+#include "profile/trace_switch.h"
 
 struct traced {
     struct as_inside inside;
     struct as_tracer_part *part;
+    struct as_trace_switch switching;
     struct as_str preload;
     char link[PATH_MAX]; /* "": there is none */
     uint64_t missed_n;
@@ -121,6 +123,14 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     if (!traced->part)
         return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no room for a tracer");
     fill_part(traced->part, options);
+    if (as_trace_switch_is_wanted(options)) {
+        struct as_switch_part *part =
+            as_agent_session_part(traced->inside.session, AS_SWITCH_CLIENT);
+        if (!part)
+            return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no room for switches");
+        as_trace_switch_fill(&traced->switching, part, options,
+                             traced->part->clock == AS_TRACE_TSC);
+    }
     if (it->preload)
         as_str_appendz(&traced->preload, it->preload);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
@@ -130,6 +140,14 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
         return as_error_nomem(err, "the libraries of a trace");
     it->preload = traced->preload.n ? as_str_z(&traced->preload) : NULL;
     return 0;
+}
+
+static int start_switching(struct traced *traced, struct assay_error *err)
+{
+    const int rc = as_trace_switch_start(&traced->switching);
+    return rc < 0 ? as_error_set(err, ASSAY_ERR_IO,
+                                 "no thread that switches the trace can be made: %s", strerror(-rc))
+                  : 0;
 }
 
 /* The directory of the run is known now. */
@@ -146,7 +164,7 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
     const int error = errno;
     free(real);
     if (rc == 0)
-        return 0;
+        return start_switching(traced, err);
     traced->link[0] = 0;
     return as_error_set(err, ASSAY_ERR_IO, "%s: no directory for a trace can be made: %s", path,
                         strerror(error));
@@ -160,6 +178,7 @@ static int finish_trace(struct as_collector *it, const struct as_collection *all
     struct traced *traced = it->self;
     (void)all;
     (void)err;
+    as_trace_switch_stop(&traced->switching);
     traced->missed_n = traced->part->streams_missed;
     traced->missed_errno = (int)traced->part->missed_errno;
     return 0;
@@ -199,6 +218,7 @@ static void close_trace(struct as_collector *it)
     struct traced *traced = it->self;
     if (!traced)
         return;
+    as_trace_switch_stop(&traced->switching);
     if (traced->link[0])
         unlink(traced->link);
     as_inside_leave(&traced->inside);
