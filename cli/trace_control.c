@@ -64,6 +64,7 @@ int as_trace_control_take(const struct as_arguments *args, struct assay_trace_op
 {
     AS_TRY(take_time("--delay", args->value[AS_OPTION_TRACE_DELAY], &o->delay_s, err));
     AS_TRY(take_time("--duration", args->value[AS_OPTION_TRACE_DURATION], &o->duration_s, err));
+    AS_TRY(take_time("--burst", args->value[AS_OPTION_TRACE_BURST], &o->burst_s, err));
     AS_TRY(take_signal(args->value[AS_OPTION_TRACE_SIGNAL], &o->toggle_signal, err));
     o->while_file = args->value[AS_OPTION_TRACE_WHILE];
     o->start_off = as_given(args, AS_OPTION_TRACE_START_OFF);

@@ -165,6 +165,7 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_cell(&facts, "lost", as_cell_count(traced->lost_n));
     as_facts_cell(&facts, "unmatched", as_cell_count(traced->analysis.broken_n));
     as_facts_cell(&facts, "not_recorded", as_cell_count(traced->analysis.missed_n));
+    as_facts_cell(&facts, "sums", as_cell_count(traced->analysis.summed_n));
     as_facts_cell(&facts, "damaged", as_cell_count(traced->damaged_n));
     as_facts_cell(&facts, "record_ns", as_cell_real(traced->record_ns));
     as_facts_cell(&facts, "computed_cost_s", as_cell_real(as_traced_cost_ns(traced) / 1e9));
@@ -227,6 +228,9 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
         as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
                          "recorded while it was recorded, or is statically linked");
     note_missed(cli, &traced->analysis);
+    if (traced->analysis.summed_n)
+        as_cli_note(cli, "trace: calls of MPI are sums (--burst): states and efficiency are those "
+                         "of all calls; who waited for whom is not known");
     if (traced->analysis.violated_n)
         as_cli_note(cli,
                     "trace: %llu messages were received before they were sent, by the clocks of "

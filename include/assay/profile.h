@@ -75,7 +75,8 @@ struct assay_trace_options {
     double delay_s, duration_s; /* not before, and not after, since the program began */
     const char *while_file;     /* only while it is there */
     int toggle_signal;          /* switches off and on */
-    bool start_off;             /* until the program or the signal switches it on */
+    double burst_s; /* calls of MPI that are less far from each other are sums; 0: each is told */
+    bool start_off; /* until the program or the signal switches it on */
 };
 
 struct assay_profile_request {

@@ -2,7 +2,8 @@
 /*
  * What is not recorded while a trace is switched off, in numbers: how many messages went to and
  * came from whom with which tag, how many operations of many there were on which communicator. Who
- * matches messages by their order needs that to find the partners of those that come after.
+ * matches messages by their order needs that to find the partners of those that come after. And
+ * what calls sent and received that are told as sums.
  */
 #include "agent/mpi_wrap.h"
 
@@ -64,7 +65,7 @@ static bool is_rank(uint64_t partner)
 }
 
 /* A send counts as it begins, for its request will be known by none; a receive as it is done. */
-void as_mpi_miss(unsigned kind, const uint64_t *field)
+static void miss_record(unsigned kind, const uint64_t *field)
 {
     const uint64_t none = as_trace_zigzag(0);
     switch (kind) {
@@ -86,6 +87,27 @@ void as_mpi_miss(unsigned kind, const uint64_t *field)
     default:
         break;
     }
+}
+
+/* As who reads records of each call adds them up. */
+static void sum_record(struct as_tracer_thread *thread, unsigned kind, const uint64_t *field)
+{
+    if (kind == AS_TRACE_SEND && field[0] != as_trace_zigzag(AS_TRACE_NOBODY)) {
+        thread->sent_b += field[2];
+    } else if (kind == AS_TRACE_RECEIVE) {
+        thread->received_b += field[2];
+    } else if (kind == AS_TRACE_COLLECTIVE) {
+        thread->sent_b += field[3];
+        thread->received_b += field[4];
+    }
+}
+
+void as_mpi_count(struct as_tracer_thread *thread, unsigned kind, const uint64_t *field)
+{
+    if (thread->quiet == AS_TRACER_MUTED)
+        miss_record(kind, field);
+    else
+        sum_record(thread, kind, field);
 }
 
 static void put_missed(struct as_trace_writer *w, uint32_t what, uint64_t partner, uint64_t tag,

@@ -52,6 +52,8 @@ static uint32_t number_of(unsigned number)
 static void begin_call(const struct as_mpi_call *call, unsigned number)
 {
     const uint64_t field = number_of(number);
+    if (call->thread->quiet)
+        return;
     as_trace_put(&call->thread->writer, AS_TRACE_ENTER, call->enter, &field, 1);
     as_mpi_hooks->callers(call->thread, call->return_address, call->frame);
 }
@@ -62,7 +64,7 @@ static bool enter_poll(struct as_mpi_call *call)
     if (!call->thread)
         return false;
     call->thread->inside = 1;
-    if (as_mpi_missed && !call->thread->muted)
+    if (as_mpi_missed && call->thread->quiet != AS_TRACER_MUTED)
         as_mpi_tell_missed(call->thread);
     call->enter = as_trace_now(&call->thread->writer);
     return true;
@@ -82,13 +84,6 @@ static void stamp_call(struct as_mpi_call *call)
     call->tick = as_trace_now(&call->thread->writer);
 }
 
-static void leave_call(struct as_mpi_call *call, unsigned number)
-{
-    const uint64_t field = name_of[number];
-    as_mpi_put_numbers(call, AS_TRACE_LEAVE, &field, 1);
-    call->thread->inside = 0;
-}
-
 /* Nothing was found. */
 struct as_trace_polls *as_mpi_poll(const struct as_mpi_call *call, unsigned number)
 {
@@ -98,6 +93,24 @@ struct as_trace_polls *as_mpi_poll(const struct as_mpi_call *call, unsigned numb
         first->callers_n =
             as_mpi_hooks->find_callers(call->return_address, call->frame, first->caller);
     return first;
+}
+
+static void sum_call(const struct as_mpi_call *call, unsigned number)
+{
+    struct as_tracer_thread *thread = call->thread;
+    as_mpi_poll(call, number);
+    as_trace_poll_traffic(&thread->writer, name_of[number], thread->sent_b, thread->received_b);
+    thread->sent_b = thread->received_b = 0;
+}
+
+static void leave_call(struct as_mpi_call *call, unsigned number)
+{
+    const uint64_t field = name_of[number];
+    if (call->thread->quiet == AS_TRACER_SUMMED)
+        sum_call(call, number);
+    else
+        as_mpi_put_numbers(call, AS_TRACE_LEAVE, &field, 1);
+    call->thread->inside = 0;
 }
 
 static void leave_poll(struct as_mpi_call *call)

@@ -77,6 +77,11 @@ static bool begin_stream(struct as_tracer_thread *t)
     name[sizeof name - 1] = 0;
     if (open_stream(&t->writer, (uint32_t)as_agent_self.tid, name))
         t->failed = false;
+    if (!t->failed && part->burst_ticks) {
+        as_trace_writer_sum(&t->writer, part->burst_ticks,
+                            part->clock == AS_TRACE_TSC ? part->tick_hz : 1000000000);
+        t->quiet = AS_TRACER_SUMMED;
+    }
     return !t->failed;
 }
 
@@ -142,7 +147,7 @@ static struct as_tracer_thread *begin_muted(void)
     beginning = true;
     struct tracer_area *area = as_agent_area(&as_agent_tracer, sizeof *area);
     if (area) {
-        area->muted.muted = true;
+        area->muted.quiet = AS_TRACER_MUTED;
         area->muted.writer.clock = part->clock;
         muted = &area->muted;
     }
@@ -195,7 +200,8 @@ static struct as_tracer_thread *enter_muted(uint32_t group_bit)
 /* Where system calls are forbidden a block cannot be changed for the next. */
 static bool has_room_left(const struct as_tracer_thread *t)
 {
-    const size_t most_b = 8 * AS_TRACE_SLACK_B; /* of one call, with polls before it */
+    /* Of one call, with polls before it. */
+    const size_t most_b = (t->quiet ? 3 * AS_TRACE_SUMS_N : 8) * AS_TRACE_SLACK_B;
     return t->writer.limit && t->writer.at + most_b < t->writer.limit;
 }
 
@@ -284,7 +290,8 @@ static unsigned find_callers(const void *return_address, const void *frame, uint
 static void put_callers(struct as_tracer_thread *t, const void *return_address, const void *frame)
 {
     uint64_t caller[AS_TRACE_CALLERS_N];
-    const unsigned n = t->muted ? 0 : find_callers(return_address, frame, caller);
+    const unsigned n =
+        t->quiet == AS_TRACER_MUTED ? 0 : find_callers(return_address, frame, caller);
     if (n)
         as_trace_put_list(&t->writer, AS_TRACE_CALLERS, 0, NULL, 0, caller, n);
 }

@@ -187,6 +187,18 @@ static void repeat_routine(struct as_walker *walker, const struct as_trace_event
     frame->longest_ns = event->repeated.longest_ns;
 }
 
+/* Calls that are told as sums. */
+static void add_traffic(struct as_trace_walk *walk, struct as_walker *walker,
+                        const struct as_trace_event *event)
+{
+    walk->out->summed_n++;
+    if (walker->frame.n == 0)
+        return;
+    struct as_open_call *frame = &walker->frame.at[walker->frame.n - 1];
+    frame->sent_b += (uint64_t)event->traffic.sent_b;
+    frame->received_b += (uint64_t)event->traffic.received_b;
+}
+
 /* ---- OpenMP ---------------------------------------------------------------------------------- */
 
 static void leave_openmp(struct as_walker *walker)
@@ -299,6 +311,9 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
         return 0;
     case AS_TRACE_REPEATED:
         repeat_routine(walker, event);
+        return 0;
+    case AS_TRACE_TRAFFIC:
+        add_traffic(walk, walker, event);
         return 0;
     case AS_TRACE_BARRIER:
     case AS_TRACE_BARRIER_END:

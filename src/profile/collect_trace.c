@@ -84,6 +84,12 @@ static const struct {
 ASSAY_TRACE_GROUPS(SAME_BIT)
 #undef SAME_BIT
 
+/* Stamps a second. */
+static double rate_of(const struct as_tracer_part *part)
+{
+    return part->clock == AS_TRACE_TSC ? (double)part->tick_hz : 1e9;
+}
+
 static void fill_part(struct as_tracer_part *part, const struct assay_trace_options *options)
 {
     const uint64_t blocks = options->ring_b / AS_TRACE_BLOCK_B;
@@ -94,6 +100,8 @@ static void fill_part(struct as_tracer_part *part, const struct assay_trace_opti
     part->memory_least_b = options->memory_least_b;
     part->clock = has_steady_counter() ? AS_TRACE_TSC : AS_TRACE_KERNEL;
     part->tick_hz = part->clock == AS_TRACE_TSC ? measure_rate() : 0;
+    if (options->burst_s > 0)
+        part->burst_ticks = (uint64_t)(options->burst_s * rate_of(part)) + 1;
     part->limited = options->limit_b != 0;
     part->budget_b = (int64_t)(options->limit_b < INT64_MAX / 2 ? options->limit_b : INT64_MAX / 2);
     if (options->ring_b)

@@ -151,6 +151,35 @@ def check_ranks(assay, dump, work, mpi, program):
     return ""
 
 
+def check_bursts(assay, dump, work, mpi, program):
+    """Sums of calls are those of the calls, by rank and routine; there is no word of who waits."""
+    del dump
+    made = work / "out.assay"
+    launch = [f"mpirun.{mpi}"] + ["--oversubscribe"] * (mpi == "openmpi") + ["-n", "2"]
+
+    def sums_of(*options):
+        run = trace(assay, made, ["--groups", "mpi", *options], [*launch, program, "always"])
+        if run.returncode:
+            return run.stderr, {}
+        facts = json.loads(run.stdout)
+        return facts, {(row["rank"], row["routine"]):
+                       (row["calls"], row["sent_b"], row["received_b"], row["open"])
+                       for row in facts["routines"]}
+
+    facts, want = sums_of()
+    bursts, got = sums_of("--burst", "5ms")
+    if not want or got != want:
+        return f"{got}, not {want}"
+    if facts["sums"] or not bursts["sums"] or bursts["parallel"]["waits"]:
+        return f"{facts['sums']} and {bursts['sums']} sums"
+    if bursts["events"] >= facts["events"]:
+        return f"{bursts['events']} events, of {facts['events']}"
+    if not all(place["mpi_s"] > 0 and place["computing_s"] > 0
+               for place in bursts["parallel"]["locations"]):
+        return f"states: {bursts['parallel']['locations']}"
+    return ""
+
+
 def main():
     assay, dump, source, include, library = map(os.path.abspath, sys.argv[1:6])
     programs = pathlib.Path(source) / "programs"
@@ -171,9 +200,11 @@ def main():
             if shutil.which(f"mpicc.{mpi}") and shutil.which(f"mpirun.{mpi}"):
                 subprocess.run([f"mpicc.{mpi}", *user, "-o", program, programs / "switch_mpi.c",
                                 library], check=True)
-            points.append((f"{mpi}, each rank when it likes",
-                           lambda mpi=mpi, program=program: check_ranks(
-                               assay, dump, work, mpi, program) if program.exists() else None))
+            for name, check in (("each rank when it likes", check_ranks),
+                                ("bursts", check_bursts)):
+                points.append((f"{mpi}, {name}",
+                               lambda mpi=mpi, program=program, check=check: check(
+                                   assay, dump, work, mpi, program) if program.exists() else None))
         failed = 0
         for n, (name, check) in enumerate(points, 1):
             fault = check()
