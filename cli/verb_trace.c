@@ -18,6 +18,7 @@
 #include "report/parallel.h"
 #include "sheet.h"
 #include "trace_control.h"
+#include "trace_counters.h"
 #include "trace_places.h"
 
 enum {
@@ -142,7 +143,9 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
     struct as_cli *cli = view->cli;
     struct as_str same = {0}, s = {0};
     AS_TRY(show_parallel(view, experiment, run_id, err));
-    const int rc = sheet->row_n ? as_sheet_text(cli, sheet, &same, err) : 0;
+    int rc = sheet->row_n ? as_sheet_text(cli, sheet, &same, err) : 0;
+    if (rc == 0 && view->traced->counter.n)
+        rc = as_trace_counters_text(cli, view->traced, err);
     put_cost(view->traced, &s);
     as_str_appendf(&s, "%s\n", as_str_z(&same));
     as_cli_styled(cli, AS_STYLE_DIM, as_str_z(&s));
@@ -170,6 +173,7 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_cell(&facts, "record_ns", as_cell_real(traced->record_ns));
     as_facts_cell(&facts, "computed_cost_s", as_cell_real(as_traced_cost_ns(traced) / 1e9));
     as_facts_sheet(&facts, "routines", sheet);
+    as_trace_counters_facts(&facts, traced);
     as_json_key(&facts.json, "parallel");
     as_parallel_json(&traced->sums, &facts.json, as_trace_place_text, &view->place);
     as_facts_end(&facts);

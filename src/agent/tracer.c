@@ -15,6 +15,7 @@
 
 #include "agent/agent.h"
 #include "agent/callers.h"
+#include "agent/os_counters.h"
 #include "agent/runtime.h"
 #include "agent/switch.h"
 #include "base/clock.h"
@@ -205,6 +206,24 @@ static bool has_room_left(const struct as_tracer_thread *t)
     return t->writer.limit && t->writer.at + most_b < t->writer.limit;
 }
 
+static uint32_t new_name(uint32_t group, const char *text);
+
+static uint64_t next_reading; /* of counters; by the first thread alone */
+
+/* By the first thread, on the way to an event. */
+static void read_counters(struct as_tracer_thread *t, bool is_last)
+{
+    if (as_agent_self.tid != as_agent.pid || as_agent_is_confined() || !t->writer.block)
+        return;
+    const uint64_t tick = as_trace_now(&t->writer);
+    if (tick < next_reading && !is_last)
+        return;
+    next_reading = tick + part->counter_ticks;
+    t->inside = 1; /* what we call may be wrapped */
+    as_os_counters_put(&t->writer, tick, part->counters, new_name);
+    t->inside = 0;
+}
+
 static struct as_tracer_thread *enter_routine(uint32_t group_bit)
 {
     if (!part || !(part->groups & group_bit) || as_agent.state != AS_AGENT_READY)
@@ -216,6 +235,8 @@ static struct as_tracer_thread *enter_routine(uint32_t group_bit)
         return NULL;
     if (t->switches != as_switches.n)
         tell_switches(t);
+    if (part->counters)
+        read_counters(t, false);
     return as_agent_is_confined() && !has_room_left(t) ? NULL : t;
 }
 
@@ -376,6 +397,8 @@ static void tell_thread_made(const void *maker, const void *function)
 static void close_own_stream(void)
 {
     struct as_tracer_thread *t = own_thread();
+    if (own && !own->failed && part && part->counters && !(as_switches.n & 1))
+        read_counters(own, true);
     ended = true;
     own = NULL;
     if (muted)
@@ -405,6 +428,7 @@ static void begin_child(void)
     if (muted)
         muted->inside = 0;
     as_switches.looking = 0;
+    next_reading = 0;
     ended = false;
     beginning = true; /* nothing of what follows is the program's */
     as_callers_forget();

@@ -33,16 +33,17 @@ struct as_tracer_part {
     uint32_t clock; /* as_trace_clock */
     uint32_t ring_n;
     uint64_t tick_hz;
-    _Atomic int64_t budget_b; /* of all streams; when it is spent tracing ends */
-    uint32_t limited;         /* whether that counts */
-    uint32_t unused;
+    _Atomic int64_t budget_b;        /* of all streams; when it is spent tracing ends */
+    uint32_t limited;                /* whether that counts */
+    uint32_t counters;               /* as_os_counters that are recorded */
     _Atomic uint64_t streams_missed; /* threads without a stream */
     _Atomic uint32_t missed_errno;
     uint32_t callers;        /* so many are recorded with a call of MPI */
     uint64_t memory_least_b; /* smaller blocks of memory are not recorded */
+    uint64_t counter_ticks;  /* so seldom at least are `counters` read */
     uint64_t burst_ticks;    /* calls of MPI that are less far from each other are summed; 0: no */
 };
-_Static_assert(sizeof(struct as_tracer_part) == 72, "layout of the tracer's part");
+_Static_assert(sizeof(struct as_tracer_part) == 80, "layout of the tracer's part");
 
 enum as_tracer_quiet {
     AS_TRACER_LOUD,

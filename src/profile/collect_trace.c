@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/os_counters.h"
 #include "agent/tracer.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -83,6 +84,10 @@ static const struct {
     _Static_assert(AS_TRACER_##group == (bit), "one number here and in the program");
 ASSAY_TRACE_GROUPS(SAME_BIT)
 #undef SAME_BIT
+#define SAME_BIT(counter, name, bit)                                                               \
+    _Static_assert(AS_OS_##counter == (bit), "one number here and in the program");
+ASSAY_TRACE_COUNTERS(SAME_BIT)
+#undef SAME_BIT
 
 /* Stamps a second. */
 static double rate_of(const struct as_tracer_part *part)
@@ -102,6 +107,8 @@ static void fill_part(struct as_tracer_part *part, const struct assay_trace_opti
     part->tick_hz = part->clock == AS_TRACE_TSC ? measure_rate() : 0;
     if (options->burst_s > 0)
         part->burst_ticks = (uint64_t)(options->burst_s * rate_of(part)) + 1;
+    part->counters = options->counters;
+    part->counter_ticks = (uint64_t)(options->counters_s * rate_of(part));
     part->limited = options->limit_b != 0;
     part->budget_b = (int64_t)(options->limit_b < INT64_MAX / 2 ? options->limit_b : INT64_MAX / 2);
     if (options->ring_b)

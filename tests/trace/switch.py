@@ -102,9 +102,31 @@ class Switches:
                 kept, ["1"], [])),
             ("after a delay", lambda: self.check(
                 ["--delay", "900ms"], ["1", "rest", "1800", "2"], [[2]])),
+            ("counters of the system", self.check_counters),
             ("for so long", lambda: self.check(
-                ["--duration", "1"], ["1", "rest", "2000", "2"], [[1, "off"]], lambda s: s[0] > 0.9)),
+                ["--duration", "1"], ["1", "rest", "2000", "2"], [[1, "off"]],
+                lambda s: s[0] > 0.9)),
         ]
+
+    def check_counters(self):
+        """Four readings at least: as it begins, behind each rest, and at the end."""
+        run = trace(self.assay, self.work / "out.assay",
+                    ["--groups", "io", "--os-counters", "switches,faults,memory,network",
+                     "--os-interval", "20ms"],
+                    [self.program, "1", "rest", "60", "2", "rest", "60", "3"])
+        rows = {row["counter"]: row for row in json.loads(run.stdout)["counters"]}
+        want = {"voluntary context switches", "involuntary context switches",
+                "minor page faults", "major page faults", "resident bytes"}
+        fits = (want <= set(rows) <= want | {"network bytes received", "network bytes sent"}
+                and all(row["readings"] >= 4 and row["least"] <= row["first"] <= row["most"]
+                        and row["least"] <= row["last"] <= row["most"] for row in rows.values())
+                and all(row["least"] == row["first"] and row["most"] == row["last"]
+                        for name, row in rows.items() if name != "resident bytes")
+                and rows["voluntary context switches"]["last"]
+                >= rows["voluntary context switches"]["first"] + 2
+                and rows["minor page faults"]["first"] > 0
+                and 100000 < rows["resident bytes"]["least"] < 1000000000)
+        return "" if fits else str(rows)
 
     def check_many(self):
         """More than are kept: what is not known was off, and it ends as it is."""
@@ -194,6 +216,8 @@ def main():
                 assay, work, ["--toggle-signal", "KILL"], "'KILL' is no signal that can switch")),
             ("it ends before it begins", lambda: refused(
                 assay, work, ["--delay", "2", "--duration", "1"], "before --delay is over")),
+            ("a counter that there is not", lambda: refused(
+                assay, work, ["--os-counters", "faults,heat"], "'heat' is nothing")),
             ("no time", lambda: refused(assay, work, ["--delay", "soon"], "'soon' is no time"))]
         for mpi in ("openmpi", "mpich"):
             program = work / f"switch.{mpi}"
