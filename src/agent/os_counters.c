@@ -32,13 +32,13 @@ static uint32_t number_of_text[OS_COUNTERS_N];
 static bool has_network_begun;
 static int64_t network_before[2];
 
-struct reading {
+struct os_reading {
     struct as_trace_writer *writer;
     uint64_t tick;
     uint32_t (*name)(uint32_t group, const char *text);
 };
 
-static void put_value(const struct reading *r, unsigned which, int64_t value)
+static void put_value(const struct os_reading *r, unsigned which, int64_t value)
 {
     if (!number_of_text[which])
         number_of_text[which] = r->name(AS_TRACE_OF_COUNTED, texts[which]);
@@ -75,7 +75,7 @@ static int64_t take_number(const char **at)
     return value;
 }
 
-static void put_memory(const struct reading *r)
+static void put_memory(const struct os_reading *r)
 {
     char text[128];
     const char *at = text;
@@ -103,7 +103,7 @@ static void add_interface(const char *at, int64_t sum[2])
     }
 }
 
-static void put_network(const struct reading *r)
+static void put_network(const struct os_reading *r)
 {
     static char text[16384]; /* one thread at a time */
     int64_t sum[2] = {0};
@@ -129,7 +129,7 @@ static void put_network(const struct reading *r)
 void as_os_counters_put(struct as_trace_writer *w, uint64_t tick, uint32_t wanted,
                         uint32_t (*name)(uint32_t group, const char *text))
 {
-    const struct reading r = {w, tick, name};
+    const struct os_reading r = {w, tick, name};
     const int saved = errno;
     struct rusage usage;
     const bool is_known = syscall(SYS_getrusage, RUSAGE_SELF, &usage) == 0;
