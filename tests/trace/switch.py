@@ -113,7 +113,7 @@ class Switches:
         run = trace(self.assay, self.work / "out.assay",
                     ["--groups", "io", "--os-counters", "switches,faults,memory,network",
                      "--os-interval", "20ms"],
-                    [self.program, "1", "rest", "60", "2", "rest", "60", "3"])
+                    [self.program, "1", "rest", "60", "2", "rest", "60", "off", "on", "3"])
         rows = {row["counter"]: row for row in json.loads(run.stdout)["counters"]}
         want = {"voluntary context switches", "involuntary context switches",
                 "minor page faults", "major page faults", "resident bytes"}
@@ -126,7 +126,30 @@ class Switches:
                 >= rows["voluntary context switches"]["first"] + 2
                 and rows["minor page faults"]["first"] > 0
                 and 100000 < rows["resident bytes"]["least"] < 1000000000)
-        return "" if fits else str(rows)
+        return self.check_exports(sum(row["readings"] for row in rows.values())) \
+            if fits else str(rows)
+
+    def check_exports(self, readings):
+        """All readings, and when nothing was recorded; the latter also of what is imported."""
+        def run(*words):
+            return subprocess.run(list(map(str, words)), capture_output=True, text=True,
+                                  check=True, env=ENVIRONMENT, cwd=self.work, timeout=100).stdout
+
+        for old in ("x.otf2", "again.assay"):
+            shutil.rmtree(self.work / old, ignore_errors=True)
+        run(self.assay, "export", "out.assay", "--as", "prv", "-o", "x.prv")
+        if "resident bytes" not in (self.work / "x.pcf").read_text(encoding="utf-8"):
+            return "no resident bytes for Paraver"
+        if not shutil.which("otf2-print"):
+            return ""
+        run(self.assay, "export", "out.assay", "--as", "otf2", "-o", "x.otf2")
+        kinds = [line.split()[0] for line in run("otf2-print", "x.otf2/traces.otf2").splitlines()
+                 if line.strip()]
+        if kinds.count("METRIC") != readings or kinds.count("MEASUREMENT_ON_OFF") != 2:
+            return f"{kinds.count('METRIC')} metrics, not {readings}"
+        run(self.assay, "import", "x.otf2/traces.otf2", "-o", "again.assay")
+        again = writes_of(self.dump, self.work / "again.assay")
+        return "" if again == [["off", "on"]] else f"imported: {again}"
 
     def check_many(self):
         """More than are kept: what is not known was off, and it ends as it is."""
