@@ -17,6 +17,8 @@
 #include "recording.h"
 #include "report/parallel.h"
 #include "sheet.h"
+#include "trace_control.h"
+#include "trace_counters.h"
 #include "trace_filter.h"
 #include "trace_places.h"
 #include "trace_score.h"
@@ -146,7 +148,9 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
     struct as_cli *cli = view->cli;
     struct as_str same = {0}, s = {0};
     AS_TRY(show_parallel(view, experiment, run_id, err));
-    const int rc = sheet->row_n ? as_sheet_text(cli, sheet, &same, err) : 0;
+    int rc = sheet->row_n ? as_sheet_text(cli, sheet, &same, err) : 0;
+    if (rc == 0 && view->traced->counter.n)
+        rc = as_trace_counters_text(cli, view->traced, err);
     put_cost(view->traced, &s);
     as_str_appendf(&s, "%s\n", as_str_z(&same));
     as_cli_styled(cli, AS_STYLE_DIM, as_str_z(&s));
@@ -169,10 +173,13 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_cell(&facts, "lost", as_cell_count(traced->lost_n));
     as_facts_cell(&facts, "filtered", as_cell_count(traced->filtered_n));
     as_facts_cell(&facts, "unmatched", as_cell_count(traced->analysis.broken_n));
+    as_facts_cell(&facts, "not_recorded", as_cell_count(traced->analysis.missed_n));
+    as_facts_cell(&facts, "sums", as_cell_count(traced->analysis.summed_n));
     as_facts_cell(&facts, "damaged", as_cell_count(traced->damaged_n));
     as_facts_cell(&facts, "record_ns", as_cell_real(traced->record_ns));
     as_facts_cell(&facts, "computed_cost_s", as_cell_real(as_traced_cost_ns(traced) / 1e9));
     as_facts_sheet(&facts, "routines", sheet);
+    as_trace_counters_facts(&facts, traced);
     as_json_key(&facts.json, "parallel");
     as_parallel_json(&traced->sums, &facts.json, as_trace_place_text, &view->place);
     as_facts_end(&facts);
@@ -200,6 +207,21 @@ static void note_ends(struct as_cli *cli, const struct as_trace *trace)
         as_cli_note(cli, "trace: %zu threads are recorded in part: %s", refused, strerror(number));
 }
 
+/* What happened while nothing was recorded, as far as that is known. */
+static void note_missed(struct as_cli *cli, const struct as_analysis *a)
+{
+    if (a->missed_n)
+        as_cli_note(cli,
+                    "trace: %llu sides of messages and operations of many were not recorded while "
+                    "it was switched off; who would meet them has no wait states",
+                    (unsigned long long)a->missed_n);
+    if (a->doubtful_n)
+        as_cli_note(cli,
+                    "trace: %llu messages whose sides do not fit are not judged: it was switched "
+                    "off while persistent operations were made",
+                    (unsigned long long)a->doubtful_n);
+}
+
 static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
                        const struct as_traced *traced, struct assay_error *err)
 {
@@ -215,7 +237,11 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
                     (unsigned long long)traced->analysis.violated_n);
     if (traced->analysis.events_n == 0)
         as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
-                         "recorded, or is statically linked");
+                         "recorded while it was recorded, or is statically linked");
+    note_missed(cli, &traced->analysis);
+    if (traced->analysis.summed_n)
+        as_cli_note(cli, "trace: calls of MPI are sums (--burst): states and efficiency are those "
+                         "of all calls; who waited for whom is not known");
     if (traced->analysis.violated_n)
         as_cli_note(cli,
                     "trace: %llu messages were received before they were sent, by the clocks of "
@@ -313,6 +339,7 @@ static int take_options(struct as_cli *cli, struct assay_trace_options *options,
     if (least)
         AS_TRY(as_recording_size("--memory-least", least, &options->memory_least_b, err));
     options->first_s = as_given(args, AS_OPTION_TRACE_DRY_RUN) ? DRY_RUN_S : 0;
+    AS_TRY(as_trace_control_take(args, options, err));
     AS_TRY(as_recording_size("--ring", args->value[AS_OPTION_RING], &options->ring_b, err));
     return as_recording_size("--limit", args->value[AS_OPTION_TRACE_LIMIT], &options->limit_b, err);
 }

@@ -26,8 +26,9 @@ void assay_event(const char *name, double value);
 /* What the run is about: a size, a residual. The latest value of each thread is kept. */
 void assay_datum(const char *name, double value);
 
-/* From `off` to `on`, in any thread, no samples by timers are kept and no regions and events
- * counted; what was begun before may be ended. */
+/* From `off` to `on`, in any thread, no samples by timers are kept, no regions and events counted
+ * and nothing is recorded of a trace; what was begun before may be ended. Processes of a job may
+ * switch each when it likes. */
 void assay_off(void);
 void assay_on(void);
 

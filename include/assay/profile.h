@@ -65,6 +65,13 @@ enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
 #define ASSAY_TRACE_CALLERS   1u /* usual */
 #define ASSAY_TRACE_CALLERS_N 16u
 #define ASSAY_TRACE_MEMORY_B  4096u /* usual */
+/* What the system counts and a trace can have, as bits. */
+#define ASSAY_TRACE_COUNTERS(X)                                                                    \
+    X(SWITCHES, "switches", 1u)                                                                    \
+    X(FAULTS, "faults", 2u)                                                                        \
+    X(MEMORY, "memory", 4u)                                                                        \
+    X(NETWORK, "network", 8u)
+#define ASSAY_TRACE_COUNTERS_MS 100u /* usual */
 struct assay_trace_options {
     uint32_t groups;         /* assay_trace_groups */
     uint32_t callers;        /* recorded with a call of MPI, at most ASSAY_TRACE_CALLERS_N */
@@ -75,6 +82,14 @@ struct assay_trace_options {
     /* Rules of which routines are recorded, packed (trace/filter.h); NULL: all are. Borrowed. */
     const char *filter;
     size_t filter_b;
+    uint32_t counters;       /* ASSAY_TRACE_COUNTERS */
+    double counters_s;       /* read at most so often */
+    /* When it is recorded; what is 0 or NULL says nothing. The program may switch, too. */
+    double delay_s, duration_s; /* not before, and not after, since the program began */
+    const char *while_file;     /* only while it is there */
+    int toggle_signal;          /* switches off and on */
+    double burst_s; /* calls of MPI that are less far from each other are sums; 0: each is told */
+    bool start_off; /* until the program or the signal switches it on */
 };
 
 struct assay_profile_request {

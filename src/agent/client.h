@@ -32,6 +32,7 @@ struct as_agent_client {
     /* Less is asked for by most. */
     /* This thread made one; `maker` is the address behind the call of pthread_create. */
     void (*thread_made)(const void *maker, const void *function);
+    void (*switched)(void);           /* assay_off or assay_on was called: as_agent.off */
     void (*modules_unseen)(void);     /* a dlopen begins whose end is told later: modules_changed */
     void (*thread_named)(void);       /* this thread has a new name */
     void (*thread_missed)(int error); /* one begins that will not be told */

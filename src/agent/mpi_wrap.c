@@ -53,6 +53,8 @@ static uint32_t number_of(unsigned number)
 static void begin_call(const struct as_mpi_call *call, unsigned number)
 {
     const uint64_t field = AS_TRACER_NUMBER(number_of(number));
+    if (call->thread->quiet)
+        return;
     as_trace_put(&call->thread->writer, AS_TRACE_ENTER, call->enter, &field, 1);
     as_mpi_hooks->callers(call->thread, call->return_address, call->frame);
 }
@@ -68,6 +70,8 @@ static bool enter_poll(struct as_mpi_call *call, unsigned number)
         as_trace_leave_out(&call->thread->writer);
         return false;
     }
+    if (as_mpi_missed && call->thread->quiet != AS_TRACER_MUTED)
+        as_mpi_tell_missed(call->thread);
     call->enter = as_trace_now(&call->thread->writer);
     return true;
 }
@@ -86,17 +90,20 @@ static void stamp_call(struct as_mpi_call *call)
     call->tick = as_trace_now(&call->thread->writer);
 }
 
-static void leave_call(struct as_mpi_call *call, unsigned number)
-{
-    const uint64_t field = AS_TRACER_NUMBER(name_of[number]);
-    as_mpi_put_numbers(call, AS_TRACE_LEAVE, &field, 1);
-    call->thread->inside = 0;
-}
-
 static void leave_unrecorded(const struct as_mpi_call *call)
 {
     if (call->thread)
         call->thread->inside = 0;
+}
+
+static struct as_trace_polls *note_poll(const struct as_mpi_call *call, uint64_t name)
+{
+    struct as_trace_polls *first =
+        as_trace_poll(&call->thread->writer, name, call->enter, call->tick);
+    if (first)
+        first->callers_n =
+            as_mpi_hooks->find_callers(call->return_address, call->frame, first->caller);
+    return first;
 }
 
 /* Nothing was found. */
@@ -107,12 +114,25 @@ struct as_trace_polls *as_mpi_poll(const struct as_mpi_call *call, unsigned numb
         as_trace_leave_out(&call->thread->writer);
         return NULL;
     }
-    struct as_trace_polls *first =
-        as_trace_poll(&call->thread->writer, name, call->enter, call->tick);
-    if (first)
-        first->callers_n =
-            as_mpi_hooks->find_callers(call->return_address, call->frame, first->caller);
-    return first;
+    return note_poll(call, AS_TRACER_NUMBER(name));
+}
+
+static void sum_call(const struct as_mpi_call *call, uint64_t name)
+{
+    struct as_tracer_thread *thread = call->thread;
+    note_poll(call, name);
+    as_trace_poll_traffic(&thread->writer, name, thread->sent_b, thread->received_b);
+    thread->sent_b = thread->received_b = 0;
+}
+
+static void leave_call(struct as_mpi_call *call, unsigned number)
+{
+    const uint64_t field = AS_TRACER_NUMBER(name_of[number]);
+    if (call->thread->quiet == AS_TRACER_SUMMED)
+        sum_call(call, field);
+    else
+        as_mpi_put_numbers(call, AS_TRACE_LEAVE, &field, 1);
+    call->thread->inside = 0;
 }
 
 static void leave_poll(struct as_mpi_call *call)

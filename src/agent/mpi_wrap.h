@@ -22,10 +22,21 @@ struct as_mpi_call {
 
 extern const struct as_tracer_hooks *as_mpi_hooks;
 
+/* ---- mpi_missed.c: what is told in numbers alone ---- */
+
+extern _Atomic uint32_t as_mpi_missed; /* some are counted that no stream tells of */
+/* A record with these fields is not written: it is switched off, or calls are summed. */
+void as_mpi_count(struct as_tracer_thread *thread, unsigned kind, const uint64_t *field);
+/* Recording goes on. */
+void as_mpi_tell_missed(struct as_tracer_thread *thread);
+
 static inline void as_mpi_put_numbers(const struct as_mpi_call *call, unsigned kind,
                                       const uint64_t *field, unsigned n)
 {
-    as_trace_put(&call->thread->writer, kind, call->tick, field, n);
+    if (__builtin_expect(call->thread->quiet, 0))
+        as_mpi_count(call->thread, kind, field);
+    else
+        as_trace_put(&call->thread->writer, kind, call->tick, field, n);
 }
 
 /* ---- mpi_own.c: MPI's own ---- */

@@ -200,6 +200,8 @@ static void set_datum(const char *name, double value)
 static void set_measuring(int on)
 {
     as_agent.off = !on;
+    if (as_agent.state == AS_AGENT_READY)
+        AS_AGENT_TELL(switched);
 }
 
 static int is_measured(void)

@@ -6,6 +6,7 @@
  */
 #include "agent/agent.h"
 #include "agent/guard.h"
+#include "agent/switch.h"
 
 #include <errno.h>
 #include <string.h>
@@ -57,6 +58,8 @@ AS_AGENT_API int sigaction(int signal, const struct sigaction *action, struct si
     }
     if (as_guard_has(signal))
         return as_guard_action(signal, action, old);
+    if (as_switch_has(signal))
+        return as_switch_action(signal, action, old);
     if (action) {
         copy = *action;
         copy.sa_mask = *without_ours(&action->sa_mask, &copy.sa_mask);
@@ -70,6 +73,10 @@ AS_AGENT_API sighandler_t signal(int number, sighandler_t handler)
     if (as_guard_has(number)) {
         struct sigaction before, action = {.sa_handler = handler, .sa_flags = SA_RESTART};
         return as_guard_action(number, &action, &before) < 0 ? SIG_ERR : before.sa_handler;
+    }
+    if (as_switch_has(number)) {
+        struct sigaction before, action = {.sa_handler = handler, .sa_flags = SA_RESTART};
+        return as_switch_action(number, &action, &before) < 0 ? SIG_ERR : before.sa_handler;
     }
     if (number != as_agent.signal || !number)
         return AS_AGENT_REAL(signal)(number, handler);

@@ -15,7 +15,9 @@
 
 #include "agent/agent.h"
 #include "agent/callers.h"
+#include "agent/os_counters.h"
 #include "agent/runtime.h"
+#include "agent/switch.h"
 #include "agent/tracer_filter.h"
 #include "agent/tracer_regions.h"
 #include "base/clock.h"
@@ -78,12 +80,59 @@ static bool begin_stream(struct as_tracer_thread *t)
     name[sizeof name - 1] = 0;
     if (open_stream(&t->writer, (uint32_t)as_agent_self.tid, name))
         t->failed = false;
+    if (!t->failed && part->burst_ticks) {
+        as_trace_writer_sum(&t->writer, part->burst_ticks,
+                            part->clock == AS_TRACE_TSC ? part->tick_hz : 1000000000);
+        t->quiet = AS_TRACER_SUMMED;
+    }
     return !t->failed;
 }
 
 /* What this thread has, once it has it. */
-static AS_AGENT_LOCAL struct as_tracer_thread *own;
+struct tracer_area {
+    struct as_tracer_thread own, muted;
+};
+static AS_AGENT_LOCAL struct as_tracer_thread *own, *muted;
 static AS_AGENT_LOCAL bool beginning, ended;
+
+static struct as_tracer_thread *own_thread(void)
+{
+    struct tracer_area *area = as_agent_area(&as_agent_tracer, sizeof *area);
+    return area ? &area->own : NULL;
+}
+
+/* What we call meanwhile may be wrapped itself, and would need the lock. The thread to unlock. */
+static struct as_tracer_thread *lock_definitions(void)
+{
+    struct as_tracer_thread *t = own;
+    int free_one = 0;
+    if (t)
+        t->inside++;
+    while (!atomic_compare_exchange_weak(&defining, &free_one, 1)) {
+        free_one = 0;
+        syscall(SYS_sched_yield);
+    }
+    return t;
+}
+
+static void unlock_definitions(struct as_tracer_thread *t)
+{
+    atomic_store_explicit(&defining, 0, memory_order_release);
+    if (t)
+        t->inside--;
+}
+
+static bool has_definitions(void);
+
+/* The child of a fork may call nothing that its parent did not name. */
+static void say_inherited(void)
+{
+    if (!names || as_agent_is_confined())
+        return;
+    struct as_tracer_thread *locked = lock_definitions();
+    has_definitions();
+    unlock_definitions(locked);
+}
 
 /* Its first event. What we call meanwhile may be wrapped itself. */
 static struct as_tracer_thread *begin_own(void)
@@ -92,13 +141,75 @@ static struct as_tracer_thread *begin_own(void)
     if (beginning || ended)
         return NULL;
     beginning = true;
-    struct as_tracer_thread *t = as_agent_area(&as_agent_tracer, sizeof *t);
-    if (t && !t->failed && !t->writer.head)
-        begin_stream(t);
+    struct as_tracer_thread *t = own_thread();
+    if (t && !t->failed && !t->writer.head) {
+        t->switches = as_switches.n;
+        if (begin_stream(t))
+            say_inherited();
+    }
     own = t;
     beginning = false;
     errno = saved;
     return t;
+}
+
+/* Has no stream: what is told to it goes nowhere. */
+static struct as_tracer_thread *begin_muted(void)
+{
+    const int saved = errno;
+    if (beginning || ended || as_agent_is_confined())
+        return NULL;
+    beginning = true;
+    struct tracer_area *area = as_agent_area(&as_agent_tracer, sizeof *area);
+    if (area) {
+        area->muted.quiet = AS_TRACER_MUTED;
+        area->muted.writer.clock = part->clock;
+        muted = &area->muted;
+    }
+    beginning = false;
+    errno = saved;
+    return muted;
+}
+
+/* ---- Off and on --------------------------------------------------------------------------- */
+
+/* What was switched since this thread's latest event, oldest first. Of more than are kept the
+ * oldest ones are one: what is not known was off. */
+static void tell_switches(struct as_tracer_thread *t)
+{
+    const uint32_t n = atomic_load_explicit(&as_switches.n, memory_order_acquire);
+    const uint32_t first = n > AS_SWITCH_KEPT_N ? n - AS_SWITCH_KEPT_N : 0;
+    uint64_t why = AS_TRACE_BY_USER;
+    if (t->switches < first && (t->switches & 1)) {
+        t->switches = first + !(first & 1);
+    } else if (t->switches < first) {
+        t->switches = first;
+        if (first & 1)
+            as_trace_put(&t->writer, AS_TRACE_OFF, 0, &why, 1);
+    }
+    for (; t->switches < n; t->switches++) {
+        const struct as_switch_time *at = &as_switches.at[t->switches % AS_SWITCH_KEPT_N];
+        const bool is_on = t->switches & 1;
+        why = at->why;
+        as_trace_put(&t->writer, is_on ? AS_TRACE_ON : AS_TRACE_OFF, at->tick, &why, !is_on);
+    }
+}
+
+static bool is_switched_on(void)
+{
+    if (as_agent.off != as_switches.own_off || *as_switches.outside != as_switches.changes)
+        as_switch_look();
+    return !(as_switches.n & 1);
+}
+
+/* MPI's messages are counted while nothing is recorded, so that the next ones find their partners.
+ */
+static struct as_tracer_thread *enter_muted(uint32_t group_bit)
+{
+    if (group_bit != AS_TRACER_MPI || (own && own->inside))
+        return NULL;
+    struct as_tracer_thread *t = muted ? muted : begin_muted();
+    return t && !t->inside ? t : NULL;
 }
 
 /* ---- The beginning alone ------------------------------------------------------------------- */
@@ -122,43 +233,47 @@ static bool has_enough(void)
 /* Where system calls are forbidden a block cannot be changed for the next. */
 static bool has_room_left(const struct as_tracer_thread *t)
 {
-    const size_t most_b = 8 * AS_TRACE_SLACK_B; /* of one call, with polls before it */
+    /* Of one call, with polls before it. */
+    const size_t most_b = (t->quiet ? 3 * AS_TRACE_SUMS_N : 8) * AS_TRACE_SLACK_B;
     return t->writer.limit && t->writer.at + most_b < t->writer.limit;
+}
+
+static uint32_t new_name(uint32_t group, const char *text);
+
+static uint64_t next_reading; /* of counters; by the first thread alone */
+
+/* By the first thread, on the way to an event. */
+static void read_counters(struct as_tracer_thread *t, bool is_last)
+{
+    if (as_agent_self.tid != as_agent.pid || as_agent_is_confined() || !t->writer.block)
+        return;
+    const uint64_t tick = as_trace_now(&t->writer);
+    if (tick < next_reading && !is_last)
+        return;
+    next_reading = tick + part->counter_ticks;
+    t->inside = 1; /* what we call may be wrapped */
+    as_os_counters_put(&t->writer, tick, part->counters, new_name);
+    t->inside = 0;
 }
 
 static struct as_tracer_thread *enter_routine(uint32_t group_bit)
 {
-    if (!part || !(part->groups & group_bit) || part->off || as_agent.off ||
-        as_agent.state != AS_AGENT_READY)
+    if (!part || !(part->groups & group_bit) || as_agent.state != AS_AGENT_READY)
         return NULL;
+    if (!is_switched_on())
+        return enter_muted(group_bit);
     struct as_tracer_thread *t = own ? own : begin_own();
-    if (!t || t->inside || t->failed || (part->first_ns && has_enough()))
+    if (!t || t->inside || t->failed || (muted && muted->inside) ||
+        (part->first_ns && has_enough()))
         return NULL;
+    if (t->switches != as_switches.n)
+        tell_switches(t);
+    if (part->counters)
+        read_counters(t, false);
     return as_agent_is_confined() && !has_room_left(t) ? NULL : t;
 }
 
 /* ---- Definitions -------------------------------------------------------------------------- */
-
-/* What we call meanwhile may be wrapped itself, and would need the lock. The thread to unlock. */
-static struct as_tracer_thread *lock_definitions(void)
-{
-    struct as_tracer_thread *t = own;
-    int free_one = 0;
-    if (t)
-        t->inside++;
-    while (!atomic_compare_exchange_weak(&defining, &free_one, 1)) {
-        free_one = 0;
-        syscall(SYS_sched_yield);
-    }
-    return t;
-}
-
-static void unlock_definitions(struct as_tracer_thread *t)
-{
-    atomic_store_explicit(&defining, 0, memory_order_release);
-    if (t)
-        t->inside--;
-}
 
 static void say_name(uint32_t number, uint32_t group, const char *text)
 {
@@ -234,7 +349,8 @@ static unsigned find_callers(const void *return_address, const void *frame, uint
 static void put_callers(struct as_tracer_thread *t, const void *return_address, const void *frame)
 {
     uint64_t caller[AS_TRACE_CALLERS_N];
-    const unsigned n = find_callers(return_address, frame, caller);
+    const unsigned n =
+        t->quiet == AS_TRACER_MUTED ? 0 : find_callers(return_address, frame, caller);
     if (n)
         as_trace_put_list(&t->writer, AS_TRACE_CALLERS, 0, NULL, 0, caller, n);
 }
@@ -288,15 +404,11 @@ static bool begin_tracer(void)
     if (part && part->version != AS_TRACER_VERSION)
         part = NULL;
     begun_ns = (uint64_t)as_monotonic_ns();
-    if (part)
+    if (part) {
+        as_switch_begin(part->clock);
         as_tracer_filter_begin();
+    }
     return part != NULL;
-}
-
-/* Not made by asking: a thread that did nothing has none. */
-static struct as_tracer_thread *own_thread(void)
-{
-    return as_agent_area(&as_agent_tracer, sizeof(struct as_tracer_thread));
 }
 
 /* Threads of runtimes (progress of messages, teams of OpenMP) have a stream when they do something
@@ -325,10 +437,17 @@ static void tell_thread_made(const void *maker, const void *function)
 static void close_own_stream(void)
 {
     struct as_tracer_thread *t = own_thread();
+    if (own && !own->failed && part && part->counters && !(as_switches.n & 1))
+        read_counters(own, true);
     ended = true;
     own = NULL;
+    if (muted)
+        drop_scratch(muted);
+    muted = NULL;
     if (!t)
         return;
+    if (t->writer.head && !t->failed)
+        tell_switches(t);
     as_trace_writer_close(&t->writer, AS_TRACE_CLOSED);
     drop_scratch(t);
     t->failed = true;
@@ -346,6 +465,10 @@ static void begin_child(void)
 {
     struct as_tracer_thread *t = own_thread();
     own = NULL;
+    if (muted)
+        muted->inside = 0;
+    as_switches.looking = 0;
+    next_reading = 0;
     ended = false;
     beginning = true; /* nothing of what follows is the program's */
     as_callers_forget();
@@ -382,5 +505,6 @@ const struct as_agent_client as_agent_tracer = {.name = AS_TRACER_CLIENT,
                                                 .thread_made = tell_thread_made,
                                                 .thread_end = end_thread_stream,
                                                 .modules_changed = as_callers_forget,
+                                                .switched = as_switch_look,
                                                 .forked = begin_child,
                                                 .end = end_tracer};

@@ -42,30 +42,42 @@ struct as_tracer_part {
     uint64_t tick_hz;
     _Atomic int64_t budget_b;        /* of all streams; when it is spent tracing ends */
     uint32_t limited;                /* whether that counts */
-    _Atomic uint32_t off;            /* nothing is recorded while it is not 0 */
+    uint32_t counters;               /* as_os_counters that are recorded */
     _Atomic uint64_t streams_missed; /* threads without a stream */
     _Atomic uint32_t missed_errno;
     uint32_t callers;        /* so many are recorded with a call of MPI */
     uint64_t memory_least_b; /* smaller blocks of memory are not recorded */
+    uint64_t counter_ticks;  /* so seldom at least are `counters` read */
     uint64_t first_ns;       /* of each process so much is recorded; 0: all */
+    uint64_t burst_ticks;    /* calls of MPI that are less far from each other are summed; 0: no */
 };
-_Static_assert(sizeof(struct as_tracer_part) == 72, "layout of the tracer's part");
+_Static_assert(sizeof(struct as_tracer_part) == 88, "layout of the tracer's part");
+
+enum as_tracer_quiet {
+    AS_TRACER_LOUD,
+    AS_TRACER_MUTED, /* it is switched off: messages are counted by who wraps MPI */
+    AS_TRACER_SUMMED /* calls are told as sums */
+};
 
 /* Of a thread. */
 struct as_tracer_thread {
     struct as_trace_writer writer;
-    unsigned inside; /* routines that are being recorded: what they call is not */
-    bool failed;     /* there is no stream */
-    void *scratch;   /* as_tracer_scratch */
+    unsigned inside;   /* routines that are being recorded: what they call is not */
+    bool failed;       /* there is no stream */
+    uint8_t quiet;     /* as_tracer_quiet: what who wraps MPI does not write */
+    uint32_t switches; /* as_switches that its stream tells of */
+    void *scratch;     /* as_tracer_scratch */
     size_t scratch_b;
     /* Of who wraps MPI: so many requests are noted in `scratch`, when so much had changed. */
     uint32_t noted_n;
     uint64_t noted_changes;
+    uint64_t sent_b, received_b; /* of the call that is summed */
 };
 
 struct as_tracer_hooks {
     uint32_t version;
-    /* This thread's; NULL: nothing is recorded now, or the call is within another that is. */
+    /* This thread's; NULL: nothing is recorded now, or the call is within another that is. While
+     * the trace is switched off MPI gets one that is muted. */
     struct as_tracer_thread *(*enter)(uint32_t group_bit);
     /* A new number for a name, from 1 on, with bits of as_tracer_name_bits; 0: there is none. */
     uint32_t (*name)(uint32_t group, const char *text);

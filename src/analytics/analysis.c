@@ -54,6 +54,7 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
         struct as_walker walker = {.location = (uint32_t)walk->out->location.n,
                                    .process = p,
                                    .since_ns = f->begin_raw_ns,
+                                   .on_ns = f->begin_raw_ns,
                                    .lock_ns = INT64_MIN,
                                    .join_ns = INT64_MIN};
         AS_TRY(as_vec_push(&walk->out->location, location));
@@ -71,6 +72,7 @@ static int prepare_walk(struct as_trace_walk *walk)
     for (uint32_t p = 0; p < walk->trace->process.n; p++) {
         AS_TRY(number_routines(walk, &walk->trace->process.at[p]));
         AS_TRY(add_locations(walk, p));
+        AS_TRY(as_vec_push(&walk->is_doubted, 0));
     }
     AS_TRY(as_mpi_new(walk));
     return as_teams_new(walk);
@@ -122,6 +124,10 @@ static int walk_event(void *context, uint32_t process, uint32_t thread,
         location->span.end_ns = event->raw_ns;
     if (walk->watch && walk->watch->event)
         AS_TRY(walk->watch->event(walk->watch->context, walker->location, event));
+    if (event->kind == AS_TRACE_OFF || event->kind == AS_TRACE_ON)
+        return as_off_event(walk, walker, event);
+    if (event->kind == AS_TRACE_MISSED)
+        return as_mpi_missed(walk, walker, event);
     if (is_said_by_calls(event->kind)) {
         struct as_said said = {.ns = event->raw_ns, .kind = event->kind};
         memcpy(said.field, event->field, sizeof said.field);
@@ -191,6 +197,8 @@ static void free_walk(struct as_trace_walk *walk)
     as_vec_fini(&walk->text);
     as_vec_fini(&walk->gathering);
     as_vec_fini(&walk->request);
+    as_vec_fini(&walk->active);
+    as_vec_fini(&walk->is_doubted);
     as_vec_foreach (&walk->lock, lock)
         as_vec_fini(&lock->meeting.member);
     as_vec_fini(&walk->lock);

@@ -21,7 +21,8 @@
     X(OPENMP, "openmp", "OpenMP")                                                                  \
     X(THREADS, "threads", "threads and locks")                                                     \
     X(FILES, "files", "input/output")                                                              \
-    X(IDLE, "idle", "idle")
+    X(IDLE, "idle", "idle")                                                                        \
+    X(OFF, "off", "not recorded")
 #define AS_ACTIVITY_ENUM(name, word, title) AS_ACTIVITY_##name,
 enum as_activity { AS_ACTIVITIES(AS_ACTIVITY_ENUM) AS_ACTIVITIES_N };
 #undef AS_ACTIVITY_ENUM
@@ -98,7 +99,10 @@ struct as_analysis {
     struct as_efficiency efficiency;
     struct as_messages_count messages;
     uint64_t violated_n; /* messages that were received before they were sent, by the clocks */
-    uint64_t unmet_n;    /* collective operations that not all members left */
+    uint64_t unmet_n;    /* collective operations that not all members left, or recorded */
+    uint64_t missed_n;   /* messages and the like while it was switched off, sides of them */
+    uint64_t summed_n;   /* records of calls that are sums: these have no wait states */
+    uint64_t doubtful_n; /* messages that do not fit, where it was switched off: not judged */
     uint64_t events_n;
     uint64_t broken_n; /* records that make no sense where they stand */
     int64_t begin_ns, end_ns;
@@ -115,8 +119,8 @@ struct as_analysis_watch {
      * call, NULL: in none. */
     int (*stretch)(void *context, uint32_t location, enum as_activity activity, const char *routine,
                    uint32_t group, int64_t begin_ns, int64_t end_ns);
-    /* Until then it had no work: what it was said to compute was being idle. */
-    int (*idle_until)(void *context, uint32_t location, int64_t ns);
+    /* From then until then it had no work: what it was said to compute was being idle. */
+    int (*idle_until)(void *context, uint32_t location, int64_t begin_ns, int64_t end_ns);
     as_message_matched *message;
 };
 

@@ -3,6 +3,8 @@
  * What a thread does: the routines that it is in, and how long it computes, communicates, waits at
  * barriers, or has no work.
  */
+#include <string.h>
+
 #include "analytics/walking.h"
 #include "base/error.h"
 
@@ -47,6 +49,8 @@ enum as_activity as_activity_of_group(uint32_t group)
 
 static enum as_activity current_activity(const struct as_walker *walker)
 {
+    if (walker->is_off)
+        return AS_ACTIVITY_OFF;
     for (unsigned a = AS_ACTIVITY_MPI; a < AS_ACTIVITY_IDLE; a++)
         if (walker->depth[a])
             return (enum as_activity)a;
@@ -187,6 +191,18 @@ static void repeat_routine(struct as_walker *walker, const struct as_trace_event
     frame->longest_ns = event->repeated.longest_ns;
 }
 
+/* Calls that are told as sums. */
+static void add_traffic(struct as_trace_walk *walk, struct as_walker *walker,
+                        const struct as_trace_event *event)
+{
+    walk->out->summed_n++;
+    if (walker->frame.n == 0)
+        return;
+    struct as_open_call *frame = &walker->frame.at[walker->frame.n - 1];
+    frame->sent_b += (uint64_t)event->traffic.sent_b;
+    frame->received_b += (uint64_t)event->traffic.received_b;
+}
+
 /* ---- OpenMP ---------------------------------------------------------------------------------- */
 
 static void leave_openmp(struct as_walker *walker)
@@ -203,10 +219,11 @@ static int begin_part(struct as_trace_walk *walk, struct as_walker *walker,
     int64_t *activity = walk->out->location.at[walker->location].activity_ns;
     AS_TRY(turn_at(walk, walker, event->raw_ns));
     if (team.index > 0 && !walker->has_worked && walker->handle == 0) {
-        activity[AS_ACTIVITY_IDLE] += activity[AS_ACTIVITY_COMPUTING];
-        activity[AS_ACTIVITY_COMPUTING] = 0;
+        activity[AS_ACTIVITY_IDLE] += activity[AS_ACTIVITY_COMPUTING] - walker->on_computing_ns;
+        activity[AS_ACTIVITY_COMPUTING] = walker->on_computing_ns;
         if (walk->watch && walk->watch->idle_until)
-            AS_TRY(walk->watch->idle_until(walk->watch->context, walker->location, event->raw_ns));
+            AS_TRY(walk->watch->idle_until(walk->watch->context, walker->location, walker->on_ns,
+                                           event->raw_ns));
     }
     for (; walker->team.n == 0 && walker->ended_n; walker->ended_n--)
         leave_openmp(walker); /* the end of that region is not in the trace */
@@ -216,8 +233,15 @@ static int begin_part(struct as_trace_walk *walk, struct as_walker *walker,
 }
 
 /* It waits for the others; a worker then has nothing to do. */
-static int end_part(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+static int end_part(struct as_trace_walk *walk, struct as_walker *walker,
+                    const struct as_trace_event *event)
 {
+    const int64_t ns = event->raw_ns;
+    if (walker->team.n == 0 && walker->was_off) { /* it began while nothing was recorded */
+        AS_TRY(as_vec_push(&walker->team,
+                           (struct as_team){event->parallel.region, event->parallel.index, 0}));
+        walker->has_worked = true;
+    }
     if (walker->team.n == 0) {
         walk->out->broken_n++;
         return 0;
@@ -292,13 +316,16 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
     case AS_TRACE_REPEATED:
         repeat_routine(walker, event);
         return 0;
+    case AS_TRACE_TRAFFIC:
+        add_traffic(walk, walker, event);
+        return 0;
     case AS_TRACE_BARRIER:
     case AS_TRACE_BARRIER_END:
         return stand_at_barrier(walk, walker, event);
     case AS_TRACE_IMPLICIT:
         return begin_part(walk, walker, event);
     case AS_TRACE_IMPLICIT_END:
-        return end_part(walk, walker, event->raw_ns);
+        return end_part(walk, walker, event);
     case AS_TRACE_TASK_BEGIN:
         return begin_task(walk, walker, event->raw_ns);
     case AS_TRACE_TASK_END:
@@ -306,6 +333,31 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
     default:
         return 0;
     }
+}
+
+/* Calls that enclose it, if any, are over for us; OpenMP's constructs have ends of their own. */
+int as_doing_off(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    while (walker->frame.n)
+        AS_TRY(leave_frame(walk, walker, ns));
+    AS_TRY(turn_at(walk, walker, ns));
+    memset(walker->depth, 0, sizeof walker->depth);
+    walker->team.n = walker->task.n = walker->said.n = 0;
+    walker->ended_n = 0;
+    walker->awaits_team = walker->is_spare = false;
+    walker->is_off = walker->was_off = true;
+    return 0;
+}
+
+/* Whether a worker has work then, its next event says. */
+int as_doing_on(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
+{
+    AS_TRY(turn_at(walk, walker, ns));
+    walker->is_off = walker->has_worked = false;
+    walker->on_ns = ns;
+    walker->on_computing_ns =
+        walk->out->location.at[walker->location].activity_ns[AS_ACTIVITY_COMPUTING];
+    return 0;
 }
 
 /* Nothing more comes of this thread. Calls that are open lasted until then. */

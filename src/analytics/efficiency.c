@@ -14,9 +14,11 @@ static double useful_ns(const struct as_location *location)
                     location->activity_ns[AS_ACTIVITY_FILES]);
 }
 
+/* In which it was recorded. */
 static double lifetime_ns(const struct as_location *location)
 {
-    return (double)(location->span.end_ns - location->span.begin_ns);
+    return (double)(location->span.end_ns - location->span.begin_ns -
+                    location->activity_ns[AS_ACTIVITY_OFF]);
 }
 
 struct pop_sums {
@@ -26,6 +28,7 @@ struct pop_sums {
     uint64_t thread_n;
     double outside, outside_most; /* of ranks */
     uint64_t rank_n;
+    double off;               /* of threads: how long their process was not recorded */
     int64_t begin_ns, end_ns; /* of all of them */
 };
 
@@ -44,6 +47,7 @@ static void add_pop_process(struct pop_sums *sums, const struct as_location *fir
         sums->in_openmp += (double)(first[i].activity_ns[AS_ACTIVITY_OPENMP] +
                                     first[i].activity_ns[AS_ACTIVITY_THREADS]);
         sums->outside_of_threads += outside;
+        sums->off += (double)main->activity_ns[AS_ACTIVITY_OFF];
         if (first[i].span.begin_ns < sums->begin_ns)
             sums->begin_ns = first[i].span.begin_ns;
         if (first[i].span.end_ns > sums->end_ns)
@@ -91,7 +95,9 @@ void as_efficiency_of(struct as_analysis *a)
     const double none = (double)NAN;
     struct as_efficiency *e = &a->efficiency;
     const struct pop_sums s = pop_sums_of(a);
-    const double elapsed = s.thread_n ? (double)(s.end_ns - s.begin_ns) : 0;
+    /* What is not recorded is no time of the run: in the mean, where processes differ. */
+    const double elapsed =
+        s.thread_n ? (double)(s.end_ns - s.begin_ns) - s.off / (double)s.thread_n : 0;
     *e = (struct as_efficiency){none, none, none, none, none, none, none,
                                 none, none, none, none, none, none};
     if (!(elapsed > 0) || s.thread_n == 0)

@@ -2,14 +2,16 @@
 #include "analytics/gatherings.h"
 
 #include <assay/error.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "base/index.h"
 #include "base/vec.h"
 
 struct operation {
-    struct as_gathering_member *member;
-    uint32_t left_n;
+    struct as_gathering_member *member; /* NULL: nobody began it yet, or it is over */
+    uint32_t left_n;                    /* with those that missed it */
+    bool is_missed;                     /* by some: it will not be met */
     enum as_gathering_kind kind;
     int64_t root;
 };
@@ -30,6 +32,7 @@ struct as_gatherings {
     struct as_index groups;
     AS_VEC(struct as_gathering_member *) spare; /* of the size that `spare_size` says */
     uint32_t spare_size;
+    uint64_t missed_n; /* that some left and others missed */
 };
 
 int as_gatherings_new(struct as_gatherings **out, as_gathering_met *met, void *context)
@@ -108,31 +111,39 @@ static void keep_spare(struct as_gatherings *g, struct as_gathering_member *memb
         as_free(members);
 }
 
+/* One that is not over yet; made when it is the next. */
+static int find_operation(struct comm_group *group, uint64_t number, struct operation **out)
+{
+    if (number >= group->first + (group->operation.n - group->gone))
+        AS_TRY(as_vec_push(&group->operation, (struct operation){.root = -1}));
+    *out = &group->operation.at[group->gone + (number - group->first)];
+    return 0;
+}
+
 int as_gatherings_begin(struct as_gatherings *g, uint64_t comm, uint32_t size, uint32_t rank,
                         enum as_gathering_kind kind, int64_t root, uint64_t *number)
 {
     struct comm_group *group = find_group(g, comm);
+    struct operation *operation;
     if (!group)
         AS_TRY(make_group(g, comm, size, &group));
     if (rank >= group->size)
         return ASSAY_ERR_CORRUPT;
     *number = group->begun[rank]++;
-    if (*number >= group->first + (group->operation.n - group->gone)) {
-        struct operation operation = {new_members(g, group->size), 0, kind, root};
-        if (!operation.member)
-            return ASSAY_ERR_NOMEM;
-        if (as_vec_push(&group->operation, operation) < 0) {
-            as_free(operation.member);
-            return ASSAY_ERR_NOMEM;
-        }
-    }
-    return 0;
+    AS_TRY(find_operation(group, *number, &operation));
+    if (operation->member)
+        return 0;
+    operation->kind = kind;
+    operation->root = root;
+    operation->member = new_members(g, group->size);
+    return operation->member ? 0 : ASSAY_ERR_NOMEM;
 }
 
 /* Those at the front that all have left make room. */
 static void shift_operations(struct comm_group *group)
 {
-    while (group->gone < group->operation.n && !group->operation.at[group->gone].member) {
+    while (group->gone < group->operation.n &&
+           group->operation.at[group->gone].left_n >= group->size) {
         group->gone++;
         group->first++;
     }
@@ -143,6 +154,26 @@ static void shift_operations(struct comm_group *group)
         group->operation.n = left;
         group->gone = 0;
     }
+}
+
+/* By one more; the last makes it a gathering, unless one missed it. */
+static int leave_operation(struct as_gatherings *g, struct comm_group *group,
+                           struct operation *operation)
+{
+    int rc = 0;
+    if (++operation->left_n < group->size)
+        return 0;
+    struct as_gathering gathering = {group->comm, operation->kind, operation->root, group->size,
+                                     operation->member};
+    if (operation->is_missed)
+        g->missed_n += operation->member != NULL;
+    else
+        rc = g->met(g->context, &gathering);
+    if (operation->member)
+        keep_spare(g, operation->member, group->size);
+    operation->member = NULL;
+    shift_operations(group);
+    return rc;
 }
 
 int as_gatherings_leave(struct as_gatherings *g, uint64_t comm, uint64_t number, uint32_t rank,
@@ -156,20 +187,29 @@ int as_gatherings_leave(struct as_gatherings *g, uint64_t comm, uint64_t number,
     if (!operation->member || operation->member[rank].leave_ns != INT64_MIN)
         return ASSAY_ERR_CORRUPT;
     operation->member[rank] = *member;
-    if (++operation->left_n < group->size)
-        return 0;
-    struct as_gathering gathering = {comm, operation->kind, operation->root, group->size,
-                                     operation->member};
-    int rc = g->met(g->context, &gathering);
-    keep_spare(g, operation->member, group->size);
-    operation->member = NULL;
-    shift_operations(group);
-    return rc;
+    return leave_operation(g, group, operation);
+}
+
+int as_gatherings_missed(struct as_gatherings *g, uint64_t comm, uint32_t size, uint32_t rank,
+                         uint64_t n)
+{
+    struct comm_group *group = find_group(g, comm);
+    struct operation *operation;
+    if (!group)
+        AS_TRY(make_group(g, comm, size, &group));
+    if (rank >= group->size)
+        return ASSAY_ERR_CORRUPT;
+    for (; n > 0; n--) {
+        AS_TRY(find_operation(group, group->begun[rank]++, &operation));
+        operation->is_missed = true;
+        AS_TRY(leave_operation(g, group, operation));
+    }
+    return 0;
 }
 
 uint64_t as_gatherings_unmet(const struct as_gatherings *g)
 {
-    uint64_t n = 0;
+    uint64_t n = g->missed_n;
     as_vec_foreach (&g->group, group)
         for (size_t i = group->gone; i < group->operation.n; i++)
             n += group->operation.at[i].member != NULL;

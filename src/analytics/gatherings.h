@@ -52,7 +52,12 @@ int as_gatherings_begin(struct as_gatherings *gatherings, uint64_t comm, uint32_
 int as_gatherings_leave(struct as_gatherings *gatherings, uint64_t comm, uint64_t number,
                         uint32_t rank, const struct as_gathering_member *member);
 
-/* Operations that not all members have left. */
+/* It took part in so many that are not in the trace: those have no wait states. 0, ASSAY_ERR_NOMEM
+ * or ASSAY_ERR_CORRUPT (no such rank). */
+int as_gatherings_missed(struct as_gatherings *gatherings, uint64_t comm, uint32_t size,
+                         uint32_t rank, uint64_t n);
+
+/* Operations that not all members have left, or that some missed. */
 uint64_t as_gatherings_unmet(const struct as_gatherings *gatherings);
 
 #endif

@@ -14,6 +14,7 @@
 struct message_half {
     struct as_message_side side;
     int64_t size_b;
+    uint64_t missed_n; /* 0: it is one; else so many that were not recorded */
     uint32_t next;
 };
 
@@ -126,11 +127,12 @@ static int find_inbox(struct as_messages *m, uint64_t comm, int64_t to, uint32_t
     return as_index_add(&m->inboxes, hash, *out);
 }
 
-static int append_half(struct as_messages *m, struct message_halves *list, int64_t size_b,
-                       const struct as_message_side *side)
+static int append_half(struct as_messages *m, struct message_halves *list,
+                       const struct message_half *it)
 {
     uint32_t at = m->free_half;
-    struct message_half half = {*side, size_b, NONE};
+    struct message_half half = *it;
+    half.next = NONE;
     if (at != NONE) {
         m->free_half = m->half.at[at].next;
         m->half.at[at] = half;
@@ -150,6 +152,10 @@ static struct message_half take_half(struct as_messages *m, struct message_halve
 {
     uint32_t at = list->first;
     struct message_half half = m->half.at[at];
+    if (half.missed_n > 1) {
+        m->half.at[at].missed_n--;
+        return half;
+    }
     list->first = half.next;
     if (list->first == NONE)
         list->last = NONE;
@@ -181,19 +187,48 @@ int as_messages_send(struct as_messages *m, uint64_t comm, int64_t from, int64_t
     uint32_t at;
     AS_TRY(find_channel(m, comm, from, to, tag, &at));
     struct channel *c = &m->channel.at[at];
+    const struct message_half send = {.side = *side, .size_b = size_b};
     if (c->receives.first == NONE)
-        return append_half(m, &c->sends, size_b, side);
-    struct message_half send = {*side, size_b, NONE}, receive = take_half(m, &c->receives);
-    return say_match(m, c, &send, &receive);
+        return append_half(m, &c->sends, &send);
+    const struct message_half receive = take_half(m, &c->receives);
+    m->count.sends_n += receive.missed_n > 0;
+    return receive.missed_n ? 0 : say_match(m, c, &send, &receive);
 }
 
 static int meet_send(struct as_messages *m, const struct post *post)
 {
     struct channel *c = &m->channel.at[post->channel];
+    const struct message_half receive = {.side = post->side, .size_b = post->size_b};
     if (c->sends.first == NONE)
-        return append_half(m, &c->receives, post->size_b, &post->side);
-    struct message_half send = take_half(m, &c->sends), receive = {post->side, post->size_b, NONE};
-    return say_match(m, c, &send, &receive);
+        return append_half(m, &c->receives, &receive);
+    const struct message_half send = take_half(m, &c->sends);
+    m->count.receives_n += send.missed_n > 0;
+    return send.missed_n ? 0 : say_match(m, c, &send, &receive);
+}
+
+/* Both sides of some may not have been recorded. */
+int as_messages_missed(struct as_messages *m, uint64_t comm, int64_t from, int64_t to, int64_t tag,
+                       bool are_sends, uint64_t n)
+{
+    uint32_t at;
+    AS_TRY(find_channel(m, comm, from, to, tag, &at));
+    struct channel *c = &m->channel.at[at];
+    struct message_halves *own = are_sends ? &c->sends : &c->receives;
+    struct message_halves *others = are_sends ? &c->receives : &c->sends;
+    uint64_t *alone_n = are_sends ? &m->count.receives_n : &m->count.sends_n;
+    while (n && others->first != NONE) {
+        struct message_half *other = &m->half.at[others->first];
+        if (other->missed_n > n) {
+            other->missed_n -= n;
+            return 0;
+        }
+        n -= other->missed_n ? other->missed_n : 1;
+        *alone_n += other->missed_n == 0;
+        other->missed_n = 0;
+        take_half(m, others);
+    }
+    const struct message_half missed = {.missed_n = n};
+    return n ? append_half(m, own, &missed) : 0;
 }
 
 /* ---- Receives in order of posting ------------------------------------------------------------ */
@@ -355,9 +390,9 @@ int as_messages_finish(struct as_messages *m, struct as_messages_count *out)
     *out = m->count;
     as_vec_foreach (&m->channel, c) {
         for (uint32_t at = c->sends.first; at != NONE; at = m->half.at[at].next)
-            out->sends_n++;
+            out->sends_n += m->half.at[at].missed_n == 0;
         for (uint32_t at = c->receives.first; at != NONE; at = m->half.at[at].next)
-            out->receives_n++;
+            out->receives_n += m->half.at[at].missed_n == 0;
     }
     return 0;
 }

@@ -11,6 +11,7 @@
 #ifndef AS_ANALYTICS_MESSAGES_H
 #define AS_ANALYTICS_MESSAGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/index.h"
@@ -53,6 +54,10 @@ int as_messages_post(struct as_messages *messages, uint64_t comm, int64_t to, in
 /* It is done; `source` and `tag` are the message's. */
 int as_messages_receive(struct as_messages *messages, uint32_t post, int64_t source, int64_t tag,
                         int64_t size_b, const struct as_message_side *side);
+/* So many messages were sent, or received, and are not in the trace: who meets one of them has no
+ * partner, and those after find theirs. */
+int as_messages_missed(struct as_messages *messages, uint64_t comm, int64_t from, int64_t to,
+                       int64_t tag, bool are_sends, uint64_t n);
 /* It will never be: cancelled. */
 int as_messages_give_up(struct as_messages *messages, uint32_t post);
 

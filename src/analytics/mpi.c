@@ -53,16 +53,40 @@ static struct as_request *find_request(struct as_trace_walk *walk, uint32_t proc
     return NULL;
 }
 
+/* Those that are active are listed. */
+static int activate(struct as_trace_walk *walk, struct as_request *request)
+{
+    request->is_active = true;
+    request->active_at = (uint32_t)walk->active.n;
+    return as_vec_push(&walk->active, (uint32_t)(request - walk->request.at));
+}
+
+static void deactivate(struct as_trace_walk *walk, struct as_request *request)
+{
+    if (!request->is_active)
+        return;
+    const uint32_t last = walk->active.at[--walk->active.n];
+    walk->active.at[request->active_at] = last;
+    walk->request.at[last].active_at = request->active_at;
+    request->is_active = false;
+}
+
 static int put_request(struct as_trace_walk *walk, struct as_request request)
 {
     struct as_request *known = find_request(walk, request.process, request.number);
+    const bool is_active = request.is_active;
+    request.is_active = false;
     if (known) {
+        deactivate(walk, known);
         *known = request;
-        return 0;
+    } else {
+        AS_TRY(as_vec_push(&walk->request, request));
+        known = &walk->request.at[walk->request.n - 1];
+        AS_TRY(as_index_add(&walk->request_rows,
+                            as_hash_mix(request.process, (uint64_t)request.number),
+                            (uint32_t)(walk->request.n - 1)));
     }
-    AS_TRY(as_vec_push(&walk->request, request));
-    return as_index_add(&walk->request_rows, as_hash_mix(request.process, (uint64_t)request.number),
-                        (uint32_t)(walk->request.n - 1));
+    return is_active ? activate(walk, known) : 0;
 }
 
 /* ---- Communicators --------------------------------------------------------------------------- */
@@ -101,6 +125,16 @@ static int64_t world_rank(const struct comm_place *place, int64_t rank)
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
+
+/* A rank of which so much was missed that nothing is known of the rest. */
+static bool is_doubted(const struct as_trace_walk *walk, int64_t rank)
+{
+    const size_t n = walk->is_doubted.n;
+    for (size_t p = 0; walk->has_doubts && p < n; p++)
+        if (walk->is_doubted.at[p] && walk->trace->process.at[p].rank == rank)
+            return true;
+    return false;
+}
 
 struct leaving {
     struct as_trace_walk *walk;
@@ -143,6 +177,8 @@ static int send_message(const struct leaving *l, const struct comm_place *place,
 {
     struct as_message_side side = side_of(l, begin_ns, enter_ns);
     AS_TRY(add_traffic(l->walk, place->self, to, size_b));
+    if (is_doubted(l->walk, place->self) || is_doubted(l->walk, to))
+        return 0;
     return as_messages_send(l->walk->messages, place->global, place->self, to, tag, size_b, &side);
 }
 
@@ -177,7 +213,6 @@ static int post_receive(const struct leaving *l, struct as_request *request)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
     request->begin_ns = l->frame->enter_ns;
-    request->is_active = true;
     return as_messages_post(l->walk->messages, place.global, place.self, request->partner,
                             request->tag, &request->post);
 }
@@ -199,7 +234,8 @@ static int said_post(const struct leaving *l, const struct as_said *said)
                                  .tag = said->field[1] == AS_TRACE_ANY ? AS_MESSAGE_ANY
                                                                        : said->field[1],
                                  .comm = (uint64_t)said->field[3]};
-    if (!request.is_persistent)
+    request.is_active = !request.is_persistent;
+    if (request.is_active)
         AS_TRY(post_receive(l, &request));
     return put_request(l->walk, request);
 }
@@ -211,22 +247,22 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
     int64_t from = world_rank(&place, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
     frame->received_b += (uint64_t)(said->field[2] > 0 ? said->field[2] : 0);
-    if (!place.is_known || from < 0)
+    if (!place.is_known || from < 0 || is_doubted(l->walk, from) || is_doubted(l->walk, place.self))
         return 0;
     int64_t begin_ns = l->frame->enter_ns;
     uint32_t post;
-    if (said->field[4] == 0) {
+    struct as_request *request =
+        said->field[4] ? find_request(l->walk, l->walker->process, said->field[4]) : NULL;
+    if (request && request->kind == AS_TRACE_POST && request->is_active) {
+        begin_ns = request->begin_ns;
+        post = request->post;
+        deactivate(l->walk, request);
+    } else if (said->field[4] == 0 || l->walker->was_off) { /* it may have been asked for then */
         AS_TRY(as_messages_post(l->walk->messages, place.global, place.self, from, said->field[1],
                                 &post));
     } else {
-        struct as_request *request = find_request(l->walk, l->walker->process, said->field[4]);
-        if (!request || request->kind != AS_TRACE_POST || !request->is_active) {
-            l->walk->out->broken_n++;
-            return 0;
-        }
-        begin_ns = request->begin_ns;
-        post = request->post;
-        request->is_active = false;
+        l->walk->out->broken_n++;
+        return 0;
     }
     struct as_message_side side = side_of(l, begin_ns, l->frame->enter_ns);
     return as_messages_receive(l->walk->messages, post, from, said->field[1], said->field[2],
@@ -260,7 +296,8 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
     frame->sent_b += (uint64_t)(said->field[3] > 0 ? said->field[3] : 0);
     frame->received_b += (uint64_t)(said->field[4] > 0 ? said->field[4] : 0);
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
-    if (!place.is_known || place.size < 2 || (place.comm->bits & AS_TRACE_INTER))
+    if (!place.is_known || place.size < 2 || (place.comm->bits & AS_TRACE_INTER) ||
+        is_doubted(l->walk, place.self))
         return 0;
     uint64_t number = 0;
     if (!is_persistent) {
@@ -297,7 +334,7 @@ static int said_start(const struct leaving *l, const struct as_said *said)
         return 0;
     request->site = l->site;
     request->begin_ns = l->frame->enter_ns;
-    request->is_active = true;
+    AS_TRY(activate(l->walk, request));
     if (request->kind == AS_TRACE_POST)
         return post_receive(l, request);
     if (request->kind == AS_TRACE_COLLECTIVE)
@@ -313,7 +350,7 @@ static int said_done(const struct leaving *l, const struct as_said *said)
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
     if (!request || !request->is_active)
         return 0;
-    request->is_active = false;
+    deactivate(l->walk, request);
     const struct as_request r = *request;
     if (r.kind == AS_TRACE_SEND) {
         struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r.comm);
@@ -326,27 +363,125 @@ static int said_done(const struct leaving *l, const struct as_said *said)
     return 0;
 }
 
-/* A send that is freed goes its way all the same, and nobody waits for its end. */
+/* It goes its way, and nobody waits for its end. */
+static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
+                  const struct as_request *request)
+{
+    struct comm_place place = place_of(walk, walker->process, (int64_t)request->comm);
+    struct as_message_side side = {.location = walker->location,
+                                   .site = request->site,
+                                   .begin_ns = request->begin_ns,
+                                   .enter_ns = request->begin_ns,
+                                   .leave_ns = request->begin_ns};
+    AS_TRY(add_traffic(walk, place.self, request->partner, request->size_b));
+    if (is_doubted(walk, place.self) || is_doubted(walk, request->partner))
+        return 0;
+    return as_messages_send(walk->messages, place.global, place.self, request->partner,
+                            request->tag, request->size_b, &side);
+}
+
+/* A send that is freed goes its way all the same. */
 static int said_given_up(const struct leaving *l, const struct as_said *said)
 {
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
     if (!request || !request->is_active)
         return 0;
-    request->is_active = false;
+    deactivate(l->walk, request);
     if (request->kind == AS_TRACE_POST)
         return as_messages_give_up(l->walk->messages, request->post);
-    if (request->kind == AS_TRACE_SEND && said->kind == AS_TRACE_FREED) {
-        struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
-        struct as_message_side side = {.location = l->walker->location,
-                                       .site = request->site,
-                                       .begin_ns = request->begin_ns,
-                                       .enter_ns = request->begin_ns,
-                                       .leave_ns = request->begin_ns};
-        AS_TRY(add_traffic(l->walk, place.self, request->partner, request->size_b));
-        return as_messages_send(l->walk->messages, place.global, place.self, request->partner,
-                                request->tag, request->size_b, &side);
+    return request->kind == AS_TRACE_SEND && said->kind == AS_TRACE_FREED
+               ? let_go(l->walk, l->walker, request)
+               : 0;
+}
+
+/* ---- While nothing is recorded --------------------------------------------------------------- */
+
+/* How the requests of its process end is not seen. */
+int as_mpi_off(struct as_trace_walk *walk, const struct as_walker *walker)
+{
+    for (size_t i = walk->active.n; i-- > 0;) {
+        struct as_request *request = &walk->request.at[walk->active.at[i]];
+        if (request->process != walker->process)
+            continue;
+        deactivate(walk, request);
+        if (request->kind == AS_TRACE_POST)
+            AS_TRY(as_messages_give_up(walk->messages, request->post));
+        else if (request->kind == AS_TRACE_SEND)
+            AS_TRY(let_go(walk, walker, request));
     }
     return 0;
+}
+
+/* Counts are foreign: more than a run can have are none. Those of many are kept one by one. */
+#define MISSED_MOST         (UINT64_C(1) << 32)
+#define MISSED_MOST_OF_MANY (UINT64_C(1) << 22)
+
+static int missed_messages(struct as_trace_walk *walk, const struct as_walker *walker,
+                           const struct as_trace_event *event, bool are_sends, uint64_t n)
+{
+    struct comm_place place = place_of(walk, walker->process, event->missed.comm);
+    const int64_t partner = world_rank(&place, event->missed.partner);
+    if (!place.is_known || partner < 0)
+        return 0;
+    return as_messages_missed(walk->messages, place.global, are_sends ? place.self : partner,
+                              are_sends ? partner : place.self, event->missed.tag, are_sends, n);
+}
+
+static int missed_collectives(struct as_trace_walk *walk, const struct as_walker *walker,
+                              int64_t comm, uint64_t n)
+{
+    struct comm_place place = place_of(walk, walker->process, comm);
+    if (!place.is_known || place.size < 2 || (place.comm->bits & AS_TRACE_INTER))
+        return 0;
+    if (n > MISSED_MOST_OF_MANY) {
+        walk->is_doubted.at[walker->process] = walk->has_doubts = true;
+        return 0;
+    }
+    const int rc = as_gatherings_missed(walk->collectives, place.global, place.size, place.rank, n);
+    walk->out->broken_n += rc == ASSAY_ERR_CORRUPT;
+    return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
+}
+
+/* Of persistent operations, which were made while it was recorded. */
+static int missed_starts(struct as_trace_walk *walk, const struct as_walker *walker, int64_t number,
+                         uint64_t n)
+{
+    const struct as_request *request = find_request(walk, walker->process, number);
+    if (!request || !request->is_persistent || n > MISSED_MOST_OF_MANY)
+        return 0;
+    if (request->kind == AS_TRACE_COLLECTIVE) {
+        const int rc = as_gatherings_missed(walk->collectives, request->comm,
+                                            (uint32_t)request->size_b, request->rank, n);
+        return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
+    }
+    struct comm_place place = place_of(walk, walker->process, (int64_t)request->comm);
+    return request->kind == AS_TRACE_SEND
+               ? as_messages_missed(walk->messages, place.global, place.self, request->partner,
+                                    request->tag, true, n)
+               : 0;
+}
+
+int as_mpi_missed(struct as_trace_walk *walk, struct as_walker *walker,
+                  const struct as_trace_event *event)
+{
+    const uint64_t n = (uint64_t)event->missed.n;
+    if (n > MISSED_MOST) {
+        walk->out->broken_n++;
+        return 0;
+    }
+    walk->out->missed_n += n;
+    switch (event->missed.what) {
+    case AS_TRACE_MISSED_SENDS:
+    case AS_TRACE_MISSED_RECEIVES:
+        return missed_messages(walk, walker, event, event->missed.what == AS_TRACE_MISSED_SENDS, n);
+    case AS_TRACE_MISSED_COLLECTIVES:
+        return missed_collectives(walk, walker, event->missed.comm, n);
+    case AS_TRACE_MISSED_STARTS:
+        return missed_starts(walk, walker, event->missed.comm, n);
+    default:
+        walk->is_doubted.at[walker->process] = walk->has_doubts = true;
+        return 0;
+    }
 }
 
 int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
@@ -384,9 +519,20 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
 
 /* ---- What comes of it ------------------------------------------------------------------------ */
 
+/* Of two sides that were counted apart: no receive takes more than was sent, or before. */
+static bool is_no_pair(const struct as_message *message)
+{
+    return message->received_b > message->sent_b ||
+           message->receive.leave_ns < message->send.begin_ns;
+}
+
 static int message_matched(void *context, const struct as_message *message)
 {
     struct as_trace_walk *walk = context;
+    if (walk->was_off && is_no_pair(message)) {
+        walk->out->doubtful_n++;
+        return 0;
+    }
     walk->out->violated_n += message->receive.leave_ns < message->send.begin_ns;
     if (walk->watch && walk->watch->message)
         AS_TRY(walk->watch->message(walk->watch->context, message));

@@ -209,6 +209,14 @@ void as_teams_free(struct as_trace_walk *walk)
     as_vec_fini(&walk->teams);
 }
 
+/* Who comes to barriers and ends of regions meanwhile is not known. */
+void as_teams_off(struct as_trace_walk *walk, const struct as_walker *walker)
+{
+    struct as_open_teams *teams = &walk->teams.at[walker->process];
+    while (teams->team.n)
+        remove_team(teams, &teams->team.at[teams->team.n - 1]);
+}
+
 int as_teams_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event)
 {

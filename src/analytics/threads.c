@@ -142,6 +142,15 @@ static int barrier_of_threads(struct as_trace_walk *walk, struct as_walker *walk
     return as_meeting_come(&barrier->meeting, walker->location, site, event->raw_ns);
 }
 
+/* Who gives locks back, and who comes to barriers, is not known meanwhile. */
+void as_threads_off(struct as_trace_walk *walk, struct as_walker *walker)
+{
+    walker->lock_ns = walker->join_ns = INT64_MIN;
+    as_vec_foreach (&walk->lock, lock)
+        if (lock->process == walker->process)
+            lock->meeting.member.n = 0;
+}
+
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event)
 {

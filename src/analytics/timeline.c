@@ -93,15 +93,24 @@ void as_timeline_stretch(struct as_timeline *timeline, uint32_t location, enum a
     each_part(timeline, begin_ns, end_ns, add_to_plane, plane_of(timeline, location, activity));
 }
 
-void as_timeline_idle_until(struct as_timeline *timeline, uint32_t location, int64_t ns)
+struct idle_planes {
+    int64_t *computing, *idle;
+};
+
+static void add_idle(void *context, uint32_t bin, int64_t ns)
 {
-    int64_t *computing = plane_of(timeline, location, AS_ACTIVITY_COMPUTING);
-    int64_t *idle = plane_of(timeline, location, AS_ACTIVITY_IDLE);
-    for (uint32_t i = 0; i < timeline->bin_n && timeline->begin_ns + i * timeline->bin_ns < ns;
-         i++) {
-        idle[i] += computing[i];
-        computing[i] = 0;
-    }
+    const struct idle_planes *plane = context;
+    const int64_t moved_ns = plane->computing[bin] < ns ? plane->computing[bin] : ns;
+    plane->computing[bin] -= moved_ns;
+    plane->idle[bin] += moved_ns;
+}
+
+void as_timeline_idle(struct as_timeline *timeline, uint32_t location, int64_t begin_ns,
+                      int64_t end_ns)
+{
+    struct idle_planes plane = {plane_of(timeline, location, AS_ACTIVITY_COMPUTING),
+                                plane_of(timeline, location, AS_ACTIVITY_IDLE)};
+    each_part(timeline, begin_ns, end_ns, add_idle, &plane);
 }
 
 /* ---- What is known at the end ---------------------------------------------------------------- */

@@ -29,7 +29,8 @@ void as_timeline_fini(struct as_timeline *timeline);
 /* As an as_analysis_watch tells them. */
 void as_timeline_stretch(struct as_timeline *timeline, uint32_t location, enum as_activity activity,
                          int64_t begin_ns, int64_t end_ns);
-void as_timeline_idle_until(struct as_timeline *timeline, uint32_t location, int64_t ns);
+void as_timeline_idle(struct as_timeline *timeline, uint32_t location, int64_t begin_ns,
+                      int64_t end_ns);
 
 /* When the analysis is whole: what was waiting, and the critical path. 0 or ASSAY_ERR_NOMEM. */
 int as_timeline_finish(struct as_timeline *timeline, const struct as_analysis *analysis);

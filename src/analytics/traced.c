@@ -31,10 +31,52 @@ static int watch_stretch(void *context, uint32_t location, enum as_activity acti
     return 0;
 }
 
-static int watch_idle(void *context, uint32_t location, int64_t ns)
+static int watch_idle(void *context, uint32_t location, int64_t begin_ns, int64_t end_ns)
 {
     struct as_traced *traced = context;
-    as_timeline_idle_until(&traced->timeline, location, ns);
+    as_timeline_idle(&traced->timeline, location, begin_ns, end_ns);
+    return 0;
+}
+
+static struct as_counter_range *find_counter(struct as_traced *traced, uint32_t location,
+                                             int64_t name)
+{
+    uint32_t at;
+    for (struct as_probe probe =
+             as_index_probe(&traced->counters, as_hash_mix(location, (uint64_t)name));
+         (at = as_index_next(&traced->counters, &probe)) != AS_INDEX_NONE;)
+        if (traced->counter.at[at].location == location && traced->counter.at[at].name == name)
+            return &traced->counter.at[at];
+    return NULL;
+}
+
+static int new_counter(struct as_traced *traced, uint32_t location,
+                       const struct as_trace_event *event, struct as_counter_range **out)
+{
+    const uint32_t process = traced->analysis.location.at[location].process;
+    const char *text = as_trace_name_of(&traced->trace.process.at[process], event->name).text;
+    const int64_t value = event->field[1];
+    const struct as_counter_range range = {
+        location, event->name, text ? text : "?", 0, value, value, value, value};
+    AS_TRY(as_vec_push(&traced->counter, range));
+    *out = &traced->counter.at[traced->counter.n - 1];
+    return as_index_add(&traced->counters, as_hash_mix(location, (uint64_t)event->name),
+                        (uint32_t)(traced->counter.n - 1));
+}
+
+static int watch_counter(void *context, uint32_t location, const struct as_trace_event *event)
+{
+    struct as_traced *traced = context;
+    if (event->kind != AS_TRACE_COUNTER)
+        return 0;
+    const int64_t value = event->field[1];
+    struct as_counter_range *range = find_counter(traced, location, event->name);
+    if (!range)
+        AS_TRY(new_counter(traced, location, event, &range));
+    range->n++;
+    range->last = value;
+    range->least = value < range->least ? value : range->least;
+    range->most = value > range->most ? value : range->most;
     return 0;
 }
 
@@ -157,6 +199,7 @@ static void count_losses(struct as_traced *traced, bool *uses_counter)
 static int analyse_read(struct as_traced *out, struct assay_error *err)
 {
     const struct as_analysis_watch watch = {.context = out,
+                                            .event = watch_counter,
                                             .stretch = watch_stretch,
                                             .idle_until = watch_idle,
                                             .message = watch_message};
@@ -190,6 +233,8 @@ void as_traced_fini(struct as_traced *traced)
     as_analysis_fini(&traced->analysis);
     as_timeline_fini(&traced->timeline);
     as_vec_fini(&traced->routine);
+    as_vec_fini(&traced->counter);
+    as_index_fini(&traced->counters);
     as_trace_close(&traced->trace);
 }
 

@@ -49,6 +49,8 @@ struct as_walker {
     int64_t join_handle, join_ns; /* whose end it waits for, since; INT64_MIN: nobody's */
     int64_t spare_ns;             /* of is_spare: since */
     bool has_worked, is_spare;    /* had a part of a parallel region; is between two, as a worker */
+    bool is_off, was_off;         /* nothing is recorded; was not, once */
+    int64_t on_ns, on_computing_ns; /* since when it is, and what it had computed before */
     struct as_wait_recent recent;
 };
 
@@ -73,6 +75,10 @@ struct as_trace_walk {
     AS_VEC(struct as_request) request;
     AS_VEC(struct as_site_seen) seen; /* rows of `sites` */
     uint32_t free_request;
+    AS_VEC(uint32_t) active;    /* requests */
+    AS_VEC(uint8_t) is_doubted; /* by process: too much was missed to find partners */
+    bool has_doubts;
+    bool was_off; /* some thread was */
     AS_VEC(struct as_lock) lock;
 };
 
@@ -88,7 +94,8 @@ struct as_request {
     int64_t number;
     uint8_t kind; /* AS_TRACE_SEND, AS_TRACE_POST, AS_TRACE_COLLECTIVE; 0: free */
     bool is_persistent, is_active;
-    uint32_t post; /* of a receive */
+    uint32_t active_at; /* where it stands among those that are active */
+    uint32_t post;      /* of a receive */
     uint32_t site;
     int64_t begin_ns;
     int64_t partner, tag, size_b;
@@ -128,6 +135,17 @@ int as_teams_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);
 int as_teams_new(struct as_trace_walk *walk);
 void as_teams_free(struct as_trace_walk *walk);
+/* Nothing is recorded from here on, or again (off.c): what was open is not known any more. */
+int as_off_event(struct as_trace_walk *walk, struct as_walker *walker,
+                 const struct as_trace_event *event);
+int as_doing_off(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
+int as_doing_on(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
+int as_mpi_off(struct as_trace_walk *walk, const struct as_walker *walker);
+void as_teams_off(struct as_trace_walk *walk, const struct as_walker *walker);
+void as_threads_off(struct as_trace_walk *walk, struct as_walker *walker);
+/* What MPI did meanwhile, in numbers. */
+int as_mpi_missed(struct as_trace_walk *walk, struct as_walker *walker,
+                  const struct as_trace_event *event);
 /* The region that it is done with ended for all. */
 int as_doing_released(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
 

@@ -200,6 +200,15 @@ static OTF2_ErrorCode put_done(const struct otf2_at *at)
         at->thread->events, NULL, at->time, r.op, r.comm, r.root, r.sent_b, r.received_b, number);
 }
 
+/* Its metric has one member, and the number of its name's region. */
+static OTF2_ErrorCode put_value(struct otf2_at *at)
+{
+    const OTF2_Type type = OTF2_TYPE_INT64;
+    const OTF2_MetricValue value = {.signed_int = at->event->field[1]};
+    return OTF2_EvtWriter_Metric(at->thread->events, NULL, at->time, region_of(at), 1, &type,
+                                 &value);
+}
+
 /* ---- All ------------------------------------------------------------------------------------- */
 
 static OTF2_ErrorCode put_of_kind(struct otf2_at *at, const char *routine)
@@ -234,6 +243,15 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at, const char *routine)
                                          (uint32_t)e->parallel.index);
     case AS_TRACE_PARALLEL_END:
         return OTF2_EvtWriter_ThreadJoin(events, NULL, at->time, OTF2_PARADIGM_OPENMP);
+    case AS_TRACE_OFF:
+    case AS_TRACE_ON:
+        return OTF2_EvtWriter_MeasurementOnOff(events, NULL, at->time,
+                                               e->kind == AS_TRACE_ON ? OTF2_MEASUREMENT_ON
+                                                                      : OTF2_MEASUREMENT_OFF);
+    case AS_TRACE_COUNTER:
+        if (as_otf2_is_metric(at->w, region_of(at)))
+            return put_value(at);
+        /* fall through */
     default:
         at->thread->events_n--;
         at->w->counts->left_out_n++;

@@ -158,6 +158,25 @@ static void put_regions(struct otf2_names *n, OTF2_StringRef empty)
     }
 }
 
+bool as_otf2_is_metric(const struct as_otf2_writer *w, uint32_t region)
+{
+    return w->region.at[region].group == AS_TRACE_OF_COUNTED;
+}
+
+static void put_metrics(struct otf2_names *n, OTF2_StringRef empty)
+{
+    for (uint32_t at = 0; at < n->w->region.n; at++) {
+        if (!as_otf2_is_metric(n->w, at))
+            continue;
+        OTF2_StringRef name = put_string(n, n->w->region.at[at].text);
+        note_code(n, OTF2_GlobalDefWriter_WriteMetricMember(
+                         n->to, at, name, empty, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT,
+                         OTF2_TYPE_INT64, OTF2_BASE_DECIMAL, 0, empty));
+        note_code(n, OTF2_GlobalDefWriter_WriteMetricClass(
+                         n->to, at, 1, &at, OTF2_METRIC_ASYNCHRONOUS, OTF2_RECORDER_KIND_CPU));
+    }
+}
+
 /* "rank 3", or "process 4711". */
 static void put_process(struct otf2_names *n, uint32_t at)
 {
@@ -231,6 +250,7 @@ OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
                                                            put_string(&n, "machine"),
                                                            OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     put_regions(&n, empty);
+    put_metrics(&n, empty);
     for (uint32_t p = 0; p < w->trace->process.n; p++)
         put_process(&n, p);
     put_threads(&n);

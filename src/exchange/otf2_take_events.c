@@ -340,6 +340,17 @@ static OTF2_CallbackCode take_values(EVENT_HEAD, OTF2_MetricRef metric, uint8_t 
     return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode take_switch(EVENT_HEAD, OTF2_MeasurementMode mode)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    if (begin_event(t, time, &ns))
+        put_fields(t, mode == OTF2_MEASUREMENT_OFF ? AS_TRACE_OFF : AS_TRACE_ON, ns,
+                   AS_TRACE_BY_USER, 0, 0, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode pass_over(EVENT_HEAD)
 {
     struct as_otf2_taking *t = user;
@@ -382,5 +393,6 @@ OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void)
     OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, take_team);
     OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(c, take_team_end);
     OTF2_EvtReaderCallbacks_SetMetricCallback(c, take_values);
+    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, take_switch);
     return c;
 }

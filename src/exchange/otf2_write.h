@@ -4,6 +4,7 @@
 #define AS_EXCHANGE_OTF2_WRITE_H
 
 #include <otf2/otf2.h>
+#include <stdbool.h>
 
 #include "base/index.h"
 #include "base/str.h"
@@ -72,6 +73,7 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
 /* ---- otf2_names.c: definitions ---- */
 int as_otf2_list(struct as_otf2_writer *writer); /* regions and communicators; 0 or NOMEM */
 OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *writer);
+bool as_otf2_is_metric(const struct as_otf2_writer *writer, uint32_t region); /* of whole numbers */
 OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *writer, uint32_t process, int64_t comm);
 OTF2_CollectiveOp as_otf2_operation_of(const char *routine);
 

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/os_counters.h"
 #include "agent/tracer.h"
 #include "base/alloc.h"
 #include "base/clock.h"
@@ -20,11 +21,13 @@
 #include "base/str.h"
 #include "base/whole.h"
 #include "profile/inside.h"
+#include "profile/trace_switch.h"
 #include "trace/filter.h"
 
 struct traced {
     struct as_inside inside;
     struct as_tracer_part *part;
+    struct as_trace_switch switching;
     struct as_str preload;
     char link[PATH_MAX];   /* "": there is none */
     char filter[PATH_MAX]; /* the file of its rules; "": there is none */
@@ -85,6 +88,16 @@ static const struct {
     _Static_assert(AS_TRACER_##group == (bit), "one number here and in the program");
 ASSAY_TRACE_GROUPS(SAME_BIT)
 #undef SAME_BIT
+#define SAME_BIT(counter, name, bit)                                                               \
+    _Static_assert(AS_OS_##counter == (bit), "one number here and in the program");
+ASSAY_TRACE_COUNTERS(SAME_BIT)
+#undef SAME_BIT
+
+/* Stamps a second. */
+static double rate_of(const struct as_tracer_part *part)
+{
+    return part->clock == AS_TRACE_TSC ? (double)part->tick_hz : 1e9;
+}
 
 static void fill_part(struct as_tracer_part *part, const struct assay_trace_options *options)
 {
@@ -97,6 +110,10 @@ static void fill_part(struct as_tracer_part *part, const struct assay_trace_opti
     part->first_ns = (uint64_t)(options->first_s * 1e9);
     part->clock = has_steady_counter() ? AS_TRACE_TSC : AS_TRACE_KERNEL;
     part->tick_hz = part->clock == AS_TRACE_TSC ? measure_rate() : 0;
+    if (options->burst_s > 0)
+        part->burst_ticks = (uint64_t)(options->burst_s * rate_of(part)) + 1;
+    part->counters = options->counters;
+    part->counter_ticks = (uint64_t)(options->counters_s * rate_of(part));
     part->limited = options->limit_b != 0;
     part->budget_b = (int64_t)(options->limit_b < INT64_MAX / 2 ? options->limit_b : INT64_MAX / 2);
     if (options->ring_b)
@@ -126,6 +143,14 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     if (!traced->part)
         return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no room for a tracer");
     fill_part(traced->part, options);
+    if (as_trace_switch_is_wanted(options)) {
+        struct as_switch_part *part =
+            as_agent_session_part(traced->inside.session, AS_SWITCH_CLIENT);
+        if (!part)
+            return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no room for switches");
+        as_trace_switch_fill(&traced->switching, part, options,
+                             traced->part->clock == AS_TRACE_TSC);
+    }
     if (it->preload)
         as_str_appendz(&traced->preload, it->preload);
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
@@ -156,6 +181,14 @@ static int write_filter(struct traced *traced, const struct assay_trace_options 
                  : 0;
 }
 
+static int start_switching(struct traced *traced, struct assay_error *err)
+{
+    const int rc = as_trace_switch_start(&traced->switching);
+    return rc < 0 ? as_error_set(err, ASSAY_ERR_IO,
+                                 "no thread that switches the trace can be made: %s", strerror(-rc))
+                  : 0;
+}
+
 /* The directory of the run is known now. */
 static int start_trace(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
@@ -169,8 +202,10 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
     const int rc = real ? symlink(real, traced->link) : -1;
     const int error = errno;
     free(real);
-    if (rc == 0)
-        return write_filter(traced, all->request->trace, err);
+    if (rc == 0) {
+        AS_TRY(write_filter(traced, all->request->trace, err));
+        return start_switching(traced, err);
+    }
     traced->link[0] = 0;
     return as_error_set(err, ASSAY_ERR_IO, "%s: no directory for a trace can be made: %s", path,
                         strerror(error));
@@ -184,6 +219,7 @@ static int finish_trace(struct as_collector *it, const struct as_collection *all
     struct traced *traced = it->self;
     (void)all;
     (void)err;
+    as_trace_switch_stop(&traced->switching);
     traced->missed_n = traced->part->streams_missed;
     traced->missed_errno = (int)traced->part->missed_errno;
     return 0;
@@ -223,6 +259,7 @@ static void close_trace(struct as_collector *it)
     struct traced *traced = it->self;
     if (!traced)
         return;
+    as_trace_switch_stop(&traced->switching);
     if (traced->link[0])
         unlink(traced->link);
     if (traced->filter[0])

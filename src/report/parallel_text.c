@@ -152,6 +152,14 @@ static int put_blame(const struct parallel_text *t, struct assay_error *err)
     return end_table(t, &table, err);
 }
 
+static bool was_off(const struct as_analysis *a)
+{
+    bool was = false;
+    as_vec_foreach (&a->location, location)
+        was |= location->activity_ns[AS_ACTIVITY_OFF] > 0;
+    return was;
+}
+
 static int put_locations(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
@@ -163,17 +171,22 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
         {.title = "i/o", .align = AS_ALIGN_RIGHT},
         {.title = "idle", .align = AS_ALIGN_RIGHT},
         {.title = "crit. path", .align = AS_ALIGN_RIGHT},
+        {.title = "not recorded", .align = AS_ALIGN_RIGHT}, /* the last: mostly left out */
     };
     const struct as_analysis *a = t->sums->analysis;
+    const bool has_off = was_off(a);
     struct as_table table;
     if (!a->location.n)
         return 0;
-    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Seconds of each");
+    begin_table(t, &table, columns, sizeof columns / sizeof *columns - !has_off, "Seconds of each");
     for (uint32_t at = 0; at < a->location.n && at < 2 * ROWS_MOST; at++) {
         put_location(t, &table, at);
-        for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
-            as_table_f(&table, "%.3f", SECONDS(a->location.at[at].activity_ns[i]));
+        const int64_t *activity_ns = a->location.at[at].activity_ns;
+        for (unsigned i = 0; i < AS_ACTIVITY_OFF; i++)
+            as_table_f(&table, "%.3f", SECONDS(activity_ns[i]));
         as_table_f(&table, "%.3f", SECONDS(t->sums->path_ns[at]));
+        if (has_off)
+            as_table_f(&table, "%.3f", SECONDS(activity_ns[AS_ACTIVITY_OFF]));
     }
     return end_table(t, &table, err);
 }

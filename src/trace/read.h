@@ -47,6 +47,12 @@ struct as_trace_event {
         struct {
             int64_t address, size_b;
         } memory;
+        struct {
+            int64_t what, partner, tag, comm, n; /* as_trace_missed */
+        } missed;
+        struct {
+            int64_t sent_b, received_b;
+        } traffic;
     };
     struct as_view text, value; /* until the next call; `value` of a FACT */
     const uint64_t *list;       /* until the next call */

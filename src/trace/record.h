@@ -12,7 +12,7 @@
 
 #define AS_TRACE_PREFIX  "stream"            /* stream.PID.TIME.TID; definitions have TID 0 */
 #define AS_TRACE_MAGIC   0x4543415254415353u /* "SSATRACE" */
-#define AS_TRACE_VERSION 2u
+#define AS_TRACE_VERSION 3u
 #define AS_TRACE_PAGE_B  4096u
 #define AS_TRACE_BLOCK_B (256u << 10)
 #define AS_TRACE_NAME_B  64u
@@ -135,7 +135,10 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
     X(EXEC, "exec", "t")           /* path */                                                      \
     X(REPEATED, "repeated", "uuu") /* of the call that is open: it stands for so many that found   \
                                       nothing; ticks within all, and within the longest */         \
-    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's then, uncertainty in ns */
+    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's then, uncertainty in ns */          \
+    X(MISSED, "missed", "ussuu")       /* while off: as_trace_missed, partner, tag, comm (START:   \
+                                          request), so many */                                     \
+    X(TRAFFIC, "traffic", "uu")        /* of the call that is open: bytes sent and received */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
@@ -183,6 +186,14 @@ enum as_trace_sync {
 enum as_trace_work { AS_TRACE_LOOP, AS_TRACE_SECTIONS, AS_TRACE_SINGLE, AS_TRACE_TASKLOOP };
 enum as_trace_io { AS_TRACE_IS_READ, AS_TRACE_IS_WRITTEN };
 enum as_trace_off { AS_TRACE_BY_USER, AS_TRACE_BY_LIMIT, AS_TRACE_BY_REQUEST };
+
+enum as_trace_missed {
+    AS_TRACE_MISSED_SENDS,
+    AS_TRACE_MISSED_RECEIVES,
+    AS_TRACE_MISSED_COLLECTIVES,
+    AS_TRACE_MISSED_STARTS,
+    AS_TRACE_MISSED_ANY /* of any sort, which are not known: too many sorts */
+};
 
 /* Bits of a send or post. */
 #define AS_TRACE_PERSISTENT  1u /* nothing is sent before it is started */

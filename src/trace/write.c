@@ -207,6 +207,7 @@ int as_trace_writer_open(struct as_trace_writer *w, const struct as_trace_writin
     const uint64_t hz = how->clock == AS_TRACE_TSC ? how->tick_hz : 1000000000;
     w->gap_most = hz / 1000000;
     w->span_most = hz / 10;
+    w->polls_most = AS_TRACE_POLLS_N;
     w->budget_b = how->budget_b;
     const int fd = open_stream_file(how->path, O_RDWR | O_CREAT | O_EXCL);
     int rc = fd < 0 ? fd : allocate_block(fd, 0, AS_TRACE_PAGE_B);
@@ -264,13 +265,16 @@ static void tell_poll(struct as_trace_writer *w, const struct as_trace_polls *p,
                       uint64_t end)
 {
     const uint64_t field[] = {p->n, p->inside, p->longest};
+    const uint64_t traffic[] = {p->sent_b, p->received_b};
     as_trace_put(w, AS_TRACE_ENTER, begin, &p->name, 1);
     if (p->callers_n)
         as_trace_put_list(w, AS_TRACE_CALLERS, 0, NULL, 0, p->caller, p->callers_n);
     if (p->kind)
         as_trace_put(w, p->kind, 0, p->field, p->field_n);
-    if (p->n > 1)
+    if (p->n > 1 || w->are_sums)
         as_trace_put(w, AS_TRACE_REPEATED, 0, field, 3);
+    if (w->are_sums)
+        as_trace_put(w, AS_TRACE_TRAFFIC, 0, traffic, 2);
     as_trace_put(w, AS_TRACE_LEAVE, end, &p->name, 1);
 }
 
@@ -309,7 +313,25 @@ static struct as_trace_polls *find_poll(struct as_trace_writer *w, uint64_t name
     for (unsigned i = 0; i < w->polls_n; i++)
         if (w->poll[i].name == name)
             return &w->poll[i];
-    return w->polls_n < AS_TRACE_POLLS_N ? &w->poll[w->polls_n] : NULL;
+    return w->polls_n < w->polls_most ? &w->poll[w->polls_n] : NULL;
+}
+
+void as_trace_poll_traffic(struct as_trace_writer *w, uint64_t name, uint64_t sent_b,
+                           uint64_t received_b)
+{
+    for (unsigned i = 0; i < w->polls_n; i++)
+        if (w->poll[i].name == name) {
+            w->poll[i].sent_b += sent_b;
+            w->poll[i].received_b += received_b;
+        }
+}
+
+void as_trace_writer_sum(struct as_trace_writer *w, uint64_t gap, uint64_t tick_hz)
+{
+    w->are_sums = true;
+    w->gap_most = gap;
+    w->span_most = tick_hz;
+    w->polls_most = AS_TRACE_SUMS_N;
 }
 
 struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, uint64_t enter,

@@ -21,12 +21,14 @@
 #define AS_TRACE_SLACK_B   128u
 #define AS_TRACE_FIELDS_N  8u
 #define AS_TRACE_CALLERS_N 16u
-#define AS_TRACE_POLLS_N   4u
+#define AS_TRACE_POLLS_N   4u  /* usual */
+#define AS_TRACE_SUMS_N    24u /* where all calls are summed */
 
 /* Calls of one routine that found nothing, with nothing else in between: one record at its end. */
 struct as_trace_polls {
     uint64_t name, n;
     uint64_t inside, longest; /* ticks within all, and within one */
+    uint64_t sent_b, received_b;
     /* What the first said of itself besides; kind 0: nothing. */
     unsigned kind, field_n, callers_n;
     uint64_t field[AS_TRACE_FIELDS_N];
@@ -45,8 +47,9 @@ struct as_trace_writer {
     uint64_t handlers_lost;    /* told by the next block */
     uint64_t caller;           /* the first of the latest CALLERS in this block; 0: there is none */
     /* What is told by the next record of another kind. */
-    struct as_trace_polls poll[AS_TRACE_POLLS_N];
-    unsigned polls_n;
+    struct as_trace_polls poll[AS_TRACE_SUMS_N];
+    unsigned polls_n, polls_most;
+    bool are_sums;                   /* all calls, with bytes: as_trace_writer_sum */
     uint64_t polls_begin, polls_end; /* stamps of the first's enter and the last's leave */
     uint64_t gap_most, span_most;    /* ticks between two polls, and from the first to the last */
     char path[PATH_MAX];
@@ -93,6 +96,12 @@ bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
  */
 struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, uint64_t enter,
                                      uint64_t leave);
+/* The latest of this name sent and received so much. */
+void as_trace_poll_traffic(struct as_trace_writer *w, uint64_t name, uint64_t sent_b,
+                           uint64_t received_b);
+/* From now on all calls are told as above, until one comes `gap` ticks or more after that before,
+ * or after a second: only what is between calls for longer is seen by itself. */
+void as_trace_writer_sum(struct as_trace_writer *w, uint64_t gap, uint64_t tick_hz);
 /* Writes what waits; false: a record is just being written, that of the caller is lost. */
 bool as_trace_settle(struct as_trace_writer *w);
 

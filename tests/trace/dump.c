@@ -72,6 +72,12 @@ static int show_stream(const struct as_trace_process *p, struct as_trace_stream 
                 printf("%s\n", as_trace_name_of(p, e.name).text);
         else if (e.kind == AS_TRACE_REPEATED)
             calls = e.repeated.calls;
+        else if (e.kind == AS_TRACE_ON ||
+                 (e.kind == AS_TRACE_OFF && e.field[0] != AS_TRACE_BY_LIMIT))
+            printf("%s\n", as_trace_kind_name(e.kind));
+        else if (e.kind == AS_TRACE_MISSED)
+            printf("missed %" PRId64 " %" PRId64 " %" PRId64 " comm %" PRId64 " n %" PRId64 "\n",
+                   e.missed.what, e.missed.partner, e.missed.tag, e.missed.comm, e.missed.n);
         else
             show_inside(p, &e);
     }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace_control.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+/* Seconds; 0: not given. */
+static int take_time(const char *option, const char *text, double *out, struct assay_error *err)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}};
+    char *end;
+    *out = 0;
+    if (!text)
+        return 0;
+    const double number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units && end != text; i++)
+        if (strcmp(end, units[i].unit) == 0)
+            *out = number * units[i].seconds;
+    if (!(*out > 0) || *out > 1e9)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: '%s' is no time; write seconds, or ms or us behind the number, "
+                            "as in 0.5 or 200ms",
+                            option, text);
+    return 0;
+}
+
+/* What a process can take for a message from outside. */
+static const struct {
+    const char *name;
+    int number;
+} signals[] = {{"USR1", SIGUSR1},   {"USR2", SIGUSR2},     {"HUP", SIGHUP},
+               {"WINCH", SIGWINCH}, {"URG", SIGURG},       {"CONT", SIGCONT},
+               {"IO", SIGIO},       {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF}};
+
+static int take_signal(const char *text, int *out, struct assay_error *err)
+{
+    *out = 0;
+    if (!text)
+        return 0;
+    const char *name = strncasecmp(text, "SIG", 3) == 0 ? text + 3 : text;
+    char *end;
+    const long number = strtol(text, &end, 10);
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (strcasecmp(name, signals[i].name) == 0 ||
+            (end != text && !*end && number == signals[i].number))
+            *out = signals[i].number;
+    if (*out)
+        return 0;
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "--toggle-signal: '%s' is no signal that can switch a trace; give USR1, "
+                        "USR2, HUP, WINCH, URG, CONT, IO, VTALRM or PROF",
+                        text);
+}
+
+static uint32_t counter_bit(struct as_view name)
+{
+#define COUNTER(counter, word, bit) {word, bit},
+    static const struct {
+        const char *word;
+        uint32_t bit;
+    } counters[] = {ASSAY_TRACE_COUNTERS(COUNTER)};
+#undef COUNTER
+    for (size_t i = 0; i < sizeof counters / sizeof *counters; i++)
+        if (as_view_equal(name, as_view_of(counters[i].word)))
+            return counters[i].bit;
+    return 0;
+}
+
+static int take_counters(const char *text, uint32_t *out, struct assay_error *err)
+{
+    struct as_view rest = as_view_of(text), part;
+    *out = 0;
+    while (text && as_view_split(&rest, ',', &part)) {
+        const uint32_t bit = counter_bit(as_view_trim(part));
+        if (!bit)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--os-counters: '%.*s' is nothing that is counted; give some of "
+                                "switches, faults, memory and network, separated by commas",
+                                (int)part.n, part.p);
+        *out |= bit;
+    }
+    return 0;
+}
+
+int as_trace_control_take(const struct as_arguments *args, struct assay_trace_options *o,
+                          struct assay_error *err)
+{
+    AS_TRY(take_time("--delay", args->value[AS_OPTION_TRACE_DELAY], &o->delay_s, err));
+    AS_TRY(take_time("--duration", args->value[AS_OPTION_TRACE_DURATION], &o->duration_s, err));
+    AS_TRY(take_time("--burst", args->value[AS_OPTION_TRACE_BURST], &o->burst_s, err));
+    AS_TRY(take_counters(args->value[AS_OPTION_TRACE_COUNTERS], &o->counters, err));
+    AS_TRY(take_time("--os-interval", args->value[AS_OPTION_TRACE_COUNTERS_TIME], &o->counters_s,
+                     err));
+    if (!(o->counters_s > 0))
+        o->counters_s = ASSAY_TRACE_COUNTERS_MS / 1e3;
+    AS_TRY(take_signal(args->value[AS_OPTION_TRACE_SIGNAL], &o->toggle_signal, err));
+    o->while_file = args->value[AS_OPTION_TRACE_WHILE];
+    o->start_off = as_given(args, AS_OPTION_TRACE_START_OFF);
+    if (o->duration_s > 0 && o->duration_s <= o->delay_s)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--duration: nothing is recorded when it ends before --delay is over; "
+                            "both count from the beginning of the program");
+    return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Options of `assay trace` that say when it records what. */
+#ifndef ASSAY_CLI_TRACE_CONTROL_H
+#define ASSAY_CLI_TRACE_CONTROL_H
+
+#include <assay/profile.h>
+
+#include "cli.h"
+
+/* Errors: USAGE. */
+int as_trace_control_take(const struct as_arguments *args, struct assay_trace_options *options,
+                          struct assay_error *err);
+
+#endif

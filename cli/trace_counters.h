@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What counters that stand in a trace went through, by thread. */
+#ifndef ASSAY_CLI_TRACE_COUNTERS_H
+#define ASSAY_CLI_TRACE_COUNTERS_H
+
+#include "analytics/traced.h"
+#include "sheet.h"
+
+int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,
+                           struct assay_error *err);
+/* Under "counters". */
+void as_trace_counters_facts(struct as_facts *facts, const struct as_traced *traced);
+
+#endif

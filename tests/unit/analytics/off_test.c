@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Traces of two ranks that are switched off for a while, each when it likes, made up as streams:
+ * who sent, received or met meanwhile is told in numbers alone. Partners are found behind it all
+ * the same, what has none is counted, and nobody waits for what is not known.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "analytics/analysis.h"
+#include "base/alloc.h"
+#include "trace/write.h"
+
+#define S   1000000000
+#define TAG 5
+
+enum { SEND_NAME = 1, RECV_NAME, ISEND_NAME, IRECV_NAME, WAIT_NAME, BARRIER_NAME };
+static const char *const names[] = {NULL,        "MPI_Send", "MPI_Recv",   "MPI_Isend",
+                                    "MPI_Irecv", "MPI_Wait", "MPI_Barrier"};
+static const uint32_t groups[] = {0,
+                                  AS_TRACE_OF_MPI_POINT,
+                                  AS_TRACE_OF_MPI_POINT,
+                                  AS_TRACE_OF_MPI_POINT,
+                                  AS_TRACE_OF_MPI_POINT,
+                                  AS_TRACE_OF_MPI_COMPLETION,
+                                  AS_TRACE_OF_MPI_COLLECTIVE};
+
+static struct assay_error failure;
+static struct as_trace_writer writer;
+static uint64_t zero_tick;
+static char directory[64];
+static uint32_t own_rank;
+
+/* ---- Making it up ---------------------------------------------------------------------------- */
+
+static void open_stream(uint32_t pid, uint32_t tid)
+{
+    char path[200];
+    snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
+    const struct as_trace_writing how = {
+        .path = path, .pid = pid, .tid = tid, .clock = AS_TRACE_KERNEL, .name = "made up"};
+    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    zero_tick = zero_tick ? zero_tick : writer.head->begin.tick;
+}
+
+static void begin_rank(uint32_t rank)
+{
+    const uint64_t world[] = {rank, 2, 0}, comm[] = {1, 99, 2, rank, 0}, member[] = {0, 1};
+    own_rank = rank;
+    open_stream(100 + rank, 0);
+    for (uint64_t i = SEND_NAME; i <= BARRIER_NAME; i++) {
+        const uint64_t name[] = {i, groups[i]};
+        assert_true(
+            as_trace_put_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), name, 2, names[i]));
+    }
+    as_trace_put(&writer, AS_TRACE_WORLD, 0, world, 3);
+    assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, 0, comm, 5, member, 2));
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    open_stream(100 + rank, 100 + rank);
+}
+
+static void put(unsigned kind, double at_s, const uint64_t *field, unsigned n)
+{
+    as_trace_put(&writer, kind, zero_tick + (uint64_t)(at_s * S), field, n);
+}
+
+static void end_rank(double at_s)
+{
+    const uint64_t event[] = {0, 0};
+    put(AS_TRACE_EVENT, at_s, event, 2);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+}
+
+/* A call of a routine, and what it says of itself when it is left. */
+static void put_call(uint64_t name, double enter_s, double leave_s, unsigned kind,
+                     const uint64_t *field, unsigned n)
+{
+    put(AS_TRACE_ENTER, enter_s, &name, 1);
+    put(kind, leave_s, field, n);
+    put(AS_TRACE_LEAVE, leave_s, &name, 1);
+}
+
+static void put_message(uint64_t name, double enter_s, double leave_s, unsigned kind,
+                        uint64_t request)
+{
+    const uint64_t field[] = {
+        as_trace_zigzag(1 - (int64_t)own_rank), as_trace_zigzag(TAG), 8, 1, request, 0};
+    put_call(name, enter_s, leave_s, kind, field, kind == AS_TRACE_RECEIVE ? 5 : 6);
+}
+
+static void put_barrier(double enter_s, double leave_s)
+{
+    const uint64_t field[] = {1, 0, as_trace_zigzag(-1), 0, 0, 0};
+    put_call(BARRIER_NAME, enter_s, leave_s, AS_TRACE_COLLECTIVE, field, 6);
+}
+
+static void put_off(double from_s, double to_s)
+{
+    const uint64_t why = AS_TRACE_BY_USER;
+    put(AS_TRACE_OFF, from_s, &why, 1);
+    put(AS_TRACE_ON, to_s, NULL, 0);
+}
+
+static void put_missed(enum as_trace_missed what, uint64_t n)
+{
+    const bool is_message = what < AS_TRACE_MISSED_COLLECTIVES;
+    const uint64_t field[] = {what, is_message ? as_trace_zigzag(1 - (int64_t)own_rank) : 0,
+                              is_message ? as_trace_zigzag(TAG) : 0, 1, n};
+    as_trace_put(&writer, AS_TRACE_MISSED, 0, field, 5);
+}
+
+/* ---- Looking at it --------------------------------------------------------------------------- */
+
+struct looked {
+    struct as_trace trace;
+    struct as_analysis analysis;
+};
+
+static void look_at(struct looked *out)
+{
+    assert_int_equal(as_trace_open(directory, &out->trace, &failure), 0);
+    assert_int_equal(as_analyse_trace(&out->trace, NULL, &out->analysis, &failure), 0);
+    as_vec_foreach (&out->analysis.location, location) {
+        int64_t sum_ns = 0;
+        for (unsigned a = 0; a < AS_ACTIVITIES_N; a++) {
+            assert_true(location->activity_ns[a] >= 0);
+            sum_ns += location->activity_ns[a];
+        }
+        assert_int_equal(sum_ns, location->span.end_ns - location->span.begin_ns);
+    }
+}
+
+static void let_go(struct looked *looked)
+{
+    as_analysis_fini(&looked->analysis);
+    as_trace_close(&looked->trace);
+}
+
+/* Streams begin some microseconds after each other. */
+static void assert_seconds(int64_t ns, double want)
+{
+    if (ns < (int64_t)(want * S) - S / 100 || ns > (int64_t)(want * S) + S / 100)
+        fail_msg("%g s, not %g", (double)ns / S, want);
+}
+
+/* The waits that are there, and no others. */
+static void assert_waited(const struct looked *l, enum as_wait_kind kind, int64_t rank, double want)
+{
+    int64_t ns = 0;
+    as_vec_foreach (&l->analysis.waits.wait, wait)
+        if (wait->kind == kind && l->analysis.location.at[wait->location].rank == rank)
+            ns += wait->end_ns - wait->begin_ns;
+    assert_seconds(ns, want);
+}
+
+static void assert_waited_in_all(const struct looked *l, double want)
+{
+    int64_t ns = 0;
+    as_vec_foreach (&l->analysis.waits.wait, wait)
+        ns += wait->end_ns - wait->begin_ns;
+    assert_seconds(ns, want);
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+/* Of four messages the second is recorded by its receiver alone, the third by nobody. */
+static void test_messages(void **state)
+{
+    struct looked l;
+    (void)state;
+    begin_rank(0);
+    put_message(SEND_NAME, 1, 2, AS_TRACE_SEND, 0);
+    put_off(3, 6);
+    put_missed(AS_TRACE_MISSED_SENDS, 2);
+    put_missed(AS_TRACE_MISSED_COLLECTIVES, 1);
+    put_message(SEND_NAME, 8, 8, AS_TRACE_SEND, 0);
+    put_barrier(9, 10);
+    end_rank(12);
+    begin_rank(1);
+    put_message(RECV_NAME, 1, 2, AS_TRACE_RECEIVE, 0);
+    put_message(RECV_NAME, 3, 4, AS_TRACE_RECEIVE, 0);
+    put_off(4, 6);
+    put_missed(AS_TRACE_MISSED_RECEIVES, 1);
+    put_missed(AS_TRACE_MISSED_COLLECTIVES, 1);
+    put_message(RECV_NAME, 7, 8, AS_TRACE_RECEIVE, 0);
+    put_barrier(10, 10);
+    end_rank(12);
+    look_at(&l);
+    const struct as_analysis *a = &l.analysis;
+    assert_int_equal(a->messages.matched_n, 2);
+    assert_int_equal(a->messages.sends_n, 0);
+    assert_int_equal(a->messages.receives_n, 1);
+    assert_int_equal(a->unmet_n, 0);
+    assert_int_equal(a->broken_n, 0);
+    assert_int_equal(a->missed_n, 5);
+    assert_waited(&l, AS_WAIT_LATE_SENDER, 1, 1);
+    assert_waited(&l, AS_WAIT_BARRIER, 0, 1);
+    assert_waited_in_all(&l, 2);
+    assert_seconds(a->location.at[0].activity_ns[AS_ACTIVITY_OFF], 3);
+    assert_seconds(a->location.at[1].activity_ns[AS_ACTIVITY_OFF], 2);
+    assert_seconds(a->location.at[0].activity_ns[AS_ACTIVITY_COMPUTING], 7);
+    assert_seconds(a->location.at[1].activity_ns[AS_ACTIVITY_COMPUTING], 7);
+    /* Of 12 s each, 2.5 s in the mean are not recorded. */
+    assert_true(a->efficiency.parallel > 7 / 9.5 - 0.001);
+    assert_true(a->efficiency.parallel < 7 / 9.5 + 0.001);
+    let_go(&l);
+}
+
+/* A send and a receive that were begun before are complete while it is off, or behind it. */
+static void test_requests(void **state)
+{
+    struct looked l;
+    const uint64_t request = 1;
+    (void)state;
+    begin_rank(0);
+    put_message(ISEND_NAME, 1, 1, AS_TRACE_SEND, 1);
+    put_off(2, 4);
+    put_message(SEND_NAME, 6, 6, AS_TRACE_SEND, 0);
+    put_call(WAIT_NAME, 7, 7, AS_TRACE_DONE, &request, 1); /* the first: it went its way */
+    end_rank(10);
+    begin_rank(1);
+    put_message(IRECV_NAME, 1, 1, AS_TRACE_POST, 1);
+    put_off(2, 4);
+    put_message(WAIT_NAME, 4.5, 4.5, AS_TRACE_RECEIVE, 1);
+    put_message(RECV_NAME, 5, 6, AS_TRACE_RECEIVE, 0);
+    end_rank(10);
+    look_at(&l);
+    assert_int_equal(l.analysis.messages.matched_n, 2);
+    assert_int_equal(l.analysis.messages.sends_n, 0);
+    assert_int_equal(l.analysis.messages.receives_n, 0);
+    assert_int_equal(l.analysis.broken_n, 0);
+    assert_waited(&l, AS_WAIT_LATE_SENDER, 1, 1);
+    assert_waited_in_all(&l, 1);
+    let_go(&l);
+}
+
+/* A receive that is posted before and complete meanwhile holds up none of those that follow. */
+static void test_receive_meanwhile(void **state)
+{
+    struct looked l;
+    (void)state;
+    begin_rank(0);
+    put_message(SEND_NAME, 1, 1, AS_TRACE_SEND, 0);
+    put_message(SEND_NAME, 7, 7, AS_TRACE_SEND, 0);
+    end_rank(10);
+    begin_rank(1);
+    put_message(IRECV_NAME, 0.5, 0.5, AS_TRACE_POST, 1);
+    put_off(2, 4);
+    put_missed(AS_TRACE_MISSED_RECEIVES, 1);
+    put_message(RECV_NAME, 5, 7, AS_TRACE_RECEIVE, 0);
+    end_rank(10);
+    look_at(&l);
+    assert_int_equal(l.analysis.messages.matched_n, 1);
+    assert_int_equal(l.analysis.messages.sends_n, 1);
+    assert_int_equal(l.analysis.messages.receives_n, 0);
+    assert_waited(&l, AS_WAIT_LATE_SENDER, 1, 2);
+    assert_waited_in_all(&l, 2);
+    let_go(&l);
+}
+
+/* Of three barriers one rank records the last, the other the last two. */
+static void test_barriers(void **state)
+{
+    struct looked l;
+    (void)state;
+    begin_rank(0);
+    put_off(1, 5);
+    put_missed(AS_TRACE_MISSED_COLLECTIVES, 2);
+    put_barrier(6, 8);
+    end_rank(10);
+    begin_rank(1);
+    put_off(1, 2);
+    put_missed(AS_TRACE_MISSED_COLLECTIVES, 1);
+    put_barrier(3, 4);
+    put_barrier(8, 8);
+    end_rank(10);
+    look_at(&l);
+    assert_int_equal(l.analysis.unmet_n, 1);
+    assert_waited(&l, AS_WAIT_BARRIER, 0, 2);
+    assert_waited_in_all(&l, 2);
+    let_go(&l);
+}
+
+/* Where it is not known what was missed, nothing is said of messages with this rank. */
+static void test_doubts(void **state)
+{
+    struct looked l;
+    (void)state;
+    begin_rank(0);
+    put_off(1, 5);
+    put_missed(AS_TRACE_MISSED_ANY, 7);
+    put_message(SEND_NAME, 8, 8, AS_TRACE_SEND, 0);
+    end_rank(10);
+    begin_rank(1);
+    put_message(RECV_NAME, 6, 8, AS_TRACE_RECEIVE, 0);
+    end_rank(10);
+    look_at(&l);
+    assert_int_equal(l.analysis.messages.matched_n, 0);
+    assert_waited_in_all(&l, 0);
+    let_go(&l);
+}
+
+/* A region that is open on one side of it alone: a worker comes to its end behind it, and has no
+ * work from there on. */
+static void test_region(void **state)
+{
+    struct looked l;
+    const uint64_t region[] = {7, 2, 0x1000}, task[] = {7, 1, 2}, next[] = {8, 1, 2};
+    const uint64_t why = AS_TRACE_BY_USER;
+    (void)state;
+    begin_rank(0);
+    put(AS_TRACE_PARALLEL, 1, region, 3);
+    put(AS_TRACE_IMPLICIT, 1, (const uint64_t[]){7, 0, 2}, 3);
+    put_off(2, 4);
+    put(AS_TRACE_IMPLICIT_END, 6, (const uint64_t[]){7, 0}, 2);
+    put(AS_TRACE_PARALLEL_END, 6, region, 1);
+    put(AS_TRACE_PARALLEL, 8, (const uint64_t[]){8, 2, 0x1000}, 3);
+    put(AS_TRACE_PARALLEL_END, 9, (const uint64_t[]){8}, 1);
+    end_rank(10);
+    open_stream(100, 200);
+    put(AS_TRACE_IMPLICIT, 1, task, 3);
+    put(AS_TRACE_OFF, 2, &why, 1);
+    put(AS_TRACE_ON, 4, NULL, 0);
+    put(AS_TRACE_IMPLICIT_END, 5, task, 2);
+    put(AS_TRACE_IMPLICIT, 8, next, 3);
+    end_rank(9);
+    look_at(&l);
+    assert_int_equal(l.analysis.broken_n, 0);
+    const int64_t *worker_ns = l.analysis.location.at[1].activity_ns;
+    assert_seconds(worker_ns[AS_ACTIVITY_OFF], 2);
+    assert_seconds(worker_ns[AS_ACTIVITY_COMPUTING], 3); /* 1 to 2, 4 to 5, 8 to 9 */
+    assert_seconds(worker_ns[AS_ACTIVITY_IDLE], 4);      /* before 1, 5 to 8 */
+    assert_waited(&l, AS_WAIT_IDLE, 0, 3);
+    assert_waited_in_all(&l, 3);
+    let_go(&l);
+}
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+static int make_place(void **state)
+{
+    (void)state;
+    zero_tick = 0;
+    snprintf(directory, sizeof directory, "/tmp/assay-off-XXXXXX");
+    return mkdtemp(directory) ? 0 : -1;
+}
+
+static int remove_place(void **state)
+{
+    char command[100];
+    (void)state;
+    snprintf(command, sizeof command, "rm -r %s", directory);
+    return system(command);
+}
+
+int main(void)
+{
+#define off_test(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
+    const struct CMUnitTest tests[] = {
+        off_test(test_messages), off_test(test_requests), off_test(test_receive_meanwhile),
+        off_test(test_barriers), off_test(test_doubts),   off_test(test_region),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
