@@ -134,7 +134,10 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(EXEC, "exec", "t")           /* path */                                                      \
     X(REPEATED, "repeated", "uuu") /* of the call that is open: it stands for so many that found   \
                                       nothing; ticks within all, and within the longest */         \
-    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's then, uncertainty in ns */
+    X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's then, uncertainty in ns */          \
+    X(NEIGHBOURS, "neighbours", "uul") /* comm, how many of the list are in-neighbours; then out-  \
+                                          neighbours, by rank in it: of a topology, definitions */ \
+    X(SYNC, "synchronise", "uus")      /* window, as_trace_rma_sync, rank in its communicator */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
@@ -178,6 +181,21 @@ enum as_trace_sync {
     AS_TRACE_TASKWAIT,
     AS_TRACE_TASKGROUP,
     AS_TRACE_POSIX
+};
+/* At windows. One that names a group is said once for each of its ranks; one that names nobody has
+ * rank -1. */
+enum as_trace_rma_sync {
+    AS_TRACE_WINDOW_MADE,
+    AS_TRACE_WINDOW_FREED,
+    AS_TRACE_FENCE,
+    AS_TRACE_POSTED,
+    AS_TRACE_STARTED,
+    AS_TRACE_COMPLETED,
+    AS_TRACE_AWAITED, /* those that it was posted for have completed */
+    AS_TRACE_LOCK_SHARED,
+    AS_TRACE_LOCK_EXCLUSIVE,
+    AS_TRACE_UNLOCKED,
+    AS_TRACE_FLUSHED
 };
 enum as_trace_work { AS_TRACE_LOOP, AS_TRACE_SECTIONS, AS_TRACE_SINGLE, AS_TRACE_TASKLOOP };
 enum as_trace_io { AS_TRACE_IS_READ, AS_TRACE_IS_WRITTEN };
