@@ -20,13 +20,15 @@ GROUPS = {"mpi-point": "MPI_POINT", "mpi-collective": "MPI_COLLECTIVE",
           "mpi-completion": "MPI_COMPLETION", "mpi-rma": "MPI_RMA", "mpi-io": "MPI_IO",
           "mpi-other": "MPI_OTHER"}
 BITS = {"persistent": "AS_TRACE_PERSISTENT", "synchronous": "AS_TRACE_SYNCHRONOUS",
-        "buffered": "AS_TRACE_BUFFERED", "ready": "AS_TRACE_READY"}
+        "buffered": "AS_TRACE_BUFFERED", "ready": "AS_TRACE_READY",
+        "partitioned": "AS_TRACE_PARTITIONED"}
 # What src/agent/mpi_wrap.h has under as_mpi_NAME; in lines made here the names are short.
-HELPERS = """begin_world bytes_each bytes_near bytes_of comm_number comm_rank comm_size complete_all complete_one
-complete_some define_comm define_window forget_comm forget_window is_ignored is_in_place is_own keep_message
-keep_request name_comm near_n new_request note_requests peers_n poll poll_probe put_access put_collective put_lock
-put_matched put_message put_of_request put_probed put_received put_started put_sync
-put_sync_group requests_of_fortran
+HELPERS = """begin_world bytes_each bytes_near bytes_of comm_number comm_rank
+comm_size complete_all complete_one complete_some define_comm define_window
+forget_comm forget_window is_ignored is_in_place is_own keep_message keep_request
+name_comm near_n new_request note_requests peers_n poll poll_probe put_access
+put_collective put_lock put_matched put_message put_of_request put_parts put_probed
+put_received put_started put_sync put_sync_group requests_of_fortran
 status_of_fortran statuses_for_fortran statuses_of statuses_of_fortran sum_of
 take_message""".split()
 FROM_FORTRAN = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win",
@@ -118,7 +120,7 @@ def front_of(rows):
 # ---- Wrappers --------------------------------------------------------------------------------
 
 def amount_of_parts(which, counts, types, factors, call):
-    """Parts of sizes of their own, for all members or for neighbours; of one type or each of its."""
+    """Parts of sizes of their own, for all members or neighbours; of one type or each of its."""
     kind = factors[0] if not types else \
         f"Type_of_fortran(&{types}[each_i])" if call.fortran else f"{types}[each_i]"
     if which == "each":
@@ -154,6 +156,8 @@ def amount(text, call):
     text = f"bytes_of((long long)({count}), {factors[1]})"
     if factors[2:] == ["n"]:
         text += " * comm_size(comm)"
+    elif factors[2:] == ["partitions"]:
+        text += " * partitions"
     elif factors[2:]:
         text += f" * near_n(&call, comm, {str(factors[2] == 'out').lower()})"
     return f"({' && '.join(guard)} ? {text} : 0)" if guard else text
@@ -192,7 +196,8 @@ class Roles:
     def immediate(self, kind, verb, a):
         self.use(a[0], *a[1:4])
         self.outputs[a[4]] = "MPI_Request"
-        keep = "REQUEST_SEND" if kind == "AS_TRACE_SEND" else "REQUEST_RECEIVE"
+        keep = "REQUEST_SEND" if kind == "AS_TRACE_SEND" else \
+            "REQUEST_OTHER" if "+partitioned" in verb else "REQUEST_RECEIVE"  # without a status
         self.before.append("const uint64_t number = new_request();")
         self.before.append(f"put_message(&call, {kind}, {a[1]}, {a[2]}, {amount(a[0], self)}, "
                            f"{a[3]}, number, {bits_of(verb)});")
@@ -270,6 +275,10 @@ class Roles:
         else:
             self.after.append(f"if ({done})\n        complete_all(&call, note, {n}, {a[5]});")
         self.one = one
+
+    def do_ready(self, verb, a):
+        self.use(*a)
+        self.before.append(f"put_parts(&call, {a[1]}, {a[0]});")
 
     def do_start(self, verb, a):
         n = none(a[0], "1")

@@ -170,6 +170,8 @@ void as_mpi_keep_request(const struct as_mpi_call *call, MPI_Request handle, uin
                          unsigned kind, uint64_t comm, bool persistent, int rc);
 void as_mpi_put_of_request(const struct as_mpi_call *call, unsigned kind, MPI_Request handle,
                            bool gone);
+/* So many partitions of what is sent may go. */
+void as_mpi_put_parts(const struct as_mpi_call *call, MPI_Request handle, int n);
 void as_mpi_put_started(const struct as_mpi_call *call, int n, const MPI_Request *handle);
 
 /* What was known of a handle before the call, which may take it away. */

@@ -137,7 +137,8 @@ _Static_assert(sizeof(struct as_trace_head) == 184 && sizeof(struct as_trace_blo
     X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's then, uncertainty in ns */          \
     X(NEIGHBOURS, "neighbours", "uul") /* comm, how many of the list are in-neighbours; then out-  \
                                           neighbours, by rank in it: of a topology, definitions */ \
-    X(SYNC, "synchronise", "uus")      /* window, as_trace_rma_sync, rank in its communicator */
+    X(SYNC, "synchronise", "uus")      /* window, as_trace_rma_sync, rank in its communicator */   \
+    X(PARTS, "parts", "uu") /* request of a partitioned send; partitions that are ready */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
@@ -207,6 +208,8 @@ enum as_trace_off { AS_TRACE_BY_USER, AS_TRACE_BY_LIMIT, AS_TRACE_BY_REQUEST };
 #define AS_TRACE_BUFFERED    4u
 #define AS_TRACE_READY       8u
 #define AS_TRACE_MATCHED     16u /* the receive of a message that a probe has taken */
+#define AS_TRACE_PARTITIONED                                                                       \
+    32u /* its n-th meets the n-th of the other side; DONE without a status */
 /* Bits of a communicator. */
 #define AS_TRACE_INTER 1u /* partners are ranks of the other group */
 #define AS_TRACE_CUT   2u /* members are more than are listed */
