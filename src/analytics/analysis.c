@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "analytics/channels.h"
 #include "analytics/walking.h"
+#include "analytics/windows.h"
 #include "base/error.h"
 
 /* ---- Before the walk ------------------------------------------------------------------------- */
@@ -89,6 +91,9 @@ static bool is_said_by_calls(unsigned kind)
     case AS_TRACE_CANCELLED:
     case AS_TRACE_FREED:
     case AS_TRACE_COLLECTIVE:
+    case AS_TRACE_RMA:
+    case AS_TRACE_SYNC:
+    case AS_TRACE_PARTS:
         return true;
     default:
         return false;
@@ -122,6 +127,8 @@ static int walk_event(void *context, uint32_t process, uint32_t thread,
         location->span.end_ns = event->raw_ns;
     if (walk->watch && walk->watch->event)
         AS_TRY(walk->watch->event(walk->watch->context, walker->location, event));
+    if (event->kind == AS_TRACE_SYNC)
+        AS_TRY(as_windows_event(walk, walker, event));
     if (is_said_by_calls(event->kind)) {
         struct as_said said = {.ns = event->raw_ns, .kind = event->kind};
         memcpy(said.field, event->field, sizeof said.field);
@@ -205,6 +212,9 @@ static void free_walk(struct as_trace_walk *walk)
     as_index_fini(&walk->lock_rows);
     as_messages_free(&walk->messages);
     as_gatherings_free(&walk->collectives);
+    as_neighbours_free(&walk->near);
+    as_windows_free(walk);
+    as_channels_free(&walk->channels);
     as_teams_free(walk);
 }
 

@@ -158,8 +158,11 @@ int as_gatherings_leave(struct as_gatherings *g, uint64_t comm, uint64_t number,
     operation->member[rank] = *member;
     if (++operation->left_n < group->size)
         return 0;
-    struct as_gathering gathering = {comm, operation->kind, operation->root, group->size,
-                                     operation->member};
+    struct as_gathering gathering = {.comm = comm,
+                                     .kind = operation->kind,
+                                     .root = operation->root,
+                                     .member_n = group->size,
+                                     .member = operation->member};
     int rc = g->met(g->context, &gathering);
     keep_spare(g, operation->member, group->size);
     operation->member = NULL;

@@ -8,6 +8,7 @@
 #define AS_ANALYTICS_WALKING_H
 
 #include "analytics/analysis.h"
+#include "analytics/neighbours.h"
 #include "analytics/teams.h"
 #include "base/index.h"
 
@@ -67,6 +68,9 @@ struct as_trace_walk {
     struct as_index texts, sites, places, sums, traffics, request_rows, lock_rows;
     struct as_messages *messages;
     struct as_gatherings *collectives;
+    struct as_neighbour_table *near;
+    struct as_windows *windows;
+    struct as_channels *channels;
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;
     AS_VEC(uint32_t) joining; /* locations that wait for a thread's end, or did */
@@ -92,9 +96,11 @@ struct as_request {
     uint32_t site;
     int64_t begin_ns;
     int64_t partner, tag, size_b;
-    uint64_t comm; /* global */
+    uint64_t comm; /* global; of messages the process's */
     uint64_t collective;
-    uint32_t rank; /* in the communicator */
+    uint64_t channel; /* of a partitioned message, in place of the global communicator; 0: none */
+    int64_t ready_ns; /* of its last partition */
+    uint32_t rank;    /* in the communicator */
 };
 
 /* Who let go of a lock last; who stands at a barrier of threads. */
@@ -118,6 +124,7 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
                 const struct as_open_call *frame, int64_t leave_ns);
 int as_mpi_new(struct as_trace_walk *walk);
 int as_mpi_end(struct as_trace_walk *walk);
+int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b);
 enum as_gathering_kind as_mpi_gathering_of(const char *routine);
 
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
