@@ -5,7 +5,7 @@
 Neighbours, windows and messages in parts, as waits.py has messages and operations of all: the
 program logs its own calls, from these lines the wait states are worked out here by their
 definitions, and compared with those of the trace, each within 3 %; the middle one of three runs is
-judged. Skips what MPI is not installed.
+judged, of which two that are right are enough. Skips what MPI is not installed.
 """
 import collections
 import json
@@ -20,14 +20,13 @@ RUNS, ROUNDS, LATE_MS, RANKS = 3, 6, 20, 3
 Call = collections.namedtuple("Call", "rank name enter leave ranks")
 # What a case plants, and in how many waits of LATE_MS at least.
 NEIGHBOURS = {"ring": 12, "line": 8, "chain": 6, "star": 8, "told": 4, "chain_later": 6,
-              "ring_later": 12, "chain_prepared": 6}
+              "chain_prepared": 6}
 PLANTED = {case: {"wait_at_neighbours": n} for case, n in NEIGHBOURS.items()}
 PLANTED |= {"fence": {"wait_at_fence": 12}, "late_post": {"late_post": 12},
             "early_wait": {"early_wait": 6}, "late_complete": {"late_complete": 6},
             "window_lock": {"window_lock_contention": 4}, "window_shared": {},
             "window_made": {"wait_at_window": 24}, "parts": {"late_sender": 6}}
-FEW = ("line", "chain", "told", "chain_later", "fence", "late_post", "early_wait",
-       "late_complete", "window_lock", "window_made")
+FEW = ("line", "chain_later", "fence", "late_post", "late_complete", "window_lock")
 OF_ALL = {"MPI_Win_fence": "wait_at_fence", "MPI_Win_create": "wait_at_window",
           "MPI_Win_free": "wait_at_window"}
 # None of these may be found where the program says that there was none.
@@ -166,6 +165,8 @@ def try_case(assay, mpi, case):
         for wait in json.loads(run.stdout)["parallel"]["waits"]:
             found[wait["kind"]] += wait["time_s"]
         sums.append((expected(case, read_log(log)), found))
+        if len(sums) == 2 and not any(judge(case, [one]) for one in sums):
+            break
     return judge(case, sums)
 
 

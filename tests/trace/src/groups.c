@@ -334,7 +334,6 @@ static const struct planted cases[] = {
     {"star", exchange},
     {"told", exchange},
     {"chain_later", exchange_later},
-    {"ring_later", exchange_later},
 #if MPI_VERSION >= 4
     {"chain_prepared", exchange_prepared},
     {"parts", parts},
