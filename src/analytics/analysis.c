@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analytics/channels.h"
+#include "analytics/tasks.h"
 #include "analytics/walking.h"
 #include "analytics/windows.h"
 #include "base/error.h"
@@ -75,6 +76,7 @@ static int prepare_walk(struct as_trace_walk *walk)
         AS_TRY(add_locations(walk, p));
     }
     AS_TRY(as_mpi_new(walk));
+    AS_TRY(as_tasks_new(walk));
     return as_teams_new(walk);
 }
 
@@ -136,6 +138,7 @@ static int walk_event(void *context, uint32_t process, uint32_t thread,
     }
     AS_TRY(as_threads_event(walk, walker, event));
     AS_TRY(as_teams_event(walk, walker, event));
+    AS_TRY(as_tasks_event(walk, walker, event));
     return as_doing_event(walk, walker, event);
 }
 
@@ -216,6 +219,7 @@ static void free_walk(struct as_trace_walk *walk)
     as_windows_free(walk);
     as_channels_free(&walk->channels);
     as_teams_free(walk);
+    as_tasks_free(walk);
 }
 
 int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,

@@ -34,6 +34,7 @@
     X(LATE_COMPLETE, "late_complete", "late complete")                                             \
     X(WINDOW_LOCK, "window_lock_contention", "wait for the lock of a window")                      \
     X(OMP_BARRIER, "wait_at_omp_barrier", "wait at OpenMP barrier")                                \
+    X(TASKS, "wait_for_tasks", "wait for tasks that others run")                                   \
     X(LOCK, "lock_contention", "lock contention")                                                  \
     X(CRITICAL, "critical_contention", "wait at critical")                                         \
     X(JOIN, "wait_at_join", "wait for the end of a thread")                                        \

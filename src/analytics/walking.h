@@ -71,6 +71,7 @@ struct as_trace_walk {
     struct as_neighbour_table *near;
     struct as_windows *windows;
     struct as_channels *channels;
+    struct as_tasks *tasks;
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;
     AS_VEC(uint32_t) joining; /* locations that wait for a thread's end, or did */
@@ -134,6 +135,9 @@ int as_teams_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);
 int as_teams_new(struct as_trace_walk *walk);
 void as_teams_free(struct as_trace_walk *walk);
+/* Of waiting in a region, by its number. */
+int as_teams_site(struct as_trace_walk *walk, const struct as_walker *walker, int64_t region,
+                  uint32_t *out);
 /* The region that it is done with ended for all. */
 int as_doing_released(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
 
