@@ -20,16 +20,19 @@ GROUPS = {"mpi-point": "MPI_POINT", "mpi-collective": "MPI_COLLECTIVE",
           "mpi-completion": "MPI_COMPLETION", "mpi-rma": "MPI_RMA", "mpi-io": "MPI_IO",
           "mpi-other": "MPI_OTHER"}
 BITS = {"persistent": "AS_TRACE_PERSISTENT", "synchronous": "AS_TRACE_SYNCHRONOUS",
-        "buffered": "AS_TRACE_BUFFERED", "ready": "AS_TRACE_READY"}
+        "buffered": "AS_TRACE_BUFFERED", "ready": "AS_TRACE_READY",
+        "partitioned": "AS_TRACE_PARTITIONED"}
 # What src/agent/mpi_wrap.h has under as_mpi_NAME; in lines made here the names are short.
-HELPERS = """begin_world bytes_of comm_number comm_rank comm_size complete_all complete_one
-complete_some define_comm define_window forget_comm is_ignored is_in_place is_own keep_message
-keep_request name_comm new_request note_requests poll poll_probe put_access put_collective
-put_matched put_message put_of_request put_probed put_received put_started requests_of_fortran
+HELPERS = """begin_world bytes_each bytes_near bytes_of comm_number comm_rank
+comm_size complete_all complete_one complete_some define_comm define_window
+forget_comm forget_window is_ignored is_in_place is_own keep_message keep_request
+name_comm near_n new_request note_requests peers_n poll poll_probe put_access
+put_collective put_lock put_matched put_message put_of_request put_parts put_probed
+put_received put_started put_sync put_sync_group requests_of_fortran
 status_of_fortran statuses_for_fortran statuses_of statuses_of_fortran sum_of
 take_message""".split()
 FROM_FORTRAN = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win",
-                "MPI_Message": "Message", "MPI_Request": "Request"}
+                "MPI_Group": "Group", "MPI_Message": "Message", "MPI_Request": "Request"}
 
 
 def full_names(text):
@@ -116,6 +119,15 @@ def front_of(rows):
 
 # ---- Wrappers --------------------------------------------------------------------------------
 
+def amount_of_parts(which, counts, types, factors, call):
+    """Parts of sizes of their own, for all members or neighbours; of one type or each of its."""
+    kind = factors[0] if not types else \
+        f"Type_of_fortran(&{types}[each_i])" if call.fortran else f"{types}[each_i]"
+    if which == "each":
+        return f"bytes_each(peers_n(comm), {counts}, {kind})"
+    return f"bytes_near(&call, comm, {str(which == 'out').lower()}, {counts}, {kind})"
+
+
 def amount(text, call):
     """C for an AMOUNT of bytes; the communicator is `comm`."""
     words = text.split()
@@ -130,9 +142,13 @@ def amount(text, call):
         elif word.startswith("!"):
             guard.append(f"!is_in_place({word[1:]})")
     factors = words[-1].split("*")
+    found = re.match(r"(each|in|out)\((\w+)(?:,(\w+))?\)$", factors[0])
+    if found:
+        text = amount_of_parts(found[1], found[2], found[3], factors[1:], call)
+        return f"({' && '.join(guard)} ? {text} : 0)" if guard else text
     found = re.match(r"(sum|own)\((\w+)\)$", factors[0])
     if found and found[1] == "sum":
-        count = f"sum_of({found[2]}, comm_size(comm))"
+        count = f"sum_of({found[2]}, peers_n(comm))"
     elif found:
         count = f"{found[2]}[comm_rank(comm)]"
     else:
@@ -140,6 +156,10 @@ def amount(text, call):
     text = f"bytes_of((long long)({count}), {factors[1]})"
     if factors[2:] == ["n"]:
         text += " * comm_size(comm)"
+    elif factors[2:] == ["partitions"]:
+        text += " * partitions"
+    elif factors[2:]:
+        text += f" * near_n(&call, comm, {str(factors[2] == 'out').lower()})"
     return f"({' && '.join(guard)} ? {text} : 0)" if guard else text
 
 
@@ -176,7 +196,8 @@ class Roles:
     def immediate(self, kind, verb, a):
         self.use(a[0], *a[1:4])
         self.outputs[a[4]] = "MPI_Request"
-        keep = "REQUEST_SEND" if kind == "AS_TRACE_SEND" else "REQUEST_RECEIVE"
+        keep = "REQUEST_SEND" if kind == "AS_TRACE_SEND" else \
+            "REQUEST_OTHER" if "+partitioned" in verb else "REQUEST_RECEIVE"  # without a status
         self.before.append("const uint64_t number = new_request();")
         self.before.append(f"put_message(&call, {kind}, {a[1]}, {a[2]}, {amount(a[0], self)}, "
                            f"{a[3]}, number, {bits_of(verb)});")
@@ -255,6 +276,10 @@ class Roles:
             self.after.append(f"if ({done})\n        complete_all(&call, note, {n}, {a[5]});")
         self.one = one
 
+    def do_ready(self, verb, a):
+        self.use(*a)
+        self.before.append(f"put_parts(&call, {a[1]}, {a[0]});")
+
     def do_start(self, verb, a):
         n = none(a[0], "1")
         self.use(n)
@@ -309,6 +334,23 @@ class Roles:
     def do_rma(self, verb, a):
         self.use(*a)
         self.before.append(f"put_access(&call, {a[1]}, {amount(a[0], self)}, {a[2]});")
+
+    def do_sync(self, verb, a):
+        """Before the call, but of one that says behind it whether it found something."""
+        rank = none(a[1], "AS_MPI_NO_RANK")
+        self.use(rank, a[2])
+        helper = "put_sync_group" if verb == "sync+group" else "put_sync"
+        (self.after if self.poll else self.before).append(
+            f"{helper}(&call, AS_TRACE_{a[0]}, {rank}, {a[2]});")
+
+    def do_lock(self, verb, a):
+        kind, rank = none(a[0], "MPI_LOCK_SHARED"), none(a[1], "AS_MPI_NO_RANK")
+        self.use(kind, rank, a[2], a[3])
+        self.before.append(f"put_lock(&call, {kind}, {rank}, {a[2]}, {a[3]});")
+
+    def do_freewin(self, verb, a):
+        self.outputs_in(a[0], "MPI_Win")
+        self.before.append(f"forget_window(&call, *{a[0]});")
 
     def do_newwin(self, verb, a):
         self.use(a[1])
@@ -411,7 +453,7 @@ def wrapper_in_fortran(r):
                     f"        f_{a.name} = own_{a.name};"]
         elif a.name in roles.used or any(re.search(rf"[*(]{a.name}\b|\b{a.name}\[", line)
                                          for line in said):
-            if a.type in FROM_FORTRAN:
+            if a.type in FROM_FORTRAN and not a.array:
                 out += [f"    const {a.type} {a.name} = {FROM_FORTRAN[a.type]}_of_fortran("
                         f"f_{a.name});"]
             elif a.array or a.type.endswith("*"):

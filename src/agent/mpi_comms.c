@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Communicators and windows of one process, numbered: what is told of each once, and the number
+ * Communicators of one process, numbered: what is told of each once, and the number
  * that calls carry; see mpi_wrap.h.
  */
 #include <limits.h>
@@ -82,6 +82,8 @@ static uint64_t tell_comm(const struct as_mpi_call *call, MPI_Comm comm)
     as_mpi_hooks->define(AS_TRACE_COMM, field, 5, NULL, n ? member : &nobody,
                          n > MEMBERS_MOST ? MEMBERS_MOST : n);
     as_keys_put(&comms, &(struct as_key){.key = AS_MPI_KEY(comm), .number = number});
+    if (!inter)
+        as_mpi_define_near(call, number, comm);
     return number;
 }
 
@@ -133,6 +135,7 @@ void as_mpi_forget_comm(const struct as_mpi_call *call, MPI_Comm comm)
     struct as_key found;
     if (!as_keys_take(&comms, AS_MPI_KEY(comm), &found))
         return;
+    as_mpi_forget_near(comm);
     as_mpi_put_numbers(call, AS_TRACE_COMM_FREE, &found.number, 1);
 }
 
@@ -140,25 +143,4 @@ void as_mpi_name_comm(const struct as_mpi_call *call, MPI_Comm comm, const char 
 {
     const uint64_t number = as_mpi_comm_number(call, comm);
     as_mpi_hooks->define(AS_TRACE_COMM_NAME, &number, 1, name, NULL, 0);
-}
-
-/* ---- One-sided ---------------------------------------------------------------------------- */
-
-static struct as_keys windows;
-static _Atomic uint64_t windows_n;
-
-void as_mpi_define_window(const struct as_mpi_call *call, MPI_Win win, MPI_Comm comm)
-{
-    const uint64_t number = atomic_fetch_add(&windows_n, 1) + 1;
-    const uint64_t field[] = {number, as_mpi_comm_number(call, comm)};
-    as_keys_put(&windows, &(struct as_key){.key = AS_MPI_KEY(win), .number = number});
-    as_mpi_hooks->define(AS_TRACE_WINDOW, field, 2, NULL, NULL, 0);
-}
-
-void as_mpi_put_access(const struct as_mpi_call *call, int target, int64_t size_b, MPI_Win win)
-{
-    struct as_key found = {0};
-    as_keys_get(&windows, AS_MPI_KEY(win), &found);
-    const uint64_t field[] = {as_mpi_partner_of(target), (uint64_t)size_b, found.number};
-    as_mpi_put_numbers(call, AS_TRACE_RMA, field, 3);
 }

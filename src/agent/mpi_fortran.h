@@ -9,7 +9,7 @@
 #include "agent/mpi_wrap.h"
 
 #ifdef OPEN_MPI
-#define AS_MPI_HANDLES(X)     X(Comm) X(Type) X(Win) X(Message) X(Request)
+#define AS_MPI_HANDLES(X)     X(Comm) X(Group) X(Type) X(Win) X(Message) X(Request)
 #define AS_MPI_DECLARED(name) __typeof__(&MPI_##name##_f2c) name;
 struct as_mpi_fortran {
     AS_MPI_HANDLES(AS_MPI_DECLARED)
@@ -19,6 +19,7 @@ struct as_mpi_fortran {
 extern struct as_mpi_fortran as_mpi_fortran;
 
 #define Comm_of_fortran(f)    as_mpi_fortran.Comm(*(const MPI_Fint *)(f))
+#define Group_of_fortran(f)   as_mpi_fortran.Group(*(const MPI_Fint *)(f))
 #define Type_of_fortran(f)    as_mpi_fortran.Type(*(const MPI_Fint *)(f))
 #define Win_of_fortran(f)     as_mpi_fortran.Win(*(const MPI_Fint *)(f))
 #define Message_of_fortran(f) as_mpi_fortran.Message(*(const MPI_Fint *)(f))

@@ -44,6 +44,13 @@ void as_mpi_put_started(const struct as_mpi_call *call, int n, const MPI_Request
         as_mpi_put_of_request(call, AS_TRACE_START, handle[i], false);
 }
 
+void as_mpi_put_parts(const struct as_mpi_call *call, MPI_Request handle, int n)
+{
+    struct as_key found;
+    if (n > 0 && as_keys_get(&requests, AS_MPI_KEY(handle), &found))
+        as_mpi_put_numbers(call, AS_TRACE_PARTS, (const uint64_t[]){found.number, (uint64_t)n}, 2);
+}
+
 /* ---- Completion --------------------------------------------------------------------------- */
 
 #define FINT_STATUS 8u

@@ -48,9 +48,18 @@ static inline void as_mpi_put_numbers(const struct as_mpi_call *call, unsigned k
     X(Comm_test_inter)                                                                             \
     X(Comm_group)                                                                                  \
     X(Comm_remote_group)                                                                           \
+    X(Comm_remote_size)                                                                            \
+    X(Topo_test)                                                                                   \
+    X(Cartdim_get)                                                                                 \
+    X(Cart_shift)                                                                                  \
+    X(Graph_neighbors_count)                                                                       \
+    X(Graph_neighbors)                                                                             \
+    X(Dist_graph_neighbors_count)                                                                  \
+    X(Dist_graph_neighbors)                                                                        \
     X(Group_size)                                                                                  \
     X(Group_translate_ranks)                                                                       \
     X(Group_free)                                                                                  \
+    X(Win_get_group)                                                                               \
     X(Get_count)                                                                                   \
     X(Initialized)                                                                                 \
     X(Get_library_version)                                                                         \
@@ -82,7 +91,7 @@ bool as_mpi_is_own(int root, MPI_Comm comm);
         sum_all;                                                                                   \
     })
 
-/* ---- mpi_comms.c: communicators and windows ---- */
+/* ---- mpi_comms.c: communicators ---- */
 
 void as_mpi_begin_world(const struct as_mpi_call *call);
 /* Of one that was made in a way that is not wrapped, too: it is told where it is first used. */
@@ -90,8 +99,56 @@ uint64_t as_mpi_comm_number(const struct as_mpi_call *call, MPI_Comm comm);
 void as_mpi_define_comm(const struct as_mpi_call *call, MPI_Comm comm);
 void as_mpi_forget_comm(const struct as_mpi_call *call, MPI_Comm comm);
 void as_mpi_name_comm(const struct as_mpi_call *call, MPI_Comm comm, const char *name);
+
+/* ---- mpi_windows.c: one-sided communication ---- */
+
+#define AS_MPI_NO_RANK MPI_ANY_SOURCE /* as of a record without one */
+
 void as_mpi_define_window(const struct as_mpi_call *call, MPI_Win win, MPI_Comm comm);
 void as_mpi_put_access(const struct as_mpi_call *call, int target, int64_t size_b, MPI_Win win);
+void as_mpi_forget_window(const struct as_mpi_call *call, MPI_Win win);
+void as_mpi_put_sync(const struct as_mpi_call *call, unsigned kind, int rank, MPI_Win win);
+void as_mpi_put_sync_group(const struct as_mpi_call *call, unsigned kind, MPI_Group group,
+                           MPI_Win win);
+void as_mpi_put_lock(const struct as_mpi_call *call, int type, int rank, int assertion,
+                     MPI_Win win);
+
+/* ---- mpi_topology.c: neighbours, and sizes of operations whose parts differ ---- */
+
+struct as_mpi_near {
+    int n;           /* places of buffers */
+    uint64_t nobody; /* bits: at that place is none (of the first 64) */
+};
+
+static inline bool as_mpi_is_near(const struct as_mpi_near *near, int i)
+{
+    return i >= 64 || !(near->nobody >> i & 1);
+}
+
+void as_mpi_define_near(const struct as_mpi_call *call, uint64_t number, MPI_Comm comm);
+void as_mpi_forget_near(MPI_Comm comm);
+struct as_mpi_near as_mpi_near_of(const struct as_mpi_call *call, MPI_Comm comm, bool is_out);
+int as_mpi_near_n(const struct as_mpi_call *call, MPI_Comm comm, bool is_out);
+int as_mpi_peers_n(MPI_Comm comm); /* members of the other group where there are two */
+
+/* Bytes of all parts; `type` may look at the place `each_i`. */
+#define as_mpi_bytes_each(n, counts, type)                                                         \
+    ({                                                                                             \
+        const int each_n = (n);                                                                    \
+        int64_t each_b = 0;                                                                        \
+        for (int each_i = 0; each_i < each_n; each_i++)                                            \
+            each_b += as_mpi_bytes_of((counts)[each_i], type);                                     \
+        each_b;                                                                                    \
+    })
+#define as_mpi_bytes_near(call, comm, is_out, counts, type)                                        \
+    ({                                                                                             \
+        const struct as_mpi_near near = as_mpi_near_of(call, comm, is_out);                        \
+        int64_t each_b = 0;                                                                        \
+        for (int each_i = 0; each_i < near.n; each_i++)                                            \
+            if (as_mpi_is_near(&near, each_i))                                                     \
+                each_b += as_mpi_bytes_of((counts)[each_i], type);                                 \
+        each_b;                                                                                    \
+    })
 
 /* ---- mpi_messages.c ---- */
 
@@ -124,6 +181,8 @@ void as_mpi_keep_request(const struct as_mpi_call *call, MPI_Request handle, uin
                          unsigned kind, uint64_t comm, bool persistent, int rc);
 void as_mpi_put_of_request(const struct as_mpi_call *call, unsigned kind, MPI_Request handle,
                            bool gone);
+/* So many partitions of what is sent may go. */
+void as_mpi_put_parts(const struct as_mpi_call *call, MPI_Request handle, int n);
 void as_mpi_put_started(const struct as_mpi_call *call, int n, const MPI_Request *handle);
 
 /* What was known of a handle before the call, which may take it away. */

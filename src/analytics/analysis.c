@@ -3,7 +3,10 @@
 
 #include <string.h>
 
+#include "analytics/channels.h"
+#include "analytics/tasks.h"
 #include "analytics/walking.h"
+#include "analytics/windows.h"
 #include "base/error.h"
 
 /* ---- Before the walk ------------------------------------------------------------------------- */
@@ -75,6 +78,7 @@ static int prepare_walk(struct as_trace_walk *walk)
         AS_TRY(as_vec_push(&walk->is_doubted, 0));
     }
     AS_TRY(as_mpi_new(walk));
+    AS_TRY(as_tasks_new(walk));
     return as_teams_new(walk);
 }
 
@@ -91,6 +95,9 @@ static bool is_said_by_calls(unsigned kind)
     case AS_TRACE_CANCELLED:
     case AS_TRACE_FREED:
     case AS_TRACE_COLLECTIVE:
+    case AS_TRACE_RMA:
+    case AS_TRACE_SYNC:
+    case AS_TRACE_PARTS:
         return true;
     default:
         return false;
@@ -124,6 +131,8 @@ static int walk_event(void *context, uint32_t process, uint32_t thread,
         location->span.end_ns = event->raw_ns;
     if (walk->watch && walk->watch->event)
         AS_TRY(walk->watch->event(walk->watch->context, walker->location, event));
+    if (event->kind == AS_TRACE_SYNC)
+        AS_TRY(as_windows_event(walk, walker, event));
     if (event->kind == AS_TRACE_OFF || event->kind == AS_TRACE_ON)
         return as_off_event(walk, walker, event);
     if (event->kind == AS_TRACE_MISSED)
@@ -135,6 +144,7 @@ static int walk_event(void *context, uint32_t process, uint32_t thread,
     }
     AS_TRY(as_threads_event(walk, walker, event));
     AS_TRY(as_teams_event(walk, walker, event));
+    AS_TRY(as_tasks_event(walk, walker, event));
     return as_doing_event(walk, walker, event);
 }
 
@@ -213,7 +223,11 @@ static void free_walk(struct as_trace_walk *walk)
     as_index_fini(&walk->lock_rows);
     as_messages_free(&walk->messages);
     as_gatherings_free(&walk->collectives);
+    as_neighbours_free(&walk->near);
+    as_windows_free(walk);
+    as_channels_free(&walk->channels);
     as_teams_free(walk);
+    as_tasks_free(walk);
 }
 
 int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,

@@ -163,8 +163,11 @@ static int leave_operation(struct as_gatherings *g, struct comm_group *group,
     int rc = 0;
     if (++operation->left_n < group->size)
         return 0;
-    struct as_gathering gathering = {group->comm, operation->kind, operation->root, group->size,
-                                     operation->member};
+    struct as_gathering gathering = {.comm = group->comm,
+                                     .kind = operation->kind,
+                                     .root = operation->root,
+                                     .member_n = group->size,
+                                     .member = operation->member};
     if (operation->is_missed)
         g->missed_n += operation->member != NULL;
     else

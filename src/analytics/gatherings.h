@@ -12,11 +12,13 @@
 /* What its members wait for. */
 enum as_gathering_kind {
     AS_GATHERING_BARRIER,
-    AS_GATHERING_ALL,  /* everyone needs everyone: allreduce, alltoall */
-    AS_GATHERING_FROM, /* everyone needs the root: broadcast, scatter */
-    AS_GATHERING_TO,   /* the root needs everyone: reduce, gather */
-    AS_GATHERING_SCAN, /* everyone needs those before it */
-    AS_GATHERING_NEAR, /* neighbours: who needs whom is not known */
+    AS_GATHERING_ALL,    /* everyone needs everyone: allreduce, alltoall */
+    AS_GATHERING_FROM,   /* everyone needs the root: broadcast, scatter */
+    AS_GATHERING_TO,     /* the root needs everyone: reduce, gather */
+    AS_GATHERING_SCAN,   /* everyone needs those before it */
+    AS_GATHERING_NEAR,   /* everyone needs its in-neighbours */
+    AS_GATHERING_FENCE,  /* of a window: everyone needs everyone */
+    AS_GATHERING_WINDOW, /* a window is made or freed */
     AS_GATHERING_KINDS_N
 };
 
@@ -28,12 +30,19 @@ struct as_gathering_member {
     int64_t leave_ns;        /* of that call; INT64_MIN: not there */
 };
 
+/* Whom members of a communicator with a topology need: of rank r those from first[r] to
+ * first[r + 1] of `in`, ranks in it. */
+struct as_neighbours {
+    uint32_t *first, *in;
+};
+
 struct as_gathering {
     uint64_t comm; /* global number */
     enum as_gathering_kind kind;
     int64_t root; /* rank in the communicator; -1: none */
     uint32_t member_n;
     const struct as_gathering_member *member; /* by rank in the communicator */
+    const struct as_neighbours *near;         /* of NEAR; NULL: not known */
 };
 
 typedef int as_gathering_met(void *context, const struct as_gathering *gathering);

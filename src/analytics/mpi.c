@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
+#include "analytics/channels.h"
 #include "analytics/walking.h"
+#include "analytics/windows.h"
 #include "base/error.h"
 
 #define NONE UINT32_MAX
@@ -153,7 +155,7 @@ static struct as_message_side side_of(const struct leaving *l, int64_t begin_ns,
                                     .leave_ns = l->leave_ns};
 }
 
-static int add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b)
+int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b)
 {
     uint64_t hash = as_hash_mix((uint64_t)from, (uint64_t)to);
     struct as_traffic *traffic = NULL;
@@ -176,10 +178,27 @@ static int send_message(const struct leaving *l, const struct comm_place *place,
                         int64_t tag, int64_t size_b, int64_t begin_ns, int64_t enter_ns)
 {
     struct as_message_side side = side_of(l, begin_ns, enter_ns);
-    AS_TRY(add_traffic(l->walk, place->self, to, size_b));
+    AS_TRY(as_mpi_add_traffic(l->walk, place->self, to, size_b));
     if (is_doubted(l->walk, place->self) || is_doubted(l->walk, to))
         return 0;
     return as_messages_send(l->walk->messages, place->global, place->self, to, tag, size_b, &side);
+}
+
+/* The number that both sides of a partitioned message know; 0 of others. */
+static int find_channel(const struct leaving *l, const struct comm_place *place,
+                        const struct as_said *said, int64_t partner, uint64_t *out)
+{
+    const bool is_send = said->kind == AS_TRACE_SEND;
+    *out = 0;
+    if (!(said->field[5] & AS_TRACE_PARTITIONED))
+        return 0;
+    return as_channels_make(l->walk->channels,
+                            &(struct as_channel_side){.comm = place->global,
+                                                      .from = is_send ? place->self : partner,
+                                                      .to = is_send ? partner : place->self,
+                                                      .tag = said->field[1],
+                                                      .is_send = is_send},
+                            out);
 }
 
 static int said_send(const struct leaving *l, const struct as_said *said)
@@ -196,9 +215,12 @@ static int said_send(const struct leaving *l, const struct as_said *said)
         return send_message(l, &place, to, said->field[1], said->field[2], l->frame->enter_ns,
                             l->frame->enter_ns);
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
+    uint64_t channel;
+    AS_TRY(find_channel(l, &place, said, to, &channel));
     return put_request(l->walk, (struct as_request){.process = l->walker->process,
                                                     .number = said->field[4],
                                                     .kind = AS_TRACE_SEND,
+                                                    .channel = channel,
                                                     .is_persistent = is_persistent,
                                                     .is_active = !is_persistent,
                                                     .site = l->site,
@@ -213,8 +235,8 @@ static int post_receive(const struct leaving *l, struct as_request *request)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
     request->begin_ns = l->frame->enter_ns;
-    return as_messages_post(l->walk->messages, place.global, place.self, request->partner,
-                            request->tag, &request->post);
+    return as_messages_post(l->walk->messages, request->channel ? request->channel : place.global,
+                            place.self, request->partner, request->tag, &request->post);
 }
 
 static int said_post(const struct leaving *l, const struct as_said *said)
@@ -233,7 +255,9 @@ static int said_post(const struct leaving *l, const struct as_said *said)
                                  .partner = from,
                                  .tag = said->field[1] == AS_TRACE_ANY ? AS_MESSAGE_ANY
                                                                        : said->field[1],
+                                 .size_b = said->field[2],
                                  .comm = (uint64_t)said->field[3]};
+    AS_TRY(find_channel(l, &place, said, from, &request.channel));
     request.is_active = !request.is_persistent;
     if (request.is_active)
         AS_TRY(post_receive(l, &request));
@@ -333,7 +357,7 @@ static int said_start(const struct leaving *l, const struct as_said *said)
     if (!request || request->is_active)
         return 0;
     request->site = l->site;
-    request->begin_ns = l->frame->enter_ns;
+    request->begin_ns = request->ready_ns = l->frame->enter_ns;
     AS_TRY(activate(l->walk, request));
     if (request->kind == AS_TRACE_POST)
         return post_receive(l, request);
@@ -344,6 +368,27 @@ static int said_start(const struct leaving *l, const struct as_said *said)
     return 0;
 }
 
+static int said_parts(const struct leaving *l, const struct as_said *said)
+{
+    struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
+    if (request && request->is_active)
+        request->ready_ns = l->frame->enter_ns;
+    return 0;
+}
+
+/* What was sent when its last partition was ready; all of it is received. */
+static int parts_done(const struct leaving *l, const struct as_request *r)
+{
+    struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r->comm);
+    const struct as_message_side side = side_of(l, r->begin_ns, l->frame->enter_ns);
+    place.global = r->channel;
+    if (r->kind == AS_TRACE_SEND)
+        return send_message(l, &place, r->partner, r->tag, r->size_b, r->ready_ns,
+                            l->frame->enter_ns);
+    as_walk_outermost(l->walker)->received_b += (uint64_t)(r->size_b > 0 ? r->size_b : 0);
+    return as_messages_receive(l->walk->messages, r->post, r->partner, r->tag, r->size_b, &side);
+}
+
 /* A send, or an operation of many, is complete. */
 static int said_done(const struct leaving *l, const struct as_said *said)
 {
@@ -352,6 +397,8 @@ static int said_done(const struct leaving *l, const struct as_said *said)
         return 0;
     deactivate(l->walk, request);
     const struct as_request r = *request;
+    if (r.channel)
+        return parts_done(l, &r);
     if (r.kind == AS_TRACE_SEND) {
         struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r.comm);
         struct leaving at = *l;
@@ -373,7 +420,7 @@ static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
                                    .begin_ns = request->begin_ns,
                                    .enter_ns = request->begin_ns,
                                    .leave_ns = request->begin_ns};
-    AS_TRY(add_traffic(walk, place.self, request->partner, request->size_b));
+    AS_TRY(as_mpi_add_traffic(walk, place.self, request->partner, request->size_b));
     if (is_doubted(walk, place.self) || is_doubted(walk, request->partner))
         return 0;
     return as_messages_send(walk->messages, place.global, place.self, request->partner,
@@ -509,6 +556,13 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
         case AS_TRACE_DONE:
             AS_TRY(said_done(&l, said));
             break;
+        case AS_TRACE_PARTS:
+            AS_TRY(said_parts(&l, said));
+            break;
+        case AS_TRACE_RMA:
+        case AS_TRACE_SYNC:
+            AS_TRY(as_windows_left(walk, walker, frame, l.site, leave_ns, said));
+            break;
         default:
             AS_TRY(said_given_up(&l, said));
             break;
@@ -543,12 +597,18 @@ static int message_matched(void *context, const struct as_message *message)
 static int collective_met(void *context, const struct as_gathering *gathering)
 {
     struct as_trace_walk *walk = context;
-    return as_waits_of_gathering(gathering, &walk->out->waits);
+    struct as_gathering met = *gathering;
+    if (met.kind == AS_GATHERING_NEAR)
+        AS_TRY(as_neighbours_of(walk->near, met.comm, met.member_n, &met.near));
+    return as_waits_of_gathering(&met, &walk->out->waits);
 }
 
 int as_mpi_new(struct as_trace_walk *walk)
 {
     AS_TRY(as_messages_new(&walk->messages, message_matched, walk));
+    AS_TRY(as_neighbours_new(&walk->near, walk->trace));
+    AS_TRY(as_windows_new(walk));
+    AS_TRY(as_channels_new(&walk->channels));
     return as_gatherings_new(&walk->collectives, collective_met, walk);
 }
 

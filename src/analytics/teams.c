@@ -77,6 +77,14 @@ static int site_in_team(struct as_trace_walk *walk, const struct as_walker *walk
     return as_walk_site(walk, walker, &frame, out);
 }
 
+int as_teams_site(struct as_trace_walk *walk, const struct as_walker *walker, int64_t region,
+                  uint32_t *out)
+{
+    static const struct as_open_team none;
+    const struct as_open_team *team = find_team(walk, walker->process, region);
+    return site_in_team(walk, walker, team ? team : &none, walk->barrier_routine, out);
+}
+
 static int open_team(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event)
 {

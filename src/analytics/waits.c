@@ -157,6 +157,21 @@ static int wait_of_root(const struct as_gathering *gathering, struct as_wait_lis
     return wait_for_member(gathering, root, first, AS_WAIT_EARLY_REDUCE, out);
 }
 
+/* Each waits for the last of those that it gets something from. */
+static int wait_for_neighbours(const struct as_gathering *gathering, struct as_wait_list *out)
+{
+    const struct as_neighbours *near = gathering->near;
+    for (uint32_t r = 0; near && r < gathering->member_n; r++) {
+        uint32_t latest = r;
+        for (uint32_t i = near->first[r]; i < near->first[r + 1]; i++)
+            if (near->in[i] != r && (latest == r || gathering->member[near->in[i]].begin_ns >
+                                                        gathering->member[latest].begin_ns))
+                latest = near->in[i];
+        AS_TRY(wait_for_member(gathering, r, latest, AS_WAIT_NEIGHBOURS, out));
+    }
+    return 0;
+}
+
 int as_waits_of_threads(const struct as_gathering *gathering, enum as_wait_kind kind,
                         struct as_wait_list *out)
 {
@@ -182,7 +197,13 @@ int as_waits_of_gathering(const struct as_gathering *gathering, struct as_wait_l
         for (uint32_t r = 1; r < n; r++)
             AS_TRY(wait_for_member(gathering, r, latest_of(gathering, r), AS_WAIT_EARLY_SCAN, out));
         return 0;
-    default: /* who needs whom is not known */
+    case AS_GATHERING_FENCE:
+        return wait_for_all(gathering, AS_WAIT_FENCE, AS_WAIT_KINDS_N, out);
+    case AS_GATHERING_WINDOW:
+        return wait_for_all(gathering, AS_WAIT_WINDOW, AS_WAIT_KINDS_N, out);
+    case AS_GATHERING_NEAR:
+        return wait_for_neighbours(gathering, out);
+    default:
         return 0;
     }
 }

@@ -26,7 +26,15 @@
     X(LATE_BROADCAST, "late_broadcast", "late broadcast")                                          \
     X(EARLY_REDUCE, "early_reduce", "early reduce")                                                \
     X(EARLY_SCAN, "early_scan", "early scan")                                                      \
+    X(NEIGHBOURS, "wait_at_neighbours", "wait at neighbours")                                      \
+    X(FENCE, "wait_at_fence", "wait at fence")                                                     \
+    X(WINDOW, "wait_at_window", "wait for the others to make or free a window")                    \
+    X(LATE_POST, "late_post", "late post")                                                         \
+    X(EARLY_WAIT, "early_wait", "early wait")                                                      \
+    X(LATE_COMPLETE, "late_complete", "late complete")                                             \
+    X(WINDOW_LOCK, "window_lock_contention", "wait for the lock of a window")                      \
     X(OMP_BARRIER, "wait_at_omp_barrier", "wait at OpenMP barrier")                                \
+    X(TASKS, "wait_for_tasks", "wait for tasks that others run")                                   \
     X(LOCK, "lock_contention", "lock contention")                                                  \
     X(CRITICAL, "critical_contention", "wait at critical")                                         \
     X(JOIN, "wait_at_join", "wait for the end of a thread")                                        \

@@ -8,6 +8,7 @@
 #define AS_ANALYTICS_WALKING_H
 
 #include "analytics/analysis.h"
+#include "analytics/neighbours.h"
 #include "analytics/teams.h"
 #include "base/index.h"
 
@@ -69,6 +70,10 @@ struct as_trace_walk {
     struct as_index texts, sites, places, sums, traffics, request_rows, lock_rows;
     struct as_messages *messages;
     struct as_gatherings *collectives;
+    struct as_neighbour_table *near;
+    struct as_windows *windows;
+    struct as_channels *channels;
+    struct as_tasks *tasks;
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;
     AS_VEC(uint32_t) joining; /* locations that wait for a thread's end, or did */
@@ -99,9 +104,11 @@ struct as_request {
     uint32_t site;
     int64_t begin_ns;
     int64_t partner, tag, size_b;
-    uint64_t comm; /* global */
+    uint64_t comm; /* global; of messages the process's */
     uint64_t collective;
-    uint32_t rank; /* in the communicator */
+    uint64_t channel; /* of a partitioned message, in place of the global communicator; 0: none */
+    int64_t ready_ns; /* of its last partition */
+    uint32_t rank;    /* in the communicator */
 };
 
 /* Who let go of a lock last; who stands at a barrier of threads. */
@@ -126,6 +133,7 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
                 const struct as_open_call *frame, int64_t leave_ns);
 int as_mpi_new(struct as_trace_walk *walk);
 int as_mpi_end(struct as_trace_walk *walk);
+int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b);
 enum as_gathering_kind as_mpi_gathering_of(const char *routine);
 
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
@@ -146,6 +154,9 @@ void as_threads_off(struct as_trace_walk *walk, struct as_walker *walker);
 /* What MPI did meanwhile, in numbers. */
 int as_mpi_missed(struct as_trace_walk *walk, struct as_walker *walker,
                   const struct as_trace_event *event);
+/* Of waiting in a region, by its number. */
+int as_teams_site(struct as_trace_walk *walk, const struct as_walker *walker, int64_t region,
+                  uint32_t *out);
 /* The region that it is done with ended for all. */
 int as_doing_released(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
 

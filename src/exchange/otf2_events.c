@@ -59,7 +59,8 @@ static OTF2_ErrorCode keep_persistent(const struct otf2_at *at, int64_t number,
         p.partner = (uint32_t)e->message.partner;
         p.tag = (uint32_t)e->message.tag;
         p.size_b = as_size(e->message.size_b);
-        if (e->message.partner == AS_TRACE_NOBODY)
+        /* OTF2 knows nothing of partitions. */
+        if (e->message.partner == AS_TRACE_NOBODY || (e->message.bits & AS_TRACE_PARTITIONED))
             return OTF2_SUCCESS;
     }
     return as_vec_push(&at->process->persistent, p) < 0 ? OTF2_ERROR_MEM_FAULT : OTF2_SUCCESS;

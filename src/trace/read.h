@@ -131,6 +131,16 @@ struct as_trace_comm {
     const char *name;       /* NULL: it has none */
     const uint64_t *member; /* world ranks (of an inter-communicator those of the other group) */
     size_t member_n;
+    /* Of a topology, by rank in it: this process's in-neighbours, then its out-neighbours. NULL:
+     * it has none. */
+    const uint64_t *neighbour;
+    size_t in_n, out_n;
+};
+
+/* For one-sided access. */
+struct as_trace_window {
+    uint64_t window; /* in events of this process, from 1 */
+    uint64_t comm;   /* whose members have a part of it: number in this process */
 };
 
 /* A file of code, mapped. */
@@ -162,6 +172,7 @@ struct as_trace_process {
     AS_VEC(struct as_trace_stream *) thread; /* by when they began */
     AS_VEC(struct as_trace_name) name;       /* by number */
     AS_VEC(struct as_trace_comm) comm;       /* in order of definition */
+    AS_VEC(struct as_trace_window) window;   /* in order of definition */
     AS_VEC(struct as_trace_module) module;   /* that callers are in, in order of definition */
     AS_VEC(struct as_trace_relation) relation;
     enum as_trace_related related;

@@ -50,6 +50,12 @@ static int define_name(struct as_trace *trace, struct as_trace_process *p,
     return text ? 0 : ASSAY_ERR_NOMEM;
 }
 
+static const uint64_t *own_list(struct as_trace_process *p, const struct as_trace_event *e)
+{
+    const struct as_view bytes = {(const char *)(const void *)e->list, e->list_n * sizeof *e->list};
+    return (const uint64_t *)(const void *)own_text(p, bytes);
+}
+
 static int define_comm(struct as_trace_process *p, const struct as_trace_event *e)
 {
     struct as_trace_comm comm = {.comm = (uint64_t)e->comm.comm,
@@ -59,25 +65,50 @@ static int define_comm(struct as_trace_process *p, const struct as_trace_event *
                                  .bits = (uint64_t)e->comm.bits,
                                  .member_n = e->list_n};
     if (e->list_n) {
-        const struct as_view bytes = {(const char *)(const void *)e->list,
-                                      e->list_n * sizeof *e->list};
-        comm.member = (const uint64_t *)(const void *)own_text(p, bytes);
+        comm.member = own_list(p, e);
         if (!comm.member)
             return ASSAY_ERR_NOMEM;
     }
     return as_vec_push(&p->comm, comm);
 }
 
+/* The latest of the number that the record begins with. */
+static struct as_trace_comm *defined_comm(const struct as_trace_process *p,
+                                          const struct as_trace_event *e)
+{
+    for (size_t i = p->comm.n; i-- > 0;)
+        if (p->comm.at[i].comm == (uint64_t)e->field[0])
+            return &p->comm.at[i];
+    return NULL;
+}
+
 static int name_comm(struct as_trace *trace, struct as_trace_process *p,
                      const struct as_trace_event *e)
 {
-    for (size_t i = p->comm.n; i-- > 0;)
-        if (p->comm.at[i].comm == (uint64_t)e->field[0]) {
-            p->comm.at[i].name = own_text(p, e->text);
-            return p->comm.at[i].name ? 0 : ASSAY_ERR_NOMEM;
-        }
-    trace->damaged_n++;
-    return 0;
+    struct as_trace_comm *comm = defined_comm(p, e);
+    if (!comm) {
+        trace->damaged_n++;
+        return 0;
+    }
+    comm->name = own_text(p, e->text);
+    return comm->name ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static int define_neighbours(struct as_trace *trace, struct as_trace_process *p,
+                             const struct as_trace_event *e)
+{
+    struct as_trace_comm *comm = defined_comm(p, e);
+    bool is_sound = comm && e->field[1] >= 0 && (uint64_t)e->field[1] <= e->list_n;
+    for (size_t i = 0; is_sound && i < e->list_n; i++)
+        is_sound = e->list[i] < comm->size;
+    if (!is_sound) {
+        trace->damaged_n++;
+        return 0;
+    }
+    comm->neighbour = own_list(p, e);
+    comm->in_n = (size_t)e->field[1];
+    comm->out_n = e->list_n - comm->in_n;
+    return comm->neighbour ? 0 : ASSAY_ERR_NOMEM;
 }
 
 static int define_module(struct as_trace_process *p, const struct as_trace_event *e)
@@ -107,6 +138,11 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
         return define_comm(p, e);
     case AS_TRACE_COMM_NAME:
         return name_comm(trace, p, e);
+    case AS_TRACE_NEIGHBOURS:
+        return define_neighbours(trace, p, e);
+    case AS_TRACE_WINDOW:
+        return as_vec_push(&p->window,
+                           (struct as_trace_window){(uint64_t)e->field[0], (uint64_t)e->field[1]});
     case AS_TRACE_MODULE:
         return define_module(p, e);
     case AS_TRACE_RELATED:
@@ -272,6 +308,7 @@ static void close_process(struct as_trace_process *p)
     as_vec_fini(&p->thread);
     as_vec_fini(&p->name);
     as_vec_fini(&p->comm);
+    as_vec_fini(&p->window);
     as_vec_fini(&p->module);
     as_vec_fini(&p->relation);
     as_vec_fini(&p->owned);

@@ -138,7 +138,11 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
     X(RELATED, "clock related", "ssu") /* own raw_ns, rank 0's then, uncertainty in ns */          \
     X(MISSED, "missed", "ussuu")       /* while off: as_trace_missed, partner, tag, comm (START:   \
                                           request), so many */                                     \
-    X(TRAFFIC, "traffic", "uu")        /* of the call that is open: bytes sent and received */
+    X(TRAFFIC, "traffic", "uu")        /* of the call that is open: bytes sent and received */     \
+    X(NEIGHBOURS, "neighbours", "uul") /* comm, how many of the list are in-neighbours; then out-  \
+                                          neighbours, by rank in it: of a topology, definitions */ \
+    X(SYNC, "synchronise", "uus")      /* window, as_trace_rma_sync, rank in its communicator */   \
+    X(PARTS, "parts", "uu") /* request of a partitioned send; partitions that are ready */
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
@@ -183,6 +187,21 @@ enum as_trace_sync {
     AS_TRACE_TASKGROUP,
     AS_TRACE_POSIX
 };
+/* At windows. One that names a group is said once for each of its ranks; one that names nobody has
+ * rank -1. */
+enum as_trace_rma_sync {
+    AS_TRACE_WINDOW_MADE,
+    AS_TRACE_WINDOW_FREED,
+    AS_TRACE_FENCE,
+    AS_TRACE_POSTED,
+    AS_TRACE_STARTED,
+    AS_TRACE_COMPLETED,
+    AS_TRACE_AWAITED, /* those that it was posted for have completed */
+    AS_TRACE_LOCK_SHARED,
+    AS_TRACE_LOCK_EXCLUSIVE,
+    AS_TRACE_UNLOCKED,
+    AS_TRACE_FLUSHED
+};
 enum as_trace_work { AS_TRACE_LOOP, AS_TRACE_SECTIONS, AS_TRACE_SINGLE, AS_TRACE_TASKLOOP };
 enum as_trace_io { AS_TRACE_IS_READ, AS_TRACE_IS_WRITTEN };
 enum as_trace_off { AS_TRACE_BY_USER, AS_TRACE_BY_LIMIT, AS_TRACE_BY_REQUEST };
@@ -201,6 +220,8 @@ enum as_trace_missed {
 #define AS_TRACE_BUFFERED    4u
 #define AS_TRACE_READY       8u
 #define AS_TRACE_MATCHED     16u /* the receive of a message that a probe has taken */
+#define AS_TRACE_PARTITIONED                                                                       \
+    32u /* its n-th meets the n-th of the other side; DONE without a status */
 /* Bits of a communicator. */
 #define AS_TRACE_INTER 1u /* partners are ranks of the other group */
 #define AS_TRACE_CUT   2u /* members are more than are listed */

@@ -130,6 +130,80 @@ static void together(MPI_Comm comm)
     }
 }
 
+/* A part of its own size and type for each member. */
+static void apart(void)
+{
+    int n, count[16], at[16], sent = 0, got = 0;
+    MPI_Datatype type[16];
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    LOG("MPI_Comm_size\n");
+    for (int i = 0; i < n && i < 16; i++) { /* both sides: how many, and of which type */
+        count[i] = 1 + rank + i;
+        at[i] = 256 * i;
+        type[i] = (rank + i) % 2 ? MPI_INT : MPI_DOUBLE;
+        sent += count[i] * ((rank + i) % 2 ? 4 : 8);
+    }
+    got = sent;
+    MPI_Alltoallw(a, count, at, type, b, count, at, type, MPI_COMM_WORLD);
+    LOG("MPI_Alltoallw -1 %d %d\n", sent, got);
+    MPI_Alltoallw(MPI_IN_PLACE, count, at, type, b, count, at, type, MPI_COMM_WORLD);
+    LOG("MPI_Alltoallw -1 0 %d\n", got);
+}
+
+/* On a line of ranks, whose ends have one neighbour: buffers have places for both. */
+static void along(void)
+{
+    int n, periodic = 0, count[2] = {3, 5}, at[2] = {0, 512};
+    MPI_Aint far[2] = {0, 1024};
+    MPI_Datatype type[2] = {MPI_DOUBLE, MPI_CHAR}, taken[2] = {MPI_CHAR, MPI_DOUBLE};
+    MPI_Comm line, copy;
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &n, &periodic, 0, &line);
+    MPI_Comm_dup(line, &copy);
+    LOG("MPI_Comm_size\nMPI_Cart_create\nMPI_Comm_dup\n");
+    const int left = rank > 0, right = rank < n - 1, both = left + right;
+    MPI_Neighbor_allgather(a, 7, MPI_INT, b, 7, MPI_INT, line);
+    LOG("MPI_Neighbor_allgather -1 %d %d\n", 28 * both, 28 * both);
+    MPI_Neighbor_alltoall(a, 3, MPI_CHAR, b, 3, MPI_CHAR, copy);
+    LOG("MPI_Neighbor_alltoall -1 %d %d\n", 3 * both, 3 * both);
+    /* Three go to the left, who takes them from its right. */
+    const int take[2] = {5, 3};
+    MPI_Neighbor_alltoallv(a, count, at, MPI_INT, b, take, at, MPI_INT, copy);
+    LOG("MPI_Neighbor_alltoallv -1 %d %d\n", 12 * left + 20 * right, 20 * left + 12 * right);
+    MPI_Neighbor_alltoallw(a, count, far, type, b, take, far, taken, line);
+    LOG("MPI_Neighbor_alltoallw -1 %d %d\n", 24 * left + 5 * right, 5 * left + 24 * right);
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&line);
+    LOG("MPI_Comm_free\nMPI_Comm_free\n");
+}
+
+/* From each rank to all behind it: what one sends is not what it gets. */
+static void behind(void)
+{
+    int n, before[16], after[16], counts[16], places[16], before_n = 0, after_n = 0, got = 0;
+    MPI_Comm graph;
+    MPI_Request r;
+    MPI_Comm_size(MPI_COMM_WORLD, &n);
+    for (int i = 0; i < n && i < 16; i++) {
+        if (i < rank)
+            before[before_n++] = i;
+        if (i > rank)
+            after[after_n++] = i;
+        counts[i] = 1 + i;
+        places[i] = 20 * i;
+    }
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, before_n, before, MPI_UNWEIGHTED, after_n, after,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
+    LOG("MPI_Comm_size\nMPI_Dist_graph_create_adjacent\n");
+    for (int i = 0; i < before_n; i++)
+        got += 4 * counts[i];
+    MPI_Ineighbor_allgatherv(a, 1 + rank, MPI_INT, b, counts, places, MPI_INT, graph, &r);
+    LOG("MPI_Ineighbor_allgatherv -1 %d %d\n", 4 * (1 + rank) * after_n, got);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&graph);
+    LOG("MPI_Wait\nMPI_Comm_free\n");
+}
+
 int main(int argc, char **argv)
 {
     char name[4096];
@@ -157,6 +231,9 @@ int main(int argc, char **argv)
     }
     MPI_Comm_free(&half);
     LOG("MPI_Comm_free\n");
+    apart();
+    along();
+    behind();
     MPI_Finalize();
     LOG("MPI_Finalize\n");
     fclose(out);

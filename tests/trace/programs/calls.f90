@@ -19,6 +19,11 @@ program calls
 #define TAG_OF(s) s(MPI_TAG)
 #endif
   integer :: rank, n, to, from, i, index, ierr, got
+#ifndef F08
+  integer :: counts(3), places(3) = (/ 0, 160, 320 /), types(3), near
+  integer(kind=MPI_ADDRESS_KIND) :: far(2) = (/ 0, 400 /)
+  logical :: periods(1) = .false.
+#endif
   double precision :: a(100), b(100)
   character(len=1024) :: name
   call MPI_Init(ierr)
@@ -64,6 +69,26 @@ program calls
     call MPI_Comm_free(half, ierr)
     write (7, '(a)') 'MPI_Comm_free'
   end do
+#ifndef F08
+  ! What mpi_f08 calls of these is up to the MPI: others, or other names of them.
+  counts = (/ 1 + rank, 2 + rank, 3 + rank /)
+  types = MPI_DOUBLE_PRECISION
+  types(3 - rank) = MPI_INTEGER ! both sides have it so
+  call MPI_Alltoallw(a, counts, places, types, b, counts, places, types, MPI_COMM_WORLD, ierr)
+  got = 8 * sum(counts) - 4 * counts(3 - rank)
+  write (7, '(a,3(1x,i0))') 'MPI_Alltoallw', -1, got, got
+  call MPI_Cart_create(MPI_COMM_WORLD, 1, (/ n /), periods, .false., half, ierr)
+  write (7, '(a)') 'MPI_Cart_create'
+  near = min(rank, 1) + min(n - 1 - rank, 1)
+  types = MPI_INTEGER
+  counts = 4
+  call MPI_Neighbor_alltoallw(a, counts, far, types, b, counts, far, types, half, ierr)
+  write (7, '(a,3(1x,i0))') 'MPI_Neighbor_alltoallw', -1, 16 * near, 16 * near
+  call MPI_Neighbor_allgather(a, 2, MPI_INTEGER, b, 2, MPI_INTEGER, half, ierr)
+  write (7, '(a,3(1x,i0))') 'MPI_Neighbor_allgather', -1, 8 * near, 8 * near
+  call MPI_Comm_free(half, ierr)
+  write (7, '(a)') 'MPI_Comm_free'
+#endif
   call MPI_Finalize(ierr)
   write (7, '(a)') 'MPI_Finalize'
   close (7)

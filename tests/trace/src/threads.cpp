@@ -224,6 +224,30 @@ static void with_loop()
     });
 }
 
+// Two tasks that others take while the one that made them rests, before it waits for them.
+static void with_tasks()
+{
+    in_team([](int i) {
+        for (int r = 0; r < rounds; r++) {
+#pragma omp barrier
+            if (i == 0) {
+                for (int n = 0; n < 2; n++) {
+#pragma omp task firstprivate(r, n)
+                    {
+                        long long enter = now();
+                        rest(late_ms * (n + 1));
+                        say("task", r, omp_get_thread_num(), enter, now());
+                    }
+                }
+                rest(late_ms / 2);
+                long long enter = now();
+#pragma omp taskwait
+                say("taskwait", r, i, enter, now());
+            }
+        }
+    });
+}
+
 static const struct {
     const char *name;
     void (*run)();
@@ -239,6 +263,7 @@ static const struct {
     {"imbalance", [] { with_regions(false); }},
     {"omp_barrier", with_omp_barrier},
     {"loop", with_loop},
+    {"tasks", with_tasks},
 };
 
 int main(int argc, char **argv)
