@@ -246,9 +246,8 @@ static bool act_fits(const struct as_patch_plan *p, const struct as_patch_act *a
     if (act->kind == AS_PATCH_ACT_CALLS)
         return act->called < p->called.n;
     return act->kind != AS_PATCH_ACT_KEEPS ||
-           (act->source < AS_PATCH_SOURCES && act->type < AS_PATCH_TYPES &&
-            (act->source == AS_PATCH_FROM_MEMORY || act->reg < 16) && register_fits(act->base) &&
-            register_fits(act->index));
+           (act->source < AS_PATCH_SOURCES && act->type < AS_PATCH_TYPES && act->reg < 16 &&
+            register_fits(act->base) && register_fits(act->index));
 }
 
 /* PROBE. Places of acts are numbers below that of all acts. */
