@@ -157,10 +157,11 @@ static struct as_cell number_cell(struct probe_view *view, bool is_real,
 static struct as_cell frequent_cell(struct probe_view *view,
                                     const struct assay_probe_recorded *from)
 {
-    const unsigned most = view->cli->format == AS_FORMAT_TEXT ? 3 : ASSAY_PROBE_FREQUENT;
+    const bool is_text = view->cli->format == AS_FORMAT_TEXT;
+    const unsigned most = is_text ? 3 : ASSAY_PROBE_FREQUENT;
     struct as_str s = {0};
     for (unsigned i = 0; i < most && from->frequent[i].n; i++) {
-        const char *border = i ? "\n" : "";
+        const char *border = !i ? "" : is_text ? ", " : "\n";
         if (from->is_real)
             as_str_appendf(&s, "%s%.6g x %" PRIu64, border, from->frequent[i].value.real,
                            from->frequent[i].n);
@@ -170,7 +171,7 @@ static struct as_cell frequent_cell(struct probe_view *view,
     }
     const char *text = as_arena_strndup(&view->arena, as_str_z(&s), s.n);
     as_str_fini(&s);
-    return as_cell_list(text);
+    return is_text ? as_cell_text(text) : as_cell_list(text);
 }
 
 static void recorded_cells(struct probe_view *view, const struct assay_probe_recorded *from,

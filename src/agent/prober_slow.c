@@ -428,6 +428,7 @@ __asm__(".text\n.globl as_prober_pair\n.hidden as_prober_pair\n"
 const uint8_t *as_prober_stub(struct as_patcher_code *code)
 {
     const uint8_t *begin = code->at;
+    as_emit_depth(code, RED_ZONE + 8);
     EMIT(code, 0xff, 0x25, 0, 0, 0, 0); /* jmp [rip]: no register is free */
     as_emit_number(code, (int64_t)(uintptr_t)as_prober_enter, 8);
     return begin;
