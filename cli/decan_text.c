@@ -204,6 +204,13 @@ static void print_end(struct as_decan_view *view)
         "and 500 (~) are not to be relied on. %.1f %% of the time of these loops could "
         "not be varied.",
         100 * it->refused_share);
+    if (it->together && it->met > 0)
+        as_str_appendf(&text,
+                       " %.0f %% of the instances ran while other threads ran the same, %.1f "
+                       "threads at once on average.",
+                       100 * it->met, it->team);
+    else if (it->together)
+        as_str_appendz(&text, " No two threads came to a loop at the same time.");
     if (it->lost)
         as_str_appendf(&text, " For %llu instances there was no room.",
                        (unsigned long long)it->lost);

@@ -33,7 +33,8 @@ static int take_request(struct as_cli *cli, struct assay_decan_request *request,
     *request = (struct assay_decan_request){.loops = args->value[AS_OPTION_HOT_LOOPS],
                                             .top = (unsigned)args->number[AS_OPTION_TOP],
                                             .variants = args->value[AS_OPTION_VARIANTS],
-                                            .runs = (unsigned)args->number[AS_OPTION_VARIED_RUNS]};
+                                            .runs = (unsigned)args->number[AS_OPTION_VARIED_RUNS],
+                                            .together = as_given(args, AS_OPTION_TOGETHER)};
     if (most)
         request->max_overhead = strtod(most, &end) / 100;
     if (most && (end == most || (*end && strcmp(end, "%") != 0) || !(request->max_overhead > 0)))

@@ -3,6 +3,7 @@
  * `assay probe FILE -- CMD`: what a file's probes measure in a run; with --check where they stand
  * in a binary, and which of them cannot be carried out.
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,18 @@ enum {
     PROBE_COUNTED,
     PROBE_SECONDS,
     PROBE_CYCLES,
+    PROBE_LEAST_S,
+    PROBE_LARGEST_S,
+    PROBE_CALLS,
+    PROBE_VALUE,
+    PROBE_RECORDED,
+    PROBE_MISSED,
+    PROBE_LEAST,
+    PROBE_MEAN,
+    PROBE_LARGEST,
+    PROBE_FREQUENT,
     PROBE_CUT,
+    PROBE_LOST,
     PROBE_REFUSED,
     PROBE_COLUMNS
 };
@@ -45,8 +57,24 @@ static const struct as_field columns[PROBE_COLUMNS] = {
     [PROBE_COUNTED] = {"count", "count", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
     [PROBE_SECONDS] = {"time_s", "seconds", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
     [PROBE_CYCLES] = {"round_cycles", "cycles/round", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_LEAST_S] = {"least_s", NULL, AS_FIELD_RIGHT},
+    [PROBE_LARGEST_S] = {"largest_s", NULL, AS_FIELD_RIGHT},
+    [PROBE_CALLS] = {"calls", "calls", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_VALUE] = {"value", "value", AS_FIELD_IF_VARIED},
+    [PROBE_RECORDED] = {"recorded", "recorded", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_MISSED] = {"missed", "missed", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_LEAST] = {"least", "least", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_MEAN] = {"mean", "mean", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_LARGEST] = {"largest", "largest", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [PROBE_FREQUENT] = {"frequent", "most often", AS_FIELD_IF_VARIED},
     [PROBE_CUT] = {"cut", NULL, AS_FIELD_RIGHT},
+    [PROBE_LOST] = {"lost", "lost", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
     [PROBE_REFUSED] = {"refused", "refused", AS_FIELD_IF_VARIED},
+};
+
+/* A site, and which of the values that are recorded there. */
+struct probe_row {
+    size_t site, record;
 };
 
 struct probe_view {
@@ -55,6 +83,8 @@ struct probe_view {
     struct assay_probes *probes;
     struct assay_probe_sites sites;
     const struct assay_probe_value *value; /* by site; NULL: nothing ran */
+    struct probe_row *row;
+    size_t row_n;
     struct as_arena arena;
 };
 
@@ -107,13 +137,63 @@ static void value_cells(struct probe_view *view, const struct assay_probe_value 
         cell[PROBE_SECONDS] = real_cell(view, value->time_s);
     if (!isnan(value->cycles) && value->rounds > 0)
         cell[PROBE_CYCLES] = real_cell(view, value->cycles / value->rounds);
+    if (!isnan(value->least_s)) {
+        cell[PROBE_LEAST_S] = real_cell(view, value->least_s);
+        cell[PROBE_LARGEST_S] = real_cell(view, value->largest_s);
+    }
+    if (!isnan(value->calls))
+        cell[PROBE_CALLS] = as_cell_count((uint64_t)value->calls);
     cell[PROBE_CUT] = as_cell_count(value->cut_n);
+    cell[PROBE_LOST] = as_cell_count(value->lost_n);
+}
+
+static struct as_cell number_cell(struct probe_view *view, bool is_real,
+                                  union assay_probe_number number)
+{
+    return is_real ? real_cell(view, number.real) : as_cell_signed(number.whole);
+}
+
+/* "VALUE x TIMES", what came most often first; for people three of them. */
+static struct as_cell frequent_cell(struct probe_view *view,
+                                    const struct assay_probe_recorded *from)
+{
+    const bool is_text = view->cli->format == AS_FORMAT_TEXT;
+    const unsigned most = is_text ? 3 : ASSAY_PROBE_FREQUENT;
+    struct as_str s = {0};
+    for (unsigned i = 0; i < most && from->frequent[i].n; i++) {
+        const char *border = !i ? "" : is_text ? ", " : "\n";
+        if (from->is_real)
+            as_str_appendf(&s, "%s%.6g x %" PRIu64, border, from->frequent[i].value.real,
+                           from->frequent[i].n);
+        else
+            as_str_appendf(&s, "%s%" PRId64 " x %" PRIu64, border, from->frequent[i].value.whole,
+                           from->frequent[i].n);
+    }
+    const char *text = as_arena_strndup(&view->arena, as_str_z(&s), s.n);
+    as_str_fini(&s);
+    return is_text ? as_cell_text(text) : as_cell_list(text);
+}
+
+static void recorded_cells(struct probe_view *view, const struct assay_probe_recorded *from,
+                           struct as_cell *cell)
+{
+    cell[PROBE_RECORDED] = as_cell_count(from->n);
+    cell[PROBE_MISSED] = as_cell_count(from->missed);
+    cell[PROBE_LOST] = as_cell_count(from->lost);
+    if (from->n == from->unordered)
+        return;
+    cell[PROBE_LEAST] = number_cell(view, from->is_real, from->least);
+    cell[PROBE_LARGEST] = number_cell(view, from->is_real, from->largest);
+    cell[PROBE_MEAN] = real_cell(view, from->mean);
+    cell[PROBE_FREQUENT] = frequent_cell(view, from);
 }
 
 static void fill_site_row(void *context, size_t row, struct as_cell *cell)
 {
     struct probe_view *view = context;
-    const struct assay_probe_site *site = &view->sites.at[row];
+    const struct probe_row *at = &view->row[row];
+    const struct assay_probe_site *site = &view->sites.at[at->site];
+    const struct assay_probe_value *value = view->value ? &view->value[at->site] : NULL;
     struct assay_probe_facts facts;
     assay_probes_get(view->probes, site->probe, &facts);
     cell[PROBE_NAME] = as_cell_text(facts.name);
@@ -121,8 +201,13 @@ static void fill_site_row(void *context, size_t row, struct as_cell *cell)
     cell[PROBE_ACTIONS] = as_cell_text(actions_text(view, facts.actions));
     if (site->body != ASSAY_NONE)
         place_cells(view, site, cell);
-    if (view->value)
-        value_cells(view, &view->value[row], cell);
+    if (value && at->record == 0)
+        value_cells(view, value, cell);
+    if (facts.records)
+        cell[PROBE_VALUE] =
+            as_cell_text(assay_probes_record_text(view->probes, site->probe, at->record));
+    if (value && value->recorded && !site->refusal)
+        recorded_cells(view, &value->recorded[at->record], cell);
     if (site->refusal)
         cell[PROBE_REFUSED] = as_cell_text(site->refusal);
 }
@@ -149,11 +234,32 @@ static void note_nowhere(struct probe_view *view)
     }
 }
 
+/* A row a site, and one more for each further value. */
+static int list_rows(struct probe_view *view, struct assay_error *err)
+{
+    struct assay_probe_facts facts;
+    size_t n = 0;
+    for (size_t i = 0; i < view->sites.n; i++) {
+        assay_probes_get(view->probes, view->sites.at[i].probe, &facts);
+        n += facts.records ? facts.records : 1;
+    }
+    view->row = as_arena_array(&view->arena, struct probe_row, n + 1);
+    if (!view->row)
+        return as_error_nomem(err, "places of probes");
+    for (size_t i = 0; i < view->sites.n; i++) {
+        assay_probes_get(view->probes, view->sites.at[i].probe, &facts);
+        for (size_t k = 0; k == 0 || k < facts.records; k++)
+            view->row[view->row_n++] = (struct probe_row){i, k};
+    }
+    return 0;
+}
+
 static int show_sites(struct probe_view *view, struct assay_error *err)
 {
-    const struct as_sheet sheet = {columns, PROBE_COLUMNS, view->sites.n, view, fill_site_row};
     struct as_str s = {0}, same = {0};
     size_t can = 0;
+    AS_TRY(list_rows(view, err));
+    const struct as_sheet sheet = {columns, PROBE_COLUMNS, view->row_n, view, fill_site_row};
     if (view->cli->format != AS_FORMAT_TEXT) {
         as_sheet_answer(view->cli, view->chosen.object, "sites", &sheet);
         return 0;
@@ -176,6 +282,7 @@ static int check_binary(struct probe_view *view, struct assay_error *err)
     const struct assay_program *program = view->chosen.program;
     AS_TRY(assay_probes_resolve(view->probes, program, NULL, &view->sites, err));
     AS_TRY(assay_probes_check(view->probes, program, &view->sites, err));
+    AS_TRY(assay_probes_find_libraries(view->probes, err));
     note_nowhere(view);
     return show_sites(view, err);
 }

@@ -30,6 +30,7 @@ struct assay_decan_request {
     double max_overhead;  /* of its time that variants may add to a run; 0: 1 */
     unsigned runs;        /* at most so many, while instances are lacking; 0: 2 */
     unsigned instances;   /* of each variant, bucket and thread; 0: 31 */
+    bool together;        /* threads in a loop run the same variant at once; else one at a time */
 };
 
 /* Cycles are those of a busy core, what an empty instance takes left out. */
@@ -99,6 +100,9 @@ struct assay_decan_result {
     unsigned runs;    /* with variants */
     double spent;     /* share of their time that variants took, with what they need */
     double slowdown;  /* processor time of the first of them to the first run's; 0: not known */
+    bool together;    /* was asked for: */
+    double met;       /* share of the instances that ran while other threads ran the same */
+    double team;      /* so many threads at once, on average of these; 0: none met */
     uint64_t lost;    /* records for which there was no room */
     uint64_t threads_missed, damaged;
     double refused_share; /* of the time of all loops chosen */

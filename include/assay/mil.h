@@ -45,7 +45,7 @@ enum assay_probe_event {
 };
 const char *assay_probe_event_words(enum assay_probe_event event);
 
-/* What a probe does. The last two are understood, and cannot be carried out yet. */
+/* What a probe does. */
 enum assay_probe_action {
     ASSAY_PROBE_COUNT = 1 << 0,
     ASSAY_PROBE_TIME = 1 << 1,
@@ -66,11 +66,18 @@ struct assay_probe_facts {
     enum assay_probe_event event;
     unsigned actions; /* assay_probe_action bits */
     unsigned line;
-    bool asks_share; /* a filter asks how hot something is */
+    size_t records, calls; /* values that are recorded, functions that are called */
+    bool asks_share;       /* a filter asks how hot something is */
 };
 size_t assay_probes_count(const struct assay_probes *probes);
 void assay_probes_get(const struct assay_probes *probes, size_t number,
                       struct assay_probe_facts *out);
+/* What a probe records, as its user wrote it: "argument 1". */
+const char *assay_probes_record_text(const struct assay_probes *probes, size_t number,
+                                     size_t record);
+/* Whether the libraries that probes call are there, and have the functions. Errors: USAGE, those of
+ * assay_object_open. */
+int assay_probes_find_libraries(const struct assay_probes *probes, struct assay_error *err);
 
 /* ---- Where probes stand -------------------------------------------------------------------- */
 
@@ -111,23 +118,55 @@ void assay_probe_sites_fini(struct assay_probe_sites *sites);
 /* ---- Runs ---------------------------------------------------------------------------------- */
 
 struct assay_probe_request {
-    struct assay_profile_request profile; /* its command runs up to three times */
+    struct assay_profile_request profile; /* its command runs up to four times */
     const struct assay_probes *probes;
 };
 
+enum { ASSAY_PROBE_FREQUENT = 8, ASSAY_PROBE_ENDS = 8, ASSAY_PROBE_BUCKETS = 128 };
+
+/* A value: a whole number, or one of type double. */
+union assay_probe_number {
+    int64_t whole;
+    double real;
+};
+
+/* Values that were recorded at a place, of all threads. */
+struct assay_probe_recorded {
+    bool is_real;
+    uint64_t n;         /* recorded */
+    uint64_t missed;    /* memory that could not be read */
+    uint64_t lost;      /* events in the middle of another event */
+    uint64_t unordered; /* of n: not a number; in nothing of what follows */
+    union assay_probe_number least, largest;
+    double mean; /* not a number: there are none */
+    /* What came most often, at least so many times; 0: no more. */
+    struct {
+        union assay_probe_number value;
+        uint64_t n;
+    } frequent[ASSAY_PROBE_FREQUENT];
+    uint64_t bucket[ASSAY_PROBE_BUCKETS]; /* assay_probe_bucket */
+};
+/* Where a bucket of values begins and ends, by powers of two: [low, high), of negative ones
+ * (low, high]; both 0: the zeroes. */
+void assay_probe_bucket(unsigned bucket, bool is_real, double *low, double *high);
+
 /* What was measured at a site; not a number: was not asked for, or is not known. */
 struct assay_probe_value {
-    double count;   /* of the event, all threads and processes of the program together */
-    double time_s;  /* from entry to exit, threads added up */
-    double cycles;  /* of that, of a busy core */
-    double entries; /* of loops */
-    double rounds;  /* of loops: how often the header ran */
-    uint64_t cut_n; /* entries or exits without the other: in no number */
+    double count;              /* of the event, all threads and processes of the program together */
+    double time_s;             /* from entry to exit, threads added up */
+    double cycles;             /* of that, of a busy core */
+    double least_s, largest_s; /* of functions: of one instance */
+    double calls;              /* of functions of libraries */
+    double entries;            /* of loops */
+    double rounds;             /* of loops: how often the header ran */
+    uint64_t cut_n;            /* entries or exits without the other: in no number */
+    uint64_t lost_n; /* events in the middle of another event: in no number but the count */
+    struct assay_probe_recorded *recorded; /* by record of the probe; NULL: nothing was */
 };
 
 struct assay_probe_result {
-    struct assay_profile_result profile; /* of the first run */
-    int64_t timed_run, counted_run;      /* 0: none was needed, or nothing could be */
+    struct assay_profile_result profile;        /* of the first run */
+    int64_t timed_run, counted_run, probed_run; /* 0: none was needed, or nothing could be */
     bool interrupted;
     char path[4096];             /* of the program; its code: */
     struct assay_object *object; /* NULL: it was not got so far */
@@ -138,7 +177,8 @@ struct assay_probe_result {
 
 /*
  * Profiles, looks where the probes stand in the program that ran, runs it again once for what is
- * timed and once for what is counted, and writes to the experiment what was found: the set
+ * timed, once for what is counted and once for what functions take and values are recorded, and
+ * writes to the experiment what was found: the set
  * `probes` of loops, and a table of all sites. Errors: those of assay_profile_run. The caller frees
  * the result, after errors too.
  */

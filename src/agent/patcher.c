@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "agent/patcher_stop.h"
+#include "agent/prober.h"
 #include "agent/variant.h"
 #include "base/build_id.h"
 
@@ -220,7 +221,7 @@ static bool begin_patcher(void)
         as_agent_process_missed(errno);
         return false;
     }
-    if (!as_variant_begin())
+    if (!as_variant_begin() || !as_prober_begin())
         return false;
     as_patcher.nowhere->loops = (uint32_t)plan->loop.n;
     as_patcher_paths_nowhere();
@@ -240,6 +241,7 @@ static void patcher_forked(void)
         as_patcher_map_forked(&as_patcher.module[m]);
     as_patcher_thread_forked();
     as_variant_forked();
+    as_prober_forked();
 }
 
 static void undo_modules(void)

@@ -4,6 +4,7 @@
  * in what depends on where both lie.
  */
 #include "agent/patcher.h"
+#include "agent/prober.h"
 #include "agent/variant.h"
 
 #include <errno.h>
@@ -79,7 +80,7 @@ struct placing {
     struct as_patcher_module *module;
     struct as_patcher_code code;
     uint8_t **stub;      /* of the region's edges, less the first */
-    const uint8_t *left; /* where its variants end */
+    const uint8_t *left; /* where its variants end, or points lead */
 };
 
 /* Where a template of the region goes, behind so much room: its header at the original's address
@@ -179,6 +180,8 @@ static bool clone_region(struct placing *p, const struct as_patch_region *region
     outcome->measured = (uintptr_t)measured;
     outcome->entry = (uintptr_t)entry;
     outcome->stubs_b = (uint64_t)(p->code.at - stubs);
+    if (p->plan->mode == AS_PATCH_PROBE)
+        p->left = as_prober_stub(&p->code);
     if (!place_variants(p, region))
         return false;
     as_patcher_map_add(p->module, p->code.at, 0, 0, false);

@@ -223,7 +223,7 @@ const uint8_t *as_patcher_stub_entry(struct as_patcher_code *code,
     }
     if (mode == AS_PATCH_IDENT)
         return plain;
-    if (mode == AS_PATCH_COUNT || !region->enters)
+    if (mode == AS_PATCH_COUNT || mode == AS_PATCH_PROBE || !region->enters)
         return measured;
     if (mode == AS_PATCH_SAMPLE)
         as_stub_sample(code, region->first_loop, region->free,

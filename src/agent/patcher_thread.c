@@ -4,6 +4,7 @@
  * without one writes into memory that nobody reads.
  */
 #include "agent/patcher.h"
+#include "agent/prober.h"
 #include "agent/variant.h"
 
 #include <asm/prctl.h>
@@ -113,6 +114,7 @@ void as_patcher_thread_begin(void)
         __atomic_fetch_add(&as_patcher.outcomes->threads_missed, 1, __ATOMIC_RELAXED);
     set_thread(thread ? thread : as_patcher.nowhere);
     as_variant_thread_begin();
+    as_prober_thread_begin();
 }
 
 void as_patcher_thread_flush(void)
@@ -165,6 +167,7 @@ void as_patcher_thread_end(void)
 {
     struct as_patch_thread *thread = as_patcher_thread;
     as_variant_thread_end();
+    as_prober_thread_end();
     if (!thread || thread == as_patcher.nowhere)
         return;
     as_patcher_thread_flush();

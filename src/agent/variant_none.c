@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where there is no C library nothing runs as a variant: taking one back needs handlers of faults
- * and timers of our own. A plan of them ends before anything is patched.
+ * and timers of our own. A plan of them, or of probes, ends before anything is patched.
  */
+#include "agent/prober.h"
 #include "agent/variant.h"
 
 struct as_variants as_variants;
@@ -42,6 +43,28 @@ int32_t as_variant_limit_offset(uint64_t region)
 }
 
 const uint8_t *as_variant_stub_left(struct as_patcher_code *code)
+{
+    return code->at;
+}
+
+bool as_prober_begin(void)
+{
+    return as_patcher.plan->mode != AS_PATCH_PROBE;
+}
+
+void as_prober_thread_begin(void)
+{
+}
+
+void as_prober_thread_end(void)
+{
+}
+
+void as_prober_forked(void)
+{
+}
+
+const uint8_t *as_prober_stub(struct as_patcher_code *code)
 {
     return code->at;
 }

@@ -70,6 +70,7 @@ struct as_varied_all {
     uint32_t threads;
     uint64_t lost, damaged;
     double spent_ticks;
+    uint64_t met, team; /* records of threads that ran at once; sum of how many there were */
 };
 
 /* Reads and removes the files of variants in `directory`, adding to `out`. `plan` was checked;

@@ -129,6 +129,7 @@ static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct as
                                      .reference_id = timed->run_id,
                                      .out = &all,
                                      .share = share_of(decan->request->max_overhead),
+                                     .together = decan->request->together,
                                      .also = read_variants,
                                      .context = &reading};
     result->varied = (struct assay_profile_result){.exit_code = -1};
@@ -398,6 +399,9 @@ static int describe_loops(struct as_decan *decan, struct assay_error *err)
         refused += out->reason ? out->share : 0;
     }
     result->refused_share = all > 0 ? refused / all : 0;
+    result->together = decan->request->together;
+    result->met = decan->all.record.n ? (double)decan->all.met / (double)decan->all.record.n : 0;
+    result->team = decan->all.met ? (double)decan->all.team / (double)decan->all.met : 0;
     result->lost = decan->all.lost;
     result->damaged += decan->all.damaged;
     return 0;

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From places of probes to plans for the agent: entries, exits and back edges of loops are seen by
- * clones that take the time of every instance, all else by counting the blocks of its function.
+ * clones that take the time of every instance, times of functions and values by points in their
+ * clones (points.c), all else by counting the blocks of its function.
  */
 #include "mil/plan.h"
 
+#include <string.h>
+
+#include "agent/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "mil/probe.h"
@@ -35,9 +39,25 @@ static int make_lists(const struct assay_program *p, struct as_probe_plan *plan,
     plan->held = as_calloc(p->loop_n + 1, sizeof *plan->held);
     plan->counted = as_calloc(p->body_n + 1, sizeof *plan->counted);
     plan->refusal = as_calloc(p->body_n + 1, sizeof *plan->refusal);
-    return plan->timed && plan->verdict && plan->held && plan->counted && plan->refusal
+    plan->probed = as_calloc(p->body_n + 1, sizeof *plan->probed);
+    plan->probed_held = as_calloc(p->loop_n + 1, sizeof *plan->probed_held);
+    plan->probed_refusal = as_calloc(p->body_n + 1, sizeof *plan->probed_refusal);
+    return plan->timed && plan->verdict && plan->held && plan->counted && plan->refusal &&
+                   plan->probed && plan->probed_held && plan->probed_refusal
                ? 0
                : as_error_nomem(err, "a plan");
+}
+
+static bool is_counted(const struct assay_probes *probes, const struct assay_probe_site *site)
+{
+    return probes->probe.at[site->probe].actions & ASSAY_PROBE_COUNT;
+}
+
+bool as_probe_has_points(const struct assay_probes *probes, const struct assay_probe_site *site)
+{
+    const unsigned actions = probes->probe.at[site->probe].actions;
+    return actions & (ASSAY_PROBE_RECORD | ASSAY_PROBE_CALL) ||
+           (actions & ASSAY_PROBE_TIME && event_of(probes, site) == ASSAY_PROBE_FUNCTION);
 }
 
 static void want_sites(const struct assay_probes *probes, const struct assay_probe_sites *sites,
@@ -48,10 +68,12 @@ static void want_sites(const struct assay_probes *probes, const struct assay_pro
         const enum assay_probe_event event = event_of(probes, site);
         if (site->refusal || as_probe_is_whole(event))
             continue;
-        if (as_probe_is_timed(event))
+        if (as_probe_is_timed(event)) {
             plan->timed[site->loop] = true;
-        else
-            plan->counted[site->body] = true;
+            continue;
+        }
+        plan->counted[site->body] |= is_counted(probes, site);
+        plan->probed[site->body] |= as_probe_has_points(probes, site);
     }
 }
 
@@ -65,9 +87,8 @@ static bool has_any(const bool *at, size_t n)
     return false;
 }
 
-/* The bytes of a plan that does something. */
-static int take_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
-                      struct assay_error *err)
+int as_probe_take_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
+                        struct assay_error *err)
 {
     AS_TRY(as_patch_maker_bytes(maker, bytes, n, err));
     if (((const struct as_patch_plan *)(const void *)*bytes)->region.n)
@@ -88,7 +109,7 @@ static int plan_times(const struct assay_program *p, struct as_probe_plan *plan,
     if (rc == 0)
         rc = as_patch_maker_add(maker, p, plan->timed, plan->verdict, err);
     if (rc == 0)
-        rc = take_bytes(maker, &plan->times, &plan->times_n, err);
+        rc = as_probe_take_bytes(maker, &plan->times, &plan->times_n, err);
     as_patch_maker_free(&maker);
     return rc;
 }
@@ -109,7 +130,7 @@ static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan
     if (rc == 0)
         rc = as_patch_maker_add_bodies(maker, p, &bodies, loops, plan->held, err);
     if (rc == 0)
-        rc = take_bytes(maker, &plan->counts, &plan->counts_n, err);
+        rc = as_probe_take_bytes(maker, &plan->counts, &plan->counts_n, err);
     as_patch_maker_free(&maker);
     as_free(loops);
     return rc;
@@ -117,29 +138,44 @@ static int plan_counts(const struct assay_program *p, struct as_probe_plan *plan
 
 /* ---- What cannot be -------------------------------------------------------------------------- */
 
-/* Whether the block is counted: its function is, or a loop around it. */
-static const char *why_not_counted(const struct assay_program *p, const struct as_probe_plan *plan,
-                                   const struct assay_probe_site *site)
+static bool is_function(enum assay_probe_event event)
 {
-    if (!plan->refusal[site->body])
-        return NULL;
-    for (uint32_t l = p->block[site->block].loop; l != ASSAY_NONE; l = p->loop[l].parent)
-        if (plan->held[l].loop != ASSAY_NONE && !plan->held[l].refusal)
-            return NULL;
-    return as_patch_refusal_text(plan->refusal[site->body]);
+    return event >= ASSAY_PROBE_FUNCTION && event <= ASSAY_PROBE_FUNCTION_EXIT;
 }
 
-/* What of a function that is counted cannot be told by counts of its blocks. */
-static const char *why_not_told(const struct assay_program *p, enum assay_probe_event event,
-                                const struct assay_probe_site *site)
+/* Whether the place is in a clone: that of its function, or, where that will do, of a loop around
+ * it. */
+static const char *why_not_cloned(const struct assay_program *p, const uint8_t *refusal,
+                                  const struct as_patch_verdict *held,
+                                  const struct assay_probe_site *site, bool whole)
+{
+    if (!refusal[site->body])
+        return NULL;
+    for (uint32_t l = p->block[site->block].loop; !whole && l != ASSAY_NONE; l = p->loop[l].parent)
+        if (held[l].loop != ASSAY_NONE && !held[l].refusal)
+            return NULL;
+    return as_patch_refusal_text(refusal[site->body]);
+}
+
+/* What of a function shows neither in counts of its blocks nor at points in them. */
+static const char *why_not_seen(const struct assay_program *p, enum assay_probe_event event,
+                                bool timed, const struct assay_probe_site *site)
 {
     const struct assay_body *body = &p->body[site->body];
-    if (event == ASSAY_PROBE_FUNCTION || event == ASSAY_PROBE_FUNCTION_ENTRY)
-        return p->block[site->block].preds ? "its entry is also the header of a loop" : NULL;
-    if (event == ASSAY_PROBE_FUNCTION_EXIT)
+    if (event == ASSAY_PROBE_FUNCTION_EXIT || timed)
         for (uint32_t b = body->first_block; b < body->first_block + body->blocks; b++)
             if (p->block[b].bits & ASSAY_BLOCK_TAILCALL && p->block[b].succs)
                 return "it is left by a branch to another function";
+    return (event == ASSAY_PROBE_FUNCTION || event == ASSAY_PROBE_FUNCTION_ENTRY) &&
+                   p->block[site->block].preds
+               ? "its entry is also the header of a loop"
+               : NULL;
+}
+
+/* What cannot be told by counts of blocks alone. */
+static const char *why_not_told(const struct assay_program *p, enum assay_probe_event event,
+                                const struct assay_probe_site *site)
+{
     if (event != ASSAY_PROBE_CALL_AFTER)
         return NULL;
     const struct assay_block *b = &p->block[site->block];
@@ -151,6 +187,22 @@ static const char *why_not_told(const struct assay_program *p, enum assay_probe_
                : NULL;
 }
 
+static const char *why_not_at(const struct assay_probes *probes, const struct assay_program *p,
+                              const struct as_probe_plan *plan, const struct assay_probe_site *site)
+{
+    const enum assay_probe_event event = event_of(probes, site);
+    const bool points = as_probe_has_points(probes, site);
+    const bool timed = points && probes->probe.at[site->probe].actions & ASSAY_PROBE_TIME;
+    const char *why = NULL;
+    if (points)
+        why = why_not_cloned(p, plan->probed_refusal, plan->probed_held, site, is_function(event));
+    if (!why && is_counted(probes, site))
+        why = why_not_cloned(p, plan->refusal, plan->held, site, false);
+    if (!why)
+        why = why_not_seen(p, event, timed, site);
+    return why || !is_counted(probes, site) ? why : why_not_told(p, event, site);
+}
+
 static void refuse_sites(const struct assay_probes *probes, const struct assay_program *p,
                          const struct as_probe_plan *plan, struct assay_probe_sites *sites)
 {
@@ -159,13 +211,26 @@ static void refuse_sites(const struct assay_probes *probes, const struct assay_p
         const enum assay_probe_event event = event_of(probes, site);
         if (site->refusal || as_probe_is_whole(event))
             continue;
-        if (!as_probe_is_timed(event)) {
-            site->refusal = why_not_counted(p, plan, site);
-            if (!site->refusal)
-                site->refusal = why_not_told(p, event, site);
-        } else if (plan->verdict[site->loop].refusal)
+        if (!as_probe_is_timed(event))
+            site->refusal = why_not_at(probes, p, plan, site);
+        else if (plan->verdict[site->loop].refusal)
             site->refusal = as_patch_refusal_text(plan->verdict[site->loop].refusal);
     }
+}
+
+/* The agent that comes into a program without GNU's C library neither loads libraries nor has room
+ * of its own for each thread. */
+static void refuse_points_of_bare(const struct assay_probes *probes, const struct assay_program *p,
+                                  struct assay_probe_sites *sites)
+{
+    const struct assay_object_info *info = assay_object_info(p->object);
+    const bool takes = (info->interpreter && strstr(info->interpreter, AS_LOADER_PRELOADS)) ||
+                       info->type == ASSAY_OBJECT_SHARED;
+    for (size_t i = 0; !takes && i < sites->n; i++)
+        if (as_probe_has_points(probes, &sites->at[i]))
+            sites->at[i].refusal =
+                "the program takes no library of ours (it is linked statically, or with another "
+                "C library); count will do";
 }
 
 /* ---- The room's ------------------------------------------------------------------------------ */
@@ -177,11 +242,14 @@ int as_probe_plan_make(const struct assay_probes *probes, const struct assay_pro
     *out = (struct as_probe_plan){0};
     int rc = make_lists(program, out, err);
     if (rc == 0) {
+        refuse_points_of_bare(probes, program, sites);
         want_sites(probes, sites, out);
         rc = plan_times(program, out, err);
     }
     if (rc == 0)
         rc = plan_counts(program, out, err);
+    if (rc == 0)
+        rc = as_probe_plan_points(probes, program, sites, out, err);
     if (rc == 0)
         refuse_sites(probes, program, out, sites);
     else
@@ -198,6 +266,11 @@ void as_probe_plan_fini(struct as_probe_plan *plan)
     as_free(plan->refusal);
     as_free(plan->times);
     as_free(plan->counts);
+    as_free(plan->probed);
+    as_free(plan->probed_held);
+    as_free(plan->probed_refusal);
+    as_free(plan->place);
+    as_free(plan->points);
     *plan = (struct as_probe_plan){0};
 }
 

@@ -65,6 +65,28 @@ struct as_probe_filter {
     unsigned levels; /* bits by assay_loop_level */
 };
 
+enum as_probe_value_kind {
+    AS_PROBE_VALUE_GENERAL,
+    AS_PROBE_VALUE_VECTOR,
+    AS_PROBE_VALUE_MEMORY,
+    AS_PROBE_VALUE_ARGUMENT /* where it is depends on the event */
+};
+
+struct as_probe_record {
+    uint8_t of;                 /* as_probe_value_kind */
+    uint8_t type;               /* as_patch_value_type */
+    uint8_t reg;                /* its number */
+    uint8_t base, index, scale; /* of memory; AS_PATCH_NONE: without */
+    int64_t offset;
+    unsigned argument; /* from 1 */
+    const char *text;  /* as the user wrote it */
+};
+
+struct as_probe_call {
+    const char *library, *function; /* as the user wrote them */
+    unsigned line;
+};
+
 struct as_mil_probe {
     const char *name;
     unsigned line;
@@ -72,6 +94,8 @@ struct as_mil_probe {
     enum assay_probe_event event;
     unsigned actions;
     AS_VEC(struct as_probe_filter) filter; /* all of them */
+    AS_VEC(struct as_probe_record) record;
+    AS_VEC(struct as_probe_call) call;
 };
 
 struct assay_probes {

@@ -151,17 +151,19 @@ static double count_of(const struct counted_code *code, const struct assay_probe
     return runs_at(code, &code->program->block[site->block], site->address);
 }
 
-/* The region that a place is in: its function, or the loop around it that stands for itself. */
-static uint32_t region_of(const struct as_probe_run *run, const struct as_patch_plan *plan,
-                          const struct assay_probe_site *site)
+uint32_t as_probe_region_of(const struct as_probe_run *run, const struct as_patch_plan *plan,
+                            const struct assay_probe_site *site)
 {
+    const bool points = plan->mode == AS_PATCH_PROBE;
+    const struct as_patch_verdict *held = points ? run->plan.probed_held : run->plan.held;
+    const uint8_t *refusal = points ? run->plan.probed_refusal : run->plan.refusal;
     const struct assay_program *p = run->result->program;
     const struct as_patch_region *region = as_patch_at(plan, &plan->region);
     const struct as_patch_loop *loops = as_patch_at(plan, &plan->loop);
     const uint64_t entry = p->block[p->body[site->body].entry_block].start;
     for (uint32_t l = p->block[site->block].loop; l != ASSAY_NONE; l = p->loop[l].parent)
-        if (run->plan.held[l].loop != ASSAY_NONE && run->plan.refusal[site->body])
-            return loops[run->plan.held[l].loop].region;
+        if (held[l].loop != ASSAY_NONE && refusal[site->body])
+            return loops[held[l].loop].region;
     for (uint32_t r = 0; r < plan->region.n; r++)
         if (region[r].header == entry)
             return r;
@@ -174,11 +176,12 @@ static void take_count(struct as_probe_run *run, const struct counted_code *code
     struct assay_probe_site *it = &run->result->sites.at[site];
     struct assay_probe_facts facts;
     assay_probes_get(run->request->probes, it->probe, &facts);
-    if (it->refusal || as_probe_is_timed(facts.event) || as_probe_is_whole(facts.event))
+    if (it->refusal || as_probe_is_timed(facts.event) || as_probe_is_whole(facts.event) ||
+        !(facts.actions & ASSAY_PROBE_COUNT))
         return;
     const double count = count_of(code, it, facts.event);
     if (!(count > 0))
-        it->refusal = as_instances_why_not(all, region_of(run, all->plan, it));
+        it->refusal = as_instances_why_not(all, as_probe_region_of(run, all->plan, it));
     if (!it->refusal && isnan(count))
         it->refusal = "it is in no part of the program that could be counted";
     if (!it->refusal)

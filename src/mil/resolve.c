@@ -162,25 +162,13 @@ static bool fits_all(const struct resolving *r, const struct probe_place *at)
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-static const char *refusal_of(const struct as_mil_probe *probe)
-{
-    if (probe->actions & ASSAY_PROBE_RECORD)
-        return "recording values is not there yet";
-    if (probe->actions & ASSAY_PROBE_CALL)
-        return "calling functions of a library is not there yet";
-    if (probe->event == ASSAY_PROBE_FUNCTION && probe->actions & ASSAY_PROBE_TIME)
-        return "timing functions is not there yet; their loops can be timed";
-    return NULL;
-}
-
 static int add_site(struct resolving *r, const struct probe_place *at)
 {
     const struct assay_probe_site site = {.probe = (uint32_t)(r->probe - r->probes->probe.at),
                                           .body = at->body,
                                           .loop = at->loop,
                                           .block = at->block,
-                                          .address = address_of(r->program, at),
-                                          .refusal = refusal_of(r->probe)};
+                                          .address = address_of(r->program, at)};
     if (r->site.n >= SITES_MOST)
         return as_error_set(r->err, ASSAY_ERR_LIMIT,
                             "probe '%s': the probes stand in more than %zu places; filter more",

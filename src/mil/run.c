@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The campaign of a file of probes: a profile, which says what the program is and what is hot, then
- * a run with clones that take times, and one with clones that count.
+ * a run with clones that take times, one with clones that count, and one with points at which
+ * threads note times and values.
  */
 #include <math.h>
 #include <stdio.h>
@@ -115,7 +116,16 @@ static int resolve_sites(struct as_probe_run *run, struct assay_error *err)
     if (!result->value)
         return as_error_nomem(err, "what probes measured");
     for (size_t i = 0; i < result->sites.n; i++)
-        result->value[i] = (struct assay_probe_value){NAN, NAN, NAN, NAN, NAN, 0};
+        result->value[i] = (struct assay_probe_value){
+            .count = NAN,
+            .time_s = NAN,
+            .cycles = NAN,
+            .least_s = NAN,
+            .largest_s = NAN,
+            .calls = NAN,
+            .entries = NAN,
+            .rounds = NAN,
+        };
     return as_probe_plan_make(run->request->probes, result->program, &result->sites, &run->plan,
                               err);
 }
@@ -160,7 +170,9 @@ static int run_plan(struct as_probe_run *run, const uint8_t *plan, size_t plan_n
                                      .program = run->result->path,
                                      .kind = MIL_KIND,
                                      .reference_id = run->result->profile.run_id,
-                                     .out = all};
+                                     .out = all,
+                                     .also = plan == run->plan.points ? as_probe_read_probed : NULL,
+                                     .context = run};
     AS_TRY(as_clones_run(run->experiment, &run->input, &run->request->profile, &clones, &ran, err));
     *run_id = ran.run_id;
     run->result->interrupted |= ran.interrupted;
@@ -194,6 +206,21 @@ static int run_counts(struct as_probe_run *run, struct assay_error *err)
     return rc;
 }
 
+static int run_points(struct as_probe_run *run, struct assay_error *err)
+{
+    const struct as_probe_plan *plan = &run->plan;
+    struct as_instances all = {.plan = (const void *)plan->points};
+    if (!plan->points || run->result->interrupted)
+        return 0;
+    if (run->tick.ns == 0)
+        run->tick = as_tick_calibrate();
+    int rc = run_plan(run, plan->points, plan->points_n, &all, &run->result->probed_run, err);
+    if (rc == 0)
+        rc = as_probe_read_values(run, &all, err);
+    as_instances_fini(&all);
+    return rc;
+}
+
 /* Before anything runs: the agent must be able to come into the program, or the shell before it. */
 static int check_probed(const struct assay_profile_request *request, struct assay_error *err)
 {
@@ -211,6 +238,7 @@ static int run_probes(struct as_probe_run *run, struct assay_error *err)
     AS_TRY(read_processes(run, err));
     AS_TRY(run_times(run, err));
     AS_TRY(run_counts(run, err));
+    AS_TRY(run_points(run, err));
     return as_probe_write(run, err);
 }
 
@@ -220,17 +248,21 @@ int assay_probe_run(struct assay_experiment *experiment, const struct assay_prob
     struct as_probe_run run = {.experiment = experiment, .request = request, .result = result};
     *result = (struct assay_probe_result){.profile = {.exit_code = -1}};
     AS_TRY(check_probed(&request->profile, err));
+    AS_TRY(assay_probes_find_libraries(request->probes, err));
     as_input_note(&run.input);
     AS_TRY(as_clones_record(experiment, &run.input, as_collector_kinds, &request->profile,
                             &result->profile, err));
     result->interrupted = result->profile.interrupted;
     const int rc = result->interrupted ? 0 : run_probes(&run, err);
+    as_probe_probed_fini(&run);
     as_probe_plan_fini(&run.plan);
     return rc;
 }
 
 void assay_probe_result_fini(struct assay_probe_result *result)
 {
+    for (size_t i = 0; result->value && i < result->sites.n; i++)
+        as_free(result->value[i].recorded);
     as_free(result->value);
     assay_probe_sites_fini(&result->sites);
     assay_program_free(&result->program);

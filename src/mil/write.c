@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What probes measured, as facts of the first run: the set `probes` of loops, and a table of all
- * places.
+ * places; tables of values are write_values.c.
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@ static const struct assay_set_metric metrics[] = {
                  "Time from entry to exit, of all instances in all threads.", 9),
     PROBE_METRIC("probe_round_cycles", "cycles", "Cycles per round",
                  "Cycles of a busy core from entry to exit, by rounds.", 3)};
-enum { PROBE_METRICS = sizeof metrics / sizeof *metrics, PROBE_COLUMNS_N = 7 };
+enum { PROBE_METRICS = sizeof metrics / sizeof *metrics, PROBE_COLUMNS_N = 12 };
 
 struct probe_writing {
     const struct as_probe_run *run;
@@ -64,7 +64,8 @@ static int write_loop(struct probe_writing *to, size_t site, struct assay_error 
     const struct assay_probe_result *result = to->run->result;
     const struct assay_probe_value *value = &result->value[site];
     struct assay_subject of = {ASSAY_OBJECT_LOOP, 0, result->profile.run_id, 0};
-    if (isnan(value->entries) || !is_first_of_loop(result, site))
+    if (result->sites.at[site].loop == ASSAY_NONE || isnan(value->entries) ||
+        !is_first_of_loop(result, site))
         return 0;
     AS_TRY(assay_catalogue_row_loop(to->module, result->sites.at[site].loop, &of.object_id, err));
     const struct assay_quantity row[PROBE_METRICS] = {
@@ -105,13 +106,19 @@ static void fill_cells(struct probe_writing *to, size_t site, struct assay_cell 
     cell[3] = cell_of_text(as_arena_strndup(&to->arena, address, sizeof address - 1));
     cell[4] = cell_of(result->value[site].count);
     cell[5] = cell_of(result->value[site].time_s);
-    cell[6] = cell_of_text(it->refusal);
+    cell[6] = cell_of(result->value[site].least_s);
+    cell[7] = cell_of(result->value[site].largest_s);
+    cell[8] = cell_of(result->value[site].calls);
+    cell[9] = cell_of((double)result->value[site].cut_n);
+    cell[10] = cell_of((double)result->value[site].lost_n);
+    cell[11] = cell_of_text(it->refusal);
 }
 
 static int write_table(struct probe_writing *to, struct assay_error *err)
 {
-    static const char *const column[PROBE_COLUMNS_N] = {"probe", "event",  "function",    "address",
-                                                        "count", "time s", "not measured"};
+    static const char *const column[PROBE_COLUMNS_N] = {
+        "probe",   "event",     "function", "address", "count", "time s",
+        "least s", "largest s", "calls",    "cut",     "lost",  "not measured"};
     const struct assay_probe_result *result = to->run->result;
     const size_t n = result->sites.n < ROWS_MOST ? result->sites.n : ROWS_MOST;
     struct assay_cell *cell =
@@ -144,7 +151,9 @@ static int write_probes(void *context, struct assay_error *err)
     for (size_t i = 0; rc == 0 && i < to->run->result->sites.n; i++)
         rc = write_loop(to, i, err);
     assay_metric_set_close(&to->set);
-    return rc == 0 ? write_table(to, err) : rc;
+    if (rc == 0)
+        rc = write_table(to, err);
+    return rc == 0 ? as_probe_write_values(to->run, &to->arena, err) : rc;
 }
 
 int as_probe_write(struct as_probe_run *run, struct assay_error *err)

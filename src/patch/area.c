@@ -116,10 +116,13 @@ static unsigned layout_refusal(const struct as_patch_area *area)
 /* ---- Places --------------------------------------------------------------------------------- */
 
 /* Calls are executed where they stand: between one and the next behind it there is nothing to lead
- * into the clone for, unless it is counted that the first came back. */
-static bool goes_on_calling(const struct as_patch_area *area, const struct assay_insn *next)
+ * into the clone for, unless something is done there: it is counted that the first came back. */
+static bool goes_on_calling(const struct as_patch_area *area, const struct assay_insn *call)
 {
-    return !area->code->counts && as_form_of(next)->insn_class == ASSAY_CLASS_CALL;
+    const struct as_patch_points *points = area->code->points;
+    return as_form_of(&call[1])->insn_class == ASSAY_CLASS_CALL && !area->code->counts &&
+           (!points || (as_patch_point_find(points, call->address, true) == SIZE_MAX &&
+                        as_patch_point_find(points, call[1].address, false) == SIZE_MAX));
 }
 
 static int add_returns(struct as_patch_area *area, const struct assay_block *b)
@@ -129,7 +132,7 @@ static int add_returns(struct as_patch_area *area, const struct assay_block *b)
         const struct assay_insn *insn = &p->code.insn[i];
         const bool last = i + 1 == b->first_insn + b->insns;
         if (as_form_of(insn)->insn_class == ASSAY_CLASS_CALL &&
-            !(last && b->bits & ASSAY_BLOCK_NORETURN) && (last || !goes_on_calling(area, insn + 1)))
+            !(last && b->bits & ASSAY_BLOCK_NORETURN) && (last || !goes_on_calling(area, insn)))
             AS_TRY(add_place(area, insn->address + insn->length, AS_PATCH_REFUSED_CALL,
                              AS_PATCH_WAY_RETURNS));
     }

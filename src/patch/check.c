@@ -4,6 +4,7 @@
  * inside. Goes into the agent too, so it calls nothing.
  */
 #include "patch/plan.h"
+#include "patch/probe_plan.h"
 #include "patch/variant_plan.h"
 
 #define ROOM_MOST (UINT64_C(1) << 30)
@@ -37,6 +38,9 @@ static bool tables_fit(const struct as_patch_plan *p)
         {&p->term, sizeof(struct as_patch_term)},
         {&p->variant, sizeof(struct as_patch_variant)},
         {&p->stream, sizeof(struct as_patch_stream)},
+        {&p->point, sizeof(struct as_patch_point)},
+        {&p->act, sizeof(struct as_patch_act)},
+        {&p->called, sizeof(struct as_patch_called)},
         {&p->code, 1},
         {&p->text, 1},
     };
@@ -195,7 +199,8 @@ static bool region_fits(const struct as_patch_plan *p, const struct as_patch_reg
 {
     const struct as_patch_module *module = as_patch_at(p, &p->module);
     if (region->module >= p->module.n ||
-        (region->loops == 0 && (p->mode != AS_PATCH_COUNT || region->enters)) ||
+        (region->loops == 0 &&
+         ((p->mode != AS_PATCH_COUNT && p->mode != AS_PATCH_PROBE) || region->enters)) ||
         !range_fits(region->first_loop, region->loops, p->loop.n) ||
         !range_fits(region->first_edge, region->edges, p->edge.n) ||
         !range_fits(region->first_site, region->sites, p->site.n))
@@ -234,6 +239,37 @@ static bool terms_fit(const struct as_patch_plan *p)
     return true;
 }
 
+static bool act_fits(const struct as_patch_plan *p, const struct as_patch_act *act)
+{
+    if (act->kind >= AS_PATCH_ACT_KINDS || act->place >= p->act.n)
+        return false;
+    if (act->kind == AS_PATCH_ACT_CALLS)
+        return act->called < p->called.n;
+    return act->kind != AS_PATCH_ACT_KEEPS ||
+           (act->source < AS_PATCH_SOURCES && act->type < AS_PATCH_TYPES && act->reg < 16 &&
+            register_fits(act->base) && register_fits(act->index));
+}
+
+/* PROBE. Places of acts are numbers below that of all acts. */
+static bool points_fit(const struct as_patch_plan *p)
+{
+    const struct as_patch_point *point = as_patch_at(p, &p->point);
+    const struct as_patch_act *act = as_patch_at(p, &p->act);
+    const struct as_patch_called *called = as_patch_at(p, &p->called);
+    const char *text = as_patch_at(p, &p->text);
+    for (uint64_t i = 0; i < p->point.n; i++)
+        if (!range_fits(point[i].first_act, point[i].acts, p->act.n))
+            return false;
+    for (uint64_t i = 0; i < p->act.n; i++)
+        if (!act_fits(p, &act[i]))
+            return false;
+    for (uint64_t i = 0; i < p->called.n; i++)
+        if (p->text.n == 0 || text[p->text.n - 1] || called[i].library >= p->text.n ||
+            called[i].function >= p->text.n || called[i].probe >= p->text.n)
+            return false;
+    return true;
+}
+
 const char *as_patch_plan_check(const void *plan, uint64_t n)
 {
     const struct as_patch_plan *p = plan;
@@ -241,13 +277,13 @@ const char *as_patch_plan_check(const void *plan, uint64_t n)
         return "is no plan";
     if (p->version != AS_PATCH_VERSION)
         return "is a plan of another version";
-    if (p->size_b != n || p->mode > AS_PATCH_VARY || !tables_fit(p))
+    if (p->size_b != n || p->mode > AS_PATCH_PROBE || !tables_fit(p))
         return "is cut off or damaged";
     if (p->loop.n + p->counter.n + p->kept + p->paths_b / sizeof(struct as_patch_record) >
             ROOM_MOST / sizeof(struct as_patch_record) ||
         p->paths_b % 8)
         return "asks for too much memory";
-    if (!modules_fit(p) || !loops_fit(p) || !terms_fit(p))
+    if (!modules_fit(p) || !loops_fit(p) || !terms_fit(p) || !points_fit(p))
         return "is damaged";
     const struct as_patch_region *region = as_patch_at(p, &p->region);
     for (uint64_t i = 0; i < p->region.n; i++) {

@@ -299,13 +299,15 @@ static int add_block(struct as_clone_assembly *a, uint32_t k)
     a->depth_b = (uint8_t)as_clone_tally_depth(a, block);
     if (a->counter)
         AS_TRY(add_count(a, k, &point));
-    else if (a->clone->measured)
+    else if (as_clone_is_timed(a))
         AS_TRY(add_probes(a, block));
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
         if (i == point.insn)
             AS_TRY(add_counter(a, a->p->code.insn[i].address, point.counter, point.live));
+        AS_TRY(as_clone_point_at(a, &a->p->code.insn[i], false));
         AS_TRY(add_insn(a, block, &a->p->code.insn[i], &ends));
         AS_TRY(count_behind(a, block, i));
+        AS_TRY(as_clone_point_at(a, &a->p->code.insn[i], true));
     }
     if (ends || b->bits & ASSAY_BLOCK_NORETURN)
         return 0;

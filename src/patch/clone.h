@@ -155,6 +155,14 @@ int as_clone_count(struct as_clone_assembly *a, uint32_t block, uint64_t address
 int as_clone_probe(struct as_clone_assembly *a, uint32_t block, const struct assay_insn *insn,
                    const uint8_t *bytes, bool behind);
 
+/* ---- clone_point.c ---- */
+
+/* PROBE: where a point of the plan stands before the instruction, or behind it. 0 or
+ * ASSAY_ERR_NOMEM. */
+int as_clone_point_at(struct as_clone_assembly *a, const struct assay_insn *insn, bool behind);
+
+/* ---- */
+
 /* Gives each part its place; short branches that do not reach become long, until all reach. Returns
  * the size. */
 uint32_t as_clone_lay_out(struct as_clone_assembly *a);

@@ -72,7 +72,8 @@ static int add_events(struct as_clone_assembly *a, uint32_t from, uint32_t to, u
 
 bool as_clone_is_timed(const struct as_clone_assembly *a)
 {
-    return a->clone->measured && a->clone->maker->wish.mode != AS_PATCH_COUNT;
+    const enum as_patch_mode mode = a->clone->maker->wish.mode;
+    return a->clone->measured && mode != AS_PATCH_COUNT && mode != AS_PATCH_PROBE;
 }
 
 /* The label for a branch of block `from` (ASSAY_NONE: outside), at `address`, to `target`. */

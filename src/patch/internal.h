@@ -27,13 +27,14 @@ enum {
 struct as_patch_code {
     const struct assay_program *program;
     const bool *wanted;
-    bool bare;          /* whole bodies, with no loop measured by itself */
-    bool counts;        /* how often blocks run, parts of them behind calls too */
-    bool varies;        /* what makes calls is left out of loops: cold.c */
-    uint32_t *by_start; /* blocks of the program by address */
-    uint32_t live_body; /* body that `live` is of, or ASSAY_NONE */
-    uint32_t *live;     /* per block of that body: what is live at its start */
-    uint32_t live_end;  /* and at its returns */
+    bool bare;                            /* whole bodies, with no loop measured by itself */
+    bool counts;                          /* how often blocks run, parts of them behind calls too */
+    const struct as_patch_points *points; /* PROBE; else NULL */
+    bool varies;                          /* what makes calls is left out of loops: cold.c */
+    uint32_t *by_start;                   /* blocks of the program by address */
+    uint32_t live_body;                   /* body that `live` is of, or ASSAY_NONE */
+    uint32_t *live;                       /* per block of that body: what is live at its start */
+    uint32_t live_end;                    /* and at its returns */
     size_t live_room;
 };
 
@@ -234,6 +235,10 @@ static inline bool as_patch_enters(const struct as_patch_clone *clone)
  * were. 0 or ASSAY_ERR_NOMEM. */
 int as_patch_clone_make(const struct as_patch_clone *clone, struct as_patch_template *out,
                         uint32_t *at, unsigned *refusal);
+
+/* Number of the point before the instruction at `address`, or behind it; SIZE_MAX: there is none.
+ * (clone_point.c) */
+size_t as_patch_point_find(const struct as_patch_points *points, uint64_t address, bool behind);
 
 /* ---- One region ----------------------------------------------------------------------------- */
 

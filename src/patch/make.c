@@ -291,6 +291,18 @@ static int plan_bodies(struct as_patch_maker *m, struct as_patch_code *code,
     return 0;
 }
 
+int as_patch_maker_text(struct as_patch_maker *maker, const char *text, uint64_t *at,
+                        struct assay_error *err)
+{
+    const size_t text_b = strlen(text) + 1;
+    *at = maker->text.n;
+    if (as_vec_reserve(&maker->text, maker->text.n + text_b) < 0)
+        return as_error_nomem(err, "the plan");
+    memcpy(maker->text.at + maker->text.n, text, text_b);
+    maker->text.n += text_b;
+    return 0;
+}
+
 int as_patch_maker_add(struct as_patch_maker *maker, const struct assay_program *program,
                        const bool *wanted, struct as_patch_verdict *verdict,
                        struct assay_error *err)
@@ -309,6 +321,7 @@ int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_p
         rc = add_module(maker, program);
     code.bare = true;
     code.counts = maker->wish.mode == AS_PATCH_COUNT;
+    code.points = maker->wish.points;
     code.varies = maker->wish.mode == AS_PATCH_VARY;
     if (rc == 0 && bodies)
         rc = plan_bodies(maker, &code, bodies, verdict);

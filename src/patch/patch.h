@@ -10,6 +10,7 @@
 #include <assay/code.h>
 
 #include "patch/plan.h"
+#include "patch/probe_plan.h"
 #include "patch/variant_plan.h"
 
 /* Why a loop is left alone. */
@@ -58,6 +59,17 @@ struct as_patch_verdict {
     uint8_t unvaried[AS_VARIANT_KINDS]; /* VARY: as_variant_refusal of each kind */
 };
 
+/* PROBE: what is done where, borrowed while the maker lives. Texts of `called` are those of the
+ * plan once as_patch_maker_text gave them a place. */
+struct as_patch_points {
+    const struct as_patch_point *point; /* by address, those before an instruction first */
+    size_t point_n;
+    const struct as_patch_act *act;
+    size_t act_n;
+    const struct as_patch_called *called;
+    size_t called_n;
+};
+
 struct as_patch_wish {
     enum as_patch_mode mode;
     uint32_t period; /* VARY: instances of each variant and bucket */
@@ -65,6 +77,7 @@ struct as_patch_wish {
     uint32_t paths_b;  /* as_patch_plan; 0: no call paths */
     uint32_t variants; /* VARY: a bit for each kind */
     bool slices;       /* VARY: of loops that are seldom entered, slices of their iterations */
+    const struct as_patch_points *points; /* PROBE */
 };
 
 struct as_patch_maker;
@@ -86,12 +99,15 @@ struct as_patch_bodies {
     const bool *wanted;
     uint8_t *refusal; /* as_patch_refusal of those that are wanted */
 };
-/* The same, for COUNT: of a body that can be a region all code is counted, and its loops, asked but
- * refused by nothing, are none of the plan's. Where it cannot, the wanted ones of its loops are
- * planned alone. `bodies` may be NULL. */
+/* The same, for COUNT and PROBE: of a body that can be a region all code is counted, and its loops,
+ * asked but refused by nothing, are none of the plan's. Where it cannot, the wanted ones of its
+ * loops are planned alone. `bodies` may be NULL. */
 int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_program *program,
                               const struct as_patch_bodies *bodies, const bool *wanted,
                               struct as_patch_verdict *verdict, struct assay_error *err);
+/* Keeps a text in the plan: its place into *at. */
+int as_patch_maker_text(struct as_patch_maker *maker, const char *text, uint64_t *at,
+                        struct assay_error *err);
 /* The plan as the bytes of its file, by as_alloc; the caller frees them. */
 int as_patch_maker_bytes(struct as_patch_maker *maker, uint8_t **bytes, size_t *n,
                          struct assay_error *err);

@@ -18,7 +18,7 @@
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 8u
+#define AS_PATCH_VERSION 9u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
 #define AS_PATCH_HOP_B   2u /* or so many, which lead to another place for it */
 #define AS_PATCH_BATCH_N 64u
@@ -29,7 +29,8 @@ enum as_patch_mode {
     AS_PATCH_TIME,   /* every instance */
     AS_PATCH_SAMPLE, /* one instance of `period`, by thread and loop */
     AS_PATCH_COUNT,  /* how often each block runs, and what its instructions repeat or mask */
-    AS_PATCH_VARY    /* some instances as variants first (patch/variant_plan.h) */
+    AS_PATCH_VARY,   /* some instances as variants first (patch/variant_plan.h) */
+    AS_PATCH_PROBE   /* threads do at points of the code what probes say (patch/probe_plan.h) */
 };
 
 /* The patcher's part of the control file. */
@@ -58,7 +59,7 @@ struct as_patch_plan {
     uint32_t paths_b; /* TIME, SAMPLE: room that the file of a thread has for call paths */
     uint32_t unused;
     struct as_patch_table module, region, loop, exit, edge, event, site, reloc, span, counter, term,
-        variant, stream, code, text;
+        variant, stream, point, act, called, code, text;
 };
 
 struct as_patch_module {
@@ -81,8 +82,8 @@ struct as_patch_template {
 /* What nobody needs at a place: general registers by their number, and the status flags. */
 enum as_patch_free { AS_PATCH_STATUS_FREE = 1 << 16 };
 
-/* Code that runs as a clone: a loop with what it holds, or a whole function; with COUNT it need not
- * have loops. */
+/* Code that runs as a clone: a loop with what it holds, or a whole function; with COUNT and PROBE
+ * it need not have loops. */
 struct as_patch_region {
     uint64_t header;
     uint8_t original[8]; /* bytes at the header; JUMP_B or HOP_B of them are overwritten */
@@ -103,7 +104,7 @@ struct as_patch_region {
     uint32_t slice_b;   /* its width: 4 or 8 */
     int64_t slice_step; /* what an iteration adds to it */
     struct as_patch_template plain;    /* IDENT, SAMPLE, VARY */
-    struct as_patch_template measured; /* TIME, SAMPLE, COUNT, VARY */
+    struct as_patch_template measured; /* TIME, SAMPLE, COUNT, VARY, PROBE */
 };
 
 struct as_patch_loop {
@@ -153,7 +154,8 @@ enum as_patch_reloc_kind {
     AS_PATCH_TO_EDGE,    /* 4 bytes: distance from at + `from` to the stub of edge `value` */
     AS_PATCH_TO_THREAD,  /* 4 bytes: offset from %fs of the pointer to the thread's file */
     AS_PATCH_TO_COUNTER, /* 4 bytes: offset of counter `value` in the thread's file */
-    AS_PATCH_TO_AGENT,   /* 4 bytes: distance from at + `from` to where variants end */
+    AS_PATCH_TO_AGENT,   /* 4 bytes: distance from at + `from` to where variants end, PROBE: to
+                            where points lead */
     AS_PATCH_TO_LIMIT /* 4 bytes: offset from %fs of the word that ends slices of region `value` */
 };
 struct as_patch_reloc {
@@ -365,7 +367,7 @@ static inline uint64_t as_patch_trips(const struct as_patch_loop *loop, uint64_t
     return distance / step + add;
 }
 
-_Static_assert(sizeof(struct as_patch_plan) == 40 + 15 * 16, "layout of plans");
+_Static_assert(sizeof(struct as_patch_plan) == 40 + 18 * 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_module) == 56, "layout of plans");
 _Static_assert(sizeof(struct as_patch_template) == 32, "layout of plans");
 _Static_assert(sizeof(struct as_patch_region) == 168, "layout of plans");

@@ -48,6 +48,12 @@ static void lay_plan(struct as_patch_maker *m, struct lay *lay, struct as_patch_
     head->term = LAY(lay, &m->term);
     head->variant = LAY(lay, &m->variant);
     head->stream = LAY(lay, &m->stream);
+    if (m->wish.points) {
+        const struct as_patch_points *points = m->wish.points;
+        head->point = lay_table(lay, points->point, points->point_n, sizeof *points->point);
+        head->act = lay_table(lay, points->act, points->act_n, sizeof *points->act);
+        head->called = lay_table(lay, points->called, points->called_n, sizeof *points->called);
+    }
     head->code = LAY(lay, &m->code);
     head->text = LAY(lay, &m->text);
     head->size_b = lay->size_b;

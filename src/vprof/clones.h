@@ -19,6 +19,7 @@ struct as_clones {
     /* NULL: few samples without stacks, for the profile is there already. */
     const struct assay_sample_options *sampling;
     uint32_t share; /* variants: hundredths of a thread's time that they may take; 0: half */
+    bool together;  /* variants: threads in a loop run the same one at once */
     /* Reads what else threads left in the agent's directory, before `out` is read; or NULL. */
     int (*also)(void *context, const char *directory, struct assay_error *err);
     void *context;

@@ -100,6 +100,7 @@ static int prepare_clones(struct as_collector *it, const struct as_collection *a
     if (part) {
         part->map = 1;
         part->share = request->clones->share;
+        part->together = request->clones->together;
     }
     if (!all->plan) {
         char path[64];

@@ -190,3 +190,45 @@ END
     equal 2 "$status"
     like "*--loops: level one measures no loop by itself; add --level two*" "$output"
 }
+@test "decan --together: threads of a parallel region run the same variant at once" {
+    cat >team.c <<'END'
+#include <omp.h>
+#include <stdio.h>
+static double x[2][20000], y[2][20000];
+int main(void)
+{
+    double sum = 0;
+    for (int t = 0; t < 2; t++)
+        for (int i = 0; i < 20000; i++)
+            x[t][i] = i * 0.5 + t;
+    for (int k = 0; k < 6000; k++) {
+#pragma omp parallel num_threads(2)
+        {
+            const double *from = x[omp_get_thread_num()];
+            double *to = y[omp_get_thread_num()];
+            for (int i = 0; i < 20000; i++)
+                to[i] = from[i] * 1.25 + k;
+        }
+        sum += y[0][k] + y[1][19999 - k];
+    }
+    printf("%a\n", sum);
+    return 0;
+}
+END
+    gcc -O2 -g -fopenmp -o team team.c 2>/dev/null || skip "no OpenMP here"
+    ./team >team.out
+    for way in "" --together; do
+        rm -rf t.assay
+        "$ASSAY" decan --no-measure --runs 1 $way --format json -o t.assay -- ./team >team.json
+        for file in t.assay/run-*/output*; do
+            cmp "$file" team.out || fails "$file is not what the program prints"
+        done
+        python3 - "$way" <<'END'
+import json, sys
+said = json.load(open("team.json"))
+assert ("together_share" in said) == bool(sys.argv[1]), said.keys()
+if sys.argv[1]:
+    assert 0 < said["together_share"] <= 1 and said["together_threads"] == 2, said
+END
+    done
+}

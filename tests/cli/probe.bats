@@ -125,31 +125,6 @@ EOP
     "$ASSAY" probe --check own.probe known 2>err >/dev/null
     like "assay: own.probe:*: probe 'nowhere' stands nowhere in this program" "$(cat err)"
 }
-@test "what cannot be done is refused in words" {
-    check --format json >got <<'EOF'
-probe a
-    at function
-    where function = "leaf"
-    do time
-end
-probe b
-    at function entry
-    where function = "leaf"
-    do record argument 1
-end
-probe c
-    at loop
-    where function = "inner"
-    do count, call "libmine.so" "seen"
-end
-EOF
-    equal "timing functions is not there yet; their loops can be timed
-recording values is not there yet
-calling functions of a library is not there yet" "$(python3 -c '
-import json
-for site in json.load(open("got"))["sites"]:
-    print(site["refused"])')"
-}
 @test "what probes count in a run is what the program does" {
     cat >run.probe <<'EOF'
 probe loops

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "patch/plan.h"
+#include "patch/probe_plan.h"
 #include "patch/variant_plan.h"
 
 bool fuzz_taken;
@@ -54,6 +55,29 @@ static void walk_streams(const struct as_patch_region *region)
     FUZZ_CHECK(region->slice_reg == AS_PATCH_NONE || region->slice_reg < 16);
 }
 
+static void walk_points(void)
+{
+    const struct as_patch_point *point = as_patch_at(plan, &plan->point);
+    const struct as_patch_act *act = as_patch_at(plan, &plan->act);
+    const struct as_patch_called *called = as_patch_at(plan, &plan->called);
+    const char *text = as_patch_at(plan, &plan->text);
+    for (uint64_t i = 0; i < plan->point.n; i++)
+        fuzz_touch(&act[point[i].first_act], point[i].acts * sizeof *act);
+    for (uint64_t i = 0; i < plan->act.n; i++) {
+        FUZZ_CHECK(act[i].kind < AS_PATCH_ACT_KINDS && act[i].place < plan->act.n);
+        if (act[i].kind == AS_PATCH_ACT_CALLS)
+            fuzz_touch(&called[act[i].called], sizeof *called);
+        if (act[i].kind == AS_PATCH_ACT_KEEPS)
+            FUZZ_CHECK(act[i].reg < 16 && act[i].type < AS_PATCH_TYPES &&
+                       (act[i].base < 16 || act[i].base == AS_PATCH_NONE));
+    }
+    for (uint64_t i = 0; i < plan->called.n; i++) {
+        fuzz_touch_string(text + called[i].library);
+        fuzz_touch_string(text + called[i].function);
+        fuzz_touch_string(text + called[i].probe);
+    }
+}
+
 static void walk_edges(const struct as_patch_region *region)
 {
     const struct as_patch_edge *edge = as_patch_at(plan, &plan->edge);
@@ -91,6 +115,7 @@ static void walk_plan(void)
         for (uint64_t i = 0; i < region[r].sites; i++)
             fuzz_touch(&site[region[r].first_site + i], sizeof *site);
     }
+    walk_points();
     FUZZ_CHECK(as_patch_thread_b(plan) < UINT64_C(1) << 32);
 }
 

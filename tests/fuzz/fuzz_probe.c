@@ -10,6 +10,21 @@
 #include <string.h>
 
 #include "mil/probe.h"
+#include "patch/plan.h"
+#include "patch/probe_plan.h"
+
+static void check_actions(const struct as_mil_probe *probe, const struct assay_probe_facts *facts)
+{
+    FUZZ_CHECK(facts->records == probe->record.n && facts->calls == probe->call.n);
+    as_vec_foreach (&probe->record, record) {
+        FUZZ_CHECK(record->reg < 16 && record->type < AS_PATCH_TYPES && *record->text);
+        FUZZ_CHECK(record->of != AS_PROBE_VALUE_MEMORY ||
+                   (record->base < 16 && (record->index < 16 || record->index == AS_PATCH_NONE)));
+        FUZZ_CHECK(record->of != AS_PROBE_VALUE_ARGUMENT || record->argument);
+    }
+    as_vec_foreach (&probe->call, call)
+        FUZZ_CHECK(*call->library && *call->function);
+}
 
 static void check_probes(const struct assay_probes *probes)
 {
@@ -26,6 +41,7 @@ static void check_probes(const struct assay_probes *probes)
             as_vec_foreach (&filter->text, text)
                 FUZZ_CHECK(!memchr(text->p, 0, text->n));
         }
+        check_actions(probe, &facts);
     }
 }
 

@@ -290,7 +290,12 @@ probe d
 at program
 do time
 end
-""", "probe x\nat block\ndo time\nend\n", "probe x\nwhere line 1 - \n"]
+""", "probe x\nat block\ndo time\nend\n", """probe v
+at function exit
+do record register rax, record double register xmm15, record int memory "[rsp+rcx*8-0x10]"
+do record memory "[r9]", call "./a.so" "f"
+end
+""", "probe x\nwhere line 1 - \n"]
 
 FILTERS = ["""# What is called by the million
 SCOREP_REGION_NAMES_BEGIN

@@ -12,9 +12,14 @@ extern const char planned_program[]; /* for messages */
 _Noreturn void die(const char *what, const char *why);
 
 struct planned_which {
-    bool nests;  /* loops of all levels, not only innermost ones */
-    bool bodies; /* functions whole, where they can be */
+    bool nests;      /* loops of all levels, not only innermost ones */
+    bool bodies;     /* functions whole, where they can be */
+    uint32_t points; /* in them: one of so many places; 0: none */
 };
+
+/* PROBE: points of the file that was planned first, many in each function: values are kept there,
+ * and a function is called that does nothing. */
+extern struct as_patch_points planned_points;
 
 struct planned {
     uint64_t asked, refused; /* loops */

@@ -126,8 +126,28 @@ struct sums {
     FILE *records;               /* JSON of kept records */
     char *records_text;
     size_t records_b, records_n;
+    uint64_t values, unread, called, lost; /* PROBE: of all places */
     uint64_t forgotten; /* loops whose instances were counted, and none of them was kept */
 };
+
+static void add_probed(struct sums *s, struct bytes file)
+{
+    const struct as_probed *head = file.at;
+    const uint8_t *bytes = file.at;
+    if (file.n < sizeof *head || head->magic != AS_PROBED_MAGIC)
+        die("probed", "a file of probes is none");
+    const struct as_probe_values *values =
+        (const void *)(bytes + as_probed_values_at(head->timers));
+    const struct as_probe_tally *tally =
+        (const void *)(bytes + as_probed_tallies_at(head->timers, head->values));
+    for (uint64_t i = 0; i < head->values; i++) {
+        s->values += values[i].n;
+        s->unread += values[i].missed;
+        s->lost += values[i].lost;
+    }
+    for (uint64_t i = 0; i < head->tallies; i++)
+        s->called += tally[i].calls;
+}
 
 static void print_record(struct sums *s, const struct as_patch_thread *t,
                          const struct as_patch_record *r)
@@ -270,8 +290,12 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
                 c ? "," : "", counter[c].address, counter[c].module, counter[c].counts,
                 s->counter[c]);
     fprintf(f,
-            "],\n\"spent_ticks\": %" PRIu64 ", \"empty_ticks\": %" PRIu64
-            ", \"bare_ticks\": %" PRIu64 ",\n\"varied\": [%s],\n\"rest\": \"%s\",\n"
+            "],\n\"values\": %" PRIu64 ", \"unread\": %" PRIu64 ", \"called\": %" PRIu64
+            ", \"lost\": %" PRIu64 ",\n",
+            s->values, s->unread, s->called, s->lost);
+    fprintf(f,
+            "\"spent_ticks\": %" PRIu64 ", \"empty_ticks\": %" PRIu64 ", \"bare_ticks\": %" PRIu64
+            ",\n\"varied\": [%s],\n\"rest\": \"%s\",\n"
             "\"records\": [%s]}\n",
             s->spent, s->empty, s->bare, s->varied_text, job->rest,
             job->attach ? s->records_text : "");
@@ -292,6 +316,11 @@ static void report(const struct job *job)
         if (strncmp(entry->d_name, AS_PATCH_PREFIX, strlen(AS_PATCH_PREFIX)) == 0) {
             const struct bytes file = map_file(job->directory, entry->d_name);
             add_thread(&s, file);
+            munmap((void *)(uintptr_t)file.at, file.n);
+        }
+        if (strncmp(entry->d_name, AS_PROBED_PREFIX, strlen(AS_PROBED_PREFIX)) == 0) {
+            const struct bytes file = map_file(job->directory, entry->d_name);
+            add_probed(&s, file);
             munmap((void *)(uintptr_t)file.at, file.n);
         }
         if (strncmp(entry->d_name, AS_VARIANT_PREFIX, strlen(AS_VARIANT_PREFIX)) == 0)
@@ -380,14 +409,14 @@ static int attach(struct job *job)
 
 static void parse(struct job *job, int argc, char **argv)
 {
-    static const char *const mode[] = {"ident", "time", "sample", "count", "vary"};
+    static const char *const mode[] = {"ident", "time", "sample", "count", "vary", "probe"};
     int at = 2;
     job->wish = (struct as_patch_wish){.mode = AS_PATCH_IDENT,
                                        .period = 1000,
                                        .kept = 256,
                                        .paths_b = 1 << 15,
                                        .variants = UINT32_MAX};
-    for (unsigned i = 0; argc > 1 && i < 5; i++) {
+    for (unsigned i = 0; argc > 1 && i < 6; i++) {
         const size_t n = strlen(mode[i]);
         if (strncmp(argv[1], mode[i], n) != 0)
             continue;
@@ -395,6 +424,8 @@ static void parse(struct job *job, int argc, char **argv)
         if (argv[1][n] == ':')
             job->wish.period = (uint32_t)atoi(argv[1] + n + 1);
     }
+    job->which.points = job->wish.mode == AS_PATCH_PROBE ? job->wish.period : 0;
+    job->wish.points = job->which.points ? &planned_points : NULL;
     for (; at < argc && argv[at][0] == '-'; at++) {
         job->which.nests |= strcmp(argv[at], "--nests") == 0;
         job->which.bodies |= strcmp(argv[at], "--bodies") == 0;

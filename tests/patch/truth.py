@@ -22,7 +22,7 @@ from tap import Tap  # noqa: E402
 SOURCES = os.path.join(HERE, "src")
 MODES = [["ident"], ["time"], ["sample:7"], ["count"], ["time", "--nests"],
          ["sample:7", "--nests"], ["count", "--nests"], ["count", "--bodies"],
-         ["vary:31", "--share", "400"]]
+         ["vary:31", "--share", "400"], ["probe:1", "--bodies"]]
 RUNS, LANES, REPEATS, OPEN = range(4) # what counters count
 ROOM = 256 # records that patch-run lets a thread keep
 
@@ -42,8 +42,8 @@ ROWS = {
     "throw-O0": (CXX, "throw.cc", ["-O0"], set()),
     "throw-O3": (CXX, "throw.cc", ["-O3", "-s"], set()),
     "small-stacks": (C, "small_stacks.c", ["-O2"], {"cut"}),
-    "handlers": (C, "handlers.c", ["-O2"], set()),
-    "handlers-O0": (C, "handlers.c", ["-O0"], set()),
+    "handlers": (C, "handlers.c", ["-O2"], {"often"}),
+    "handlers-O0": (C, "handlers.c", ["-O0"], {"often"}),
     "threads": (C, "threads.c", ["-O2", "-fopenmp", "-ldl"], {"loaded"}),
     "threads-libomp": ("clang", "threads.c", ["-O2", "-fopenmp", "-ldl"], {"loaded"}),
     "coroutines-O2": (CXX, "coroutines.cc", ["-O2", "-std=c++20", "-pthread"], set()),
@@ -278,6 +278,10 @@ class Row:
             self.point(stepped is not None, "is executed in steps to its end")
         for mode in SOAK_MODES if "soak" in self.more else MODES:
             words = " ".join(mode)
+            if mode[0] == "probe:1" and "injected" in self.more: # not without GNU's C library
+                continue
+            if mode[0] == "probe:1" and "often" in self.more: # else only handlers run
+                mode = ["probe:29", "--bodies"]
             got, result = self.clone_run(mode)
             same = (got.stdout, got.stderr, got.returncode)
             want = (plain.stdout, plain.stderr, plain.returncode)
@@ -331,6 +335,10 @@ class Row:
                 shutil.rmtree(os.path.join(self.dir, "-".join(mode).replace(":", "")))
             if mode[0] == "count" and len(mode) > 1 and "amounts" in self.more:
                 self.check_amounts(plain.stderr, result, words)
+            if mode[0].startswith("probe") and "confined" not in self.more:
+                self.point(result["values"] > 0 and result["called"] > 0 and result["bodies"] >= 3,
+                           f"{words}: values are kept, functions called",
+                           {k: result[k] for k in ("values", "called", "unread", "lost", "bodies")})
             if mode == ["count", "--bodies"]:
                 self.point(result["bodies"] >= 3, f"{words}: whole functions are clones",
                            result["bodies"])

@@ -15,6 +15,8 @@
 
 #include "base/alloc.h"
 #include "mil/probe.h"
+#include "patch/plan.h"
+#include "patch/probe_plan.h"
 
 static const char good[] = "# a comment\n"
                            "probe hot.1 # another\n"
@@ -72,6 +74,59 @@ static void test_understood(void **state)
     assay_probes_free(&probes);
 }
 
+/* What is recorded, as the plan needs it. */
+static void test_values(void **state)
+{
+    static const char text[] = "probe a\nat function\ndo record int argument 3, record double "
+                               "register xmm12, record memory \" [ rbp + r9 * 8 - 0x10 ] \", "
+                               "record float memory \"[r15]\", call \"./b.so\" \"f\", call "
+                               "\"c.so\" \"g\"\nend\n";
+    struct assay_probes *probes = parse(text);
+    struct assay_probe_facts facts;
+    (void)state;
+    assay_probes_get(probes, 0, &facts);
+    assert_int_equal(facts.records, 4);
+    assert_int_equal(facts.calls, 2);
+    const struct as_probe_record *it = probes->probe.at[0].record.at;
+    assert_int_equal(it[0].of, AS_PROBE_VALUE_ARGUMENT);
+    assert_int_equal(it[0].argument, 3);
+    assert_int_equal(it[0].type, AS_PATCH_INT);
+    assert_string_equal(assay_probes_record_text(probes, 0, 0), "int argument 3");
+    assert_int_equal(it[1].of, AS_PROBE_VALUE_VECTOR);
+    assert_int_equal(it[1].reg, 12);
+    assert_int_equal(it[2].of, AS_PROBE_VALUE_MEMORY);
+    assert_int_equal(it[2].base, 5);
+    assert_int_equal(it[2].index, 9);
+    assert_int_equal(it[2].scale, 8);
+    assert_int_equal(it[2].offset, -16);
+    assert_int_equal(it[3].base, 15);
+    assert_int_equal(it[3].index, AS_PATCH_NONE);
+    assert_int_equal(it[3].type, AS_PATCH_FLOAT);
+    assert_string_equal(probes->probe.at[0].call.at[1].library, "c.so");
+    assert_string_equal(probes->probe.at[0].call.at[1].function, "g");
+    assay_probes_free(&probes);
+}
+
+/* Buckets by powers of two meet each other, and zero has its own. */
+static void test_buckets(void **state)
+{
+    double low, high, next_low, next_high;
+    (void)state;
+    assay_probe_bucket(64, false, &low, &high);
+    assert_true(low == 0 && high == 0);
+    assay_probe_bucket(65, false, &low, &high);
+    assert_true(low == 1 && high == 2);
+    assay_probe_bucket(63, false, &low, &high);
+    assert_true(low == -2 && high == -1);
+    assay_probe_bucket(65 + 31, true, &low, &high);
+    assert_true(low == 1 && high == 2);
+    for (unsigned i = 0; i + 1 < ASSAY_PROBE_BUCKETS; i++) {
+        assay_probe_bucket(i, false, &low, &high);
+        assay_probe_bucket(i + 1, false, &next_low, &next_high);
+        assert_true(i + 1 == 64 || i == 64 || high == next_low);
+    }
+}
+
 static void test_events(void **state)
 {
     (void)state;
@@ -124,6 +179,20 @@ static void test_mistakes(void **state)
         {"probe a\nat loop\ndo count\nwhere callee = \"f\"\nend\n",
          "p:5:1: probe 'a': loop has no callee to filter by"},
         {"probe a\nat loop\ndo count\nend\nprobe a\n", "p:5:7: a probe of line 1 is called 'a'"},
+        {"probe a\ndo record register eax\n", "p:2:20: 'eax' stands here; expected a general"},
+        {"probe a\ndo record double register rax\n",
+         "p:2:27: 'rax' stands here; expected a vector"},
+        {"probe a\ndo record float register xmm16\n", "p:2:26: 'xmm16' stands here; expected a"},
+        {"probe a\ndo record argument 33\n", "p:2:20: '33' stands here; expected an argument"},
+        {"probe a\ndo record argument 0\n", "p:2:20: '0' stands here; expected an argument"},
+        {"probe a\ndo record memory rdi\n", "p:2:18: 'rdi' stands here; expected the place"},
+        {"probe a\ndo record memory \"[rdi+eax]\"\n", "p:2:18: '[rdi+eax]' stands here"},
+        {"probe a\ndo record memory \"[8]\"\n", "p:2:18: '[8]' stands here"},
+        {"probe a\ndo record memory \"[rax+rsp*2]\"\n", "p:2:18: '[rax+rsp*2]' stands here"},
+        {"probe a\ndo record memory \"[rax-99999999999]\"\n", "p:2:18: '[rax-99999999999]'"},
+        {"probe a\ndo record memory \"[rax] x\"\n", "p:2:18: '[rax] x' stands here"},
+        {"probe a\ndo call \"a.so\" f\n", "p:2:16: 'f' stands here; expected the function in"},
+        {"probe a\nat loop back\ndo call \"a.so\" \"f\"\nend\n", "p:4:1: probe 'a': loop back is"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -156,10 +225,9 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_understood),
-        cmocka_unit_test(test_events),
-        cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_understood), cmocka_unit_test(test_values),
+        cmocka_unit_test(test_buckets),    cmocka_unit_test(test_events),
+        cmocka_unit_test(test_mistakes),   cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -232,7 +232,7 @@ static void test_damage(void **state)
     struct as_patch_plan *plan = (void *)it.bytes;
     uint64_t *word = (uint64_t *)&plan->module;
     (void)state;
-    for (size_t i = 0; i < 26; i++) {
+    for (size_t i = 0; i < 36; i++) {
         const uint64_t was = word[i];
         word[i] = UINT64_MAX - 7;
         assert_non_null(as_patch_plan_check(it.bytes, it.n));
