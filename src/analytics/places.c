@@ -73,11 +73,11 @@ static int open_module(const struct as_trace_facts *f, const char *path,
     return rc;
 }
 
-/* What an address is in the code is asked of the instruction before: it is one to return to, but
- * for parallel regions, which are named by their function. */
+/* What an address is in the code is asked of the instruction before: it is one to return to, of
+ * parallel regions too. */
 static uint64_t address_of_call(const struct as_site *site)
 {
-    return site->in_file - (site->group == AS_TRACE_OF_OPENMP ? 0 : 1);
+    return site->in_file ? site->in_file - 1 : 0;
 }
 
 static int place_sites(struct as_trace_facts *f, struct assay_catalogue_module *code,
