@@ -38,7 +38,7 @@ static const struct as_field columns[TRACE_COLUMNS] = {
     [TRACE_RANK] = {"rank", "rank", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
     [TRACE_PID] = {"pid", NULL, AS_FIELD_RIGHT},
     [TRACE_TID] = {"tid", "thread", AS_FIELD_RIGHT},
-    [TRACE_GROUP] = {"group", "group", AS_FIELD_IF_VARIED},
+    [TRACE_GROUP] = {"group", NULL, 0},
     [TRACE_ROUTINE] = {"routine", "routine", AS_FIELD_ELASTIC},
     [TRACE_CALLS] = {"calls", "calls", AS_FIELD_RIGHT},
     [TRACE_SECONDS] = {"time_s", "seconds", AS_FIELD_RIGHT},
@@ -104,17 +104,11 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
 
 /* Efficiency, waiting and who makes others wait say more than routines: they come first. */
 static int show_parallel(struct trace_view *view, struct assay_experiment *experiment,
-                         int64_t run_id, struct assay_error *err)
+                         int64_t run_id, struct as_page *page, struct assay_error *err)
 {
-    struct as_cli *cli = view->cli;
-    const size_t width = as_term_layout_width(cli->fd);
-    struct as_page page = {.out = &cli->out,
-                           .width = width ? width : 80,
-                           .colour = cli->color,
-                           .utf8 = assay_report_locale_is_utf8()};
-    AS_TRY(show_findings(experiment, run_id, &page, err));
-    AS_TRY(as_parallel_text(&view->traced->sums, &page, as_trace_place_text, &view->place, err));
-    as_page_heading(&page, "Routines");
+    AS_TRY(show_findings(experiment, run_id, page, err));
+    AS_TRY(as_parallel_text(&view->traced->sums, page, as_trace_place_text, &view->place, err));
+    as_page_heading(page, "Routines");
     return 0;
 }
 
@@ -139,12 +133,17 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
                      struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
     struct as_cli *cli = view->cli;
+    const size_t width = as_term_layout_width(cli->fd);
+    struct as_page page = {.out = &cli->out,
+                           .width = width ? width : 80,
+                           .colour = cli->color,
+                           .utf8 = assay_report_locale_is_utf8()};
     struct as_str same = {0}, s = {0};
-    AS_TRY(show_parallel(view, experiment, run_id, err));
+    AS_TRY(show_parallel(view, experiment, run_id, &page, err));
     const int rc = sheet->row_n ? as_sheet_text(cli, sheet, &same, err) : 0;
     put_cost(view->traced, &s);
-    as_str_appendf(&s, "%s\n", as_str_z(&same));
-    as_cli_styled(cli, AS_STYLE_DIM, as_str_z(&s));
+    as_str_appendz(&s, as_str_z(&same));
+    as_page_wrap(&page, "", as_str_z(&s), false);
     as_str_fini(&same);
     as_str_fini(&s);
     return rc;
@@ -185,8 +184,10 @@ static void note_ends(struct as_cli *cli, const struct as_trace *trace)
             number = facts->end == AS_TRACE_REFUSED ? facts->end_errno : number;
         }
     if (trace->left_out_n)
-        as_cli_note(cli, "trace: %llu processes that are no ranks of MPI are left out",
-                    (unsigned long long)trace->left_out_n);
+        as_cli_note(
+            cli, "trace: %llu %s no %s of MPI %s left out", (unsigned long long)trace->left_out_n,
+            trace->left_out_n == 1 ? "process that is" : "processes that are",
+            trace->left_out_n == 1 ? "rank" : "ranks", trace->left_out_n == 1 ? "is" : "are");
     if (limited)
         as_cli_note(cli, "trace: the limit of size was reached; %zu threads are recorded in part",
                     limited);
@@ -209,11 +210,6 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     if (traced->analysis.events_n == 0)
         as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
                          "recorded, or is statically linked");
-    if (traced->analysis.violated_n)
-        as_cli_note(cli,
-                    "trace: %llu messages were received before they were sent, by the clocks of "
-                    "their machines: waits between those are wrong by as much",
-                    (unsigned long long)traced->analysis.violated_n);
     if (rc == 0 && cli->format == AS_FORMAT_TEXT)
         rc = show_text(&view, &sheet, experiment, run_id, err);
     else if (rc == 0)
