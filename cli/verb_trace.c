@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <assay/report.h>
@@ -48,16 +49,21 @@ static const struct as_field columns[TRACE_COLUMNS] = {
     [TRACE_UNRETURNED] = {"open", "not ended", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
 };
 
+/* So many rows are read through; of more, text has those that took most time. */
+#define ROUTINES_MOST 40u
+
 struct trace_view {
     struct as_cli *cli;
     const struct as_traced *traced;
+    const uint32_t *order; /* which row of the traced is shown where; NULL: as they are */
     struct as_trace_place_list place;
 };
 
 static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct trace_view *view = context;
-    const struct as_routine_sum *routine = &view->traced->routine.at[row];
+    const struct as_routine_sum *routine =
+        &view->traced->routine.at[view->order ? view->order[row] : row];
     const struct as_site_sum *sum = &routine->sum;
     const struct as_location *l = &view->traced->analysis.location.at[routine->location];
     if (l->rank >= 0)
@@ -102,10 +108,33 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     return rc;
 }
 
+/* How it ended, and whether it had the machine: what is waited for may be that. Doubts about
+ * samples are not among them, for little here rests on samples. */
+static int show_doubts(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
+                       struct assay_error *err)
+{
+    struct assay_rows *rows;
+    unsigned n = 0;
+    int rc;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
+                           " 'killed', 'failed', 'busy_host') ORDER BY name = 'busy_host', flag_id",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        if (n++ == 0)
+            as_page_heading(page, "What lessens trust");
+        as_page_wrap(page, "  - ", assay_rows_text(rows, 0), false);
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
 /* Efficiency, waiting and who makes others wait say more than routines: they come first. */
 static int show_parallel(struct trace_view *view, struct assay_experiment *experiment,
                          int64_t run_id, struct as_page *page, struct assay_error *err)
 {
+    AS_TRY(show_doubts(experiment, run_id, page, err));
     AS_TRY(show_findings(experiment, run_id, page, err));
     AS_TRY(as_parallel_text(&view->traced->sums, page, as_trace_place_text, &view->place, err));
     as_page_heading(page, "Routines");
@@ -129,6 +158,38 @@ static void put_cost(const struct as_traced *traced, struct as_str *out)
                    100 * as_traced_cost_most_ns(traced) / elapsed_ns, traced->record_ns);
 }
 
+static int by_time(const void *a, const void *b, void *traced)
+{
+    const struct as_traced *of = traced;
+    const struct as_site_sum *x = &of->routine.at[*(const uint32_t *)a].sum;
+    const struct as_site_sum *y = &of->routine.at[*(const uint32_t *)b].sum;
+    return x->time_ns != y->time_ns ? (x->time_ns > y->time_ns ? -1 : 1) : 0;
+}
+
+static int show_routines(struct trace_view *view, const struct as_sheet *sheet,
+                         struct as_page *page, struct assay_error *err)
+{
+    struct as_sheet most = *sheet;
+    char more[64];
+    if (sheet->row_n <= ROUTINES_MOST)
+        return sheet->row_n ? as_sheet_text(view->cli, sheet, NULL, err) : 0;
+    uint32_t *order = as_calloc(sheet->row_n, sizeof *order);
+    if (!order)
+        return as_error_nomem(err, "routines of a trace");
+    for (uint32_t i = 0; i < sheet->row_n; i++)
+        order[i] = i;
+    qsort_r(order, sheet->row_n, sizeof *order, by_time, (void *)view->traced);
+    view->order = order;
+    most.row_n = ROUTINES_MOST / 2;
+    const int rc = as_sheet_text(view->cli, &most, NULL, err);
+    view->order = NULL;
+    as_free(order);
+    snprintf(more, sizeof more, "%zu more; --format csv has all", sheet->row_n - most.row_n);
+    if (rc == 0)
+        as_page_wrap(page, "", more, false);
+    return rc;
+}
+
 static int show_text(struct trace_view *view, const struct as_sheet *sheet,
                      struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
@@ -138,13 +199,11 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
                            .width = width ? width : 80,
                            .colour = cli->color,
                            .utf8 = assay_report_locale_is_utf8()};
-    struct as_str same = {0}, s = {0};
+    struct as_str s = {0};
     AS_TRY(show_parallel(view, experiment, run_id, &page, err));
-    const int rc = sheet->row_n ? as_sheet_text(cli, sheet, &same, err) : 0;
+    const int rc = show_routines(view, sheet, &page, err);
     put_cost(view->traced, &s);
-    as_str_appendz(&s, as_str_z(&same));
     as_page_wrap(&page, "", as_str_z(&s), false);
-    as_str_fini(&same);
     as_str_fini(&s);
     return rc;
 }
