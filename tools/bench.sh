@@ -565,8 +565,9 @@ of_trace() { # what tracing costs a program, and how fast traces are read and wr
         call.3) number "a call of MPI with three callers" "$value" ns "" 300 ;;
         resident) number "resident memory, a thread" "$value" MiB "" 8 ;;
         start.ms) number "start and finish, a rank" "$value" ms "[$low - $high]" 50 ;;
-        *.slowdown) number "${name%%.*} while it is traced" "$value" x "[$low - $high]" 1.02 ;;
+        cg.1 | lmp.1) number "${name%%.*} while it is traced" "$value" x "[$low - $high]" 1.02 ;;
         *.least) number "the same, least over least" "$value" x "" - ;;
+        cg.2 | lmp.2) number "two ranks, with their waiting" "$value" x "[$low - $high]" - ;;
         analyse.ns) number "analysis, an event" "$value" ns "" 100 ;;
         analyse.more) number "the same of 4 times as many" "$value" x "" 5 ;;
         prv.ns) number "conversion to .prv, a record" "$value" ns "" 100 ;;
