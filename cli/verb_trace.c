@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <assay/report.h>
@@ -42,7 +43,7 @@ static const struct as_field columns[TRACE_COLUMNS] = {
     [TRACE_RANK] = {"rank", "rank", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
     [TRACE_PID] = {"pid", NULL, AS_FIELD_RIGHT},
     [TRACE_TID] = {"tid", "thread", AS_FIELD_RIGHT},
-    [TRACE_GROUP] = {"group", "group", AS_FIELD_IF_VARIED},
+    [TRACE_GROUP] = {"group", NULL, 0},
     [TRACE_ROUTINE] = {"routine", "routine", AS_FIELD_ELASTIC},
     [TRACE_CALLS] = {"calls", "calls", AS_FIELD_RIGHT},
     [TRACE_SECONDS] = {"time_s", "seconds", AS_FIELD_RIGHT},
@@ -52,16 +53,21 @@ static const struct as_field columns[TRACE_COLUMNS] = {
     [TRACE_UNRETURNED] = {"open", "not ended", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
 };
 
+/* So many rows are read through; of more, text has those that took most time. */
+#define ROUTINES_MOST 40u
+
 struct trace_view {
     struct as_cli *cli;
     const struct as_traced *traced;
+    const uint32_t *order; /* which row of the traced is shown where; NULL: as they are */
     struct as_trace_place_list place;
 };
 
 static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct trace_view *view = context;
-    const struct as_routine_sum *routine = &view->traced->routine.at[row];
+    const struct as_routine_sum *routine =
+        &view->traced->routine.at[view->order ? view->order[row] : row];
     const struct as_site_sum *sum = &routine->sum;
     const struct as_location *l = &view->traced->analysis.location.at[routine->location];
     if (l->rank >= 0)
@@ -106,19 +112,36 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     return rc;
 }
 
+/* How it ended, and whether it had the machine: what is waited for may be that. Doubts about
+ * samples are not among them, for little here rests on samples. */
+static int show_doubts(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
+                       struct assay_error *err)
+{
+    struct assay_rows *rows;
+    unsigned n = 0;
+    int rc;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
+                           " 'killed', 'failed', 'busy_host') ORDER BY name = 'busy_host', flag_id",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        if (n++ == 0)
+            as_page_heading(page, "What lessens trust");
+        as_page_wrap(page, "  - ", assay_rows_text(rows, 0), false);
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
 /* Efficiency, waiting and who makes others wait say more than routines: they come first. */
 static int show_parallel(struct trace_view *view, struct assay_experiment *experiment,
-                         int64_t run_id, struct assay_error *err)
+                         int64_t run_id, struct as_page *page, struct assay_error *err)
 {
-    struct as_cli *cli = view->cli;
-    const size_t width = as_term_layout_width(cli->fd);
-    struct as_page page = {.out = &cli->out,
-                           .width = width ? width : 80,
-                           .colour = cli->color,
-                           .utf8 = assay_report_locale_is_utf8()};
-    AS_TRY(show_findings(experiment, run_id, &page, err));
-    AS_TRY(as_parallel_text(&view->traced->sums, &page, as_trace_place_text, &view->place, err));
-    as_page_heading(&page, "Routines");
+    AS_TRY(show_doubts(experiment, run_id, page, err));
+    AS_TRY(show_findings(experiment, run_id, page, err));
+    AS_TRY(as_parallel_text(&view->traced->sums, page, as_trace_place_text, &view->place, err));
+    as_page_heading(page, "Routines");
     return 0;
 }
 
@@ -142,19 +165,54 @@ static void put_cost(const struct as_traced *traced, struct as_str *out)
                    100 * as_traced_cost_most_ns(traced) / elapsed_ns, traced->record_ns);
 }
 
+static int by_time(const void *a, const void *b, void *traced)
+{
+    const struct as_traced *of = traced;
+    const struct as_site_sum *x = &of->routine.at[*(const uint32_t *)a].sum;
+    const struct as_site_sum *y = &of->routine.at[*(const uint32_t *)b].sum;
+    return x->time_ns != y->time_ns ? (x->time_ns > y->time_ns ? -1 : 1) : 0;
+}
+
+static int show_routines(struct trace_view *view, const struct as_sheet *sheet,
+                         struct as_page *page, struct assay_error *err)
+{
+    struct as_sheet most = *sheet;
+    char more[64];
+    if (sheet->row_n <= ROUTINES_MOST)
+        return sheet->row_n ? as_sheet_text(view->cli, sheet, NULL, err) : 0;
+    uint32_t *order = as_calloc(sheet->row_n, sizeof *order);
+    if (!order)
+        return as_error_nomem(err, "routines of a trace");
+    for (uint32_t i = 0; i < sheet->row_n; i++)
+        order[i] = i;
+    qsort_r(order, sheet->row_n, sizeof *order, by_time, (void *)view->traced);
+    view->order = order;
+    most.row_n = ROUTINES_MOST / 2;
+    const int rc = as_sheet_text(view->cli, &most, NULL, err);
+    view->order = NULL;
+    as_free(order);
+    snprintf(more, sizeof more, "%zu more; --format csv has all", sheet->row_n - most.row_n);
+    if (rc == 0)
+        as_page_wrap(page, "", more, false);
+    return rc;
+}
+
 static int show_text(struct trace_view *view, const struct as_sheet *sheet,
                      struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
     struct as_cli *cli = view->cli;
-    struct as_str same = {0}, s = {0};
-    AS_TRY(show_parallel(view, experiment, run_id, err));
-    int rc = sheet->row_n ? as_sheet_text(cli, sheet, &same, err) : 0;
+    const size_t width = as_term_layout_width(cli->fd);
+    struct as_page page = {.out = &cli->out,
+                           .width = width ? width : 80,
+                           .colour = cli->color,
+                           .utf8 = assay_report_locale_is_utf8()};
+    struct as_str s = {0};
+    AS_TRY(show_parallel(view, experiment, run_id, &page, err));
+    int rc = show_routines(view, sheet, &page, err);
     if (rc == 0 && view->traced->counter.n)
         rc = as_trace_counters_text(cli, view->traced, err);
     put_cost(view->traced, &s);
-    as_str_appendf(&s, "%s\n", as_str_z(&same));
-    as_cli_styled(cli, AS_STYLE_DIM, as_str_z(&s));
-    as_str_fini(&same);
+    as_page_wrap(&page, "", as_str_z(&s), false);
     as_str_fini(&s);
     return rc;
 }
@@ -198,8 +256,10 @@ static void note_ends(struct as_cli *cli, const struct as_trace *trace)
             number = facts->end == AS_TRACE_REFUSED ? facts->end_errno : number;
         }
     if (trace->left_out_n)
-        as_cli_note(cli, "trace: %llu processes that are no ranks of MPI are left out",
-                    (unsigned long long)trace->left_out_n);
+        as_cli_note(
+            cli, "trace: %llu %s no %s of MPI %s left out", (unsigned long long)trace->left_out_n,
+            trace->left_out_n == 1 ? "process that is" : "processes that are",
+            trace->left_out_n == 1 ? "rank" : "ranks", trace->left_out_n == 1 ? "is" : "are");
     if (limited)
         as_cli_note(cli, "trace: the limit of size was reached; %zu threads are recorded in part",
                     limited);
@@ -242,11 +302,6 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     if (traced->analysis.summed_n)
         as_cli_note(cli, "trace: calls of MPI are sums (--burst): states and efficiency are those "
                          "of all calls; who waited for whom is not known");
-    if (traced->analysis.violated_n)
-        as_cli_note(cli,
-                    "trace: %llu messages were received before they were sent, by the clocks of "
-                    "their machines: waits between those are wrong by as much",
-                    (unsigned long long)traced->analysis.violated_n);
     if (rc == 0 && cli->format == AS_FORMAT_TEXT)
         rc = show_text(&view, &sheet, experiment, run_id, err);
     else if (rc == 0)

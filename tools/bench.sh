@@ -5,9 +5,9 @@
 # an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, patch, try, decan or machine for those rows alone, or soak: programs with
+# profile, advice, patch, try, decan, trace or machine for those rows alone, or soak: programs with
 # clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3); BENCH_DECAN_ROUNDS=N of
-# verdicts (5);
+# verdicts (5); BENCH_TRACE_ROUNDS=N of programs that are traced (7);
 # BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that
 # gain nothing (2).
 set -u
@@ -550,6 +550,32 @@ decan_programs() { # what variants cost whole programs
     decan_blocking
 }
 
+of_trace() { # what tracing costs a program, and how fast traces are read and written again
+    heading
+    python3 tests/bench/traced.py "$drivers" "$build/assay" examples/cg tests/bench/melt.in \
+        "$build/traced" "${BENCH_TRACE_ROUNDS:-7}" >"$build/traced.said" || {
+        echo "bench: traces could not be measured" >&2
+        status=1
+    }
+    while read -r name value low high; do
+        case $name in
+        record.ns) number "a record" "$value" ns "" 20 ;;
+        record.bytes) number "a record of MPI and OpenMP, mean" "$value" B "" 12 ;;
+        call.1) number "a call of MPI with one caller, both records" "$value" ns "" - ;;
+        call.3) number "a call of MPI with three callers" "$value" ns "" 300 ;;
+        resident) number "resident memory, a thread" "$value" MiB "" 8 ;;
+        start.ms) number "start and finish, a rank" "$value" ms "[$low - $high]" 50 ;;
+        cg.1 | lmp.1) number "${name%%.*} while it is traced" "$value" x "[$low - $high]" 1.02 ;;
+        *.least) number "the same, least over least" "$value" x "" - ;;
+        cg.2 | lmp.2) number "two ranks, with their waiting" "$value" x "[$low - $high]" - ;;
+        analyse.ns) number "analysis, an event" "$value" ns "" 100 ;;
+        analyse.more) number "the same of 4 times as many" "$value" x "" 5 ;;
+        prv.ns) number "conversion to .prv, a record" "$value" ns "" 100 ;;
+        otf2.ns) number "conversion to OTF2, a record" "$value" ns "" 100 ;;
+        esac
+    done <"$build/traced.said"
+}
+
 cc1=$(gcc -print-prog-name=cc1)
 rounds=${BENCH_ROUNDS:-15}
 of_machine() { # against a STREAM of our own and against itself; a calm machine is needed
@@ -568,7 +594,9 @@ case "${BENCH_ONLY:-}" in
     of_advice
     of_tries
     of_patch
+    of_trace
     ;;
+trace) of_trace ;;
 patch) of_patch ;;
 soak) of_soak ;;
 decan) of_decan ;;
@@ -582,7 +610,7 @@ advice) of_advice ;;
 try) of_tries ;;
 *)
     echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, patch, try," \
-        "decan or machine" >&2
+        "decan, trace or machine" >&2
     exit 2
     ;;
 esac

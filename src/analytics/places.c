@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Functions and lines of calls, by the code of the modules that they lie in. */
+#include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "analytics/facts.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/foreign.h"
 
 /* Its row; 0: no run has met it. */
 static int find_module(const struct as_trace_facts *f, const char *path, int64_t *id,
@@ -23,11 +28,56 @@ static int find_module(const struct as_trace_facts *f, const char *path, int64_t
     return rc < 0 ? rc : 0;
 }
 
-/* What an address is in the code is asked of the instruction before: it is one to return to, but
- * for parallel regions, which are named by their function. */
+/* When the run began: what was changed later is another file. */
+static int64_t begin_real_ns(const struct as_trace_facts *f)
+{
+    int64_t begin_ns = INT64_MAX;
+    as_vec_foreach (&f->traced->trace.process, process)
+        as_vec_foreach (&process->thread, stream) {
+            const struct as_trace_stream_facts *s = as_trace_stream_facts(*stream);
+            const int64_t ns = s->begin_raw_ns - s->shift_ns + s->real_less_raw_ns;
+            begin_ns = ns < begin_ns ? ns : begin_ns;
+        }
+    return begin_ns;
+}
+
+/* One without a sample, so that no run has met it: by the file that stands there. */
+static int open_unmet(const struct as_trace_facts *f, const char *path,
+                      struct assay_catalogue_module **code, struct assay_error *err)
+{
+    struct assay_catalogue_request request = {.file = {.path = path, .kind = ASSAY_MODULE_FILE},
+                                              .depth = ASSAY_CATALOGUE_LISTED};
+    struct stat status;
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, &status);
+    const bool is_there = fd >= 0 && assay_file_identify(fd, &request.file.file) &&
+                          as_timespec_ns(status.st_mtim) < begin_real_ns(f);
+    if (fd >= 0)
+        close(fd);
+    return is_there ? assay_catalogue_open(f->catalogue, &request, code, err) : 0;
+}
+
+/* NULL: nothing is known of it. The loader says the path by which it found the file, the kernel
+ * that without links (/lib on merged systems); the kernel's is in the row. */
+static int open_module(const struct as_trace_facts *f, const char *path,
+                       struct assay_catalogue_module **code, struct assay_error *err)
+{
+    int64_t id;
+    AS_TRY(find_module(f, path, &id, err));
+    char *real = id ? NULL : realpath(path, NULL);
+    int rc = real ? find_module(f, real, &id, err) : 0;
+    if (rc == 0 && id)
+        rc = assay_catalogue_open_row(f->catalogue, id, 0, ASSAY_CATALOGUE_LISTED, code, err);
+    else if (rc == 0 && real)
+        rc = open_unmet(f, real, code, err);
+    free(real);
+    return rc;
+}
+
+/* What an address is in the code is asked of the instruction before: it is one to return to, of
+ * parallel regions too. */
 static uint64_t address_of_call(const struct as_site *site)
 {
-    return site->in_file - (site->group == AS_TRACE_OF_OPENMP ? 0 : 1);
+    return site->in_file ? site->in_file - 1 : 0;
 }
 
 static int place_sites(struct as_trace_facts *f, struct assay_catalogue_module *code,
@@ -51,12 +101,8 @@ static int place_sites(struct as_trace_facts *f, struct assay_catalogue_module *
 static int place_module(struct as_trace_facts *f, const char *path, struct assay_error *err)
 {
     struct assay_catalogue_module *code = NULL;
-    int64_t id;
-    AS_TRY(find_module(f, path, &id, err));
-    if (!id)
-        return 0;
-    int rc = assay_catalogue_open_row(f->catalogue, id, 0, ASSAY_CATALOGUE_LISTED, &code, err);
-    if (rc == 0)
+    int rc = open_module(f, path, &code, err);
+    if (rc == 0 && code)
         rc = place_sites(f, code, path, err);
     assay_catalogue_close(f->catalogue, &code);
     return rc;

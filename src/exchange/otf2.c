@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analytics/walking.h"
 #include "base/error.h"
 #include "exchange/common.h"
 #include "exchange/otf2_write.h"
@@ -90,17 +91,12 @@ static OTF2_ErrorCode put_local_definitions(struct as_otf2_writer *w)
 
 static int write_archive(struct as_otf2_writer *w, const char *path, struct assay_error *err)
 {
-    const struct as_analysis_watch watch = {.context = w, .event = as_otf2_put_event};
-    struct as_analysis analysis;
     AS_TRY(open_writers(w, path, err));
-    int rc = as_analyse_trace(w->trace, &watch, &analysis, err);
-    if (rc == 0) {
-        w->counts->events_n = analysis.events_n - w->counts->left_out_n;
-        as_analysis_fini(&analysis);
-        rc = close_writers(w, path, err);
-    }
-    if (rc < 0)
-        return rc;
+    /* In order of all threads: requests are a process's, and any of its threads may complete them.
+     * Who waits for whom is not asked. */
+    AS_TRY(as_walk_in_order(w->trace, as_otf2_put_event, w, err));
+    w->counts->events_n = w->walked_n - w->counts->left_out_n;
+    AS_TRY(close_writers(w, path, err));
     OTF2_ErrorCode code = put_local_definitions(w);
     if (code == OTF2_SUCCESS)
         code = as_otf2_put_definitions(w);

@@ -260,23 +260,25 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at, const char *routine)
     }
 }
 
-int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_event *event)
+int as_otf2_put_event(void *writer, uint32_t process, uint32_t at_thread,
+                      const struct as_trace_event *event)
 {
     struct as_otf2_writer *w = writer;
-    struct as_otf2_thread *thread = &w->thread.at[location];
+    struct as_otf2_thread *thread = &w->thread.at[w->process.at[process].first_thread + at_thread];
     struct otf2_at at = {.w = w,
                          .thread = thread,
-                         .process = &w->process.at[thread->process],
+                         .process = &w->process.at[process],
                          .event = event,
                          .time = (OTF2_TimeStamp)(event->raw_ns - w->begin_ns),
                          .comm = OTF2_UNDEFINED_COMM};
     if (event->kind == AS_TRACE_SEND || event->kind == AS_TRACE_POST ||
         event->kind == AS_TRACE_RECEIVE)
-        at.comm = as_otf2_comm_of(w, thread->process, event->message.comm);
+        at.comm = as_otf2_comm_of(w, process, event->message.comm);
     if (event->kind == AS_TRACE_COLLECTIVE)
-        at.comm = as_otf2_comm_of(w, thread->process, event->collective.comm);
+        at.comm = as_otf2_comm_of(w, process, event->collective.comm);
     if (event->raw_ns > w->end_ns)
         w->end_ns = event->raw_ns;
+    w->walked_n++;
     if (event->kind == AS_TRACE_ENTER)
         thread->region = region_of(&at);
     OTF2_ErrorCode rc = put_of_kind(&at, w->region.at[thread->region].text);

@@ -2,6 +2,7 @@
 #include "exchange/prv.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -34,8 +35,12 @@ static int list_threads(struct as_prv_writer *w)
         if (!process->thread.n)
             continue;
         AS_TRY(node_number(w, process->machine, &node));
-        for (uint32_t t = 0; t < process->thread.n; t++)
-            AS_TRY(as_vec_push(&w->thread, (struct as_prv_thread){p, w->task_n, t + 1, node}));
+        for (uint32_t t = 0; t < process->thread.n; t++) {
+            struct as_prv_thread thread = {p, w->task_n, t + 1, node, "", 0};
+            thread.text_n = (uint32_t)snprintf(thread.text, sizeof thread.text, ":0:1:%u:%u",
+                                               thread.task, thread.thread);
+            AS_TRY(as_vec_push(&w->thread, thread));
+        }
     }
     w->end_ns = w->begin_ns;
     w->open_state = as_calloc(w->thread.n + 1, sizeof *w->open_state);
@@ -49,47 +54,63 @@ struct prv_body {
     struct as_out *out;
 };
 
-static void put_field(struct as_out *out, int64_t value)
+/* A line is put together here and handed on at once: records are millions. */
+struct prv_line {
+    size_t n;
+    char text[2 * sizeof(((struct as_prv_thread *)0)->text) + 8 * 21];
+};
+
+static void put_number(struct prv_line *line, int64_t value)
 {
-    as_out_c(out, ':');
-    as_out_i64(out, value);
+    char digits[20];
+    size_t at = sizeof digits;
+    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do {
+        digits[--at] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left);
+    line->text[line->n++] = ':';
+    if (value < 0)
+        line->text[line->n++] = '-';
+    memcpy(line->text + line->n, digits + at, sizeof digits - at);
+    line->n += sizeof digits - at;
 }
 
-/* ":cpu:application:task:thread"; which processor it was is not known. */
-static void put_thread(struct as_out *out, const struct as_prv_thread *thread)
+static void put_thread(struct prv_line *line, const struct as_prv_thread *thread)
 {
-    as_out_z(out, ":0:1");
-    put_field(out, thread->task);
-    put_field(out, thread->thread);
+    memcpy(line->text + line->n, thread->text, sizeof thread->text);
+    line->n += thread->text_n;
 }
 
 static int put_record(void *context, const void *bytes)
 {
     const struct prv_body *body = context;
     const struct as_prv_record *r = bytes;
-    struct as_out *out = body->out;
-    as_out_u64(out, r->kind);
-    put_thread(out, &body->w->thread.at[r->location]);
-    put_field(out, r->ns);
+    struct prv_line line;
+    line.n = 1;
+    line.text[0] = (char)('0' + r->kind);
+    put_thread(&line, &body->w->thread.at[r->location]);
+    put_number(&line, r->ns);
     switch (r->kind) {
     case AS_PRV_STATE:
-        put_field(out, r->state.end_ns);
-        put_field(out, r->state.state);
+        put_number(&line, r->state.end_ns);
+        put_number(&line, r->state.state);
         break;
     case AS_PRV_EVENT:
-        put_field(out, r->event.type);
-        put_field(out, r->event.value);
+        put_number(&line, r->event.type);
+        put_number(&line, r->event.value);
         break;
     default:
-        put_field(out, r->message.sent_ns);
-        put_thread(out, &body->w->thread.at[r->message.location]);
-        put_field(out, r->message.asked_ns);
-        put_field(out, r->message.received_ns);
-        put_field(out, r->message.size_b);
-        put_field(out, r->message.tag);
+        put_number(&line, r->message.sent_ns);
+        put_thread(&line, &body->w->thread.at[r->message.location]);
+        put_number(&line, r->message.asked_ns);
+        put_number(&line, r->message.received_ns);
+        put_number(&line, r->message.size_b);
+        put_number(&line, r->message.tag);
         break;
     }
-    as_out_c(out, '\n');
+    line.text[line.n++] = '\n';
+    as_out_write(body->out, line.text, line.n);
     return 0;
 }
 

@@ -30,6 +30,8 @@ struct as_prv_record {
 /* A task and thread as the files count them, from 1. */
 struct as_prv_thread {
     uint32_t process, task, thread, node;
+    char text[32]; /* ":cpu:application:task:thread"; which processor it was is not known */
+    uint32_t text_n;
 };
 
 /* A routine that has no number of its own. */

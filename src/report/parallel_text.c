@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/error.h"
 #include "report/parallel.h"
 
 #define ROWS_MOST   12u
@@ -176,6 +177,7 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
     const struct as_analysis *a = t->sums->analysis;
     const bool has_off = was_off(a);
     struct as_table table;
+    char more[NAME_MOST];
     if (!a->location.n)
         return 0;
     begin_table(t, &table, columns, sizeof columns / sizeof *columns - !has_off, "Seconds of each");
@@ -188,7 +190,13 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
         if (has_off)
             as_table_f(&table, "%.3f", SECONDS(activity_ns[AS_ACTIVITY_OFF]));
     }
-    return end_table(t, &table, err);
+    AS_TRY(end_table(t, &table, err));
+    if (a->location.n > 2 * ROWS_MOST) {
+        snprintf(more, sizeof more, "%zu more; --format json has all",
+                 a->location.n - 2 * ROWS_MOST);
+        as_page_wrap(t->page, "  ", more, false);
+    }
+    return 0;
 }
 
 int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,

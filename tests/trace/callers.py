@@ -57,13 +57,41 @@ def check(work, assay, dump, source, mpi, options, wanted):
     return difference(lines, traced_callers(dump, made / "run-001" / "trace"), wanted, program)
 
 
+LIBRARY = """#include <mpi.h>
+int ask_in_library(void) { int rank; MPI_Comm_rank(MPI_COMM_WORLD, &rank); return rank; }
+"""
+PROGRAM = """#include <mpi.h>
+int ask_in_library(void);
+int main(void) { MPI_Init(0, 0); int rank = ask_in_library(); MPI_Finalize(); return rank; }
+"""
+
+
+def check_place(work, assay, mpi):
+    """A library that the loader finds through a link, and that is over before any sample."""
+    made, real, link = work / "place.assay", work / "real", work / "link"
+    real.mkdir()
+    link.symlink_to(real)
+    (work / "library.c").write_text(LIBRARY)
+    (work / "main.c").write_text(PROGRAM)
+    subprocess.run([f"mpicc.{mpi}", "-shared", "-fPIC", "-O1", "-o", real / "libask.so",
+                    work / "library.c"], check=True)
+    subprocess.run([f"mpicc.{mpi}", "-o", work / "asks", work / "main.c", f"-L{real}", "-lask",
+                    f"-Wl,-rpath,{link}"], check=True)
+    subprocess.run([assay, "trace", "-q", "--format", "json", "-o", made, "--", work / "asks"],
+                   capture_output=True, env=ENVIRONMENT, check=True)
+    said = subprocess.run([assay, "query", "--format", "csv", made, "SELECT function FROM"
+                           " v_trace_calls WHERE routine = 'MPI_Comm_rank'"],
+                          capture_output=True, text=True, check=True).stdout.splitlines()[1:]
+    return "" if said == ["ask_in_library"] else f"it is said to be called in {said}"
+
+
 def main():
     assay, dump, source = sys.argv[1:4]
     source = pathlib.Path(source) / "programs" / "callers.c"
     cases = [("openmpi", ["-O2", "-fomit-frame-pointer"], 16),
              ("openmpi", ["-O0"], 16), ("mpich", ["-O3", "-mavx2"], 16), ("mpich", ["-O2"], 2)]
     failed = 0
-    print(f"1..{len(cases)}")
+    print(f"1..{len(cases) + 1}")
     with tempfile.TemporaryDirectory() as work:
         for n, (mpi, options, wanted) in enumerate(cases, 1):
             name = f"{mpi}, {' '.join(options)}, {wanted} callers"
@@ -73,6 +101,12 @@ def main():
             fault = check(pathlib.Path(work).resolve(), assay, dump, source, mpi, options, wanted)
             failed += bool(fault)
             print(f"{'not ok' if fault else 'ok'} {n} - {name}" + (f"\n# {fault}" * bool(fault)))
+        name = f"{len(cases) + 1} - a library behind a link, without a sample"
+        mpi = next((mpi for mpi in ("openmpi", "mpich") if shutil.which(f"mpicc.{mpi}")), None)
+        fault = mpi and check_place(pathlib.Path(work).resolve(), assay, mpi)
+        failed += bool(fault)
+        print(f"{'not ok' if fault else 'ok'} {name}" + " # SKIP no MPI" * (not mpi)
+              + f"\n# {fault}" * bool(fault))
     return failed > 0
 
 
