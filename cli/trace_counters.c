@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace_counters.h"
 
+#define ROWS_SHOWN 64u /* as text */
+
 enum {
     COUNTED_RANK,
     COUNTED_PID,
@@ -52,8 +54,13 @@ static struct as_sheet sheet_of(const struct as_traced *traced)
 int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,
                            struct assay_error *err)
 {
-    const struct as_sheet sheet = sheet_of(traced);
+    struct as_sheet sheet = sheet_of(traced);
     struct as_str same = {0};
+    if (sheet.row_n > ROWS_SHOWN) {
+        as_cli_note(cli, "trace: %zu more counters of threads are in --format json",
+                    sheet.row_n - ROWS_SHOWN);
+        sheet.row_n = ROWS_SHOWN;
+    }
     as_out_c(&cli->out, '\n');
     const int rc = as_sheet_text(cli, &sheet, &same, err);
     as_str_fini(&same);

@@ -82,6 +82,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
     const struct sigaction action = meant;
     by_signal = 1;
     atomic_fetch_xor(&as_agent.off, 1);
+    if (action.sa_flags & (int)SA_RESETHAND)
+        meant = (struct sigaction){.sa_handler = SIG_DFL};
     if (action.sa_flags & SA_SIGINFO) {
         if (action.sa_sigaction)
             action.sa_sigaction(number, info, context);
