@@ -143,7 +143,7 @@ static int send_message(const struct leaving *l, const struct comm_place *place,
 {
     struct as_message_side side = side_of(l, begin_ns, enter_ns);
     AS_TRY(add_traffic(l->walk, place->self, to, size_b));
-    return as_messages_send(l->walk->messages, place->global, place->self, to, tag, size_b, &side);
+    return as_meet_send(l->walk, place->global, place->self, to, tag, size_b, &side);
 }
 
 static int said_send(const struct leaving *l, const struct as_said *said)
@@ -178,8 +178,8 @@ static int post_receive(const struct leaving *l, struct as_request *request)
     struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
     request->begin_ns = l->frame->enter_ns;
     request->is_active = true;
-    return as_messages_post(l->walk->messages, place.global, place.self, request->partner,
-                            request->tag, &request->post);
+    return as_meet_post(l->walk, place.global, place.self, request->partner, request->tag,
+                        &request->post);
 }
 
 static int said_post(const struct leaving *l, const struct as_said *said)
@@ -216,8 +216,7 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
     int64_t begin_ns = l->frame->enter_ns;
     uint32_t post;
     if (said->field[4] == 0) {
-        AS_TRY(as_messages_post(l->walk->messages, place.global, place.self, from, said->field[1],
-                                &post));
+        AS_TRY(as_meet_post(l->walk, place.global, place.self, from, said->field[1], &post));
     } else {
         struct as_request *request = find_request(l->walk, l->walker->process, said->field[4]);
         if (!request || request->kind != AS_TRACE_POST || !request->is_active) {
@@ -229,8 +228,7 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
         request->is_active = false;
     }
     struct as_message_side side = side_of(l, begin_ns, l->frame->enter_ns);
-    return as_messages_receive(l->walk->messages, post, from, said->field[1], said->field[2],
-                               &side);
+    return as_meet_receive(l->walk, post, from, said->field[1], said->field[2], &side);
 }
 
 /* ---- Operations of many ---------------------------------------------------------------------- */
@@ -244,7 +242,7 @@ static int leave_collective(const struct leaving *l, uint64_t comm, uint64_t num
                                          .begin_ns = begin_ns,
                                          .enter_ns = l->frame->enter_ns,
                                          .leave_ns = l->leave_ns};
-    int rc = as_gatherings_leave(l->walk->collectives, comm, number, rank, &member);
+    int rc = as_meet_leave(l->walk, comm, number, rank, &member);
     if (rc == ASSAY_ERR_CORRUPT) {
         l->walk->out->broken_n++;
         rc = 0;
@@ -264,8 +262,8 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
         return 0;
     uint64_t number = 0;
     if (!is_persistent) {
-        int rc = as_gatherings_begin(l->walk->collectives, place.global, place.size, place.rank,
-                                     (enum as_gathering_kind)kind, said->field[2], &number);
+        int rc = as_meet_begin(l->walk, place.global, place.size, place.rank,
+                               (enum as_gathering_kind)kind, said->field[2], &number);
         if (rc == ASSAY_ERR_CORRUPT)
             l->walk->out->broken_n++;
         if (rc < 0)
@@ -301,9 +299,9 @@ static int said_start(const struct leaving *l, const struct as_said *said)
     if (request->kind == AS_TRACE_POST)
         return post_receive(l, request);
     if (request->kind == AS_TRACE_COLLECTIVE)
-        return as_gatherings_begin(l->walk->collectives, request->comm, (uint32_t)request->size_b,
-                                   request->rank, (enum as_gathering_kind)request->tag,
-                                   request->partner, &request->collective);
+        return as_meet_begin(l->walk, request->comm, (uint32_t)request->size_b, request->rank,
+                             (enum as_gathering_kind)request->tag, request->partner,
+                             &request->collective);
     return 0;
 }
 
@@ -334,7 +332,7 @@ static int said_given_up(const struct leaving *l, const struct as_said *said)
         return 0;
     request->is_active = false;
     if (request->kind == AS_TRACE_POST)
-        return as_messages_give_up(l->walk->messages, request->post);
+        return as_meet_give_up(l->walk, request->post);
     if (request->kind == AS_TRACE_SEND && said->kind == AS_TRACE_FREED) {
         struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
         struct as_message_side side = {.location = l->walker->location,
@@ -343,8 +341,8 @@ static int said_given_up(const struct leaving *l, const struct as_said *said)
                                        .enter_ns = request->begin_ns,
                                        .leave_ns = request->begin_ns};
         AS_TRY(add_traffic(l->walk, place.self, request->partner, request->size_b));
-        return as_messages_send(l->walk->messages, place.global, place.self, request->partner,
-                                request->tag, request->size_b, &side);
+        return as_meet_send(l->walk, place.global, place.self, request->partner, request->tag,
+                            request->size_b, &side);
     }
     return 0;
 }
@@ -384,14 +382,18 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
 
 /* ---- What comes of it ------------------------------------------------------------------------ */
 
-static int message_matched(void *context, const struct as_message *message)
+int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message)
 {
-    struct as_trace_walk *walk = context;
     walk->out->violated_n += message->receive.leave_ns < message->send.begin_ns;
     if (walk->watch && walk->watch->message)
         AS_TRY(walk->watch->message(walk->watch->context, message));
     return as_waits_of_message(message, &walk->walker.at[message->receive.location].recent,
                                &walk->out->waits);
+}
+
+static int message_matched(void *context, const struct as_message *message)
+{
+    return as_mpi_matched(context, message);
 }
 
 static int collective_met(void *context, const struct as_gathering *gathering)

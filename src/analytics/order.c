@@ -39,11 +39,14 @@ static int fetch_next(struct source *source, struct assay_error *err)
     return rc;
 }
 
-static int gather_sources(const struct as_trace *trace, struct source *source, struct source **heap,
-                          size_t *n, struct assay_error *err)
+static int gather_sources(const struct as_trace *trace, const bool *is_left_out,
+                          struct source *source, struct source **heap, size_t *n,
+                          struct assay_error *err)
 {
     for (uint32_t p = 0; p < trace->process.n; p++)
         for (uint32_t t = 0; t < trace->process.at[p].thread.n; t++) {
+            if (is_left_out && is_left_out[p])
+                continue;
             struct source *s = &source[*n];
             *s = (struct source){
                 .process = p, .thread = t, .stream = trace->process.at[p].thread.at[t]};
@@ -75,8 +78,8 @@ static int empty_heap(struct source **heap, size_t n, as_walk_event *each, void 
     return 0;
 }
 
-int as_walk_in_order(const struct as_trace *trace, as_walk_event *each, void *context,
-                     struct assay_error *err)
+int as_walk_in_order(const struct as_trace *trace, const bool *is_left_out, as_walk_event *each,
+                     void *context, struct assay_error *err)
 {
     size_t most = 1, n = 0;
     as_vec_foreach (&trace->process, process)
@@ -85,7 +88,7 @@ int as_walk_in_order(const struct as_trace *trace, as_walk_event *each, void *co
     struct source **heap = as_calloc(most, sizeof *heap);
     int rc = source && heap ? 0 : as_error_nomem(err, "the streams of a trace");
     if (rc == 0)
-        rc = gather_sources(trace, source, heap, &n, err);
+        rc = gather_sources(trace, is_left_out, source, heap, &n, err);
     if (rc == 0)
         rc = empty_heap(heap, n, each, context, err);
     as_free(source);

@@ -52,6 +52,7 @@ struct as_walker {
     struct as_wait_recent recent;
 };
 
+struct as_trace_part;
 struct as_request;
 struct as_lock;
 struct as_site_seen;
@@ -67,6 +68,7 @@ struct as_trace_walk {
     struct as_index texts, sites, places, sums, traffics, request_rows, lock_rows;
     struct as_messages *messages;
     struct as_gatherings *collectives;
+    struct as_trace_part *part;         /* NULL: all processes are walked through here */
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;
     AS_VEC(uint32_t) joining; /* locations that wait for a thread's end, or did */
@@ -116,9 +118,24 @@ int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t n
 /* A call is left that had something to say. */
 int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
                 const struct as_open_call *frame, int64_t leave_ns);
+int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message);
 int as_mpi_new(struct as_trace_walk *walk);
 int as_mpi_end(struct as_trace_walk *walk);
 enum as_gathering_kind as_mpi_gathering_of(const char *routine);
+
+/* meet.c: what of several processes meets: here, or in the process of ours that has the other. As
+ * as_messages_* and as_gatherings_*. */
+int as_meet_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
+                 int64_t size_b, const struct as_message_side *side);
+int as_meet_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t source, int64_t tag,
+                 uint32_t *post);
+int as_meet_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, int64_t tag,
+                    int64_t size_b, const struct as_message_side *side);
+int as_meet_give_up(struct as_trace_walk *walk, uint32_t post);
+int as_meet_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint32_t rank,
+                  enum as_gathering_kind kind, int64_t root, uint64_t *number);
+int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, uint32_t rank,
+                  const struct as_gathering_member *member);
 
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event);
@@ -138,10 +155,18 @@ int as_meeting_end(struct as_meeting *meeting, enum as_wait_kind kind, struct as
 
 void as_efficiency_of(struct as_analysis *analysis);
 
-/* All events of all threads, in order of time. `each` answers 0 or an error. */
+/* The steps of an analysis: before the walk; the walk itself, of all processes or of those of the
+ * part; what follows when all is known. */
+int as_walk_prepare(struct as_trace_walk *walk);
+int as_walk_all(struct as_trace_walk *walk, struct assay_error *err);
+int as_walk_conclude(struct as_analysis *out);
+void as_walk_free(struct as_trace_walk *walk);
+
+/* All events of all threads of those processes whose number `is_left_out` (NULL: of none) does not
+ * say, in order of time. `each` answers 0 or an error. */
 typedef int as_walk_event(void *context, uint32_t process, uint32_t thread,
                           const struct as_trace_event *event);
-int as_walk_in_order(const struct as_trace *trace, as_walk_event *each, void *context,
-                     struct assay_error *err);
+int as_walk_in_order(const struct as_trace *trace, const bool *is_left_out, as_walk_event *each,
+                     void *context, struct assay_error *err);
 
 #endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Several processes of ours read and analyse a trace: each walks through its part; they meet; each
+ * matches what meets in its part; they meet; rank 0 has all that was found.
+ */
+#include "analytics/part.h"
+#include "base/error.h"
+
+static int walk_part(struct as_trace_part *part, struct as_traced *mine, struct assay_error *err)
+{
+    const struct as_analysis_watch watch = as_traced_watch(mine);
+    struct as_analysis found = {0};
+    struct as_trace_walk walk = {
+        .trace = part->trace, .watch = &watch, .out = &found, .part = part};
+    char path[4200];
+    as_part_path(part, AS_PART_CROSSING, part->number, path);
+    AS_TRY(as_handed_new(path, part->part_n, &part->crossing, err));
+    as_part_path(part, AS_PART_FOUND, part->number, path);
+    AS_TRY(as_handed_new(path, AS_FOUND_CHANNELS_N, &part->found, err));
+    int rc = as_walk_prepare(&walk);
+    if (rc == 0)
+        rc = as_walk_all(&walk, err);
+    if (rc == 0)
+        as_part_hand_found(part, &walk, &mine->timeline);
+    if (rc == ASSAY_ERR_NOMEM)
+        as_error_nomem(err, "what a trace says");
+    as_walk_free(&walk);
+    as_analysis_fini(&found);
+    if (rc == 0)
+        rc = as_handed_close(&part->crossing, err);
+    return rc < 0 ? rc : as_handed_close(&part->found, err);
+}
+
+static int match_part(struct as_trace_part *part, struct as_traced *mine, struct assay_error *err)
+{
+    const struct as_analysis_watch watch = as_traced_watch(mine);
+    struct as_analysis met = {0};
+    struct as_trace_walk walk = {.trace = part->trace, .watch = &watch, .out = &met};
+    int rc = as_walk_prepare(&walk);
+    if (rc == 0)
+        rc = as_part_replay(part, &walk, mine, err);
+    as_walk_free(&walk);
+    as_analysis_fini(&met);
+    return rc;
+}
+
+int as_traced_read_part(const struct as_trace *trace, struct as_party *party,
+                        struct as_trace_part *part, struct assay_error *err)
+{
+    struct as_traced mine = {0};
+    if (as_part_init(part, trace, party) < 0 || as_traced_begin(&mine, trace) < 0)
+        return as_error_nomem(err, "the time line of a trace");
+    int rc = walk_part(part, &mine, err);
+    if (rc == 0)
+        rc = as_party_meet(party, err);
+    if (rc == 0)
+        rc = match_part(part, &mine, err);
+    if (rc == 0)
+        rc = as_party_meet(party, err);
+    as_timeline_fini(&mine.timeline);
+    return rc;
+}
+
+int as_analytics_help(const char *directory, struct as_party *party, struct assay_error *err)
+{
+    struct as_trace trace;
+    struct as_trace_part part = {0};
+    AS_TRY(as_trace_open(directory, &trace, err));
+    const int rc = as_traced_read_part(&trace, party, &part, err);
+    as_part_fini(&part);
+    as_trace_close(&trace);
+    return rc;
+}
