@@ -195,13 +195,14 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
                             "merge: into what? name the result with --output NAME.assay");
     listen_to_stops();
     AS_TRY(as_party_join(name, is_stopped, &party, err));
+    rc = party ? as_party_meet(party, err) : 0; /* so that what fails now is heard by all */
     if (as_party_rank(party)) {
-        rc = as_merge_follow(party, err);
+        rc = rc < 0 ? rc : as_merge_follow(party, err);
         const int code = end_helping(cli, party, rc);
         as_party_leave(&party, rc, err);
         return code;
     }
-    rc = merge_alone_or_first(cli, party, name, &result, err);
+    rc = rc < 0 ? rc : merge_alone_or_first(cli, party, name, &result, err);
     as_party_leave(&party, rc, err);
     if (rc == 0)
         return tell_merged(cli, name, &result, err);
