@@ -35,6 +35,14 @@ static uint32_t find_rank(const struct as_trace_part *part, int64_t rank)
     return AS_INDEX_NONE;
 }
 
+bool as_part_is_possible(const struct as_trace *trace)
+{
+    as_vec_foreach (&trace->process, process)
+        if (process->has_windows)
+            return false;
+    return true;
+}
+
 uint32_t as_part_of_rank(const struct as_trace_part *part, int64_t rank)
 {
     const uint32_t process = find_rank(part, rank);

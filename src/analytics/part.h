@@ -88,6 +88,9 @@ struct as_trace_part {
     struct as_index ranks; /* rows of `trace->process` by rank */
 };
 
+/* Who waits at windows of one-sided communication is found on a walk through all of them: such a
+ * trace is analysed by rank 0 alone. */
+bool as_part_is_possible(const struct as_trace *trace);
 /* Divides the processes of a trace. 0 or ASSAY_ERR_NOMEM. */
 int as_part_init(struct as_trace_part *part, const struct as_trace *trace,
                  const struct as_party *party);

@@ -66,7 +66,7 @@ int as_analytics_help(const char *directory, struct as_party *party, struct assa
     struct as_trace trace;
     struct as_trace_part part = {0};
     AS_TRY(as_trace_open(directory, &trace, err));
-    const int rc = as_traced_read_part(&trace, party, &part, err);
+    const int rc = as_part_is_possible(&trace) ? as_traced_read_part(&trace, party, &part, err) : 0;
     as_part_fini(&part);
     as_trace_close(&trace);
     return rc;

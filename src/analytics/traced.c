@@ -182,7 +182,8 @@ int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assa
 {
     if (as_traced_begin(out, &out->trace) < 0)
         return as_error_nomem(err, "the time line of a trace");
-    AS_TRY(party ? analyse_together(out, party, err) : analyse_alone(out, err));
+    const bool together = party && as_part_is_possible(&out->trace);
+    AS_TRY(together ? analyse_together(out, party, err) : analyse_alone(out, err));
     AS_TRY(as_wait_sums_of(&out->analysis, &out->sums, err));
     return as_timeline_finish(&out->timeline, &out->analysis) < 0 || sum_routines(out) < 0
                ? as_error_nomem(err, "what a trace says")
@@ -198,7 +199,7 @@ int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct a
     AS_TRY(run_trace_directory(experiment, run_id, path, err));
     AS_TRY(as_trace_open(path, &out->trace, err));
     AS_TRY(as_traced_analyse(out, party, err));
-    count_losses(out, party != NULL, &uses_counter);
+    count_losses(out, party && as_part_is_possible(&out->trace), &uses_counter);
     *strrchr(path, '/') = 0;
     out->record_ns = as_trace_record_ns(path, uses_counter);
     return 0;

@@ -40,6 +40,7 @@ enum { WORLD = 1, SOME = 2, RANKS = 4, PROCESSES = 5, THREADS = 2, STEPS = 400 }
 
 static struct as_trace_writer writer;
 static uint64_t tick, random_state;
+static bool has_windows; /* which one process looks at */
 
 static uint64_t draw(uint64_t below)
 {
@@ -97,6 +98,8 @@ static void define(const char *directory, uint32_t process, uint32_t rank)
     const uint64_t module[] = {0x10000 * (process + 1), 0x8000, 0x1000};
     assert_true(as_trace_put_text(&writer, AS_TRACE_MODULE, tick, module, 3, "/bin/made-up"));
     put(AS_TRACE_WORLD, 3, rank, RANKS, 0, 0, 0, 0);
+    if (has_windows)
+        put(AS_TRACE_WINDOW, 2, 1, WORLD, 0, 0, 0, 0);
     const uint64_t world[] = {WORLD, 99, RANKS, rank, 0}, sub[] = {SOME, 77, 3, in_some, 0};
     assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, tick, world, 5, all, 4));
     if (rank != 1)
@@ -422,6 +425,7 @@ static void test_equal(void **state)
     for (uint64_t seed = 1; seed <= 4; seed++) {
         strcpy(directory, "/tmp/assay-together-XXXXXX");
         assert_non_null(mkdtemp(directory));
+        has_windows = seed == 4;
         make_trace(directory, seed);
         char *alone = analysed(directory, NULL);
         for (unsigned size = 2; size <= 7; size += seed == 1 ? 1 : 2) { /* more than processes */
