@@ -212,7 +212,7 @@ void as_walk_free(struct as_trace_walk *walk)
     as_vec_fini(&walk->routine);
     as_vec_fini(&walk->text);
     as_vec_fini(&walk->gathering);
-    as_vec_fini(&walk->request);
+    as_requests_fini(&walk->requests);
     as_vec_foreach (&walk->lock, lock)
         as_vec_fini(&lock->meeting.member);
     as_vec_fini(&walk->lock);
@@ -223,7 +223,6 @@ void as_walk_free(struct as_trace_walk *walk)
     as_index_fini(&walk->places);
     as_index_fini(&walk->sums);
     as_index_fini(&walk->traffics);
-    as_index_fini(&walk->request_rows);
     as_index_fini(&walk->lock_rows);
     as_messages_free(&walk->messages);
     as_gatherings_free(&walk->collectives);

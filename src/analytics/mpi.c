@@ -42,27 +42,20 @@ enum as_gathering_kind as_mpi_gathering_of(const char *routine)
 
 static struct as_request *find_request(struct as_trace_walk *walk, uint32_t process, int64_t number)
 {
-    uint64_t hash = as_hash_mix(process, (uint64_t)number);
-    uint32_t at;
-    for (struct as_probe probe = as_index_probe(&walk->request_rows, hash);
-         (at = as_index_next(&walk->request_rows, &probe)) != AS_INDEX_NONE;) {
-        struct as_request *request = &walk->request.at[at];
-        if (request->process == process && request->number == number)
-            return request;
-    }
-    return NULL;
+    return as_requests_find(&walk->requests, process, number);
 }
 
 static int put_request(struct as_trace_walk *walk, struct as_request request)
 {
-    struct as_request *known = find_request(walk, request.process, request.number);
-    if (known) {
-        *known = request;
-        return 0;
-    }
-    AS_TRY(as_vec_push(&walk->request, request));
-    return as_index_add(&walk->request_rows, as_hash_mix(request.process, (uint64_t)request.number),
-                        (uint32_t)(walk->request.n - 1));
+    return as_requests_put(&walk->requests, &request);
+}
+
+/* It is done; one that can be started again stays. */
+static void end_request(struct as_trace_walk *walk, struct as_request *request)
+{
+    request->is_active = false;
+    if (!request->is_persistent)
+        as_requests_drop(&walk->requests, request);
 }
 
 /* ---- Communicators --------------------------------------------------------------------------- */
@@ -225,7 +218,7 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
         }
         begin_ns = request->begin_ns;
         post = request->post;
-        request->is_active = false;
+        end_request(l->walk, request);
     }
     struct as_message_side side = side_of(l, begin_ns, l->frame->enter_ns);
     return as_meet_receive(l->walk, post, from, said->field[1], said->field[2], &side);
@@ -311,8 +304,8 @@ static int said_done(const struct leaving *l, const struct as_said *said)
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
     if (!request || !request->is_active)
         return 0;
-    request->is_active = false;
     const struct as_request r = *request;
+    end_request(l->walk, request);
     if (r.kind == AS_TRACE_SEND) {
         struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r.comm);
         struct leaving at = *l;
@@ -328,21 +321,26 @@ static int said_done(const struct leaving *l, const struct as_said *said)
 static int said_given_up(const struct leaving *l, const struct as_said *said)
 {
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
-    if (!request || !request->is_active)
+    const bool is_freed = said->kind == AS_TRACE_FREED;
+    if (!request)
         return 0;
-    request->is_active = false;
-    if (request->kind == AS_TRACE_POST)
-        return as_meet_give_up(l->walk, request->post);
-    if (request->kind == AS_TRACE_SEND && said->kind == AS_TRACE_FREED) {
-        struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
+    const struct as_request r = *request;
+    request->is_persistent &= !is_freed;
+    if (r.is_active || is_freed)
+        end_request(l->walk, request);
+    if (!r.is_active)
+        return 0;
+    if (r.kind == AS_TRACE_POST)
+        return as_meet_give_up(l->walk, r.post);
+    if (r.kind == AS_TRACE_SEND && is_freed) {
+        struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r.comm);
         struct as_message_side side = {.location = l->walker->location,
-                                       .site = request->site,
-                                       .begin_ns = request->begin_ns,
-                                       .enter_ns = request->begin_ns,
-                                       .leave_ns = request->begin_ns};
-        AS_TRY(add_traffic(l->walk, place.self, request->partner, request->size_b));
-        return as_meet_send(l->walk, place.global, place.self, request->partner, request->tag,
-                            request->size_b, &side);
+                                       .site = r.site,
+                                       .begin_ns = r.begin_ns,
+                                       .enter_ns = r.begin_ns,
+                                       .leave_ns = r.begin_ns};
+        AS_TRY(add_traffic(l->walk, place.self, r.partner, r.size_b));
+        return as_meet_send(l->walk, place.global, place.self, r.partner, r.tag, r.size_b, &side);
     }
     return 0;
 }

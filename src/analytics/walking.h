@@ -8,6 +8,7 @@
 #define AS_ANALYTICS_WALKING_H
 
 #include "analytics/analysis.h"
+#include "analytics/requests.h"
 #include "analytics/teams.h"
 #include "base/index.h"
 
@@ -65,16 +66,15 @@ struct as_trace_walk {
     AS_VEC(uint32_t *) routine;      /* by process: by name number the routine, in `text` */
     AS_VEC(const char *) text;
     AS_VEC(uint8_t) gathering; /* by routine: as_gathering_kind; AS_GATHERING_KINDS_N: none */
-    struct as_index texts, sites, places, sums, traffics, request_rows, lock_rows;
+    struct as_index texts, sites, places, sums, traffics, lock_rows;
     struct as_messages *messages;
     struct as_gatherings *collectives;
     struct as_trace_part *part;         /* NULL: all processes are walked through here */
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;
     AS_VEC(uint32_t) joining; /* locations that wait for a thread's end, or did */
-    AS_VEC(struct as_request) request;
+    struct as_requests requests;
     AS_VEC(struct as_site_seen) seen; /* rows of `sites` */
-    uint32_t free_request;
     AS_VEC(struct as_lock) lock;
 };
 
@@ -86,7 +86,7 @@ struct as_site_seen {
 
 /* An operation that goes on after the call that began it. */
 struct as_request {
-    uint32_t process, next;
+    uint32_t process;
     int64_t number;
     uint8_t kind; /* AS_TRACE_SEND, AS_TRACE_POST, AS_TRACE_COLLECTIVE; 0: free */
     bool is_persistent, is_active;
