@@ -95,21 +95,6 @@ static bool is_said_by_calls(unsigned kind)
     }
 }
 
-static struct as_walker *walker_of(struct as_trace_walk *walk, uint32_t process, uint32_t thread)
-{
-    /* Locations are in order of processes and threads. */
-    size_t low = 0, high = walk->out->location.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct as_location *l = &walk->out->location.at[middle];
-        if (l->process < process || (l->process == process && l->thread < thread))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &walk->walker.at[low];
-}
-
 static int take_event(struct as_trace_walk *walk, struct as_walker *walker,
                       const struct as_trace_event *event)
 {
@@ -130,14 +115,13 @@ static int take_event(struct as_trace_walk *walk, struct as_walker *walker,
     return as_doing_event(walk, walker, event);
 }
 
-static int walk_event(void *context, uint32_t process, uint32_t thread,
-                      const struct as_trace_event *event)
+static int walk_event(void *context, uint32_t location, const struct as_trace_event *event)
 {
     struct as_trace_walk *walk = context;
-    struct as_walker *walker = walker_of(walk, process, thread);
+    struct as_walker *walker = &walk->walker.at[location];
     if (!walk->part)
         return take_event(walk, walker, event);
-    as_part_at(walk->part, walker->location, event->raw_ns);
+    as_part_at(walk->part, location, event->raw_ns);
     AS_TRY(take_event(walk, walker, event));
     return as_part_passed(walk->part, walk);
 }

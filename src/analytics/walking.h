@@ -163,9 +163,9 @@ int as_walk_conclude(struct as_analysis *out);
 void as_walk_free(struct as_trace_walk *walk);
 
 /* All events of all threads of those processes whose number `is_left_out` (NULL: of none) does not
- * say, in order of time. `each` answers 0 or an error. */
-typedef int as_walk_event(void *context, uint32_t process, uint32_t thread,
-                          const struct as_trace_event *event);
+ * say, in order of time. Locations are numbered by process and thread, all of them. `each` answers
+ * 0 or an error. */
+typedef int as_walk_event(void *context, uint32_t location, const struct as_trace_event *event);
 int as_walk_in_order(const struct as_trace *trace, const bool *is_left_out, as_walk_event *each,
                      void *context, struct assay_error *err);
 
