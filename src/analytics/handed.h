@@ -2,7 +2,7 @@
 /*
  * What processes that analyse a trace together hand to each other: files of records in channels,
  * one for each who is to read it. A record is a kind and some numbers, written as differences to
- * the record before in its channel: a message takes some 25 bytes. Files are of this very run.
+ * the record before in its channel: some 15 bytes. Files are of this very run.
  */
 #ifndef AS_ANALYTICS_HANDED_H
 #define AS_ANALYTICS_HANDED_H
