@@ -38,7 +38,8 @@ struct as_team {
 struct as_walker {
     uint32_t location, process;
     AS_VEC(struct as_open_call) frame;
-    AS_VEC(struct as_said) said; /* of the outermost call that is open */
+    size_t speaking_n;           /* frames up to the outermost call of MPI; 0: in none */
+    AS_VEC(struct as_said) said; /* of that call */
     AS_VEC(struct as_team) team; /* implicit tasks that it is in */
     uint32_t depth[AS_ACTIVITIES_N];
     int64_t since_ns;             /* what it does now it does since then */
@@ -109,7 +110,9 @@ struct as_lock {
 /* 0 or ASSAY_ERR_NOMEM, as all below. */
 int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
                  const struct as_open_call *frame, uint32_t *out);
-struct as_open_call *as_walk_outermost(struct as_walker *walker); /* NULL: in no routine */
+/* The outermost call of MPI, whatever regions of the program it is in; in none the outermost of
+ * all. NULL: in no routine. */
+struct as_open_call *as_walk_outermost(struct as_walker *walker);
 
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);

@@ -41,6 +41,7 @@ enum { WORLD = 1, SOME = 2, RANKS = 4, PROCESSES = 5, THREADS = 2, STEPS = 400 }
 static struct as_trace_writer writer;
 static uint64_t tick, random_state;
 static bool has_windows; /* which one process looks at */
+static bool is_within;   /* all is done in a region of the program */
 
 static uint64_t draw(uint64_t below)
 {
@@ -275,8 +276,12 @@ static void make_trace(const char *directory, uint64_t seed)
                 .process = process, .rank = rank, .thread = thread, .next = 1 + thread * 100000};
             open_stream(directory, 100 + process, 100 + process + 100 * thread,
                         thread ? 100 + process : 0);
+            if (is_within)
+                put(AS_TRACE_ENTER, 1, USER_NAME, 0, 0, 0, 0, 0);
             for (uint64_t step = 0; step < STEPS / (process == PROCESSES - 1 ? 4 : 1); step++)
                 step_once(&d, step);
+            if (is_within)
+                put(AS_TRACE_LEAVE, 1, USER_NAME, 0, 0, 0, 0, 0);
             as_trace_writer_close(&writer, AS_TRACE_CLOSED);
         }
     }
@@ -441,8 +446,55 @@ static void test_equal(void **state)
     }
 }
 
+/* Who waited for whom, without the calls. */
+static char *waits_of(const char *directory)
+{
+    struct as_trace trace;
+    struct as_analysis a;
+    struct assay_error err = {0};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!out || as_trace_open(directory, &trace, &err) < 0 ||
+        as_analyse_trace(&trace, NULL, &a, &err) < 0)
+        fail_msg("%s", err.text);
+    as_vec_foreach (&a.waits.wait, w)
+        fprintf(out, "%s %u for %u: %ld %ld %ld\n", as_wait_word(w->kind), w->location, w->cause,
+                (long)w->begin_ns, (long)w->end_ns, (long)w->cause_ns);
+    as_vec_foreach (&a.traffic, traffic)
+        fprintf(out, "traffic %ld %ld: %lu\n", (long)traffic->from, (long)traffic->to,
+                (unsigned long)traffic->size_b);
+    fclose(out);
+    as_analysis_fini(&a);
+    as_trace_close(&trace);
+    return text;
+}
+
+/* A program whose own functions are recorded, as Score-P does, waits as without. */
+static void test_within_regions(void **state)
+{
+    char *text[2], directory[64], command[80];
+    (void)state;
+    has_windows = false;
+    for (unsigned i = 0; i < 2; i++) {
+        is_within = i;
+        strcpy(directory, "/tmp/assay-together-XXXXXX");
+        assert_non_null(mkdtemp(directory));
+        make_trace(directory, 7);
+        text[i] = waits_of(directory);
+        snprintf(command, sizeof command, "rm -r %s", directory);
+        assert_int_equal(system(command), 0);
+    }
+    is_within = false;
+    assert_non_null(strstr(text[0], "late_sender"));
+    assert_same(text[0], text[1], 1);
+    free(text[0]);
+    free(text[1]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal),
+                                       cmocka_unit_test(test_within_regions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
