@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "cli.h"
+#include "merge_together.h"
 #include "profiling.h"
 
 /* ---- Being stopped ------------------------------------------------------------------------- */
@@ -77,9 +78,22 @@ static int advise_merged(struct as_cli *cli, struct assay_experiment *experiment
     return 0;
 }
 
-static int merge_into(struct as_cli *cli, struct assay_experiment *experiment,
-                      struct assay_merge_result *result, struct assay_error *err)
+/* What the ranks' traces say together; most have none. */
+static int analyse_merged(struct as_party *party, const struct as_str *copies,
+                          struct assay_experiment *experiment, int64_t run_id,
+                          struct assay_error *err)
 {
+    if (party)
+        return as_merge_lead(party, copies, experiment, run_id, err);
+    const int rc = assay_analytics_run(experiment, run_id, run_id, err);
+    return rc == ASSAY_ERR_NOT_FOUND ? 0 : rc;
+}
+
+static int merge_into(struct as_cli *cli, struct as_party *party,
+                      struct assay_experiment *experiment, struct assay_merge_result *result,
+                      struct assay_error *err)
+{
+    struct as_str copies = {0};
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
     const struct assay_merge_request request = {
         .path = (const char *const *)cli->args.positional,
@@ -87,14 +101,15 @@ static int merge_into(struct as_cli *cli, struct assay_experiment *experiment,
         .run_id = (int64_t)cli->args.number[AS_OPTION_MERGE_RUN],
         .label = cli->args.value[AS_OPTION_LABEL],
         .accept = (unsigned)cli->args.number[AS_OPTION_ACCEPT],
+        .copy_later = party ? as_merge_note_copy : NULL,
+        .copies = &copies,
         .progress = as_stage_show,
         .context = &stage};
     int rc = assay_merge(experiment, &request, result, err);
 
-    if (rc == 0) { /* what the ranks' traces say together; most have none */
-        rc = assay_analytics_run(experiment, result->run_id, result->run_id, err);
-        rc = rc == ASSAY_ERR_NOT_FOUND ? 0 : rc;
-    }
+    if (rc == 0)
+        rc = analyse_merged(party, &copies, experiment, result->run_id, err);
+    as_str_fini(&copies);
     if (rc == 0)
         rc = advise_merged(cli, experiment, result->run_id, &stage, err);
     as_stage_end(&stage);
@@ -102,15 +117,17 @@ static int merge_into(struct as_cli *cli, struct assay_experiment *experiment,
 }
 
 /* Makes it at `draft` and puts it in its place. */
-static int make_merged(struct as_cli *cli, const char *draft, const char *name, unsigned flags,
-                       struct assay_merge_result *result, struct assay_error *err)
+static int make_merged(struct as_cli *cli, struct as_party *party, const char *draft,
+                       const char *name, unsigned flags, struct assay_merge_result *result,
+                       struct assay_error *err)
 {
     struct assay_experiment *experiment;
     int rc;
 
+    AS_TRY(assay_experiment_check_new(name, flags, err));
     AS_TRY(assay_experiment_create(draft, 0, &experiment, err));
     assay_experiment_stop_when(experiment, is_stopped);
-    rc = merge_into(cli, experiment, result, err);
+    rc = merge_into(cli, party, experiment, result, err);
     if (rc == 0)
         rc = assay_experiment_close(&experiment, err);
     if (rc == 0)
@@ -142,24 +159,51 @@ static int tell_merged(struct as_cli *cli, const char *name,
     return rc;
 }
 
+/* What went wrong is said once, by rank 0, as long as that lives. */
+static int end_helping(struct as_cli *cli, const struct as_party *party, int rc)
+{
+    if (rc == 0 || !as_party_is_told(party))
+        return rc;
+    cli->status = is_stopped() ? 128 + stopped_by : 1;
+    return 0;
+}
+
+static int merge_alone_or_first(struct as_cli *cli, struct as_party *party, const char *name,
+                                struct assay_merge_result *result, struct assay_error *err)
+{
+    const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
+    struct as_str draft = {0};
+    int rc;
+
+    as_str_append(&draft, name, strlen(name) - (name[0] && name[strlen(name) - 1] == '/'));
+    as_str_appendf(&draft, ".merging-%d", (int)getpid());
+    rc = draft.failed ? as_error_nomem(err, name)
+                      : make_merged(cli, party, as_str_z(&draft), name, flags, result, err);
+    as_str_fini(&draft);
+    return rc;
+}
+
 int as_verb_merge(struct as_cli *cli, struct assay_error *err)
 {
     const char *name = cli->args.value[AS_OPTION_MERGED];
-    const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
     struct assay_merge_result result;
-    struct as_str draft = {0};
+    struct as_party *party;
     int rc;
 
     if (!name)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "merge: into what? name the result with --output NAME.assay");
-    AS_TRY(assay_experiment_check_new(name, flags, err));
-    as_str_append(&draft, name, strlen(name) - (name[0] && name[strlen(name) - 1] == '/'));
-    as_str_appendf(&draft, ".merging-%d", (int)getpid());
     listen_to_stops();
-    rc = draft.failed ? as_error_nomem(err, name)
-                      : make_merged(cli, as_str_z(&draft), name, flags, &result, err);
-    as_str_fini(&draft);
+    AS_TRY(as_party_join(name, is_stopped, &party, err));
+    rc = party ? as_party_meet(party, err) : 0; /* so that what fails now is heard by all */
+    if (as_party_rank(party)) {
+        rc = rc < 0 ? rc : as_merge_follow(party, err);
+        const int code = end_helping(cli, party, rc);
+        as_party_leave(&party, rc, err);
+        return code;
+    }
+    rc = rc < 0 ? rc : merge_alone_or_first(cli, party, name, &result, err);
+    as_party_leave(&party, rc, err);
     if (rc == 0)
         return tell_merged(cli, name, &result, err);
     say_nothing_is_kept(err);

@@ -315,7 +315,7 @@ int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64
                   struct assay_error *err)
 {
     struct as_traced traced;
-    int rc = as_traced_read(experiment, run_id, &traced, err);
+    int rc = as_traced_read(experiment, run_id, NULL, &traced, err);
     if (rc == 0)
         rc = as_traced_write(experiment, run_id, run_id, &traced, err);
     if (rc == 0) {

@@ -30,6 +30,10 @@ struct assay_merge_request {
     int64_t run_id;    /* of each; 0 = its last */
     const char *label; /* NULL = theirs, if they have the same */
     unsigned accept;   /* enum assay_merge_accept */
+    /* NULL: streams of traces are copied at once. Else files are made, empty, and this is told of
+     * each what is to be copied there (assay_merge_copy); `copies` is its context. */
+    int (*copy_later)(void *copies, const char *from, const char *to, struct assay_error *err);
+    void *copies;
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total); /* or NULL */
     void *context;
 };
@@ -47,6 +51,9 @@ struct assay_merge_result {
  */
 int assay_merge(struct assay_experiment *to, const struct assay_merge_request *request,
                 struct assay_merge_result *result, struct assay_error *err);
+
+/* Fills a file that was made. Errors: IO. */
+int assay_merge_copy(const char *from, const char *to, struct assay_error *err);
 
 #ifdef __cplusplus
 }

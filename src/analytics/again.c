@@ -5,15 +5,21 @@
 #include "analytics/traced.h"
 #include "base/error.h"
 
-int assay_analytics_run(struct assay_experiment *experiment, int64_t run_id, int64_t traced_id,
-                        struct assay_error *err)
+int as_analytics_run_together(struct assay_experiment *experiment, int64_t run_id,
+                              int64_t traced_id, struct as_party *party, struct assay_error *err)
 {
     struct as_traced traced;
-    int rc = as_traced_read(experiment, traced_id, &traced, err);
+    int rc = as_traced_read(experiment, traced_id, party, &traced, err);
     if (rc == 0)
         rc = as_traced_write(experiment, run_id, traced_id, &traced, err);
     as_traced_fini(&traced);
     return rc;
+}
+
+int assay_analytics_run(struct assay_experiment *experiment, int64_t run_id, int64_t traced_id,
+                        struct assay_error *err)
+{
+    return as_analytics_run_together(experiment, run_id, traced_id, NULL, err);
 }
 
 /* The profile has samples: those of this run are to say who computed what beside its events. */

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analytics/channels.h"
+#include "analytics/part.h"
 #include "analytics/tasks.h"
-#include "analytics/walking.h"
 #include "analytics/windows.h"
 #include "base/error.h"
 
@@ -66,7 +66,7 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
     return 0;
 }
 
-static int prepare_walk(struct as_trace_walk *walk)
+int as_walk_prepare(struct as_trace_walk *walk)
 {
     uint32_t unknown;
     AS_TRY(intern_text(walk, "?", &unknown)); /* number 0 */
@@ -104,26 +104,9 @@ static bool is_said_by_calls(unsigned kind)
     }
 }
 
-static struct as_walker *walker_of(struct as_trace_walk *walk, uint32_t process, uint32_t thread)
-{
-    /* Locations are in order of processes and threads. */
-    size_t low = 0, high = walk->out->location.n;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const struct as_location *l = &walk->out->location.at[middle];
-        if (l->process < process || (l->process == process && l->thread < thread))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return &walk->walker.at[low];
-}
-
-static int walk_event(void *context, uint32_t process, uint32_t thread,
+static int take_event(struct as_trace_walk *walk, struct as_walker *walker,
                       const struct as_trace_event *event)
 {
-    struct as_trace_walk *walk = context;
-    struct as_walker *walker = walker_of(walk, process, thread);
     struct as_location *location = &walk->out->location.at[walker->location];
     walk->out->events_n++;
     location->events_n++;
@@ -146,6 +129,33 @@ static int walk_event(void *context, uint32_t process, uint32_t thread,
     AS_TRY(as_teams_event(walk, walker, event));
     AS_TRY(as_tasks_event(walk, walker, event));
     return as_doing_event(walk, walker, event);
+}
+
+static int walk_event(void *context, uint32_t location, const struct as_trace_event *event)
+{
+    struct as_trace_walk *walk = context;
+    struct as_walker *walker = &walk->walker.at[location];
+    if (!walk->part)
+        return take_event(walk, walker, event);
+    as_part_at(walk->part, location, event->raw_ns);
+    AS_TRY(take_event(walk, walker, event));
+    return as_part_passed(walk->part, walk);
+}
+
+int as_walk_all(struct as_trace_walk *walk, struct assay_error *err)
+{
+    const bool *is_left_out = walk->part ? walk->part->is_left_out : NULL;
+    AS_TRY(as_walk_in_order(walk->trace, is_left_out, walk_event, walk, err));
+    as_vec_foreach (&walk->walker, walker) {
+        if (is_left_out && is_left_out[walker->process])
+            continue;
+        if (walk->part)
+            as_part_at(walk->part, walker->location, AS_PART_AFTER_NS);
+        AS_TRY(as_doing_end(walk, walker, walk->out->location.at[walker->location].span.end_ns));
+        if (walk->part)
+            AS_TRY(as_part_passed(walk->part, walk));
+    }
+    return 0;
 }
 
 /* ---- After it -------------------------------------------------------------------------------- */
@@ -174,25 +184,21 @@ static int find_causes(struct as_analysis *out)
     return rc;
 }
 
-static int end_walk(struct as_trace_walk *walk)
+int as_walk_conclude(struct as_analysis *out)
 {
-    struct as_analysis *out = walk->out;
     out->begin_ns = out->location.n ? INT64_MAX : 0;
     out->end_ns = out->location.n ? INT64_MIN : 0;
-    as_vec_foreach (&walk->walker, walker) {
-        const struct as_span *span = &out->location.at[walker->location].span;
-        AS_TRY(as_doing_end(walk, walker, span->end_ns));
-        if (span->begin_ns < out->begin_ns)
-            out->begin_ns = span->begin_ns;
-        if (span->end_ns > out->end_ns)
-            out->end_ns = span->end_ns;
+    as_vec_foreach (&out->location, location) {
+        if (location->span.begin_ns < out->begin_ns)
+            out->begin_ns = location->span.begin_ns;
+        if (location->span.end_ns > out->end_ns)
+            out->end_ns = location->span.end_ns;
     }
-    AS_TRY(as_mpi_end(walk));
     as_efficiency_of(out);
     return find_causes(out);
 }
 
-static void free_walk(struct as_trace_walk *walk)
+void as_walk_free(struct as_trace_walk *walk)
 {
     as_vec_foreach (&walk->walker, walker) {
         as_vec_fini(&walker->frame);
@@ -206,8 +212,7 @@ static void free_walk(struct as_trace_walk *walk)
     as_vec_fini(&walk->routine);
     as_vec_fini(&walk->text);
     as_vec_fini(&walk->gathering);
-    as_vec_fini(&walk->request);
-    as_vec_fini(&walk->active);
+    as_requests_fini(&walk->requests);
     as_vec_fini(&walk->is_doubted);
     as_vec_foreach (&walk->lock, lock)
         as_vec_fini(&lock->meeting.member);
@@ -219,7 +224,6 @@ static void free_walk(struct as_trace_walk *walk)
     as_index_fini(&walk->places);
     as_index_fini(&walk->sums);
     as_index_fini(&walk->traffics);
-    as_index_fini(&walk->request_rows);
     as_index_fini(&walk->lock_rows);
     as_messages_free(&walk->messages);
     as_gatherings_free(&walk->collectives);
@@ -235,14 +239,16 @@ int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watc
 {
     struct as_trace_walk walk = {.trace = trace, .watch = watch, .out = out};
     *out = (struct as_analysis){0};
-    int rc = prepare_walk(&walk);
+    int rc = as_walk_prepare(&walk);
     if (rc == 0)
-        rc = as_walk_in_order(trace, walk_event, &walk, err);
+        rc = as_walk_all(&walk, err);
     if (rc == 0)
-        rc = end_walk(&walk);
+        rc = as_mpi_end(&walk);
+    if (rc == 0)
+        rc = as_walk_conclude(out);
     if (rc == ASSAY_ERR_NOMEM)
         as_error_nomem(err, "what a trace says");
-    free_walk(&walk);
+    as_walk_free(&walk);
     if (rc < 0)
         as_analysis_fini(out);
     return rc;

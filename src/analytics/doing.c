@@ -75,10 +75,9 @@ static int turn_at(struct as_trace_walk *walk, struct as_walker *walker, int64_t
 
 struct as_open_call *as_walk_outermost(struct as_walker *walker)
 {
-    for (size_t i = 0; i < walker->frame.n; i++)
-        if (walker->frame.at[i].group != AS_TRACE_OF_USER)
-            return &walker->frame.at[i];
-    return walker->frame.n ? &walker->frame.at[0] : NULL;
+    if (walker->frame.n == 0)
+        return NULL;
+    return &walker->frame.at[walker->speaking_n ? walker->speaking_n - 1 : 0];
 }
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
@@ -136,7 +135,10 @@ static int enter_routine(struct as_trace_walk *walk, struct as_walker *walker,
         frame.routine = walk->routine.at[walker->process][event->name];
     AS_TRY(turn_at(walk, walker, event->raw_ns));
     walker->depth[as_activity_of_group(name.group)]++;
-    return as_vec_push(&walker->frame, frame);
+    AS_TRY(as_vec_push(&walker->frame, frame));
+    if (!walker->speaking_n && as_activity_of_group(name.group) == AS_ACTIVITY_MPI)
+        walker->speaking_n = walker->frame.n;
+    return 0;
 }
 
 /* Between calls that one stands for, the thread did what it does outside. */
@@ -153,13 +155,15 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
     const int64_t inside_ns = end_of_inside(walker, &frame, ns);
     AS_TRY(turn_at(walk, walker, inside_ns));
     walker->depth[as_activity_of_group(frame.group)]--;
-    struct as_open_call *own = &walker->frame.at[walker->frame.n - 1];
-    if (as_walk_outermost(walker) == own && walker->said.n) {
+    const struct as_open_call *last = &walker->frame.at[walker->frame.n - 1];
+    if (last == as_walk_outermost(walker) && walker->said.n) {
         AS_TRY(as_mpi_left(walk, walker, &frame, ns));
-        frame.sent_b = own->sent_b;
-        frame.received_b = own->received_b;
+        frame.sent_b = last->sent_b;
+        frame.received_b = last->received_b;
         walker->said.n = 0;
     }
+    if (walker->frame.n == walker->speaking_n)
+        walker->speaking_n = 0;
     walker->frame.n--;
     AS_TRY(turn_at(walk, walker, ns));
     return add_to_sum(walk, walker, &frame, inside_ns - frame.enter_ns, true);

@@ -58,6 +58,7 @@ struct as_messages {
     AS_VEC(struct as_sort_key) held; /* posts that are done, by order of posting; unsorted */
     struct as_index channels, inboxes;
     uint32_t free_half, free_post;
+    uint32_t finishing;
     uint64_t posted_n;
     struct as_messages_count count;
 };
@@ -331,22 +332,31 @@ static bool is_held(const struct as_messages *m, const struct post *post)
            is_before(m, m->inbox.at[post->inbox].first_wild, post);
 }
 
+/* The first asked for of those that need wait no more: so what others hold changes no order. */
+static size_t next_released(const struct as_messages *m, uint32_t inbox)
+{
+    size_t next = m->held.n;
+    for (size_t i = 0; i < m->held.n; i++) {
+        const struct post *post = &m->post.at[m->held.at[i].at];
+        if (post->inbox == inbox && (next == m->held.n || post->order < m->held.at[next].key) &&
+            !is_held(m, post))
+            next = i;
+    }
+    return next;
+}
+
 /* What waited for one that is done or given up may go on, and others behind it. */
 static int release_held(struct as_messages *m, uint32_t inbox)
 {
-    for (bool again = m->inbox.at[inbox].held_n > 0; again;) {
-        again = false;
-        for (size_t i = 0; i < m->held.n; i++) {
-            struct post post = m->post.at[m->held.at[i].at];
-            if (post.inbox != inbox || is_held(m, &post))
-                continue;
-            AS_TRY(forget_post(m, m->held.at[i].at));
-            m->held.at[i] = m->held.at[--m->held.n];
-            m->inbox.at[inbox].held_n--;
-            AS_TRY(meet_send(m, &post));
-            again = true;
-            break;
-        }
+    while (m->inbox.at[inbox].held_n > 0) {
+        const size_t next = next_released(m, inbox);
+        if (next == m->held.n)
+            return 0;
+        const struct post post = m->post.at[m->held.at[next].at];
+        AS_TRY(forget_post(m, m->held.at[next].at));
+        m->held.at[next] = m->held.at[--m->held.n];
+        m->inbox.at[inbox].held_n--;
+        AS_TRY(meet_send(m, &post));
     }
     return 0;
 }
@@ -384,8 +394,10 @@ int as_messages_give_up(struct as_messages *m, uint32_t at)
 int as_messages_finish(struct as_messages *m, struct as_messages_count *out)
 {
     AS_TRY(as_sort_keys(m->held.at, m->held.n));
-    as_vec_foreach (&m->held, held)
+    as_vec_foreach (&m->held, held) {
+        m->finishing = held->at;
         AS_TRY(meet_send(m, &m->post.at[held->at]));
+    }
     m->held.n = 0;
     *out = m->count;
     as_vec_foreach (&m->channel, c) {
@@ -395,4 +407,15 @@ int as_messages_finish(struct as_messages *m, struct as_messages_count *out)
             out->receives_n += m->half.at[at].missed_n == 0;
     }
     return 0;
+}
+
+uint32_t as_messages_finishing(const struct as_messages *m)
+{
+    return m->finishing;
+}
+
+void as_messages_listen(struct as_messages *m, as_message_matched *matched, void *context)
+{
+    m->matched = matched;
+    m->context = context;
 }

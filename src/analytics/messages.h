@@ -66,5 +66,9 @@ struct as_messages_count {
 };
 /* At the end: what is held for receives that were never done is matched without them. */
 int as_messages_finish(struct as_messages *messages, struct as_messages_count *out);
+/* From now on pairs are said to another. */
+void as_messages_listen(struct as_messages *messages, as_message_matched *matched, void *context);
+/* While it finishes: the number of the receive that is being matched. */
+uint32_t as_messages_finishing(const struct as_messages *messages);
 
 #endif

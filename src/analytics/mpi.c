@@ -44,51 +44,20 @@ enum as_gathering_kind as_mpi_gathering_of(const char *routine)
 
 static struct as_request *find_request(struct as_trace_walk *walk, uint32_t process, int64_t number)
 {
-    uint64_t hash = as_hash_mix(process, (uint64_t)number);
-    uint32_t at;
-    for (struct as_probe probe = as_index_probe(&walk->request_rows, hash);
-         (at = as_index_next(&walk->request_rows, &probe)) != AS_INDEX_NONE;) {
-        struct as_request *request = &walk->request.at[at];
-        if (request->process == process && request->number == number)
-            return request;
-    }
-    return NULL;
-}
-
-/* Those that are active are listed. */
-static int activate(struct as_trace_walk *walk, struct as_request *request)
-{
-    request->is_active = true;
-    request->active_at = (uint32_t)walk->active.n;
-    return as_vec_push(&walk->active, (uint32_t)(request - walk->request.at));
-}
-
-static void deactivate(struct as_trace_walk *walk, struct as_request *request)
-{
-    if (!request->is_active)
-        return;
-    const uint32_t last = walk->active.at[--walk->active.n];
-    walk->active.at[request->active_at] = last;
-    walk->request.at[last].active_at = request->active_at;
-    request->is_active = false;
+    return as_requests_find(&walk->requests, process, number);
 }
 
 static int put_request(struct as_trace_walk *walk, struct as_request request)
 {
-    struct as_request *known = find_request(walk, request.process, request.number);
-    const bool is_active = request.is_active;
-    request.is_active = false;
-    if (known) {
-        deactivate(walk, known);
-        *known = request;
-    } else {
-        AS_TRY(as_vec_push(&walk->request, request));
-        known = &walk->request.at[walk->request.n - 1];
-        AS_TRY(as_index_add(&walk->request_rows,
-                            as_hash_mix(request.process, (uint64_t)request.number),
-                            (uint32_t)(walk->request.n - 1)));
-    }
-    return is_active ? activate(walk, known) : 0;
+    return as_requests_put(&walk->requests, &request);
+}
+
+/* It is done; one that can be started again stays. */
+static void end_request(struct as_trace_walk *walk, struct as_request *request)
+{
+    request->is_active = false;
+    if (!request->is_persistent)
+        as_requests_drop(&walk->requests, request);
 }
 
 /* ---- Communicators --------------------------------------------------------------------------- */
@@ -181,7 +150,7 @@ static int send_message(const struct leaving *l, const struct comm_place *place,
     AS_TRY(as_mpi_add_traffic(l->walk, place->self, to, size_b));
     if (is_doubted(l->walk, place->self) || is_doubted(l->walk, to))
         return 0;
-    return as_messages_send(l->walk->messages, place->global, place->self, to, tag, size_b, &side);
+    return as_meet_send(l->walk, place->global, place->self, to, tag, size_b, &side);
 }
 
 /* The number that both sides of a partitioned message know; 0 of others. */
@@ -235,8 +204,9 @@ static int post_receive(const struct leaving *l, struct as_request *request)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
     request->begin_ns = l->frame->enter_ns;
-    return as_messages_post(l->walk->messages, request->channel ? request->channel : place.global,
-                            place.self, request->partner, request->tag, &request->post);
+    request->is_active = true;
+    return as_meet_post(l->walk, request->channel ? request->channel : place.global, place.self,
+                        request->partner, request->tag, &request->post);
 }
 
 static int said_post(const struct leaving *l, const struct as_said *said)
@@ -280,17 +250,15 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
     if (request && request->kind == AS_TRACE_POST && request->is_active) {
         begin_ns = request->begin_ns;
         post = request->post;
-        deactivate(l->walk, request);
+        end_request(l->walk, request);
     } else if (said->field[4] == 0 || l->walker->was_off) { /* it may have been asked for then */
-        AS_TRY(as_messages_post(l->walk->messages, place.global, place.self, from, said->field[1],
-                                &post));
+        AS_TRY(as_meet_post(l->walk, place.global, place.self, from, said->field[1], &post));
     } else {
         l->walk->out->broken_n++;
         return 0;
     }
     struct as_message_side side = side_of(l, begin_ns, l->frame->enter_ns);
-    return as_messages_receive(l->walk->messages, post, from, said->field[1], said->field[2],
-                               &side);
+    return as_meet_receive(l->walk, post, from, said->field[1], said->field[2], &side);
 }
 
 /* ---- Operations of many ---------------------------------------------------------------------- */
@@ -304,7 +272,7 @@ static int leave_collective(const struct leaving *l, uint64_t comm, uint64_t num
                                          .begin_ns = begin_ns,
                                          .enter_ns = l->frame->enter_ns,
                                          .leave_ns = l->leave_ns};
-    int rc = as_gatherings_leave(l->walk->collectives, comm, number, rank, &member);
+    int rc = as_meet_leave(l->walk, comm, number, rank, &member);
     if (rc == ASSAY_ERR_CORRUPT) {
         l->walk->out->broken_n++;
         rc = 0;
@@ -325,8 +293,8 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
         return 0;
     uint64_t number = 0;
     if (!is_persistent) {
-        int rc = as_gatherings_begin(l->walk->collectives, place.global, place.size, place.rank,
-                                     (enum as_gathering_kind)kind, said->field[2], &number);
+        int rc = as_meet_begin(l->walk, place.global, place.size, place.rank,
+                               (enum as_gathering_kind)kind, said->field[2], &number);
         if (rc == ASSAY_ERR_CORRUPT)
             l->walk->out->broken_n++;
         if (rc < 0)
@@ -358,13 +326,13 @@ static int said_start(const struct leaving *l, const struct as_said *said)
         return 0;
     request->site = l->site;
     request->begin_ns = request->ready_ns = l->frame->enter_ns;
-    AS_TRY(activate(l->walk, request));
+    request->is_active = true;
     if (request->kind == AS_TRACE_POST)
         return post_receive(l, request);
     if (request->kind == AS_TRACE_COLLECTIVE)
-        return as_gatherings_begin(l->walk->collectives, request->comm, (uint32_t)request->size_b,
-                                   request->rank, (enum as_gathering_kind)request->tag,
-                                   request->partner, &request->collective);
+        return as_meet_begin(l->walk, request->comm, (uint32_t)request->size_b, request->rank,
+                             (enum as_gathering_kind)request->tag, request->partner,
+                             &request->collective);
     return 0;
 }
 
@@ -386,7 +354,7 @@ static int parts_done(const struct leaving *l, const struct as_request *r)
         return send_message(l, &place, r->partner, r->tag, r->size_b, r->ready_ns,
                             l->frame->enter_ns);
     as_walk_outermost(l->walker)->received_b += (uint64_t)(r->size_b > 0 ? r->size_b : 0);
-    return as_messages_receive(l->walk->messages, r->post, r->partner, r->tag, r->size_b, &side);
+    return as_meet_receive(l->walk, r->post, r->partner, r->tag, r->size_b, &side);
 }
 
 /* A send, or an operation of many, is complete. */
@@ -395,8 +363,8 @@ static int said_done(const struct leaving *l, const struct as_said *said)
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
     if (!request || !request->is_active)
         return 0;
-    deactivate(l->walk, request);
     const struct as_request r = *request;
+    end_request(l->walk, request);
     if (r.channel)
         return parts_done(l, &r);
     if (r.kind == AS_TRACE_SEND) {
@@ -423,40 +391,66 @@ static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
     AS_TRY(as_mpi_add_traffic(walk, place.self, request->partner, request->size_b));
     if (is_doubted(walk, place.self) || is_doubted(walk, request->partner))
         return 0;
-    return as_messages_send(walk->messages, place.global, place.self, request->partner,
-                            request->tag, request->size_b, &side);
+    return as_meet_send(walk, place.global, place.self, request->partner, request->tag,
+                        request->size_b, &side);
 }
 
 /* A send that is freed goes its way all the same. */
 static int said_given_up(const struct leaving *l, const struct as_said *said)
 {
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
-    if (!request || !request->is_active)
+    const bool is_freed = said->kind == AS_TRACE_FREED;
+    if (!request)
         return 0;
-    deactivate(l->walk, request);
-    if (request->kind == AS_TRACE_POST)
-        return as_messages_give_up(l->walk->messages, request->post);
-    return request->kind == AS_TRACE_SEND && said->kind == AS_TRACE_FREED
-               ? let_go(l->walk, l->walker, request)
-               : 0;
+    const struct as_request r = *request;
+    request->is_persistent &= !is_freed;
+    if (r.is_active || is_freed)
+        end_request(l->walk, request);
+    if (!r.is_active)
+        return 0;
+    if (r.kind == AS_TRACE_POST)
+        return as_meet_give_up(l->walk, r.post);
+    return r.kind == AS_TRACE_SEND && is_freed ? let_go(l->walk, l->walker, &r) : 0;
 }
 
 /* ---- While nothing is recorded --------------------------------------------------------------- */
 
-/* How the requests of its process end is not seen. */
+static int compare_numbers(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int give_up_request(struct as_trace_walk *walk, const struct as_walker *walker,
+                           int64_t number)
+{
+    struct as_request *request = find_request(walk, walker->process, number);
+    const struct as_request r = *request;
+    end_request(walk, request);
+    if (r.kind == AS_TRACE_POST)
+        return as_meet_give_up(walk, r.post);
+    return r.kind == AS_TRACE_SEND ? let_go(walk, walker, &r) : 0;
+}
+
+/* How the requests of its process end is not seen. In the order in which they were made. */
 int as_mpi_off(struct as_trace_walk *walk, const struct as_walker *walker)
 {
-    for (size_t i = walk->active.n; i-- > 0;) {
-        struct as_request *request = &walk->request.at[walk->active.at[i]];
-        if (request->process != walker->process)
-            continue;
-        deactivate(walk, request);
-        if (request->kind == AS_TRACE_POST)
-            AS_TRY(as_messages_give_up(walk->messages, request->post));
-        else if (request->kind == AS_TRACE_SEND)
-            AS_TRY(let_go(walk, walker, request));
+    AS_VEC(int64_t) number = {0};
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < walk->requests.place_n; i++) {
+        const struct as_request *request = &walk->requests.at[i];
+        if (request->kind && request->is_active && request->process == walker->process)
+            rc = as_vec_push(&number, request->number);
     }
-    return 0;
+    if (number.n)
+        qsort(number.at, number.n, sizeof *number.at, compare_numbers);
+    for (size_t i = 0; rc == 0 && i < number.n; i++)
+        rc = give_up_request(walk, walker, number.at[i]);
+    as_vec_fini(&number);
+    return rc;
+}
+}
+return 0;
 }
 
 /* Counts are foreign: more than a run can have are none. Those of many are kept one by one. */
@@ -580,9 +574,8 @@ static bool is_no_pair(const struct as_message *message)
            message->receive.leave_ns < message->send.begin_ns;
 }
 
-static int message_matched(void *context, const struct as_message *message)
+int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message)
 {
-    struct as_trace_walk *walk = context;
     if (walk->was_off && is_no_pair(message)) {
         walk->out->doubtful_n++;
         return 0;
@@ -592,6 +585,11 @@ static int message_matched(void *context, const struct as_message *message)
         AS_TRY(walk->watch->message(walk->watch->context, message));
     return as_waits_of_message(message, &walk->walker.at[message->receive.location].recent,
                                &walk->out->waits);
+}
+
+static int message_matched(void *context, const struct as_message *message)
+{
+    return as_mpi_matched(context, message);
 }
 
 static int collective_met(void *context, const struct as_gathering *gathering)

@@ -113,6 +113,14 @@ void as_timeline_idle(struct as_timeline *timeline, uint32_t location, int64_t b
     each_part(timeline, begin_ns, end_ns, add_idle, &plane);
 }
 
+void as_timeline_add(struct as_timeline *timeline, uint32_t location, unsigned plane,
+                     int64_t bin_ns, uint32_t bin, int64_t ns)
+{
+    while (timeline->bin_ns < bin_ns)
+        double_bins(timeline);
+    plane_of(timeline, location, plane)[bin / (timeline->bin_ns / bin_ns)] += ns;
+}
+
 /* ---- What is known at the end ---------------------------------------------------------------- */
 
 /* Waiting is part of what a thread was said to do. */

@@ -32,6 +32,11 @@ void as_timeline_stretch(struct as_timeline *timeline, uint32_t location, enum a
 void as_timeline_idle(struct as_timeline *timeline, uint32_t location, int64_t begin_ns,
                       int64_t end_ns);
 
+/* Adds to what another time line of the same run and number of bins has in one of them, whose
+ * length is `bin_ns`. */
+void as_timeline_add(struct as_timeline *timeline, uint32_t location, unsigned plane,
+                     int64_t bin_ns, uint32_t bin, int64_t ns);
+
 /* When the analysis is whole: what was waiting, and the critical path. 0 or ASSAY_ERR_NOMEM. */
 int as_timeline_finish(struct as_timeline *timeline, const struct as_analysis *analysis);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "analytics/traced.h"
+#include "analytics/part.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -168,11 +168,11 @@ int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struc
     return as_trace_open(path, out, err);
 }
 
-static int begin_timeline(struct as_traced *traced)
+int as_traced_begin(struct as_traced *traced, const struct as_trace *trace)
 {
     int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
     uint32_t n = 0;
-    as_vec_foreach (&traced->trace.process, process)
+    as_vec_foreach (&trace->process, process)
         as_vec_foreach (&process->thread, stream) {
             const struct as_trace_stream_facts *f = as_trace_stream_facts(*stream);
             begin_ns = f->begin_raw_ns < begin_ns ? f->begin_raw_ns : begin_ns;
@@ -185,42 +185,80 @@ static int begin_timeline(struct as_traced *traced)
 /* Counted while streams are read. */
 static void count_losses(struct as_traced *traced, bool *uses_counter)
 {
-    traced->damaged_n = traced->trace.damaged_n;
+    traced->damaged_n += traced->trace.damaged_n;
     as_vec_foreach (&traced->trace.process, process)
         as_vec_foreach (&process->thread, stream) {
             const struct as_trace_stream_facts *f = as_trace_stream_facts(*stream);
             traced->lost_n += f->lost_n;
             traced->filtered_n += f->filtered_n;
-            traced->damaged_n += f->damaged_n;
+            traced->damaged_n += traced->is_gathered ? 0 : f->damaged_n;
             *uses_counter &= f->clock == AS_TRACE_TSC;
         }
+    traced->damaged_n -= traced->counted_twice_n;
 }
 
-static int analyse_read(struct as_traced *out, struct assay_error *err)
+struct as_analysis_watch as_traced_watch(struct as_traced *traced)
 {
-    const struct as_analysis_watch watch = {.context = out,
-                                            .event = watch_counter,
-                                            .stretch = watch_stretch,
-                                            .idle_until = watch_idle,
-                                            .message = watch_message};
-    if (begin_timeline(out) < 0)
+    return (struct as_analysis_watch){.context = traced,
+                                      .event = watch_counter,
+                                      .stretch = watch_stretch,
+                                      .idle_until = watch_idle,
+                                      .message = watch_message};
+}
+
+static int analyse_alone(struct as_traced *out, struct assay_error *err)
+{
+    const struct as_analysis_watch watch = as_traced_watch(out);
+    return as_analyse_trace(&out->trace, &watch, &out->analysis, err);
+}
+
+static uint64_t damage_of(const struct as_trace *trace)
+{
+    uint64_t damaged_n = 0;
+    as_vec_foreach (&trace->process, process)
+        as_vec_foreach (&process->thread, stream)
+            damaged_n += as_trace_stream_facts(*stream)->damaged_n;
+    return damaged_n;
+}
+
+/* What others lost of their blocks comes with what they found. Where they found that it takes one
+ * walk through all, this one takes it. */
+static int analyse_together(struct as_traced *out, struct as_party *party, struct assay_error *err)
+{
+    struct as_trace_part part = {0};
+    const uint64_t before_n = damage_of(&out->trace);
+    int rc = as_traced_read_part(&out->trace, party, &part, err);
+    out->counted_twice_n = part.is_for_one ? damage_of(&out->trace) - before_n : 0;
+    if (rc == 0 && part.is_for_one)
+        rc = analyse_alone(out, err);
+    else if (rc == 0)
+        rc = as_part_gather(&part, out, err);
+    out->is_gathered = !part.is_for_one;
+    as_part_fini(&part);
+    return rc;
+}
+
+int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assay_error *err)
+{
+    if (as_traced_begin(out, &out->trace) < 0)
         return as_error_nomem(err, "the time line of a trace");
-    AS_TRY(as_analyse_trace(&out->trace, &watch, &out->analysis, err));
+    const bool together = party && as_part_is_possible(&out->trace);
+    AS_TRY(together ? analyse_together(out, party, err) : analyse_alone(out, err));
     AS_TRY(as_wait_sums_of(&out->analysis, &out->sums, err));
     return as_timeline_finish(&out->timeline, &out->analysis) < 0 || sum_routines(out) < 0
                ? as_error_nomem(err, "what a trace says")
                : 0;
 }
 
-int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_traced *out,
-                   struct assay_error *err)
+int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
+                   struct as_traced *out, struct assay_error *err)
 {
     char path[4096 + 8];
     bool uses_counter = true;
     *out = (struct as_traced){.record_ns = (double)NAN};
     AS_TRY(run_trace_directory(experiment, run_id, path, err));
     AS_TRY(as_trace_open(path, &out->trace, err));
-    AS_TRY(analyse_read(out, err));
+    AS_TRY(as_traced_analyse(out, party, err));
     count_losses(out, &uses_counter);
     *strrchr(path, '/') = 0;
     out->record_ns = as_trace_record_ns(path, uses_counter);

@@ -50,19 +50,39 @@ struct as_traced {
     as_counter_ranges counter;             /* in order of their first readings */
     struct as_index counters;
     uint64_t lost_n, damaged_n;
-    uint64_t filtered_n; /* calls that the user's filter left out */
-    double record_ns;    /* of writing a record; NAN: could not be measured */
+    bool is_gathered;         /* from several processes, which said what was damaged */
+    uint64_t counted_twice_n; /* damaged blocks, on two walks */
+    uint64_t filtered_n;      /* calls that the user's filter left out */
+    double record_ns;         /* of writing a record; NAN: could not be measured */
 };
 
 /* The trace of a run. Errors: NOT_FOUND (it has none), those of reading. */
 int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struct as_trace *out,
                       struct assay_error *err);
 
-/* Reads and analyses it. Release it in any case. Errors: NOT_FOUND (the run has none), IO, NOMEM.
+/* Reads and analyses it, alone (NULL) or with the others of a party, of which this is rank 0.
+ * Release it in any case. Errors: NOT_FOUND (the run has none), IO, NOMEM; of a party those of
+ * meeting. */
+struct as_party;
+int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
+                   struct as_traced *out, struct assay_error *err);
+/* All of it but losses and costs, of a trace that is open in `out`. */
+int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assay_error *err);
+/* together.c: this process's part of it, which the others do meanwhile. Release `part` in any case.
  */
-int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_traced *out,
-                   struct assay_error *err);
+struct as_trace_part;
+int as_traced_read_part(const struct as_trace *trace, struct as_party *party,
+                        struct as_trace_part *part, struct assay_error *err);
+/* The time line, empty; who is to see what passes by. */
+int as_traced_begin(struct as_traced *traced, const struct as_trace *trace);
+struct as_analysis_watch as_traced_watch(struct as_traced *traced);
 void as_traced_fini(struct as_traced *traced);
+
+/* As assay_analytics_run, with the others of a party (NULL: alone), of which this is rank 0. They
+ * help, with the directory of the trace. */
+int as_analytics_run_together(struct assay_experiment *experiment, int64_t run_id,
+                              int64_t traced_id, struct as_party *party, struct assay_error *err);
+int as_analytics_help(const char *directory, struct as_party *party, struct assay_error *err);
 
 /* Nanoseconds that writing its records took: computed of their number; of all threads, of one. */
 double as_traced_cost_ns(const struct as_traced *traced);

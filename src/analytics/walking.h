@@ -9,6 +9,7 @@
 
 #include "analytics/analysis.h"
 #include "analytics/neighbours.h"
+#include "analytics/requests.h"
 #include "analytics/teams.h"
 #include "base/index.h"
 
@@ -38,7 +39,8 @@ struct as_team {
 struct as_walker {
     uint32_t location, process;
     AS_VEC(struct as_open_call) frame;
-    AS_VEC(struct as_said) said; /* of the outermost call that is open */
+    size_t speaking_n;           /* frames up to the outermost call of MPI; 0: in none */
+    AS_VEC(struct as_said) said; /* of that call */
     AS_VEC(struct as_team) team; /* implicit tasks that it is in */
     uint32_t depth[AS_ACTIVITIES_N];
     int64_t since_ns;             /* what it does now it does since then */
@@ -55,6 +57,7 @@ struct as_walker {
     struct as_wait_recent recent;
 };
 
+struct as_trace_part;
 struct as_request;
 struct as_lock;
 struct as_site_seen;
@@ -67,21 +70,20 @@ struct as_trace_walk {
     AS_VEC(uint32_t *) routine;      /* by process: by name number the routine, in `text` */
     AS_VEC(const char *) text;
     AS_VEC(uint8_t) gathering; /* by routine: as_gathering_kind; AS_GATHERING_KINDS_N: none */
-    struct as_index texts, sites, places, sums, traffics, request_rows, lock_rows;
+    struct as_index texts, sites, places, sums, traffics, lock_rows;
     struct as_messages *messages;
     struct as_gatherings *collectives;
     struct as_neighbour_table *near;
     struct as_windows *windows;
     struct as_channels *channels;
     struct as_tasks *tasks;
+    struct as_trace_part *part;         /* NULL: all processes are walked through here */
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;
     AS_VEC(uint32_t) joining; /* locations that wait for a thread's end, or did */
-    AS_VEC(struct as_request) request;
+    struct as_requests requests;
     AS_VEC(struct as_site_seen) seen; /* rows of `sites` */
-    uint32_t free_request;
-    AS_VEC(uint32_t) active;    /* requests */
-    AS_VEC(uint8_t) is_doubted; /* by process: too much was missed to find partners */
+    AS_VEC(uint8_t) is_doubted;       /* by process: too much was missed to find partners */
     bool has_doubts;
     bool was_off; /* some thread was */
     AS_VEC(struct as_lock) lock;
@@ -95,12 +97,11 @@ struct as_site_seen {
 
 /* An operation that goes on after the call that began it. */
 struct as_request {
-    uint32_t process, next;
+    uint32_t process;
     int64_t number;
     uint8_t kind; /* AS_TRACE_SEND, AS_TRACE_POST, AS_TRACE_COLLECTIVE; 0: free */
     bool is_persistent, is_active;
-    uint32_t active_at; /* where it stands among those that are active */
-    uint32_t post;      /* of a receive */
+    uint32_t post; /* of a receive */
     uint32_t site;
     int64_t begin_ns;
     int64_t partner, tag, size_b;
@@ -121,7 +122,8 @@ struct as_lock {
 /* 0 or ASSAY_ERR_NOMEM, as all below. */
 int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
                  const struct as_open_call *frame, uint32_t *out);
-/* That is no region of the user's, where there is one. NULL: in no routine. */
+/* The outermost call of MPI, whatever regions of the program it is in; in none the outermost of
+ * all. NULL: in no routine. */
 struct as_open_call *as_walk_outermost(struct as_walker *walker);
 
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
@@ -131,10 +133,25 @@ int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t n
 /* A call is left that had something to say. */
 int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
                 const struct as_open_call *frame, int64_t leave_ns);
+int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message);
 int as_mpi_new(struct as_trace_walk *walk);
 int as_mpi_end(struct as_trace_walk *walk);
 int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b);
 enum as_gathering_kind as_mpi_gathering_of(const char *routine);
+
+/* meet.c: what of several processes meets: here, or in the process of ours that has the other. As
+ * as_messages_* and as_gatherings_*. */
+int as_meet_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
+                 int64_t size_b, const struct as_message_side *side);
+int as_meet_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t source, int64_t tag,
+                 uint32_t *post);
+int as_meet_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, int64_t tag,
+                    int64_t size_b, const struct as_message_side *side);
+int as_meet_give_up(struct as_trace_walk *walk, uint32_t post);
+int as_meet_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint32_t rank,
+                  enum as_gathering_kind kind, int64_t root, uint64_t *number);
+int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, uint32_t rank,
+                  const struct as_gathering_member *member);
 
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event);
@@ -168,10 +185,18 @@ int as_meeting_end(struct as_meeting *meeting, enum as_wait_kind kind, struct as
 
 void as_efficiency_of(struct as_analysis *analysis);
 
-/* All events of all threads, in order of time. `each` answers 0 or an error. */
-typedef int as_walk_event(void *context, uint32_t process, uint32_t thread,
-                          const struct as_trace_event *event);
-int as_walk_in_order(const struct as_trace *trace, as_walk_event *each, void *context,
-                     struct assay_error *err);
+/* The steps of an analysis: before the walk; the walk itself, of all processes or of those of the
+ * part; what follows when all is known. */
+int as_walk_prepare(struct as_trace_walk *walk);
+int as_walk_all(struct as_trace_walk *walk, struct assay_error *err);
+int as_walk_conclude(struct as_analysis *out);
+void as_walk_free(struct as_trace_walk *walk);
+
+/* All events of all threads of those processes whose number `is_left_out` (NULL: of none) does not
+ * say, in order of time. Locations are numbered by process and thread, all of them. `each` answers
+ * 0 or an error. */
+typedef int as_walk_event(void *context, uint32_t location, const struct as_trace_event *event);
+int as_walk_in_order(const struct as_trace *trace, const bool *is_left_out, as_walk_event *each,
+                     void *context, struct assay_error *err);
 
 #endif

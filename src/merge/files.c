@@ -58,6 +58,24 @@ int as_merge_copy_file(int at, const char *name, const char *to, struct assay_er
     return rc;
 }
 
+int assay_merge_copy(const char *from, const char *to, struct assay_error *err)
+{
+    const int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int out = in < 0 ? -1 : open(to, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
+    int rc = 0;
+    struct stat st;
+
+    if (in < 0)
+        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s", from, strerror(errno));
+    else if (out < 0 || fstat(in, &st) != 0 || (S_ISREG(st.st_mode) && pour(in, out) < 0))
+        rc = cannot_copy(to, from, err);
+    if (out >= 0 && close(out) != 0 && rc == 0)
+        rc = cannot_copy(to, from, err);
+    if (in >= 0)
+        close(in);
+    return rc;
+}
+
 int as_merge_open_run(const struct as_merge_files *files, int64_t run_id)
 {
     struct as_str path = {0};

@@ -112,6 +112,7 @@ int as_merge_check(struct as_merge *merge, struct assay_error *err);
 
 /* Copies of files of one input's runs. */
 struct as_merge_files {
+    const struct assay_merge_request *request;
     const struct assay_experiment *from;
     const char *to; /* run-NNN/ of the merged run */
     int64_t from_run, to_run;

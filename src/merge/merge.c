@@ -161,7 +161,8 @@ static int take_part(struct as_merge *merge, struct as_copy *copy, size_t at, co
 {
     const uint32_t number = merge->order.at[at];
     const struct as_merge_part *part = &merge->part.at[number];
-    struct as_merge_files files = {.from = from,
+    struct as_merge_files files = {.request = merge->request,
+                                   .from = from,
                                    .to = directory,
                                    .from_run = part->run_id,
                                    .to_run = merge->run_id,

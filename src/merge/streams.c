@@ -72,7 +72,26 @@ static int meets_others(DIR *dir, const char *to, uint64_t later, bool *out,
     return failed ? as_error_nomem(err, "a trace") : 0;
 }
 
-static int copy_streams(DIR *dir, const char *to, uint64_t later, struct assay_error *err)
+/* Others, or this later, copy what is in it; its name is taken. */
+static int leave_stream(const struct as_merge_files *files, const char *name, const char *to,
+                        struct assay_error *err)
+{
+    const struct assay_merge_request *request = files->request;
+    struct as_str from = {0};
+    const int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s", to, strerror(errno));
+    close(fd);
+    as_str_appendf(&from, "%s/run-%03" PRId64 "/" TRACE_DIRECTORY "/%s",
+                   assay_experiment_path(files->from), files->from_run, name);
+    const int rc = from.failed ? as_error_nomem(err, to)
+                               : request->copy_later(request->copies, as_str_z(&from), to, err);
+    as_str_fini(&from);
+    return rc;
+}
+
+static int copy_streams(const struct as_merge_files *files, DIR *dir, const char *to,
+                        uint64_t later, struct assay_error *err)
 {
     struct stream_name name;
     struct as_str path = {0};
@@ -84,14 +103,19 @@ static int copy_streams(DIR *dir, const char *to, uint64_t later, struct assay_e
         as_str_clear(&path);
         as_str_appendz(&path, to);
         append_stream(&name, later, &path);
-        rc = path.failed ? as_error_nomem(err, it->d_name)
-                         : as_merge_copy_file(dirfd(dir), it->d_name, as_str_z(&path), err);
+        if (path.failed)
+            rc = as_error_nomem(err, it->d_name);
+        else if (files->request->copy_later)
+            rc = leave_stream(files, it->d_name, as_str_z(&path), err);
+        else
+            rc = as_merge_copy_file(dirfd(dir), it->d_name, as_str_z(&path), err);
     }
     as_str_fini(&path);
     return rc;
 }
 
-static int add_streams(DIR *dir, const char *to, struct assay_error *err)
+static int add_streams(const struct as_merge_files *files, DIR *dir, const char *to,
+                       struct assay_error *err)
 {
     uint64_t later = 0;
     bool meets = true;
@@ -100,7 +124,7 @@ static int add_streams(DIR *dir, const char *to, struct assay_error *err)
     AS_TRY(meets_others(dir, to, later, &meets, err));
     while (meets)
         AS_TRY(meets_others(dir, to, ++later, &meets, err));
-    return copy_streams(dir, to, later, err);
+    return copy_streams(files, dir, to, later, err);
 }
 
 int as_merge_streams(const struct as_merge_files *files, struct assay_error *err)
@@ -111,7 +135,8 @@ int as_merge_streams(const struct as_merge_files *files, struct assay_error *err
     int rc = 0;
     if (dir) {
         as_str_appendf(&to, "%s/" TRACE_DIRECTORY, files->to);
-        rc = to.failed ? as_error_nomem(err, "a trace") : add_streams(dir, as_str_z(&to), err);
+        rc = to.failed ? as_error_nomem(err, "a trace")
+                       : add_streams(files, dir, as_str_z(&to), err);
         closedir(dir);
     }
     if (at >= 0)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `mpirun -n N assay merge`: rank 0 makes the experiment; all copy the streams of traces, each its
+ * share, and analyse them together. The others know of it by a plan that rank 0 leaves for them.
+ */
+#ifndef AS_CLI_MERGE_TOGETHER_H
+#define AS_CLI_MERGE_TOGETHER_H
+
+#include <assay/experiment.h>
+
+#include "base/str.h"
+#include "launch/party.h"
+
+/* What is to be copied, as assay_merge tells it: pairs of paths, each with its zero. `context` is a
+ * struct as_str. */
+int as_merge_note_copy(void *context, const char *from, const char *to, struct assay_error *err);
+/* In rank 0: `copies` are made by all, and what the traces say together becomes facts of the run.
+ */
+int as_merge_lead(struct as_party *party, const struct as_str *copies,
+                  struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
+/* In the others. */
+int as_merge_follow(struct as_party *party, struct assay_error *err);
+
+#endif

@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A made-up trace, at random, analysed by one process and by several together: all that comes of it
+ * is the same. It has what makes that hard: events of many threads at one moment, wildcards,
+ * receives that are done late or never, messages without a partner, operations that overlap, locks,
+ * regions, a rank that executed another program, and places in code that several processes share.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analytics/traced.h"
+#include "launch/party.h"
+#include "trace/write.h"
+
+enum {
+    SEND_NAME = 1,
+    POST_NAME,
+    WAIT_NAME,
+    ALLREDUCE_NAME,
+    BCAST_NAME,
+    SCAN_NAME,
+    REDUCE_NAME,
+    BARRIER_NAME,
+    LOCK_NAME,
+    USER_NAME,
+    NAMES_N
+};
+enum { WORLD = 1, SOME = 2, RANKS = 4, PROCESSES = 5, THREADS = 2, STEPS = 400 };
+
+static struct as_trace_writer writer;
+static uint64_t tick, random_state;
+static bool has_windows; /* which one process looks at */
+static bool is_within;   /* all is done in a region of the program */
+
+static uint64_t draw(uint64_t below)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (random_state >> 33) % below;
+}
+
+/* ---- Making it ------------------------------------------------------------------------------- */
+
+static void open_stream(const char *directory, uint32_t pid, uint32_t tid, uint32_t parent)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
+    const struct as_trace_writing how = {.path = path,
+                                         .pid = pid,
+                                         .tid = tid,
+                                         .parent_tid = parent,
+                                         .clock = AS_TRACE_GIVEN,
+                                         .begin_tick = 1000,
+                                         .name = "made up"};
+    assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+    tick = 1000;
+}
+
+static void put(unsigned kind, unsigned n, uint64_t a, uint64_t b, uint64_t c, uint64_t d,
+                uint64_t e, uint64_t f)
+{
+    const uint64_t field[] = {a, b, c, d, e, f};
+    as_trace_put(&writer, kind, tick, field, n);
+}
+
+static void define(const char *directory, uint32_t process, uint32_t rank)
+{
+    static const struct {
+        const char *text;
+        uint64_t group;
+    } name[NAMES_N] = {[SEND_NAME] = {"MPI_Send", AS_TRACE_OF_MPI_POINT},
+                       [POST_NAME] = {"MPI_Irecv", AS_TRACE_OF_MPI_POINT},
+                       [WAIT_NAME] = {"MPI_Waitall", AS_TRACE_OF_MPI_COMPLETION},
+                       [ALLREDUCE_NAME] = {"MPI_Allreduce", AS_TRACE_OF_MPI_COLLECTIVE},
+                       [BCAST_NAME] = {"MPI_Bcast", AS_TRACE_OF_MPI_COLLECTIVE},
+                       [SCAN_NAME] = {"MPI_Scan", AS_TRACE_OF_MPI_COLLECTIVE},
+                       [REDUCE_NAME] = {"MPI_Ireduce", AS_TRACE_OF_MPI_COLLECTIVE},
+                       [BARRIER_NAME] = {"MPI_Barrier", AS_TRACE_OF_MPI_COLLECTIVE},
+                       [LOCK_NAME] = {"pthread_mutex_lock", AS_TRACE_OF_LOCK},
+                       [USER_NAME] = {"solve", AS_TRACE_OF_USER}};
+    const uint64_t all[] = {0, 1, 2, 3}, some[] = {0, 2, 3};
+    const uint64_t in_some = rank ? rank - 1 : 0;
+    open_stream(directory, 100 + process, 0, 0);
+    for (uint64_t i = 1; i < NAMES_N; i++) {
+        /* Processes define them in orders of their own. */
+        const uint64_t at = (i + process) % (NAMES_N - 1) + 1, field[] = {at, name[at].group};
+        assert_true(as_trace_put_text(&writer, AS_TRACE_NAME, tick, field, 2, name[at].text));
+    }
+    const uint64_t module[] = {0x10000 * (process + 1), 0x8000, 0x1000};
+    assert_true(as_trace_put_text(&writer, AS_TRACE_MODULE, tick, module, 3, "/bin/made-up"));
+    put(AS_TRACE_WORLD, 3, rank, RANKS, 0, 0, 0, 0);
+    if (has_windows)
+        put(AS_TRACE_WINDOW, 2, 1, WORLD, 0, 0, 0, 0);
+    const uint64_t world[] = {WORLD, 99, RANKS, rank, 0}, sub[] = {SOME, 77, 3, in_some, 0};
+    assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, tick, world, 5, all, 4));
+    if (rank != 1)
+        assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, tick, sub, 5, some, 3));
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+}
+
+static void enter(uint32_t process, uint64_t name)
+{
+    const uint64_t caller = 0x10000 * (process + 1) + 0x10 * (1 + draw(3));
+    tick += draw(3) * 500;
+    put(AS_TRACE_ENTER, 1, name, 0, 0, 0, 0, 0);
+    if (draw(3))
+        as_trace_put_list(&writer, AS_TRACE_CALLERS, tick, NULL, 0, &caller, 1);
+}
+
+static void leave(uint64_t name)
+{
+    tick += draw(4) * 500;
+    put(AS_TRACE_LEAVE, 1, name, 0, 0, 0, 0, 0);
+}
+
+struct doing {
+    uint32_t process, rank, thread;
+    struct {
+        uint64_t request;
+        int64_t from, tag; /* that are asked for */
+    } open[8];
+    uint64_t open_n;
+    uint64_t reduce, next; /* request of a reduction; numbers */
+};
+
+static void send_one(struct doing *d)
+{
+    const uint64_t to = draw(RANKS), request = draw(5) ? 0 : d->next++;
+    enter(d->process, SEND_NAME);
+    put(AS_TRACE_SEND, 6, as_trace_zigzag((int64_t)to), as_trace_zigzag((int64_t)draw(2)),
+        draw(3000), WORLD, request, 0);
+    leave(SEND_NAME);
+    if (!request)
+        return;
+    enter(d->process, WAIT_NAME);
+    put(draw(4) ? AS_TRACE_DONE : AS_TRACE_FREED, 1, request, 0, 0, 0, 0, 0);
+    leave(WAIT_NAME);
+}
+
+static void post_one(struct doing *d)
+{
+    if (d->open_n == 8)
+        return;
+    const int64_t from = (int64_t)draw(RANKS + 1) - 1, tag = (int64_t)draw(3) - 1;
+    enter(d->process, POST_NAME);
+    put(AS_TRACE_POST, 6, as_trace_zigzag(from), as_trace_zigzag(tag), 3000, WORLD, d->next, 0);
+    leave(POST_NAME);
+    d->open[d->open_n].request = d->next++;
+    d->open[d->open_n].from = from;
+    d->open[d->open_n++].tag = tag;
+}
+
+/* Any of them. */
+static void complete_some(struct doing *d)
+{
+    enter(d->process, WAIT_NAME);
+    for (uint64_t n = draw(3); n && d->open_n; n--) {
+        const uint64_t at = draw(d->open_n), request = d->open[at].request;
+        const int64_t from = d->open[at].from < 0 ? (int64_t)draw(RANKS) : d->open[at].from;
+        const int64_t tag = d->open[at].tag < 0 ? (int64_t)draw(2) : d->open[at].tag;
+        d->open[at] = d->open[--d->open_n];
+        if (draw(12) == 0)
+            put(AS_TRACE_CANCELLED, 1, request, 0, 0, 0, 0, 0);
+        else
+            put(AS_TRACE_RECEIVE, 5, as_trace_zigzag(from), as_trace_zigzag(tag), draw(3000), WORLD,
+                request, 0);
+    }
+    leave(WAIT_NAME);
+}
+
+static void receive_one(struct doing *d)
+{
+    enter(d->process, POST_NAME);
+    put(AS_TRACE_RECEIVE, 5, as_trace_zigzag((int64_t)draw(RANKS)),
+        as_trace_zigzag((int64_t)draw(2)), draw(3000), WORLD, 0, 0);
+    leave(POST_NAME);
+}
+
+/* All ranks make the same ones in the same order: what it is follows from the step. */
+static void gather_once(struct doing *d, uint64_t step)
+{
+    static const uint64_t names[] = {ALLREDUCE_NAME, BCAST_NAME, SCAN_NAME, BARRIER_NAME,
+                                     REDUCE_NAME};
+    const uint64_t name = names[step % 5], comm = step % 3 == 0 && d->rank != 1 ? SOME : WORLD;
+    const bool has_root = name == BCAST_NAME || name == REDUCE_NAME;
+    const int64_t root = has_root ? (int64_t)(step % 3) : -1;
+    const uint64_t request = name == REDUCE_NAME ? d->next++ : 0;
+    if (step % 3 == 0 && d->rank == 1)
+        return;
+    enter(d->process, name);
+    put(AS_TRACE_COLLECTIVE, 6, comm, request, as_trace_zigzag(root), 8, 8, 0);
+    leave(name);
+    if (d->reduce) {
+        enter(d->process, WAIT_NAME);
+        put(AS_TRACE_DONE, 1, d->reduce, 0, 0, 0, 0, 0);
+        leave(WAIT_NAME);
+    }
+    d->reduce = request;
+}
+
+static void lock_once(struct doing *d)
+{
+    enter(d->process, LOCK_NAME);
+    put(AS_TRACE_LOCK_WAIT, 2, 0x500, AS_TRACE_MUTEX, 0, 0, 0, 0);
+    tick += draw(5) * 500;
+    put(AS_TRACE_LOCK_HELD, 2, 0x500, AS_TRACE_MUTEX, 0, 0, 0, 0);
+    leave(LOCK_NAME);
+    tick += draw(3) * 500;
+    put(AS_TRACE_LOCK_RELEASED, 2, 0x500, AS_TRACE_MUTEX, 0, 0, 0, 0);
+}
+
+static void region_once(struct doing *d, uint64_t step)
+{
+    const uint64_t region = 1000 + step;
+    if (d->thread == 0)
+        put(AS_TRACE_PARALLEL, 3, region, 2, 0x2000, 0, 0, 0);
+    tick += draw(4) * 500;
+    put(AS_TRACE_IMPLICIT, 3, region, d->thread, 2, 0, 0, 0);
+    tick += draw(9) * 500;
+    put(AS_TRACE_IMPLICIT_END, 2, region, d->thread, 0, 0, 0, 0);
+    tick += 3000;
+    if (d->thread == 0)
+        put(AS_TRACE_PARALLEL_END, 1, region, 0, 0, 0, 0, 0);
+}
+
+static void step_once(struct doing *d, uint64_t step)
+{
+    if (step % 10 == 0)
+        region_once(d, step);
+    if (step % 4 == 0 && d->thread == 0)
+        gather_once(d, step / 4);
+    switch (draw(7)) {
+    case 0:
+    case 1:
+        send_one(d);
+        break;
+    case 2:
+        post_one(d);
+        break;
+    case 3:
+        complete_some(d);
+        break;
+    case 4:
+        receive_one(d);
+        break;
+    case 5:
+        lock_once(d);
+        break;
+    default:
+        enter(d->process, USER_NAME);
+        if (step < STEPS - 9) /* or its end is not in the trace */
+            leave(USER_NAME);
+        break;
+    }
+}
+
+/* The last process is what rank 1 executed too. */
+static void make_trace(const char *directory, uint64_t seed)
+{
+    random_state = seed;
+    for (uint32_t process = 0; process < PROCESSES; process++) {
+        const uint32_t rank = process % RANKS == 0 && process ? 1 : process;
+        define(directory, process, rank);
+        for (uint32_t thread = 0; thread < THREADS; thread++) {
+            struct doing d = {
+                .process = process, .rank = rank, .thread = thread, .next = 1 + thread * 100000};
+            open_stream(directory, 100 + process, 100 + process + 100 * thread,
+                        thread ? 100 + process : 0);
+            if (is_within)
+                put(AS_TRACE_ENTER, 1, USER_NAME, 0, 0, 0, 0, 0);
+            for (uint64_t step = 0; step < STEPS / (process == PROCESSES - 1 ? 4 : 1); step++)
+                step_once(&d, step);
+            if (is_within)
+                put(AS_TRACE_LEAVE, 1, USER_NAME, 0, 0, 0, 0, 0);
+            as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+        }
+    }
+}
+
+/* ---- What comes of it ------------------------------------------------------------------------ */
+
+static void say_sums(FILE *out, const struct as_analysis *a)
+{
+    as_vec_foreach (&a->site, site)
+        fprintf(out, "site %s %u %u %#lx %s %#lx\n", site->routine, site->group, site->process,
+                (unsigned long)site->address, site->module ? site->module : "-",
+                (unsigned long)site->in_file);
+    as_vec_foreach (&a->sum, sum)
+        fprintf(out, "sum %u %u: %lu %lu %ld %ld %lu %lu\n", sum->location, sum->site,
+                (unsigned long)sum->calls_n, (unsigned long)sum->open_n, (long)sum->time_ns,
+                (long)sum->most_ns, (unsigned long)sum->sent_b, (unsigned long)sum->received_b);
+    as_vec_foreach (&a->traffic, traffic)
+        fprintf(out, "traffic %ld %ld: %lu %lu\n", (long)traffic->from, (long)traffic->to,
+                (unsigned long)traffic->messages_n, (unsigned long)traffic->size_b);
+    as_vec_foreach (&a->location, l) {
+        fprintf(out, "location %u %u: %lu %ld %ld", l->process, l->thread,
+                (unsigned long)l->events_n, (long)l->span.begin_ns, (long)l->span.end_ns);
+        for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
+            fprintf(out, " %ld", (long)l->activity_ns[i]);
+        fprintf(out, "\n");
+    }
+    fprintf(out, "%lu %lu %lu, matched %lu, alone %lu %lu, %lu events, %ld to %ld, %.17g\n",
+            (unsigned long)a->violated_n, (unsigned long)a->unmet_n, (unsigned long)a->broken_n,
+            (unsigned long)a->messages.matched_n, (unsigned long)a->messages.sends_n,
+            (unsigned long)a->messages.receives_n, (unsigned long)a->events_n, (long)a->begin_ns,
+            (long)a->end_ns, a->efficiency.parallel);
+}
+
+static void say_waits(FILE *out, const struct as_analysis *a)
+{
+    as_vec_foreach (&a->waits.wait, w)
+        fprintf(out, "%s %u %u for %u %u: %ld %ld %ld\n", as_wait_word(w->kind), w->location,
+                w->site, w->cause, w->cause_site, (long)w->begin_ns, (long)w->end_ns,
+                (long)w->cause_ns);
+    as_vec_foreach (&a->blame.blame, b)
+        fprintf(out, "blame %u %u: %lu %ld %ld\n", b->location, b->site, (unsigned long)b->n,
+                (long)b->direct_ns, (long)b->total_ns);
+    as_vec_foreach (&a->path.piece, p)
+        fprintf(out, "path %u %ld %ld\n", p->location, (long)p->begin_ns, (long)p->end_ns);
+}
+
+static void say_rest(FILE *out, const struct as_traced *t)
+{
+    for (unsigned i = 0; i < AS_SIZE_CLASSES_N; i++)
+        if (t->size[i].n)
+            fprintf(out, "size %u: %lu %lu %ld\n", i, (unsigned long)t->size[i].n,
+                    (unsigned long)t->size[i].size_b, (long)t->size[i].wait_ns);
+    as_vec_foreach (&t->routine, r)
+        fprintf(out, "routine %u %s %lu %ld\n", r->location, r->routine,
+                (unsigned long)r->sum.calls_n, (long)r->sum.time_ns);
+    fprintf(out, "bins of %ld\n", (long)t->timeline.bin_ns);
+    for (uint32_t l = 0; l < t->timeline.location_n; l++)
+        for (unsigned plane = 0; plane < AS_TIMELINE_PLANES_N; plane++)
+            for (uint32_t bin = 0; bin < t->timeline.bin_n; bin++)
+                fprintf(out, "%ld ", (long)as_timeline_bins(&t->timeline, l, plane)[bin]);
+}
+
+static char *analysed(const char *directory, struct as_party *party)
+{
+    struct as_traced traced = {0};
+    struct assay_error err = {0};
+    char *text = NULL;
+    size_t n = 0;
+    if (as_trace_open(directory, &traced.trace, &err) < 0 ||
+        as_traced_analyse(&traced, party, &err) < 0)
+        fail_msg("%s", err.text);
+    FILE *out = open_memstream(&text, &n);
+    assert_non_null(out);
+    say_sums(out, &traced.analysis);
+    say_waits(out, &traced.analysis);
+    say_rest(out, &traced);
+    fclose(out);
+    assert_true(traced.analysis.waits.wait.n > 300); /* there is something to be equal */
+    assert_true(traced.analysis.messages.matched_n > 100);
+    as_traced_fini(&traced);
+    return text;
+}
+
+static void become_rank(unsigned rank, unsigned size)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%u", rank);
+    setenv("PMI_RANK", text, 1);
+    snprintf(text, sizeof text, "%u", size);
+    setenv("PMI_SIZE", text, 1);
+}
+
+static int help_with(const char *directory, unsigned rank, unsigned size)
+{
+    struct assay_error err = {0};
+    struct as_party *party;
+    become_rank(rank, size);
+    int rc = as_party_join(directory, NULL, &party, &err);
+    if (rc == 0)
+        rc = as_analytics_help(directory, party, &err);
+    as_party_leave(&party, rc, &err);
+    return rc < 0;
+}
+
+static char *analysed_by(const char *directory, unsigned size)
+{
+    struct assay_error err = {0};
+    struct as_party *party;
+    for (unsigned rank = 1; rank < size; rank++)
+        if (fork() == 0)
+            _exit(help_with(directory, rank, size));
+    become_rank(0, size);
+    assert_int_equal(as_party_join(directory, NULL, &party, &err), 0);
+    assert_int_equal(as_party_size(party), size);
+    char *text = analysed(directory, party);
+    as_party_leave(&party, 0, NULL);
+    unsetenv("PMI_RANK");
+    unsetenv("PMI_SIZE");
+    for (unsigned rank = 1; rank < size; rank++) {
+        int status;
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    return text;
+}
+
+static void assert_same(const char *one, const char *other, unsigned size)
+{
+    const char *line = one, *line_other = other;
+    for (; *one && *one == *other; one++, other++)
+        if (*one == '\n') {
+            line = one + 1;
+            line_other = other + 1;
+        }
+    if (*one || *other)
+        fail_msg("%u processes: %.*s, alone: %.*s", size, (int)strcspn(line_other, "\n"),
+                 line_other, (int)strcspn(line, "\n"), line);
+}
+
+static void test_equal(void **state)
+{
+    char directory[64], command[80], left[80];
+    struct stat st;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        strcpy(directory, "/tmp/assay-together-XXXXXX");
+        assert_non_null(mkdtemp(directory));
+        has_windows = seed == 4;
+        make_trace(directory, seed);
+        char *alone = analysed(directory, NULL);
+        for (unsigned size = 2; size <= 7; size += seed == 1 ? 1 : 2) { /* more than processes */
+            char *together = analysed_by(directory, size);
+            assert_same(alone, together, size);
+            free(together);
+            snprintf(left, sizeof left, "%s.ranks", directory);
+            assert_int_equal(stat(left, &st), -1); /* nothing is left */
+        }
+        free(alone);
+        snprintf(command, sizeof command, "rm -r %s", directory);
+        assert_int_equal(system(command), 0);
+    }
+}
+
+/* Who waited for whom, without the calls. */
+static char *waits_of(const char *directory)
+{
+    struct as_trace trace;
+    struct as_analysis a;
+    struct assay_error err = {0};
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!out || as_trace_open(directory, &trace, &err) < 0 ||
+        as_analyse_trace(&trace, NULL, &a, &err) < 0)
+        fail_msg("%s", err.text);
+    as_vec_foreach (&a.waits.wait, w)
+        fprintf(out, "%s %u for %u: %ld %ld %ld\n", as_wait_word(w->kind), w->location, w->cause,
+                (long)w->begin_ns, (long)w->end_ns, (long)w->cause_ns);
+    as_vec_foreach (&a.traffic, traffic)
+        fprintf(out, "traffic %ld %ld: %lu\n", (long)traffic->from, (long)traffic->to,
+                (unsigned long)traffic->size_b);
+    fclose(out);
+    as_analysis_fini(&a);
+    as_trace_close(&trace);
+    return text;
+}
+
+/* A program whose own functions are recorded, as Score-P does, waits as without. */
+static void test_within_regions(void **state)
+{
+    char *text[2], directory[64], command[80];
+    (void)state;
+    has_windows = false;
+    for (unsigned i = 0; i < 2; i++) {
+        is_within = i;
+        strcpy(directory, "/tmp/assay-together-XXXXXX");
+        assert_non_null(mkdtemp(directory));
+        make_trace(directory, 7);
+        text[i] = waits_of(directory);
+        snprintf(command, sizeof command, "rm -r %s", directory);
+        assert_int_equal(system(command), 0);
+    }
+    is_within = false;
+    assert_non_null(strstr(text[0], "late_sender"));
+    assert_same(text[0], text[1], 1);
+    free(text[0]);
+    free(text[1]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_equal),
+                                       cmocka_unit_test(test_within_regions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
