@@ -38,7 +38,7 @@ static uint32_t find_rank(const struct as_trace_part *part, int64_t rank)
 bool as_part_is_possible(const struct as_trace *trace)
 {
     as_vec_foreach (&trace->process, process)
-        if (process->has_windows)
+        if (process->window.n)
             return false;
     return true;
 }

@@ -150,9 +150,6 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                    ? as_vec_push(&p->relation,
                                  (struct as_trace_relation){e->field[0], e->field[1], e->field[2]})
                    : 0;
-    case AS_TRACE_WINDOW:
-        p->has_windows = true;
-        return 0;
     case AS_TRACE_WORLD:
         p->rank = e->field[0];
         p->size = e->field[1];
