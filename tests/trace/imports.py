@@ -56,6 +56,8 @@ def facts_of(parallel, with_spans, with_requests):
         facts["message", row["from"], row["to"]] = row["n"], row["size_b"]
     facts["matched"] = parallel["messages_matched_n"]
     for row in parallel["waits"] if with_requests else []:
+        if row["kind"] == "wait_at_neighbours":  # no format says who they are
+            continue
         key = "wait", row["kind"], row["routine"], row["location"]
         facts[key] = facts.get(key, 0) + row["n"]
         facts[key, "s"] = facts.get((key, "s"), 0.0) + row["time_s"]
