@@ -3,6 +3,7 @@
  * What MPI calls said of themselves becomes messages and operations of many. A call's words count
  * when it is left: then it is known when it began, when it ended, and what it completed.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "analytics/channels.h"
@@ -448,9 +449,6 @@ int as_mpi_off(struct as_trace_walk *walk, const struct as_walker *walker)
         rc = give_up_request(walk, walker, number.at[i]);
     as_vec_fini(&number);
     return rc;
-}
-}
-return 0;
 }
 
 /* Counts are foreign: more than a run can have are none. Those of many are kept one by one. */

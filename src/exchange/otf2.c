@@ -94,7 +94,7 @@ static int write_archive(struct as_otf2_writer *w, const char *path, struct assa
     AS_TRY(open_writers(w, path, err));
     /* In order of all threads: requests are a process's, and any of its threads may complete them.
      * Who waits for whom is not asked. */
-    AS_TRY(as_walk_in_order(w->trace, as_otf2_put_event, w, err));
+    AS_TRY(as_walk_in_order(w->trace, NULL, as_otf2_put_event, w, err));
     w->counts->events_n = w->walked_n - w->counts->left_out_n;
     AS_TRY(close_writers(w, path, err));
     OTF2_ErrorCode code = put_local_definitions(w);

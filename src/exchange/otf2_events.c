@@ -260,11 +260,11 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at, const char *routine)
     }
 }
 
-int as_otf2_put_event(void *writer, uint32_t process, uint32_t at_thread,
-                      const struct as_trace_event *event)
+int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_event *event)
 {
     struct as_otf2_writer *w = writer;
-    struct as_otf2_thread *thread = &w->thread.at[w->process.at[process].first_thread + at_thread];
+    struct as_otf2_thread *thread = &w->thread.at[location];
+    const uint32_t process = thread->process;
     struct otf2_at at = {.w = w,
                          .thread = thread,
                          .process = &w->process.at[process],

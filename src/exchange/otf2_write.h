@@ -43,8 +43,7 @@ struct as_otf2_persistent {
 };
 
 struct as_otf2_process {
-    uint32_t *region;      /* by number of a name */
-    uint32_t first_thread; /* its place among all */
+    uint32_t *region; /* by number of a name */
     AS_VEC(struct as_otf2_persistent) persistent;
     AS_VEC(struct as_otf2_request) request;
 };
@@ -70,8 +69,7 @@ struct as_otf2_writer {
 };
 
 /* ---- otf2_events.c ---- */
-int as_otf2_put_event(void *writer, uint32_t process, uint32_t thread,
-                      const struct as_trace_event *event);
+int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_event *event);
 
 /* ---- otf2_names.c: definitions ---- */
 int as_otf2_list(struct as_otf2_writer *writer); /* regions and communicators; 0 or NOMEM */
