@@ -238,7 +238,7 @@ static bool has_room_left(const struct as_tracer_thread *t)
     return t->writer.limit && t->writer.at + most_b < t->writer.limit;
 }
 
-static uint32_t new_name(uint32_t group, const char *text);
+static uint32_t give_number(uint32_t group, const char *text);
 
 static uint64_t next_reading; /* of counters; by the first thread alone */
 
@@ -252,7 +252,7 @@ static void read_counters(struct as_tracer_thread *t, bool is_last)
         return;
     next_reading = tick + part->counter_ticks;
     t->inside = 1; /* what we call may be wrapped */
-    as_os_counters_put(&t->writer, tick, part->counters, new_name);
+    as_os_counters_put(&t->writer, tick, part->counters, give_number); /* no filter names these */
     t->inside = 0;
 }
 
@@ -315,11 +315,8 @@ static void define_any(unsigned kind, const uint64_t *field, unsigned n, const c
 }
 
 /* `text` stays where it is. */
-static uint32_t new_name(uint32_t group, const char *text)
+static uint32_t give_number(uint32_t group, const char *text)
 {
-    const uint32_t bits = as_tracer_filter_bits(text);
-    if (bits & AS_TRACER_LEFT_OUT)
-        return bits;
     const uint32_t number = atomic_fetch_add(&names, 1) + 1;
     if (number >= NAMES_MOST || as_agent_is_confined())
         return 0;
@@ -329,7 +326,16 @@ static uint32_t new_name(uint32_t group, const char *text)
     known[number].group = group;
     known[number].text = text;
     unlock_definitions(locked);
-    return number | bits;
+    return number;
+}
+
+static uint32_t new_name(uint32_t group, const char *text)
+{
+    const uint32_t bits = as_tracer_filter_bits(text);
+    if (bits & AS_TRACER_LEFT_OUT)
+        return bits;
+    const uint32_t number = give_number(group, text);
+    return number ? number | bits : 0;
 }
 
 /* ---- Callers ------------------------------------------------------------------------------ */

@@ -103,6 +103,7 @@ class Switches:
             ("after a delay", lambda: self.check(
                 ["--delay", "900ms"], ["1", "rest", "1800", "2"], [[2]])),
             ("counters of the system", self.check_counters),
+            ("counters, where a filter leaves out all else", self.check_counters_alone),
             ("for so long", lambda: self.check(
                 ["--duration", "1"], ["1", "rest", "2000", "2"], [[1, "off"]],
                 lambda s: s[0] > 0.9)),
@@ -128,6 +129,20 @@ class Switches:
                 and 100000 < rows["resident bytes"]["least"] < 1000000000)
         return self.check_exports(sum(row["readings"] for row in rows.values())) \
             if fits else str(rows)
+
+    def check_counters_alone(self):
+        """No filter names counters."""
+        rules = self.work / "nothing.filter"
+        rules.write_text("SCOREP_REGION_NAMES_BEGIN EXCLUDE * SCOREP_REGION_NAMES_END\n",
+                         encoding="ascii")
+        run = trace(self.assay, self.work / "alone.assay",
+                    ["--groups", "io", "--os-counters", "faults,memory", "--os-interval", "20ms",
+                     "--filter", rules], [self.program, "1", "rest", "60", "2"])
+        told = json.loads(run.stdout)
+        rows = {row["counter"]: row["readings"] for row in told["counters"]}
+        want = {"minor page faults", "major page faults", "resident bytes"}
+        fits = set(rows) == want and min(rows.values()) >= 2 and told["filtered"] > 0
+        return "" if fits else f"{rows}, {told['filtered']} left out"
 
     def check_exports(self, readings):
         """All readings, and when nothing was recorded; the latter also of what is imported."""
