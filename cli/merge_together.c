@@ -75,10 +75,10 @@ static int copy_share(const struct as_party *party, const char *at, size_t n,
 int as_merge_lead(struct as_party *party, const struct as_str *copies,
                   struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
-    char directory[4096 + 8];
-    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, 4096, err));
-    strcat(directory, "/trace");
-    AS_TRY(write_plan(party, directory, copies, err));
+    char directory[4096], streams[sizeof directory + sizeof "/trace"];
+    AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
+    snprintf(streams, sizeof streams, "%s/trace", directory);
+    AS_TRY(write_plan(party, streams, copies, err));
     AS_TRY(as_party_meet(party, err));
     if (copies->n == 0)
         return 0;
@@ -93,8 +93,8 @@ int as_merge_follow(struct as_party *party, struct assay_error *err)
     int rc = as_party_meet(party, err);
     if (rc == 0)
         rc = read_plan(party, &plan, err);
-    const size_t first = rc == 0 ? strlen(plan.p) + 1 : 0;
-    if (rc == 0 && first < plan.n) {
+    const size_t first = rc == 0 && plan.n ? strlen(plan.p) + 1 : 0;
+    if (first && first < plan.n) {
         rc = copy_share(party, plan.p + first, plan.n - first, err);
         if (rc == 0)
             rc = as_party_meet(party, err);
