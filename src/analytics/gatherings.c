@@ -120,15 +120,22 @@ static int find_operation(struct comm_group *group, uint64_t number, struct oper
     return 0;
 }
 
+/* It is made where there is none; the rank is one of it. */
+static int group_for(struct as_gatherings *g, uint64_t comm, uint32_t size, uint32_t rank,
+                     struct comm_group **out)
+{
+    *out = find_group(g, comm);
+    if (!*out)
+        AS_TRY(make_group(g, comm, size, out));
+    return rank < (*out)->size ? 0 : ASSAY_ERR_CORRUPT;
+}
+
 int as_gatherings_begin(struct as_gatherings *g, uint64_t comm, uint32_t size, uint32_t rank,
                         enum as_gathering_kind kind, int64_t root, uint64_t *number)
 {
-    struct comm_group *group = find_group(g, comm);
+    struct comm_group *group;
     struct operation *operation;
-    if (!group)
-        AS_TRY(make_group(g, comm, size, &group));
-    if (rank >= group->size)
-        return ASSAY_ERR_CORRUPT;
+    AS_TRY(group_for(g, comm, size, rank, &group));
     *number = group->begun[rank]++;
     AS_TRY(find_operation(group, *number, &operation));
     if (operation->member)
@@ -196,12 +203,9 @@ int as_gatherings_leave(struct as_gatherings *g, uint64_t comm, uint64_t number,
 int as_gatherings_missed(struct as_gatherings *g, uint64_t comm, uint32_t size, uint32_t rank,
                          uint64_t n)
 {
-    struct comm_group *group = find_group(g, comm);
+    struct comm_group *group;
     struct operation *operation;
-    if (!group)
-        AS_TRY(make_group(g, comm, size, &group));
-    if (rank >= group->size)
-        return ASSAY_ERR_CORRUPT;
+    AS_TRY(group_for(g, comm, size, rank, &group));
     for (; n > 0; n--) {
         AS_TRY(find_operation(group, group->begun[rank]++, &operation));
         operation->is_missed = true;

@@ -633,7 +633,8 @@ class Truth:
             if not run:
                 continue
             total, ns = run.run()["sample_n"], run.truth["ns"]
-            of_line = {r["line"]: r["exclusive_sample_n"] for r in run.view("lines")
+            # With what is called from there (the clock), as the program's own account has it.
+            of_line = {r["line"]: r["inclusive_sample_n"] for r in run.view("lines")
                        if str(r["source_file"]).endswith("inlined.c")}
             want = {word: sum(t for k, t in ns.items() if k.rpartition(";")[2] == word)
                     for word in lines}
