@@ -382,6 +382,8 @@ static int help_with(const char *directory, unsigned rank, unsigned size)
     become_rank(rank, size);
     int rc = as_party_join(directory, NULL, &party, &err);
     if (rc == 0)
+        rc = as_party_meet(party, &err);
+    if (rc == 0)
         rc = as_analytics_help(directory, party, &err);
     as_party_leave(&party, rc, &err);
     return rc < 0;
@@ -397,6 +399,7 @@ static char *analysed_by(const char *directory, unsigned size)
     become_rank(0, size);
     assert_int_equal(as_party_join(directory, NULL, &party, &err), 0);
     assert_int_equal(as_party_size(party), size);
+    assert_int_equal(as_party_meet(party, &err), 0); /* as all do who merge: none comes late */
     char *text = analysed(directory, party);
     as_party_leave(&party, 0, NULL);
     unsetenv("PMI_RANK");
