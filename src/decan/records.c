@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of variants, one a thread: foreign bytes, for the program could write there too. */
 #include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/left.h"
 #include "decan/internal.h"
 
 static int keep_record(struct as_varied_all *out, const struct as_patch_plan *plan,
@@ -59,21 +57,12 @@ static bool is_sound(const struct as_variant_file *file, uint64_t size_b)
 static int read_file(int directory, const char *name, const struct as_patch_plan *plan,
                      double orig_ticks, struct as_varied_all *out)
 {
-    const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat status;
-    const bool is_there =
-        fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0;
-    /* Its writers have ended: what is in it changes no more. */
-    void *at =
-        is_there ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    const bool sound = at != MAP_FAILED && is_sound(at, (uint64_t)status.st_size);
-    const int rc = sound ? keep_records(out, plan, orig_ticks, at) : 0;
+    struct as_left left;
+    as_left_open(directory, name, UINT64_MAX, &left);
+    const bool sound = left.at && is_sound(left.at, left.size_b);
+    const int rc = sound ? keep_records(out, plan, orig_ticks, left.at) : 0;
     out->damaged += !sound;
-    if (at != MAP_FAILED)
-        munmap(at, (size_t)status.st_size);
-    if (fd >= 0)
-        close(fd);
-    unlinkat(directory, name, 0);
+    as_left_remove(&left);
     return rc;
 }
 

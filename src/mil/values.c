@@ -4,15 +4,13 @@
  * site gets what is its own.
  */
 #include <dirent.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/left.h"
 #include "mil/probe.h"
 #include "mil/run.h"
 
@@ -158,21 +156,12 @@ static int add_file(struct as_probed_all *out, const struct as_probed *file)
 
 static int take_probed(struct as_probe_run *run, int directory, const char *name)
 {
-    const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat status;
-    const bool is_there = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                          status.st_size > 0 && (uint64_t)status.st_size < FILE_MOST_B;
-    /* Its writers have ended: what is in it changes no more. */
-    void *at =
-        is_there ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    const bool sound = at != MAP_FAILED && is_probed(at, (uint64_t)status.st_size, &run->plan);
-    const int rc = sound ? add_file(&run->probed, at) : 0;
+    struct as_left left;
+    as_left_open(directory, name, FILE_MOST_B, &left);
+    const bool sound = left.at && is_probed(left.at, left.size_b, &run->plan);
+    const int rc = sound ? add_file(&run->probed, left.at) : 0;
     run->probed.damaged += !sound;
-    if (at != MAP_FAILED)
-        munmap(at, (size_t)status.st_size);
-    if (fd >= 0)
-        close(fd);
-    unlinkat(directory, name, 0);
+    as_left_remove(&left);
     return rc;
 }
 

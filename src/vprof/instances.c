@@ -7,15 +7,14 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/left.h"
 #include "vprof/callers.h"
 
 #define FILE_MOST_B (1ull << 32)
@@ -199,20 +198,11 @@ static int take_outcomes(struct as_instances *out, const void *bytes, uint64_t s
 static int take_file(int directory, const char *name, struct as_instances *out,
                      int (*take)(struct as_instances *, const void *, uint64_t))
 {
-    const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat status;
-    const bool is_there = fd >= 0 && fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
-                          status.st_size > 0 && (uint64_t)status.st_size < FILE_MOST_B;
-    /* Its writers have ended: what is in it changes no more. */
-    void *at =
-        is_there ? mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
-    const int rc = at == MAP_FAILED ? 0 : take(out, at, (uint64_t)status.st_size);
-    out->damaged += at == MAP_FAILED;
-    if (at != MAP_FAILED)
-        munmap(at, (size_t)status.st_size);
-    if (fd >= 0)
-        close(fd);
-    unlinkat(directory, name, 0);
+    struct as_left left;
+    as_left_open(directory, name, FILE_MOST_B, &left);
+    const int rc = left.at ? take(out, left.at, left.size_b) : 0;
+    out->damaged += !left.at;
+    as_left_remove(&left);
     return rc;
 }
 
