@@ -25,8 +25,8 @@
  */
 void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b);
 
-/* Room for `want` elements in all; 0 or ASSAY_ERR_NOMEM (contents untouched). */
-#define as_vec_reserve(v, want)                                                                    \
+/* Room for `want` elements in all: the block, or NULL (contents untouched). */
+#define as_vec_room(v, want)                                                                       \
     ({                                                                                             \
         size_t as_vec_want = (want);                                                               \
         void *as_vec_block = (v)->at;                                                              \
@@ -34,12 +34,19 @@ void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b);
             as_vec_block = as_vec_grow((v)->at, &(v)->cap, as_vec_want, sizeof *(v)->at);          \
         if (as_vec_block)                                                                          \
             (v)->at = as_vec_block;                                                                \
-        as_vec_block || as_vec_want == 0 ? 0 : ASSAY_ERR_NOMEM;                                    \
+        as_vec_block;                                                                              \
+    })
+
+/* The same for a count that may be 0; 0 or ASSAY_ERR_NOMEM. */
+#define as_vec_reserve(v, want)                                                                    \
+    ({                                                                                             \
+        const size_t as_vec_wish = (want);                                                         \
+        as_vec_wish == 0 || as_vec_room((v), as_vec_wish) ? 0 : ASSAY_ERR_NOMEM;                   \
     })
 
 /* Appends one element; 0 or ASSAY_ERR_NOMEM. The value is evaluated only when there is room. */
 #define as_vec_push(v, ...)                                                                        \
-    (as_vec_reserve((v), (v)->n + 1) < 0 ? ASSAY_ERR_NOMEM : ((v)->at[(v)->n++] = (__VA_ARGS__), 0))
+    (as_vec_room((v), (v)->n + 1) ? ((v)->at[(v)->n++] = (__VA_ARGS__), 0) : ASSAY_ERR_NOMEM)
 
 #define as_vec_fini(v) (as_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 

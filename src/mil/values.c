@@ -232,7 +232,7 @@ static void take_recorded(const struct as_probed_value *from, struct assay_probe
         as_vec_foreach (&from->top, it) {
             bool taken = false;
             for (unsigned j = 0; j < k; j++)
-                taken |= memcmp(&to->frequent[j].value, &it->value, sizeof it->value) == 0;
+                taken |= to->frequent[j].value.whole == it->value;
             if (!taken && (!most || it->n - it->over > most->n - most->over))
                 most = it;
         }
