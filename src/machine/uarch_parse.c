@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "machine/uarch.h"
 
-enum { UARCH_COLUMNS = 8, LIKE_DEPTH = 4 };
+enum { UARCH_COLUMNS = 8, LIKE_DEPTH = 8 };
 
 struct table_reading {
     struct as_uarch_table *table;

@@ -56,6 +56,18 @@ static bool changes_frame(const struct assay_form *form, const struct assay_effe
     return true;
 }
 
+/* The mask of a move of some lanes is its second operand (vmaskmov, vpmaskmov, maskmovdqu). */
+static uint32_t lane_mask(const struct assay_insn *insn, const struct assay_form *form)
+{
+    const struct assay_operand *mask = &form->operand[1];
+
+    if (form->insn_class != ASSAY_CLASS_MOVE || !(form->traits & ASSAY_TRAIT_CONDITIONAL) ||
+        form->operands < 2 || mask->kind != ASSAY_OPERAND_REG ||
+        (mask->file != ASSAY_FILE_XMM && mask->file != ASSAY_FILE_YMM))
+        return 0;
+    return 1u << (insn->reg[mask->slot] - ASSAY_REG_VEC);
+}
+
 static void note_registers(struct as_meter_block *block, const struct assay_insn *insn,
                            const struct assay_form *form, const struct assay_effects *effects)
 {
@@ -71,6 +83,7 @@ static void note_registers(struct as_meter_block *block, const struct assay_insn
     if (form->isa == ASSAY_ISA_X87 || form->isa == ASSAY_ISA_MMX)
         block->uses_x87 = true;
     block->is_wide |= form->vector_b > 32;
+    block->lane_masks |= lane_mask(insn, form);
     block->uses_segment |= insn->segment != ASSAY_REG_NONE;
 }
 

@@ -17,8 +17,17 @@
 #include "base/error.h"
 #include "machine/uarch.h"
 
+/* Whether the ports of that name are a core's own and not some of another group's: where general
+ * and vector ones are apart, forms book a use of both (FMUL:1 FANY:1). */
+static bool are_own(const struct as_probe_rates *rates, enum as_saturated named)
+{
+    return rates->alu_has_vectors || named == AS_PROBE_ALU || named == AS_PROBE_FANY ||
+           named == AS_PROBE_AGU || named == AS_PROBE_STD;
+}
+
 /* What its ports are called: as in the program's table, where that has as many under this name
- * (`LD` for loads); those for vectors are some of those for all loads, on all cores. */
+ * (`LD` for loads), so that its lines and those measured wait for the same ports; those for vectors
+ * are some of those for all loads, on all cores. */
 static void append_ports(struct as_str *to, const struct as_probe_rates *rates,
                          const struct assay_uarch *base, enum as_saturated home)
 {
@@ -29,9 +38,9 @@ static void append_ports(struct as_str *to, const struct as_probe_rates *rates,
     const char *name = as_probe_group(named);
     int group = -1;
 
-    if (base && rates->alu_has_vectors && named == AS_PROBE_AGU)
+    if (base && named == AS_PROBE_AGU)
         group = assay_uarch_group_find(base, "LD");
-    if (base && rates->alu_has_vectors && group < 0)
+    if (base && are_own(rates, named) && group < 0)
         group = assay_uarch_group_find(base, name);
     uint64_t theirs = group >= 0 ? base->group[group].ports : 0;
     if ((unsigned)__builtin_popcountll(theirs) != as_probe_ports(rates, named))
@@ -51,6 +60,17 @@ static void append_ports(struct as_str *to, const struct as_probe_rates *rates,
     }
 }
 
+static void append_divider(struct as_str *to, const struct assay_uarch *base, const char *name)
+{
+    const int group = base ? assay_uarch_group_find(base, name) : -1;
+    const uint64_t theirs = group >= 0 ? base->group[group].ports : 0;
+
+    if (__builtin_popcountll(theirs) == 1)
+        as_str_appendf(to, "group\t%s\t%s\tm1\n", name, base->port[__builtin_ctzll(theirs)]);
+    else
+        as_str_appendf(to, "group\t%s\t%s0\tm1\n", name, name);
+}
+
 static void append_groups(struct as_str *to, const struct as_core_table *w)
 {
     struct assay_uarch *base = NULL;
@@ -66,7 +86,8 @@ static void append_groups(struct as_str *to, const struct as_core_table *w)
         append_ports(to, w->rates, base, home);
         as_str_appendz(to, "\tm1\n");
     }
-    as_str_appendz(to, "group\tFDIV\tFDIV0\tm1\ngroup\tIDIV\tIDIV0\tm1\n");
+    append_divider(to, base, "FDIV");
+    append_divider(to, base, "IDIV");
     assay_uarch_free(&base);
 }
 

@@ -30,6 +30,7 @@ struct as_meter_block {
     uint16_t *rip;          /* by instruction: offset of its RIP-relative displacement, 0 none */
     uint64_t *target;       /* by instruction: what it then points to */
     uint32_t general;       /* general registers that are used, a bit each */
+    uint32_t lane_masks;    /* vector registers whose signs say which lanes are moved, a bit each */
     bool uses_x87, uses_segment;
     bool is_wide; /* it has operations of 64 bytes */
 };

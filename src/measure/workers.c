@@ -27,6 +27,8 @@
 
 enum { WORKERS_MOST = 8, CORES_MOST = 1024 };
 enum { CANARIES_OF_LOOK = 64, CANARIES_LEAST = 8 };
+/* One look may fall into somebody else's moment: what most of these say, and no more looks than. */
+enum { CLEAR_LOOKS = 3, LOOKS_MOST = 12, LOOKS_APART_MS = 20 };
 enum { SPINNER_STARTS_MS = 3, PROGRESS_MS = 100 };
 
 /* What a worker says, in memory that all share. */
@@ -76,8 +78,8 @@ static pid_t start_spinner(int cpu)
     return pid;
 }
 
-/* Whether somebody who computes on `other` slows down `cpu`, as the other thread of a core does. */
-static bool slows_down(int cpu, int other)
+/* One look: 1: who computes on `other` slows down `cpu`; 0: not; less: the moment was not calm. */
+static int look_beside(int cpu, int other)
 {
     struct as_gate gate = {0};
 
@@ -86,13 +88,28 @@ static bool slows_down(int cpu, int other)
     const unsigned alone = as_gate_passes(&gate, CANARIES_OF_LOOK);
     const pid_t spinner = start_spinner(other);
     if (spinner < 0)
-        return true;
+        return -1;
     pause_ms(SPINNER_STARTS_MS);
     const unsigned beside = as_gate_passes(&gate, CANARIES_OF_LOOK);
     kill(spinner, SIGKILL);
     while (waitpid(spinner, NULL, 0) < 0 && errno == EINTR)
         ;
-    return alone < CANARIES_LEAST || beside < alone / 2;
+    return alone < CANARIES_LEAST ? -1 : beside < alone / 2;
+}
+
+/* Whether the two are threads of one core, as far as can be seen; where it cannot, they are. */
+static bool slows_down(int cpu, int other)
+{
+    int clear = 0, slowed = 0;
+
+    for (int i = 0; i < LOOKS_MOST && clear < CLEAR_LOOKS; i++) {
+        const int look = look_beside(cpu, other);
+        clear += look >= 0;
+        slowed += look > 0;
+        if (look != 0)
+            pause_ms(LOOKS_APART_MS);
+    }
+    return 2 * slowed >= clear;
 }
 
 /* Cores that this process may use. */
