@@ -72,6 +72,7 @@ extern "C" {
     X(opcache_again, 0)        /* cycles more for each further reading of a line, in a loop */     \
     X(opcache_by_start, 0) /* 1: an instruction stands in the line where it starts, not ends */    \
     X(opcache_cross, 0)    /* 1: one that crosses lines stands in both */                          \
+    X(opcache_loop, 0)     /* 1: loops read lines of one window of code after the other */         \
     X(opcache_imm, 0)      /* 1: a displacement with an immediate takes one slot more */           \
     X(loop_buffer, 0)      /* slots that loop without the front end; 0: none */                    \
     X(jcc_erratum, 0)      /* 1: branches at the end of 32 bytes are not in the op cache */        \

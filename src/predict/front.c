@@ -249,7 +249,8 @@ static double cached_cycles(const struct as_piece_of_code *block)
         return -1;
     const bool reads_again = set[ASSAY_UARCH_opcache_fetch] > 0;
     double lines = 0;
-    if (loop && !reads_again) /* slots come in rows of a line, the branch ends one */
+    const bool by_windows = reads_again || set[ASSAY_UARCH_opcache_loop] > 0;
+    if (loop && !by_windows) /* slots come in rows of a line, the branch ends one */
         lines = windowed_line(block->uarch, slots);
     else if (set[ASSAY_UARCH_opcache_line_b] > 0)
         lines = opcache_cycles(block, loop);

@@ -266,6 +266,28 @@ static void lines_of_the_op_cache_limit_loops(void **state)
     toy_fini(&lines);
 }
 
+/* A line a cycle, whatever it has, where loops read lines of one window after the other. */
+static void windows_of_code_are_read_one_a_cycle(void **state)
+{
+    const struct assay_predict_options loop = {.mode = ASSAY_PREDICT_LOOP,
+                                               .without = ASSAY_WITHOUT_SIMULATION};
+    static const char parameters[] = "set\topcache_line_b\t32\ts\nset\topcache_line_slots\t8\ts\n"
+                                     "set\topcache_fetch\t0\ts\nset\topcache_loop\t%u\ts\n";
+    (void)state;
+    for (unsigned by_windows = 0; by_windows < 2; by_windows++) {
+        struct toy lines;
+        char text[256];
+        snprintf(text, sizeof text, parameters, by_windows);
+        toy_init(&lines, text);
+        /* four slots in 28 bytes, and in 37 */
+        toy_cycles_as(&lines, NOP_15 NOP_6 NOP_2 COMPARE BACK_BY("e4"), &loop);
+        toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1);
+        toy_cycles_as(&lines, NOP_15 NOP_15 NOP_2 COMPARE BACK_BY("db"), &loop);
+        toy_expect(lines.out.bounds[ASSAY_BOUND_DECODE], 1 + by_windows);
+        toy_fini(&lines);
+    }
+}
+
 /* Entries of four slots, two a cycle; what a loop of two lines takes depends on where it begins. */
 static void lines_of_the_op_cache_share_a_cycle(void **state)
 {
@@ -651,6 +673,7 @@ int main(void)
         cmocka_unit_test(the_stack_engine_moves_rsp),
         cmocka_unit_test(loops_end_in_a_branch),
         cmocka_unit_test(lines_of_the_op_cache_limit_loops),
+        cmocka_unit_test(windows_of_code_are_read_one_a_cycle),
         cmocka_unit_test(lines_of_the_op_cache_share_a_cycle),
         cmocka_unit_test(loads_across_lines_take_their_port_twice),
         cmocka_unit_test(stores_in_runs_hold_up_vector_loads),
