@@ -13,7 +13,7 @@
 int as_lane_init(struct as_lane *p)
 {
     *p = (struct as_lane){.fd = -1};
-    p->bytes = as_malloc(AS_LANE_ROOM_B);
+    p->bytes = as_malloc_large(AS_LANE_ROOM_B, 1);
     return p->bytes ? 0 : ASSAY_ERR_NOMEM;
 }
 

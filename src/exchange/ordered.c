@@ -22,6 +22,7 @@ struct ordered_run {
     size_t left_n; /* records that are not in the buffer yet */
     char *buffer;  /* NULL: nothing of it was wanted yet, or nothing is left */
     size_t at, n;  /* in the buffer */
+    bool is_kept;  /* the buffer is a part of what the store keeps */
 };
 
 /* The first record of a run that is not handed out. */
@@ -32,7 +33,8 @@ struct ordered_head {
 
 struct as_ordered_store {
     size_t size_b, n;
-    size_t kept_b; /* of runs in memory */
+    char *kept;    /* runs in memory, one behind the other; NULL: there are none */
+    size_t kept_b; /* of them */
     char *chunk;
     struct as_sort_key *key;
     int fd; /* -1: nothing was written yet */
@@ -58,13 +60,21 @@ int as_ordered_new(struct as_ordered_store **out, size_t size_b)
     return ASSAY_ERR_NOMEM;
 }
 
+static void free_buffer(struct ordered_run *run)
+{
+    if (!run->is_kept)
+        as_free(run->buffer);
+    run->buffer = NULL;
+}
+
 void as_ordered_free(struct as_ordered_store **ordered)
 {
     struct as_ordered_store *o = *ordered;
     if (!o)
         return;
     as_vec_foreach (&o->run, run)
-        as_free(run->buffer);
+        free_buffer(run);
+    as_free(o->kept);
     as_vec_fini(&o->run);
     as_vec_fini(&o->heap);
     as_free(o->chunk);
@@ -101,9 +111,12 @@ static void copy_sorted(const struct as_ordered_store *o, size_t from, size_t n,
 
 static int keep_run(struct as_ordered_store *o, struct ordered_run *run)
 {
-    run->buffer = as_malloc(o->n * o->size_b);
-    if (!run->buffer)
+    if (!o->kept)
+        o->kept = as_malloc_large(KEPT_B, 1);
+    if (!o->kept)
         return ASSAY_ERR_NOMEM;
+    run->buffer = o->kept + o->kept_b;
+    run->is_kept = true;
     copy_sorted(o, 0, o->n, run->buffer);
     run->n = o->n;
     o->kept_b += o->n * o->size_b;
@@ -138,8 +151,6 @@ static int end_chunk(struct as_ordered_store *o, struct assay_error *err)
         rc = o->kept_b + o->n * o->size_b <= KEPT_B ? keep_run(o, &run) : write_run(o, &run, err);
     if (rc == 0)
         rc = as_vec_push(&o->run, run);
-    if (rc < 0)
-        as_free(run.buffer);
     o->n = 0;
     return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "records to be sorted") : rc;
 }
@@ -216,8 +227,7 @@ static int pass_first(struct as_ordered_store *o, struct assay_error *err)
     if (run->at < run->n) {
         o->heap.at[0].ns = time_of(first_of(o, run));
     } else {
-        as_free(run->buffer);
-        run->buffer = NULL;
+        free_buffer(run);
         o->heap.at[0] = o->heap.at[--o->heap.n];
     }
     if (o->heap.n)

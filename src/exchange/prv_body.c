@@ -3,17 +3,17 @@
 #include "base/digits.h"
 #include "base/error.h"
 #include "exchange/prv_write.h"
-#include "trace/numbers.h"
 
 /* What each gives next. */
 struct prv_sources {
     struct as_prv_writer *w;
     struct as_out *out;
     struct assay_error *err;
-    const uint8_t *event; /* NULL: no more; so too below */
+    struct as_prv_event event;
+    bool has_event;
     int64_t event_ns;
-    uint64_t event_number; /* from 0 */
-    const struct as_prv_stretch *state;
+    uint64_t event_number;              /* from 0 */
+    const struct as_prv_stretch *state; /* NULL: no more */
     const struct as_prv_message *message;
     uint64_t high; /* of the time that was put last, without its last eight digits, and its text */
     char high_text[AS_DIGITS_MOST + AS_DIGITS_SPARE];
@@ -62,26 +62,23 @@ static int next_event(struct prv_sources *s)
 {
     const uint8_t *at;
     AS_TRY(as_lane_next(&s->w->events, &at, s->err));
-    s->event = at;
+    s->has_event = at;
     if (!at)
         return 0;
-    s->event_ns += (int64_t)as_numbers_next(&s->event, at + AS_LANE_MOST_B);
+    as_lane_pass(&s->w->events, as_prv_event_get(at, &s->event));
+    s->event_ns += s->event.since_ns;
     return 0;
 }
 
 static int put_event(struct prv_sources *s)
 {
-    const uint8_t *at = s->event, *end = at + AS_LANE_MOST_B;
-    const uint32_t location = (uint32_t)as_numbers_next(&at, end);
-    const struct as_prv_event_type *type = &s->w->type.at[as_numbers_next(&at, end)];
-    const int64_t value = as_numbers_unzigzag(as_numbers_next(&at, end));
+    const struct as_prv_event_type *type = &s->w->type.at[s->event.type];
     char *to = as_out_room(s->out, LINE_MOST_B);
-    as_lane_pass(&s->w->events, at);
     *to = '0' + AS_PRV_EVENT;
-    to = put_thread(to + 1, s, location);
+    to = put_thread(to + 1, s, s->event.location);
     to = put_time(to, s, s->event_ns - s->w->begin_ns, ':') - 1;
     memcpy(to, type->text, sizeof type->text);
-    to = put_number(to + type->text_n, value, '\n');
+    to = put_number(to + type->text_n, s->event.value, '\n');
     as_out_passed(s->out, to);
     s->event_number++;
     return next_event(s);
@@ -147,8 +144,9 @@ static bool state_is_next(const struct as_prv_stretch *state, const struct as_pr
 static int put_events_until(struct prv_sources *s, int64_t ns, uint64_t number)
 {
     const int64_t until_ns = ns + s->w->begin_ns;
-    while (s->event && (s->event_ns < until_ns ||
-                        (s->event_ns == until_ns && s->event_number < number >> AS_PRV_SINCE_BITS)))
+    while (s->has_event &&
+           (s->event_ns < until_ns ||
+            (s->event_ns == until_ns && s->event_number < number >> AS_PRV_FOUND_BITS)))
         AS_TRY(put_event(s));
     return 0;
 }
@@ -166,7 +164,7 @@ static int put_lines(struct prv_sources *s)
             AS_TRY(put_events_until(s, s->message->ns, s->message->number));
             AS_TRY(put_message(s));
         }
-    while (s->event)
+    while (s->has_event)
         AS_TRY(put_event(s));
     return 0;
 }

@@ -4,23 +4,20 @@
 
 #include "base/error.h"
 #include "exchange/prv_write.h"
-#include "trace/numbers.h"
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 int as_prv_keep_event(struct as_prv_writer *w, uint32_t location, int64_t ns, int64_t type,
                       int64_t value)
 {
-    uint32_t type_at;
+    struct as_prv_event event = {
+        .since_ns = ns - w->event_ns, .location = location, .value = value};
     uint8_t *at;
-    assert(ns >= w->event_ns); /* of a walk in the order of time */
-    if (as_prv_type_of(w, type, &type_at) < 0)
+    assert(event.since_ns >= 0); /* of a walk in the order of time */
+    if (as_prv_type_of(w, type, &event.type) < 0)
         return as_error_nomem(w->err, "types of events");
     AS_TRY(as_lane_room(&w->events, &at, w->err));
-    at = as_numbers_put(at, (uint64_t)(ns - w->event_ns));
-    at = as_numbers_put(at, location);
-    at = as_numbers_put(at, type_at);
-    at = as_numbers_put(at, as_numbers_zigzag(value));
+    at = as_prv_event_put(at, &event);
     as_lane_put(&w->events, at);
     w->event_ns = ns;
     w->since_event_n = 0;
@@ -31,9 +28,9 @@ int as_prv_keep_event(struct as_prv_writer *w, uint32_t location, int64_t ns, in
 /* Of a state or communication. */
 static uint64_t number_found(struct as_prv_writer *w)
 {
-    const uint64_t most = (UINT64_C(1) << AS_PRV_SINCE_BITS) - 1;
+    const uint64_t most = (UINT64_C(1) << AS_PRV_FOUND_BITS) - 1;
     const uint64_t since_n = w->since_event_n < most ? w->since_event_n++ : most;
-    return w->counts->events_n << AS_PRV_SINCE_BITS | since_n;
+    return w->counts->events_n << AS_PRV_FOUND_BITS | since_n;
 }
 
 static int keep_call(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)

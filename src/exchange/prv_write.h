@@ -3,6 +3,8 @@
 #ifndef AS_EXCHANGE_PRV_WRITE_H
 #define AS_EXCHANGE_PRV_WRITE_H
 
+#include <string.h>
+
 #include "base/out.h"
 #include "exchange/lane.h"
 #include "exchange/ordered.h"
@@ -13,10 +15,55 @@ enum as_prv_kind { AS_PRV_STATE = 1, AS_PRV_EVENT = 2, AS_PRV_MESSAGE = 3 };
 
 /*
  * Lines of the file are in the order of their times, those of one time in that in which they were
- * found. Events are found in that order and lie packed: nanoseconds since the event before, place
- * of the thread, place of the type, value. States and communications are found when they are over:
- * `number` says where among all they were found.
+ * found. Events are found in that order and lie packed. States and communications are found when
+ * they are over: `number` says where among all they were found.
  */
+struct as_prv_event {
+    int64_t since_ns; /* the event before */
+    uint32_t location;
+    uint32_t type; /* place in the writer's list */
+    int64_t value;
+};
+
+/* Most take one word; a time that no such word has says that the four numbers follow. */
+#define AS_PRV_SINCE_BITS 22u
+#define AS_PRV_PLACE_BITS 14u
+#define AS_PRV_TYPE_BITS  8u
+#define AS_PRV_VALUE_BITS 20u
+_Static_assert(AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS + AS_PRV_TYPE_BITS + AS_PRV_VALUE_BITS == 64,
+               "an event is a word");
+#define AS_PRV_LONG ((UINT64_C(1) << AS_PRV_SINCE_BITS) - 1)
+
+static inline uint8_t *as_prv_event_put(uint8_t *at, const struct as_prv_event *e)
+{
+    uint64_t word = AS_PRV_LONG;
+    if ((uint64_t)e->since_ns < AS_PRV_LONG && e->location >> AS_PRV_PLACE_BITS == 0 &&
+        e->type >> AS_PRV_TYPE_BITS == 0 && (uint64_t)e->value >> AS_PRV_VALUE_BITS == 0)
+        word = (uint64_t)e->since_ns | (uint64_t)e->location << AS_PRV_SINCE_BITS |
+               (uint64_t)e->type << (AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS) |
+               (uint64_t)e->value << (64 - AS_PRV_VALUE_BITS);
+    memcpy(at, &word, sizeof word);
+    if (word != AS_PRV_LONG)
+        return at + sizeof word;
+    memcpy(at + sizeof word, e, sizeof *e);
+    return at + sizeof word + sizeof *e;
+}
+
+static inline const uint8_t *as_prv_event_get(const uint8_t *at, struct as_prv_event *e)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    if ((word & AS_PRV_LONG) == AS_PRV_LONG) {
+        memcpy(e, at + sizeof word, sizeof *e);
+        return at + sizeof word + sizeof *e;
+    }
+    e->since_ns = (int64_t)(word & AS_PRV_LONG);
+    e->location = word >> AS_PRV_SINCE_BITS & ((1u << AS_PRV_PLACE_BITS) - 1);
+    e->type = word >> (AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS) & ((1u << AS_PRV_TYPE_BITS) - 1);
+    e->value = (int64_t)(word >> (64 - AS_PRV_VALUE_BITS));
+    return at + sizeof word;
+}
+
 struct as_prv_stretch {
     int64_t ns;
     uint64_t number;
@@ -34,7 +81,7 @@ struct as_prv_message {
 
 /* Events that were found before, and what was found since the last of them: it stays in order there
  * up to a million. */
-#define AS_PRV_SINCE_BITS 20u
+#define AS_PRV_FOUND_BITS 20u
 
 /* A type of events. */
 struct as_prv_event_type {
