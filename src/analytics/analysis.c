@@ -84,9 +84,26 @@ int as_walk_prepare(struct as_trace_walk *walk)
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
-static bool is_said_by_calls(unsigned kind)
+static int keep_said(struct as_walker *walker, const struct as_trace_event *event)
 {
-    switch (kind) {
+    struct as_said said = {.ns = event->raw_ns, .kind = event->kind};
+    memcpy(said.field, event->field, sizeof said.field);
+    return walker->frame.n ? as_vec_push(&walker->said, said) : 0;
+}
+
+/* Those who do not want to know of a kind of event are not asked: routines and what calls said are
+ * most of a trace. */
+static int hand_event(struct as_trace_walk *walk, struct as_walker *walker,
+                      const struct as_trace_event *event)
+{
+    switch (event->kind) {
+    case AS_TRACE_ENTER:
+    case AS_TRACE_LEAVE:
+    case AS_TRACE_CALLERS:
+        return as_doing_event(walk, walker, event);
+    case AS_TRACE_SYNC:
+        AS_TRY(as_windows_event(walk, walker, event));
+        return keep_said(walker, event);
     case AS_TRACE_SEND:
     case AS_TRACE_POST:
     case AS_TRACE_RECEIVE:
@@ -96,11 +113,18 @@ static bool is_said_by_calls(unsigned kind)
     case AS_TRACE_FREED:
     case AS_TRACE_COLLECTIVE:
     case AS_TRACE_RMA:
-    case AS_TRACE_SYNC:
     case AS_TRACE_PARTS:
-        return true;
+        return keep_said(walker, event);
+    case AS_TRACE_OFF:
+    case AS_TRACE_ON:
+        return as_off_event(walk, walker, event);
+    case AS_TRACE_MISSED:
+        return as_mpi_missed(walk, walker, event);
     default:
-        return false;
+        AS_TRY(as_threads_event(walk, walker, event));
+        AS_TRY(as_teams_event(walk, walker, event));
+        AS_TRY(as_tasks_event(walk, walker, event));
+        return as_doing_event(walk, walker, event);
     }
 }
 
@@ -114,21 +138,10 @@ static int take_event(struct as_trace_walk *walk, struct as_walker *walker,
         location->span.end_ns = event->raw_ns;
     if (walk->watch && walk->watch->event)
         AS_TRY(walk->watch->event(walk->watch->context, walker->location, event));
-    if (event->kind == AS_TRACE_SYNC)
-        AS_TRY(as_windows_event(walk, walker, event));
-    if (event->kind == AS_TRACE_OFF || event->kind == AS_TRACE_ON)
-        return as_off_event(walk, walker, event);
-    if (event->kind == AS_TRACE_MISSED)
-        return as_mpi_missed(walk, walker, event);
-    if (is_said_by_calls(event->kind)) {
-        struct as_said said = {.ns = event->raw_ns, .kind = event->kind};
-        memcpy(said.field, event->field, sizeof said.field);
-        return walker->frame.n ? as_vec_push(&walker->said, said) : 0;
-    }
-    AS_TRY(as_threads_event(walk, walker, event));
-    AS_TRY(as_teams_event(walk, walker, event));
-    AS_TRY(as_tasks_event(walk, walker, event));
-    return as_doing_event(walk, walker, event);
+    AS_TRY(hand_event(walk, walker, event));
+    if (walk->is_watched)
+        walk->out->waits.wait.n = 0;
+    return 0;
 }
 
 static int walk_event(void *context, uint32_t location, const struct as_trace_event *event)
@@ -237,14 +250,15 @@ void as_walk_free(struct as_trace_walk *walk)
 int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,
                      struct as_analysis *out, struct assay_error *err)
 {
-    struct as_trace_walk walk = {.trace = trace, .watch = watch, .out = out};
+    struct as_trace_walk walk = {
+        .trace = trace, .watch = watch, .out = out, .is_watched = watch && watch->is_all};
     *out = (struct as_analysis){0};
     int rc = as_walk_prepare(&walk);
     if (rc == 0)
         rc = as_walk_all(&walk, err);
     if (rc == 0)
         rc = as_mpi_end(&walk);
-    if (rc == 0)
+    if (rc == 0 && !walk.is_watched)
         rc = as_walk_conclude(out);
     if (rc == ASSAY_ERR_NOMEM)
         as_error_nomem(err, "what a trace says");

@@ -8,6 +8,7 @@
 #define AS_ANALYTICS_ANALYSIS_H
 
 #include <assay/error.h>
+#include <stdbool.h>
 
 #include "analytics/causes.h"
 #include "analytics/waits.h"
@@ -122,6 +123,9 @@ struct as_analysis_watch {
     /* From then until then it had no work: what it was said to compute was being idle. */
     int (*idle_until)(void *context, uint32_t location, int64_t begin_ns, int64_t end_ns);
     as_message_matched *message;
+    /* Nothing but what is watched is asked for: no waits, no sums of calls, and nothing that comes
+     * of them. */
+    bool is_all;
 };
 
 /* Whether the name of a routine of MPI begins with that of an operation ("reduce"), whatever stands

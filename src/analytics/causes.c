@@ -9,13 +9,21 @@
 #include "base/index.h"
 #include "base/sort.h"
 
+/* A wait that has a cause. What a search looks at lies together: waits are millions. */
+struct ended_wait {
+    int64_t end_ns, begin_ns;
+    uint32_t cause, at; /* `at`: in the list */
+};
+
 struct as_causes {
     const struct as_wait_list *waits;
     const struct as_span *span;
     uint32_t location_n;
-    struct as_sort_key *order; /* of waits that have a cause: by location, then by end */
+    struct ended_wait *order;   /* by location, then by end */
+    struct as_sort_key *by_end; /* the same by end, then by location; `at` as above */
     uint32_t order_n;
     uint32_t *first; /* by location, and one more: places in `order` */
+    uint32_t *near;  /* by location: the last answer of ended_before; the next lies near it */
 };
 
 /* The flipped sign bit makes the order of numbers that of their bits. */
@@ -24,9 +32,40 @@ static uint64_t key_of_time(int64_t ns)
     return (uint64_t)ns ^ (uint64_t)1 << 63;
 }
 
-static const struct as_wait *wait_at(const struct as_causes *c, uint32_t place)
+static const struct as_wait *wait_of(const struct as_causes *c, const struct ended_wait *ended)
 {
-    return &c->waits->wait.at[c->order[place].at];
+    return &c->waits->wait.at[ended->at];
+}
+
+/* How many waits each location has, as the place of its first. */
+static void place_locations(struct as_causes *c)
+{
+    for (uint32_t i = 0; i < c->waits->wait.n; i++)
+        if (c->waits->wait.at[i].cause != AS_WAIT_NOBODY)
+            c->first[c->waits->wait.at[i].location + 1]++;
+    for (uint32_t l = 1; l <= c->location_n; l++)
+        c->first[l] += c->first[l - 1];
+    c->order_n = c->first[c->location_n];
+}
+
+/* By location, each where the one before ends: `near` says where the next goes. */
+static int sort_waits(struct as_causes *c)
+{
+    memcpy(c->near, c->first, c->location_n * sizeof *c->near);
+    for (uint32_t i = 0; i < c->waits->wait.n; i++) {
+        const struct as_wait *wait = &c->waits->wait.at[i];
+        if (wait->cause != AS_WAIT_NOBODY)
+            c->by_end[c->near[wait->location]++] =
+                (struct as_sort_key){key_of_time(wait->end_ns), i};
+    }
+    AS_TRY(as_sort_keys(c->by_end, c->order_n));
+    memcpy(c->near, c->first, c->location_n * sizeof *c->near);
+    for (uint32_t i = 0; i < c->order_n; i++) {
+        const struct as_wait *wait = &c->waits->wait.at[c->by_end[i].at];
+        c->order[c->near[wait->location]++] =
+            (struct ended_wait){wait->end_ns, wait->begin_ns, wait->cause, c->by_end[i].at};
+    }
+    return 0;
 }
 
 int as_causes_new(struct as_causes **out, const struct as_wait_list *waits,
@@ -38,24 +77,15 @@ int as_causes_new(struct as_causes **out, const struct as_wait_list *waits,
     c->waits = waits;
     c->span = span;
     c->location_n = location_n;
-    c->order = as_calloc(waits->wait.n + 1, sizeof *c->order);
-    c->first = as_calloc((size_t)location_n + 1, sizeof *c->first);
-    if (!c->order || !c->first)
+    c->first = as_calloc((size_t)location_n + 2, sizeof *c->first);
+    c->near = as_calloc((size_t)location_n + 1, sizeof *c->near);
+    if (!c->first || !c->near)
         goto nomem;
-    for (uint32_t i = 0; i < waits->wait.n; i++)
-        if (waits->wait.at[i].cause != AS_WAIT_NOBODY)
-            c->order[c->order_n++] = (struct as_sort_key){key_of_time(waits->wait.at[i].end_ns), i};
-    if (as_sort_keys(c->order, c->order_n) < 0)
+    place_locations(c);
+    c->order = as_malloc_large((size_t)c->order_n + 1, sizeof *c->order);
+    c->by_end = as_malloc_large((size_t)c->order_n + 1, sizeof *c->by_end);
+    if (!c->order || !c->by_end || sort_waits(c) < 0)
         goto nomem;
-    for (uint32_t i = 0; i < c->order_n; i++)
-        c->order[i].key = waits->wait.at[c->order[i].at].location;
-    if (as_sort_keys(c->order, c->order_n) < 0)
-        goto nomem;
-    for (uint32_t i = 0; i < c->order_n; i++)
-        c->first[wait_at(c, i)->location + 1] = i + 1;
-    for (uint32_t l = 1; l <= location_n; l++)
-        if (c->first[l] < c->first[l - 1])
-            c->first[l] = c->first[l - 1];
     return 0;
 nomem:
     as_causes_free(out);
@@ -67,23 +97,39 @@ void as_causes_free(struct as_causes **causes)
     if (!*causes)
         return;
     as_free((*causes)->order);
+    as_free((*causes)->by_end);
     as_free((*causes)->first);
+    as_free((*causes)->near);
     as_free(*causes);
     *causes = NULL;
 }
 
-/* Places [first, answer) of the location's waits are those that ended at `ns` or before. */
-static uint32_t ended_before(const struct as_causes *c, uint32_t location, int64_t ns)
+/* Places [first, answer) of the location's waits are those that ended at `ns` or before. Questions
+ * go back in time, so that the answer is looked for from the last one on, in steps that double. */
+static uint32_t ended_before(struct as_causes *c, uint32_t location, int64_t ns)
 {
-    uint32_t low = c->first[location], high = c->first[location + 1];
+    const struct ended_wait *order = c->order;
+    uint32_t low = c->near[location], high = low;
+    if (low > c->first[location] && order[low - 1].end_ns > ns) {
+        for (uint32_t step = 1; low > c->first[location] && order[low - 1].end_ns > ns; step *= 2) {
+            high = low - 1;
+            low = low - c->first[location] > step ? low - step : c->first[location];
+        }
+    } else {
+        for (uint32_t step = 1; high < c->first[location + 1] && order[high].end_ns <= ns;
+             step *= 2) {
+            low = high + 1;
+            high = c->first[location + 1] - high > step ? high + step : c->first[location + 1];
+        }
+    }
     while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (wait_at(c, middle)->end_ns <= ns)
+        const uint32_t middle = low + (high - low) / 2;
+        if (order[middle].end_ns <= ns)
             low = middle + 1;
         else
             high = middle;
     }
-    return low;
+    return c->near[location] = low;
 }
 
 /* ---- The critical path ----------------------------------------------------------------------- */
@@ -95,7 +141,7 @@ static int add_piece(struct as_path *out, uint32_t location, int64_t begin_ns, i
                : 0;
 }
 
-int as_causes_path(const struct as_causes *c, struct as_path *out)
+int as_causes_path(struct as_causes *c, struct as_path *out)
 {
     uint32_t location = 0;
     for (uint32_t l = 1; l < c->location_n; l++)
@@ -117,7 +163,7 @@ int as_causes_path(const struct as_causes *c, struct as_path *out)
             now = begin;
             continue;
         }
-        const struct as_wait *wait = wait_at(c, place - 1);
+        const struct as_wait *wait = wait_of(c, &c->order[place - 1]);
         /* The message, or what else takes time from one to the other, is the waiting one's. */
         int64_t from = wait->cause_ns < wait->end_ns ? wait->cause_ns : wait->end_ns;
         AS_TRY(add_piece(out, location, from, now));
@@ -149,20 +195,18 @@ static int blame_row(struct blames *b, uint32_t location, uint32_t site, struct 
     return as_index_add(&b->rows, hash, (uint32_t)(b->out->blame.n - 1));
 }
 
-/* When the waiting one last stopped waiting: all was even then. */
-static int64_t last_waited(const struct as_causes *c, const struct as_wait *wait)
-{
-    uint32_t place = ended_before(c, wait->location, wait->begin_ns);
-    return place == c->first[wait->location] ? INT64_MIN : wait_at(c, place - 1)->end_ns;
-}
-
 #define WAITS_LOOKED_AT 64u /* of one that is waited for, per wait */
 
-/* Hands on what of `cost` the late one's own waits explain; answers what is left to itself. */
-static double hand_on(const struct as_causes *c, const struct as_wait *wait, double *cost_of_wait,
-                      double cost)
+static int64_t length_since(const struct ended_wait *own, int64_t even_ns)
 {
-    const int64_t even_ns = last_waited(c, wait);
+    return own->end_ns - (own->begin_ns > even_ns ? own->begin_ns : even_ns);
+}
+
+/* Hands on what of `cost` the late one's own waits explain; answers what is left to itself.
+ * `even_ns`: when the waiting one last stopped waiting, all was even. */
+static double hand_on(struct as_causes *c, const struct as_wait *wait, int64_t even_ns,
+                      double *cost_of_wait, double cost)
+{
     const double length = (double)(wait->end_ns - wait->begin_ns);
     /* Ended before this one did: costs are handed on from later ends to earlier ones. */
     const int64_t came_ns = wait->cause_ns < wait->end_ns ? wait->cause_ns : wait->end_ns - 1;
@@ -171,28 +215,28 @@ static double hand_on(const struct as_causes *c, const struct as_wait *wait, dou
     uint32_t first = last;
     double waited = 0;
     while (first > floor && last - first < WAITS_LOOKED_AT && waited < length &&
-           wait_at(c, first - 1)->end_ns > even_ns &&
-           wait_at(c, first - 1)->cause != wait->location) { /* the two were even then */
-        const struct as_wait *own = wait_at(c, --first);
-        waited += (double)(own->end_ns - (own->begin_ns > even_ns ? own->begin_ns : even_ns));
-    }
+           c->order[first - 1].end_ns > even_ns &&
+           c->order[first - 1].cause != wait->location) /* the two were even then */
+        waited += (double)length_since(&c->order[--first], even_ns);
     if (first == last)
         return cost;
     const double share = fmin(1, waited / length);
     for (uint32_t place = first; place < last; place++) {
-        const struct as_wait *own = wait_at(c, place);
-        double part = (double)(own->end_ns - (own->begin_ns > even_ns ? own->begin_ns : even_ns));
+        const double part = (double)length_since(&c->order[place], even_ns);
         cost_of_wait[c->order[place].at] += cost * share * part / waited;
     }
     return cost * (1 - share);
 }
 
-static int put_down(const struct as_causes *c, const struct as_sort_key *by_end, double *cost,
-                    struct blames *b)
+static int put_down(struct as_causes *c, double *cost, struct blames *b)
 {
     for (uint32_t i = c->order_n; i-- > 0;) {
-        const struct as_wait *wait = &c->waits->wait.at[by_end[i].at];
+        const uint32_t at = c->by_end[i].at;
+        const struct as_wait *wait = &c->waits->wait.at[at];
         const int64_t length = wait->end_ns - wait->begin_ns;
+        const uint32_t before = ended_before(c, wait->location, wait->begin_ns);
+        const int64_t even_ns =
+            before == c->first[wait->location] ? INT64_MIN : c->order[before - 1].end_ns;
         struct as_blame *row;
         AS_TRY(blame_row(b, wait->cause, wait->cause_site, &row));
         row->n++;
@@ -200,7 +244,7 @@ static int put_down(const struct as_causes *c, const struct as_sort_key *by_end,
         if (length > row->most_ns)
             row->most_ns = length;
         row->total_ns +=
-            (int64_t)llround(hand_on(c, wait, cost, (double)length + cost[by_end[i].at]));
+            (int64_t)llround(hand_on(c, wait, even_ns, cost, (double)length + cost[at]));
     }
     return 0;
 }
@@ -223,22 +267,14 @@ static int sort_blames(struct as_blame_list *list)
     return rc;
 }
 
-int as_causes_blame(const struct as_causes *c, struct as_blame_list *out)
+int as_causes_blame(struct as_causes *c, struct as_blame_list *out)
 {
     struct blames blames = {.out = out};
-    struct as_sort_key *by_end = as_calloc((size_t)c->order_n + 1, sizeof *by_end);
     double *cost = as_calloc(c->waits->wait.n + 1, sizeof *cost);
-    int rc = by_end && cost ? 0 : ASSAY_ERR_NOMEM;
-    for (uint32_t i = 0; rc == 0 && i < c->order_n; i++)
-        by_end[i] = (struct as_sort_key){key_of_time(wait_at(c, i)->end_ns), c->order[i].at};
-    if (rc == 0)
-        rc = as_sort_keys(by_end, c->order_n);
-    if (rc == 0)
-        rc = put_down(c, by_end, cost, &blames);
+    int rc = cost ? put_down(c, cost, &blames) : ASSAY_ERR_NOMEM;
     if (rc == 0)
         rc = sort_blames(out);
     as_index_fini(&blames.rows);
-    as_free(by_end);
     as_free(cost);
     return rc;
 }

@@ -52,7 +52,7 @@ void as_causes_free(struct as_causes **causes);
 
 /* Backwards from the location that ended last: a stretch begins where its location stopped waiting,
  * and goes on at who was waited for, from the moment that it came. Pieces join without gaps. */
-int as_causes_path(const struct as_causes *causes, struct as_path *out);
+int as_causes_path(struct as_causes *causes, struct as_path *out);
 
 /*
  * A wait is put down to whom was waited for, to the call that it came late to; as far as that one
@@ -60,6 +60,6 @@ int as_causes_path(const struct as_causes *causes, struct as_path *out);
  * other), to whom it waited for instead, in proportion. The sums of `total_ns` and of all waits
  * that have a cause are equal (but for rounding).
  */
-int as_causes_blame(const struct as_causes *causes, struct as_blame_list *out);
+int as_causes_blame(struct as_causes *causes, struct as_blame_list *out);
 
 #endif

@@ -82,30 +82,46 @@ struct as_open_call *as_walk_outermost(struct as_walker *walker)
 
 /* ---- Sums ------------------------------------------------------------------------------------ */
 
-static int find_sum(struct as_trace_walk *walk, uint32_t location, uint32_t site,
-                    struct as_site_sum **out)
+static int find_sum(struct as_trace_walk *walk, uint32_t location, uint32_t site, uint32_t *out)
 {
-    uint64_t hash = as_hash_mix(location, site);
-    uint32_t at;
+    const uint64_t hash = as_hash_mix(location, site);
     for (struct as_probe probe = as_index_probe(&walk->sums, hash);
-         (at = as_index_next(&walk->sums, &probe)) != AS_INDEX_NONE;) {
-        *out = &walk->out->sum.at[at];
-        if ((*out)->location == location && (*out)->site == site)
+         (*out = as_index_next(&walk->sums, &probe)) != AS_INDEX_NONE;) {
+        const struct as_site_sum *sum = &walk->out->sum.at[*out];
+        if (sum->location == location && sum->site == site)
             return 0;
     }
     AS_TRY(as_vec_push(&walk->out->sum, (struct as_site_sum){.location = location, .site = site}));
-    *out = &walk->out->sum.at[walk->out->sum.n - 1];
-    return as_index_add(&walk->sums, hash, (uint32_t)(walk->out->sum.n - 1));
+    *out = (uint32_t)(walk->out->sum.n - 1);
+    return as_index_add(&walk->sums, hash, *out);
+}
+
+/* A thread makes few different calls: most are found at the first look. */
+static int find_call(struct as_trace_walk *walk, struct as_walker *walker,
+                     const struct as_open_call *frame, struct as_call_known **out)
+{
+    const uint64_t mixed = (frame->address + frame->routine) * UINT64_C(0x9e3779b97f4a7c15);
+    struct as_call_known *call = *out = &walker->known[(mixed >> 32) % AS_CALLS_KNOWN];
+    if (call->is_known && call->routine == frame->routine && call->address == frame->address)
+        return 0;
+    *call = (struct as_call_known){
+        .address = frame->address, .routine = frame->routine, .sum = UINT32_MAX};
+    if (!walk->is_watched)
+        AS_TRY(as_walk_site(walk, walker, frame, &call->site));
+    call->is_known = true;
+    return 0;
 }
 
 /* A call that came back after so long, or did not. */
 static int add_to_sum(struct as_trace_walk *walk, struct as_walker *walker,
-                      const struct as_open_call *frame, int64_t ns, bool came_back)
+                      const struct as_open_call *frame, struct as_call_known *call, int64_t ns,
+                      bool came_back)
 {
-    struct as_site_sum *sum;
-    uint32_t site;
-    AS_TRY(as_walk_site(walk, walker, frame, &site));
-    AS_TRY(find_sum(walk, walker->location, site, &sum));
+    if (walk->is_watched)
+        return 0;
+    if (call->sum == UINT32_MAX)
+        AS_TRY(find_sum(walk, walker->location, call->site, &call->sum));
+    struct as_site_sum *sum = &walk->out->sum.at[call->sum];
     bool is_inner = false;
     for (size_t i = 0; i < walker->frame.n && !is_inner; i++)
         is_inner = walker->frame.at[i].name == frame->name;
@@ -152,12 +168,14 @@ static int64_t end_of_inside(const struct as_walker *walker, const struct as_ope
 static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
     struct as_open_call frame = walker->frame.at[walker->frame.n - 1];
+    struct as_call_known *call;
     const int64_t inside_ns = end_of_inside(walker, &frame, ns);
     AS_TRY(turn_at(walk, walker, inside_ns));
     walker->depth[as_activity_of_group(frame.group)]--;
+    AS_TRY(find_call(walk, walker, &frame, &call));
     const struct as_open_call *last = &walker->frame.at[walker->frame.n - 1];
     if (last == as_walk_outermost(walker) && walker->said.n) {
-        AS_TRY(as_mpi_left(walk, walker, &frame, ns));
+        AS_TRY(as_mpi_left(walk, walker, &frame, call->site, ns));
         frame.sent_b = last->sent_b;
         frame.received_b = last->received_b;
         walker->said.n = 0;
@@ -166,7 +184,7 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
         walker->speaking_n = 0;
     walker->frame.n--;
     AS_TRY(turn_at(walk, walker, ns));
-    return add_to_sum(walk, walker, &frame, inside_ns - frame.enter_ns, true);
+    return add_to_sum(walk, walker, &frame, call, inside_ns - frame.enter_ns, true);
 }
 
 /* Frames above it were left by other ways: longjmp, an exception, records that were lost. */
@@ -370,7 +388,9 @@ int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t n
     AS_TRY(turn_at(walk, walker, ns));
     while (walker->frame.n) {
         const struct as_open_call frame = walker->frame.at[--walker->frame.n];
-        AS_TRY(add_to_sum(walk, walker, &frame, 0, false));
+        struct as_call_known *call;
+        AS_TRY(find_call(walk, walker, &frame, &call));
+        AS_TRY(add_to_sum(walk, walker, &frame, call, 0, false));
     }
     return 0;
 }

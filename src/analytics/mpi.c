@@ -130,6 +130,8 @@ int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int
     uint64_t hash = as_hash_mix((uint64_t)from, (uint64_t)to);
     struct as_traffic *traffic = NULL;
     uint32_t at;
+    if (walk->is_watched)
+        return 0;
     for (struct as_probe probe = as_index_probe(&walk->traffics, hash);
          !traffic && (at = as_index_next(&walk->traffics, &probe)) != AS_INDEX_NONE;)
         if (walk->out->traffic.at[at].from == from && walk->out->traffic.at[at].to == to)
@@ -290,7 +292,7 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
     frame->received_b += (uint64_t)(said->field[4] > 0 ? said->field[4] : 0);
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
     if (!place.is_known || place.size < 2 || (place.comm->bits & AS_TRACE_INTER) ||
-        is_doubted(l->walk, place.self))
+        is_doubted(l->walk, place.self) || l->walk->is_watched)
         return 0;
     uint64_t number = 0;
     if (!is_persistent) {
@@ -524,10 +526,9 @@ int as_mpi_missed(struct as_trace_walk *walk, struct as_walker *walker,
 }
 
 int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
-                const struct as_open_call *frame, int64_t leave_ns)
+                const struct as_open_call *frame, uint32_t site, int64_t leave_ns)
 {
-    struct leaving l = {walk, walker, frame, 0, leave_ns};
-    AS_TRY(as_walk_site(walk, walker, frame, &l.site));
+    const struct leaving l = {walk, walker, frame, site, leave_ns};
     as_vec_foreach (&walker->said, said) {
         switch (said->kind) {
         case AS_TRACE_SEND:
@@ -581,6 +582,8 @@ int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message)
     walk->out->violated_n += message->receive.leave_ns < message->send.begin_ns;
     if (walk->watch && walk->watch->message)
         AS_TRY(walk->watch->message(walk->watch->context, message));
+    if (walk->is_watched)
+        return 0;
     return as_waits_of_message(message, &walk->walker.at[message->receive.location].recent,
                                &walk->out->waits);
 }

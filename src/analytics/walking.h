@@ -35,6 +35,15 @@ struct as_team {
     int64_t region, index, threads;
 };
 
+/* A call that the thread made lately: where its site and the thread's sum of it stand. */
+struct as_call_known {
+    uint64_t address;
+    uint32_t routine, site;
+    uint32_t sum;  /* UINT32_MAX: not known yet */
+    bool is_known; /* false: a free place */
+};
+#define AS_CALLS_KNOWN 16u
+
 /* A thread while its events come. */
 struct as_walker {
     uint32_t location, process;
@@ -55,6 +64,7 @@ struct as_walker {
     bool is_off, was_off;         /* nothing is recorded; was not, once */
     int64_t on_ns, on_computing_ns; /* since when it is, and what it had computed before */
     struct as_wait_recent recent;
+    struct as_call_known known[AS_CALLS_KNOWN]; /* by some bits of routine and address */
 };
 
 struct as_trace_part;
@@ -85,7 +95,8 @@ struct as_trace_walk {
     AS_VEC(struct as_site_seen) seen; /* rows of `sites` */
     AS_VEC(uint8_t) is_doubted;       /* by process: too much was missed to find partners */
     bool has_doubts;
-    bool was_off; /* some thread was */
+    bool was_off;    /* some thread was */
+    bool is_watched; /* nothing is asked for but what the watch is told */
     AS_VEC(struct as_lock) lock;
 };
 
@@ -130,9 +141,9 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);
 int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
 
-/* A call is left that had something to say. */
+/* A call is left that had something to say; of this site, if waits are asked for. */
 int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
-                const struct as_open_call *frame, int64_t leave_ns);
+                const struct as_open_call *frame, uint32_t site, int64_t leave_ns);
 int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message);
 int as_mpi_new(struct as_trace_walk *walk);
 int as_mpi_end(struct as_trace_walk *walk);

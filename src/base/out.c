@@ -96,7 +96,7 @@ static void deliver(struct as_out *out, const char *p, size_t n)
     out->failed = as_whole_write(out->fd, p, n);
 }
 
-static void drain_out(struct as_out *out)
+void as_out_drain(struct as_out *out)
 {
     deliver(out, out->buffer, out->n);
     out->n = 0;
@@ -109,7 +109,7 @@ static void write_raw(struct as_out *out, const char *p, size_t n)
         out->n += n;
         return;
     }
-    drain_out(out);
+    as_out_drain(out);
     if (n >= out->cap) {
         deliver(out, p, n);
         return;
@@ -199,7 +199,7 @@ void as_out_style(struct as_out *out, enum as_style style)
 int as_out_flush(struct as_out *out, struct assay_error *err)
 {
     release_held(out);
-    drain_out(out);
+    as_out_drain(out);
     if (!out->failed)
         return 0;
     if (out->str)

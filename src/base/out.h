@@ -81,6 +81,23 @@ static inline void as_out_write(struct as_out *out, const char *p, size_t n)
     }
 }
 
+/* Hands on what waits in the buffer. */
+void as_out_drain(struct as_out *out);
+
+/* Room for `n` bytes, AS_OUT_SPARE_B at most, for who puts them there itself and says by
+ * as_out_passed where they end. Not of a sink that cleans. */
+static inline char *as_out_room(struct as_out *out, size_t n)
+{
+    if (n > out->cap - out->n)
+        as_out_drain(out);
+    return out->buffer + out->n;
+}
+
+static inline void as_out_passed(struct as_out *out, const char *end)
+{
+    out->n = (size_t)(end - out->buffer);
+}
+
 static inline void as_out_c(struct as_out *out, char c)
 {
     as_out_write(out, &c, 1);

@@ -51,7 +51,7 @@ int as_sort_keys(struct as_sort_key *keys, size_t n)
         sort_few(keys, n);
         return 0;
     }
-    struct as_sort_key *other = as_malloc(n * sizeof *other), *from = keys, *to = other;
+    struct as_sort_key *other = as_malloc_large(n, sizeof *other), *from = keys, *to = other;
     if (!other)
         return ASSAY_ERR_NOMEM;
     for (size_t i = 0; i < n; i++)

@@ -1,36 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/ordered.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sort.h"
-#include "base/str.h"
 #include "base/vec.h"
+#include "exchange/scratch.h"
 
-#define CHUNK_N  ((size_t)1 << 19) /* records that are sorted at once */
-#define BUFFER_N ((size_t)1 << 12) /* that are read at once of each part of the file */
+#define CHUNK_N  ((size_t)1 << 16)  /* records that are sorted at once: they fit the caches */
+#define BUFFER_N ((size_t)1 << 12)  /* that are read at once of each run of the file */
+#define KEPT_B   ((size_t)64 << 20) /* of runs that are not in the file */
 
-/* Records of the file that are in order. */
+/* Records that are in order: in the buffer, or in the file. */
 struct ordered_run {
+    int64_t first_ns;
     off_t next;    /* byte in the file */
     size_t left_n; /* records that are not in the buffer yet */
-    char *buffer;
-    size_t at, n; /* in the buffer */
+    char *buffer;  /* NULL: nothing of it was wanted yet, or nothing is left */
+    size_t at, n;  /* in the buffer */
+    bool is_kept;  /* the buffer is a part of what the store keeps */
+};
+
+/* The first record of a run that is not handed out. */
+struct ordered_head {
+    int64_t ns;
+    uint32_t run;
 };
 
 struct as_ordered_store {
     size_t size_b, n;
+    char *kept;    /* runs in memory, one behind the other; NULL: there are none */
+    size_t kept_b; /* of them */
     char *chunk;
     struct as_sort_key *key;
     int fd; /* -1: nothing was written yet */
     off_t end;
     AS_VEC(struct ordered_run) run;
+    AS_VEC(struct ordered_head) heap; /* the earliest first */
+    size_t taken_n;                   /* of the chunk, where it is all there is */
+    bool is_taking;                   /* the record of the first run is handed out */
 };
 
 int as_ordered_new(struct as_ordered_store **out, size_t size_b)
@@ -48,14 +60,23 @@ int as_ordered_new(struct as_ordered_store **out, size_t size_b)
     return ASSAY_ERR_NOMEM;
 }
 
+static void free_buffer(struct ordered_run *run)
+{
+    if (!run->is_kept)
+        as_free(run->buffer);
+    run->buffer = NULL;
+}
+
 void as_ordered_free(struct as_ordered_store **ordered)
 {
     struct as_ordered_store *o = *ordered;
     if (!o)
         return;
     as_vec_foreach (&o->run, run)
-        as_free(run->buffer);
+        free_buffer(run);
+    as_free(o->kept);
     as_vec_fini(&o->run);
+    as_vec_fini(&o->heap);
     as_free(o->chunk);
     as_free(o->key);
     if (o->fd >= 0)
@@ -73,65 +94,61 @@ static int64_t time_of(const void *record)
 
 static int sort_chunk(struct as_ordered_store *o)
 {
-    for (size_t i = 0; i < o->n; i++)
+    bool is_sorted = true;
+    for (size_t i = 0; i < o->n; i++) {
         o->key[i] = (struct as_sort_key){
             (uint64_t)time_of(o->chunk + i * o->size_b) ^ (uint64_t)1 << 63, (uint32_t)i};
-    return as_sort_keys(o->key, o->n);
-}
-
-static int open_file(struct as_ordered_store *o, struct assay_error *err)
-{
-    const char *directory = getenv("TMPDIR");
-    struct as_str path = {0};
-    as_str_appendf(&path, "%s/assay-sort-XXXXXX", directory && *directory ? directory : "/tmp");
-    if (path.failed)
-        return as_error_nomem(err, "the name of a temporary file");
-    char *name = strdup(as_str_z(&path));
-    as_str_fini(&path);
-    if (!name)
-        return as_error_nomem(err, "the name of a temporary file");
-    o->fd = mkstemp(name);
-    int rc = o->fd >= 0 ? 0
-                        : as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; set TMPDIR",
-                                       name, strerror(errno));
-    if (rc == 0)
-        unlink(name);
-    free(name);
-    return rc;
-}
-
-static int write_bytes(struct as_ordered_store *o, const char *p, size_t n, struct assay_error *err)
-{
-    while (n) {
-        ssize_t wrote = pwrite(o->fd, p, n, o->end);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return as_error_set(err, ASSAY_ERR_IO,
-                                "a temporary file to sort by: cannot be written: %s; set TMPDIR",
-                                strerror(wrote < 0 ? errno : ENOSPC));
-        p += wrote;
-        n -= (size_t)wrote;
-        o->end += wrote;
+        is_sorted &= i == 0 || o->key[i].key >= o->key[i - 1].key;
     }
+    return is_sorted ? 0 : as_sort_keys(o->key, o->n);
+}
+
+static void copy_sorted(const struct as_ordered_store *o, size_t from, size_t n, char *to)
+{
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * o->size_b, o->chunk + o->key[from + i].at * o->size_b, o->size_b);
+}
+
+static int keep_run(struct as_ordered_store *o, struct ordered_run *run)
+{
+    if (!o->kept)
+        o->kept = as_malloc_large(KEPT_B, 1);
+    if (!o->kept)
+        return ASSAY_ERR_NOMEM;
+    run->buffer = o->kept + o->kept_b;
+    run->is_kept = true;
+    copy_sorted(o, 0, o->n, run->buffer);
+    run->n = o->n;
+    o->kept_b += o->n * o->size_b;
     return 0;
 }
 
-/* What is in memory becomes a part of the file. */
-static int spill_chunk(struct as_ordered_store *o, struct assay_error *err)
+static int write_run(struct as_ordered_store *o, struct ordered_run *run, struct assay_error *err)
 {
-    struct ordered_run run = {.next = o->end, .left_n = o->n};
     char *sorted = as_malloc(BUFFER_N * o->size_b);
-    int rc = sorted ? sort_chunk(o) : ASSAY_ERR_NOMEM;
+    int rc = sorted ? 0 : ASSAY_ERR_NOMEM;
     if (rc == 0 && o->fd < 0)
-        rc = open_file(o, err);
-    for (size_t i = 0; rc == 0 && i < o->n;) {
-        size_t n = 0;
-        for (; n < BUFFER_N && i < o->n; n++, i++)
-            memcpy(sorted + n * o->size_b, o->chunk + o->key[i].at * o->size_b, o->size_b);
-        rc = write_bytes(o, sorted, n * o->size_b, err);
+        rc = as_scratch_open(&o->fd, err);
+    run->next = o->end;
+    run->left_n = o->n;
+    for (size_t i = 0; rc == 0 && i < o->n; i += BUFFER_N) {
+        const size_t n = o->n - i < BUFFER_N ? o->n - i : BUFFER_N;
+        copy_sorted(o, i, n, sorted);
+        rc = as_scratch_write(o->fd, sorted, n * o->size_b, &o->end, err);
     }
     as_free(sorted);
+    return rc;
+}
+
+/* What is in the chunk becomes a run. */
+static int end_chunk(struct as_ordered_store *o, struct assay_error *err)
+{
+    struct ordered_run run = {0};
+    int rc = sort_chunk(o);
+    if (rc == 0 && o->n)
+        run.first_ns = time_of(o->chunk + o->key[0].at * o->size_b);
+    if (rc == 0)
+        rc = o->kept_b + o->n * o->size_b <= KEPT_B ? keep_run(o, &run) : write_run(o, &run, err);
     if (rc == 0)
         rc = as_vec_push(&o->run, run);
     o->n = 0;
@@ -141,27 +158,22 @@ static int spill_chunk(struct as_ordered_store *o, struct assay_error *err)
 int as_ordered_add(struct as_ordered_store *o, const void *record, struct assay_error *err)
 {
     if (o->n == CHUNK_N)
-        AS_TRY(spill_chunk(o, err));
+        AS_TRY(end_chunk(o, err));
     memcpy(o->chunk + o->n++ * o->size_b, record, o->size_b);
     return 0;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* Runs of what comes nearly in order hardly overlap: few have a buffer at once. */
 static int fill_run(struct as_ordered_store *o, struct ordered_run *run, struct assay_error *err)
 {
-    size_t n = run->left_n < BUFFER_N ? run->left_n : BUFFER_N;
-    size_t got = 0, want = n * o->size_b;
-    while (got < want) {
-        ssize_t read = pread(o->fd, run->buffer + got, want - got, run->next + (off_t)got);
-        if (read < 0 && errno == EINTR)
-            continue;
-        if (read <= 0)
-            return as_error_set(err, ASSAY_ERR_IO,
-                                "a temporary file to sort by: cannot be read: %s",
-                                strerror(read < 0 ? errno : EIO));
-        got += (size_t)read;
-    }
+    const size_t n = run->left_n < BUFFER_N ? run->left_n : BUFFER_N, want = n * o->size_b;
+    if (!run->buffer)
+        run->buffer = as_malloc(BUFFER_N * o->size_b);
+    if (!run->buffer)
+        return as_error_nomem(err, "sorted records");
+    AS_TRY(as_scratch_read(o->fd, run->buffer, want, run->next, err));
     run->next += (off_t)want;
     run->left_n -= n;
     run->at = 0;
@@ -174,47 +186,91 @@ static const char *first_of(const struct as_ordered_store *o, const struct order
     return run->buffer + run->at * o->size_b;
 }
 
-/* Parts are few (a million records each): the earliest is looked for one by one. What was added
- * first stands in the part that was written first. */
-static int merge_runs(struct as_ordered_store *o, int (*each)(void *context, const void *record),
-                      void *context, struct assay_error *err)
+/* What was added first stands in the run that was written first. */
+static bool is_earlier_head(const struct ordered_head *a, const struct ordered_head *b)
 {
-    as_vec_foreach (&o->run, run) {
-        run->buffer = as_malloc(BUFFER_N * o->size_b);
-        if (!run->buffer)
+    return a->ns != b->ns ? a->ns < b->ns : a->run < b->run;
+}
+
+static void sink_head(struct as_ordered_store *o, size_t at)
+{
+    struct ordered_head *heap = o->heap.at;
+    const struct ordered_head moved = heap[at];
+    for (size_t child; (child = 2 * at + 1) < o->heap.n; at = child) {
+        if (child + 1 < o->heap.n && is_earlier_head(&heap[child + 1], &heap[child]))
+            child++;
+        if (!is_earlier_head(&heap[child], &moved))
+            break;
+        heap[at] = heap[child];
+    }
+    heap[at] = moved;
+}
+
+static int begin_runs(struct as_ordered_store *o, struct assay_error *err)
+{
+    AS_TRY(end_chunk(o, err));
+    for (uint32_t i = 0; i < o->run.n; i++)
+        if ((o->run.at[i].n || o->run.at[i].left_n) &&
+            as_vec_push(&o->heap, (struct ordered_head){o->run.at[i].first_ns, i}) < 0)
             return as_error_nomem(err, "sorted records");
+    for (size_t i = o->heap.n; i-- > 0;)
+        sink_head(o, i);
+    return 0;
+}
+
+/* The record that was handed out last is passed. */
+static int pass_first(struct as_ordered_store *o, struct assay_error *err)
+{
+    struct ordered_run *run = &o->run.at[o->heap.at[0].run];
+    if (++run->at == run->n && run->left_n)
         AS_TRY(fill_run(o, run, err));
+    if (run->at < run->n) {
+        o->heap.at[0].ns = time_of(first_of(o, run));
+    } else {
+        free_buffer(run);
+        o->heap.at[0] = o->heap.at[--o->heap.n];
     }
-    for (;;) {
-        struct ordered_run *earliest = NULL;
-        int64_t earliest_ns = 0;
-        as_vec_foreach (&o->run, run) {
-            if (run->at == run->n)
-                continue;
-            int64_t ns = time_of(first_of(o, run));
-            if (!earliest || ns < earliest_ns) {
-                earliest = run;
-                earliest_ns = ns;
-            }
-        }
-        if (!earliest)
-            return 0;
-        AS_TRY(each(context, first_of(o, earliest)));
-        if (++earliest->at == earliest->n && earliest->left_n)
-            AS_TRY(fill_run(o, earliest, err));
+    if (o->heap.n)
+        sink_head(o, 0);
+    return 0;
+}
+
+int as_ordered_begin(struct as_ordered_store *o, struct assay_error *err)
+{
+    if (o->run.n)
+        return begin_runs(o, err);
+    return sort_chunk(o) < 0 ? as_error_nomem(err, "records to be sorted") : 0;
+}
+
+int as_ordered_next(struct as_ordered_store *o, const void **record, struct assay_error *err)
+{
+    *record = NULL;
+    if (o->run.n == 0) {
+        if (o->taken_n < o->n)
+            *record = o->chunk + o->key[o->taken_n++].at * o->size_b;
+        return 0;
     }
+    if (o->is_taking)
+        AS_TRY(pass_first(o, err));
+    o->is_taking = o->heap.n > 0;
+    if (!o->is_taking)
+        return 0;
+    struct ordered_run *run = &o->run.at[o->heap.at[0].run];
+    if (!run->buffer)
+        AS_TRY(fill_run(o, run, err));
+    *record = first_of(o, run);
+    return 0;
 }
 
 int as_ordered_read(struct as_ordered_store *o, int (*each)(void *context, const void *record),
                     void *context, struct assay_error *err)
 {
-    if (o->run.n) {
-        AS_TRY(spill_chunk(o, err));
-        return merge_runs(o, each, context, err);
+    const void *record;
+    AS_TRY(as_ordered_begin(o, err));
+    for (;;) {
+        AS_TRY(as_ordered_next(o, &record, err));
+        if (!record)
+            return 0;
+        AS_TRY(each(context, record));
     }
-    if (sort_chunk(o) < 0)
-        return as_error_nomem(err, "records to be sorted");
-    for (size_t i = 0; i < o->n; i++)
-        AS_TRY(each(context, o->chunk + o->key[i].at * o->size_b));
-    return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Small records in the order of a time, however many: sorted by the million in memory, kept in a
- * file without a name, and merged.
+ * Small records in the order of a time, however many: sorted by the thousand, kept in memory,
+ * and beyond some 64 MiB in a file without a name, and merged.
  */
 #ifndef AS_EXCHANGE_ORDERED_H
 #define AS_EXCHANGE_ORDERED_H
@@ -18,6 +18,11 @@ void as_ordered_free(struct as_ordered_store **ordered);
 
 /* Errors: NOMEM, IO (the disk of temporary files, $TMPDIR or /tmp, is full). */
 int as_ordered_add(struct as_ordered_store *ordered, const void *record, struct assay_error *err);
+
+/* They are taken one by one: each until the next is, NULL behind the last. Those of one time as
+ * they were added. Once. */
+int as_ordered_begin(struct as_ordered_store *ordered, struct assay_error *err);
+int as_ordered_next(struct as_ordered_store *ordered, const void **record, struct assay_error *err);
 
 /* All of them, those of one time as they were added. Once. `each` answers 0 or an error. */
 int as_ordered_read(struct as_ordered_store *ordered,

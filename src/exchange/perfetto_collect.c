@@ -224,7 +224,7 @@ static int collect_flow(void *context, const struct as_message *message)
 int as_perfetto_collect(struct as_perfetto_writer *w, struct assay_error *err)
 {
     const struct as_analysis_watch watch = {
-        .context = w, .event = collect_perfetto_event, .message = collect_flow};
+        .context = w, .event = collect_perfetto_event, .message = collect_flow, .is_all = true};
     struct as_analysis analysis;
     w->err = err;
     AS_TRY(as_analyse_trace(w->trace, &watch, &analysis, err));

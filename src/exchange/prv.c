@@ -37,82 +37,20 @@ static int list_threads(struct as_prv_writer *w)
         AS_TRY(node_number(w, process->machine, &node));
         for (uint32_t t = 0; t < process->thread.n; t++) {
             struct as_prv_thread thread = {p, w->task_n, t + 1, node, "", 0};
-            thread.text_n = (uint32_t)snprintf(thread.text, sizeof thread.text, ":0:1:%u:%u",
-                                               thread.task, thread.thread);
+            thread.text_n = (uint32_t)snprintf(thread.text, sizeof thread.text,
+                                               ":0:1:%u:%u:", thread.task, thread.thread);
             AS_TRY(as_vec_push(&w->thread, thread));
         }
     }
     w->end_ns = w->begin_ns;
     w->open_state = as_calloc(w->thread.n + 1, sizeof *w->open_state);
+    for (size_t i = 0; w->open_state && i < w->thread.n; i++)
+        w->open_state[i].state = AS_PRV_NO_STATE;
+    w->event_ns = w->begin_ns;
     return w->open_state ? 0 : ASSAY_ERR_NOMEM;
 }
 
 /* ---- The file -------------------------------------------------------------------------------- */
-
-struct prv_body {
-    const struct as_prv_writer *w;
-    struct as_out *out;
-};
-
-/* A line is put together here and handed on at once: records are millions. */
-struct prv_line {
-    size_t n;
-    char text[2 * sizeof(((struct as_prv_thread *)0)->text) + 8 * 21];
-};
-
-static void put_number(struct prv_line *line, int64_t value)
-{
-    char digits[20];
-    size_t at = sizeof digits;
-    uint64_t left = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
-    do {
-        digits[--at] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left);
-    line->text[line->n++] = ':';
-    if (value < 0)
-        line->text[line->n++] = '-';
-    memcpy(line->text + line->n, digits + at, sizeof digits - at);
-    line->n += sizeof digits - at;
-}
-
-static void put_thread(struct prv_line *line, const struct as_prv_thread *thread)
-{
-    memcpy(line->text + line->n, thread->text, sizeof thread->text);
-    line->n += thread->text_n;
-}
-
-static int put_record(void *context, const void *bytes)
-{
-    const struct prv_body *body = context;
-    const struct as_prv_record *r = bytes;
-    struct prv_line line;
-    line.n = 1;
-    line.text[0] = (char)('0' + r->kind);
-    put_thread(&line, &body->w->thread.at[r->location]);
-    put_number(&line, r->ns);
-    switch (r->kind) {
-    case AS_PRV_STATE:
-        put_number(&line, r->state.end_ns);
-        put_number(&line, r->state.state);
-        break;
-    case AS_PRV_EVENT:
-        put_number(&line, r->event.type);
-        put_number(&line, r->event.value);
-        break;
-    default:
-        put_number(&line, r->message.sent_ns);
-        put_thread(&line, &body->w->thread.at[r->message.location]);
-        put_number(&line, r->message.asked_ns);
-        put_number(&line, r->message.received_ns);
-        put_number(&line, r->message.size_b);
-        put_number(&line, r->message.tag);
-        break;
-    }
-    line.text[line.n++] = '\n';
-    as_out_write(body->out, line.text, line.n);
-    return 0;
-}
 
 static uint32_t task_of_rank(const struct as_prv_writer *w, uint64_t rank)
 {
@@ -175,10 +113,8 @@ static void put_header(struct as_prv_writer *w, struct as_out *out)
 
 static int put_prv(void *writer, struct as_out *out, struct assay_error *err)
 {
-    struct as_prv_writer *w = writer;
-    struct prv_body body = {w, out};
-    put_header(w, out);
-    return as_ordered_read(w->records, put_record, &body, err);
+    put_header(writer, out);
+    return as_prv_put_body(writer, out, err);
 }
 
 static int put_pcf(void *writer, struct as_out *out, struct assay_error *err)
@@ -222,14 +158,21 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
     *counts = (struct as_prv_counts){0};
     int rc = list_threads(&w);
     if (rc == 0)
-        rc = as_ordered_new(&w.records, sizeof(struct as_prv_record));
+        rc = as_lane_init(&w.events);
+    if (rc == 0)
+        rc = as_ordered_new(&w.states, sizeof(struct as_prv_stretch));
+    if (rc == 0)
+        rc = as_ordered_new(&w.messages, sizeof(struct as_prv_message));
     if (rc < 0)
         as_error_nomem(err, "a Paraver trace");
     if (rc == 0)
         rc = as_prv_collect(&w, err);
     if (rc == 0)
         rc = write_files(&w, path, err);
-    as_ordered_free(&w.records);
+    as_lane_fini(&w.events);
+    as_ordered_free(&w.states);
+    as_ordered_free(&w.messages);
+    as_vec_fini(&w.type);
     as_vec_fini(&w.thread);
     as_vec_fini(&w.task);
     as_vec_fini(&w.comm);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of a trace stands in a file of Paraver: its walk, calls, states and communications. */
+#include <assert.h>
+
 #include "base/error.h"
 #include "exchange/prv_write.h"
 
@@ -8,10 +10,27 @@
 int as_prv_keep_event(struct as_prv_writer *w, uint32_t location, int64_t ns, int64_t type,
                       int64_t value)
 {
-    struct as_prv_record record = {
-        .ns = ns - w->begin_ns, .kind = AS_PRV_EVENT, .location = location, .event = {type, value}};
+    struct as_prv_event event = {
+        .since_ns = ns - w->event_ns, .location = location, .value = value};
+    uint8_t *at;
+    assert(event.since_ns >= 0); /* of a walk in the order of time */
+    if (as_prv_type_of(w, type, &event.type) < 0)
+        return as_error_nomem(w->err, "types of events");
+    AS_TRY(as_lane_room(&w->events, &at, w->err));
+    at = as_prv_event_put(at, &event);
+    as_lane_put(&w->events, at);
+    w->event_ns = ns;
+    w->since_event_n = 0;
     w->counts->events_n++;
-    return as_ordered_add(w->records, &record, w->err);
+    return 0;
+}
+
+/* Of a state or communication. */
+static uint64_t number_found(struct as_prv_writer *w)
+{
+    const uint64_t most = (UINT64_C(1) << AS_PRV_FOUND_BITS) - 1;
+    const uint64_t since_n = w->since_event_n < most ? w->since_event_n++ : most;
+    return w->counts->events_n << AS_PRV_FOUND_BITS | since_n;
 }
 
 static int keep_call(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
@@ -118,29 +137,31 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
 
 static int hand_on_state(struct as_prv_writer *w, uint32_t location)
 {
-    if (w->open_state[location].kind == 0)
+    struct as_prv_stretch *open = &w->open_state[location];
+    if (open->state == AS_PRV_NO_STATE)
         return 0;
+    open->number = number_found(w);
     w->counts->states_n++;
-    return as_ordered_add(w->records, &w->open_state[location], w->err);
+    return as_ordered_add(w->states, open, w->err);
 }
 
 static int collect_stretch(void *context, uint32_t location, enum as_activity activity,
                            const char *routine, uint32_t group, int64_t begin_ns, int64_t end_ns)
 {
     struct as_prv_writer *w = context;
-    struct as_prv_record *open = &w->open_state[location];
-    const int64_t state = as_prv_state_of(w, activity, routine, group);
+    struct as_prv_stretch *open = &w->open_state[location];
+    const uint32_t state = (uint32_t)as_prv_state_of(w, activity, routine, group);
     if (end_ns > w->end_ns)
         w->end_ns = end_ns;
-    if (open->kind && open->state.state == state && open->state.end_ns == begin_ns - w->begin_ns) {
-        open->state.end_ns = end_ns - w->begin_ns;
+    if (open->state == state && open->end_ns == begin_ns - w->begin_ns) {
+        open->end_ns = end_ns - w->begin_ns;
         return 0;
     }
     AS_TRY(hand_on_state(w, location));
-    *open = (struct as_prv_record){.ns = begin_ns - w->begin_ns,
-                                   .kind = AS_PRV_STATE,
-                                   .location = location,
-                                   .state = {end_ns - w->begin_ns, state}};
+    *open = (struct as_prv_stretch){.ns = begin_ns - w->begin_ns,
+                                    .location = location,
+                                    .end_ns = end_ns - w->begin_ns,
+                                    .state = state};
     return 0;
 }
 
@@ -149,18 +170,16 @@ static int collect_stretch(void *context, uint32_t location, enum as_activity ac
 static int collect_message(void *context, const struct as_message *message)
 {
     struct as_prv_writer *w = context;
-    struct as_prv_record record = {
-        .ns = message->send.begin_ns - w->begin_ns,
-        .kind = AS_PRV_MESSAGE,
-        .location = message->send.location,
-        .message = {.sent_ns = message->send.begin_ns - w->begin_ns,
-                    .asked_ns = message->receive.begin_ns - w->begin_ns,
-                    .received_ns = message->receive.leave_ns - w->begin_ns,
-                    .size_b = message->sent_b,
-                    .tag = message->tag,
-                    .location = message->receive.location}};
+    const struct as_prv_message record = {.ns = message->send.begin_ns - w->begin_ns,
+                                          .number = number_found(w),
+                                          .location = message->send.location,
+                                          .asked_ns = message->receive.begin_ns - w->begin_ns,
+                                          .received_ns = message->receive.leave_ns - w->begin_ns,
+                                          .size_b = message->sent_b,
+                                          .tag = message->tag,
+                                          .to = message->receive.location};
     w->counts->communications_n++;
-    return as_ordered_add(w->records, &record, w->err);
+    return as_ordered_add(w->messages, &record, w->err);
 }
 
 int as_prv_collect(struct as_prv_writer *w, struct assay_error *err)
@@ -168,7 +187,8 @@ int as_prv_collect(struct as_prv_writer *w, struct assay_error *err)
     const struct as_analysis_watch watch = {.context = w,
                                             .event = collect_event,
                                             .stretch = collect_stretch,
-                                            .message = collect_message};
+                                            .message = collect_message,
+                                            .is_all = true};
     struct as_analysis analysis;
     w->err = err;
     AS_TRY(as_analyse_trace(w->trace, &watch, &analysis, err));

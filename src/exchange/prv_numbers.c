@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers of Paraver traces: of routines, states, communicators, counters. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/index.h"
 #include "exchange/prv_write.h"
 
 #define FIRST_EXTRA 1000u /* routines without a number of their own */
@@ -144,6 +148,30 @@ int as_prv_call_of(struct as_prv_writer *w, uint32_t process, int64_t name, stru
     const int rc = call->is_known ? 0 : number_call(w, p->name.at[name], call);
     *out = *call;
     return rc;
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+static int add_type(struct as_prv_writer *w, int64_t type, uint32_t *out)
+{
+    struct as_prv_event_type added = {.type = type};
+    for (*out = 0; *out < w->type.n; ++*out)
+        if (w->type.at[*out].type == type)
+            return 0;
+    added.text_n = (uint32_t)snprintf(added.text, sizeof added.text, ":%" PRId64 ":", type);
+    return as_vec_push(&w->type, added);
+}
+
+/* Events are many and their types few: each is looked for once, unless two have the same place. */
+int as_prv_type_of(struct as_prv_writer *w, int64_t type, uint32_t *out)
+{
+    const size_t slot = as_hash_mix(19, (uint64_t)type) % AS_PRV_TYPES_KNOWN;
+    *out = w->type_known[slot];
+    if (*out < w->type.n && w->type.at[*out].type == type)
+        return 0;
+    AS_TRY(add_type(w, type, out));
+    w->type_known[slot] = *out;
+    return 0;
 }
 
 /* ---- All else -------------------------------------------------------------------------------- */

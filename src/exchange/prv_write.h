@@ -3,34 +3,98 @@
 #ifndef AS_EXCHANGE_PRV_WRITE_H
 #define AS_EXCHANGE_PRV_WRITE_H
 
+#include <string.h>
+
 #include "base/out.h"
+#include "exchange/lane.h"
 #include "exchange/ordered.h"
 #include "exchange/prv.h"
 #include "exchange/prv_names.h"
 
 enum as_prv_kind { AS_PRV_STATE = 1, AS_PRV_EVENT = 2, AS_PRV_MESSAGE = 3 };
 
-struct as_prv_record {
-    int64_t ns; /* begin of a state; a communication's logical send */
-    uint32_t kind, location;
-    union {
-        struct {
-            int64_t end_ns, state;
-        } state;
-        struct {
-            int64_t type, value;
-        } event;
-        struct {
-            int64_t sent_ns, asked_ns, received_ns, size_b, tag;
-            uint32_t location;
-        } message;
-    };
+/*
+ * Lines of the file are in the order of their times, those of one time in that in which they were
+ * found. Events are found in that order and lie packed. States and communications are found when
+ * they are over: `number` says where among all they were found.
+ */
+struct as_prv_event {
+    int64_t since_ns; /* the event before */
+    uint32_t location;
+    uint32_t type; /* place in the writer's list */
+    int64_t value;
 };
+
+/* Most take one word; a time that no such word has says that the four numbers follow. */
+#define AS_PRV_SINCE_BITS 22u
+#define AS_PRV_PLACE_BITS 14u
+#define AS_PRV_TYPE_BITS  8u
+#define AS_PRV_VALUE_BITS 20u
+_Static_assert(AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS + AS_PRV_TYPE_BITS + AS_PRV_VALUE_BITS == 64,
+               "an event is a word");
+#define AS_PRV_LONG ((UINT64_C(1) << AS_PRV_SINCE_BITS) - 1)
+
+static inline uint8_t *as_prv_event_put(uint8_t *at, const struct as_prv_event *e)
+{
+    uint64_t word = AS_PRV_LONG;
+    if ((uint64_t)e->since_ns < AS_PRV_LONG && e->location >> AS_PRV_PLACE_BITS == 0 &&
+        e->type >> AS_PRV_TYPE_BITS == 0 && (uint64_t)e->value >> AS_PRV_VALUE_BITS == 0)
+        word = (uint64_t)e->since_ns | (uint64_t)e->location << AS_PRV_SINCE_BITS |
+               (uint64_t)e->type << (AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS) |
+               (uint64_t)e->value << (64 - AS_PRV_VALUE_BITS);
+    memcpy(at, &word, sizeof word);
+    if (word != AS_PRV_LONG)
+        return at + sizeof word;
+    memcpy(at + sizeof word, e, sizeof *e);
+    return at + sizeof word + sizeof *e;
+}
+
+static inline const uint8_t *as_prv_event_get(const uint8_t *at, struct as_prv_event *e)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    if ((word & AS_PRV_LONG) == AS_PRV_LONG) {
+        memcpy(e, at + sizeof word, sizeof *e);
+        return at + sizeof word + sizeof *e;
+    }
+    e->since_ns = (int64_t)(word & AS_PRV_LONG);
+    e->location = word >> AS_PRV_SINCE_BITS & ((1u << AS_PRV_PLACE_BITS) - 1);
+    e->type = word >> (AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS) & ((1u << AS_PRV_TYPE_BITS) - 1);
+    e->value = (int64_t)(word >> (64 - AS_PRV_VALUE_BITS));
+    return at + sizeof word;
+}
+
+struct as_prv_stretch {
+    int64_t ns;
+    uint64_t number;
+    int64_t end_ns;
+    uint32_t location, state; /* state of one that is open: AS_PRV_NO_STATE: it is none */
+};
+#define AS_PRV_NO_STATE UINT32_MAX
+
+struct as_prv_message {
+    int64_t ns; /* its logical and physical send */
+    uint64_t number;
+    int64_t asked_ns, received_ns, size_b, tag;
+    uint32_t location, to;
+};
+
+/* Events that were found before, and what was found since the last of them: it stays in order there
+ * up to a million. */
+#define AS_PRV_FOUND_BITS 20u
+
+/* A type of events. */
+struct as_prv_event_type {
+    int64_t type;
+    char text[24]; /* ":type:" */
+    uint32_t text_n;
+};
+#define AS_PRV_TYPES_KNOWN 64u
 
 /* A task and thread as the files count them, from 1. */
 struct as_prv_thread {
     uint32_t process, task, thread, node;
-    char text[32]; /* ":cpu:application:task:thread"; which processor it was is not known */
+    char text[32]; /* ":cpu:application:task:thread:"; which processor it was is not known */
     uint32_t text_n;
 };
 
@@ -68,10 +132,15 @@ struct as_prv_writer {
     const struct as_trace *trace;
     struct as_prv_counts *counts;
     int64_t begin_ns, end_ns;
-    struct as_ordered_store *records;
-    struct as_prv_record *open_state;    /* by location: not handed on, for it may go on */
-    AS_VEC(struct as_prv_thread) thread; /* by location */
-    AS_VEC(uint32_t) task;               /* by process; 0: it has no thread in the trace */
+    struct as_lane events;
+    struct as_ordered_store *states, *messages;
+    int64_t event_ns;                  /* of the last event */
+    uint64_t since_event_n;            /* states and communications that were found since */
+    struct as_prv_stretch *open_state; /* by location: not handed on, for it may go on */
+    AS_VEC(struct as_prv_event_type) type;
+    uint32_t type_known[AS_PRV_TYPES_KNOWN]; /* by some bits of it: place in `type` */
+    AS_VEC(struct as_prv_thread) thread;     /* by location */
+    AS_VEC(uint32_t) task;                   /* by process; 0: it has no thread in the trace */
     uint32_t task_n;
     AS_VEC(uint64_t) comm; /* their global numbers: in the file they count from 1 */
     AS_VEC(const char *) node;
@@ -89,6 +158,9 @@ int as_prv_collect(struct as_prv_writer *writer, struct assay_error *err);
 int as_prv_keep_event(struct as_prv_writer *writer, uint32_t location, int64_t ns, int64_t type,
                       int64_t value);
 
+/* ---- prv_body.c: its lines ---- */
+int as_prv_put_body(struct as_prv_writer *writer, struct as_out *out, struct assay_error *err);
+
 /* ---- prv_threads.c: OpenMP ---- */
 int as_prv_keep_threads(struct as_prv_writer *writer, uint32_t location,
                         const struct as_trace_event *event);
@@ -99,6 +171,7 @@ int as_prv_call_of(struct as_prv_writer *writer, uint32_t process, int64_t name,
                    struct as_prv_call *out);
 int64_t as_prv_state_of(struct as_prv_writer *writer, enum as_activity activity,
                         const char *routine, uint32_t group);
+int as_prv_type_of(struct as_prv_writer *writer, int64_t type, uint32_t *out);
 int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global);
 int64_t as_prv_function_value(struct as_prv_writer *writer, int64_t function);
 int64_t as_prv_counter_type(struct as_prv_writer *writer, const char *name, bool is_real);

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/foreign.h"
 #include "base/read.h"
+#include "trace/numbers.h"
 
 struct block_place {
     uint64_t offset, tick;
@@ -30,8 +31,9 @@ struct as_trace_stream {
     uint8_t *bytes;                   /* of the block that is read */
     size_t bytes_cap;
     struct as_read cursor;
-    uint64_t tick;   /* of the record before */
-    uint64_t caller; /* the first of the latest CALLERS of the block */
+    uint64_t tick;      /* of the record before */
+    uint64_t tick_most; /* of a record of the block: the next begins then */
+    uint64_t caller;    /* the first of the latest CALLERS of the block */
     AS_VEC(uint64_t) list;
     uint64_t tick0;
     int64_t raw0_ns;
@@ -315,7 +317,7 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     if (!s->bytes || s->bytes_cap < size_b) {
         as_free(s->bytes);
         s->bytes_cap = 0;
-        s->bytes = as_malloc(size_b ? size_b : 1);
+        s->bytes = as_malloc(size_b + AS_NUMBERS_SPARE_B);
         if (!s->bytes)
             return as_error_nomem(err, "a block of a trace");
         s->bytes_cap = size_b;
@@ -324,16 +326,31 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     if (got < 0)
         return as_error_set(err, ASSAY_ERR_IO, "a stream of events cannot be read: %s",
                             strerror(errno));
+    memset(s->bytes + got, 0, AS_NUMBERS_SPARE_B);
     s->facts.damaged_n += (size_t)got < size_b;
     s->cursor = as_read_of(s->bytes, (size_t)got);
+    s->tick_most = s->next < s->place.n ? s->place.at[s->next].tick : UINT64_MAX;
     s->tick = place.tick;
     s->caller = 0;
     return 0;
 }
 
-static int64_t unzigzag(uint64_t value)
+uint64_t as_numbers_long(const uint8_t **at, const uint8_t *end)
 {
-    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+    struct as_read rest = as_read_of(*at, *at < end ? (size_t)(end - *at) : 0);
+    const uint64_t value = as_read_uleb_slow(&rest);
+    *at = rest.bad ? end + 1 : rest.at;
+    return value;
+}
+
+/* What was read ended there; a place behind the block's end is a record that is cut. */
+static bool pass_to(struct as_trace_stream *s, const uint8_t *at)
+{
+    if (at > s->cursor.end)
+        as_read_fail(&s->cursor);
+    else
+        s->cursor.at = at;
+    return !s->cursor.bad;
 }
 
 static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
@@ -346,10 +363,12 @@ static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
     }
     if (as_vec_reserve(&s->list, (size_t)n + 1) < 0)
         return ASSAY_ERR_NOMEM;
-    for (uint64_t i = 0; i < n; i++) {
-        value += (uint64_t)unzigzag(as_read_uleb(&s->cursor));
+    const uint8_t *at = s->cursor.at;
+    for (uint64_t i = 0; i < n && at <= s->cursor.end; i++) {
+        value += (uint64_t)as_numbers_unzigzag(as_numbers_next(&at, s->cursor.end));
         s->list.at[i] = value;
     }
+    pass_to(s, at);
     if (out->kind == AS_TRACE_CALLERS && n)
         s->caller = s->list.at[0];
     out->list = s->list.at;
@@ -364,44 +383,102 @@ static struct as_view read_text(struct as_read *r)
     return p ? (struct as_view){(const char *)p, (size_t)n} : (struct as_view){"", 0};
 }
 
-static int read_fields(struct as_trace_stream *s, const char *fields, struct as_trace_event *out)
+/* Texts and lists stand behind the numbers. */
+static int read_rest(struct as_trace_stream *s, const uint8_t *at, const char *fields,
+                     struct as_trace_event *out)
 {
     bool first = true;
-    for (unsigned i = 0; *fields; fields++) {
-        if (*fields == 'u')
-            out->field[i++] = (int64_t)as_read_uleb(&s->cursor);
-        else if (*fields == 's')
-            out->field[i++] = unzigzag(as_read_uleb(&s->cursor));
-        else if (*fields == 'l' && read_list(s, out) < 0)
-            return ASSAY_ERR_NOMEM;
-        else if (*fields == 't') {
+    if (!pass_to(s, at))
+        return 0;
+    for (; *fields; fields++)
+        if (*fields == 'l') {
+            AS_TRY(read_list(s, out));
+        } else if (*fields == 't') {
             *(first ? &out->text : &out->value) = read_text(&s->cursor);
             first = false;
         }
-    }
     return 0;
 }
+
+#define NUMBERS_MOST 6u /* of any kind: what as_numbers_next may find behind the end */
+_Static_assert(sizeof(uint64_t) + NUMBERS_MOST + sizeof(uint64_t) <= AS_NUMBERS_SPARE_B,
+               "a record that begins in the block ends in what it was read into");
+#define FITS(kind, name, fields)                                                                   \
+    _Static_assert(sizeof fields - 1 <= NUMBERS_MOST, "more numbers than are read");
+AS_TRACE_KINDS(FITS)
+#undef FITS
+
+static inline int64_t number_of(char letter, const uint8_t **at, const uint8_t *end)
+{
+    const uint64_t value = as_numbers_next(at, end);
+    return letter == 's' ? as_numbers_unzigzag(value) : (int64_t)value;
+}
+
+/* Field `i` of a kind, whose letters are constants: nothing of this is left but what it reads. */
+#define LETTER(fields, i) ((i) < sizeof(fields) - 1 ? (fields)[(i) < sizeof(fields) ? (i) : 0] : 0)
+#define NUMBER(fields, i)                                                                          \
+    if (LETTER(fields, i) == 'u' || LETTER(fields, i) == 's')                                      \
+    out->field[i] = number_of(LETTER(fields, i), &at, end)
+#define READ_KIND(kind, name, fields)                                                              \
+    case AS_TRACE_##kind:                                                                          \
+        NUMBER(fields, 0u);                                                                        \
+        NUMBER(fields, 1u);                                                                        \
+        NUMBER(fields, 2u);                                                                        \
+        NUMBER(fields, 3u);                                                                        \
+        NUMBER(fields, 4u);                                                                        \
+        NUMBER(fields, 5u);                                                                        \
+        break;
+
+/* The fields of a kind; records of each are read by straight code. */
+static const uint8_t *read_numbers(const uint8_t *at, const uint8_t *end,
+                                   struct as_trace_event *out)
+{
+    switch (out->kind) {
+        AS_TRACE_KINDS(READ_KIND)
+    default:
+        break;
+    }
+    return at;
+}
+#undef READ_KIND
+#undef NUMBER
+#undef LETTER
+
+/* Kinds with a text or a list. */
+#define MORE(kind, name, fields)                                                                   \
+    | ((uint64_t)(fields[sizeof fields > 1 ? sizeof fields - 2 : 0] == 't' ||                      \
+                  fields[sizeof fields > 1 ? sizeof fields - 2 : 0] == 'l')                        \
+       << AS_TRACE_##kind)
+#define MORE_KINDS (UINT64_C(0) AS_TRACE_KINDS(MORE))
 
 /* The record at the cursor; a bad one ends the block. */
 static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
 {
     static const uint8_t bytes[] = {0, 2, 4, 8};
-    const size_t left_b = as_read_left(&s->cursor);
-    memset(out, 0, sizeof *out);
-    const uint8_t lead = as_read_u8(&s->cursor);
-    const unsigned kind = lead & 63, code = lead >> 6;
-    const uint64_t since = code ? as_read_uint(&s->cursor, bytes[code]) : 0;
+    static const uint64_t bits[] = {0, UINT16_MAX, UINT32_MAX, UINT64_MAX};
+    const uint8_t *begin = s->cursor.at, *end = s->cursor.end, *at = begin + 1;
+    const unsigned kind = *begin & 63, code = *begin >> 6;
+    const uint64_t since = as_numbers_word(at) & bits[code];
+    /* In parts: as a whole compilers clear it by a string instruction, which takes longer than all
+     * the rest. */
+    memset(out->field, 0, sizeof out->field);
+    out->text = out->value = (struct as_view){0};
+    out->list = NULL;
+    out->list_n = 0;
     /* Later than the next block, which may have been read without this one, is damage. */
-    const uint64_t most = s->next < s->place.n ? s->place.at[s->next].tick : UINT64_MAX;
-    if (kind == AS_TRACE_NONE || kind >= AS_TRACE_KINDS_N || since > most - s->tick) {
+    if (kind == AS_TRACE_NONE || kind >= AS_TRACE_KINDS_N || since > s->tick_most - s->tick) {
         as_read_fail(&s->cursor);
         return 0;
     }
     s->tick += since;
     out->kind = (uint8_t)kind;
     out->raw_ns = raw_of(s, s->tick);
-    AS_TRY(read_fields(s, fields_of[kind], out));
-    out->size_b = (uint32_t)(left_b - as_read_left(&s->cursor));
+    at = read_numbers(at + bytes[code], end, out);
+    if (!(MORE_KINDS >> kind & 1))
+        pass_to(s, at);
+    else
+        AS_TRY(read_rest(s, at, fields_of[kind], out));
+    out->size_b = (uint32_t)(s->cursor.at - begin);
     if (kind == AS_TRACE_REPEATED) {
         out->repeated.inside_ns = ns_of(s, (uint64_t)out->field[1]);
         out->repeated.longest_ns = ns_of(s, (uint64_t)out->field[2]);

@@ -3,7 +3,9 @@
  * How fast a trace is read, analysed and written in formats of other tools.
  *   bench-traced make DIRECTORY RANKS ROUNDS   a trace that is made up: ranks of two threads
  *   bench-traced analyse|prv|otf2 DIRECTORY [FILE]   events, then seconds of processor time
+ *   bench-traced facts DIRECTORY   all that the analysis finds, so that two builds can be compared
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -146,6 +148,68 @@ static int analyse_only(const struct as_trace *trace, struct assay_error *err)
     return rc;
 }
 
+/* ---- What is found --------------------------------------------------------------------------- */
+
+static void print_locations(const struct as_analysis *a)
+{
+    as_vec_foreach (&a->location, l) {
+        printf("location %u %u %" PRId64 " %u %" PRId64 " %" PRId64 " %u %" PRIu64, l->process,
+               l->thread, l->rank, l->tid, l->span.begin_ns, l->span.end_ns, l->span.parent,
+               l->events_n);
+        for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
+            printf(" %" PRId64, l->activity_ns[i]);
+        putchar('\n');
+    }
+}
+
+static void print_calls(const struct as_analysis *a)
+{
+    as_vec_foreach (&a->site, s)
+        printf("site %s %u %u %" PRIx64 " %s %" PRIx64 "\n", s->routine, s->group, s->process,
+               s->address, s->module ? s->module : "-", s->in_file);
+    as_vec_foreach (&a->sum, s)
+        printf("sum %u %u %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64
+               "\n",
+               s->location, s->site, s->calls_n, s->open_n, s->time_ns, s->most_ns, s->sent_b,
+               s->received_b);
+    as_vec_foreach (&a->traffic, t)
+        printf("traffic %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 "\n", t->from, t->to,
+               t->messages_n, t->size_b);
+}
+
+static void print_waits(const struct as_analysis *a)
+{
+    as_vec_foreach (&a->waits.wait, w)
+        printf("wait %s %u %u %u %u %" PRId64 " %" PRId64 " %" PRId64 "\n",
+               as_wait_word((enum as_wait_kind)w->kind), w->location, w->site, w->cause,
+               w->cause_site, w->begin_ns, w->end_ns, w->cause_ns);
+    as_vec_foreach (&a->blame.blame, b)
+        printf("blame %u %u %" PRIu64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", b->location,
+               b->site, b->n, b->direct_ns, b->total_ns, b->most_ns);
+    as_vec_foreach (&a->path.piece, p)
+        printf("path %u %" PRId64 " %" PRId64 "\n", p->location, p->begin_ns, p->end_ns);
+}
+
+static int print_facts(const struct as_trace *trace, struct assay_error *err)
+{
+    struct as_analysis a;
+    const int rc = as_analyse_trace(trace, NULL, &a, err);
+    if (rc < 0)
+        return rc;
+    print_locations(&a);
+    print_calls(&a);
+    print_waits(&a);
+    printf("efficiency %.17g %.17g %.17g %.17g %.17g %.17g %.17g\n", a.efficiency.parallel,
+           a.efficiency.balance, a.efficiency.communication, a.efficiency.mpi_parallel,
+           a.efficiency.openmp_parallel, a.efficiency.thread, a.efficiency.serial_region);
+    printf("counts %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+           " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 "\n",
+           a.messages.matched_n, a.messages.sends_n, a.messages.receives_n, a.violated_n, a.unmet_n,
+           a.missed_n, a.summed_n, a.doubtful_n, a.events_n, a.broken_n, a.begin_ns, a.end_ns);
+    as_analysis_fini(&a);
+    return 0;
+}
+
 static uint64_t records_of(const struct as_trace *trace)
 {
     uint64_t n = 0;
@@ -165,14 +229,16 @@ static int time_trace(const char *what, const char *directory, const char *file)
     int rc = as_trace_open(directory, &trace, &err);
     if (rc == 0 && strcmp(what, "analyse") == 0)
         rc = analyse_only(&trace, &err);
+    else if (rc == 0 && strcmp(what, "facts") == 0)
+        rc = print_facts(&trace, &err);
     else if (rc == 0 && strcmp(what, "prv") == 0)
         rc = as_prv_write(&trace, file, &prv, &err);
     else if (rc == 0)
         rc = as_otf2_write(&trace, file, &otf2, &err);
     const int64_t ns = as_clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin_ns;
-    if (rc == 0)
+    if (rc == 0 && strcmp(what, "facts") != 0)
         printf("%llu %.6f\n", (unsigned long long)records_of(&trace), (double)ns / 1e9);
-    else
+    else if (rc < 0)
         fprintf(stderr, "bench-traced: %s\n", err.text);
     as_trace_close(&trace);
     return rc < 0;
@@ -183,9 +249,10 @@ int main(int argc, char **argv)
     if (argc == 5 && strcmp(argv[1], "make") == 0)
         return make_trace(argv[2], (uint32_t)strtoul(argv[3], NULL, 10),
                           strtoull(argv[4], NULL, 10));
-    if ((argc == 3 && strcmp(argv[1], "analyse") == 0) || argc == 4)
+    if ((argc == 3 && (strcmp(argv[1], "analyse") == 0 || strcmp(argv[1], "facts") == 0)) ||
+        argc == 4)
         return time_trace(argv[1], argv[2], argc == 4 ? argv[3] : NULL);
     fprintf(stderr, "usage: bench-traced make DIRECTORY RANKS STEPS\n"
-                    "       bench-traced analyse|prv|otf2 DIRECTORY [FILE]\n");
+                    "       bench-traced analyse|prv|otf2|facts DIRECTORY [FILE]\n");
     return 2;
 }

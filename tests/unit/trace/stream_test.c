@@ -502,14 +502,50 @@ static void test_cut(void **state)
     as_trace_stream_close(&stream);
 }
 
+/* A block that ends at any byte: the records before it are read, and the one that is cut is not,
+ * whatever stands behind. */
+static void test_cut_records(void **state)
+{
+    enum { N = 150 };
+    uint32_t end_b[N + 1] = {sizeof(struct as_trace_block)};
+    struct as_trace_event event;
+    (void)state;
+    open_writer("bytes", 1, 0, NULL);
+    for (uint64_t i = 0; i < N; i++)
+        write_any(i + 1, tick_of(i));
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    struct as_trace_stream *stream = open_reader("bytes");
+    for (uint64_t i = 0; i < N; i++) {
+        assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+        end_b[i + 1] = end_b[i] + event.size_b;
+    }
+    as_trace_stream_close(&stream);
+    const int fd = open(path_of("bytes"), O_RDWR);
+    assert_true(fd >= 0);
+    for (uint32_t used_b = end_b[0], n = 0; used_b < end_b[N]; used_b++) {
+        const off_t at = AS_TRACE_PAGE_B + (off_t)offsetof(struct as_trace_block, used_b);
+        n += used_b == end_b[n + 1];
+        assert_int_equal(pwrite(fd, &used_b, sizeof used_b, at), sizeof used_b);
+        stream = open_reader("bytes");
+        for (uint64_t i = 0; i < n; i++) {
+            assert_int_equal(as_trace_stream_next(stream, &event, NULL), 1);
+            check_any(i + 1, &event);
+        }
+        assert_int_equal(as_trace_stream_next(stream, &event, NULL), 0);
+        assert_int_equal(as_trace_stream_facts(stream)->damaged_n, used_b != end_b[n]);
+        as_trace_stream_close(&stream);
+    }
+    close(fd);
+}
+
 int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
     const struct CMUnitTest tests[] = {
-        IN_PLACE(test_all_kinds), IN_PLACE(test_times),   IN_PLACE(test_seek),
-        IN_PLACE(test_clock),     IN_PLACE(test_killed),  IN_PLACE(test_ring),
-        IN_PLACE(test_limit),     IN_PLACE(test_no_room), IN_PLACE(test_handler),
-        IN_PLACE(test_polls),     IN_PLACE(test_run),     IN_PLACE(test_refusals),
-        IN_PLACE(test_cut)};
+        IN_PLACE(test_all_kinds), IN_PLACE(test_times),      IN_PLACE(test_seek),
+        IN_PLACE(test_clock),     IN_PLACE(test_killed),     IN_PLACE(test_ring),
+        IN_PLACE(test_limit),     IN_PLACE(test_no_room),    IN_PLACE(test_handler),
+        IN_PLACE(test_polls),     IN_PLACE(test_run),        IN_PLACE(test_refusals),
+        IN_PLACE(test_cut),       IN_PLACE(test_cut_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines of a .prv: events, states and communications, each in order, become one. */
+#include "base/digits.h"
+#include "base/error.h"
+#include "exchange/prv_write.h"
+
+/* What each gives next. */
+struct prv_sources {
+    struct as_prv_writer *w;
+    struct as_out *out;
+    struct assay_error *err;
+    struct as_prv_event event;
+    bool has_event;
+    int64_t event_ns;
+    uint64_t event_number;              /* from 0 */
+    const struct as_prv_stretch *state; /* NULL: no more */
+    const struct as_prv_message *message;
+    uint64_t high; /* of the time that was put last, without its last eight digits, and its text */
+    char high_text[AS_DIGITS_MOST + AS_DIGITS_SPARE];
+    size_t high_n;
+};
+
+/* Numbers of a line: a communication has two threads and six more. */
+#define LINE_MOST_B                                                                                \
+    (2 * sizeof(((struct as_prv_thread *)0)->text) +                                               \
+     sizeof(((struct as_prv_event_type *)0)->text) + 8 * (AS_DIGITS_MOST + 1) + AS_DIGITS_SPARE)
+_Static_assert(LINE_MOST_B <= AS_OUT_SPARE_B, "a line fits the smallest buffer of a sink");
+
+static char *put_thread(char *to, const struct prv_sources *s, uint32_t location)
+{
+    const struct as_prv_thread *thread = &s->w->thread.at[location];
+    memcpy(to, thread->text, sizeof thread->text);
+    return to + thread->text_n;
+}
+
+static char *put_number(char *to, int64_t value, char behind)
+{
+    to = as_digits_signed(to, value);
+    *to = behind;
+    return to + 1;
+}
+
+/* Times of lines that follow each other differ in their last digits. */
+static char *put_time(char *to, struct prv_sources *s, int64_t ns, char behind)
+{
+    const uint64_t high = (uint64_t)ns / AS_DIGITS_EIGHT;
+    if (ns < AS_DIGITS_EIGHT)
+        return put_number(to, ns, behind);
+    if (high != s->high) {
+        s->high = high;
+        s->high_n = (size_t)(as_digits_put(s->high_text, high) - s->high_text);
+    }
+    memcpy(to, s->high_text, sizeof s->high_text);
+    to = as_digits_rest(to + s->high_n, (uint32_t)((uint64_t)ns % AS_DIGITS_EIGHT));
+    *to = behind;
+    return to + 1;
+}
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+static int next_event(struct prv_sources *s)
+{
+    const uint8_t *at;
+    AS_TRY(as_lane_next(&s->w->events, &at, s->err));
+    s->has_event = at;
+    if (!at)
+        return 0;
+    as_lane_pass(&s->w->events, as_prv_event_get(at, &s->event));
+    s->event_ns += s->event.since_ns;
+    return 0;
+}
+
+static int put_event(struct prv_sources *s)
+{
+    const struct as_prv_event_type *type = &s->w->type.at[s->event.type];
+    char *to = as_out_room(s->out, LINE_MOST_B);
+    *to = '0' + AS_PRV_EVENT;
+    to = put_thread(to + 1, s, s->event.location);
+    to = put_time(to, s, s->event_ns - s->w->begin_ns, ':') - 1;
+    memcpy(to, type->text, sizeof type->text);
+    to = put_number(to + type->text_n, s->event.value, '\n');
+    as_out_passed(s->out, to);
+    s->event_number++;
+    return next_event(s);
+}
+
+/* ---- What was found when it was over ----------------------------------------------------------
+ */
+
+static int next_state(struct prv_sources *s)
+{
+    const void *record;
+    AS_TRY(as_ordered_next(s->w->states, &record, s->err));
+    s->state = record;
+    return 0;
+}
+
+static int next_message(struct prv_sources *s)
+{
+    const void *record;
+    AS_TRY(as_ordered_next(s->w->messages, &record, s->err));
+    s->message = record;
+    return 0;
+}
+
+static int put_state(struct prv_sources *s)
+{
+    const struct as_prv_stretch *r = s->state;
+    char *to = as_out_room(s->out, LINE_MOST_B);
+    *to = '0' + AS_PRV_STATE;
+    to = put_thread(to + 1, s, r->location);
+    to = put_time(to, s, r->ns, ':');
+    to = put_time(to, s, r->end_ns, ':');
+    to = put_number(to, r->state, '\n');
+    as_out_passed(s->out, to);
+    return next_state(s);
+}
+
+static int put_message(struct prv_sources *s)
+{
+    const struct as_prv_message *r = s->message;
+    char *to = as_out_room(s->out, LINE_MOST_B);
+    *to = '0' + AS_PRV_MESSAGE;
+    to = put_thread(to + 1, s, r->location);
+    to = put_time(to, s, r->ns, ':');
+    to = put_time(to, s, r->ns, ':') - 1;
+    to = put_thread(to, s, r->to);
+    to = put_time(to, s, r->asked_ns, ':');
+    to = put_time(to, s, r->received_ns, ':');
+    to = put_number(to, r->size_b, ':');
+    to = put_number(to, r->tag, '\n');
+    as_out_passed(s->out, to);
+    return next_message(s);
+}
+
+static bool state_is_next(const struct as_prv_stretch *state, const struct as_prv_message *message)
+{
+    if (!state || !message)
+        return state;
+    return state->ns != message->ns ? state->ns < message->ns : state->number <= message->number;
+}
+
+/* Events before a time, and those of that time that were found before. */
+static int put_events_until(struct prv_sources *s, int64_t ns, uint64_t number)
+{
+    const int64_t until_ns = ns + s->w->begin_ns;
+    while (s->has_event &&
+           (s->event_ns < until_ns ||
+            (s->event_ns == until_ns && s->event_number < number >> AS_PRV_FOUND_BITS)))
+        AS_TRY(put_event(s));
+    return 0;
+}
+
+static int put_lines(struct prv_sources *s)
+{
+    AS_TRY(next_event(s));
+    AS_TRY(next_state(s));
+    AS_TRY(next_message(s));
+    while (s->state || s->message)
+        if (state_is_next(s->state, s->message)) {
+            AS_TRY(put_events_until(s, s->state->ns, s->state->number));
+            AS_TRY(put_state(s));
+        } else {
+            AS_TRY(put_events_until(s, s->message->ns, s->message->number));
+            AS_TRY(put_message(s));
+        }
+    while (s->has_event)
+        AS_TRY(put_event(s));
+    return 0;
+}
+
+int as_prv_put_body(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
+{
+    struct prv_sources s = {.w = w, .out = out, .err = err, .event_ns = w->begin_ns};
+    AS_TRY(as_lane_begin(&w->events, err));
+    AS_TRY(as_ordered_begin(w->states, err));
+    AS_TRY(as_ordered_begin(w->messages, err));
+    return put_lines(&s);
+}

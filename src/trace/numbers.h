@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Numbers of records in a block that AS_NUMBERS_SPARE_B bytes of zeros follow: nothing is asked
+ * before a byte is read, for a zero ends every number. Who reads a record compares its place with
+ * the end of the block once, and a record that goes beyond is none.
+ */
+#ifndef AS_TRACE_NUMBERS_H
+#define AS_TRACE_NUMBERS_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* The time and the fields of one record may be read from behind the end, and eight bytes at once.
+ */
+#define AS_NUMBERS_SPARE_B 32u
+
+static inline uint64_t as_numbers_word(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return word;
+}
+
+static inline int64_t as_numbers_unzigzag(uint64_t value)
+{
+    return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
+}
+
+/* Of more than eight bytes. A value that does not fit 64 bits puts `*at` behind `end`. */
+uint64_t as_numbers_long(const uint8_t **at, const uint8_t *end);
+
+/* Seven bits of each of the first `n` bytes, 1 to 8, of a word. */
+static inline uint64_t as_numbers_packed(uint64_t word, unsigned n)
+{
+    word &= UINT64_C(0x7f7f7f7f7f7f7f7f) >> (64 - 8 * n);
+    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+    return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
+static inline uint64_t as_numbers_next(const uint8_t **at, const uint8_t *end)
+{
+    const uint8_t *p = *at;
+    if (__builtin_expect(p[0] < 0x80, 1)) {
+        *at = p + 1;
+        return p[0];
+    }
+    if (p[1] < 0x80) {
+        *at = p + 2;
+        return (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+    }
+    const uint64_t word = as_numbers_word(p);
+    const uint64_t last = ~word & UINT64_C(0x8080808080808080);
+    if (last == 0)
+        return as_numbers_long(at, end);
+    const unsigned n = ((unsigned)__builtin_ctzll(last) >> 3) + 1;
+    *at = p + n;
+    return as_numbers_packed(word, n);
+}
+
+static inline uint64_t as_numbers_zigzag(int64_t value)
+{
+    return (uint64_t)value << 1 ^ (uint64_t)(value >> 63);
+}
+
+/* Where it ends: at most ten bytes on. */
+static inline uint8_t *as_numbers_put(uint8_t *at, uint64_t value)
+{
+    while (value >= 0x80) {
+        *at++ = (uint8_t)(value | 0x80);
+        value >>= 7;
+    }
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+#endif
