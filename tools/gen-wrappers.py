@@ -28,8 +28,8 @@ comm_size complete_all complete_one complete_some define_comm define_window
 forget_comm forget_window is_ignored is_in_place is_own keep_message keep_request
 name_comm near_n new_request note_requests peers_n poll poll_probe put_access
 put_collective put_lock put_matched put_message put_of_request put_parts put_probed
-put_received put_started put_sync put_sync_group requests_of_fortran
-status_of_fortran statuses_for_fortran statuses_of statuses_of_fortran sum_of
+put_received put_started put_sync put_sync_group relate_begin relate_end requests_of_fortran
+root_of share_of status_of_fortran statuses_for_fortran statuses_of statuses_of_fortran sum_of
 take_message""".split()
 FROM_FORTRAN = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win",
                 "MPI_Group": "Group", "MPI_Message": "Message", "MPI_Request": "Request"}
@@ -179,6 +179,7 @@ class Roles:
         self.before, self.after, self.used, self.outputs = [], [], set(), {}
         self.routine, self.fortran, self.own_status = routine, fortran, None
         self.array = self.poll = None
+        self.always = []  # before the call, recorded or not
         for role in routine.roles:
             verb, _, rest = role.partition(" ")
             getattr(self, "do_" + verb.split("+")[0])(verb, rest.split())
@@ -337,6 +338,11 @@ class Roles:
 
     def do_sync(self, verb, a):
         """Before the call, but of one that says behind it whether it found something."""
+        self.after += ["if (rc == MPI_SUCCESS)\n        relate_begin();", "stamp_call(&call);"]
+
+    def do_finalize(self, verb, a):
+        """Also where it is not recorded: others wait for it."""
+        self.always.append("relate_end();")
         rank = none(a[1], "AS_MPI_NO_RANK")
         self.use(rank, a[2])
         helper = "put_sync_group" if verb == "sync+group" else "put_sync"
@@ -372,7 +378,9 @@ def entering(r, roles, calling, leaving):
     """The head of a wrapper: what is not recorded is passed on. Polls are, when they failed."""
     enter = f"enter_{'poll' if roles.poll else 'call'}(&call, {r.number})"
     return ["{", "    struct as_mpi_call call = {CALLED_FROM};", f"    if (!{enter}) {{",
-            f"        {calling}", "        leave_unrecorded(&call);", *leaving, "    }"]
+            *(f"        {line}" for line in roles.always),
+            f"        {calling}", "        leave_unrecorded(&call);", *leaving, "    }",
+            *(f"    {line}" for line in roles.always)]
 
 
 def polling(r, roles, result):

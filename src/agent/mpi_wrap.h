@@ -107,6 +107,12 @@ void as_mpi_name_comm(const struct as_mpi_call *call, MPI_Comm comm, const char 
 void as_mpi_define_window(const struct as_mpi_call *call, MPI_Win win, MPI_Comm comm);
 void as_mpi_put_access(const struct as_mpi_call *call, int target, int64_t size_b, MPI_Win win);
 void as_mpi_forget_window(const struct as_mpi_call *call, MPI_Win win);
+/* ---- mpi_clocks.c: how far clocks of machines are from each other ---- */
+
+void as_mpi_find_clocks(const struct as_mpi_front *front);
+void as_mpi_relate_begin(void); /* MPI is ready */
+void as_mpi_relate_end(void);   /* it is about to end */
+
 void as_mpi_put_sync(const struct as_mpi_call *call, unsigned kind, int rank, MPI_Win win);
 void as_mpi_put_sync_group(const struct as_mpi_call *call, unsigned kind, MPI_Group group,
                            MPI_Win win);

@@ -149,6 +149,9 @@ enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS
 #undef AS_TRACE_ENUM
 _Static_assert(AS_TRACE_KINDS_N <= 64, "6 bits are the kind");
 
+/* Keys of facts. */
+#define AS_TRACE_FACT_MACHINE "machine" /* a number of it, where names may be alike */
+
 /* What a name stands for. */
 #define AS_TRACE_GROUPS(X)                                                                         \
     X(MPI_POINT, "mpi-point")                                                                      \

@@ -154,9 +154,9 @@ static void test_drift(void **state)
     write_ranks();
     assert_int_equal(analyse(&trace), 0);
     assert_true(worst_ns <= 2); /* numbers are cut off */
-    assert_int_equal(trace.process.at[0].related, AS_TRACE_ONE_CLOCK);
-    assert_int_equal(trace.process.at[1].related, AS_TRACE_MEASURED);
-    assert_in_range(trace.process.at[1].uncertain_ns, TRIP_NS, TRIP_NS + 2);
+    assert_int_equal(trace.process.at[0].clock.related, AS_TRACE_ONE_CLOCK);
+    assert_int_equal(trace.process.at[1].clock.related, AS_TRACE_MEASURED);
+    assert_in_range(trace.process.at[1].clock.uncertain_ns, TRIP_NS, TRIP_NS + 2);
     const struct as_trace_stream_facts *facts =
         as_trace_stream_facts(trace.process.at[1].thread.at[0]);
     assert_int_equal(facts->begin_raw_ns, BEGIN_NS);
@@ -202,7 +202,7 @@ static void test_residual(void **state)
     as_trace_put(&w, AS_TRACE_RELATED, 0, field, 3);
     as_trace_writer_close(&w, AS_TRACE_CLOSED);
     assert_int_equal(analyse(&trace), 0);
-    assert_in_range(trace.process.at[1].uncertain_ns, TRIP_NS + 29990, TRIP_NS + 30010);
+    assert_in_range(trace.process.at[1].clock.uncertain_ns, TRIP_NS + 29990, TRIP_NS + 30010);
     as_trace_close(&trace);
 }
 
@@ -215,8 +215,8 @@ static void test_by_day(void **state)
     define_rank(1, NULL, 0, -3000000);
     write_ranks();
     assert_int_equal(analyse(&trace), MESSAGES);
-    assert_int_equal(trace.process.at[1].related, AS_TRACE_BY_DAY);
-    assert_int_equal(trace.process.at[1].uncertain_ns, -1);
+    assert_int_equal(trace.process.at[1].clock.related, AS_TRACE_BY_DAY);
+    assert_int_equal(trace.process.at[1].clock.uncertain_ns, -1);
     as_trace_close(&trace);
 }
 
