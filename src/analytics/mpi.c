@@ -421,8 +421,8 @@ static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
     AS_TRY(as_mpi_add_traffic(walk, place.self, request->partner, request->size_b));
     if (is_doubted(walk, place.self) || is_doubted(walk, request->partner))
         return 0;
-    return as_meet_send(walk, place.global, place.self, request->partner, request->tag,
-                        request->size_b, &side);
+    return as_meet_send(walk, request->channel ? request->channel : place.global, place.self,
+                        request->partner, request->tag, request->size_b, &side);
 }
 
 /* A send that is freed goes its way all the same. */
@@ -523,10 +523,13 @@ static int missed_starts(struct as_trace_walk *walk, const struct as_walker *wal
         return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
     }
     struct comm_place place = place_of(walk, walker->process, (int64_t)request->comm);
-    return request->kind == AS_TRACE_SEND
-               ? as_messages_missed(walk->messages, place.global, place.self, request->partner,
-                                    request->tag, true, n)
-               : 0;
+    const bool is_send = request->kind == AS_TRACE_SEND;
+    /* Receives count as they are done; but nothing is said of the end of one in parts. */
+    if (!is_send && !request->channel)
+        return 0;
+    return as_messages_missed(walk->messages, request->channel ? request->channel : place.global,
+                              is_send ? place.self : request->partner,
+                              is_send ? request->partner : place.self, request->tag, is_send, n);
 }
 
 int as_mpi_missed(struct as_trace_walk *walk, struct as_walker *walker,
