@@ -251,12 +251,29 @@ static int tell_missed(void *context, struct assay_error *err)
     return assay_experiment_flag(to->experiment, &flag, err);
 }
 
+static int tell_beginning(void *context, struct assay_error *err)
+{
+    const struct trace_telling *to = context;
+    const struct assay_flag flag = {
+        .run_id = to->run_id,
+        .kind = ASSAY_OBJECT_RUN,
+        .object_id = to->run_id,
+        .name = ASSAY_FLAG_TRACE_PARTIAL,
+        .text = "the trace has the beginning of each process alone (--dry-run): what it says is of "
+                "that, and not of the run",
+        .n = 1};
+    return assay_experiment_flag(to->experiment, &flag, err);
+}
+
 static int tell_trace(struct as_collector *it, const struct as_collection *all,
                       struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
     struct trace_telling to = {it->self, experiment, run_id};
-    (void)all;
-    return to.traced->missed_n ? assay_experiment_batch(experiment, tell_missed, &to, err) : 0;
+    if (to.traced->missed_n)
+        AS_TRY(assay_experiment_batch(experiment, tell_missed, &to, err));
+    return all->request->trace->first_s > 0
+               ? assay_experiment_batch(experiment, tell_beginning, &to, err)
+               : 0;
 }
 
 static void close_trace(struct as_collector *it)
