@@ -124,8 +124,9 @@ static const struct as_trace_stream_facts *facts_of_process(const struct as_trac
     return p->thread.n ? as_trace_stream_facts(p->thread.at[0]) : NULL;
 }
 
-/* What CLOCK_REALTIME is more than CLOCK_MONOTONIC_RAW, here less there. */
-static void shift_by_day(struct as_trace_process *process, const struct as_trace_process *reference)
+/* What CLOCK_REALTIME is more than CLOCK_MONOTONIC_RAW, here less there; `line` is of there. */
+static void shift_by_day(struct as_trace_process *process, const struct as_trace_process *reference,
+                         const struct clock_line *line)
 {
     const struct as_trace_stream_facts *own = facts_of_process(process);
     const struct as_trace_stream_facts *other = facts_of_process(reference);
@@ -133,6 +134,7 @@ static void shift_by_day(struct as_trace_process *process, const struct as_trace
         return;
     process->clock.uncertain_ns = -1;
     process->clock.shift_ns = own->real_less_raw_ns - other->real_less_raw_ns;
+    process->clock.shift_ns += line->n ? shift_at(&line->first) : 0;
     shift_process(process, 0, process->clock.shift_ns, 0);
 }
 
@@ -150,18 +152,32 @@ static void shift_by_line(struct as_trace *trace, struct as_trace_process *proce
     shift_process(process, line->first.own_ns, clock->shift_ns, clock->drift);
 }
 
+static bool has_other_clocks(const struct as_trace *trace, const struct as_trace_process *reference)
+{
+    as_vec_foreach (&trace->process, process)
+        if (!is_one_clock(process, reference))
+            return true;
+    return false;
+}
+
+/* Where rank 0 is not in the trace, the machine of the lowest rank that is was measured like the
+ * others: all have the clock of rank 0's. */
 void as_trace_relate(struct as_trace *trace)
 {
     const struct as_trace_process *reference = trace->process.n ? &trace->process.at[0] : NULL;
+    if (!reference || !has_other_clocks(trace, reference))
+        return;
+    const struct clock_line of_reference = line_of(trace, reference);
     as_vec_foreach (&trace->process, process) {
         const struct as_trace_stream_facts *facts = facts_of_process(process);
-        if (is_one_clock(process, reference) || !facts || facts->clock == AS_TRACE_GIVEN)
+        const bool is_reference = is_one_clock(process, reference);
+        if (!facts || facts->clock == AS_TRACE_GIVEN || (is_reference && !of_reference.n))
             continue;
-        const struct clock_line line = line_of(trace, process);
+        const struct clock_line line = is_reference ? of_reference : line_of(trace, process);
         process->clock.related = line.n ? AS_TRACE_MEASURED : AS_TRACE_BY_DAY;
         if (line.n)
             shift_by_line(trace, process, &line);
         else
-            shift_by_day(process, reference);
+            shift_by_day(process, reference, &of_reference);
     }
 }
