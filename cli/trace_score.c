@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <assay/profile.h>
+
 #include "analytics/score.h"
 #include "analytics/traced.h"
 #include "base/error.h"
@@ -408,15 +410,34 @@ int as_score_run(struct as_cli *cli, struct assay_experiment *experiment, int64_
     return score_run(cli, experiment, run_id, "the run", true, err);
 }
 
+/* Whether the trace is of its beginning, as one of --dry-run. */
+static int find_partial(struct assay_experiment *experiment, int64_t run_id, bool *out,
+                        struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT 1 FROM v_flags WHERE run_id = ?1 AND name ="
+                           " '" ASSAY_FLAG_TRACE_PARTIAL "'",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    const int rc = assay_rows_next(rows, err);
+    *out = rc > 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 int as_score_experiment(struct as_cli *cli, struct assay_error *err)
 {
     const char *name = cli->args.value[AS_OPTION_TRACE_SCORE];
     struct assay_experiment *experiment = NULL;
     int64_t run_id, run_n;
     AS_TRY(assay_experiment_read(name, &experiment, err));
+    bool is_partial = false;
     int rc = as_report_run(experiment, 0, &run_id, &run_n, err);
     if (rc == 0)
-        rc = score_run(cli, experiment, run_id, name, false, err);
+        rc = find_partial(experiment, run_id, &is_partial, err);
+    if (rc == 0)
+        rc = score_run(cli, experiment, run_id, name, is_partial, err);
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }

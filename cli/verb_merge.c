@@ -17,6 +17,7 @@
 #include "cli.h"
 #include "merge_together.h"
 #include "profiling.h"
+#include "trace_clocks.h"
 
 /* ---- Being stopped ------------------------------------------------------------------------- */
 
@@ -147,6 +148,8 @@ static int tell_merged(struct as_cli *cli, const char *name,
 
     AS_TRY(assay_experiment_read(name, &experiment, err));
     rc = as_summary_show(cli, experiment, result->run_id, err);
+    if (rc == 0)
+        rc = as_trace_clocks_note(cli, experiment, result->run_id, err);
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     if (result->left_n && !as_given(&cli->args, AS_OPTION_MERGE_RUN))
         as_cli_note(cli,

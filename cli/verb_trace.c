@@ -18,6 +18,7 @@
 #include "recording.h"
 #include "report/parallel.h"
 #include "sheet.h"
+#include "trace_clocks.h"
 #include "trace_control.h"
 #include "trace_counters.h"
 #include "trace_filter.h"
@@ -231,6 +232,7 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_cell(&facts, "lost", as_cell_count(traced->lost_n));
     as_facts_cell(&facts, "filtered", as_cell_count(traced->filtered_n));
     as_facts_cell(&facts, "unmatched", as_cell_count(traced->analysis.broken_n));
+    as_facts_cell(&facts, "violated", as_cell_count(traced->analysis.violated_n));
     as_facts_cell(&facts, "not_recorded", as_cell_count(traced->analysis.missed_n));
     as_facts_cell(&facts, "sums", as_cell_count(traced->analysis.summed_n));
     as_facts_cell(&facts, "damaged", as_cell_count(traced->damaged_n));
@@ -289,6 +291,8 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     int rc = as_trace_place_list_read(experiment, run_id, &traced->analysis, &view.place, err);
     const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
     note_ends(cli, &traced->trace);
+    if (rc == 0)
+        rc = as_trace_clocks_note(cli, experiment, run_id, err);
     as_filter_note(cli, traced);
     if (traced->analysis.violated_n)
         as_cli_note(cli,

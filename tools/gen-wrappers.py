@@ -24,12 +24,12 @@ BITS = {"persistent": "AS_TRACE_PERSISTENT", "synchronous": "AS_TRACE_SYNCHRONOU
         "partitioned": "AS_TRACE_PARTITIONED"}
 # What src/agent/mpi_wrap.h has under as_mpi_NAME; in lines made here the names are short.
 HELPERS = """begin_world bytes_each bytes_near bytes_of comm_number comm_rank
-comm_size complete_all complete_one complete_some define_comm define_window
-forget_comm forget_window is_ignored is_in_place is_own keep_message keep_request
+complete_all complete_one complete_some define_comm define_window
+forget_comm forget_window is_ignored is_in_place keep_message keep_request
 name_comm near_n new_request note_requests peers_n poll poll_probe put_access
 put_collective put_lock put_matched put_message put_of_request put_parts put_probed
-put_received put_started put_sync put_sync_group requests_of_fortran
-status_of_fortran statuses_for_fortran statuses_of statuses_of_fortran sum_of
+put_received put_started put_sync put_sync_group relate_begin relate_end requests_of_fortran
+root_of share_of status_of_fortran statuses_for_fortran statuses_of statuses_of_fortran sum_of
 take_message""".split()
 FROM_FORTRAN = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win",
                 "MPI_Group": "Group", "MPI_Message": "Message", "MPI_Request": "Request"}
@@ -134,6 +134,8 @@ def amount(text, call):
     guard = []
     if not words or words == ["-"]:
         return "0"
+    if call.rooted and "@root" not in words:
+        guard.append("is_member")
     for word in words[:-1]:
         if word == "@root":
             guard.append("is_root")
@@ -155,7 +157,7 @@ def amount(text, call):
         count = factors[0]
     text = f"bytes_of((long long)({count}), {factors[1]})"
     if factors[2:] == ["n"]:
-        text += " * comm_size(comm)"
+        text += " * peers_n(comm)"
     elif factors[2:] == ["partitions"]:
         text += " * partitions"
     elif factors[2:]:
@@ -177,8 +179,10 @@ class Roles:
 
     def __init__(self, routine, fortran):
         self.before, self.after, self.used, self.outputs = [], [], set(), {}
+        self.always = []  # before the call, recorded or not
         self.routine, self.fortran, self.own_status = routine, fortran, None
         self.array = self.poll = None
+        self.rooted = False
         for role in routine.roles:
             verb, _, rest = role.partition(" ")
             getattr(self, "do_" + verb.split("+")[0])(verb, rest.split())
@@ -299,15 +303,19 @@ class Roles:
         request, root, sent, received = found.groups()
         self.use("comm", root, sent, received)
         number = "0"
-        if "root" in sent + received:
-            self.before.append(f"const bool is_root = is_own({root}, comm);")
+        self.rooted = root != "-"
+        if self.rooted:
+            self.before += [f"const unsigned share = share_of({root}, comm);",
+                            "const bool is_root = share & AS_MPI_ROOT_SHARE;",
+                            "const bool is_member = share & AS_MPI_MEMBER_SHARE;",
+                            "(void)is_root, (void)is_member;"]
         if "@others" in received and "@root" not in sent:
             fail(self.routine.name, "others without a root")
         if request != "-":
             number = "number"
             self.outputs[request] = "MPI_Request"
             self.before.append("const uint64_t number = new_request();")
-        at_root = none(root, "AS_TRACE_NO_ROOT")
+        at_root = f"root_of({root})" if self.rooted else "AS_TRACE_NO_ROOT"
         self.before.append(f"put_collective(&call, comm, {number}, {at_root}, "
                            f"{amount(sent, self)}, {amount(received, self)}, {bits_of(verb)});")
         if request != "-":
@@ -330,6 +338,11 @@ class Roles:
 
     def do_init(self, verb, a):
         self.after.append("if (rc == MPI_SUCCESS)\n        begin_world(&call);")
+        self.after += ["if (rc == MPI_SUCCESS)\n        relate_begin();", "stamp_call(&call);"]
+
+    def do_finalize(self, verb, a):
+        """Also where it is not recorded: others wait for it."""
+        self.always.append("relate_end();")
 
     def do_rma(self, verb, a):
         self.use(*a)
@@ -372,7 +385,9 @@ def entering(r, roles, calling, leaving):
     """The head of a wrapper: what is not recorded is passed on. Polls are, when they failed."""
     enter = f"enter_{'poll' if roles.poll else 'call'}(&call, {r.number})"
     return ["{", "    struct as_mpi_call call = {CALLED_FROM};", f"    if (!{enter}) {{",
-            f"        {calling}", "        leave_unrecorded(&call);", *leaving, "    }"]
+            *(f"        {line}" for line in roles.always),
+            f"        {calling}", "        leave_unrecorded(&call);", *leaving, "    }",
+            *(f"    {line}" for line in roles.always)]
 
 
 def polling(r, roles, result):

@@ -154,6 +154,9 @@ bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch
 bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out);
 /* As above of this process: of its environment as it is now. */
 bool assay_launch_rank_of_self(struct assay_launch_rank *out);
+/* A number that all ranks of the job of `rank`, which is this process's, have alike, and other jobs
+ * have not. False: its launcher does not let us know. */
+bool assay_launch_job_of_self(const struct assay_launch_rank *rank, uint64_t *out);
 
 /* ---- The environment ---------------------------------------------------------------------- */
 

@@ -64,7 +64,9 @@ enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
 #define ASSAY_TRACE_USUAL     (ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD)
 #define ASSAY_TRACE_CALLERS   1u /* usual */
 #define ASSAY_TRACE_CALLERS_N 16u
-#define ASSAY_TRACE_MEMORY_B  4096u /* usual */
+/* The flag of a run whose trace has the beginning of each process alone (first_s). */
+#define ASSAY_FLAG_TRACE_PARTIAL "trace_partial"
+#define ASSAY_TRACE_MEMORY_B     4096u /* usual */
 /* What the system counts and a trace can have, as bits. */
 #define ASSAY_TRACE_COUNTERS(X)                                                                    \
     X(SWITCHES, "switches", 1u)                                                                    \

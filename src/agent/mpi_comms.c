@@ -18,14 +18,20 @@ static uint64_t fnv(uint64_t hash, uint64_t value)
     return hash;
 }
 
-/* Of all members in their order, and how many of just these were before: the same in all of them,
- * without a message that a member that is not traced would never answer. */
-static uint64_t global_number(const uint64_t *member, size_t n)
+static uint64_t hash_of_members(const uint64_t *member, size_t n)
 {
-    static struct as_keys alike;
-    uint64_t hash = 1469598103934665603u, before = 0;
+    uint64_t hash = 1469598103934665603u;
     for (size_t i = 0; i < n; i++)
         hash = fnv(hash, member[i]);
+    return hash;
+}
+
+/* Of all members in their order, and how many of just these were before: the same in all of them,
+ * without a message that a member that is not traced would never answer. */
+static uint64_t global_number(uint64_t hash)
+{
+    static struct as_keys alike;
+    uint64_t before = 0;
     struct as_key found;
     if (as_keys_take(&alike, hash, &found))
         before = found.number;
@@ -66,6 +72,23 @@ static size_t find_members(const struct as_mpi_call *call, MPI_Comm comm, bool i
 
 #define MEMBERS_MOST 20000u /* fit into a block */
 
+/* Of two groups; the one whose first member comes first in the world is the first of them, on both
+ * sides. 0: members are of another world. */
+static uint64_t number_of_two(const struct as_mpi_call *call, MPI_Comm comm, bool *is_second)
+{
+    uint64_t *member;
+    size_t n = find_members(call, comm, false, &member);
+    if (!n)
+        return 0;
+    const uint64_t own_first = member[0], own = hash_of_members(member, n);
+    n = find_members(call, comm, true, &member);
+    if (!n)
+        return 0;
+    const uint64_t other = hash_of_members(member, n);
+    *is_second = member[0] < own_first;
+    return global_number(*is_second ? fnv(other, own) : fnv(own, other));
+}
+
 static uint64_t tell_comm(const struct as_mpi_call *call, MPI_Comm comm)
 {
     int inter = 0, rank = 0, size = 0;
@@ -73,11 +96,14 @@ static uint64_t tell_comm(const struct as_mpi_call *call, MPI_Comm comm)
     as_mpi_own.Comm_test_inter(comm, &inter);
     as_mpi_own.Comm_rank(comm, &rank);
     as_mpi_own.Comm_size(comm, &size);
+    bool is_second = false;
+    const uint64_t of_two = inter ? number_of_two(call, comm, &is_second) : 0;
     const size_t n = find_members(call, comm, inter, &member);
     const uint64_t number = atomic_fetch_add(&comms_n, 1) + 1;
-    const uint64_t global = n && !inter ? global_number(member, n) : 0;
+    const uint64_t global = inter ? of_two : n ? global_number(hash_of_members(member, n)) : 0;
     const uint64_t field[] = {number, global, (uint64_t)size, (uint64_t)rank,
-                              (inter ? AS_TRACE_INTER : 0) | (n > MEMBERS_MOST ? AS_TRACE_CUT : 0)};
+                              (inter ? AS_TRACE_INTER : 0) | (is_second ? AS_TRACE_SECOND : 0) |
+                                  (n > MEMBERS_MOST ? AS_TRACE_CUT : 0)};
     static const uint64_t nobody;
     as_mpi_hooks->define(AS_TRACE_COMM, field, 5, NULL, n ? member : &nobody,
                          n > MEMBERS_MOST ? MEMBERS_MOST : n);

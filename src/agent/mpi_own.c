@@ -53,7 +53,20 @@ int as_mpi_comm_rank(MPI_Comm comm)
     return as_mpi_own.Comm_rank(comm, &n) == MPI_SUCCESS ? n : 0;
 }
 
-bool as_mpi_is_own(int root, MPI_Comm comm)
+unsigned as_mpi_share_of(int root, MPI_Comm comm)
 {
-    return root == as_mpi_comm_rank(comm);
+    int inter = 0;
+    if (root == MPI_PROC_NULL)
+        return 0;
+    if (root == MPI_ROOT)
+        return AS_MPI_ROOT_SHARE;
+    if (root != as_mpi_comm_rank(comm))
+        return AS_MPI_MEMBER_SHARE;
+    as_mpi_own.Comm_test_inter(comm, &inter);
+    return AS_MPI_MEMBER_SHARE | (inter ? 0 : AS_MPI_ROOT_SHARE);
+}
+
+int as_mpi_root_of(int root)
+{
+    return root == MPI_ROOT ? AS_TRACE_IS_ROOT : root == MPI_PROC_NULL ? AS_TRACE_NOBODY : root;
 }

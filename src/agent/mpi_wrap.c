@@ -154,6 +154,7 @@ __attribute__((visibility("default"))) int as_mpi_wrap(const struct as_mpi_front
     real_f = front->real_fortran;
     if (front->n != ROUTINES_N || !as_mpi_find_own(front))
         return -1;
+    as_mpi_find_clocks(front);
     for (size_t i = 0; i < sizeof wrapper / sizeof *wrapper; i++)
         if (real_c[wrapper[i].number])
             slot[wrapper[i].number] = (void *)wrapper[i].function;

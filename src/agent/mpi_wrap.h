@@ -79,7 +79,14 @@ bool as_mpi_is_in_place(const void *buffer);
 int64_t as_mpi_bytes_of(long long count, MPI_Datatype type);
 int as_mpi_comm_size(MPI_Comm comm);
 int as_mpi_comm_rank(MPI_Comm comm);
-bool as_mpi_is_own(int root, MPI_Comm comm);
+/* What this process has to do with an operation that has a root: bits. Of what it has not, the
+ * arguments mean nothing, and types may be none. */
+enum as_mpi_shares {
+    AS_MPI_ROOT_SHARE = 1,
+    AS_MPI_MEMBER_SHARE = 2 /* also the root of a communicator of one group */
+};
+unsigned as_mpi_share_of(int root, MPI_Comm comm);
+int as_mpi_root_of(int root); /* as records have it */
 
 #define AS_MPI_KEY(handle) ((uint64_t)(uintptr_t)(handle))
 
@@ -99,6 +106,12 @@ uint64_t as_mpi_comm_number(const struct as_mpi_call *call, MPI_Comm comm);
 void as_mpi_define_comm(const struct as_mpi_call *call, MPI_Comm comm);
 void as_mpi_forget_comm(const struct as_mpi_call *call, MPI_Comm comm);
 void as_mpi_name_comm(const struct as_mpi_call *call, MPI_Comm comm, const char *name);
+
+/* ---- mpi_clocks.c: how far clocks of machines are from each other ---- */
+
+void as_mpi_find_clocks(const struct as_mpi_front *front);
+void as_mpi_relate_begin(void); /* MPI is ready */
+void as_mpi_relate_end(void);   /* it is about to end */
 
 /* ---- mpi_windows.c: one-sided communication ---- */
 

@@ -6,6 +6,7 @@
 #include "agent/tracer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -281,6 +282,36 @@ static void say_name(uint32_t number, uint32_t group, const char *text)
     as_trace_put_text(&definitions, AS_TRACE_NAME, as_trace_now(&definitions), field, 2, text);
 }
 
+/* Names alone may be those of two. */
+static uint64_t number_of_machine(void)
+{
+    struct {
+        struct utsname name;
+        char boot[64];
+    } machine = {0};
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+    syscall(SYS_uname, &machine.name);
+    const int fd = as_agent_open("/proc/sys/kernel/random/boot_id", O_RDONLY);
+    if (fd >= 0) {
+        syscall(SYS_read, fd, machine.boot, sizeof machine.boot);
+        syscall(SYS_close, fd);
+    }
+    for (size_t i = 0; i < sizeof machine.name.nodename; i++)
+        hash = (hash ^ (unsigned char)machine.name.nodename[i]) * UINT64_C(1099511628211);
+    for (size_t i = 0; i < sizeof machine.boot; i++)
+        hash = (hash ^ (unsigned char)machine.boot[i]) * UINT64_C(1099511628211);
+    return hash;
+}
+
+static void say_machine(void)
+{
+    char text[sizeof AS_TRACE_FACT_MACHINE + 16 + 1] = AS_TRACE_FACT_MACHINE;
+    uint64_t number = number_of_machine();
+    for (size_t i = sizeof text - 1; i-- > sizeof AS_TRACE_FACT_MACHINE; number >>= 4)
+        text[i] = "0123456789abcdef"[number & 15];
+    as_trace_put_text(&definitions, AS_TRACE_FACT, as_trace_now(&definitions), NULL, 0, text);
+}
+
 static bool has_definitions(void)
 {
     struct utsname machine = {0};
@@ -288,6 +319,8 @@ static bool has_definitions(void)
         return !definitions_failed;
     syscall(SYS_uname, &machine);
     definitions_failed = !open_stream(&definitions, 0, machine.nodename);
+    if (!definitions_failed)
+        say_machine();
     for (uint32_t i = 1; i < NAMES_MOST && i <= names && !definitions_failed; i++)
         if (known[i].text)
             say_name(i, known[i].group, known[i].text);
@@ -392,6 +425,31 @@ static void *get_scratch(struct as_tracer_thread *t, size_t size_b)
     return at;
 }
 
+/* ---- Machines ------------------------------------------------------------------------------- */
+
+#define MEETING_LIMIT_NS INT64_C(5000000000)
+
+/* In a trial of a second nobody is related to anybody. */
+static bool find_meeting(struct as_rank_meeting *out)
+{
+    char path[AS_AGENT_PAGE_B];
+    if (!part || part->meeting == AS_MEETING_NONE || part->first_ns || as_agent_is_confined() ||
+        as_agent.state != AS_AGENT_READY)
+        return false;
+    as_agent_path(AS_TRACER_MEETING, path);
+    const long n =
+        syscall(SYS_readlinkat, AT_FDCWD, path, out->directory, sizeof out->directory - 1);
+    if (n <= 0 || n >= (long)sizeof out->directory - 1)
+        return false;
+    out->directory[n] = 0;
+    out->role = part->meeting;
+    out->rank = part->rank;
+    out->size = part->size;
+    out->machine = number_of_machine();
+    out->limit_ns = MEETING_LIMIT_NS;
+    return true;
+}
+
 static uint32_t wanted_groups(void)
 {
     return as_agent_active() && part ? part->groups : 0;
@@ -399,8 +457,8 @@ static uint32_t wanted_groups(void)
 
 extern const struct as_tracer_hooks assay_tracer_hooks;
 AS_AGENT_API const struct as_tracer_hooks assay_tracer_hooks = {
-    AS_TRACER_VERSION, enter_routine, new_name,     define_any,     get_scratch,
-    wanted_groups,     put_callers,   find_callers, least_of_memory};
+    AS_TRACER_VERSION, enter_routine, new_name,     define_any,      get_scratch,
+    wanted_groups,     put_callers,   find_callers, least_of_memory, find_meeting};
 
 /* ---- The process -------------------------------------------------------------------------- */
 

@@ -11,11 +11,13 @@
 #include <stdint.h>
 
 #include "agent/client.h"
+#include "agent/meeting.h"
 #include "trace/write.h"
 
 #define AS_TRACER_CLIENT    "tracer"
-#define AS_TRACER_DIRECTORY "trace" /* below the run's directory */
-#define AS_TRACER_VERSION   3u
+#define AS_TRACER_DIRECTORY "trace"   /* below the run's directory */
+#define AS_TRACER_MEETING   "meeting" /* a link, as that: where ranks of several machines meet */
+#define AS_TRACER_VERSION   4u
 
 /* Bits of the number of a name: what the user's filter says of it. */
 enum as_tracer_name_bits {
@@ -50,8 +52,11 @@ struct as_tracer_part {
     uint64_t counter_ticks;  /* so seldom at least are `counters` read */
     uint64_t first_ns;       /* of each process so much is recorded; 0: all */
     uint64_t burst_ticks;    /* calls of MPI that are less far from each other are summed; 0: no */
+    uint32_t meeting;        /* as_meeting_roles */
+    uint32_t rank, size;     /* by the launcher, where there is a meeting */
+    uint32_t unused;
 };
-_Static_assert(sizeof(struct as_tracer_part) == 88, "layout of the tracer's part");
+_Static_assert(sizeof(struct as_tracer_part) == 104, "layout of the tracer's part");
 
 enum as_tracer_quiet {
     AS_TRACER_LOUD,
@@ -93,6 +98,8 @@ struct as_tracer_hooks {
     /* The same, handed out: how many there are, at most AS_TRACE_CALLERS_N. */
     unsigned (*find_callers)(const void *return_address, const void *frame, uint64_t *out);
     uint64_t (*memory_least)(void); /* bytes: smaller blocks are not recorded */
+    /* How ranks of several machines meet to compare their clocks; false: they do not. */
+    bool (*meeting)(struct as_rank_meeting *out);
 };
 
 extern const struct as_agent_client as_agent_tracer;

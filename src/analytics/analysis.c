@@ -241,6 +241,7 @@ void as_walk_free(struct as_trace_walk *walk)
     as_messages_free(&walk->messages);
     as_gatherings_free(&walk->collectives);
     as_neighbours_free(&walk->near);
+    as_groups_free(&walk->groups);
     as_windows_free(walk);
     as_channels_free(&walk->channels);
     as_teams_free(walk);

@@ -41,6 +41,7 @@ static int add_trace_row(struct as_trace_facts *f, struct assay_error *err)
         .sends_n = (int64_t)a->messages.sends_n,
         .receives_n = (int64_t)a->messages.receives_n,
         .unmet_n = (int64_t)a->unmet_n,
+        .violated_n = (int64_t)a->violated_n,
         .waited_ns = traced->sums.waited_ns,
         .bin_ns = traced->timeline.bin_ns,
         .bin_n = (a->end_ns - a->begin_ns + traced->timeline.bin_ns - 1) / traced->timeline.bin_ns,
@@ -279,6 +280,7 @@ static int say_facts(void *context, struct assay_error *err)
     AS_TRY(add_late(f, err));
     AS_TRY(add_messages(f, err));
     AS_TRY(add_filtered(f, err));
+    AS_TRY(as_trace_clocks(f, err));
     return as_trace_metrics(f, err);
 }
 

@@ -20,6 +20,9 @@ struct as_trace_facts {
  * Errors: NOMEM, those of the experiment. */
 int as_trace_places(struct as_trace_facts *facts, struct assay_error *err);
 
+/* machines.c: how clocks were corrected, and what is doubtful by that. Errors: those of writing. */
+int as_trace_clocks(const struct as_trace_facts *facts, struct assay_error *err);
+
 /* Shares of the run, as values of data/analytics/metrics.txt. Errors: those of writing. */
 int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err);
 

@@ -138,10 +138,11 @@ int as_gatherings_begin(struct as_gatherings *g, uint64_t comm, uint32_t size, u
     AS_TRY(group_for(g, comm, size, rank, &group));
     *number = group->begun[rank]++;
     AS_TRY(find_operation(group, *number, &operation));
+    if (operation->root < 0) /* not all know it */
+        operation->root = root;
     if (operation->member)
         return 0;
     operation->kind = kind;
-    operation->root = root;
     operation->member = new_members(g, group->size);
     return operation->member ? 0 : ASSAY_ERR_NOMEM;
 }

@@ -39,7 +39,8 @@ struct as_neighbours {
 struct as_gathering {
     uint64_t comm; /* global number */
     enum as_gathering_kind kind;
-    int64_t root; /* rank in the communicator; -1: none */
+    int64_t root;     /* rank in the communicator; -1: none */
+    uint32_t first_n; /* of two groups: members of the first, whose ranks come first; 0: of one */
     uint32_t member_n;
     const struct as_gathering_member *member; /* by rank in the communicator */
     const struct as_neighbours *near;         /* of NEAR; NULL: not known */

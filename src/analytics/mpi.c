@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analytics/channels.h"
+#include "analytics/groups.h"
 #include "analytics/walking.h"
 #include "analytics/windows.h"
 #include "base/error.h"
@@ -83,6 +84,33 @@ static struct comm_place place_of(const struct as_trace_walk *walk, uint32_t pro
     place.size = (uint32_t)c->size;
     place.is_known = c->global != 0 && p->rank >= 0;
     return place;
+}
+
+/* Of two groups the ranks of the first come first. False: not all of the other are known. */
+static bool count_both_groups(struct comm_place *place)
+{
+    const struct as_trace_comm *c = place->comm;
+    const uint64_t all_n = c->size + c->member_n;
+    if (!(c->bits & AS_TRACE_INTER))
+        return true;
+    if ((c->bits & AS_TRACE_CUT) || all_n > UINT32_MAX)
+        return false;
+    place->size = (uint32_t)all_n;
+    place->rank += c->bits & AS_TRACE_SECOND ? (uint32_t)c->member_n : 0;
+    return true;
+}
+
+/* Among both groups; -1: this process does not know it, or there is none. */
+static int64_t root_among_both(const struct comm_place *place, int64_t root)
+{
+    const struct as_trace_comm *c = place->comm;
+    if (!(c->bits & AS_TRACE_INTER))
+        return root;
+    if (root == AS_TRACE_IS_ROOT)
+        return place->rank;
+    if (root < 0)
+        return -1;
+    return c->bits & AS_TRACE_SECOND ? root : root + (int64_t)c->size;
 }
 
 /* World rank of a rank in a communicator; negative ones stay. -3: not known. */
@@ -291,13 +319,14 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
     frame->sent_b += (uint64_t)(said->field[3] > 0 ? said->field[3] : 0);
     frame->received_b += (uint64_t)(said->field[4] > 0 ? said->field[4] : 0);
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
-    if (!place.is_known || place.size < 2 || (place.comm->bits & AS_TRACE_INTER) ||
+    if (!place.is_known || !count_both_groups(&place) || place.size < 2 ||
         is_doubted(l->walk, place.self) || l->walk->is_watched)
         return 0;
+    const int64_t root = root_among_both(&place, said->field[2]);
     uint64_t number = 0;
     if (!is_persistent) {
         int rc = as_meet_begin(l->walk, place.global, place.size, place.rank,
-                               (enum as_gathering_kind)kind, said->field[2], &number);
+                               (enum as_gathering_kind)kind, root, &number);
         if (rc == ASSAY_ERR_CORRUPT)
             l->walk->out->broken_n++;
         if (rc < 0)
@@ -312,7 +341,7 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
                                                     .is_active = !is_persistent,
                                                     .site = l->site,
                                                     .begin_ns = l->frame->enter_ns,
-                                                    .partner = said->field[2],
+                                                    .partner = root,
                                                     .tag = kind,
                                                     .comm = place.global,
                                                     .collective = number,
@@ -394,8 +423,8 @@ static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
     AS_TRY(as_mpi_add_traffic(walk, place.self, request->partner, request->size_b));
     if (is_doubted(walk, place.self) || is_doubted(walk, request->partner))
         return 0;
-    return as_meet_send(walk, place.global, place.self, request->partner, request->tag,
-                        request->size_b, &side);
+    return as_meet_send(walk, request->channel ? request->channel : place.global, place.self,
+                        request->partner, request->tag, request->size_b, &side);
 }
 
 /* A send that is freed goes its way all the same. */
@@ -472,7 +501,7 @@ static int missed_collectives(struct as_trace_walk *walk, const struct as_walker
                               int64_t comm, uint64_t n)
 {
     struct comm_place place = place_of(walk, walker->process, comm);
-    if (!place.is_known || place.size < 2 || (place.comm->bits & AS_TRACE_INTER))
+    if (!place.is_known || !count_both_groups(&place) || place.size < 2)
         return 0;
     if (n > MISSED_MOST_OF_MANY) {
         walk->is_doubted.at[walker->process] = walk->has_doubts = true;
@@ -496,10 +525,13 @@ static int missed_starts(struct as_trace_walk *walk, const struct as_walker *wal
         return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
     }
     struct comm_place place = place_of(walk, walker->process, (int64_t)request->comm);
-    return request->kind == AS_TRACE_SEND
-               ? as_messages_missed(walk->messages, place.global, place.self, request->partner,
-                                    request->tag, true, n)
-               : 0;
+    const bool is_send = request->kind == AS_TRACE_SEND;
+    /* Receives count as they are done; but nothing is said of the end of one in parts. */
+    if (!is_send && !request->channel)
+        return 0;
+    return as_messages_missed(walk->messages, request->channel ? request->channel : place.global,
+                              is_send ? place.self : request->partner,
+                              is_send ? request->partner : place.self, request->tag, is_send, n);
 }
 
 int as_mpi_missed(struct as_trace_walk *walk, struct as_walker *walker,
@@ -597,6 +629,7 @@ static int collective_met(void *context, const struct as_gathering *gathering)
 {
     struct as_trace_walk *walk = context;
     struct as_gathering met = *gathering;
+    met.first_n = as_groups_first_n(walk->groups, met.comm, met.member_n);
     if (met.kind == AS_GATHERING_NEAR)
         AS_TRY(as_neighbours_of(walk->near, met.comm, met.member_n, &met.near));
     return as_waits_of_gathering(&met, &walk->out->waits);
@@ -606,6 +639,7 @@ int as_mpi_new(struct as_trace_walk *walk)
 {
     AS_TRY(as_messages_new(&walk->messages, message_matched, walk));
     AS_TRY(as_neighbours_new(&walk->near, walk->trace));
+    AS_TRY(as_groups_new(&walk->groups, walk->trace));
     AS_TRY(as_windows_new(walk));
     AS_TRY(as_channels_new(&walk->channels));
     return as_gatherings_new(&walk->collectives, collective_met, walk);

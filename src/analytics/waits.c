@@ -84,11 +84,14 @@ int as_waits_of_message(const struct as_message *message, struct as_wait_recent 
 
 /* ---- Operations of many ---------------------------------------------------------------------- */
 
-/* Who came last of members [0, n). */
-static uint32_t latest_of(const struct as_gathering *gathering, uint32_t n)
+struct member_range {
+    uint32_t from, to;
+};
+
+static uint32_t latest_in(const struct as_gathering *gathering, struct member_range range)
 {
-    uint32_t latest = 0;
-    for (uint32_t r = 1; r < n; r++)
+    uint32_t latest = range.from;
+    for (uint32_t r = range.from + 1; r < range.to; r++)
         if (gathering->member[r].begin_ns > gathering->member[latest].begin_ns)
             latest = r;
     return latest;
@@ -112,17 +115,19 @@ static int wait_for_member(const struct as_gathering *gathering, uint32_t who, u
                          });
 }
 
-/* All wait for the last; and then for whom the operation is done later than for the first. */
-static int wait_for_all(const struct as_gathering *gathering, enum as_wait_kind kind,
-                        enum as_wait_kind completion, struct as_wait_list *out)
+/* Those of a range wait for the last of another, which may be the same; and then for whom the
+ * operation is done later than for the first. */
+static int wait_for_range(const struct as_gathering *gathering, struct member_range waiting,
+                          struct member_range awaited, enum as_wait_kind kind,
+                          enum as_wait_kind completion, struct as_wait_list *out)
 {
-    uint32_t latest = latest_of(gathering, gathering->member_n);
-    int64_t done_ns = gathering->member[0].leave_ns;
-    for (uint32_t r = 1; r < gathering->member_n; r++)
+    uint32_t latest = latest_in(gathering, awaited);
+    int64_t done_ns = gathering->member[waiting.from].leave_ns;
+    for (uint32_t r = waiting.from + 1; r < waiting.to; r++)
         done_ns = earlier_of(done_ns, gathering->member[r].leave_ns);
     if (done_ns < gathering->member[latest].begin_ns)
         done_ns = gathering->member[latest].begin_ns;
-    for (uint32_t r = 0; r < gathering->member_n; r++) {
+    for (uint32_t r = waiting.from; r < waiting.to; r++) {
         const struct as_gathering_member *m = &gathering->member[r];
         AS_TRY(wait_for_member(gathering, r, latest, kind, out));
         if (completion == AS_WAIT_KINDS_N)
@@ -141,9 +146,29 @@ static int wait_for_all(const struct as_gathering *gathering, enum as_wait_kind 
     return 0;
 }
 
+/* All wait for the last; of two groups, for the last of the other one. */
+static int wait_for_all(const struct as_gathering *gathering, enum as_wait_kind kind,
+                        enum as_wait_kind completion, struct as_wait_list *out)
+{
+    const struct member_range all = {0, gathering->member_n};
+    const struct member_range first = {0, gathering->first_n};
+    const struct member_range second = {gathering->first_n, gathering->member_n};
+    if (first.to == 0 || second.from >= second.to)
+        return wait_for_range(gathering, all, all, kind, completion, out);
+    AS_TRY(wait_for_range(gathering, first, second, kind, completion, out));
+    return wait_for_range(gathering, second, first, kind, completion, out);
+}
+
 static bool root_is_known(const struct as_gathering *gathering)
 {
     return gathering->root >= 0 && gathering->root < gathering->member_n;
+}
+
+/* Whether they have to do with each other: where there are two groups, those of different ones. */
+static bool needs_each_other(const struct as_gathering *gathering, uint32_t a, uint32_t b)
+{
+    const uint32_t first_n = gathering->first_n;
+    return first_n ? (a < first_n) != (b < first_n) : a != b;
 }
 
 /* The root can do nothing before the first of the others has come. */
@@ -151,7 +176,7 @@ static int wait_of_root(const struct as_gathering *gathering, struct as_wait_lis
 {
     uint32_t root = (uint32_t)gathering->root, first = root;
     for (uint32_t r = 0; r < gathering->member_n; r++)
-        if (r != root &&
+        if (needs_each_other(gathering, r, root) &&
             (first == root || gathering->member[r].begin_ns < gathering->member[first].begin_ns))
             first = r;
     return wait_for_member(gathering, root, first, AS_WAIT_EARLY_REDUCE, out);
@@ -188,14 +213,16 @@ int as_waits_of_gathering(const struct as_gathering *gathering, struct as_wait_l
         return wait_for_all(gathering, AS_WAIT_ALL, AS_WAIT_ALL_COMPLETION, out);
     case AS_GATHERING_FROM:
         for (uint32_t r = 0; root_is_known(gathering) && r < n; r++)
-            AS_TRY(wait_for_member(gathering, r, (uint32_t)gathering->root, AS_WAIT_LATE_BROADCAST,
-                                   out));
+            if (needs_each_other(gathering, r, (uint32_t)gathering->root))
+                AS_TRY(wait_for_member(gathering, r, (uint32_t)gathering->root,
+                                       AS_WAIT_LATE_BROADCAST, out));
         return 0;
     case AS_GATHERING_TO:
         return root_is_known(gathering) ? wait_of_root(gathering, out) : 0;
     case AS_GATHERING_SCAN:
         for (uint32_t r = 1; r < n; r++)
-            AS_TRY(wait_for_member(gathering, r, latest_of(gathering, r), AS_WAIT_EARLY_SCAN, out));
+            AS_TRY(wait_for_member(gathering, r, latest_in(gathering, (struct member_range){0, r}),
+                                   AS_WAIT_EARLY_SCAN, out));
         return 0;
     case AS_GATHERING_FENCE:
         return wait_for_all(gathering, AS_WAIT_FENCE, AS_WAIT_KINDS_N, out);

@@ -8,6 +8,7 @@
 #define AS_ANALYTICS_WALKING_H
 
 #include "analytics/analysis.h"
+#include "analytics/groups.h"
 #include "analytics/neighbours.h"
 #include "analytics/requests.h"
 #include "analytics/teams.h"
@@ -84,6 +85,7 @@ struct as_trace_walk {
     struct as_messages *messages;
     struct as_gatherings *collectives;
     struct as_neighbour_table *near;
+    struct as_groups *groups;
     struct as_windows *windows;
     struct as_channels *channels;
     struct as_tasks *tasks;

@@ -27,7 +27,8 @@ static int find_region(struct as_otf2_writer *w, const struct as_trace_name *nam
 static int list_comms(struct as_otf2_writer *w, const struct as_trace_process *process)
 {
     as_vec_foreach (&process->comm, comm) {
-        if (!comm->global || !comm->member_n || as_vec_find(&w->comm, global, comm->global))
+        if (!comm->global || !comm->member_n || (comm->bits & AS_TRACE_INTER) ||
+            as_vec_find(&w->comm, global, comm->global))
             continue;
         AS_TRY(as_vec_push(&w->comm, (struct as_otf2_comm){comm->global, comm}));
     }

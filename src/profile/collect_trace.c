@@ -21,6 +21,7 @@
 #include "base/str.h"
 #include "base/whole.h"
 #include "profile/inside.h"
+#include "profile/trace_meeting.h"
 #include "profile/trace_switch.h"
 #include "trace/filter.h"
 
@@ -31,6 +32,7 @@ struct traced {
     struct as_str preload;
     char link[PATH_MAX];   /* "": there is none */
     char filter[PATH_MAX]; /* the file of its rules; "": there is none */
+    struct as_trace_meeting meeting;
     uint64_t missed_n;
     int missed_errno;
 };
@@ -143,6 +145,7 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     if (!traced->part)
         return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no room for a tracer");
     fill_part(traced->part, options);
+    as_trace_meeting_prepare(&traced->meeting, traced->part);
     if (as_trace_switch_is_wanted(options)) {
         struct as_switch_part *part =
             as_agent_session_part(traced->inside.session, AS_SWITCH_CLIENT);
@@ -203,6 +206,8 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
     const int error = errno;
     free(real);
     if (rc == 0) {
+        as_trace_meeting_start(&traced->meeting, traced->part,
+                               as_agent_session_path(traced->inside.session), all->directory);
         AS_TRY(write_filter(traced, all->request->trace, err));
         return start_switching(traced, err);
     }
@@ -246,12 +251,29 @@ static int tell_missed(void *context, struct assay_error *err)
     return assay_experiment_flag(to->experiment, &flag, err);
 }
 
+static int tell_beginning(void *context, struct assay_error *err)
+{
+    const struct trace_telling *to = context;
+    const struct assay_flag flag = {
+        .run_id = to->run_id,
+        .kind = ASSAY_OBJECT_RUN,
+        .object_id = to->run_id,
+        .name = ASSAY_FLAG_TRACE_PARTIAL,
+        .text = "the trace has the beginning of each process alone (--dry-run): what it says is of "
+                "that, and not of the run",
+        .n = 1};
+    return assay_experiment_flag(to->experiment, &flag, err);
+}
+
 static int tell_trace(struct as_collector *it, const struct as_collection *all,
                       struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
     struct trace_telling to = {it->self, experiment, run_id};
-    (void)all;
-    return to.traced->missed_n ? assay_experiment_batch(experiment, tell_missed, &to, err) : 0;
+    if (to.traced->missed_n)
+        AS_TRY(assay_experiment_batch(experiment, tell_missed, &to, err));
+    return all->request->trace->first_s > 0
+               ? assay_experiment_batch(experiment, tell_beginning, &to, err)
+               : 0;
 }
 
 static void close_trace(struct as_collector *it)
@@ -260,6 +282,7 @@ static void close_trace(struct as_collector *it)
     if (!traced)
         return;
     as_trace_switch_stop(&traced->switching);
+    as_trace_meeting_end(&traced->meeting);
     if (traced->link[0])
         unlink(traced->link);
     if (traced->filter[0])

@@ -2,40 +2,74 @@
 /*
  * Clocks of several machines as one: that of rank 0's machine. A machine whose processes measured
  * how far theirs is from it (RELATED, at the beginning and at the end) is corrected by the straight
- * line through the first and the last of these (T. Dunigan, "Hypercube clock synchronization", ORNL
- * 1991); another by the time of day of both. Imported traces have one clock already.
+ * line through the best of the first and the best of the last of these (T. Dunigan, "Hypercube
+ * clock synchronization", ORNL 1991); another by the time of day of both. Imported traces have one
+ * clock already.
  */
 #include <string.h>
 
 #include "trace/read.h"
 
 #define RATE_BOUND 0.01 /* clocks of machines differ by some millionths; more is damage */
+/* Measurements that follow each other sooner are of one moment: as to drift they say nothing. */
+#define MOMENT_NS INT64_C(50000000)
 
 struct clock_line {
-    struct as_trace_relation first, last;
-    size_t n;
-    int64_t uncertain_ns;
+    struct as_trace_relation first, last; /* the surest of the first moment, and of the last */
+    uint32_t n;
 };
 
-static bool is_one_machine(const struct as_trace_process *a, const struct as_trace_process *b)
+bool as_trace_is_one_machine(const struct as_trace_process *a, const struct as_trace_process *b)
 {
-    return !*a->machine || !*b->machine || strcmp(a->machine, b->machine) == 0;
+    return *a->machine_number && *b->machine_number
+               ? strcmp(a->machine_number, b->machine_number) == 0
+               : strcmp(a->machine, b->machine) == 0;
+}
+
+static bool is_one_clock(const struct as_trace_process *a, const struct as_trace_process *b)
+{
+    return !*a->machine || !*b->machine || as_trace_is_one_machine(a, b);
+}
+
+bool as_trace_is_of_other_clock(const struct as_trace *trace, const struct as_trace_process *p)
+{
+    if (p->clock.related == AS_TRACE_ONE_CLOCK)
+        return false;
+    for (const struct as_trace_process *q = trace->process.at; q < p; q++)
+        if (as_trace_is_one_machine(p, q))
+            return false;
+    return true;
+}
+
+static bool is_surer(const struct as_trace_relation *a, const struct as_trace_relation *b)
+{
+    return a->uncertain_ns < b->uncertain_ns;
 }
 
 /* All processes of a machine have its clock, so what one of them measured holds for all. */
 static struct clock_line line_of(const struct as_trace *trace, const struct as_trace_process *of)
 {
     struct clock_line line = {.n = 0};
+    int64_t first_ns = INT64_MAX, last_ns = INT64_MIN;
+    as_vec_foreach (&trace->process, process)
+        if (is_one_clock(process, of))
+            as_vec_foreach (&process->relation, relation) {
+                first_ns = relation->own_ns < first_ns ? relation->own_ns : first_ns;
+                last_ns = relation->own_ns > last_ns ? relation->own_ns : last_ns;
+            }
+    bool has_first = false, has_last = false;
     as_vec_foreach (&trace->process, process) {
-        if (!is_one_machine(process, of))
+        if (!is_one_clock(process, of))
             continue;
         as_vec_foreach (&process->relation, relation) {
-            if (line.n == 0 || relation->own_ns < line.first.own_ns)
+            const bool is_first = relation->own_ns - first_ns <= MOMENT_NS;
+            const bool is_last = last_ns - relation->own_ns <= MOMENT_NS;
+            if (is_first && (!has_first || is_surer(relation, &line.first)))
                 line.first = *relation;
-            if (line.n == 0 || relation->own_ns > line.last.own_ns)
+            if (is_last && (!has_last || is_surer(relation, &line.last)))
                 line.last = *relation;
-            if (relation->uncertain_ns > line.uncertain_ns)
-                line.uncertain_ns = relation->uncertain_ns;
+            has_first |= is_first;
+            has_last |= is_last;
             line.n++;
         }
     }
@@ -50,28 +84,30 @@ static int64_t shift_at(const struct as_trace_relation *relation)
 static double rate_of(const struct clock_line *line)
 {
     const int64_t apart_ns = line->last.own_ns - line->first.own_ns;
-    if (apart_ns <= 0)
+    if (apart_ns <= MOMENT_NS)
         return 0;
     const double rate = (double)(shift_at(&line->last) - shift_at(&line->first)) / (double)apart_ns;
     return rate > -RATE_BOUND && rate < RATE_BOUND ? rate : 0;
 }
 
-/* How far the measurements lie from the line, at most. */
-static int64_t residual_of(const struct as_trace *trace, const struct as_trace_process *of,
-                           const struct clock_line *line, double rate)
+/* How far the measurements lie from the line, and by how much more than what they may be wrong. */
+static int64_t find_residual(const struct as_trace *trace, const struct as_trace_process *of,
+                             const struct clock_line *line, struct as_trace_correction *clock)
 {
-    int64_t most_ns = 0;
+    int64_t unexplained_ns = 0;
     as_vec_foreach (&trace->process, process) {
-        if (!is_one_machine(process, of))
+        if (!is_one_clock(process, of))
             continue;
         as_vec_foreach (&process->relation, relation) {
-            const double more = (double)(relation->own_ns - line->first.own_ns) * rate;
+            const double more = (double)(relation->own_ns - line->first.own_ns) * clock->drift;
             int64_t off_ns = shift_at(relation) - shift_at(&line->first) - (int64_t)more;
             off_ns = off_ns < 0 ? -off_ns : off_ns;
-            most_ns = off_ns > most_ns ? off_ns : most_ns;
+            clock->residual_ns = off_ns > clock->residual_ns ? off_ns : clock->residual_ns;
+            off_ns -= relation->uncertain_ns;
+            unexplained_ns = off_ns > unexplained_ns ? off_ns : unexplained_ns;
         }
     }
-    return most_ns;
+    return unexplained_ns;
 }
 
 static void shift_process(struct as_trace_process *process, int64_t at_ns, int64_t shift_ns,
@@ -88,32 +124,60 @@ static const struct as_trace_stream_facts *facts_of_process(const struct as_trac
     return p->thread.n ? as_trace_stream_facts(p->thread.at[0]) : NULL;
 }
 
-/* What CLOCK_REALTIME is more than CLOCK_MONOTONIC_RAW, here less there. */
-static void shift_by_day(struct as_trace_process *process, const struct as_trace_process *reference)
+/* What CLOCK_REALTIME is more than CLOCK_MONOTONIC_RAW, here less there; `line` is of there. */
+static void shift_by_day(struct as_trace_process *process, const struct as_trace_process *reference,
+                         const struct clock_line *line)
 {
     const struct as_trace_stream_facts *own = facts_of_process(process);
     const struct as_trace_stream_facts *other = facts_of_process(reference);
     if (!own || !other)
         return;
-    process->uncertain_ns = -1;
-    shift_process(process, 0, own->real_less_raw_ns - other->real_less_raw_ns, 0);
+    process->clock.uncertain_ns = -1;
+    process->clock.shift_ns = own->real_less_raw_ns - other->real_less_raw_ns;
+    process->clock.shift_ns += line->n ? shift_at(&line->first) : 0;
+    shift_process(process, 0, process->clock.shift_ns, 0);
 }
 
+static void shift_by_line(struct as_trace *trace, struct as_trace_process *process,
+                          const struct clock_line *line)
+{
+    struct as_trace_correction *clock = &process->clock;
+    const int64_t first_ns = line->first.uncertain_ns, last_ns = line->last.uncertain_ns;
+    clock->relation_n = line->n;
+    clock->drift = rate_of(line);
+    clock->has_drift = line->last.own_ns - line->first.own_ns > MOMENT_NS;
+    clock->shift_ns = shift_at(&line->first);
+    clock->uncertain_ns = first_ns > last_ns ? first_ns : last_ns;
+    clock->uncertain_ns += find_residual(trace, process, line, clock);
+    shift_process(process, line->first.own_ns, clock->shift_ns, clock->drift);
+}
+
+static bool has_other_clocks(const struct as_trace *trace, const struct as_trace_process *reference)
+{
+    as_vec_foreach (&trace->process, process)
+        if (!is_one_clock(process, reference))
+            return true;
+    return false;
+}
+
+/* Where rank 0 is not in the trace, the machine of the lowest rank that is was measured like the
+ * others: all have the clock of rank 0's. */
 void as_trace_relate(struct as_trace *trace)
 {
     const struct as_trace_process *reference = trace->process.n ? &trace->process.at[0] : NULL;
+    if (!reference || !has_other_clocks(trace, reference))
+        return;
+    const struct clock_line of_reference = line_of(trace, reference);
     as_vec_foreach (&trace->process, process) {
         const struct as_trace_stream_facts *facts = facts_of_process(process);
-        if (is_one_machine(process, reference) || !facts || facts->clock == AS_TRACE_GIVEN)
+        const bool is_reference = is_one_clock(process, reference);
+        if (!facts || facts->clock == AS_TRACE_GIVEN || (is_reference && !of_reference.n))
             continue;
-        const struct clock_line line = line_of(trace, process);
-        process->related = line.n ? AS_TRACE_MEASURED : AS_TRACE_BY_DAY;
-        if (!line.n) {
-            shift_by_day(process, reference);
-            continue;
-        }
-        const double rate = rate_of(&line);
-        process->uncertain_ns = line.uncertain_ns + residual_of(trace, process, &line, rate);
-        shift_process(process, line.first.own_ns, shift_at(&line.first), rate);
+        const struct clock_line line = is_reference ? of_reference : line_of(trace, process);
+        process->clock.related = line.n ? AS_TRACE_MEASURED : AS_TRACE_BY_DAY;
+        if (line.n)
+            shift_by_line(trace, process, &line);
+        else
+            shift_by_day(process, reference, &of_reference);
     }
 }

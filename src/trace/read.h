@@ -162,22 +162,33 @@ enum as_trace_related {
     AS_TRACE_BY_DAY     /* by the time of day of both machines: milliseconds at best */
 };
 
+/* How a process's clock was corrected: the same for all of a machine. */
+struct as_trace_correction {
+    enum as_trace_related related;
+    int64_t shift_ns;     /* what was added at its first measurement, or at its beginning */
+    double drift;         /* and so much more for each nanosecond after that */
+    int64_t uncertain_ns; /* of its times, at most: half of the round trips, and as far as relations
+                             lie off the straight line more than theirs explain; -1: not known */
+    int64_t residual_ns;  /* how far relations lie from that line, at most */
+    uint32_t relation_n;
+    bool has_drift; /* it was measured at the beginning and at the end */
+};
+
 /* From one execution of a program to the next. */
 struct as_trace_process {
     uint32_t pid;
-    uint64_t begun_ns;                       /* of its name: CLOCK_MONOTONIC */
-    int64_t rank, size;                      /* in MPI_COMM_WORLD; -1: no rank */
-    const char *machine;                     /* "": not known */
-    struct as_trace_stream *definitions;     /* NULL: there are none */
+    uint64_t begun_ns;                   /* of its name: CLOCK_MONOTONIC */
+    int64_t rank, size;                  /* in MPI_COMM_WORLD; -1: no rank */
+    const char *machine;                 /* "": not known */
+    const char *machine_number;          /* of names alike tells machines apart; "": not known */
+    struct as_trace_stream *definitions; /* NULL: there are none */
     AS_VEC(struct as_trace_stream *) thread; /* by when they began */
     AS_VEC(struct as_trace_name) name;       /* by number */
     AS_VEC(struct as_trace_comm) comm;       /* in order of definition */
     AS_VEC(struct as_trace_window) window;   /* in order of definition */
     AS_VEC(struct as_trace_module) module;   /* that callers are in, in order of definition */
     AS_VEC(struct as_trace_relation) relation;
-    enum as_trace_related related;
-    int64_t uncertain_ns; /* of its times: half of a round trip, and how far relations lie from a
-                             straight line; -1: not known */
+    struct as_trace_correction clock;
     AS_VEC(char *) owned;
 };
 
@@ -187,6 +198,10 @@ struct as_trace {
     uint64_t left_out_n; /* processes that are no ranks, where others are: launchers */
 };
 
+/* Whether two have one clock, as far as they said where they run. */
+bool as_trace_is_one_machine(const struct as_trace_process *a, const struct as_trace_process *b);
+/* Whether it is the first of a machine whose clock is not that of rank 0's: one for each. */
+bool as_trace_is_of_other_clock(const struct as_trace *trace, const struct as_trace_process *p);
 /* clocks.c: makes times of all processes those of one clock; as_trace_open does. */
 void as_trace_relate(struct as_trace *trace);
 

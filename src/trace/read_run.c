@@ -150,6 +150,11 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                    ? as_vec_push(&p->relation,
                                  (struct as_trace_relation){e->field[0], e->field[1], e->field[2]})
                    : 0;
+    case AS_TRACE_FACT:
+        if (!as_view_equal(e->text, as_view_of(AS_TRACE_FACT_MACHINE)))
+            return 0;
+        p->machine_number = own_text(p, e->value);
+        return p->machine_number ? 0 : ASSAY_ERR_NOMEM;
     case AS_TRACE_WORLD:
         p->rank = e->field[0];
         p->size = e->field[1];
@@ -210,8 +215,12 @@ static struct as_trace_process *find_process(struct as_trace *trace, uint32_t pi
     as_vec_foreach (&trace->process, p)
         if (p->pid == pid && p->begun_ns == begun_ns)
             return p;
-    const struct as_trace_process p = {
-        .pid = pid, .begun_ns = begun_ns, .rank = -1, .size = -1, .machine = ""};
+    const struct as_trace_process p = {.pid = pid,
+                                       .begun_ns = begun_ns,
+                                       .rank = -1,
+                                       .size = -1,
+                                       .machine = "",
+                                       .machine_number = ""};
     if (as_vec_push(&trace->process, p) < 0)
         return NULL;
     return &trace->process.at[trace->process.n - 1];
@@ -270,7 +279,7 @@ static void share_clocks(struct as_trace *trace, const struct as_trace_process *
 {
     const struct as_trace_stream *first = NULL, *last = NULL;
     as_vec_foreach (&trace->process, p)
-        if (strcmp(p->machine, of->machine) == 0) {
+        if (as_trace_is_one_machine(p, of)) {
             first = as_trace_stream_longer(first, p->definitions, false);
             last = as_trace_stream_longer(last, p->definitions, true);
             as_vec_foreach (&p->thread, stream) {
@@ -281,7 +290,7 @@ static void share_clocks(struct as_trace *trace, const struct as_trace_process *
     if (!first)
         return;
     as_vec_foreach (&trace->process, p)
-        if (strcmp(p->machine, of->machine) == 0)
+        if (as_trace_is_one_machine(p, of))
             as_vec_foreach (&p->thread, stream)
                 as_trace_stream_share_clock(*stream, first, last);
 }
@@ -292,7 +301,7 @@ static void share_all_clocks(struct as_trace *trace)
     as_vec_foreach (&trace->process, p) {
         bool is_first = true;
         for (const struct as_trace_process *q = trace->process.at; q < p && is_first; q++)
-            is_first = strcmp(p->machine, q->machine) != 0;
+            is_first = !as_trace_is_one_machine(p, q);
         if (is_first)
             share_clocks(trace, p);
     }

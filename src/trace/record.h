@@ -149,6 +149,9 @@ enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS
 #undef AS_TRACE_ENUM
 _Static_assert(AS_TRACE_KINDS_N <= 64, "6 bits are the kind");
 
+/* Keys of facts. */
+#define AS_TRACE_FACT_MACHINE "machine" /* a number of it, where names may be alike */
+
 /* What a name stands for. */
 #define AS_TRACE_GROUPS(X)                                                                         \
     X(MPI_POINT, "mpi-point")                                                                      \
@@ -225,9 +228,14 @@ enum as_trace_missed {
 /* Bits of a communicator. */
 #define AS_TRACE_INTER 1u /* partners are ranks of the other group */
 #define AS_TRACE_CUT   2u /* members are more than are listed */
+#define AS_TRACE_SECOND                                                                            \
+    4u /* of the two groups this process is in the one that all of them count as the second */
 /* Partners that are no ranks. */
 #define AS_TRACE_ANY     (-1)
 #define AS_TRACE_NOBODY  (-2) /* MPI_PROC_NULL */
 #define AS_TRACE_NO_ROOT (-1)
+/* Roots of operations on inter-communicators: this process, AS_TRACE_NOBODY: another of its group,
+ * with which it has nothing to do; else a rank of the other group. */
+#define AS_TRACE_IS_ROOT (-3)
 
 #endif

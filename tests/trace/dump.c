@@ -3,8 +3,9 @@
  * Prints the calls of a trace as tests/trace/programs log them: for each process and thread a line
  * "process RANK SIZE TID", then one line a call of MPI, with its messages; what stands for several
  * calls is as many lines. With "teams" the records of OpenMP instead: a line "thread TID", then one
- * line each; with "callers" where calls come from: "ROUTINE ADDRESS FILE+ADDRESS, ...". usage: dump
- * DIRECTORY [teams|callers]
+ * line each; with "callers" where calls come from: "ROUTINE ADDRESS FILE+ADDRESS, ..."; with
+ * "times" how clocks were corrected, and when calls of MPI began and ended. usage: dump DIRECTORY
+ * [teams|callers|times]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -126,19 +127,47 @@ static int show_teams(struct as_trace_stream *stream)
            as_trace_stream_facts(stream)->lost_n;
 }
 
+/* "clock RANK MACHINE RELATED SHIFT DRIFT UNCERTAIN RESIDUAL MEASUREMENTS", then "ROUTINE BEGIN
+ * END".
+ */
+static int show_times(const struct as_trace_process *p)
+{
+    struct as_trace_event e;
+    struct assay_error err;
+    int rc = 0;
+    int64_t enter_ns = 0;
+    const struct as_trace_correction *c = &p->clock;
+    printf("clock %" PRId64 " %s %d %" PRId64 " %.12g %" PRId64 " %" PRId64 " %u\n", p->rank,
+           p->machine, (int)c->related, c->shift_ns, c->drift, c->uncertain_ns, c->residual_ns,
+           c->relation_n);
+    as_vec_foreach (&p->thread, stream)
+        while ((rc = as_trace_stream_next(*stream, &e, &err)) > 0) {
+            if (e.kind == AS_TRACE_ENTER)
+                enter_ns = e.raw_ns;
+            else if (e.kind == AS_TRACE_LEAVE)
+                printf("%s %" PRId64 " %" PRId64 "\n", as_trace_name_of(p, e.name).text, enter_ns,
+                       e.raw_ns);
+        }
+    return rc;
+}
+
 int main(int argc, char **argv)
 {
     struct as_trace trace;
     struct assay_error err;
     int bad = 0;
     const bool teams = argc == 3 && strcmp(argv[2], "teams") == 0;
+    const bool times = argc == 3 && strcmp(argv[2], "times") == 0;
     only_callers = argc == 3 && strcmp(argv[2], "callers") == 0;
-    if ((argc != 2 && !teams && !only_callers) || as_trace_open(argv[1], &trace, &err) < 0)
+    if ((argc != 2 && !teams && !times && !only_callers) ||
+        as_trace_open(argv[1], &trace, &err) < 0)
         return 2;
     as_vec_foreach (&trace.process, p) {
         as_vec_foreach (&p->thread, stream)
             bad |= teams ? show_teams(*stream) : 0;
-        if (teams)
+        if (times)
+            bad |= show_times(p) < 0;
+        if (teams || times)
             continue;
         as_vec_foreach (&p->comm, comm) {
             printf("comm %" PRIu64 " global %" PRIu64 " size %" PRIu64 " rank %" PRId64 " members",

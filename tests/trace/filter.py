@@ -11,6 +11,7 @@ import json
 import os
 import pathlib
 import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -175,6 +176,13 @@ def beginning_alone(bench):
     holds("it was recorded to the end", score["recorded_s"] < 0.9 * score["lasted_s"])
     holds("no more is expected than was recorded",
           score["expected_b"] > score["trace"]["size_b"] > 0)
+    # The experiment says so itself, to whoever reads it later.
+    later = bench.score("dry")
+    equal("score of the same experiment", later["expected_b"], score["expected_b"])
+    db = sqlite3.connect("dry.assay/experiment.db")
+    flags = db.execute("SELECT count(*) FROM v_flags WHERE name = 'trace_partial'").fetchone()
+    equal("flags", flags, (1,))
+    db.close()
 
 
 def regions_are_calls(bench):

@@ -27,6 +27,7 @@ OF_TEAMS = ("critical,serial,imbalance,omp_barrier,loop",
             {"critical_contention": 1, "idle_worker": 1, "wait_at_omp_barrier": 4})
 # Alone: who comes to a barrier when is the matter of those that run tasks there.
 OF_TASKS = ("tasks", {"wait_for_tasks": 1})
+OF_GROUPS = ("groups", {"wait_for_tasks": 1})
 
 Line = collections.namedtuple("Line", "kind round thread enter leave")
 
@@ -49,10 +50,10 @@ def of_kind(lines, kind):
     return [line for line in lines if line.kind == kind]
 
 
-def waits_for_tasks(lines):
+def waits_for_tasks(lines, waiting, task):
     """Of who made them: from when it has run its own until others have run theirs."""
-    for wait in of_kind(lines, "taskwait"):
-        tasks = [line for line in of_kind(lines, "task") if line.round == wait.round]
+    for wait in of_kind(lines, waiting):
+        tasks = [line for line in of_kind(lines, task) if line.round == wait.round]
         own = [line.leave for line in tasks if line.thread == wait.thread]
         yield max(0, max(line.leave for line in tasks) - max([wait.enter, *own]))
 
@@ -66,7 +67,8 @@ def expected(lines):
     waits["wait_at_thread_barrier"] = last_of_all(lines, "thread_barrier", lambda line: line.enter)
     waits["wait_at_omp_barrier"] = (last_of_all(lines, "barrier", lambda line: line.enter) +
                                     last_of_all(lines, "part", lambda line: line.leave))
-    waits["wait_for_tasks"] = sum(waits_for_tasks(lines))
+    waits["wait_for_tasks"] = sum([*waits_for_tasks(lines, "taskwait", "task"),
+                                   *waits_for_tasks(lines, "group", "grouped")])
     regions = of_kind(lines, "region")
     for before, after in zip(regions, regions[1:]):
         waits["idle_worker"] += (after.enter - before.leave) * (THREADS - 1)
@@ -112,8 +114,8 @@ def main():
     os.makedirs(directory, exist_ok=True)
     os.chdir(directory)
     points = []
-    for compiler, groups in (("g++", (OF_THREADS, OF_TEAMS, OF_TASKS)),
-                             ("clang++", (OF_TEAMS, OF_TASKS))):
+    for compiler, groups in (("g++", (OF_THREADS, OF_TEAMS, OF_TASKS, OF_GROUPS)),
+                             ("clang++", (OF_TEAMS, OF_TASKS, OF_GROUPS))):
         program = f"threads.{compiler}"
         made = shutil.which(compiler) and subprocess.run(
             [compiler, "-O1", "-fopenmp", "-pthread", "-o", program, source], capture_output=True,

@@ -248,6 +248,37 @@ static void with_tasks()
     });
 }
 
+// A task that another makes within a task of the group, which is over before: the group waits for both.
+static void with_groups()
+{
+    in_team([](int i) {
+        for (int r = 0; r < rounds; r++) {
+#pragma omp barrier
+            if (i != 0)
+                continue;
+            long long enter = 0;
+#pragma omp taskgroup
+            {
+#pragma omp task firstprivate(r)
+                {
+                    long long begun = now();
+#pragma omp task firstprivate(r)
+                    {
+                        long long inner = now();
+                        rest(late_ms * 2);
+                        say("grouped", r, omp_get_thread_num(), inner, now());
+                    }
+                    rest(late_ms);
+                    say("grouped", r, omp_get_thread_num(), begun, now());
+                }
+                rest(late_ms / 2);
+                enter = now();
+            }
+            say("group", r, i, enter, now());
+        }
+    });
+}
+
 static const struct {
     const char *name;
     void (*run)();
@@ -264,6 +295,7 @@ static const struct {
     {"omp_barrier", with_omp_barrier},
     {"loop", with_loop},
     {"tasks", with_tasks},
+    {"groups", with_groups},
 };
 
 int main(int argc, char **argv)

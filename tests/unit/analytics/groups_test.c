@@ -17,6 +17,7 @@
 
 #include "analytics/analysis.h"
 #include "analytics/channels.h"
+#include "analytics/groups.h"
 #include "analytics/neighbours.h"
 #include "trace/write.h"
 
@@ -121,6 +122,93 @@ static void test_silent_member(void **state)
     assert_null(near);
     as_neighbours_free(&table);
     drop_graph(&g);
+}
+
+/* ---- Two groups ------------------------------------------------------------------------------ */
+
+/* Of groups {0, 1} and {2, 3, 4}, that enter at these times and all leave at 100. */
+static const int64_t entered_ns[] = {10, 40, 20, 70, 30};
+
+struct expected_wait {
+    enum as_wait_kind kind;
+    uint32_t who, cause;
+};
+
+static void check_between(enum as_gathering_kind kind, int64_t root,
+                          const struct expected_wait *wanted, size_t wanted_n)
+{
+    struct as_gathering_member member[5];
+    struct as_wait_list list = {.wait = {.n = 0}};
+    for (uint32_t r = 0; r < 5; r++)
+        member[r] = (struct as_gathering_member){
+            .location = r, .begin_ns = entered_ns[r], .enter_ns = entered_ns[r], .leave_ns = 100};
+    const struct as_gathering met = {
+        .kind = kind, .root = root, .member_n = 5, .member = member, .first_n = 2};
+    assert_int_equal(as_waits_of_gathering(&met, &list), 0);
+    size_t n = 0;
+    as_vec_foreach (&list.wait, wait) {
+        if (wait->cause == AS_WAIT_NOBODY) /* until all leave */
+            continue;
+        assert_true(n < wanted_n);
+        assert_int_equal(wait->kind, wanted[n].kind);
+        assert_int_equal(wait->location, wanted[n].who);
+        assert_int_equal(wait->cause, wanted[n].cause);
+        assert_int_equal(wait->begin_ns, entered_ns[wait->location]);
+        assert_int_equal(wait->end_ns, entered_ns[wait->cause]);
+        n++;
+    }
+    assert_int_equal(n, wanted_n);
+    as_vec_fini(&list.wait);
+}
+
+/* Who waits, waits for the other group: 2 and 4 are late for 1, and nobody for one of its own. */
+static void test_between_groups(void **state)
+{
+    (void)state;
+    const struct expected_wait barrier[] = {{AS_WAIT_BARRIER, 0, 3},
+                                            {AS_WAIT_BARRIER, 1, 3},
+                                            {AS_WAIT_BARRIER, 2, 1},
+                                            {AS_WAIT_BARRIER, 4, 1}};
+    check_between(AS_GATHERING_BARRIER, -1, barrier, 4);
+    const struct expected_wait all[] = {
+        {AS_WAIT_ALL, 0, 3}, {AS_WAIT_ALL, 1, 3}, {AS_WAIT_ALL, 2, 1}, {AS_WAIT_ALL, 4, 1}};
+    check_between(AS_GATHERING_ALL, -1, all, 4);
+    const struct expected_wait broadcast[] = {{AS_WAIT_LATE_BROADCAST, 2, 1},
+                                              {AS_WAIT_LATE_BROADCAST, 4, 1}};
+    check_between(AS_GATHERING_FROM, 1, broadcast, 2);
+    const struct expected_wait reduce[] = {{AS_WAIT_EARLY_REDUCE, 0, 2}};
+    check_between(AS_GATHERING_TO, 0, reduce, 1);
+    check_between(AS_GATHERING_TO, 3, NULL, 0);
+    check_between(AS_GATHERING_TO, -1, NULL, 0);
+}
+
+/* Both sides say the same of an inter-communicator; those that do not are not believed. */
+static void test_group_sizes(void **state)
+{
+    (void)state;
+    struct as_trace trace = {.process = {.n = 0}};
+    struct as_groups *groups;
+    const struct as_trace_comm said[] = {
+        {.comm = 3, .global = 9, .size = 2, .bits = AS_TRACE_INTER, .member_n = 3},
+        {.comm = 4,
+         .global = 8,
+         .size = 2,
+         .bits = AS_TRACE_INTER | AS_TRACE_SECOND,
+         .member_n = 3},
+        {.comm = 5, .global = 7, .size = 5, .member_n = 5},
+        {.comm = 6, .global = 6, .size = 2, .bits = AS_TRACE_INTER | AS_TRACE_CUT, .member_n = 3}};
+    struct as_trace_process process = {.rank = 0};
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        assert_int_equal(as_vec_push(&process.comm, said[i]), 0);
+    assert_int_equal(as_vec_push(&trace.process, process), 0);
+    assert_int_equal(as_groups_new(&groups, &trace), 0);
+    assert_int_equal(as_groups_first_n(groups, 9, 5), 2);
+    assert_int_equal(as_groups_first_n(groups, 8, 5), 3);
+    assert_int_equal(as_groups_first_n(groups, 8, 6), 0);
+    assert_int_equal(as_groups_first_n(groups, 7, 5), 0);
+    assert_int_equal(as_groups_first_n(groups, 6, 5), 0);
+    as_groups_free(&groups);
+    drop_graph(&(struct graph){.trace = trace});
 }
 
 /* ---- Partitioned messages -------------------------------------------------------------------- */
@@ -409,10 +497,11 @@ static void test_traffic(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_silent_member),
-        cmocka_unit_test(test_channels),      cmocka_unit_test(test_exposure),
-        cmocka_unit_test(test_locks),         cmocka_unit_test(test_fence),
-        cmocka_unit_test(test_chain),         cmocka_unit_test(test_traffic),
+        cmocka_unit_test(test_random_graphs),  cmocka_unit_test(test_silent_member),
+        cmocka_unit_test(test_between_groups), cmocka_unit_test(test_group_sizes),
+        cmocka_unit_test(test_channels),       cmocka_unit_test(test_exposure),
+        cmocka_unit_test(test_locks),          cmocka_unit_test(test_fence),
+        cmocka_unit_test(test_chain),          cmocka_unit_test(test_traffic),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

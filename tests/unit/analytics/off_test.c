@@ -243,6 +243,61 @@ static void test_requests(void **state)
     let_go(&l);
 }
 
+static void make_parts(unsigned kind)
+{
+    const uint64_t field[] = {
+        as_trace_zigzag(1 - (int64_t)own_rank),    as_trace_zigzag(TAG), 8, 1, 7,
+        AS_TRACE_PERSISTENT | AS_TRACE_PARTITIONED};
+    put_call(ISEND_NAME, 0.1, 0.1, kind, field, 6);
+}
+
+/* One in parts: started, ready (what sends), and waited for. */
+static void put_parts(double start_s, double ready_s, double wait_s, double done_s)
+{
+    const uint64_t request = 7, parts[] = {7, 2};
+    put_call(ISEND_NAME, start_s, start_s, AS_TRACE_START, &request, 1);
+    if (own_rank == 0)
+        put_call(ISEND_NAME, ready_s, ready_s, AS_TRACE_PARTS, parts, 2);
+    put_call(WAIT_NAME, wait_s, done_s, AS_TRACE_DONE, &request, 1);
+}
+
+/* Of six messages in parts the sender says nothing of the second and third, and
+ * the receiver nothing of the fifth. Each of the others meets its own. */
+static void test_parts(void **state)
+{
+    struct looked l;
+    const uint64_t two[] = {AS_TRACE_MISSED_STARTS, 0, 0, 7, 2};
+    const uint64_t one[] = {AS_TRACE_MISSED_STARTS, 0, 0, 7, 1};
+    (void)state;
+    begin_rank(0);
+    make_parts(AS_TRACE_SEND);
+    put_parts(1, 1.5, 1.6, 1.6);
+    put_off(2, 6);
+    as_trace_put(&writer, AS_TRACE_MISSED, 0, two, 5);
+    put_parts(7, 9, 9, 9);
+    put_parts(10, 10, 10, 10);
+    put_parts(13, 15, 15, 15);
+    end_rank(16);
+    begin_rank(1);
+    make_parts(AS_TRACE_POST);
+    put_parts(1, 0, 1, 1.5);
+    put_parts(3, 0, 3, 3.5);
+    put_parts(4, 0, 4, 4.5);
+    put_parts(7, 0, 8, 9);
+    put_off(9.5, 12);
+    as_trace_put(&writer, AS_TRACE_MISSED, 0, one, 5);
+    put_parts(13, 0, 14, 15);
+    end_rank(16);
+    look_at(&l);
+    assert_int_equal(l.analysis.messages.matched_n, 3);
+    assert_int_equal(l.analysis.messages.receives_n, 2);
+    assert_int_equal(l.analysis.messages.sends_n, 1);
+    assert_int_equal(l.analysis.doubtful_n, 0);
+    assert_waited(&l, AS_WAIT_LATE_SENDER, 1, 2.5);
+    assert_waited_in_all(&l, 2.5);
+    let_go(&l);
+}
+
 /* A receive that is posted before and complete meanwhile holds up none of those that follow. */
 static void test_receive_meanwhile(void **state)
 {
@@ -368,6 +423,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         off_test(test_messages), off_test(test_requests), off_test(test_receive_meanwhile),
         off_test(test_barriers), off_test(test_doubts),   off_test(test_region),
+        off_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -333,6 +333,11 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
                                                                           500000000, 500000000,
                                                                           300000000, 500000000},
                                            err));
+    AS_TRY(assay_experiment_add_trace_clock(
+        e,
+        &(struct assay_row_trace_clock){site.trace_id, 0, "node-b", 1, "measured", 8, -5000000000,
+                                        2e-5, assay_known(2000), 300},
+        err));
     AS_TRY(assay_experiment_add_trace_message(
         e, &(struct assay_row_trace_message){site.trace_id, 1, 0, 2, 16}, err));
     return assay_experiment_add_trace_message_size(

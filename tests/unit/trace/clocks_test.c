@@ -154,9 +154,9 @@ static void test_drift(void **state)
     write_ranks();
     assert_int_equal(analyse(&trace), 0);
     assert_true(worst_ns <= 2); /* numbers are cut off */
-    assert_int_equal(trace.process.at[0].related, AS_TRACE_ONE_CLOCK);
-    assert_int_equal(trace.process.at[1].related, AS_TRACE_MEASURED);
-    assert_in_range(trace.process.at[1].uncertain_ns, TRIP_NS, TRIP_NS + 2);
+    assert_int_equal(trace.process.at[0].clock.related, AS_TRACE_ONE_CLOCK);
+    assert_int_equal(trace.process.at[1].clock.related, AS_TRACE_MEASURED);
+    assert_in_range(trace.process.at[1].clock.uncertain_ns, TRIP_NS, TRIP_NS + 2);
     const struct as_trace_stream_facts *facts =
         as_trace_stream_facts(trace.process.at[1].thread.at[0]);
     assert_int_equal(facts->begin_raw_ns, BEGIN_NS);
@@ -202,7 +202,7 @@ static void test_residual(void **state)
     as_trace_put(&w, AS_TRACE_RELATED, 0, field, 3);
     as_trace_writer_close(&w, AS_TRACE_CLOSED);
     assert_int_equal(analyse(&trace), 0);
-    assert_in_range(trace.process.at[1].uncertain_ns, TRIP_NS + 29990, TRIP_NS + 30010);
+    assert_in_range(trace.process.at[1].clock.uncertain_ns, TRIP_NS + 29990, TRIP_NS + 30010);
     as_trace_close(&trace);
 }
 
@@ -215,8 +215,84 @@ static void test_by_day(void **state)
     define_rank(1, NULL, 0, -3000000);
     write_ranks();
     assert_int_equal(analyse(&trace), MESSAGES);
-    assert_int_equal(trace.process.at[1].related, AS_TRACE_BY_DAY);
-    assert_int_equal(trace.process.at[1].uncertain_ns, -1);
+    assert_int_equal(trace.process.at[1].clock.related, AS_TRACE_BY_DAY);
+    assert_int_equal(trace.process.at[1].clock.uncertain_ns, -1);
+    as_trace_close(&trace);
+}
+
+/* The machine of rank 0 is not in the trace: both others have its clock. */
+static void test_without_rank_0(void **state)
+{
+    const int64_t at[] = {BEGIN_NS, BEGIN_NS + LENGTH_NS};
+    struct as_trace_writer w;
+    struct as_trace trace;
+    struct assay_error err;
+    char path[128];
+    const uint64_t world[] = {2, 3, 0};
+    (void)state;
+    define_rank(1, at, 2, 0);
+    snprintf(path, sizeof path, "%s/stream.12.7.0", directory);
+    const struct as_trace_writing how = {.path = path,
+                                         .pid = 12,
+                                         .clock = AS_TRACE_GIVEN,
+                                         .begin_tick = (uint64_t)(BEGIN_NS - OFF_NS),
+                                         .name = "c"};
+    assert_int_equal(as_trace_writer_open(&w, &how), 0);
+    w.head->clock = AS_TRACE_KERNEL;
+    as_trace_put(&w, AS_TRACE_WORLD, 0, world, 3);
+    for (int i = 0; i < 2; i++) {
+        const uint64_t field[] = {as_trace_zigzag(at[i] - OFF_NS), as_trace_zigzag(at[i]), 5};
+        as_trace_put(&w, AS_TRACE_RELATED, 0, field, 3);
+    }
+    as_trace_writer_close(&w, AS_TRACE_CLOSED);
+    assert_int_equal(as_trace_open(directory, &trace, &err), 0);
+    assert_int_equal(trace.process.n, 2);
+    as_vec_foreach (&trace.process, process) {
+        assert_int_equal(process->clock.related, AS_TRACE_MEASURED);
+        assert_true(process->clock.has_drift);
+        assert_int_equal(process->clock.relation_n, 2);
+    }
+    assert_int_equal(trace.process.at[0].clock.shift_ns, -OFF_NS);
+    assert_int_equal(trace.process.at[1].clock.shift_ns, OFF_NS);
+    as_trace_close(&trace);
+}
+
+/* Of several at one moment the surest counts; what of the others it explains is no residual. */
+static void test_surest(void **state)
+{
+    struct as_trace_writer w;
+    struct as_trace trace;
+    struct assay_error err;
+    char path[128];
+    const uint64_t world[] = {1, 2, 0};
+    /* When, how far from the truth, how uncertain. */
+    const int64_t said[][3] = {{0, 400, 500},
+                               {1000000, 20, 30},
+                               {2000000, -90, 100},
+                               {LENGTH_NS, -700, 800},
+                               {LENGTH_NS + 1000000, 10, 40}};
+    (void)state;
+    define_rank(0, NULL, 0, 0);
+    snprintf(path, sizeof path, "%s/stream.11.7.0", directory);
+    const struct as_trace_writing how = {
+        .path = path, .pid = 11, .clock = AS_TRACE_GIVEN, .name = "b"};
+    assert_int_equal(as_trace_writer_open(&w, &how), 0);
+    w.head->clock = AS_TRACE_KERNEL;
+    as_trace_put(&w, AS_TRACE_WORLD, 0, world, 3);
+    for (int i = 0; i < 5; i++) {
+        const int64_t true_ns = BEGIN_NS + said[i][0];
+        const uint64_t field[] = {as_trace_zigzag(clock_of(1, true_ns)),
+                                  as_trace_zigzag(true_ns + said[i][1]), (uint64_t)said[i][2]};
+        as_trace_put(&w, AS_TRACE_RELATED, 0, field, 3);
+    }
+    as_trace_writer_close(&w, AS_TRACE_CLOSED);
+    assert_int_equal(as_trace_open(directory, &trace, &err), 0);
+    const struct as_trace_correction *clock = &trace.process.at[1].clock;
+    assert_int_equal(clock->relation_n, 5);
+    /* The third lies 110 off the line, of which it explains 100. */
+    assert_in_range(clock->uncertain_ns, 49, 52);
+    assert_in_range(clock->residual_ns, 705, 715); /* -700, from a line that is 10 off there */
+    assert_true(clock->drift > -DRIFT - 1e-8 && clock->drift < -DRIFT + 1e-8);
     as_trace_close(&trace);
 }
 
@@ -226,6 +302,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_drift, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_one_measurement, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_residual, make_place, remove_place),
-        cmocka_unit_test_setup_teardown(test_by_day, make_place, remove_place)};
+        cmocka_unit_test_setup_teardown(test_by_day, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_without_rank_0, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_surest, make_place, remove_place)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace_clocks.h"
+
+#include <inttypes.h>
+
+#include "base/error.h"
+
+#define MICROSECONDS 1e6
+
+/* The least sure of those that were measured speaks for all; each is in v_trace_clocks. */
+static void note_measured(struct as_cli *cli, struct assay_rows *row)
+{
+    const int64_t n = assay_rows_integer(row, 0);
+    as_cli_note(cli,
+                "trace: clocks of %" PRId64 " machine%s were measured against that of rank 0%s: "
+                "times are off by %.1f us at most (on %s, whose drift by %.3f ppm is corrected; "
+                "measurements lie up to %.1f us off the straight line)",
+                n, n == 1 ? "" : "s", assay_rows_integer(row, 5) ? ", but not at the end" : "",
+                assay_rows_real(row, 2) * MICROSECONDS, assay_rows_text(row, 1),
+                assay_rows_real(row, 3) * 1e6, assay_rows_real(row, 4) * MICROSECONDS);
+}
+
+int as_trace_clocks_note(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                         struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT count(*) OVER (), machine, uncertain_s, drift, residual_s,"
+                           " drift IS NULL"
+                           " FROM v_trace_clocks WHERE run_id = ?1 AND related = 'measured'"
+                           " ORDER BY uncertain_s DESC LIMIT 1",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        note_measured(cli, rows);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}

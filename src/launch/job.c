@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which job a rank is of: a number that is the same in all its ranks and, as far as launchers let
+ * us know, in those of no other job. Hydra sets no variable that says so; its proxies, one on each
+ * machine, are all told the port of their mpiexec.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <assay/launch.h>
+
+#define ANCESTORS_MOST 16 /* shells and the like between us and the proxy */
+#define WORDS_B        8192
+
+/* What identifies a job; the second of a line, if any, must be there as well. */
+static const struct {
+    const char *name, *also;
+} variables[] = {
+    {"PMIX_NAMESPACE", NULL},
+    {"FLUX_JOB_ID", NULL},
+    {"PALS_APID", NULL},
+    {"SLURM_JOB_ID", "SLURM_STEP_ID"},
+    {"SLURM_JOB_ID", "SLURM_STEPID"},
+};
+
+static void add_word(uint64_t *hash, const char *word)
+{
+    do
+        *hash = (*hash ^ (unsigned char)*word) * UINT64_C(1099511628211); /* FNV-1a */
+    while (*word++);
+}
+
+static ssize_t read_process(pid_t pid, const char *what, char *out, size_t out_b)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t got = fd < 0 ? -1 : read(fd, out, out_b - 1);
+    if (fd >= 0)
+        close(fd);
+    out[got > 0 ? got : 0] = 0;
+    return got;
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char text[1024];
+    int parent = 0;
+    if (read_process(pid, "stat", text, sizeof text) <= 0)
+        return 0;
+    const char *behind = strrchr(text, ')'); /* the name may have any character */
+    return behind && sscanf(behind + 1, " %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+}
+
+/* Of "NAME\0--control-port\0HOST:PORT\0--pgid\0N\0": what all proxies of one job are told. */
+static bool take_proxy(const char *words, size_t n, uint64_t *hash)
+{
+    bool has_port = false;
+    for (const char *at = words; at < words + n; at += strlen(at) + 1) {
+        const bool is_port = strcmp(at, "--control-port") == 0;
+        if (!is_port && strcmp(at, "--pgid") != 0)
+            continue;
+        at += strlen(at) + 1;
+        if (at >= words + n)
+            break;
+        add_word(hash, at);
+        has_port |= is_port;
+    }
+    return has_port;
+}
+
+static bool find_proxy(uint64_t *hash)
+{
+    char words[WORDS_B];
+    pid_t pid = getppid();
+    for (int i = 0; i < ANCESTORS_MOST && pid > 1; i++, pid = parent_of(pid)) {
+        const ssize_t n = read_process(pid, "cmdline", words, sizeof words);
+        if (n > 0 && strstr(words, "hydra_pmi_proxy"))
+            return take_proxy(words, (size_t)n, hash);
+    }
+    return false;
+}
+
+static bool find_variable(uint64_t *hash)
+{
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *value = getenv(variables[i].name);
+        const char *also = variables[i].also ? getenv(variables[i].also) : "";
+        if (!value || !*value || !also)
+            continue;
+        add_word(hash, variables[i].name);
+        add_word(hash, value);
+        add_word(hash, also);
+        return true;
+    }
+    return false;
+}
+
+bool assay_launch_job_of_self(const struct assay_launch_rank *rank, uint64_t *out)
+{
+    uint64_t hash = UINT64_C(14695981039346656037);
+    const bool is_hydra = rank->launcher && strcmp(rank->launcher, "mpich") == 0;
+    *out = 0;
+    if (rank->size < 2 || !((is_hydra && find_proxy(&hash)) || find_variable(&hash)))
+        return false;
+    *out = hash ^ (uint64_t)rank->size;
+    return true;
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ranks that meet through files, as threads: those that come back with a list are exactly those on
+ * it, whoever is missing, late, or was there in a job before. If they were not, a job would hang.
+ */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "agent/meeting.h"
+
+#define RANKS    8
+#define LIMIT_NS INT64_C(1500000000)
+#define LONG_NS  INT64_C(20000000000) /* of who waits for all that come, on a busy machine, too */
+
+struct member {
+    struct as_rank_meeting meeting;
+    int64_t late_ns;
+    bool is_absent;
+    bool is_held; /* the answer */
+    int rank[RANKS], n;
+    pthread_t thread;
+};
+
+static char place[64];
+
+static int make_place(void **state)
+{
+    (void)state;
+    snprintf(place, sizeof place, "/tmp/assay-meeting-XXXXXX");
+    return mkdtemp(place) ? 0 : -1;
+}
+
+static int remove_place(void **state)
+{
+    char command[128];
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", place);
+    return system(command);
+}
+
+/* `machines`: a letter for each rank; the first of each speaks, or all where `all` is true. */
+static int make_members(struct member member[RANKS], const char *machines, bool all,
+                        int64_t limit_ns)
+{
+    const int n = (int)strlen(machines);
+    for (int i = 0; i < n; i++) {
+        member[i] = (struct member){0};
+        struct as_rank_meeting *m = &member[i].meeting;
+        snprintf(m->directory, sizeof m->directory, "%s/meeting", place);
+        m->rank = (uint32_t)i;
+        m->size = (uint32_t)n;
+        m->machine = (uint64_t)machines[i];
+        m->limit_ns = limit_ns;
+        m->role = all || strchr(machines, machines[i]) == machines + i ? AS_MEETING_SPEAKS
+                                                                       : AS_MEETING_PRESENT;
+    }
+    return n;
+}
+
+static void *take_part(void *context)
+{
+    struct member *member = context;
+    const struct timespec late = {member->late_ns / 1000000000, member->late_ns % 1000000000};
+    nanosleep(&late, NULL);
+    member->is_held = as_meeting_hold(&member->meeting, member->rank, &member->n);
+    return NULL;
+}
+
+static void hold(struct member *member, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!member[i].is_absent)
+            assert_int_equal(pthread_create(&member[i].thread, NULL, take_part, &member[i]), 0);
+    for (int i = 0; i < n; i++)
+        if (!member[i].is_absent)
+            pthread_join(member[i].thread, NULL);
+}
+
+/* `wanted`: ranks, rank 0 first; none: NULL. */
+static void expect(const struct member *member, int n, const char *wanted)
+{
+    for (int i = 0; i < n; i++) {
+        const bool is_in = wanted && strchr(wanted, '0' + i);
+        if (member[i].is_held != is_in)
+            fail_msg("rank %d of \"%s\": %d", i, wanted ? wanted : "", member[i].is_held);
+        if (!is_in)
+            continue;
+        assert_int_equal(member[i].n, strlen(wanted));
+        for (int k = 0; k < member[i].n; k++)
+            assert_int_equal(member[i].rank[k], wanted[k] - '0');
+    }
+}
+
+static void test_all_come(void **state)
+{
+    struct member member[RANKS];
+    (void)state;
+    int n = make_members(member, "aabbc", false, LONG_NS);
+    hold(member, n);
+    expect(member, n, "024");
+    n = make_members(member, "abab", true, LONG_NS); /* launchers that do not say who is where */
+    hold(member, n);
+    expect(member, n, "01");
+    n = make_members(member, "aaa", true, LONG_NS);
+    hold(member, n);
+    expect(member, n, NULL);
+}
+
+/* Who is not traced is not waited for longer than that; the others go on without it. */
+static void test_missing(void **state)
+{
+    struct member member[RANKS];
+    (void)state;
+    int n = make_members(member, "abc", false, LIMIT_NS);
+    member[1].is_absent = true;
+    hold(member, n);
+    expect(member, n, "02");
+    n = make_members(member, "abc", false, LIMIT_NS);
+    member[0].is_absent = true;
+    hold(member, n);
+    expect(member, n, NULL);
+    n = make_members(member, "aabb", false, LIMIT_NS);
+    member[2].is_absent = true; /* who might have spoken for it */
+    hold(member, n);
+    expect(member, n, NULL);
+}
+
+/* Rank 0 takes its time, or another comes when all is decided. */
+static void test_late(void **state)
+{
+    struct member member[RANKS];
+    (void)state;
+    int n = make_members(member, "abc", false, LONG_NS);
+    member[0].late_ns = 100000000;
+    hold(member, n);
+    expect(member, n, "012");
+    n = make_members(member, "abc", false, LIMIT_NS);
+    member[2].late_ns = 2 * LIMIT_NS;
+    hold(member, n);
+    expect(member, n, "01");
+}
+
+/* What a job before left, which was to end alike, is no answer: of this one rank 0 is not traced.
+ */
+static void test_left_behind(void **state)
+{
+    struct member member[RANKS];
+    (void)state;
+    int n = make_members(member, "ab", false, LONG_NS);
+    hold(member, n);
+    expect(member, n, "01");
+    n = make_members(member, "ab", false, LIMIT_NS);
+    member[0].is_absent = true;
+    hold(member, n);
+    expect(member, n, NULL);
+    n = make_members(member, "ab", false, LIMIT_NS);
+    member[1].is_absent = true;
+    hold(member, n);
+    expect(member, n, NULL);
+    n = make_members(member, "ab", false, LONG_NS);
+    member[0].late_ns = 200000000;
+    hold(member, n);
+    expect(member, n, "01");
+}
+
+/* Whatever the order and the moments: all answers are one. */
+static void test_at_random(void **state)
+{
+    struct member member[RANKS];
+    unsigned seed = 12345;
+    (void)state;
+    for (int round = 0; round < 20; round++) {
+        char machines[RANKS + 1] = "", in[RANKS + 1] = "";
+        const int n = 2 + rand_r(&seed) % (RANKS - 1);
+        for (int i = 0; i < n; i++)
+            machines[i] = (char)('a' + rand_r(&seed) % 4);
+        make_members(member, machines, round % 2, LIMIT_NS / 20);
+        for (int i = 0; i < n; i++) {
+            member[i].late_ns = rand_r(&seed) % (LIMIT_NS / 5);
+            member[i].is_absent = rand_r(&seed) % 8 == 0;
+        }
+        hold(member, n);
+        for (int i = 0, k = 0; i < n; i++)
+            if (member[i].is_held)
+                in[k++] = (char)('0' + i);
+        if (*in)
+            assert_int_equal(in[0], '0');
+        expect(member, n, *in ? in : NULL);
+    }
+}
+
+static void test_refused(void **state)
+{
+    struct member member[RANKS];
+    (void)state;
+    const int n = make_members(member, "ab", false, LIMIT_NS);
+    for (int i = 0; i < n; i++)
+        snprintf(member[i].meeting.directory, sizeof member[i].meeting.directory, "%s/none/meeting",
+                 place);
+    hold(member, n);
+    expect(member, n, NULL);
+    make_members(member, "ab", false, LIMIT_NS);
+    member[0].meeting.role = member[1].meeting.role = AS_MEETING_NONE;
+    hold(member, n);
+    expect(member, n, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_all_come, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_missing, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_late, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_left_behind, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_at_random, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_refused, make_place, remove_place)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
