@@ -363,7 +363,7 @@ static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
         if (!bit)
             return as_error_set(err, ASSAY_ERR_USAGE,
                                 "--groups: '%.*s' is no group; give some of mpi, openmp, pthread, "
-                                "io and memory, separated by commas",
+                                "functions, io and memory, separated by commas",
                                 (int)part.n, part.p);
         *out |= bit;
     }

@@ -15,7 +15,8 @@
 
 #define AS_TRACER_CLIENT    "tracer"
 #define AS_TRACER_DIRECTORY "trace" /* below the run's directory */
-#define AS_TRACER_VERSION   3u
+#define AS_TRACER_VERSION   4u
+#define AS_TRACER_NAMES_N   16384u /* numbers of names are below */
 
 /* Bits of the number of a name: what the user's filter says of it. */
 enum as_tracer_name_bits {
@@ -30,7 +31,8 @@ enum as_tracer_groups {
     AS_TRACER_OPENMP = 2,
     AS_TRACER_PTHREAD = 4,
     AS_TRACER_IO = 8, /* also of processes: fork, exec, wait */
-    AS_TRACER_MEMORY = 16
+    AS_TRACER_MEMORY = 16,
+    AS_TRACER_FUNCTIONS = 32 /* as compilers tell of them (-finstrument-functions) */
 };
 
 /* Its part of the control file. */
@@ -58,6 +60,8 @@ enum as_tracer_quiet {
     AS_TRACER_MUTED, /* it is switched off: messages are counted by who wraps MPI */
     AS_TRACER_SUMMED /* calls are told as sums */
 };
+
+struct as_tracer_function;
 
 /* Of a thread. */
 struct as_tracer_thread {
@@ -93,8 +97,17 @@ struct as_tracer_hooks {
     /* The same, handed out: how many there are, at most AS_TRACE_CALLERS_N. */
     unsigned (*find_callers)(const void *return_address, const void *frame, uint64_t *out);
     uint64_t (*memory_least)(void); /* bytes: smaller blocks are not recorded */
+    /* Functions of the program: tracer_functions.h. */
+    void (*begins)(const struct as_tracer_function *function);
+    void (*ends)(uintptr_t key, uintptr_t frame, bool is_gone);
 };
 
 extern const struct as_agent_client as_agent_tracer;
+
+/* The number of a function that is met first, as of `name` above; where it lies is said, too.
+ * `text` stays where it is. */
+struct as_unwind_module;
+uint32_t as_tracer_name_function(const char *text, uint64_t address,
+                                 const struct as_unwind_module *module);
 
 #endif

@@ -46,6 +46,7 @@ struct as_site {
     uint32_t group;      /* as_trace_group */
     uint32_t process;    /* whose address it is; AS_WAIT_NOBODY: of all, without an address */
     uint64_t address;    /* of the caller; 0: not known */
+    bool is_function;    /* the address is where it begins itself */
     const char *module;  /* the trace's: file that this lies in; NULL: not known */
     uint64_t in_file;    /* the address there: the same place in all processes is one site */
 };

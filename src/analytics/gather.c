@@ -18,8 +18,10 @@ static int take_site(void *context, uint32_t part, const struct as_handed *recor
 {
     struct gather *g = context;
     const int64_t *f = record->field + AS_HANDED_KEY_N;
-    const struct as_open_call frame = {
-        .routine = (uint32_t)f[0], .group = (uint32_t)f[1], .address = (uint64_t)f[3]};
+    const struct as_open_call frame = {.routine = (uint32_t)f[0],
+                                       .group = (uint32_t)f[1],
+                                       .address = (uint64_t)f[3],
+                                       .is_function = f[4] != 0};
     const struct as_walker walker = {.process = (uint32_t)f[2]};
     uint32_t site;
     AS_TRY(as_walk_site(&g->walk, &walker, &frame, &site));

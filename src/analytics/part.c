@@ -191,6 +191,7 @@ static void put_site(struct as_trace_part *part, const struct as_trace_walk *wal
     as_part_field(&record, walk->out->site.at[seen->site].group);
     as_part_field(&record, seen->process);
     as_part_field(&record, (int64_t)seen->address);
+    as_part_field(&record, walk->out->site.at[seen->site].is_function);
     as_handed_put(part->found, AS_FOUND_SITES, &record);
 }
 
