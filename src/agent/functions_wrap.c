@@ -22,7 +22,8 @@ void assay_function_begins(const struct assay_probe_hit *hit);
 void assay_function_ends(const struct assay_probe_hit *hit);
 
 static struct {
-    int is_begun;
+    const struct as_tracer_hooks *hooks; /* NULL: not found */
+    int is_found, is_begun;
     const struct as_tracer_hooks *compiled; /* NULL: nobody wants them */
     const struct as_tracer_hooks *patched;
     compiled_call *enter, *exit; /* of others; NULL: there are none */
@@ -38,15 +39,24 @@ FUNCTIONS_OWN int take_bias(struct dl_phdr_info *info, size_t size, void *contex
 }
 
 /* Two threads write the same. */
-FUNCTIONS_OWN __attribute__((constructor, noinline)) void begin_functions(void)
+FUNCTIONS_OWN __attribute__((constructor)) void find_functions(void)
 {
     const struct as_tracer_hooks *hooks = dlsym(RTLD_DEFAULT, "assay_tracer_hooks");
-    const uint32_t groups = hooks && hooks->version == AS_TRACER_VERSION ? hooks->groups() : 0;
+    tells.hooks = hooks && hooks->version == AS_TRACER_VERSION ? hooks : NULL;
     tells.enter = (compiled_call *)dlsym(RTLD_NEXT, "__cyg_profile_func_enter");
     tells.exit = (compiled_call *)dlsym(RTLD_NEXT, "__cyg_profile_func_exit");
     dl_iterate_phdr(take_bias, &tells.bias);
-    tells.compiled = groups & AS_TRACER_FUNCTIONS ? hooks : NULL;
-    tells.patched = groups ? hooks : NULL;
+    __atomic_store_n(&tells.is_found, 1, __ATOMIC_RELEASE);
+}
+
+/* Not before the program runs: when the patcher loads us the agent knows no groups yet. */
+FUNCTIONS_OWN __attribute__((noinline)) void begin_functions(void)
+{
+    if (!__atomic_load_n(&tells.is_found, __ATOMIC_ACQUIRE))
+        find_functions();
+    const uint32_t groups = tells.hooks ? tells.hooks->groups() : 0;
+    tells.compiled = groups & AS_TRACER_FUNCTIONS ? tells.hooks : NULL;
+    tells.patched = groups ? tells.hooks : NULL;
     __atomic_store_n(&tells.is_begun, 1, __ATOMIC_RELEASE);
 }
 
@@ -84,12 +94,14 @@ FUNCTIONS_API void __cyg_profile_func_exit(void *function, void *site)
 /* Where the return address stands is one place at both; as much lower as our frame would be, were
  * it called from there. */
 #define FRAME_OF(hit) ((uintptr_t)(hit)->general[4] - 16)
+/* Probes come in pairs (mil/functions.c): no function lies that low. */
+#define KEY_OF(hit) ((uintptr_t)(hit)->probe / 2 + 1)
 
 FUNCTIONS_API void assay_function_begins(const struct assay_probe_hit *hit)
 {
-    if (!tells.is_begun)
+    if (!__atomic_load_n(&tells.is_begun, __ATOMIC_ACQUIRE))
         begin_functions();
-    const struct as_tracer_function it = {.key = (uintptr_t)hit->probe + 1,
+    const struct as_tracer_function it = {.key = KEY_OF(hit),
                                           .address = tells.bias + (uintptr_t)hit->address,
                                           .name = hit->name,
                                           .frame = FRAME_OF(hit),
@@ -102,5 +114,5 @@ FUNCTIONS_API void assay_function_begins(const struct assay_probe_hit *hit)
 FUNCTIONS_API void assay_function_ends(const struct assay_probe_hit *hit)
 {
     if (tells.patched)
-        tells.patched->ends((uintptr_t)hit->probe + 1, FRAME_OF(hit), false);
+        tells.patched->ends(KEY_OF(hit), FRAME_OF(hit), false);
 }

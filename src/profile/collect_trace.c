@@ -281,6 +281,13 @@ static int tell_trace(struct as_collector *it, const struct as_collection *all,
     return to.traced->missed_n ? assay_experiment_batch(experiment, tell_missed, &to, err) : 0;
 }
 
+/* For others that want to be in the program. */
+static struct as_agent_session *session_of_trace(const struct as_collector *it)
+{
+    const struct traced *traced = it->self;
+    return traced->inside.session;
+}
+
 static void close_trace(struct as_collector *it)
 {
     struct traced *traced = it->self;
@@ -303,4 +310,5 @@ const struct as_collector_kind as_collector_trace = {.name = "trace",
                                                      .start = start_trace,
                                                      .finish = finish_trace,
                                                      .facts = tell_trace,
+                                                     .session = session_of_trace,
                                                      .close = close_trace};

@@ -32,7 +32,7 @@ def equal(what, got, want):
                       min(len(got), len(want)))
             got, want = got[at:at + 6], want[at:at + 6]
             what = f"{what}, from line {at + 1}"
-        raise Fault(f"{what}: {got!r}, not {want!r}")
+        raise Fault(f"{what}: {got!r:.600}, not {want!r:.600}")
 
 
 class Bench:
@@ -40,10 +40,10 @@ class Bench:
         self.assay, self.dump, self.programs = assay, dump, programs
         self.library, self.include = library, include
 
-    def build(self, compiler, source, *options):
+    def build(self, compiler, source, *options, plain=False):
         path = os.path.abspath(f"{source}.program")
-        subprocess.run([compiler, "-g", "-finstrument-functions", "-pthread", "-o", path,
-                        f"{self.programs}/{source}", *options], check=True)
+        subprocess.run([compiler, "-g", *([] if plain else ["-finstrument-functions"]), "-pthread",
+                        "-o", path, f"{self.programs}/{source}", *options], check=True)
         return path
 
     def assay_trace(self, *arguments):
@@ -90,6 +90,19 @@ def calls_of(answer):
 def said_by(*names):
     return dict(collections.Counter(line.split(" ", 1)[1] for name in names
                                     for line in logged(name)))
+
+
+def without(lines, refused):
+    """The log as it is when some functions are not seen: others lie less deep."""
+    kept, around = [], []
+    for line in lines:
+        depth, name = line.split(" ", 1)
+        del around[int(depth):]
+        around.append(name)
+        if name not in refused:
+            outer = sum(it not in refused for it in around) - 1
+            kept.append(f"{outer} {name}")
+    return kept
 
 
 def in_c(bench, compiler, level):
@@ -207,6 +220,111 @@ def switched(bench):
     equal("ends without a beginning", answer["unmatched"], 0)
 
 
+# ---- Of programs that nobody compiled anything into
+
+OURS = "leaf,again,jumps,lands,varying,last_call,handled,on_another_*,inlined"
+
+
+def refused_by(bench):
+    """Functions that flags name, each with a reason."""
+    rows = bench.query("SELECT text FROM v_flags WHERE name = 'function_untraced'")
+    found = [re.fullmatch(r'"?the function (.*) is not in the trace: .+', row) for row in rows]
+    return {match[1] for match in found}
+
+
+def plain_c(bench, compiler, level):
+    program = bench.build(compiler, "functions.c", level, "-fno-inline", plain=True)
+    answer = bench.trace(program, "log", "nested", "2",
+                         options=("--groups", "functions", "--functions", OURS))
+    refused = refused_by(bench)
+    if level == "-O0":
+        equal("functions that are refused", refused, set())
+    equal("calls", bench.seen(), [without(logged("log"), refused)])
+    equal("lost", (answer["lost"], answer["unmatched"]), (0, 0))
+    bench.trace(program, "log", "threads",
+                options=("--groups", "functions", "--functions", OURS))
+    equal("threads", bench.seen(), [without(logged(f"log.{i}"), refused) for i in range(3)])
+    bench.trace(program, "log", "fork", options=("--groups", "functions", "--functions", OURS))
+    equal("a child", sorted(bench.seen()),
+          sorted(without(logged(name), refused) for name in ("log", "log.child")))
+
+
+def plain_cpp(bench, compiler, level):
+    program = bench.build(compiler, "functions.cpp", level, plain=True)
+    bench.trace(program, "log", options=("--functions", "solver::Grid<double>::step(double), "
+                                         "solver::catches,solver::leaf,*throws*"))
+    equal("calls", bench.seen(), [without(logged("log"), refused_by(bench))])
+
+
+def plain_fortran(bench, compiler, level):
+    program = bench.build(compiler, "functions.f90", level, plain=True)
+    bench.trace(program, options=("--functions", "solver::power,solver::advance,outside_"))
+    equal("calls", bench.seen(), [without(logged("functions.log"), refused_by(bench))])
+
+
+def plain_openmp(bench, compiler, level):
+    program = bench.build(compiler, "functions_omp.c", level, "-fopenmp", plain=True)
+    answer = bench.trace(program, "7", options=("--functions", "work,tiny,main*_fn.*"))
+    equal("functions that are refused", refused_by(bench), {"tiny"})
+    equal("calls", calls_of(answer), {"work": 7 * 64, "main._omp_fn.0": 7 * 2} |
+          {row["routine"]: row["calls"] for row in answer["routines"] if row["group"] != "user"})
+    equal("threads", len(bench.seen()), 2)
+    # The function's own line, and its name in what others read.
+    rows = bench.query("SELECT f.name, l.number FROM trace_site s JOIN function f"
+                       " USING (function_id) JOIN line l USING (line_id) WHERE s.routine = 'work'")
+    source = logged(f"{bench.programs}/functions_omp.c")
+    line = 1 + next(i for i, text in enumerate(source) if "static double work(" in text)
+    equal("its place", rows in ([f"work,{line}"], [f"work,{line + 1}"]), True)
+    for form in (["prv", "-o", "out.prv"], ["perfetto", "-o", "out.pftrace"]):
+        subprocess.run([bench.assay, "export", "-q", "out.assay", "--as", *form],
+                       check=True, env=ENVIRONMENT)
+    labels = pathlib.Path("out.pcf").read_text(encoding="utf-8")
+    value = re.search(r"(?ms)60000019 .*?^VALUES$.*?^(\d+) +work$", labels)
+    events = re.findall(r"^2:.*", pathlib.Path("out.prv").read_text(encoding="utf-8"), re.M)
+    begun = sum(f":60000019:{value[1]}" in f"{event}:" and
+                re.search(rf":60000019:{value[1]}(:|$)", event) is not None for event in events)
+    equal("beginnings in a trace for Paraver", begun, 7 * 64)
+    equal("a name for perfetto", b"work" in pathlib.Path("out.pftrace").read_bytes(), True)
+
+
+def both_ways(bench):
+    """Compiled and patched: each call twice, one in the other."""
+    program = bench.build("gcc", "functions.c", "-O0")
+    answer = bench.trace(program, "log", "nested", "1", options=("--functions", "leaf,again"))
+    want = said_by("log")
+    refused = refused_by(bench)
+    equal("calls", calls_of(answer),
+          {name: n * (2 if name in ("leaf", "again") and name not in refused else 1)
+           for name, n in want.items()})
+    bench.seen()
+
+
+def refused(bench, words, status, *sentences):
+    run = subprocess.run([bench.assay, "trace", "-q", "--force", "-o", "bad.assay", *words],
+                         capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    equal("exit status", run.returncode, status)
+    for sentence in sentences:
+        if sentence not in run.stderr:
+            raise Fault(f"no sentence {sentence!r} in {run.stderr!r}")
+
+
+def mistakes(bench):
+    program = bench.build("gcc", "functions.c", "-O1", plain=True)
+    pathlib.Path("log").unlink(missing_ok=True)
+    command = ["--", program, "log", "nested"]
+    refused(bench, ["--functions", "again,nobody*", *command], 2, "'nobody*' is no function of "
+            f"{program}; 'assay functions {program}' lists its functions")
+    refused(bench, ["--functions", " ,", *command], 2, "--functions: names no function")
+    equal("whether something ran", pathlib.Path("log").exists(), False)
+
+
+def is_static(bench):
+    program = bench.build("gcc", "functions.c", "-O1", "-static", plain=True)
+    for words in ([], ["--functions", "again"]):
+        refused(bench, [*words, "--", program, "log", "nested"], 2, f"{program}: is statically "
+                "linked: nothing can be preloaded into it")
+
+
 def main():
     assay, dump, programs, library, include, directory = map(os.path.abspath, sys.argv[1:])
     shutil.rmtree(directory, ignore_errors=True)
@@ -236,8 +354,15 @@ def main():
                 continue
             for level in ("-O0", "-O3"):
                 point(case, compiler, level)
-    for case in (is_usual, filtered, filtered_by_readable_names, known_by_place, without_symbols,
-                 too_deep, switched):
+    for case, compilers in ((plain_c, ("gcc", "clang")), (plain_cpp, ("g++", "clang++")),
+                            (plain_fortran, ("gfortran",))):
+        for compiler in compilers:
+            if shutil.which(compiler):
+                for level in ("-O0", "-O1"):
+                    point(case, compiler, level)
+    point(plain_openmp, "gcc", "-O0")
+    for case in (both_ways, mistakes, is_static, is_usual, filtered, filtered_by_readable_names,
+                 known_by_place, without_symbols, too_deep, switched):
         point(case)
     print(f"1..{len(points)}")
     sys.exit(not all(points))
