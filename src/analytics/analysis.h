@@ -104,6 +104,7 @@ struct as_analysis {
     uint64_t missed_n;   /* messages and the like while it was switched off, sides of them */
     uint64_t summed_n;   /* records of calls that are sums: these have no wait states */
     uint64_t doubtful_n; /* messages that do not fit, where it was switched off: not judged */
+    uint64_t unshared_n; /* regions of libgomp in which nobody was seen to share work */
     uint64_t events_n;
     uint64_t broken_n; /* records that make no sense where they stand */
     int64_t begin_ns, end_ns;

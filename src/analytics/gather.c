@@ -101,6 +101,7 @@ static int take_found_count(void *context, uint32_t part, const struct as_handed
     (void)part;
     g->out->analysis.events_n += (uint64_t)record->field[0];
     g->out->analysis.broken_n += (uint64_t)record->field[1];
+    g->out->analysis.unshared_n += (uint64_t)record->field[4];
     g->part_bin_ns = record->field[2];
     return (uint64_t)record->field[3] == g->part->partition ? 0 : ASSAY_ERR_CORRUPT;
 }

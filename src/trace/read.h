@@ -176,6 +176,7 @@ struct as_trace_process {
     AS_VEC(struct as_trace_window) window;   /* in order of definition */
     AS_VEC(struct as_trace_module) module;   /* that callers are in, in order of definition */
     AS_VEC(struct as_trace_relation) relation;
+    bool has_libgomp; /* its regions of OpenMP are gcc's, which divides loops itself */
     enum as_trace_related related;
     int64_t uncertain_ns; /* of its times: half of a round trip, and how far relations lie from a
                              straight line; -1: not known */

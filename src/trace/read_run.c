@@ -171,6 +171,10 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                    ? as_vec_push(&p->relation,
                                  (struct as_trace_relation){e->field[0], e->field[1], e->field[2]})
                    : 0;
+    case AS_TRACE_FACT:
+        p->has_libgomp |= as_view_equal(e->text, as_view_of(AS_TRACE_OPENMP_FACT)) &&
+                          as_view_equal(e->value, as_view_of(AS_TRACE_LIBGOMP));
+        return 0;
     case AS_TRACE_WORLD:
         p->rank = e->field[0];
         p->size = e->field[1];

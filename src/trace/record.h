@@ -146,6 +146,10 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
     X(FUNCTION, "function", "uu") /* in definitions: name, address: it is a function of the        \
                                      program that begins there */
 
+/* Facts. */
+#define AS_TRACE_OPENMP_FACT "openmp" /* whose runtime: */
+#define AS_TRACE_LIBGOMP     "libgomp"
+
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };
 #undef AS_TRACE_ENUM

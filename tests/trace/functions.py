@@ -269,6 +269,8 @@ def plain_openmp(bench, compiler, level):
     equal("calls", calls_of(answer), {"work": 7 * 64, "main._omp_fn.0": 7 * 2} |
           {row["routine"]: row["calls"] for row in answer["routines"] if row["group"] != "user"})
     equal("threads", len(bench.seen()), 2)
+    equal("loops that gcc divides itself",
+          bench.query("SELECT n FROM v_flags WHERE name = 'worksharing_unseen'"), ["7"])
     # The function's own line, and its name in what others read.
     rows = bench.query("SELECT f.name, l.number FROM trace_site s JOIN function f"
                        " USING (function_id) JOIN line l USING (line_id) WHERE s.routine = 'work'")
