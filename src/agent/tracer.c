@@ -374,6 +374,11 @@ uint32_t as_tracer_name_function(const char *text, uint64_t address,
     return number;
 }
 
+static bool leaves_out_name(const char *name)
+{
+    return as_tracer_filter_bits(name) & AS_TRACER_LEFT_OUT;
+}
+
 static uint64_t least_of_memory(void)
 {
     return part ? part->memory_least_b : 0;
@@ -411,10 +416,18 @@ static uint32_t wanted_groups(void)
 }
 
 extern const struct as_tracer_hooks assay_tracer_hooks;
-AS_AGENT_API const struct as_tracer_hooks assay_tracer_hooks = {
-    AS_TRACER_VERSION,      enter_routine, new_name,     define_any,      get_scratch,
-    wanted_groups,          put_callers,   find_callers, least_of_memory, as_tracer_function_begins,
-    as_tracer_function_ends};
+AS_AGENT_API const struct as_tracer_hooks assay_tracer_hooks = {AS_TRACER_VERSION,
+                                                                enter_routine,
+                                                                new_name,
+                                                                define_any,
+                                                                get_scratch,
+                                                                wanted_groups,
+                                                                put_callers,
+                                                                find_callers,
+                                                                least_of_memory,
+                                                                leaves_out_name,
+                                                                as_tracer_function_begins,
+                                                                as_tracer_function_ends};
 
 /* ---- The process -------------------------------------------------------------------------- */
 

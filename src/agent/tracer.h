@@ -96,7 +96,8 @@ struct as_tracer_hooks {
     void (*callers)(struct as_tracer_thread *thread, const void *return_address, const void *frame);
     /* The same, handed out: how many there are, at most AS_TRACE_CALLERS_N. */
     unsigned (*find_callers)(const void *return_address, const void *frame, uint64_t *out);
-    uint64_t (*memory_least)(void); /* bytes: smaller blocks are not recorded */
+    uint64_t (*memory_least)(void);       /* bytes: smaller blocks are not recorded */
+    bool (*leaves_out)(const char *name); /* the user's filter; gives it no number */
     /* Functions of the program: tracer_functions.h. */
     void (*begins)(const struct as_tracer_function *function);
     void (*ends)(uintptr_t key, uintptr_t frame, bool is_gone);

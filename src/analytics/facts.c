@@ -276,7 +276,7 @@ static int add_unshared(const struct as_trace_facts *f, struct assay_error *err)
         .text = "parallel regions of OpenMP have no loop or other shared work that could be seen: "
                 "loops with a static schedule are divided by gcc's code itself; assay trace "
                 "--functions '*._omp_fn.*' times what each thread does in them",
-        .n = (int64_t)f->traced->analysis.unshared_n,
+        .n = f->traced->filtered_n ? 0 : (int64_t)f->traced->analysis.unshared_n,
         .pass = AS_ANALYTICS_PASS};
     return flag.n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
 }

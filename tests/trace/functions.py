@@ -289,6 +289,43 @@ def plain_openmp(bench, compiler, level):
     equal("a name for perfetto", b"work" in pathlib.Path("out.pftrace").read_bytes(), True)
 
 
+def constructs_filtered(bench, compiler):
+    program = bench.build(compiler, "functions_omp.c", "-O1", "-fopenmp", "-DDYNAMIC", plain=True)
+    records = {}
+    for name, rules in (("all", "INCLUDE *"), ("work", "EXCLUDE omp\\ work"),
+                        ("barrier", "EXCLUDE omp\\ barrier"), ("task", "EXCLUDE omp\\ task")):
+        pathlib.Path("omp.filter").write_text(REGIONS.format(rules), encoding="utf-8")
+        answer = bench.trace(program, "3", options=("--groups", "openmp", "--filter",
+                                                    "omp.filter"))
+        run = subprocess.run([bench.dump, "out.assay/run-001/trace", "teams"], capture_output=True,
+                             text=True, check=True)
+        kinds = collections.Counter(line.split()[0] if not line.startswith("task") else
+                                    "task " + line.split()[1]
+                                    for line in run.stdout.splitlines())
+        records[name] = (kinds, answer["filtered"])
+        if name == "all":
+            score = bench.assay_trace("--score", "out.assay", "--filter", "omp.filter")["score"]
+            equal("sizes with a filter of nothing", score["filtered"]["size_b"],
+                  score["trace"]["size_b"])
+            continue
+        kept = records["all"][0].copy()
+        gone = {kind for kind in kept if kind.split()[0] == name}
+        begins = {"work": "work", "barrier": "barrier", "task": "task create"}[name]
+        # Beginnings and ends are of one word in the dump, but for tasks.
+        out = kept[begins] // (1 if name == "task" else 2)
+        for kind in gone:
+            del kept[kind]
+        equal(f"records without {name}", kinds, kept)
+        equal(f"{name} that is left out", (out > 0, answer["filtered"]), (True, out))
+
+
+def has_openmp(compiler):
+    """Its runtime may not be installed."""
+    return shutil.which(compiler) and subprocess.run(
+        [compiler, "-fopenmp", "-x", "c", "-o", "has-openmp", "-"], capture_output=True, text=True,
+        input="int main(void){return 0;}", check=False).returncode == 0
+
+
 def both_ways(bench):
     """Compiled and patched: each call twice, one in the other."""
     program = bench.build("gcc", "functions.c", "-O0")
@@ -363,6 +400,9 @@ def main():
                 for level in ("-O0", "-O1"):
                     point(case, compiler, level)
     point(plain_openmp, "gcc", "-O0")
+    for compiler in ("gcc", "clang"):
+        if has_openmp(compiler):
+            point(constructs_filtered, compiler)
     for case in (both_ways, mistakes, is_static, is_usual, filtered, filtered_by_readable_names,
                  known_by_place, without_symbols, too_deep, switched):
         point(case)

@@ -22,9 +22,23 @@ int main(int argc, char **argv)
     const int rounds = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 1;
     for (int r = 0; r < rounds; r++) {
         tiny();
+#ifdef DYNAMIC
+#pragma omp parallel num_threads(2)
+        {
+#pragma omp for schedule(dynamic, 8)
+            for (int i = 0; i < 64; i++)
+                sum[i] += work(i);
+#pragma omp single
+            for (int i = 0; i < 4; i++)
+#pragma omp task firstprivate(i)
+                sum[i] += work(i);
+#pragma omp barrier
+        }
+#else
 #pragma omp parallel for num_threads(2)
         for (int i = 0; i < 64; i++)
             sum[i] += work(i);
+#endif
     }
     return sum[63] > 0 ? 0 : 3;
 }
