@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <assay/mil.h>
 #include <assay/report.h>
 
 #include "analytics/traced.h"
@@ -123,7 +124,9 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     int rc;
     AS_TRY(assay_rows_open(experiment,
                            "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
-                           " 'killed', 'failed', 'busy_host') ORDER BY name = 'busy_host', flag_id",
+                           " 'killed', 'failed', 'busy_host', 'function_untraced',"
+                           " 'functions_untraced', 'functions_lost',"
+                           " 'worksharing_unseen') ORDER BY name = 'busy_host', flag_id",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
@@ -336,7 +339,9 @@ static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
 {
     struct assay_experiment *experiment;
     AS_TRY(as_experiment_create(cli, name, &experiment, err));
-    int rc = assay_profile_run(experiment, request, result, err);
+    const char *functions = cli->args.value[AS_OPTION_TRACE_FUNCTIONS];
+    int rc = functions ? assay_trace_functions_run(experiment, request, functions, result, err)
+                       : assay_profile_run(experiment, request, result, err);
     if (rc == 0 && request->trace->first_s > 0)
         rc = as_score_run(cli, experiment, result->run_id, err);
     else if (rc == 0)
@@ -367,7 +372,7 @@ static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
         if (!bit)
             return as_error_set(err, ASSAY_ERR_USAGE,
                                 "--groups: '%.*s' is no group; give some of mpi, openmp, pthread, "
-                                "io and memory, separated by commas",
+                                "functions, io and memory, separated by commas",
                                 (int)part.n, part.p);
         *out |= bit;
     }

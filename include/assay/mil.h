@@ -176,6 +176,16 @@ struct assay_probe_result {
 };
 
 /*
+ * Runs a command whose trace also has functions of its program, by points at their entries and
+ * exits: `functions` are names or patterns (`*`, `?`, sets) of readable or linkage names, separated
+ * by commas. Those that cannot be seen are flags of the run (`function_untraced`). Errors: USAGE (a
+ * pattern without a function), LIMIT (too many), those of assay_program_new and assay_profile_run.
+ */
+int assay_trace_functions_run(struct assay_experiment *experiment,
+                              const struct assay_profile_request *request, const char *functions,
+                              struct assay_profile_result *result, struct assay_error *err);
+
+/*
  * Profiles, looks where the probes stand in the program that ran, runs it again once for what is
  * timed, once for what is counted and once for what functions take and values are recorded, and
  * writes to the experiment what was found: the set

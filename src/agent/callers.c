@@ -18,6 +18,7 @@
 #define PLACES_N    4096u /* a power of 2 */
 #define MODULES_N   256u
 #define STEPS_MOST  128u
+#define TRIES_MOST  1000u
 #define OFFSET_BITS 24u
 #define OFFSET_MOST ((1 << (OFFSET_BITS - 1)) - 1)
 #define OFFSET_MASK ((UINT64_C(1) << OFFSET_BITS) - 1)
@@ -58,6 +59,16 @@ static bool is_library_of_mpi(const char *name)
     return strncmp(last, "libmpi", 6) == 0 || strncmp(last, "libassay-", 9) == 0;
 }
 
+const char *as_callers_path(const struct as_unwind_module *module, char *path)
+{
+    const long n = module->name[0]
+                       ? -1
+                       : syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, PATH_MAX - 1);
+    if (n > 0)
+        path[n] = 0;
+    return n > 0 ? path : module->name;
+}
+
 static void tell_module(const struct as_unwind_module *module, as_callers_module *tell)
 {
     char path[PATH_MAX];
@@ -66,13 +77,19 @@ static void tell_module(const struct as_unwind_module *module, as_callers_module
             return;
     if (modules_n < MODULES_N)
         module_start[modules_n++] = module->start;
-    const long n = module->name[0]
-                       ? -1
-                       : syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, sizeof path - 1);
-    if (n > 0)
-        path[n] = 0;
     tell(module->start, module->end - module->start, module->start - module->bias,
-         n > 0 ? path : module->name);
+         as_callers_path(module, path));
+}
+
+void as_callers_tell(const struct as_unwind_module *module, as_callers_module *tell)
+{
+    for (unsigned tries = 0; atomic_exchange(&changing, 1); tries++) {
+        if (tries == TRIES_MOST) /* a handler may have interrupted who does */
+            return;
+        syscall(SYS_sched_yield);
+    }
+    tell_module(module, tell);
+    atomic_store_explicit(&changing, 0, memory_order_release);
 }
 
 /* Reads the row and keeps it, but where another thread is just at it. */

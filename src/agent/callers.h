@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/unwind_row.h"
+
 /* Tells a module: where it starts, its bytes, the address of its start in the file, its path. */
 typedef void as_callers_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path);
 
@@ -20,6 +22,10 @@ typedef void as_callers_module(uint64_t start, uint64_t size_b, uint64_t address
  */
 size_t as_callers_find(const void *return_address, const void *frame, uint64_t *out, size_t most,
                        as_callers_module *tell);
+/* Its file; `path` has PATH_MAX bytes and is used where the loader does not say it. */
+const char *as_callers_path(const struct as_unwind_module *module, char *path);
+/* Tells it, unless it was. Waits for other threads that do; not for long. */
+void as_callers_tell(const struct as_unwind_module *module, as_callers_module *tell);
 /* Modules came or went, or this is the child of a fork: nothing is known any more. */
 void as_callers_forget(void);
 

@@ -77,16 +77,44 @@ uint64_t as_omp_new_task(void)
     return ++self->tasks;
 }
 
+bool as_omp_leaves_out(enum as_omp_construct construct)
+{
+#define NAMED_CONSTRUCT(construct, name) name,
+    static const char *const name[AS_OMP_CONSTRUCTS_N] = {AS_OMP_CONSTRUCTS(NAMED_CONSTRUCT)};
+#undef NAMED_CONSTRUCT
+    static _Atomic uint8_t said[AS_OMP_CONSTRUCTS_N]; /* 0: not asked yet; 1: in, 2: out */
+    uint8_t is = atomic_load_explicit(&said[construct], memory_order_relaxed);
+    if (!is) {
+        is = as_wrapped_hooks && as_wrapped_hooks->leaves_out(name[construct]) ? 2 : 1;
+        atomic_store_explicit(&said[construct], is, memory_order_relaxed);
+    }
+    return is == 2;
+}
+
+void as_omp_put(enum as_omp_construct construct, unsigned kind, unsigned n, uint64_t a, uint64_t b,
+                uint64_t c)
+{
+    const bool begins =
+        kind == AS_TRACE_WORK || kind == AS_TRACE_BARRIER || kind == AS_TRACE_TASK_CREATE;
+    if (!as_omp_leaves_out(construct)) {
+        as_wrapped_put(kind, n, a, b, c);
+        return;
+    }
+    struct as_tracer_thread *t = begins ? as_wrapped_thread() : NULL;
+    if (t)
+        as_trace_leave_out(&t->writer);
+}
+
 void as_omp_begin_work(unsigned kind, uint64_t n)
 {
     if (as_omp_self.region)
-        as_wrapped_put(AS_TRACE_WORK, 3, as_omp_self.region, kind, n);
+        as_omp_put(AS_OMP_WORK, AS_TRACE_WORK, 3, as_omp_self.region, kind, n);
 }
 
 void as_omp_end_work(unsigned kind)
 {
     if (as_omp_self.region)
-        as_wrapped_put(AS_TRACE_WORK_END, 2, as_omp_self.region, kind, 0);
+        as_omp_put(AS_OMP_WORK, AS_TRACE_WORK_END, 2, as_omp_self.region, kind, 0);
 }
 
 void as_omp_end_single(void)
@@ -101,11 +129,11 @@ void as_omp_begin_sync(unsigned kind)
 {
     as_omp_end_single();
     if (as_omp_self.region)
-        as_wrapped_put(AS_TRACE_BARRIER, 2, as_omp_self.region, kind, 0);
+        as_omp_put(AS_OMP_BARRIER, AS_TRACE_BARRIER, 2, as_omp_self.region, kind, 0);
 }
 
 void as_omp_end_sync(unsigned kind)
 {
     if (as_omp_self.region)
-        as_wrapped_put(AS_TRACE_BARRIER_END, 2, as_omp_self.region, kind, 0);
+        as_omp_put(AS_OMP_BARRIER, AS_TRACE_BARRIER_END, 2, as_omp_self.region, kind, 0);
 }

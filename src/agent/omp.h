@@ -109,6 +109,19 @@ static inline uint64_t as_omp_iterations(int64_t start, int64_t end, int64_t ste
 uint64_t as_omp_new_region(void);
 uint64_t as_omp_new_task(void);
 
+/* What users may leave out of traces, by these names. */
+#define AS_OMP_CONSTRUCTS(X)                                                                       \
+    X(WORK, "omp work")                                                                            \
+    X(BARRIER, "omp barrier")                                                                      \
+    X(TASK, "omp task")
+#define AS_OMP_ENUM(construct, name) AS_OMP_##construct,
+enum as_omp_construct { AS_OMP_CONSTRUCTS(AS_OMP_ENUM) AS_OMP_CONSTRUCTS_N };
+#undef AS_OMP_ENUM
+bool as_omp_leaves_out(enum as_omp_construct construct);
+/* As as_wrapped_put, where the construct is not left out; those that begin one are counted then. */
+void as_omp_put(enum as_omp_construct construct, unsigned kind, unsigned n, uint64_t a, uint64_t b,
+                uint64_t c);
+
 /* In a region. `kind` is an as_trace_sync, as_trace_work. */
 void as_omp_begin_sync(unsigned kind);
 void as_omp_end_sync(unsigned kind);

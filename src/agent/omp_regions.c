@@ -6,6 +6,8 @@
  */
 #include "agent/omp.h"
 
+#include <unistd.h>
+
 /* What a part needs to know. Its first word is that of the region's data, which libgomp reads where
  * there are reductions of tasks. On the master's stack until the region has ended. */
 struct omp_box {
@@ -42,10 +44,21 @@ static void run_part(void *argument)
     self->in_single = outer.in_single;
 }
 
+/* Readers know by it that loops may be divided without a call. A child of a fork says it again. */
+static void tell_runtime(void)
+{
+    static const char fact[] = AS_TRACE_OPENMP_FACT "\0" AS_TRACE_LIBGOMP;
+    static _Atomic pid_t told;
+    const pid_t own = getpid();
+    if (atomic_exchange_explicit(&told, own, memory_order_relaxed) != own)
+        as_wrapped_hooks->define(AS_TRACE_FACT, NULL, 0, fact, NULL, 0);
+}
+
 static void begin_region(struct omp_box *box, void (*function)(void *), void *data, unsigned asked,
                          const void *behind, const void *frame)
 {
     as_omp_end_single();
+    tell_runtime();
     *box = (struct omp_box){0, function, data, as_omp_new_region(), -1, 0};
     as_wrapped_put(AS_TRACE_PARALLEL, 3, box->region, asked, as_wrapped_place(behind, frame));
 }

@@ -214,8 +214,8 @@ static void tell_task_create(union told_data *by, const void *frame, union told_
     if (!(flags & TOLD_EXPLICIT_TASK))
         return;
     task->value = as_omp_new_task() | EXPLICIT_BIT;
-    as_wrapped_put(AS_TRACE_TASK_CREATE, 3, task->value & ~EXPLICIT_BIT, as_omp_self.task,
-                   (uint64_t)(uintptr_t)behind);
+    as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_CREATE, 3, task->value & ~EXPLICIT_BIT, as_omp_self.task,
+               (uint64_t)(uintptr_t)behind);
 }
 
 /* Tasks lie within each other as those that wait for others do: one that is only interrupted by
@@ -227,7 +227,7 @@ static __thread struct {
 
 static void end_explicit(uint64_t task, bool is_complete)
 {
-    as_wrapped_put(AS_TRACE_TASK_END, 2, task, is_complete, 0);
+    as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_END, 2, task, is_complete, 0);
     if (tasks.n)
         tasks.n--;
     const unsigned top = tasks.n && tasks.n <= DEPTH_MOST * 4 ? tasks.n : 0;
@@ -242,7 +242,7 @@ static void begin_explicit(uint64_t task)
         tasks.task[tasks.n] = task;
     tasks.n++;
     as_omp_self.task = task;
-    as_wrapped_put(AS_TRACE_TASK_BEGIN, 1, task, 0, 0);
+    as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_BEGIN, 1, task, 0, 0);
 }
 
 static void tell_task_schedule(union told_data *prior, int status, union told_data *next)

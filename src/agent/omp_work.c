@@ -239,6 +239,8 @@ AS_WRAPPER void *GOMP_single_copy_start(void)
     void *copy = AS_OMP_REAL(GOMP_single_copy_start)();
     if (!copy) {
         as_omp_begin_work(AS_TRACE_SINGLE, 1);
+    } else if (t && as_omp_leaves_out(AS_OMP_BARRIER)) {
+        as_trace_leave_out(&t->writer);
     } else if (t) {
         as_trace_put(&t->writer, AS_TRACE_BARRIER, came, field, 2);
         as_trace_put(&t->writer, AS_TRACE_BARRIER_END, as_trace_now(&t->writer), field, 2);

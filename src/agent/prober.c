@@ -49,6 +49,7 @@ static void look_at_processor(void)
         return;
     as_prober_clears = (c & bit_AVX) != 0;
     as_prober.keeps_state = __get_cpuid_count(13, 0, &a, &b, &c, &d) && b <= AS_PROBER_STATE_B;
+    as_prober_compacts = __get_cpuid_count(13, 1, &a, &b, &c, &d) && a & 2;
 }
 
 /* How many places of each kind the acts name. */

@@ -36,7 +36,8 @@ extern struct as_prober as_prober;
 
 #ifndef AS_AGENT_BARE
 extern AS_AGENT_LOCAL struct as_prober_area *as_prober_self;
-extern uint8_t as_prober_clears; /* the processor has vzeroupper */
+extern uint8_t as_prober_clears;   /* the processor has vzeroupper */
+extern uint8_t as_prober_compacts; /* and xsavec, which leaves out what is as it began */
 #endif
 
 /* ---- prober.c ---- */

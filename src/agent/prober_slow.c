@@ -394,7 +394,10 @@ __asm__(".text\n.globl as_prober_call\n.hidden as_prober_call\n"
         "    .cfi_offset rbx, -24\n    .cfi_offset r12, -32\n"
         "    mov %rdi, %rbx\n    mov %rsi, %r12\n    mov %rdx, %rdi\n"
         "    mov $-1, %eax\n    mov $-1, %edx\n"
-        "    xsave64 (%rbx)\n"
+        "    cmpb $0, as_prober_compacts(%rip)\n    je 2f\n"
+        "    xsavec64 (%rbx)\n    jmp 3f\n"
+        "2:  xsave64 (%rbx)\n"
+        "3:\n"
         "    fninit\n"
         "    pushq $0x1f80\n    ldmxcsr (%rsp)\n    pop %rax\n"
         "    cmpb $0, as_prober_clears(%rip)\n    je 1f\n"
@@ -411,6 +414,7 @@ __asm__(".text\n.globl as_prober_call\n.hidden as_prober_call\n"
         "    .cfi_endproc\n"
         ".size as_prober_call, . - as_prober_call\n");
 PROBER_USED uint8_t as_prober_clears;
+PROBER_USED uint8_t as_prober_compacts;
 
 /* As points of a clone. */
 __asm__(".text\n.globl as_prober_pair\n.hidden as_prober_pair\n"

@@ -52,6 +52,17 @@ static int find_library(char *out, struct assay_error *err)
     return 0;
 }
 
+int as_agent_library_beside(const char *name, char *out, struct assay_error *err)
+{
+    AS_TRY(find_library(out, err));
+    char *last = strrchr(out, '/') + 1;
+    const size_t room_b = PATH_MAX - (size_t)(last - out);
+    const int n = snprintf(last, room_b, "%s", name);
+    return n >= 0 && (size_t)n < room_b
+               ? 0
+               : as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long; move it", name);
+}
+
 /* ---- Opening ------------------------------------------------------------------------------ */
 
 static int failed(struct assay_error *err, const char *path, int error)

@@ -42,6 +42,10 @@ static inline const char *as_agent_session_path(const struct as_agent_session *s
     return s->environment + sizeof AS_AGENT_DIRECTORY;
 }
 
+/* The path of a library that stands beside the agent's; `out` has PATH_MAX bytes. Errors: those of
+ * the library above. */
+int as_agent_library_beside(const char *name, char *out, struct assay_error *err);
+
 /* Removes directories PREFIX* in `place` whose reader was killed, with all in them. */
 void as_agent_session_sweep(const char *place, const char *prefix);
 

@@ -20,6 +20,7 @@
 #include "agent/runtime.h"
 #include "agent/switch.h"
 #include "agent/tracer_filter.h"
+#include "agent/tracer_functions.h"
 #include "agent/tracer_regions.h"
 #include "base/clock.h"
 
@@ -29,11 +30,10 @@ static struct as_trace_writer definitions;
 static bool definitions_failed;
 static _Atomic int defining; /* a lock */
 /* The child of a fork says again what its parent's numbers mean. */
-#define NAMES_MOST 4096u
 static struct {
     uint32_t group;
     const char *_Atomic text;
-} known[NAMES_MOST];
+} known[AS_TRACER_NAMES_N];
 static _Atomic uint32_t names;
 
 /* ---- Streams ------------------------------------------------------------------------------ */
@@ -321,7 +321,7 @@ static bool has_definitions(void)
     definitions_failed = !open_stream(&definitions, 0, machine.nodename);
     if (!definitions_failed)
         say_machine();
-    for (uint32_t i = 1; i < NAMES_MOST && i <= names && !definitions_failed; i++)
+    for (uint32_t i = 1; i < AS_TRACER_NAMES_N && i <= names && !definitions_failed; i++)
         if (known[i].text)
             say_name(i, known[i].group, known[i].text);
     return !definitions_failed;
@@ -351,7 +351,7 @@ static void define_any(unsigned kind, const uint64_t *field, unsigned n, const c
 static uint32_t give_number(uint32_t group, const char *text)
 {
     const uint32_t number = atomic_fetch_add(&names, 1) + 1;
-    if (number >= NAMES_MOST || as_agent_is_confined())
+    if (number >= AS_TRACER_NAMES_N || as_agent_is_confined())
         return 0;
     struct as_tracer_thread *locked = lock_definitions();
     if (has_definitions())
@@ -392,6 +392,24 @@ static void put_callers(struct as_tracer_thread *t, const void *return_address, 
         t->quiet == AS_TRACER_MUTED ? 0 : find_callers(return_address, frame, caller);
     if (n)
         as_trace_put_list(&t->writer, AS_TRACE_CALLERS, 0, NULL, 0, caller, n);
+}
+
+uint32_t as_tracer_name_function(const char *text, uint64_t address,
+                                 const struct as_unwind_module *module)
+{
+    const uint32_t number = new_name(AS_TRACE_OF_USER, text);
+    const uint64_t field[] = {AS_TRACER_NUMBER(number), address};
+    if (!number || number & AS_TRACER_LEFT_OUT || as_agent_is_confined())
+        return number;
+    if (module)
+        as_callers_tell(module, tell_module);
+    define_any(AS_TRACE_FUNCTION, field, 2, NULL, NULL, 0);
+    return number;
+}
+
+static bool leaves_out_name(const char *name)
+{
+    return as_tracer_filter_bits(name) & AS_TRACER_LEFT_OUT;
 }
 
 static uint64_t least_of_memory(void)
@@ -456,9 +474,19 @@ static uint32_t wanted_groups(void)
 }
 
 extern const struct as_tracer_hooks assay_tracer_hooks;
-AS_AGENT_API const struct as_tracer_hooks assay_tracer_hooks = {
-    AS_TRACER_VERSION, enter_routine, new_name,     define_any,      get_scratch,
-    wanted_groups,     put_callers,   find_callers, least_of_memory, find_meeting};
+AS_AGENT_API const struct as_tracer_hooks assay_tracer_hooks = {AS_TRACER_VERSION,
+                                                                enter_routine,
+                                                                new_name,
+                                                                define_any,
+                                                                get_scratch,
+                                                                wanted_groups,
+                                                                put_callers,
+                                                                find_callers,
+                                                                least_of_memory,
+                                                                find_meeting,
+                                                                leaves_out_name,
+                                                                as_tracer_function_begins,
+                                                                as_tracer_function_ends};
 
 /* ---- The process -------------------------------------------------------------------------- */
 
@@ -501,6 +529,7 @@ static void tell_thread_made(const void *maker, const void *function)
 static void close_own_stream(void)
 {
     struct as_tracer_thread *t = own_thread();
+    as_tracer_functions_thread_end();
     if (own && !own->failed && part && part->counters && !(as_switches.n & 1))
         read_counters(own, true);
     ended = true;
@@ -537,6 +566,7 @@ static void begin_child(void)
     beginning = true; /* nothing of what follows is the program's */
     as_callers_forget();
     as_tracer_regions_forked();
+    as_tracer_functions_forked();
     if (t && !as_agent_is_confined()) {
         as_trace_writer_forget(&t->writer);
         t->failed = false;
@@ -554,6 +584,14 @@ static void begin_child(void)
     beginning = false;
 }
 
+/* What goes makes room for other code at its addresses. */
+static void forget_modules(void)
+{
+    as_callers_forget();
+    if (!as_agent_self.loading_ns)
+        as_tracer_functions_forget();
+}
+
 /* Others may still write: their streams are whole as they are. */
 static void end_tracer(void)
 {
@@ -568,7 +606,7 @@ const struct as_agent_client as_agent_tracer = {.name = AS_TRACER_CLIENT,
                                                 .thread_begin = tell_thread_begun,
                                                 .thread_made = tell_thread_made,
                                                 .thread_end = end_thread_stream,
-                                                .modules_changed = as_callers_forget,
+                                                .modules_changed = forget_modules,
                                                 .switched = as_switch_look,
                                                 .forked = begin_child,
                                                 .end = end_tracer};

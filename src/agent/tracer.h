@@ -17,7 +17,8 @@
 #define AS_TRACER_CLIENT    "tracer"
 #define AS_TRACER_DIRECTORY "trace"   /* below the run's directory */
 #define AS_TRACER_MEETING   "meeting" /* a link, as that: where ranks of several machines meet */
-#define AS_TRACER_VERSION   4u
+#define AS_TRACER_VERSION   5u
+#define AS_TRACER_NAMES_N   16384u /* numbers of names are below */
 
 /* Bits of the number of a name: what the user's filter says of it. */
 enum as_tracer_name_bits {
@@ -32,7 +33,8 @@ enum as_tracer_groups {
     AS_TRACER_OPENMP = 2,
     AS_TRACER_PTHREAD = 4,
     AS_TRACER_IO = 8, /* also of processes: fork, exec, wait */
-    AS_TRACER_MEMORY = 16
+    AS_TRACER_MEMORY = 16,
+    AS_TRACER_FUNCTIONS = 32 /* as compilers tell of them (-finstrument-functions) */
 };
 
 /* Its part of the control file. */
@@ -63,6 +65,8 @@ enum as_tracer_quiet {
     AS_TRACER_MUTED, /* it is switched off: messages are counted by who wraps MPI */
     AS_TRACER_SUMMED /* calls are told as sums */
 };
+
+struct as_tracer_function;
 
 /* Of a thread. */
 struct as_tracer_thread {
@@ -100,8 +104,18 @@ struct as_tracer_hooks {
     uint64_t (*memory_least)(void); /* bytes: smaller blocks are not recorded */
     /* How ranks of several machines meet to compare their clocks; false: they do not. */
     bool (*meeting)(struct as_rank_meeting *out);
+    bool (*leaves_out)(const char *name); /* the user's filter; gives it no number */
+    /* Functions of the program: tracer_functions.h. */
+    void (*begins)(const struct as_tracer_function *function);
+    void (*ends)(uintptr_t key, uintptr_t frame, bool is_gone);
 };
 
 extern const struct as_agent_client as_agent_tracer;
+
+/* The number of a function that is met first, as of `name` above; where it lies is said, too.
+ * `text` stays where it is. */
+struct as_unwind_module;
+uint32_t as_tracer_name_function(const char *text, uint64_t address,
+                                 const struct as_unwind_module *module);
 
 #endif

@@ -47,6 +47,7 @@ struct as_site {
     uint32_t group;      /* as_trace_group */
     uint32_t process;    /* whose address it is; AS_WAIT_NOBODY: of all, without an address */
     uint64_t address;    /* of the caller; 0: not known */
+    bool is_function;    /* the address is where it begins itself */
     const char *module;  /* the trace's: file that this lies in; NULL: not known */
     uint64_t in_file;    /* the address there: the same place in all processes is one site */
 };
@@ -104,6 +105,7 @@ struct as_analysis {
     uint64_t missed_n;   /* messages and the like while it was switched off, sides of them */
     uint64_t summed_n;   /* records of calls that are sums: these have no wait states */
     uint64_t doubtful_n; /* messages that do not fit, where it was switched off: not judged */
+    uint64_t unshared_n; /* regions of libgomp in which nobody was seen to share work */
     uint64_t events_n;
     uint64_t broken_n; /* records that make no sense where they stand */
     int64_t begin_ns, end_ns;

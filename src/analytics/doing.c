@@ -145,8 +145,12 @@ static int enter_routine(struct as_trace_walk *walk, struct as_walker *walker,
 {
     const struct as_trace_process *process = &walk->trace->process.at[walker->process];
     struct as_trace_name name = as_trace_name_of(process, event->name);
-    struct as_open_call frame = {
-        .name = event->name, .group = name.group, .enter_ns = event->raw_ns, .calls_n = 1};
+    struct as_open_call frame = {.name = event->name,
+                                 .group = name.group,
+                                 .address = name.address,
+                                 .is_function = name.address != 0,
+                                 .enter_ns = event->raw_ns,
+                                 .calls_n = 1};
     if (event->name >= 0 && (uint64_t)event->name < process->name.n)
         frame.routine = walk->routine.at[walker->process][event->name];
     AS_TRY(turn_at(walk, walker, event->raw_ns));

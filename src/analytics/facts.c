@@ -266,6 +266,22 @@ static int add_filtered(const struct as_trace_facts *f, struct assay_error *err)
     return flag.n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
 }
 
+/* Where gcc divides a loop with a static schedule nobody is called. */
+static int add_unshared(const struct as_trace_facts *f, struct assay_error *err)
+{
+    const struct assay_flag flag = {
+        .run_id = f->run_id,
+        .kind = ASSAY_OBJECT_RUN,
+        .object_id = f->run_id,
+        .name = "worksharing_unseen",
+        .text = "parallel regions of OpenMP have no loop or other shared work that could be seen: "
+                "loops with a static schedule are divided by gcc's code itself; assay trace "
+                "--functions '*._omp_fn.*' times what each thread does in them",
+        .n = f->traced->filtered_n ? 0 : (int64_t)f->traced->analysis.unshared_n,
+        .pass = AS_ANALYTICS_PASS};
+    return flag.n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
+}
+
 static int say_facts(void *context, struct assay_error *err)
 {
     struct as_trace_facts *f = context;
@@ -281,6 +297,7 @@ static int say_facts(void *context, struct assay_error *err)
     AS_TRY(add_messages(f, err));
     AS_TRY(add_filtered(f, err));
     AS_TRY(as_trace_clocks(f, err));
+    AS_TRY(add_unshared(f, err));
     return as_trace_metrics(f, err);
 }
 

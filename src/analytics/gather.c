@@ -18,8 +18,10 @@ static int take_site(void *context, uint32_t part, const struct as_handed *recor
 {
     struct gather *g = context;
     const int64_t *f = record->field + AS_HANDED_KEY_N;
-    const struct as_open_call frame = {
-        .routine = (uint32_t)f[0], .group = (uint32_t)f[1], .address = (uint64_t)f[3]};
+    const struct as_open_call frame = {.routine = (uint32_t)f[0],
+                                       .group = (uint32_t)f[1],
+                                       .address = (uint64_t)f[3],
+                                       .is_function = f[4] != 0};
     const struct as_walker walker = {.process = (uint32_t)f[2]};
     uint32_t site;
     AS_TRY(as_walk_site(&g->walk, &walker, &frame, &site));
@@ -99,6 +101,7 @@ static int take_found_count(void *context, uint32_t part, const struct as_handed
     (void)part;
     g->out->analysis.events_n += (uint64_t)record->field[0];
     g->out->analysis.broken_n += (uint64_t)record->field[1];
+    g->out->analysis.unshared_n += (uint64_t)record->field[4];
     g->part_bin_ns = record->field[2];
     return (uint64_t)record->field[3] == g->part->partition ? 0 : ASSAY_ERR_CORRUPT;
 }

@@ -191,6 +191,7 @@ static void put_site(struct as_trace_part *part, const struct as_trace_walk *wal
     as_part_field(&record, walk->out->site.at[seen->site].group);
     as_part_field(&record, seen->process);
     as_part_field(&record, (int64_t)seen->address);
+    as_part_field(&record, walk->out->site.at[seen->site].is_function);
     as_handed_put(part->found, AS_FOUND_SITES, &record);
 }
 
@@ -283,8 +284,9 @@ void as_part_hand_found(struct as_trace_part *part, const struct as_trace_walk *
             put_bins(part, timeline, at);
         }
     const struct as_handed count = {.kind = AS_PART_COUNT,
-                                    .n = 4,
+                                    .n = 5,
                                     .field = {(int64_t)a->events_n, (int64_t)a->broken_n,
-                                              timeline->bin_ns, (int64_t)part->partition}};
+                                              timeline->bin_ns, (int64_t)part->partition,
+                                              (int64_t)a->unshared_n}};
     as_handed_put(part->found, AS_FOUND_COUNTS, &count);
 }

@@ -74,9 +74,11 @@ static int open_module(const struct as_trace_facts *f, const char *path,
 }
 
 /* What an address is in the code is asked of the instruction before: it is one to return to, of
- * parallel regions too. */
+ * parallel regions too. A function of the program is asked for itself. */
 static uint64_t address_of_call(const struct as_site *site)
 {
+    if (site->is_function)
+        return site->in_file;
     return site->in_file ? site->in_file - 1 : 0;
 }
 

@@ -71,6 +71,13 @@ static enum as_score_type type_of(const struct as_trace_name *name)
     }
 }
 
+/* What is no call and can be left out by name (agent/omp.h). */
+static bool is_named(const char *text)
+{
+    return strcmp(text, "omp work") == 0 || strcmp(text, "omp barrier") == 0 ||
+           strcmp(text, "omp task") == 0;
+}
+
 static int find_row(struct scoring *s, const char *text, enum as_score_type type, bool is_call,
                     uint32_t *out)
 {
@@ -85,7 +92,7 @@ static int find_row(struct scoring *s, const char *text, enum as_score_type type
             return 0;
     }
     struct as_score_row row = {.routine = text, .type = type, .is_call = is_call};
-    if (is_call && s->filter)
+    if ((is_call || is_named(text)) && s->filter)
         row.verdict = as_filter_verdict_of(as_str_z(&s->filter->rules), s->filter->rules.n, text);
     AS_TRY(as_vec_push(&s->out->row, row));
     *out = (uint32_t)(s->out->row.n - 1);

@@ -21,7 +21,7 @@ static int find_place(struct as_trace_walk *walk, const struct as_site *site, ui
          (*out = as_index_next(&walk->places, &probe)) != AS_INDEX_NONE;) {
         const struct as_site *known = &walk->out->site.at[*out];
         if (known->routine == site->routine && known->in_file == site->in_file &&
-            strcmp(known->module, site->module) == 0)
+            known->is_function == site->is_function && strcmp(known->module, site->module) == 0)
             return 0;
     }
     AS_TRY(as_vec_push(&walk->out->site, *site));
@@ -49,7 +49,8 @@ int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
     struct as_site site = {.routine = walk->text.at[frame->routine],
                            .group = frame->group,
                            .process = seen.process,
-                           .address = seen.address};
+                           .address = seen.address,
+                           .is_function = frame->is_function};
     const struct as_trace_module *module =
         seen.address ? as_trace_module_of(&walk->trace->process.at[walker->process], seen.address,
                                           &site.in_file)

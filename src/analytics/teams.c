@@ -112,6 +112,8 @@ static int finish_team(struct as_trace_walk *walk, uint32_t process, struct as_o
             rc = as_doing_released(walk, &walk->walker.at[member->location], team->closed_ns);
     if (rc == 0)
         rc = as_meeting_end(&team->end, AS_WAIT_OMP_BARRIER, &walk->out->waits);
+    walk->out->unshared_n +=
+        walk->trace->process.at[process].has_libgomp && team->threads > 1 && !team->has_work;
     remove_team(&walk->teams.at[process], team);
     return rc;
 }
@@ -144,6 +146,14 @@ static int begin_part(struct as_trace_walk *walk, const struct as_walker *walker
                                                                 .begin_ns = walker->spare_ns,
                                                                 .end_ns = team->begin_ns,
                                                                 .cause_ns = team->begin_ns});
+}
+
+static int begin_work(struct as_trace_walk *walk, const struct as_walker *walker, int64_t region)
+{
+    struct as_open_team *team = find_team(walk, walker->process, region);
+    if (team)
+        team->has_work = true;
+    return 0;
 }
 
 static int end_part(struct as_trace_walk *walk, struct as_walker *walker,
@@ -237,6 +247,8 @@ int as_teams_event(struct as_trace_walk *walk, struct as_walker *walker,
         return begin_part(walk, walker, event);
     case AS_TRACE_IMPLICIT_END:
         return end_part(walk, walker, event);
+    case AS_TRACE_WORK:
+        return begin_work(walk, walker, event->parallel.region);
     case AS_TRACE_BARRIER:
         return is_of_team(event->lock.kind) ? come_to_barrier(walk, walker, event) : 0;
     case AS_TRACE_BARRIER_END:

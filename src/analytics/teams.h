@@ -20,6 +20,7 @@ struct as_open_team {
     uint32_t master, site; /* who began it; AS_WAIT_NOBODY: not seen */
     int64_t begin_ns;
     int64_t threads;                /* 0: nobody said yet */
+    bool has_work;                  /* that is shared, as far as the runtime told */
     int64_t closed_ns;              /* its master goes on; INT64_MIN: not yet */
     struct as_meeting barrier, end; /* at its barrier; at its end */
 };

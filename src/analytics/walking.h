@@ -18,7 +18,8 @@
 struct as_open_call {
     int64_t name; /* of the process */
     uint32_t routine, group;
-    uint64_t address; /* of the caller; 0: not known */
+    uint64_t address; /* of the caller, or of a function itself; 0: not known */
+    bool is_function;
     int64_t enter_ns;
     uint64_t sent_b, received_b;
     uint64_t calls_n;              /* it stands for so many */

@@ -38,7 +38,7 @@ static int list_comms(struct as_otf2_writer *w, const struct as_trace_process *p
 int as_otf2_list(struct as_otf2_writer *w)
 {
     uint32_t unknown;
-    AS_TRY(find_region(w, &(struct as_trace_name){AS_TRACE_OF_USER, "?"}, &unknown));
+    AS_TRY(find_region(w, &(struct as_trace_name){AS_TRACE_OF_USER, "?", 0}, &unknown));
     as_vec_foreach (&w->trace->process, process) {
         struct as_otf2_process known = {.region = as_calloc(process->name.n + 1, sizeof(uint32_t))};
         if (!known.region || as_vec_push(&w->process, known) < 0) {

@@ -103,4 +103,7 @@ struct assay_probes {
     AS_VEC(struct as_mil_probe) probe;
 };
 
+/* By the readable name of a function, that without parameters, or its linkage name. (resolve.c) */
+bool as_probe_fits_name(const struct as_probe_filter *filter, const char *linkage);
+
 #endif

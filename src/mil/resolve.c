@@ -37,8 +37,7 @@ static bool fits_text(const struct as_probe_filter *filter, const char *text)
     return false;
 }
 
-/* By its readable name, that without parameters, or its linkage name. */
-static bool fits_name(const struct as_probe_filter *filter, const char *linkage)
+bool as_probe_fits_name(const struct as_probe_filter *filter, const char *linkage)
 {
     char name[4096];
     if (fits_text(filter, linkage))
@@ -130,12 +129,12 @@ static bool fits_filter(const struct resolving *r, const struct as_probe_filter 
     unsigned line;
     switch (filter->subject) {
     case AS_PROBE_OF_FUNCTION:
-        return fits_name(filter, p->body[at->body].name);
+        return as_probe_fits_name(filter, p->body[at->body].name);
     case AS_PROBE_OF_FILE:
         return fits_file(filter, line_of(p, at, &line));
     case AS_PROBE_OF_CALLEE: {
         const char *callee = callee_of(p, at);
-        return callee && fits_name(filter, callee);
+        return callee && as_probe_fits_name(filter, callee);
     }
     case AS_PROBE_OF_CLASS:
         return form && fits_text(filter, assay_class_name(form->insn_class));

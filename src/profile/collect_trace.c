@@ -22,6 +22,7 @@
 #include "base/whole.h"
 #include "profile/inside.h"
 #include "profile/trace_meeting.h"
+#include "profile/trace_program.h"
 #include "profile/trace_switch.h"
 #include "trace/filter.h"
 
@@ -83,7 +84,7 @@ static const struct {
 } libraries[] = {
     {AS_TRACER_MPI, "libassay-mpi.so"},         {AS_TRACER_OPENMP, "libassay-openmp.so"},
     {AS_TRACER_PTHREAD, "libassay-pthread.so"}, {AS_TRACER_IO, "libassay-io.so"},
-    {AS_TRACER_MEMORY, "libassay-memory.so"},
+    {AS_TRACER_MEMORY, "libassay-memory.so"},   {AS_TRACER_FUNCTIONS, "libassay-functions.so"},
 };
 
 #define SAME_BIT(group, name, bit)                                                                 \
@@ -165,16 +166,29 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     return 0;
 }
 
-/* Where the program looks for it. */
-static int write_filter(struct traced *traced, const struct assay_trace_options *options,
-                        struct assay_error *err)
+/* A program that cannot be read has no names that could be readable. */
+static int make_rules(const struct as_collection *all, struct as_str *rules,
+                      struct assay_error *err)
 {
-    if (!options->filter)
+    const struct assay_trace_options *options = all->request->trace;
+    struct assay_object *object;
+    char path[PATH_MAX];
+    as_str_append(rules, options->filter, options->filter_b);
+    as_trace_program(all->plan, path);
+    if (assay_object_open(path, all->request->attribute.open, &object, NULL) < 0)
         return 0;
+    const int rc = as_trace_readable_rules(object, rules, err);
+    assay_object_close(&object);
+    return rc;
+}
+
+/* Where the program looks for it. */
+static int write_rules(struct traced *traced, const struct as_str *rules, struct assay_error *err)
+{
     snprintf(traced->filter, sizeof traced->filter, "%s/" AS_TRACE_FILTER,
              as_agent_session_path(traced->inside.session));
     const int fd = open(traced->filter, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    const int error = fd < 0 ? errno : as_whole_write(fd, options->filter, options->filter_b);
+    const int error = fd < 0 ? errno : as_whole_write(fd, as_str_z(rules), rules->n);
     if (fd >= 0)
         close(fd);
     else
@@ -182,6 +196,19 @@ static int write_filter(struct traced *traced, const struct assay_trace_options 
     return error ? as_error_set(err, ASSAY_ERR_IO, "the filter of a trace cannot be written: %s",
                                 strerror(error))
                  : 0;
+}
+
+static int write_filter(struct traced *traced, const struct as_collection *all,
+                        struct assay_error *err)
+{
+    struct as_str rules = {0};
+    if (!all->request->trace->filter)
+        return 0;
+    int rc = make_rules(all, &rules, err);
+    if (rc == 0)
+        rc = write_rules(traced, &rules, err);
+    as_str_fini(&rules);
+    return rc;
 }
 
 static int start_switching(struct traced *traced, struct assay_error *err)
@@ -208,7 +235,7 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
     if (rc == 0) {
         as_trace_meeting_start(&traced->meeting, traced->part,
                                as_agent_session_path(traced->inside.session), all->directory);
-        AS_TRY(write_filter(traced, all->request->trace, err));
+        AS_TRY(write_filter(traced, all, err));
         return start_switching(traced, err);
     }
     traced->link[0] = 0;
@@ -276,6 +303,13 @@ static int tell_trace(struct as_collector *it, const struct as_collection *all,
                : 0;
 }
 
+/* For others that want to be in the program. */
+static struct as_agent_session *session_of_trace(const struct as_collector *it)
+{
+    const struct traced *traced = it->self;
+    return traced->inside.session;
+}
+
 static void close_trace(struct as_collector *it)
 {
     struct traced *traced = it->self;
@@ -299,4 +333,5 @@ const struct as_collector_kind as_collector_trace = {.name = "trace",
                                                      .start = start_trace,
                                                      .finish = finish_trace,
                                                      .facts = tell_trace,
+                                                     .session = session_of_trace,
                                                      .close = close_trace};

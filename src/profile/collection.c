@@ -256,7 +256,10 @@ const struct assay_sample_counts *as_collection_counts(const struct as_collectio
 struct as_agent_session *as_collection_session(const struct as_collection *all)
 {
     for (size_t i = 0; i < all->n; i++)
-        if (all->at[i].kind->session && all->at[i].self)
-            return all->at[i].kind->session(&all->at[i]);
+        if (all->at[i].kind->session && all->at[i].self) {
+            struct as_agent_session *session = all->at[i].kind->session(&all->at[i]);
+            if (session)
+                return session;
+        }
     return NULL;
 }

@@ -120,6 +120,7 @@ void as_trace_stream_share_clock(struct as_trace_stream *stream,
 struct as_trace_name {
     uint32_t group;   /* as_trace_group */
     const char *text; /* NULL: nobody defined this number */
+    uint64_t address; /* of a function of the program, in the process; 0: it is none */
 };
 
 struct as_trace_comm {
@@ -189,6 +190,7 @@ struct as_trace_process {
     AS_VEC(struct as_trace_module) module;   /* that callers are in, in order of definition */
     AS_VEC(struct as_trace_relation) relation;
     struct as_trace_correction clock;
+    bool has_libgomp; /* its regions of OpenMP are gcc's, which divides loops itself */
     AS_VEC(char *) owned;
 };
 

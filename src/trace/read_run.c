@@ -2,6 +2,7 @@
 /*
  * All streams of a run: which belong to one process, what the numbers in them stand for.
  */
+#include <assay/object.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -43,11 +44,29 @@ static int define_name(struct as_trace *trace, struct as_trace_process *p,
         return 0;
     }
     while (p->name.n <= number)
-        if (as_vec_push(&p->name, (struct as_trace_name){0, NULL}) < 0)
+        if (as_vec_push(&p->name, (struct as_trace_name){0, NULL, 0}) < 0)
             return ASSAY_ERR_NOMEM;
     const char *text = own_text(p, e->text);
-    p->name.at[number] = (struct as_trace_name){(uint32_t)e->field[1], text};
+    p->name.at[number] = (struct as_trace_name){(uint32_t)e->field[1], text, 0};
     return text ? 0 : ASSAY_ERR_NOMEM;
+}
+
+/* Its name is the linker's, which people do not read. */
+static int define_function(struct as_trace *trace, struct as_trace_process *p,
+                           const struct as_trace_event *e)
+{
+    char readable[4096];
+    const uint64_t number = (uint64_t)e->field[0];
+    struct as_trace_name *name = number < p->name.n ? &p->name.at[number] : NULL;
+    if (!name || !name->text) {
+        trace->damaged_n++;
+        return 0;
+    }
+    name->address = (uint64_t)e->field[1];
+    if (name->text[0] != '_' || assay_demangle(name->text, readable, sizeof readable) <= 0)
+        return 0;
+    name->text = own_text(p, as_view_of(readable));
+    return name->text ? 0 : ASSAY_ERR_NOMEM;
 }
 
 static const uint64_t *own_list(struct as_trace_process *p, const struct as_trace_event *e)
@@ -134,6 +153,8 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
     switch (e->kind) {
     case AS_TRACE_NAME:
         return define_name(trace, p, e);
+    case AS_TRACE_FUNCTION:
+        return define_function(trace, p, e);
     case AS_TRACE_COMM:
         return define_comm(p, e);
     case AS_TRACE_COMM_NAME:
@@ -151,10 +172,13 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                                  (struct as_trace_relation){e->field[0], e->field[1], e->field[2]})
                    : 0;
     case AS_TRACE_FACT:
-        if (!as_view_equal(e->text, as_view_of(AS_TRACE_FACT_MACHINE)))
-            return 0;
-        p->machine_number = own_text(p, e->value);
-        return p->machine_number ? 0 : ASSAY_ERR_NOMEM;
+        if (as_view_equal(e->text, as_view_of(AS_TRACE_FACT_MACHINE))) {
+            p->machine_number = own_text(p, e->value);
+            return p->machine_number ? 0 : ASSAY_ERR_NOMEM;
+        }
+        p->has_libgomp |= as_view_equal(e->text, as_view_of(AS_TRACE_OPENMP_FACT)) &&
+                          as_view_equal(e->value, as_view_of(AS_TRACE_LIBGOMP));
+        return 0;
     case AS_TRACE_WORLD:
         p->rank = e->field[0];
         p->size = e->field[1];
@@ -384,7 +408,7 @@ struct as_trace_name as_trace_name_of(const struct as_trace_process *process, in
 {
     if (number > 0 && (uint64_t)number < process->name.n && process->name.at[number].text)
         return process->name.at[number];
-    return (struct as_trace_name){AS_TRACE_OF_USER, "?"};
+    return (struct as_trace_name){AS_TRACE_OF_USER, "?", 0};
 }
 
 /* The latest of a number: they are not given twice, but for a damaged file. */

@@ -142,7 +142,13 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
     X(NEIGHBOURS, "neighbours", "uul") /* comm, how many of the list are in-neighbours; then out-  \
                                           neighbours, by rank in it: of a topology, definitions */ \
     X(SYNC, "synchronise", "uus")      /* window, as_trace_rma_sync, rank in its communicator */   \
-    X(PARTS, "parts", "uu") /* request of a partitioned send; partitions that are ready */
+    X(PARTS, "parts", "uu")       /* request of a partitioned send; partitions that are ready */   \
+    X(FUNCTION, "function", "uu") /* in definitions: name, address: it is a function of the        \
+                                     program that begins there */
+
+/* Facts. */
+#define AS_TRACE_OPENMP_FACT "openmp" /* whose runtime: */
+#define AS_TRACE_LIBGOMP     "libgomp"
 
 #define AS_TRACE_ENUM(kind, name, fields) AS_TRACE_##kind,
 enum as_trace_kind { AS_TRACE_NONE, AS_TRACE_KINDS(AS_TRACE_ENUM) AS_TRACE_KINDS_N };

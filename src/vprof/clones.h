@@ -37,6 +37,12 @@ int as_clones_run(struct assay_experiment *experiment, const struct as_input *in
                   const struct assay_profile_request *profile, const struct as_clones *clones,
                   struct assay_profile_result *result, struct assay_error *err);
 
+/* The same for a run that is wanted for itself: what the command prints is seen, and samples are as
+ * `profile` says. */
+int as_clones_join(struct assay_experiment *experiment, const struct assay_profile_request *profile,
+                   const struct as_clones *clones, struct assay_profile_result *result,
+                   struct assay_error *err);
+
 /* Processor time of all threads of a run; 0: not known. */
 double as_clones_cpu_ns(struct assay_experiment *experiment, int64_t run_id);
 

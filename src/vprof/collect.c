@@ -250,18 +250,34 @@ int as_clones_record(struct assay_experiment *experiment, const struct as_input 
     return rc < 0 ? rc : kept;
 }
 
-int as_clones_run(struct assay_experiment *experiment, const struct as_input *input,
-                  const struct assay_profile_request *profile, const struct as_clones *it,
-                  struct assay_profile_result *result, struct assay_error *err)
+/* All that there are, and ours behind them. */
+static void list_kinds(const struct as_collector_kind **kinds)
 {
-    const struct as_collector_kind *kinds[AS_COLLECTORS_MOST] = {0};
-    struct timed_request request = {.request = *profile, .clones = it};
     size_t n = 0;
     while (as_collector_kinds[n] && n + 2 < AS_COLLECTORS_MOST) {
         kinds[n] = as_collector_kinds[n];
         n++;
     }
     kinds[n] = &clones;
+}
+
+int as_clones_join(struct assay_experiment *experiment, const struct assay_profile_request *profile,
+                   const struct as_clones *it, struct assay_profile_result *result,
+                   struct assay_error *err)
+{
+    const struct as_collector_kind *kinds[AS_COLLECTORS_MOST] = {0};
+    struct timed_request request = {.request = *profile, .clones = it};
+    list_kinds(kinds);
+    return as_profile_run_with(kinds, experiment, &request.request, result, err);
+}
+
+int as_clones_run(struct assay_experiment *experiment, const struct as_input *input,
+                  const struct assay_profile_request *profile, const struct as_clones *it,
+                  struct assay_profile_result *result, struct assay_error *err)
+{
+    const struct as_collector_kind *kinds[AS_COLLECTORS_MOST] = {0};
+    struct timed_request request = {.request = *profile, .clones = it};
+    list_kinds(kinds);
     request.request.kind = it->kind;
     request.request.role = "repetition";
     request.request.reference_id = it->reference_id;

@@ -4,8 +4,9 @@
  * "process RANK SIZE TID", then one line a call of MPI, with its messages; what stands for several
  * calls is as many lines. With "teams" the records of OpenMP instead: a line "thread TID", then one
  * line each; with "callers" where calls come from: "ROUTINE ADDRESS FILE+ADDRESS, ..."; with
- * "times" how clocks were corrected, and when calls of MPI began and ended. usage: dump DIRECTORY
- * [teams|callers|times]
+ * "times" how clocks were corrected, and when calls of MPI began and ended; with "nested" each call
+ * as "DEPTH ROUTINE", where those that do not end in their order are a fault. usage: dump DIRECTORY
+ * [teams|callers|times|nested]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -151,6 +152,24 @@ static int show_times(const struct as_trace_process *p)
     return rc;
 }
 
+static int show_nested(const struct as_trace_process *p, struct as_trace_stream *stream)
+{
+    static int64_t open[1 << 16];
+    struct as_trace_event e;
+    struct assay_error err;
+    int rc, depth = 0, bad = 0;
+    printf("thread %u of %u\n", as_trace_stream_facts(stream)->tid, p->pid);
+    while ((rc = as_trace_stream_next(stream, &e, &err)) > 0)
+        if (e.kind == AS_TRACE_ENTER && depth < 1 << 16) {
+            printf("%d %s\n", depth, as_trace_name_of(p, e.name).text);
+            open[depth++] = e.name;
+        } else if (e.kind == AS_TRACE_LEAVE) {
+            bad |= depth == 0 || open[depth - 1] != e.name;
+            depth -= depth > 0;
+        }
+    return rc < 0 || bad || depth || as_trace_stream_facts(stream)->damaged_n;
+}
+
 int main(int argc, char **argv)
 {
     struct as_trace trace;
@@ -158,16 +177,17 @@ int main(int argc, char **argv)
     int bad = 0;
     const bool teams = argc == 3 && strcmp(argv[2], "teams") == 0;
     const bool times = argc == 3 && strcmp(argv[2], "times") == 0;
+    const bool nested = argc == 3 && strcmp(argv[2], "nested") == 0;
     only_callers = argc == 3 && strcmp(argv[2], "callers") == 0;
-    if ((argc != 2 && !teams && !times && !only_callers) ||
+    if ((argc != 2 && !teams && !times && !only_callers && !nested) ||
         as_trace_open(argv[1], &trace, &err) < 0)
         return 2;
     as_vec_foreach (&trace.process, p) {
         as_vec_foreach (&p->thread, stream)
-            bad |= teams ? show_teams(*stream) : 0;
+            bad |= teams ? show_teams(*stream) : nested ? show_nested(p, *stream) : 0;
         if (times)
             bad |= show_times(p) < 0;
-        if (teams || times)
+        if (teams || times || nested)
             continue;
         as_vec_foreach (&p->comm, comm) {
             printf("comm %" PRIu64 " global %" PRIu64 " size %" PRIu64 " rank %" PRId64 " members",

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Functions of a program that nobody compiled anything into, in a trace of it: two probes for each,
+ * at its entry and at its exits, which call what tells the tracer (agent/functions_wrap.c). A
+ * function of which not all exits can be seen is refused: it would seem to last too long.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/inject.h"
+#include "agent/session.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "mil/probe.h"
+#include "mil/run.h"
+#include "profile/trace_program.h"
+#include "vprof/clones.h"
+
+#define FUNCTIONS_MOST 4000u
+#define TOLD_MOST      8u /* refusals that are said one by one */
+
+struct function_trace {
+    struct as_probe_run run;
+    struct assay_probe_result result; /* of it: program and sites */
+    struct assay_probe_request request;
+    struct assay_probes probes;
+    AS_VEC(uint32_t) body; /* probes 2 i and 2 i + 1 are of the i-th */
+    char library[PATH_MAX];
+    struct assay_error *err;
+};
+
+/* ---- Which ----------------------------------------------------------------------------------- */
+
+/* "a, b<c, d>(e, f)": commas in brackets are a name's own. */
+static bool next_pattern(struct as_view *rest, struct as_view *out)
+{
+    int depth = 0;
+    size_t n = 0;
+    if (!rest->n)
+        return false;
+    for (; n < rest->n && (depth > 0 || rest->p[n] != ','); n++)
+        depth += rest->p[n] == '(' || rest->p[n] == '<'   ? 1
+                 : rest->p[n] == ')' || rest->p[n] == '>' ? -1
+                                                          : 0;
+    *out = as_view_trim((struct as_view){rest->p, n});
+    rest->p += n + (n < rest->n);
+    rest->n -= n + (n < rest->n);
+    return true;
+}
+
+/* A compiler's copy of a function with other parameters is that function. */
+static bool fits_function(const struct as_probe_filter *filter, const char *linkage)
+{
+    static const char *const copies[] = {".constprop.", ".isra."};
+    char plain[1024];
+    if (as_probe_fits_name(filter, linkage))
+        return true;
+    for (size_t i = 0; i < sizeof copies / sizeof *copies; i++) {
+        const char *end = strstr(linkage, copies[i]);
+        if (!end || (size_t)(end - linkage) >= sizeof plain)
+            continue;
+        snprintf(plain, sizeof plain, "%.*s", (int)(end - linkage), linkage);
+        if (as_probe_fits_name(filter, plain))
+            return true;
+    }
+    return false;
+}
+
+static int add_body(struct function_trace *it, uint32_t body)
+{
+    as_vec_foreach (&it->body, known)
+        if (*known == body)
+            return 0;
+    if (it->body.n == FUNCTIONS_MOST)
+        return as_error_set(it->err, ASSAY_ERR_LIMIT,
+                            "--functions: more than %u functions are meant; name fewer",
+                            FUNCTIONS_MOST);
+    return as_vec_push(&it->body, body) < 0 ? as_error_nomem(it->err, "functions to trace") : 0;
+}
+
+static int choose_functions(struct function_trace *it, struct as_view pattern)
+{
+    const struct assay_program *p = it->result.program;
+    struct as_probe_filter filter = {.subject = AS_PROBE_OF_FUNCTION, .is_pattern = true};
+    bool any = false;
+    if (as_vec_push(&filter.text, pattern) < 0)
+        return as_error_nomem(it->err, "functions to trace");
+    int rc = 0;
+    for (uint32_t b = 0; rc == 0 && b < p->body_n; b++) {
+        const struct assay_body *body = &p->body[b];
+        if (body->bits & ASSAY_BODY_STUB || !body->blocks || !body->name ||
+            !fits_function(&filter, body->name))
+            continue;
+        any = true;
+        rc = add_body(it, b);
+    }
+    as_vec_fini(&filter.text);
+    if (rc == 0 && !any)
+        rc = as_error_set(it->err, ASSAY_ERR_USAGE,
+                          "--functions: '%.*s' is no function of %s; 'assay functions %s' lists "
+                          "its functions",
+                          (int)pattern.n, pattern.p, it->result.path, it->result.path);
+    return rc;
+}
+
+/* ---- Probes ---------------------------------------------------------------------------------- */
+
+static int add_probe(struct function_trace *it, const char *name, enum assay_probe_event event,
+                     const char *function)
+{
+    struct as_mil_probe probe = {
+        .name = name, .has_event = true, .event = event, .actions = ASSAY_PROBE_CALL};
+    const struct as_probe_call call = {.library = it->library, .function = function};
+    if (as_vec_push(&probe.call, call) < 0 || as_vec_push(&it->probes.probe, probe) < 0) {
+        as_vec_fini(&probe.call);
+        return as_error_nomem(it->err, "functions to trace");
+    }
+    return 0;
+}
+
+static int make_probes(struct function_trace *it)
+{
+    const struct assay_program *p = it->result.program;
+    char readable[4096];
+    it->result.sites.at = as_calloc(2 * it->body.n + 1, sizeof *it->result.sites.at);
+    if (!it->result.sites.at)
+        return as_error_nomem(it->err, "functions to trace");
+    for (uint32_t i = 0; i < it->body.n; i++) {
+        const struct assay_body *body = &p->body[it->body.at[i]];
+        const bool is_readable =
+            body->name[0] == '_' && assay_demangle(body->name, readable, sizeof readable) > 0;
+        const char *name = is_readable ? readable : body->name;
+        name = as_arena_strndup(&it->probes.arena, name, strlen(name));
+        if (!name)
+            return as_error_nomem(it->err, "functions to trace");
+        AS_TRY(add_probe(it, name, ASSAY_PROBE_FUNCTION_ENTRY, "assay_function_begins"));
+        AS_TRY(add_probe(it, name, ASSAY_PROBE_FUNCTION_EXIT, "assay_function_ends"));
+        for (uint32_t k = 0; k < 2; k++)
+            it->result.sites.at[it->result.sites.n++] =
+                (struct assay_probe_site){.probe = 2 * i + k,
+                                          .body = it->body.at[i],
+                                          .loop = ASSAY_NONE,
+                                          .block = body->entry_block,
+                                          .address = p->block[body->entry_block].start};
+    }
+    return 0;
+}
+
+/* A function that cannot be seen to end is not seen to begin. */
+static void refuse_halves(struct function_trace *it)
+{
+    for (size_t i = 0; i + 1 < it->result.sites.n; i += 2) {
+        struct assay_probe_site *site = &it->result.sites.at[i];
+        const char *why = site[0].refusal ? site[0].refusal : site[1].refusal;
+        site[0].refusal = site[1].refusal = why;
+    }
+}
+
+static int plan_functions(struct function_trace *it)
+{
+    AS_TRY(assay_probes_check(&it->probes, it->result.program, &it->result.sites, it->err));
+    refuse_halves(it);
+    return as_probe_plan_make(&it->probes, it->result.program, &it->result.sites, &it->run.plan,
+                              it->err);
+}
+
+/* ---- What was refused ------------------------------------------------------------------------ */
+
+/* In the program: the code that was to be patched was not what the file has, no room, ... */
+static void note_outcomes(struct function_trace *it, const struct as_instances *all)
+{
+    for (size_t i = 0; i < it->result.sites.n; i++) {
+        struct assay_probe_site *site = &it->result.sites.at[i];
+        const struct as_probe_place *place = it->run.plan.place ? &it->run.plan.place[i] : NULL;
+        if (site->refusal || !place || !it->run.probed.tally ||
+            it->run.probed.tally[place->first_tally].calls)
+            continue;
+        const uint32_t region = as_probe_region_of(&it->run, all->plan, site);
+        site->refusal = region < all->plan->region.n ? as_instances_why_not(all, region) : NULL;
+    }
+    refuse_halves(it);
+}
+
+struct function_telling {
+    const struct function_trace *it;
+    struct assay_experiment *experiment;
+    int64_t run_id;
+};
+
+static int add_function_flag(const struct function_telling *to, const char *name, const char *text,
+                             int64_t n, struct assay_error *err)
+{
+    const struct assay_flag flag = {.run_id = to->run_id,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = to->run_id,
+                                    .name = name,
+                                    .text = text,
+                                    .n = n};
+    return assay_experiment_flag(to->experiment, &flag, err);
+}
+
+static int tell_refusals(void *context, struct assay_error *err)
+{
+    const struct function_telling *to = context;
+    const struct function_trace *it = to->it;
+    uint64_t lost = it->run.probed.no_library;
+    int64_t more = 0, told = 0;
+    char text[1024];
+    for (size_t i = 0; i < it->result.sites.n; i++) {
+        const struct assay_probe_site *site = &it->result.sites.at[i];
+        if (it->run.probed.tally && it->run.plan.place)
+            lost += it->run.probed.tally[it->run.plan.place[i].first_tally].lost;
+        if (!site->refusal || i % 2)
+            continue;
+        if (told++ >= TOLD_MOST) {
+            more++;
+            continue;
+        }
+        snprintf(text, sizeof text, "the function %.500s is not in the trace: %s",
+                 it->probes.probe.at[site->probe].name, site->refusal);
+        AS_TRY(add_function_flag(to, "function_untraced", text, 1, err));
+    }
+    if (more)
+        AS_TRY(add_function_flag(to, "functions_untraced",
+                                 "more functions that --functions names are not in the trace; "
+                                 "'assay patch' says why",
+                                 more, err));
+    return lost ? add_function_flag(to, "functions_lost",
+                                    "beginnings and ends of functions are not in the trace: they "
+                                    "came in the middle of another, in handlers of signals",
+                                    (int64_t)lost, err)
+                : 0;
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static int open_traced(struct function_trace *it, const char *patterns)
+{
+    const struct assay_attribute_options *how = &it->request.profile.attribute;
+    const struct assay_program_options options = {.jobs = how->jobs,
+                                                  .path_limit = ASSAY_PATH_LIMIT};
+    struct assay_launch_plan *plan;
+    AS_TRY(assay_launch_plan(it->request.profile.command, &plan, it->err));
+    as_trace_program(plan, it->result.path);
+    assay_launch_plan_free(&plan);
+    AS_TRY(as_agent_library_beside("libassay-functions.so", it->library, it->err));
+    AS_TRY(assay_object_open(it->result.path, how->open, &it->result.object, it->err));
+    AS_TRY(assay_program_new(it->result.object, &options, &it->result.program, it->err));
+    struct as_view rest = as_view_of(patterns), pattern;
+    while (next_pattern(&rest, &pattern))
+        if (pattern.n)
+            AS_TRY(choose_functions(it, pattern));
+    return it->body.n ? 0
+                      : as_error_set(it->err, ASSAY_ERR_USAGE,
+                                     "--functions: names no function; give names or patterns");
+}
+
+static int run_traced(struct function_trace *it, struct assay_experiment *experiment,
+                      struct assay_profile_result *result)
+{
+    struct as_instances all = {.plan = (const void *)it->run.plan.points};
+    const struct as_clones clones = {.plan = it->run.plan.points,
+                                     .plan_n = it->run.plan.points_n,
+                                     .program = it->result.path,
+                                     .out = &all,
+                                     .also = as_probe_read_probed,
+                                     .context = &it->run};
+    int rc = it->run.plan.points
+                 ? as_clones_join(experiment, &it->request.profile, &clones, result, it->err)
+                 : assay_profile_run(experiment, &it->request.profile, result, it->err);
+    if (rc == 0 && it->run.plan.points)
+        note_outcomes(it, &all);
+    as_instances_fini(&all);
+    struct function_telling to = {it, experiment, result->run_id};
+    return rc < 0 ? rc : assay_experiment_batch(experiment, tell_refusals, &to, it->err);
+}
+
+static void close_traced(struct function_trace *it)
+{
+    as_probe_probed_fini(&it->run);
+    as_probe_plan_fini(&it->run.plan);
+    assay_probe_result_fini(&it->result);
+    as_vec_foreach (&it->probes.probe, probe)
+        as_vec_fini(&probe->call);
+    as_vec_fini(&it->probes.probe);
+    as_arena_fini(&it->probes.arena);
+    as_vec_fini(&it->body);
+}
+
+int assay_trace_functions_run(struct assay_experiment *experiment,
+                              const struct assay_profile_request *request, const char *functions,
+                              struct assay_profile_result *result, struct assay_error *err)
+{
+    struct function_trace it = {.err = err};
+    it.request = (struct assay_probe_request){.profile = *request, .probes = &it.probes};
+    it.run = (struct as_probe_run){
+        .experiment = experiment, .request = &it.request, .result = &it.result};
+    as_arena_init(&it.probes.arena);
+    int rc = open_traced(&it, functions);
+    if (rc == 0)
+        rc = make_probes(&it);
+    if (rc == 0)
+        rc = plan_functions(&it);
+    if (rc == 0)
+        rc = run_traced(&it, experiment, result);
+    close_traced(&it);
+    return rc;
+}
