@@ -381,6 +381,29 @@ static int take_callers(const struct as_arguments *args, uint32_t *out, struct a
     return 0;
 }
 
+/* Samples among the events are taken inside the program. */
+static int take_samples(struct as_cli *cli, struct assay_trace_options *options,
+                        struct assay_profile_request *request, struct assay_error *err)
+{
+    const uint8_t event = request->sampling.event;
+    options->samples = as_given(&cli->args, AS_OPTION_TRACE_SAMPLES);
+    /* Beside events samples are few, unless they are asked for. */
+    if (!as_given(&cli->args, AS_OPTION_RATE))
+        request->sampling.rate_hz = options->samples ? ASSAY_RATE_MEDIUM : ASSAY_RATE_LOW;
+    if (!options->samples)
+        return 0;
+    if (event != ASSAY_EVENT_AUTO && event != ASSAY_EVENT_TIMER)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--samples: samples among the events are those of timers in the "
+                            "program; leave out --event, or give timer");
+    if (request->sampling.stacks == ASSAY_STACKS_LBR)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--samples: timers have no record of calls; leave out --call-stacks "
+                            "lbr");
+    request->sampling.event = ASSAY_EVENT_TIMER;
+    return 0;
+}
+
 #define DRY_RUN_S 1.0
 
 static int take_options(struct as_cli *cli, struct assay_trace_options *options,
@@ -412,6 +435,7 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
         return as_score_experiment(cli, err);
     AS_TRY(as_recording_take(cli, &request, err));
     AS_TRY(take_options(cli, &options, err));
+    AS_TRY(take_samples(cli, &options, &request, err));
     int rc = as_filter_choose(cli, &choice, err);
     /* What is to be scored is not left out yet: the score says what would be. */
     if (choice.path && options.first_s <= 0) {
@@ -420,9 +444,6 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     }
     request.trace = &options;
     request.kind = "trace";
-    /* Samples beside the events: few, for they are not what was asked for. */
-    if (!as_given(&cli->args, AS_OPTION_RATE))
-        request.sampling.rate_hz = ASSAY_RATE_LOW;
     if (rc == 0)
         rc = as_recording_name(cli, &request, &name, err);
     if (rc == 0)

@@ -15,7 +15,7 @@
 
 #define AS_TRACER_CLIENT    "tracer"
 #define AS_TRACER_DIRECTORY "trace" /* below the run's directory */
-#define AS_TRACER_VERSION   3u
+#define AS_TRACER_VERSION   4u
 
 /* Bits of the number of a name: what the user's filter says of it. */
 enum as_tracer_name_bits {
@@ -50,8 +50,10 @@ struct as_tracer_part {
     uint64_t counter_ticks;  /* so seldom at least are `counters` read */
     uint64_t first_ns;       /* of each process so much is recorded; 0: all */
     uint64_t burst_ticks;    /* calls of MPI that are less far from each other are summed; 0: no */
+    uint32_t samples;        /* those of the sampler's timers are in the streams */
+    _Atomic uint32_t samples_missed; /* that came where there was no stream for them */
 };
-_Static_assert(sizeof(struct as_tracer_part) == 88, "layout of the tracer's part");
+_Static_assert(sizeof(struct as_tracer_part) == 96, "layout of the tracer's part");
 
 enum as_tracer_quiet {
     AS_TRACER_LOUD,
@@ -64,6 +66,8 @@ struct as_tracer_thread {
     struct as_trace_writer writer;
     unsigned inside;   /* routines that are being recorded: what they call is not */
     bool failed;       /* there is no stream */
+    bool telling;      /* of switches */
+    bool untold;       /* in a call that may become a poll or a part of a sum: samples wait */
     uint8_t quiet;     /* as_tracer_quiet: what who wraps MPI does not write */
     uint32_t switches; /* as_switches that its stream tells of */
     void *scratch;     /* as_tracer_scratch */
@@ -96,5 +100,17 @@ struct as_tracer_hooks {
 };
 
 extern const struct as_agent_client as_agent_tracer;
+
+/* ---- tracer_sample.c ---- */
+
+/* By the handler of the sampler's timers, which interrupted the thread there (a ucontext_t). */
+void as_tracer_sample(const void *context, uint64_t period_ns);
+/* tracer.c: the stream for a sample of this thread; NULL: nothing is recorded now, or there is none
+ * and none may be made (`may_begin`: there is room on the stack), which is counted. */
+struct as_tracer_thread *as_tracer_sampled(bool may_begin);
+bool as_tracer_takes_samples(void);
+/* The definitions are not being changed by this thread: a handler may add to them. */
+bool as_tracer_may_define(void);
+void as_tracer_tell_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path);
 
 #endif
