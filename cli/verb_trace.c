@@ -22,6 +22,7 @@
 #include "trace_counters.h"
 #include "trace_filter.h"
 #include "trace_places.h"
+#include "trace_samples.h"
 #include "trace_score.h"
 
 enum {
@@ -61,6 +62,7 @@ struct trace_view {
     const struct as_traced *traced;
     const uint32_t *order; /* which row of the traced is shown where; NULL: as they are */
     struct as_trace_place_list place;
+    struct as_trace_sample_list samples;
 };
 
 static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
@@ -153,6 +155,8 @@ static void put_cost(const struct as_traced *traced, struct as_str *out)
     as_str_appendf(out, "%llu events", (unsigned long long)a->events_n);
     if (traced->lost_n)
         as_str_appendf(out, ", %llu lost", (unsigned long long)traced->lost_n);
+    if (traced->samples_lost_n)
+        as_str_appendf(out, ", %llu samples lost", (unsigned long long)traced->samples_lost_n);
     if (traced->filtered_n)
         as_str_appendf(out, ", %llu calls left out by the filter",
                        (unsigned long long)traced->filtered_n);
@@ -209,6 +213,8 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
     struct as_str s = {0};
     AS_TRY(show_parallel(view, experiment, run_id, &page, err));
     int rc = show_routines(view, sheet, &page, err);
+    if (rc == 0)
+        rc = as_trace_samples_text(cli, &view->samples, err);
     if (rc == 0 && view->traced->counter.n)
         rc = as_trace_counters_text(cli, view->traced, err);
     put_cost(view->traced, &s);
@@ -237,6 +243,8 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_cell(&facts, "record_ns", as_cell_real(traced->record_ns));
     as_facts_cell(&facts, "computed_cost_s", as_cell_real(as_traced_cost_ns(traced) / 1e9));
     as_facts_sheet(&facts, "routines", sheet);
+    as_facts_cell(&facts, "samples_lost", as_cell_count(traced->samples_lost_n));
+    as_trace_samples_facts(&facts, &view->samples);
     as_trace_counters_facts(&facts, traced);
     as_json_key(&facts.json, "parallel");
     as_parallel_json(&traced->sums, &facts.json, as_trace_place_text, &view->place);
@@ -287,6 +295,8 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
 {
     struct trace_view view = {.cli = cli, .traced = traced};
     int rc = as_trace_place_list_read(experiment, run_id, &traced->analysis, &view.place, err);
+    if (rc == 0)
+        rc = as_trace_samples_read(experiment, run_id, &view.samples, err);
     const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
     note_ends(cli, &traced->trace);
     as_filter_note(cli, traced);
@@ -307,6 +317,7 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     else if (rc == 0)
         show_facts(&view, &sheet);
     as_trace_place_list_fini(&view.place);
+    as_trace_samples_fini(&view.samples);
     return rc;
 }
 

@@ -316,6 +316,8 @@ struct as_tracer_thread *as_tracer_sampled(bool may_begin)
     if (as_agent.state != AS_AGENT_READY || !is_switched_on())
         return NULL;
     struct as_tracer_thread *t = NULL;
+    if (!own && as_runtime_owns(as_agent_self.maker)) /* it does nothing for the program */
+        return NULL;
     if (traced_pid == as_agent.pid)
         t = own ? own : may_begin && !defining_here ? begin_own() : NULL;
     if (!t || t->telling)

@@ -117,6 +117,23 @@ def judge_numbers(assay, streams):
         [f"{known} in the profile, {here} here, {streams.lost} of these lost, {missed} missed"]
 
 
+def judge_facts(assay):
+    """What the computation of a rank is made of: functions, lines and who called them."""
+    faults = []
+    for rank, (name, caller) in enumerate((("multiply", "much"), ("divide", "little"))):
+        rows = query(assay, "SELECT function, caller, source_file, line, share_pct, n FROM "
+                     f"v_trace_samples WHERE rank = {rank} AND name = 'computing'")
+        own = [row for row in rows if row[0] == name and row[1] == caller]
+        placed = [row for row in own if row[2].endswith("samples.c") and row[3]]
+        if sum(float(row[4]) for row in own) < 100 * MUCH or len(placed) != len(own):
+            faults.append(f"rank {rank}: {rows}")
+        inside = query(assay, "SELECT sum(n) FROM v_trace_samples WHERE name = 'mpi' AND "
+                       f"function = '{name}'")
+        if int(inside[0][0] or 0):
+            faults.append(f"rank {rank}: {inside} of {name} in MPI")
+    return faults
+
+
 def test_mpi(assay, dump, mpi):
     program = f"samples.{mpi}"
     launch = [f"mpirun.{mpi}", "-n", "2", f"./{program}", ROUNDS, PARTS]
@@ -127,7 +144,10 @@ def test_mpi(assay, dump, mpi):
         if samples or rank < 0:
             faults += judge_place(f"rank {rank}", samples, "little" if rank else "much")
     faults += judge_numbers(assay, streams)
+    if sorted(rank for rank, _ in streams.of) != [0, 1]:
+        faults.append(f"threads: {list(streams.of)}") # those of the MPI itself have no stream
     say(f"{mpi}: between calls", faults)
+    say(f"{mpi}: facts", judge_facts(assay))
     faults = record(assay, [], [*launch, "polls"])
     streams = Streams(dump, program)
     faults += [f"the dump ends with {streams.rc}"] if streams.rc else []
