@@ -53,8 +53,14 @@ static struct as_counter_range *find_counter(struct as_traced *traced, uint32_t 
 static int new_counter(struct as_traced *traced, uint32_t location,
                        const struct as_trace_event *event, struct as_counter_range **out)
 {
-    const uint32_t process = traced->analysis.location.at[location].process;
-    const char *text = as_trace_name_of(&traced->trace.process.at[process], event->name).text;
+    const struct as_analysis *a = &traced->analysis;
+    /* A part of several has neither: that there are counters makes it one walk. */
+    const char *text =
+        location < a->location.n
+            ? as_trace_name_of(&traced->trace.process.at[a->location.at[location].process],
+                               event->name)
+                  .text
+            : NULL;
     const int64_t value = event->field[1];
     const struct as_counter_range range = {
         location, event->name, text ? text : "?", 0, value, value, value, value};
