@@ -24,6 +24,7 @@
 #include "trace_counters.h"
 #include "trace_filter.h"
 #include "trace_places.h"
+#include "trace_samples.h"
 #include "trace_score.h"
 
 enum {
@@ -63,6 +64,7 @@ struct trace_view {
     const struct as_traced *traced;
     const uint32_t *order; /* which row of the traced is shown where; NULL: as they are */
     struct as_trace_place_list place;
+    struct as_trace_sample_list samples;
 };
 
 static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
@@ -157,6 +159,8 @@ static void put_cost(const struct as_traced *traced, struct as_str *out)
     as_str_appendf(out, "%llu events", (unsigned long long)a->events_n);
     if (traced->lost_n)
         as_str_appendf(out, ", %llu lost", (unsigned long long)traced->lost_n);
+    if (traced->samples_lost_n)
+        as_str_appendf(out, ", %llu samples lost", (unsigned long long)traced->samples_lost_n);
     if (traced->filtered_n)
         as_str_appendf(out, ", %llu calls left out by the filter",
                        (unsigned long long)traced->filtered_n);
@@ -213,6 +217,8 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
     struct as_str s = {0};
     AS_TRY(show_parallel(view, experiment, run_id, &page, err));
     int rc = show_routines(view, sheet, &page, err);
+    if (rc == 0)
+        rc = as_trace_samples_text(cli, &view->samples, err);
     if (rc == 0 && view->traced->counter.n)
         rc = as_trace_counters_text(cli, view->traced, err);
     put_cost(view->traced, &s);
@@ -242,6 +248,8 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_cell(&facts, "record_ns", as_cell_real(traced->record_ns));
     as_facts_cell(&facts, "computed_cost_s", as_cell_real(as_traced_cost_ns(traced) / 1e9));
     as_facts_sheet(&facts, "routines", sheet);
+    as_facts_cell(&facts, "samples_lost", as_cell_count(traced->samples_lost_n));
+    as_trace_samples_facts(&facts, &view->samples);
     as_trace_counters_facts(&facts, traced);
     as_json_key(&facts.json, "parallel");
     as_parallel_json(&traced->sums, &facts.json, as_trace_place_text, &view->place);
@@ -292,6 +300,8 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
 {
     struct trace_view view = {.cli = cli, .traced = traced};
     int rc = as_trace_place_list_read(experiment, run_id, &traced->analysis, &view.place, err);
+    if (rc == 0)
+        rc = as_trace_samples_read(experiment, run_id, &view.samples, err);
     const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
     note_ends(cli, &traced->trace);
     if (rc == 0)
@@ -314,6 +324,7 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     else if (rc == 0)
         show_facts(&view, &sheet);
     as_trace_place_list_fini(&view.place);
+    as_trace_samples_fini(&view.samples);
     return rc;
 }
 
@@ -390,6 +401,29 @@ static int take_callers(const struct as_arguments *args, uint32_t *out, struct a
     return 0;
 }
 
+/* Samples among the events are taken inside the program. */
+static int take_samples(struct as_cli *cli, struct assay_trace_options *options,
+                        struct assay_profile_request *request, struct assay_error *err)
+{
+    const uint8_t event = request->sampling.event;
+    options->samples = as_given(&cli->args, AS_OPTION_TRACE_SAMPLES);
+    /* Beside events samples are few, unless they are asked for. */
+    if (!as_given(&cli->args, AS_OPTION_RATE))
+        request->sampling.rate_hz = options->samples ? ASSAY_RATE_MEDIUM : ASSAY_RATE_LOW;
+    if (!options->samples)
+        return 0;
+    if (event != ASSAY_EVENT_AUTO && event != ASSAY_EVENT_TIMER)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--samples: samples among the events are those of timers in the "
+                            "program; leave out --event, or give timer");
+    if (request->sampling.stacks == ASSAY_STACKS_LBR)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--samples: timers have no record of calls; leave out --call-stacks "
+                            "lbr");
+    request->sampling.event = ASSAY_EVENT_TIMER;
+    return 0;
+}
+
 #define DRY_RUN_S 1.0
 
 static int take_options(struct as_cli *cli, struct assay_trace_options *options,
@@ -421,6 +455,7 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
         return as_score_experiment(cli, err);
     AS_TRY(as_recording_take(cli, &request, err));
     AS_TRY(take_options(cli, &options, err));
+    AS_TRY(take_samples(cli, &options, &request, err));
     int rc = as_filter_choose(cli, &choice, err);
     /* What is to be scored is not left out yet: the score says what would be. */
     if (choice.path && options.first_s <= 0) {
@@ -429,9 +464,6 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     }
     request.trace = &options;
     request.kind = "trace";
-    /* Samples beside the events: few, for they are not what was asked for. */
-    if (!as_given(&cli->args, AS_OPTION_RATE))
-        request.sampling.rate_hz = ASSAY_RATE_LOW;
     if (rc == 0)
         rc = as_recording_name(cli, &request, &name, err);
     if (rc == 0)

@@ -94,6 +94,7 @@ struct assay_trace_options {
     int toggle_signal;          /* switches off and on */
     double burst_s; /* calls of MPI that are less far from each other are sums; 0: each is told */
     bool start_off; /* until the program or the signal switches it on */
+    bool samples;   /* with call stacks, among the events; the request's are those of TIMER */
 };
 
 struct assay_profile_request {

@@ -5,6 +5,7 @@
  */
 #include "agent/callers.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -17,6 +18,7 @@
 
 #define PLACES_N    4096u /* a power of 2 */
 #define MODULES_N   256u
+#define UNTOLD_N    32u
 #define STEPS_MOST  128u
 #define TRIES_MOST  1000u
 #define OFFSET_BITS 24u
@@ -30,6 +32,8 @@ static struct {
 } place[PLACES_N];
 static uint64_t module_start[MODULES_N]; /* told already */
 static unsigned modules_n;
+static uint64_t untold[UNTOLD_N]; /* where modules start that nobody could be told of yet */
+_Atomic unsigned as_callers_untold;
 static _Atomic int changing; /* a lock of all of these */
 
 /* ---- Rows as words ------------------------------------------------------------------------ */
@@ -69,12 +73,37 @@ const char *as_callers_path(const struct as_unwind_module *module, char *path)
     return n > 0 ? path : module->name;
 }
 
-static void tell_module(const struct as_unwind_module *module, as_callers_module *tell)
+static bool is_told(uint64_t start)
+{
+    for (unsigned i = 0; i < modules_n; i++)
+        if (module_start[i] == start)
+            return true;
+    return false;
+}
+
+/* False: there is no room for it. */
+static bool note_untold(uint64_t start)
+{
+    const unsigned n = as_callers_untold;
+    for (unsigned i = 0; i < n; i++)
+        if (untold[i] == start)
+            return true;
+    if (is_told(start))
+        return true;
+    if (n == UNTOLD_N)
+        return false;
+    untold[n] = start;
+    as_callers_untold = n + 1;
+    return true;
+}
+
+/* Not called where the stack may be small. */
+static void __attribute__((noinline))
+tell_module(const struct as_unwind_module *module, as_callers_module *tell)
 {
     char path[PATH_MAX];
-    for (unsigned i = 0; i < modules_n; i++)
-        if (module_start[i] == module->start)
-            return;
+    if (is_told(module->start))
+        return;
     if (modules_n < MODULES_N)
         module_start[modules_n++] = module->start;
     tell(module->start, module->end - module->start, module->start - module->bias,
@@ -102,11 +131,14 @@ static uint64_t learn_place(uint64_t address, as_callers_module *tell)
     const uint64_t word = pack_row(&row, is_library_of_mpi(module.name));
     if (as_agent_is_confined() || atomic_exchange(&changing, 1))
         return word;
-    tell_module(&module, tell);
-    __typeof__(&place[0]) at = &place[address % PLACES_N];
-    atomic_store_explicit(&at->address, 0, memory_order_release);
-    atomic_store_explicit(&at->row, word, memory_order_release);
-    atomic_store_explicit(&at->address, address, memory_order_release);
+    if (tell)
+        tell_module(&module, tell);
+    if (tell || note_untold(module.start)) {
+        __typeof__(&place[0]) at = &place[address % PLACES_N];
+        atomic_store_explicit(&at->address, 0, memory_order_release);
+        atomic_store_explicit(&at->row, word, memory_order_release);
+        atomic_store_explicit(&at->address, address, memory_order_release);
+    }
     atomic_store_explicit(&changing, 0, memory_order_release);
     return word;
 }
@@ -127,7 +159,22 @@ void as_callers_forget(void)
     for (unsigned i = 0; i < PLACES_N; i++)
         atomic_store_explicit(&place[i].address, 0, memory_order_release);
     modules_n = 0;
+    as_callers_untold = 0;
     atomic_store(&changing, 0);
+}
+
+void as_callers_tell_rest(as_callers_module *tell)
+{
+    struct as_unwind_module module;
+    const int saved = errno;
+    if (as_agent_is_confined() || atomic_exchange(&changing, 1))
+        return;
+    for (unsigned i = 0; i < as_callers_untold; i++)
+        if (as_unwind_module_of(untold[i], &module))
+            tell_module(&module, tell);
+    as_callers_untold = 0;
+    atomic_store_explicit(&changing, 0, memory_order_release);
+    errno = saved;
 }
 
 /* ---- The walk ----------------------------------------------------------------------------- */
@@ -193,6 +240,24 @@ size_t as_callers_find(const void *return_address, const void *frame, uint64_t *
             out[n++] = address;
         if (n < most)
             address = step_up(&walk, word);
+    }
+    return n;
+}
+
+size_t as_callers_stack(uint64_t pc, uintptr_t sp, uintptr_t frame, uint64_t *out, size_t most,
+                        as_callers_module *tell)
+{
+    const struct as_agent_thread *self = &as_agent_self;
+    struct caller_walk walk = {.sp = sp, .frame = frame, .high = sp};
+    uint64_t address = pc + 1; /* rows are those of the instruction before */
+    size_t n = 0;
+    if (sp >= self->low && sp < self->high)
+        walk.high = self->high;
+    while (address && n < most) {
+        const uint64_t word = row_at(address, tell);
+        out[n] = n ? address : pc;
+        n++;
+        address = step_up(&walk, word);
     }
     return n;
 }

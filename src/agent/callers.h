@@ -18,7 +18,7 @@ typedef void as_callers_module(uint64_t start, uint64_t size_b, uint64_t address
 /*
  * Return addresses, the innermost first, at most `most`; how many there are. `frame` is
  * __builtin_frame_address(0) of the function that returns to `return_address`. Only the first is
- * known on a stack that is not the thread's own. Not for handlers of signals.
+ * known on a stack that is not the thread's own. Not for handlers of signals (see below).
  */
 size_t as_callers_find(const void *return_address, const void *frame, uint64_t *out, size_t most,
                        as_callers_module *tell);
@@ -26,6 +26,13 @@ size_t as_callers_find(const void *return_address, const void *frame, uint64_t *
 const char *as_callers_path(const struct as_unwind_module *module, char *path);
 /* Tells it, unless it was. Waits for other threads that do; not for long. */
 void as_callers_tell(const struct as_unwind_module *module, as_callers_module *tell);
+/* The same for a handler of signals that interrupted the thread there: the place itself, and its
+ * callers, those inside an MPI too. `tell` NULL: nothing may be told now, but later. */
+size_t as_callers_stack(uint64_t pc, uintptr_t sp, uintptr_t frame, uint64_t *out, size_t most,
+                        as_callers_module *tell);
+/* Modules are still to be told of; tells them. */
+extern _Atomic unsigned as_callers_untold;
+void as_callers_tell_rest(as_callers_module *tell);
 /* Modules came or went, or this is the child of a fork: nothing is known any more. */
 void as_callers_forget(void);
 

@@ -56,6 +56,7 @@ static void begin_call(const struct as_mpi_call *call, unsigned number)
     if (call->thread->quiet)
         return;
     as_trace_put(&call->thread->writer, AS_TRACE_ENTER, call->enter, &field, 1);
+    call->thread->untold = false;
     as_mpi_hooks->callers(call->thread, call->return_address, call->frame);
 }
 
@@ -72,6 +73,7 @@ static bool enter_poll(struct as_mpi_call *call, unsigned number)
     }
     if (as_mpi_missed && call->thread->quiet != AS_TRACER_MUTED)
         as_mpi_tell_missed(call->thread);
+    call->thread->untold = true;
     call->enter = as_trace_now(&call->thread->writer);
     return true;
 }
@@ -132,11 +134,13 @@ static void leave_call(struct as_mpi_call *call, unsigned number)
         sum_call(call, field);
     else
         as_mpi_put_numbers(call, AS_TRACE_LEAVE, &field, 1);
+    call->thread->untold = false;
     call->thread->inside = 0;
 }
 
 static void leave_poll(struct as_mpi_call *call)
 {
+    call->thread->untold = false;
     call->thread->inside = 0;
 }
 

@@ -4,6 +4,7 @@
  * thread's own memory within known bounds, errno kept.
  */
 #include "agent/sampler.h"
+#include "agent/tracer.h"
 #include "base/clock.h"
 
 #include <errno.h>
@@ -120,7 +121,9 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     } else if (as_sampler.ring && !as_agent_is_confined() && !as_agent.off &&
                atomic_load_explicit(&as_sampler.sampling->enabled, memory_order_relaxed)) {
         uint64_t times = 1 + (uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0);
-        write_sample(context, as_monotonic_ns(), times * as_sampler.sampling->period_ns);
+        const uint64_t period_ns = times * as_sampler.sampling->period_ns;
+        write_sample(context, as_monotonic_ns(), period_ns);
+        as_tracer_sample(context, period_ns);
     }
     errno = saved;
 }

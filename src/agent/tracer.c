@@ -36,6 +36,27 @@ static struct {
 } known[AS_TRACER_NAMES_N];
 static _Atomic uint32_t names;
 
+/* ---- Threads ------------------------------------------------------------------------------ */
+
+#define ASIDE_N 32768u /* words of samples that wait: more than a thousand */
+
+/* What this thread has, once it has it. */
+struct tracer_area {
+    struct as_tracer_thread own, muted;
+    uint64_t aside[]; /* where there are samples */
+};
+static AS_AGENT_LOCAL struct as_tracer_thread *own, *muted;
+static AS_AGENT_LOCAL bool beginning, ended;
+static AS_AGENT_LOCAL unsigned defining_here; /* this thread holds the lock, or waits for it */
+static pid_t traced_pid;                      /* whose streams these are */
+
+static struct tracer_area *get_area(void)
+{
+    struct tracer_area *area;
+    const size_t aside_b = part->samples ? ASIDE_N * sizeof *area->aside : 0;
+    return as_agent_area(&as_agent_tracer, sizeof *area + aside_b);
+}
+
 /* ---- Streams ------------------------------------------------------------------------------ */
 
 static void stream_path(uint32_t tid, char *path)
@@ -51,7 +72,9 @@ static void stream_path(uint32_t tid, char *path)
     as_agent_path(name, path);
 }
 
-static bool open_stream(struct as_trace_writer *w, uint32_t tid, const char *name)
+/* `area` of a thread; NULL: it is the stream of definitions. */
+static bool open_stream(struct as_trace_writer *w, uint32_t tid, const char *name,
+                        struct tracer_area *area)
 {
     char path[AS_AGENT_PAGE_B];
     stream_path(tid, path);
@@ -63,7 +86,9 @@ static bool open_stream(struct as_trace_writer *w, uint32_t tid, const char *nam
                                          .ring_n = tid ? part->ring_n : 0,
                                          .tick_hz = part->tick_hz,
                                          .budget_b = part->limited ? &part->budget_b : NULL,
-                                         .name = name};
+                                         .name = name,
+                                         .aside = area && part->samples ? area->aside : NULL,
+                                         .aside_n = area && part->samples ? ASIDE_N : 0};
     const int rc = as_agent_is_confined() ? -EPERM : as_trace_writer_open(w, &how);
     if (rc < 0) {
         atomic_fetch_add(&part->streams_missed, 1);
@@ -79,7 +104,7 @@ static bool begin_stream(struct as_tracer_thread *t)
     if (!as_agent_is_confined())
         syscall(SYS_prctl, PR_GET_NAME, name);
     name[sizeof name - 1] = 0;
-    if (open_stream(&t->writer, (uint32_t)as_agent_self.tid, name))
+    if (open_stream(&t->writer, (uint32_t)as_agent_self.tid, name, get_area()))
         t->failed = false;
     if (!t->failed && part->burst_ticks) {
         as_trace_writer_sum(&t->writer, part->burst_ticks,
@@ -89,16 +114,9 @@ static bool begin_stream(struct as_tracer_thread *t)
     return !t->failed;
 }
 
-/* What this thread has, once it has it. */
-struct tracer_area {
-    struct as_tracer_thread own, muted;
-};
-static AS_AGENT_LOCAL struct as_tracer_thread *own, *muted;
-static AS_AGENT_LOCAL bool beginning, ended;
-
 static struct as_tracer_thread *own_thread(void)
 {
-    struct tracer_area *area = as_agent_area(&as_agent_tracer, sizeof *area);
+    struct tracer_area *area = get_area();
     return area ? &area->own : NULL;
 }
 
@@ -107,6 +125,7 @@ static struct as_tracer_thread *lock_definitions(void)
 {
     struct as_tracer_thread *t = own;
     int free_one = 0;
+    defining_here++;
     if (t)
         t->inside++;
     while (!atomic_compare_exchange_weak(&defining, &free_one, 1)) {
@@ -121,6 +140,7 @@ static void unlock_definitions(struct as_tracer_thread *t)
     atomic_store_explicit(&defining, 0, memory_order_release);
     if (t)
         t->inside--;
+    defining_here--;
 }
 
 static bool has_definitions(void);
@@ -161,7 +181,7 @@ static struct as_tracer_thread *begin_muted(void)
     if (beginning || ended || as_agent_is_confined())
         return NULL;
     beginning = true;
-    struct tracer_area *area = as_agent_area(&as_agent_tracer, sizeof *area);
+    struct tracer_area *area = get_area();
     if (area) {
         area->muted.quiet = AS_TRACER_MUTED;
         area->muted.writer.clock = part->clock;
@@ -181,6 +201,7 @@ static void tell_switches(struct as_tracer_thread *t)
     const uint32_t n = atomic_load_explicit(&as_switches.n, memory_order_acquire);
     const uint32_t first = n > AS_SWITCH_KEPT_N ? n - AS_SWITCH_KEPT_N : 0;
     uint64_t why = AS_TRACE_BY_USER;
+    t->telling = true;
     if (t->switches < first && (t->switches & 1)) {
         t->switches = first + !(first & 1);
     } else if (t->switches < first) {
@@ -194,6 +215,7 @@ static void tell_switches(struct as_tracer_thread *t)
         why = at->why;
         as_trace_put(&t->writer, is_on ? AS_TRACE_ON : AS_TRACE_OFF, at->tick, &why, !is_on);
     }
+    t->telling = false;
 }
 
 static bool is_switched_on(void)
@@ -269,9 +291,43 @@ static struct as_tracer_thread *enter_routine(uint32_t group_bit)
         return NULL;
     if (t->switches != as_switches.n)
         tell_switches(t);
+    if (as_callers_untold)
+        as_callers_tell_rest(as_tracer_tell_module);
     if (part->counters)
         read_counters(t, false);
     return as_agent_is_confined() && !has_room_left(t) ? NULL : t;
+}
+
+/* ---- Samples ------------------------------------------------------------------------------ */
+
+bool as_tracer_takes_samples(void)
+{
+    return part && part->samples;
+}
+
+bool as_tracer_may_define(void)
+{
+    return !defining_here;
+}
+
+/* In a handler, anywhere: also while the thread begins or ends, or as the child of a fork that has
+ * not left its parent's streams yet. */
+struct as_tracer_thread *as_tracer_sampled(bool may_begin)
+{
+    if (as_agent.state != AS_AGENT_READY || !is_switched_on())
+        return NULL;
+    struct as_tracer_thread *t = NULL;
+    if (!own && as_runtime_owns(as_agent_self.maker)) /* it does nothing for the program */
+        return NULL;
+    if (traced_pid == as_agent.pid)
+        t = own ? own : may_begin && !defining_here ? begin_own() : NULL;
+    if (!t || t->telling)
+        atomic_fetch_add(&part->samples_missed, 1);
+    if (!t || t->failed || t->telling || (part->first_ns && has_enough()))
+        return NULL;
+    if (t->switches != as_switches.n)
+        tell_switches(t);
+    return t;
 }
 
 /* ---- Definitions -------------------------------------------------------------------------- */
@@ -318,7 +374,7 @@ static bool has_definitions(void)
     if (definitions.head || definitions_failed)
         return !definitions_failed;
     syscall(SYS_uname, &machine);
-    definitions_failed = !open_stream(&definitions, 0, machine.nodename);
+    definitions_failed = !open_stream(&definitions, 0, machine.nodename, NULL);
     if (!definitions_failed)
         say_machine();
     for (uint32_t i = 1; i < AS_TRACER_NAMES_N && i <= names && !definitions_failed; i++)
@@ -373,7 +429,7 @@ static uint32_t new_name(uint32_t group, const char *text)
 
 /* ---- Callers ------------------------------------------------------------------------------ */
 
-static void tell_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path)
+void as_tracer_tell_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path)
 {
     const uint64_t field[] = {start, size_b, address};
     define_any(AS_TRACE_MODULE, field, 3, path, NULL, 0);
@@ -382,7 +438,8 @@ static void tell_module(uint64_t start, uint64_t size_b, uint64_t address, const
 static unsigned find_callers(const void *return_address, const void *frame, uint64_t *out)
 {
     const size_t most = part->callers < AS_TRACE_CALLERS_N ? part->callers : AS_TRACE_CALLERS_N;
-    return most ? (unsigned)as_callers_find(return_address, frame, out, most, tell_module) : 0;
+    return most ? (unsigned)as_callers_find(return_address, frame, out, most, as_tracer_tell_module)
+                : 0;
 }
 
 static void put_callers(struct as_tracer_thread *t, const void *return_address, const void *frame)
@@ -496,6 +553,7 @@ static bool begin_tracer(void)
     if (part && part->version != AS_TRACER_VERSION)
         part = NULL;
     begun_ns = (uint64_t)as_monotonic_ns();
+    traced_pid = as_agent.pid;
     if (part) {
         as_switch_begin(part->clock);
         as_tracer_filter_begin();
@@ -575,12 +633,14 @@ static void begin_child(void)
     if (!as_agent_is_confined())
         as_trace_writer_forget(&definitions);
     atomic_store(&defining, 0);
+    defining_here = 0;
     definitions_failed = false;
     atomic_store(&first_record_ns, 0);
     is_over = false;
     begun_ns = (uint64_t)as_monotonic_ns();
     if (as_agent.state != AS_AGENT_READY)
         part = NULL;
+    traced_pid = as_agent.pid;
     beginning = false;
 }
 
@@ -596,6 +656,8 @@ static void forget_modules(void)
 static void end_tracer(void)
 {
     close_own_stream();
+    if (as_callers_untold)
+        as_callers_tell_rest(as_tracer_tell_module);
     struct as_tracer_thread *locked = lock_definitions();
     as_trace_writer_stamp(&definitions);
     unlock_definitions(locked);

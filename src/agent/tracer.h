@@ -56,9 +56,11 @@ struct as_tracer_part {
     uint64_t burst_ticks;    /* calls of MPI that are less far from each other are summed; 0: no */
     uint32_t meeting;        /* as_meeting_roles */
     uint32_t rank, size;     /* by the launcher, where there is a meeting */
+    uint32_t samples;        /* those of the sampler's timers are in the streams */
+    _Atomic uint32_t samples_missed; /* that came where there was no stream for them */
     uint32_t unused;
 };
-_Static_assert(sizeof(struct as_tracer_part) == 104, "layout of the tracer's part");
+_Static_assert(sizeof(struct as_tracer_part) == 112, "layout of the tracer's part");
 
 enum as_tracer_quiet {
     AS_TRACER_LOUD,
@@ -73,6 +75,8 @@ struct as_tracer_thread {
     struct as_trace_writer writer;
     unsigned inside;   /* routines that are being recorded: what they call is not */
     bool failed;       /* there is no stream */
+    bool telling;      /* of switches */
+    bool untold;       /* in a call that may become a poll or a part of a sum: samples wait */
     uint8_t quiet;     /* as_tracer_quiet: what who wraps MPI does not write */
     uint32_t switches; /* as_switches that its stream tells of */
     void *scratch;     /* as_tracer_scratch */
@@ -117,5 +121,16 @@ extern const struct as_agent_client as_agent_tracer;
 struct as_unwind_module;
 uint32_t as_tracer_name_function(const char *text, uint64_t address,
                                  const struct as_unwind_module *module);
+/* ---- tracer_sample.c ---- */
+
+/* By the handler of the sampler's timers, which interrupted the thread there (a ucontext_t). */
+void as_tracer_sample(const void *context, uint64_t period_ns);
+/* tracer.c: the stream for a sample of this thread; NULL: nothing is recorded now, or there is none
+ * and none may be made (`may_begin`: there is room on the stack), which is counted. */
+struct as_tracer_thread *as_tracer_sampled(bool may_begin);
+bool as_tracer_takes_samples(void);
+/* The definitions are not being changed by this thread: a handler may add to them. */
+bool as_tracer_may_define(void);
+void as_tracer_tell_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path);
 
 #endif

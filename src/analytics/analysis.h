@@ -125,6 +125,10 @@ struct as_analysis_watch {
     /* From then until then it had no work: what it was said to compute was being idle. */
     int (*idle_until)(void *context, uint32_t location, int64_t begin_ns, int64_t end_ns);
     as_message_matched *message;
+    /* A sample of it fell there: what it did, and in which outermost call (NULL: in none). */
+    int (*sample)(void *context, const struct as_trace_process *process, uint32_t location,
+                  enum as_activity activity, const char *routine,
+                  const struct as_trace_event *event);
     /* Nothing but what is watched is asked for: no waits, no sums of calls, and nothing that comes
      * of them. */
     bool is_all;

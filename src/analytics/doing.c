@@ -327,6 +327,17 @@ static int stand_at_barrier(struct as_trace_walk *walk, struct as_walker *walker
     return 0;
 }
 
+static int take_sample(struct as_trace_walk *walk, struct as_walker *walker,
+                       const struct as_trace_event *event)
+{
+    if (!walk->watch || !walk->watch->sample)
+        return 0;
+    const struct as_open_call *call = as_walk_outermost(walker);
+    return walk->watch->sample(walk->watch->context, &walk->trace->process.at[walker->process],
+                               walker->location, current_activity(walker),
+                               call ? walk->text.at[call->routine] : NULL, event);
+}
+
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event)
 {
@@ -345,6 +356,8 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
     case AS_TRACE_TRAFFIC:
         add_traffic(walk, walker, event);
         return 0;
+    case AS_TRACE_SAMPLE:
+        return take_sample(walk, walker, event);
     case AS_TRACE_BARRIER:
     case AS_TRACE_BARRIER_END:
         return stand_at_barrier(walk, walker, event);

@@ -292,6 +292,7 @@ static int say_facts(void *context, struct assay_error *err)
     AS_TRY(add_states(f, err));
     AS_TRY(add_timeline(f, err));
     AS_TRY(add_calls(f, err));
+    AS_TRY(as_trace_sample_rows(f, err));
     AS_TRY(add_waits(f, err));
     AS_TRY(add_late(f, err));
     AS_TRY(add_messages(f, err));
@@ -311,8 +312,11 @@ int as_traced_write(struct assay_experiment *experiment, int64_t run_id, int64_t
     f.site_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.site_id);
     f.function_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.function_id);
     f.line_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.line_id);
+    f.sampled_function_id = as_calloc(traced->sampled.place.n + 1, sizeof *f.sampled_function_id);
+    f.sampled_line_id = as_calloc(traced->sampled.place.n + 1, sizeof *f.sampled_line_id);
     const int rc =
-        f.location_id && f.thread_id && f.site_id && f.function_id && f.line_id
+        f.location_id && f.thread_id && f.site_id && f.function_id && f.line_id &&
+                f.sampled_function_id && f.sampled_line_id
             ? assay_experiment_say(experiment, run_id, AS_ANALYTICS_PASS, say_facts, &f, err)
             : as_error_nomem(err, "facts of a trace");
     as_free(f.location_id);
@@ -320,5 +324,7 @@ int as_traced_write(struct assay_experiment *experiment, int64_t run_id, int64_t
     as_free(f.site_id);
     as_free(f.function_id);
     as_free(f.line_id);
+    as_free(f.sampled_function_id);
+    as_free(f.sampled_line_id);
     return rc;
 }

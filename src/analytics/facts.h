@@ -11,17 +11,20 @@ struct as_trace_facts {
     struct assay_experiment *experiment;
     const struct as_traced *traced;
     int64_t run_id, traced_id, trace_id;
-    int64_t *location_id, *thread_id, *site_id; /* rows, by place; 0: none */
-    int64_t *function_id, *line_id;             /* of sites */
-    struct assay_catalogue *catalogue;          /* while places are looked for */
+    int64_t *location_id, *thread_id, *site_id;     /* rows, by place; 0: none */
+    int64_t *function_id, *line_id;                 /* of sites */
+    int64_t *sampled_function_id, *sampled_line_id; /* of places of samples */
+    struct assay_catalogue *catalogue;              /* while places are looked for */
 };
 
-/* Which function calls, in which line: fills function_id and line_id as far as code says it.
- * Errors: NOMEM, those of the experiment. */
+/* Which function calls, in which line, and the same of samples: fills the ids as far as code says
+ * it. Errors: NOMEM, those of the experiment. */
 int as_trace_places(struct as_trace_facts *facts, struct assay_error *err);
 
 /* machines.c: how clocks were corrected, and what is doubtful by that. Errors: those of writing. */
 int as_trace_clocks(const struct as_trace_facts *facts, struct assay_error *err);
+/* What samples fell into. Errors: NOMEM, those of the experiment. */
+int as_trace_sample_rows(const struct as_trace_facts *facts, struct assay_error *err);
 
 /* Shares of the run, as values of data/analytics/metrics.txt. Errors: those of writing. */
 int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err);

@@ -82,21 +82,35 @@ static uint64_t address_of_call(const struct as_site *site)
     return site->in_file ? site->in_file - 1 : 0;
 }
 
+static int place_address(struct assay_catalogue_module *code, uint64_t address,
+                         int64_t *function_id, int64_t *line_id, struct assay_error *err)
+{
+    struct assay_catalogue_place place;
+    assay_catalogue_find(code, address, &place);
+    if (place.function != ASSAY_NONE)
+        AS_TRY(assay_catalogue_row_function(code, place.function, function_id, err));
+    return place.line ? assay_catalogue_row_line(code, place.file, place.line, line_id, err) : 0;
+}
+
+static bool is_in(const char *module, const char *path)
+{
+    return module && strcmp(module, path) == 0;
+}
+
 static int place_sites(struct as_trace_facts *f, struct assay_catalogue_module *code,
                        const char *path, struct assay_error *err)
 {
     const struct as_analysis *a = &f->traced->analysis;
-    for (size_t i = 0; i < a->site.n; i++) {
-        const struct as_site *site = &a->site.at[i];
-        struct assay_catalogue_place place;
-        if (!site->module || strcmp(site->module, path) != 0)
-            continue;
-        assay_catalogue_find(code, address_of_call(site), &place);
-        if (place.function != ASSAY_NONE)
-            AS_TRY(assay_catalogue_row_function(code, place.function, &f->function_id[i], err));
-        if (place.line)
-            AS_TRY(assay_catalogue_row_line(code, place.file, place.line, &f->line_id[i], err));
-    }
+    const struct as_sampled *sampled = &f->traced->sampled;
+    for (size_t i = 0; i < a->site.n; i++)
+        if (is_in(a->site.at[i].module, path))
+            AS_TRY(place_address(code, address_of_call(&a->site.at[i]), &f->function_id[i],
+                                 &f->line_id[i], err));
+    for (size_t i = 0; i < sampled->place.n; i++)
+        if (is_in(sampled->place.at[i].module, path))
+            AS_TRY(place_address(code,
+                                 sampled->place.at[i].in_file - sampled->place.at[i].is_caller,
+                                 &f->sampled_function_id[i], &f->sampled_line_id[i], err));
     return 0;
 }
 
@@ -110,18 +124,29 @@ static int place_module(struct as_trace_facts *f, const char *path, struct assay
     return rc;
 }
 
-int as_trace_places(struct as_trace_facts *f, struct assay_error *err)
+/* Of sites, then of places of samples. */
+static const char *module_at(const struct as_trace_facts *f, size_t i)
 {
     const struct as_analysis *a = &f->traced->analysis;
+    return i < a->site.n ? a->site.at[i].module : f->traced->sampled.place.at[i - a->site.n].module;
+}
+
+int as_trace_places(struct as_trace_facts *f, struct assay_error *err)
+{
+    const size_t n = f->traced->analysis.site.n + f->traced->sampled.place.n;
+    AS_VEC(const char *) done = {0};
     int rc = assay_catalogue_new(f->experiment, NULL, &f->catalogue, err);
-    for (size_t i = 0; rc == 0 && i < a->site.n; i++) {
-        bool is_done = !a->site.at[i].module;
-        for (size_t k = 0; k < i && !is_done; k++)
-            is_done =
-                a->site.at[k].module && strcmp(a->site.at[k].module, a->site.at[i].module) == 0;
-        if (!is_done)
-            rc = place_module(f, a->site.at[i].module, err);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const char *module = module_at(f, i);
+        bool is_done = !module;
+        for (size_t k = 0; k < done.n && !is_done; k++)
+            is_done = strcmp(done.at[k], module) == 0;
+        if (is_done)
+            continue;
+        rc = as_vec_push(&done, module) < 0 ? as_error_nomem(err, "files of a trace")
+                                            : place_module(f, module, err);
     }
+    as_vec_fini(&done);
     assay_catalogue_free(&f->catalogue);
     return rc;
 }

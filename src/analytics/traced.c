@@ -53,8 +53,14 @@ static struct as_counter_range *find_counter(struct as_traced *traced, uint32_t 
 static int new_counter(struct as_traced *traced, uint32_t location,
                        const struct as_trace_event *event, struct as_counter_range **out)
 {
-    const uint32_t process = traced->analysis.location.at[location].process;
-    const char *text = as_trace_name_of(&traced->trace.process.at[process], event->name).text;
+    const struct as_analysis *a = &traced->analysis;
+    /* A part of several has neither: that there are counters makes it one walk. */
+    const char *text =
+        location < a->location.n
+            ? as_trace_name_of(&traced->trace.process.at[a->location.at[location].process],
+                               event->name)
+                  .text
+            : NULL;
     const int64_t value = event->field[1];
     const struct as_counter_range range = {
         location, event->name, text ? text : "?", 0, value, value, value, value};
@@ -78,6 +84,14 @@ static int watch_counter(void *context, uint32_t location, const struct as_trace
     range->least = value < range->least ? value : range->least;
     range->most = value > range->most ? value : range->most;
     return 0;
+}
+
+static int watch_sample(void *context, const struct as_trace_process *process, uint32_t location,
+                        enum as_activity activity, const char *routine,
+                        const struct as_trace_event *event)
+{
+    struct as_traced *traced = context;
+    return as_sampled_take(&traced->sampled, process, location, activity, routine, event);
 }
 
 static int watch_message(void *context, const struct as_message *message)
@@ -190,6 +204,7 @@ static void count_losses(struct as_traced *traced, bool *uses_counter)
         as_vec_foreach (&process->thread, stream) {
             const struct as_trace_stream_facts *f = as_trace_stream_facts(*stream);
             traced->lost_n += f->lost_n;
+            traced->samples_lost_n += f->samples_lost_n;
             traced->filtered_n += f->filtered_n;
             traced->damaged_n += traced->is_gathered ? 0 : f->damaged_n;
             *uses_counter &= f->clock == AS_TRACE_TSC;
@@ -203,7 +218,8 @@ struct as_analysis_watch as_traced_watch(struct as_traced *traced)
                                       .event = watch_counter,
                                       .stretch = watch_stretch,
                                       .idle_until = watch_idle,
-                                      .message = watch_message};
+                                      .message = watch_message,
+                                      .sample = watch_sample};
 }
 
 static int analyse_alone(struct as_traced *out, struct assay_error *err)
@@ -273,6 +289,7 @@ void as_traced_fini(struct as_traced *traced)
     as_vec_fini(&traced->routine);
     as_vec_fini(&traced->counter);
     as_index_fini(&traced->counters);
+    as_sampled_fini(&traced->sampled);
     as_trace_close(&traced->trace);
 }
 

@@ -8,6 +8,7 @@
 
 #include <assay/experiment.h>
 
+#include "analytics/sampled.h"
 #include "analytics/sums.h"
 #include "analytics/timeline.h"
 
@@ -49,7 +50,8 @@ struct as_traced {
     AS_VEC(struct as_routine_sum) routine; /* by location, then most time first */
     as_counter_ranges counter;             /* in order of their first readings */
     struct as_index counters;
-    uint64_t lost_n, damaged_n;
+    struct as_sampled sampled;
+    uint64_t lost_n, samples_lost_n, damaged_n;
     bool is_gathered;         /* from several processes, which said what was damaged */
     uint64_t counted_twice_n; /* damaged blocks, on two walks */
     uint64_t filtered_n;      /* calls that the user's filter left out */

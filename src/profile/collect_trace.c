@@ -34,7 +34,7 @@ struct traced {
     char link[PATH_MAX];   /* "": there is none */
     char filter[PATH_MAX]; /* the file of its rules; "": there is none */
     struct as_trace_meeting meeting;
-    uint64_t missed_n;
+    uint64_t missed_n, samples_missed_n;
     int missed_errno;
 };
 
@@ -117,6 +117,7 @@ static void fill_part(struct as_tracer_part *part, const struct assay_trace_opti
         part->burst_ticks = (uint64_t)(options->burst_s * rate_of(part)) + 1;
     part->counters = options->counters;
     part->counter_ticks = (uint64_t)(options->counters_s * rate_of(part));
+    part->samples = options->samples;
     part->limited = options->limit_b != 0;
     part->budget_b = (int64_t)(options->limit_b < INT64_MAX / 2 ? options->limit_b : INT64_MAX / 2);
     if (options->ring_b)
@@ -254,6 +255,7 @@ static int finish_trace(struct as_collector *it, const struct as_collection *all
     as_trace_switch_stop(&traced->switching);
     traced->missed_n = traced->part->streams_missed;
     traced->missed_errno = (int)traced->part->missed_errno;
+    traced->samples_missed_n = traced->part->samples_missed;
     return 0;
 }
 
@@ -275,7 +277,16 @@ static int tell_missed(void *context, struct assay_error *err)
                                     .name = "trace_missed",
                                     .text = text,
                                     .n = (int64_t)to->traced->missed_n};
-    return assay_experiment_flag(to->experiment, &flag, err);
+    if (flag.n)
+        AS_TRY(assay_experiment_flag(to->experiment, &flag, err));
+    const struct assay_flag samples = {
+        .run_id = to->run_id,
+        .kind = ASSAY_OBJECT_RUN,
+        .object_id = to->run_id,
+        .name = "trace_samples_missed",
+        .text = "samples fell where their thread had no stream of events yet, or none any more",
+        .n = (int64_t)to->traced->samples_missed_n};
+    return samples.n ? assay_experiment_flag(to->experiment, &samples, err) : 0;
 }
 
 static int tell_beginning(void *context, struct assay_error *err)
@@ -296,7 +307,7 @@ static int tell_trace(struct as_collector *it, const struct as_collection *all,
                       struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
     struct trace_telling to = {it->self, experiment, run_id};
-    if (to.traced->missed_n)
+    if (to.traced->missed_n || to.traced->samples_missed_n)
         AS_TRY(assay_experiment_batch(experiment, tell_missed, &to, err));
     return all->request->trace->first_s > 0
                ? assay_experiment_batch(experiment, tell_beginning, &to, err)

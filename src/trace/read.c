@@ -34,6 +34,11 @@ struct as_trace_stream {
     uint64_t tick;      /* of the record before */
     uint64_t tick_most; /* of a record of the block: the next begins then */
     uint64_t caller;    /* the first of the latest CALLERS of the block */
+    /* The latest SAMPLE of the block, and the one before it. */
+    struct sampled_stack {
+        uint32_t n;
+        uint64_t at[AS_TRACE_STACK_N];
+    } stack, stack_before;
     AS_VEC(uint64_t) list;
     uint64_t tick0;
     int64_t raw0_ns;
@@ -155,6 +160,7 @@ static void set_facts(struct as_trace_stream *s, const struct as_trace_head *hea
         .end_errno = head->end_errno,
         .is_ring = head->ring_n != 0,
         .lost_n = head->lost,
+        .samples_lost_n = head->samples_lost,
         .filtered_n = head->filtered,
         .begin_raw_ns = head->begin.raw_ns,
         .end_raw_ns =
@@ -332,6 +338,7 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     s->tick_most = s->next < s->place.n ? s->place.at[s->next].tick : UINT64_MAX;
     s->tick = place.tick;
     s->caller = 0;
+    s->stack.n = 0;
     return 0;
 }
 
@@ -353,10 +360,33 @@ static bool pass_to(struct as_trace_stream *s, const uint8_t *at)
     return !s->cursor.bad;
 }
 
+/* From which the first of a list counts. */
+static uint64_t list_base(const struct as_trace_stream *s, unsigned kind)
+{
+    if (kind == AS_TRACE_CALLERS)
+        return s->caller;
+    return kind == AS_TRACE_SAMPLE && s->stack.n ? s->stack.at[0] : 0;
+}
+
+/* Behind those that were read stand the outermost ones of the sample before. */
+static void complete_stack(struct as_trace_stream *s, uint64_t n, uint64_t same)
+{
+    s->stack_before = s->stack;
+    if (same > s->stack_before.n || n > AS_TRACE_STACK_N - same) {
+        as_read_fail(&s->cursor);
+        return;
+    }
+    if (n)
+        memcpy(s->stack.at, s->list.at, n * sizeof *s->stack.at);
+    memcpy(s->stack.at + n, s->stack_before.at + s->stack_before.n - same,
+           same * sizeof *s->stack.at);
+    s->stack.n = (uint32_t)(n + same);
+}
+
 static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
 {
     const uint64_t n = as_read_uleb(&s->cursor);
-    uint64_t value = out->kind == AS_TRACE_CALLERS ? s->caller : 0;
+    uint64_t value = list_base(s, out->kind);
     if (n > as_read_left(&s->cursor)) { /* each takes a byte at least */
         as_read_fail(&s->cursor);
         return 0;
@@ -373,6 +403,11 @@ static int read_list(struct as_trace_stream *s, struct as_trace_event *out)
         s->caller = s->list.at[0];
     out->list = s->list.at;
     out->list_n = (size_t)n;
+    if (out->kind == AS_TRACE_SAMPLE) {
+        complete_stack(s, n, (uint64_t)out->field[1]);
+        out->list = s->stack.at;
+        out->list_n = s->stack.n;
+    }
     return 0;
 }
 
@@ -533,6 +568,8 @@ int as_trace_stream_seek(struct as_trace_stream *s, int64_t raw_ns, struct assay
             s->cursor = before;
             s->tick = tick;
             s->caller = caller;
+            if (event.kind == AS_TRACE_SAMPLE)
+                s->stack = s->stack_before;
         } else { /* it is the first of its block */
             s->next--;
             s->cursor = as_read_of(NULL, 0);

@@ -53,6 +53,9 @@ struct as_trace_event {
         struct {
             int64_t sent_b, received_b;
         } traffic;
+        struct {
+            int64_t period_ns; /* of CPU time; `list`: where it is, and its callers */
+        } sample;
     };
     struct as_view text, value; /* until the next call; `value` of a FACT */
     const uint64_t *list;       /* until the next call */
@@ -63,10 +66,11 @@ struct as_trace_stream_facts {
     uint32_t pid, tid, parent_tid;
     uint32_t clock, end; /* as_trace_clock, as_trace_end */
     int end_errno;
-    bool is_ring;         /* what was before its first block is gone */
-    uint64_t blocks_n;    /* that can be read */
-    uint64_t records_n;   /* read until now */
-    uint64_t lost_n;      /* records that were not written */
+    bool is_ring;       /* what was before its first block is gone */
+    uint64_t blocks_n;  /* that can be read */
+    uint64_t records_n; /* read until now */
+    uint64_t lost_n;    /* records that were not written */
+    uint64_t samples_lost_n;
     uint64_t filtered_n;  /* calls that the user's filter leaves out */
     uint64_t damaged_n;   /* blocks of which some or all could not be read, until now */
     uint64_t size_b;      /* of the file */

@@ -16,6 +16,7 @@
 #define AS_TRACE_PAGE_B  4096u
 #define AS_TRACE_BLOCK_B (256u << 10)
 #define AS_TRACE_NAME_B  64u
+#define AS_TRACE_STACK_N 64u /* addresses of a sample, at most */
 
 /* The clock of stamps. */
 enum as_trace_clock {
@@ -48,8 +49,8 @@ struct as_trace_head {
     uint32_t ring_n;     /* blocks that are kept, the latest; 0: all */
     _Atomic uint32_t end;
     int32_t end_errno;
-    uint32_t unused;
-    uint64_t tick_hz; /* measured before the program began; 0: not known */
+    _Atomic uint32_t samples_lost; /* that found no room: they fell into the writing of records */
+    uint64_t tick_hz;              /* measured before the program began; 0: not known */
     struct as_trace_pair begin, latest;
     int64_t monotonic_ns, real_ns; /* CLOCK_MONOTONIC, CLOCK_REALTIME at `begin` */
     _Atomic uint64_t blocks_n;     /* begun; number k stands at place k, or k modulo ring_n */
@@ -121,7 +122,10 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
     X(FILE_CLOSE, "file close", "u")                                                               \
     X(ALLOCATE, "allocate", "uu") /* address, bytes */                                             \
     X(RELEASE, "release", "u")    /* address */                                                    \
-    X(SAMPLE, "sample", "ul")     /* address, callers */                                           \
+    X(SAMPLE, "sample", "uul")    /* ns of CPU time that it is for; so many of the outermost       \
+                                     callers are those of the SAMPLE before in the block; address  \
+                                     and the other callers, the first as difference to that of the \
+                                     SAMPLE before */                                              \
     X(CALLERS, "callers", "l")    /* of the enter before; the first as difference to that of the   \
                                      latest CALLERS of the block */                                \
     X(EVENT, "event", "uu")       /* name, bits of a double */                                     \

@@ -118,6 +118,7 @@ static int begin_block(struct as_trace_writer *w, int fd, uint64_t number, uint6
     atomic_store_explicit(&block->magic, AS_TRACE_BLOCK_MAGIC, memory_order_release);
     w->block = block;
     w->caller = 0;
+    w->stack_n = 0;
     w->at = (uint8_t *)(block + 1);
     w->limit = (uint8_t *)block + AS_TRACE_BLOCK_B - AS_TRACE_SLACK_B;
     w->head->latest = block->at;
@@ -209,6 +210,8 @@ int as_trace_writer_open(struct as_trace_writer *w, const struct as_trace_writin
     w->span_most = hz / 10;
     w->polls_most = AS_TRACE_POLLS_N;
     w->budget_b = how->budget_b;
+    w->aside = how->aside;
+    w->aside_n = how->aside_n;
     const int fd = open_stream_file(how->path, O_RDWR | O_CREAT | O_EXCL);
     int rc = fd < 0 ? fd : allocate_block(fd, 0, AS_TRACE_PAGE_B);
     w->head = rc < 0 ? NULL : map_at(fd, 0, AS_TRACE_PAGE_B);
@@ -243,12 +246,13 @@ void as_trace_writer_forget(struct as_trace_writer *w)
     w->head = NULL;
     w->state = 0;
     w->polls_n = 0;
+    w->aside_told = w->aside_put;
 }
 
 void as_trace_writer_close(struct as_trace_writer *w, enum as_trace_end end)
 {
     const int saved = errno;
-    if (w->state == AS_TRACE_POLLED)
+    if (w->state != AS_TRACE_BUSY)
         as_trace_settle(w);
     if (w->head && w->block) {
         as_trace_writer_stamp(w);
@@ -259,6 +263,115 @@ void as_trace_writer_close(struct as_trace_writer *w, enum as_trace_end end)
     errno = saved;
 }
 
+/* ---- Lists -------------------------------------------------------------------------------- */
+
+/* Room for so many bytes and what a record has besides. */
+static bool has_room(struct as_trace_writer *w, uint64_t tick, size_t size_b)
+{
+    const size_t most_b = AS_TRACE_BLOCK_B - sizeof *w->block - AS_TRACE_SLACK_B;
+    if (!w->block)
+        return false;
+    if (size_b > most_b) {
+        w->handlers_lost++;
+        return false;
+    }
+    return w->at + size_b < w->limit || as_trace_writer_turn(w, tick);
+}
+
+static uint8_t *put_differences(uint8_t *at, uint64_t before, const uint64_t *list, size_t n)
+{
+    at = as_trace_number(at, n);
+    for (size_t i = 0; i < n; before = list[i++])
+        at = as_trace_number(at, as_trace_zigzag((int64_t)(list[i] - before)));
+    return at;
+}
+
+static bool put_list_taken(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                           const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n)
+{
+    if (list_n >= AS_TRACE_BLOCK_B || !has_room(w, tick ? tick : w->tick, 10 * list_n + 16))
+        return false;
+    uint8_t *at = as_trace_lead(w, w->at, kind, tick);
+    for (unsigned i = 0; i < n; i++)
+        at = as_trace_number(at, field[i]);
+    at = put_differences(at, kind == AS_TRACE_CALLERS ? w->caller : 0, list, list_n);
+    if (kind == AS_TRACE_CALLERS && list_n)
+        w->caller = list[0];
+    as_trace_commit(w, at);
+    return true;
+}
+
+/* ---- Samples ------------------------------------------------------------------------------ */
+
+/* Where it is and the innermost callers change, the others stay. */
+static void put_sample(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
+                       const uint64_t *stack, unsigned n)
+{
+    unsigned same = 0;
+    if (!has_room(w, tick, 10 * (size_t)n + 32)) /* before: the next block knows of no stack */
+        return;
+    while (same < n && same < w->stack_n && stack[n - 1 - same] == w->stack[w->stack_n - 1 - same])
+        same++;
+    uint8_t *at = as_trace_lead(w, w->at, AS_TRACE_SAMPLE, tick);
+    at = as_trace_number(at, period_ns);
+    at = as_trace_number(at, same);
+    at = put_differences(at, w->stack_n ? w->stack[0] : 0, stack, n - same);
+    memcpy(w->stack, stack, n * sizeof *stack);
+    w->stack_n = n;
+    as_trace_commit(w, at);
+}
+
+/* Of one that is put aside: its tick, its time, how many addresses follow. */
+#define ASIDE_HEAD_N 3u
+
+static bool put_aside(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
+                      const uint64_t *stack, unsigned n)
+{
+    const uint64_t head[ASIDE_HEAD_N] = {tick, period_ns, n};
+    const uint32_t at = w->aside_put, mask = w->aside_n - 1;
+    if (w->aside_n < at - w->aside_told + ASIDE_HEAD_N + n)
+        return false;
+    for (uint32_t i = 0; i < ASIDE_HEAD_N; i++)
+        w->aside[(at + i) & mask] = head[i];
+    for (uint32_t i = 0; i < n; i++)
+        w->aside[(at + ASIDE_HEAD_N + i) & mask] = stack[i];
+    atomic_signal_fence(memory_order_seq_cst);
+    w->aside_put = at + ASIDE_HEAD_N + n;
+    return true;
+}
+
+/* Those up to that moment, by who has taken the writer. A handler may add more meanwhile. */
+static void tell_aside(struct as_trace_writer *w, uint64_t until)
+{
+    uint64_t stack[AS_TRACE_STACK_N];
+    const uint32_t mask = w->aside_n - 1;
+    while (w->aside_told != w->aside_put && w->aside[w->aside_told & mask] <= until) {
+        const uint32_t at = w->aside_told;
+        const unsigned n = (unsigned)w->aside[(at + 2) & mask];
+        for (uint32_t i = 0; i < n; i++)
+            stack[i] = w->aside[(at + ASIDE_HEAD_N + i) & mask];
+        put_sample(w, w->aside[at & mask], w->aside[(at + 1) & mask], stack, n);
+        atomic_signal_fence(memory_order_seq_cst);
+        w->aside_told = at + ASIDE_HEAD_N + n;
+    }
+}
+
+bool as_trace_sample(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
+                     const uint64_t *stack, unsigned n, bool waits)
+{
+    if (!w->block)
+        return false;
+    if ((w->state || waits) && put_aside(w, tick, period_ns, stack, n))
+        return true;
+    if (waits || (w->state & AS_TRACE_BUSY) || !as_trace_take(w)) {
+        atomic_fetch_add(&w->head->samples_lost, 1);
+        return false;
+    }
+    put_sample(w, tick, period_ns, stack, n);
+    as_trace_release(w);
+    return true;
+}
+
 /* ---- Polls -------------------------------------------------------------------------------- */
 
 static void tell_poll(struct as_trace_writer *w, const struct as_trace_polls *p, uint64_t begin,
@@ -266,31 +379,28 @@ static void tell_poll(struct as_trace_writer *w, const struct as_trace_polls *p,
 {
     const uint64_t field[] = {p->n, p->inside, p->longest};
     const uint64_t traffic[] = {p->sent_b, p->received_b};
-    as_trace_put(w, AS_TRACE_ENTER, begin, &p->name, 1);
+    tell_aside(w, begin);
+    as_trace_put_taken(w, AS_TRACE_ENTER, begin, &p->name, 1);
     if (p->callers_n)
-        as_trace_put_list(w, AS_TRACE_CALLERS, 0, NULL, 0, p->caller, p->callers_n);
+        put_list_taken(w, AS_TRACE_CALLERS, 0, NULL, 0, p->caller, p->callers_n);
     if (p->kind)
-        as_trace_put(w, p->kind, 0, p->field, p->field_n);
+        as_trace_put_taken(w, p->kind, 0, p->field, p->field_n);
     if (p->n > 1 || w->are_sums)
-        as_trace_put(w, AS_TRACE_REPEATED, 0, field, 3);
+        as_trace_put_taken(w, AS_TRACE_REPEATED, 0, field, 3);
     if (w->are_sums)
-        as_trace_put(w, AS_TRACE_TRAFFIC, 0, traffic, 2);
-    as_trace_put(w, AS_TRACE_LEAVE, end, &p->name, 1);
+        as_trace_put_taken(w, AS_TRACE_TRAFFIC, 0, traffic, 2);
+    tell_aside(w, end);
+    as_trace_put_taken(w, AS_TRACE_LEAVE, end, &p->name, 1);
 }
 
-/* Of several routines in turn it is not known any more when which was called: each gets a part of
- * the time in between as long as it took. */
-bool as_trace_settle(struct as_trace_writer *w)
+/* What waits, by who has taken the writer. Of several routines in turn it is not known any more
+ * when which was called: each gets a part of the time in between as long as it took. */
+static void tell_polls(struct as_trace_writer *w)
 {
-    if (w->state & AS_TRACE_BUSY) {
-        w->handlers_lost++;
-        return false;
-    }
     const unsigned n = w->polls_n;
     const double span = (double)(w->polls_end - w->polls_begin);
     uint64_t begin = w->polls_begin, end;
     double inside = 0, before = 0;
-    w->state = 0;
     w->polls_n = 0;
     for (unsigned i = 0; i < n; i++)
         inside += (double)w->poll[i].inside;
@@ -300,6 +410,19 @@ bool as_trace_settle(struct as_trace_writer *w)
                                       : w->polls_end;
         tell_poll(w, &w->poll[i], begin, end);
     }
+}
+
+bool as_trace_settle(struct as_trace_writer *w)
+{
+    if (w->state & AS_TRACE_BUSY) {
+        w->handlers_lost++;
+        return false;
+    }
+    w->state |= AS_TRACE_BUSY;
+    atomic_signal_fence(memory_order_seq_cst);
+    tell_polls(w);
+    tell_aside(w, UINT64_MAX);
+    as_trace_release(w);
     return true;
 }
 
@@ -307,8 +430,7 @@ bool as_trace_settle(struct as_trace_writer *w)
 static struct as_trace_polls *find_poll(struct as_trace_writer *w, uint64_t name, uint64_t enter,
                                         uint64_t leave)
 {
-    if (w->state != AS_TRACE_POLLED || enter > w->polls_end + w->gap_most ||
-        leave > w->polls_begin + w->span_most)
+    if (!w->polls_n || enter > w->polls_end + w->gap_most || leave > w->polls_begin + w->span_most)
         return NULL;
     for (unsigned i = 0; i < w->polls_n; i++)
         if (w->poll[i].name == name)
@@ -340,10 +462,16 @@ struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, u
     const uint64_t took = leave > enter ? leave - enter : 0;
     if (!w->block)
         return NULL;
+    if (w->state & AS_TRACE_BUSY) {
+        w->handlers_lost++;
+        return NULL;
+    }
+    w->state |= AS_TRACE_BUSY; /* a sample must not tell what is being changed here */
+    atomic_signal_fence(memory_order_seq_cst);
     struct as_trace_polls *p = find_poll(w, name, enter, leave);
     if (!p) {
-        if (w->state && !as_trace_settle(w))
-            return NULL;
+        tell_polls(w);
+        tell_aside(w, enter); /* later ones are of this call */
         p = &w->poll[0];
         w->polls_begin = enter > w->tick ? enter : w->tick;
     }
@@ -356,24 +484,12 @@ struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, u
     p->inside += took;
     p->longest = took > p->longest ? took : p->longest;
     w->polls_end = leave > w->polls_begin ? leave : w->polls_begin;
+    atomic_signal_fence(memory_order_seq_cst);
     w->state = AS_TRACE_POLLED;
     return is_first ? p : NULL;
 }
 
 /* ---- Long records ------------------------------------------------------------------------- */
-
-/* Room for so many bytes and what a record has besides. */
-static bool has_room(struct as_trace_writer *w, uint64_t tick, size_t size_b)
-{
-    const size_t most_b = AS_TRACE_BLOCK_B - sizeof *w->block - AS_TRACE_SLACK_B;
-    if (!w->block)
-        return false;
-    if (size_b > most_b) {
-        w->handlers_lost++;
-        return false;
-    }
-    return w->at + size_b < w->limit || as_trace_writer_turn(w, tick);
-}
 
 static uint8_t *put_bytes(uint8_t *at, const char *text, size_t n)
 {
@@ -418,20 +534,7 @@ bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
 {
     if (!as_trace_take(w))
         return false;
-    const bool fits =
-        list_n < AS_TRACE_BLOCK_B && has_room(w, tick ? tick : w->tick, 10 * list_n + 16);
-    if (fits) {
-        uint8_t *at = as_trace_lead(w, w->at, kind, tick);
-        uint64_t before = kind == AS_TRACE_CALLERS ? w->caller : 0;
-        for (unsigned i = 0; i < n; i++)
-            at = as_trace_number(at, field[i]);
-        at = as_trace_number(at, list_n);
-        if (kind == AS_TRACE_CALLERS && list_n)
-            w->caller = list[0];
-        for (size_t i = 0; i < list_n; before = list[i++])
-            at = as_trace_number(at, as_trace_zigzag((int64_t)(list[i] - before)));
-        as_trace_commit(w, at);
-    }
+    const bool fits = put_list_taken(w, kind, tick, field, n, list, list_n);
     as_trace_release(w);
     return fits;
 }

@@ -3,7 +3,7 @@
  * Writing a stream from inside a program: no allocation, no lock, no descriptor kept; system calls
  * only when a block is full. One writer belongs to one thread, or to who holds a lock for it. What
  * was written is in the file whatever becomes of the program. A record that a signal's handler
- * would write into the middle of another is counted as lost.
+ * would write into the middle of another is counted as lost; a sample is put aside until then.
  */
 #ifndef AS_TRACE_WRITE_H
 #define AS_TRACE_WRITE_H
@@ -40,6 +40,8 @@ struct as_trace_writer {
     uint64_t tick;       /* of the last record */
     uint32_t clock;
     volatile uint8_t state; /* as_trace_writer_states; 0: records can be written at once */
+    /* Words of samples that were put aside, and of those that were told since; both only grow. */
+    volatile uint32_t aside_put, aside_told;
     struct as_trace_block *block;
     struct as_trace_head *head;
     uint64_t records_n;
@@ -52,6 +54,10 @@ struct as_trace_writer {
     bool are_sums;                   /* all calls, with bytes: as_trace_writer_sum */
     uint64_t polls_begin, polls_end; /* stamps of the first's enter and the last's leave */
     uint64_t gap_most, span_most;    /* ticks between two polls, and from the first to the last */
+    uint64_t *aside;                 /* words, by their number modulo aside_n; NULL: no room */
+    uint32_t aside_n;                /* a power of 2 */
+    uint32_t stack_n;
+    uint64_t stack[AS_TRACE_STACK_N]; /* of the latest SAMPLE in this block */
     char path[PATH_MAX];
 };
 enum as_trace_writer_states {
@@ -68,6 +74,9 @@ struct as_trace_writing {
     uint64_t begin_tick; /* of AS_TRACE_GIVEN */
     _Atomic int64_t *budget_b;
     const char *name;
+    uint64_t *aside; /* where samples wait while a record is written: a power of 2 of words, or
+                        NULL */
+    uint32_t aside_n;
 };
 
 /* Makes the file with its first block. 0, or -errno; then nothing will be written. */
@@ -87,6 +96,15 @@ bool as_trace_put_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
                        const uint64_t *field, unsigned n, const char *text);
 bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
                        const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n);
+
+/*
+ * A sample, by a handler of signals on the writer's thread: where it is and its callers, the
+ * innermost first, at most AS_TRACE_STACK_N. It is written, or put aside where it fell into the
+ * writing of a record, where polls are to be told first, or where it `waits`, for a call is going
+ * on that will be told from its beginning on. False: it is lost, which is counted.
+ */
+bool as_trace_sample(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
+                     const uint64_t *stack, unsigned n, bool waits);
 
 /*
  * A call that found nothing, from `enter` to `leave`. Such calls of at most AS_TRACE_POLLS_N
@@ -160,7 +178,7 @@ static inline void as_trace_commit(struct as_trace_writer *w, uint8_t *at)
 /* False: this is a handler that interrupted the writing. */
 static inline bool as_trace_take(struct as_trace_writer *w)
 {
-    if (w->state && !as_trace_settle(w))
+    if ((w->state || w->aside_put != w->aside_told) && !as_trace_settle(w))
         return false;
     w->state = AS_TRACE_BUSY;
     atomic_signal_fence(memory_order_seq_cst);
@@ -173,18 +191,25 @@ static inline void as_trace_release(struct as_trace_writer *w)
     w->state = 0;
 }
 
-/* A record of numbers alone; signed ones as zigzag. `tick` 0: the time of the record before. */
-static inline void as_trace_put(struct as_trace_writer *w, unsigned kind, uint64_t tick,
-                                const uint64_t *field, unsigned n)
+/* As below, by who has taken the writer. */
+static inline void as_trace_put_taken(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                                      const uint64_t *field, unsigned n)
 {
-    if (!as_trace_take(w))
-        return;
     if (w->at < w->limit || as_trace_writer_turn(w, tick ? tick : w->tick)) {
         uint8_t *at = as_trace_lead(w, w->at, kind, tick);
         for (unsigned i = 0; i < n; i++)
             at = as_trace_number(at, field[i]);
         as_trace_commit(w, at);
     }
+}
+
+/* A record of numbers alone; signed ones as zigzag. `tick` 0: the time of the record before. */
+static inline void as_trace_put(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                                const uint64_t *field, unsigned n)
+{
+    if (!as_trace_take(w))
+        return;
+    as_trace_put_taken(w, kind, tick, field, n);
     as_trace_release(w);
 }
 

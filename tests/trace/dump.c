@@ -5,8 +5,10 @@
  * calls is as many lines. With "teams" the records of OpenMP instead: a line "thread TID", then one
  * line each; with "callers" where calls come from: "ROUTINE ADDRESS FILE+ADDRESS, ..."; with
  * "times" how clocks were corrected, and when calls of MPI began and ended; with "nested" each call
- * as "DEPTH ROUTINE", where those that do not end in their order are a fault. usage: dump DIRECTORY
- * [teams|callers|times|nested]
+ * as "DEPTH ROUTINE", where those that do not end in their order are a fault; with
+ * "samples" those alone, behind the routine that they fell in or "-": "ROUTINE NS ADDRESS
+ * FILE+ADDRESS, ...", and at the end of a thread "lost N". usage: dump DIRECTORY
+ * [teams|callers|times|nested|samples]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -170,6 +172,35 @@ static int show_nested(const struct as_trace_process *p, struct as_trace_stream 
     return rc < 0 || bad || depth || as_trace_stream_facts(stream)->damaged_n;
 }
 
+/* In order of time; what is not in order, or damaged, is an error. */
+static int show_samples(const struct as_trace_process *p, struct as_trace_stream *stream)
+{
+    struct as_trace_event e;
+    struct assay_error err;
+    int64_t latest_ns = INT64_MIN, name[64];
+    size_t depth = 0;
+    int rc;
+    printf("process %" PRId64 " %" PRId64 " %u\n", p->rank, p->size,
+           as_trace_stream_facts(stream)->tid);
+    while ((rc = as_trace_stream_next(stream, &e, &err)) > 0) {
+        if (e.raw_ns < latest_ns)
+            return 1;
+        latest_ns = e.raw_ns;
+        if (e.kind == AS_TRACE_ENTER && depth < sizeof name / sizeof *name)
+            name[depth++] = e.name;
+        depth -= e.kind == AS_TRACE_LEAVE && depth;
+        if (e.kind != AS_TRACE_SAMPLE)
+            continue;
+        printf("%s %" PRId64, depth ? as_trace_name_of(p, name[depth - 1]).text : "-",
+               e.sample.period_ns);
+        show_callers(p, &e);
+        printf("\n");
+    }
+    printf("lost %" PRIu64 "\n", as_trace_stream_facts(stream)->samples_lost_n);
+    return rc < 0 || as_trace_stream_facts(stream)->damaged_n ||
+           as_trace_stream_facts(stream)->lost_n;
+}
+
 int main(int argc, char **argv)
 {
     struct as_trace trace;
@@ -178,16 +209,20 @@ int main(int argc, char **argv)
     const bool teams = argc == 3 && strcmp(argv[2], "teams") == 0;
     const bool times = argc == 3 && strcmp(argv[2], "times") == 0;
     const bool nested = argc == 3 && strcmp(argv[2], "nested") == 0;
+    const bool samples = argc == 3 && strcmp(argv[2], "samples") == 0;
     only_callers = argc == 3 && strcmp(argv[2], "callers") == 0;
-    if ((argc != 2 && !teams && !times && !only_callers && !nested) ||
+    if ((argc != 2 && !teams && !times && !only_callers && !nested && !samples) ||
         as_trace_open(argv[1], &trace, &err) < 0)
         return 2;
     as_vec_foreach (&trace.process, p) {
         as_vec_foreach (&p->thread, stream)
-            bad |= teams ? show_teams(*stream) : nested ? show_nested(p, *stream) : 0;
+            bad |= teams     ? show_teams(*stream)
+                   : nested  ? show_nested(p, *stream)
+                   : samples ? show_samples(p, *stream)
+                             : 0;
         if (times)
             bad |= show_times(p) < 0;
-        if (teams || times || nested)
+        if (teams || times || nested || samples)
             continue;
         as_vec_foreach (&p->comm, comm) {
             printf("comm %" PRIu64 " global %" PRIu64 " size %" PRIu64 " rank %" PRId64 " members",

@@ -71,12 +71,12 @@ def differences(one, other):
     return faults + [f"stream {name}" for name in differ + missing]
 
 
-def compare(assay, mpi):
+def compare(assay, mpi, *words):
     case, sizes = CASES[mpi]
     for old in glob.glob("*.assay"):
         shutil.rmtree(old)
-    run = launch(mpi, 3, assay, "trace", "-q", "-o", "x.assay", "--", f"./waits.{mpi}", case, "log",
-                 "5", "2")
+    run = launch(mpi, 3, assay, "trace", *words, "-q", "-o", "x.assay", "--", f"./waits.{mpi}", case,
+                 "log", "5", "2")
     parts = sorted(glob.glob("x.r*.assay"))
     if run.returncode or len(parts) != 3:
         sys.exit(f"Bail out! {run.stderr}")
@@ -167,6 +167,8 @@ def main():
             print(f"ok # SKIP {mpi} is not here")
             continue
         subprocess.run([f"mpicc.{mpi}", "-O1", "-o", f"waits.{mpi}", source, "-lm"], check=True)
+        # What takes one walk through all: counters, and samples.
+        point(f"{mpi}: one walk", compare(assay, mpi, "--samples", "--os-counters", "switches"))
         point(f"{mpi}: one result", compare(assay, mpi))
         parts = sorted(glob.glob("x.r*.assay"))
     if parts:

@@ -323,6 +323,15 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
         e, &(struct assay_row_trace_timeline){id[0], 1, "mpi", "MPI", "[250,250]"}, err));
     AS_TRY(assay_experiment_add_trace_call(
         e, &(struct assay_row_trace_call){id[0], site_id, 2, 0, 500000000, 300000000, 0, 16}, err));
+    AS_TRY(assay_experiment_add_trace_sample(
+        e,
+        &(struct assay_row_trace_sample){.trace_location_id = id[0],
+                                         .name = "computing",
+                                         .function_id = f->solve,
+                                         .caller_id = f->main,
+                                         .n = 2,
+                                         .time_ns = 8000000},
+        err));
     AS_TRY(assay_experiment_add_trace_wait(
         e,
         &(struct assay_row_trace_wait){id[0], site_id, "late_sender", "late sender", 2, 500000000,

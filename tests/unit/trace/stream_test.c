@@ -89,11 +89,18 @@ static const char *const signature[] = {NULL,
 #define SIGNATURE(kind, name, fields) fields,
                                         AS_TRACE_KINDS(SIGNATURE)};
 
+/* A kind, but samples, which have a function of their own. */
+static unsigned any_kind(void)
+{
+    const unsigned kind = 1 + (unsigned)(any() % (AS_TRACE_KINDS_N - 1));
+    return kind == AS_TRACE_SAMPLE ? AS_TRACE_CALLERS : kind;
+}
+
 /* One record of any kind, from the same numbers each time. */
 static void write_any(uint64_t from, uint64_t tick)
 {
     seed = from;
-    const unsigned kind = 1 + (unsigned)(any() % (AS_TRACE_KINDS_N - 1));
+    const unsigned kind = any_kind();
     const char *of = signature[kind];
     uint64_t field[8], list[20];
     unsigned n = 0;
@@ -118,7 +125,7 @@ static void check_any(uint64_t from, const struct as_trace_event *e)
 {
     char text[64];
     seed = from;
-    const unsigned kind = 1 + (unsigned)(any() % (AS_TRACE_KINDS_N - 1));
+    const unsigned kind = any_kind();
     const char *of = signature[kind];
     assert_int_equal(e->kind, kind);
     for (unsigned n = 0; *of == 'u' || *of == 's'; of++, n++)

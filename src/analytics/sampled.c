@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "analytics/sampled.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+static int place_of(struct as_sampled *sampled, const struct as_trace_process *process,
+                    uint64_t address, bool is_caller, uint32_t *out)
+{
+    struct as_sampled_place place = {.in_file = address, .is_caller = is_caller};
+    const struct as_trace_module *module = as_trace_module_of(process, address, &place.in_file);
+    place.module = module ? module->path : NULL;
+    const uint64_t hash = as_hash_mix(place.in_file, is_caller);
+    for (struct as_probe probe = as_index_probe(&sampled->places, hash);
+         (*out = as_index_next(&sampled->places, &probe)) != AS_INDEX_NONE;) {
+        const struct as_sampled_place *known = &sampled->place.at[*out];
+        if (known->in_file == place.in_file && known->is_caller == is_caller &&
+            !known->module == !place.module &&
+            (!place.module || strcmp(known->module, place.module) == 0))
+            return 0;
+    }
+    AS_TRY(as_vec_push(&sampled->place, place));
+    *out = (uint32_t)(sampled->place.n - 1);
+    return as_index_add(&sampled->places, hash, *out);
+}
+
+static int sum_of(struct as_sampled *sampled, const struct as_sampled_sum *like,
+                  struct as_sampled_sum **out)
+{
+    uint64_t hash = as_hash_mix(as_hash_mix(like->location, like->activity), like->place);
+    hash = as_hash_mix(as_hash_mix(hash, like->caller), (uintptr_t)like->routine);
+    uint32_t at;
+    for (struct as_probe probe = as_index_probe(&sampled->sums, hash);
+         (at = as_index_next(&sampled->sums, &probe)) != AS_INDEX_NONE;) {
+        *out = &sampled->sum.at[at];
+        if ((*out)->location == like->location && (*out)->activity == like->activity &&
+            (*out)->place == like->place && (*out)->caller == like->caller &&
+            (*out)->routine == like->routine)
+            return 0;
+    }
+    AS_TRY(as_vec_push(&sampled->sum, *like));
+    *out = &sampled->sum.at[sampled->sum.n - 1];
+    return as_index_add(&sampled->sums, hash, (uint32_t)(sampled->sum.n - 1));
+}
+
+int as_sampled_take(struct as_sampled *sampled, const struct as_trace_process *process,
+                    uint32_t location, enum as_activity activity, const char *routine,
+                    const struct as_trace_event *event)
+{
+    struct as_sampled_sum like = {.location = location,
+                                  .activity = activity,
+                                  .routine = routine,
+                                  .place = AS_INDEX_NONE,
+                                  .caller = AS_INDEX_NONE};
+    struct as_sampled_sum *sum;
+    if (event->list_n > 0)
+        AS_TRY(place_of(sampled, process, event->list[0], false, &like.place));
+    if (event->list_n > 1)
+        AS_TRY(place_of(sampled, process, event->list[1], true, &like.caller));
+    AS_TRY(sum_of(sampled, &like, &sum));
+    sum->n++;
+    sum->time_ns += event->sample.period_ns;
+    return 0;
+}
+
+void as_sampled_fini(struct as_sampled *sampled)
+{
+    as_vec_fini(&sampled->place);
+    as_vec_fini(&sampled->sum);
+    as_index_fini(&sampled->places);
+    as_index_fini(&sampled->sums);
+}

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Samples among the events of a trace. The program has two functions whose work is counted, much of
+one and little of the other, between calls of MPI or parallel regions. Its samples lie in the right
+function, between the right events, in order of time, with the callers that lead to main; none
+disappears: the profile of the same run has as many.
+
+usage: samples.py ASSAY DUMP SOURCE DIRECTORY
+"""
+import collections
+import csv
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+ROUNDS, PARTS, MUCH, LEAST_N = "5", "20", 0.6, 20
+
+Sample = collections.namedtuple("Sample", "routine ns functions")
+points = []
+
+
+def say(name, faults):
+    points.append(not faults)
+    print(f"{'not ok' if faults else 'ok'} {len(points)} - {name}", flush=True)
+    for fault in faults:
+        print(f"# {fault}")
+
+
+def functions_of(program):
+    """(from, to, name) of the program's functions, by their addresses in the file."""
+    table = subprocess.run(["nm", "-S", program], capture_output=True, text=True, check=True).stdout
+    rows = (line.split() for line in table.splitlines())
+    return [(int(row[0], 16), int(row[0], 16) + int(row[1], 16), row[3].split(".")[0])
+            for row in rows if len(row) == 4 and row[2] in "tT"]
+
+
+def names_of(frames, functions, program):
+    """Of the program's own frames, the innermost first. Callers are where they return to."""
+    found = []
+    for number, frame in enumerate(frames):
+        file, address = frame.rsplit("+", 1)
+        at = int(address, 16) - (number > 0)
+        if os.path.basename(file) == program:
+            found += [name for low, high, name in functions if low <= at < high]
+    return found
+
+
+class Streams:
+    """Samples of each thread: {(rank, tid): [Sample]}, as the dump prints them."""
+
+    def __init__(self, dump, program):
+        run = subprocess.run([dump, next(pathlib.Path("samples.assay").glob("run-*/trace")),
+                              "samples"], capture_output=True, text=True, check=False)
+        self.rc, self.lost, self.of, self.unknown, self.frames = run.returncode, 0, {}, 0, 0
+        functions, own = functions_of(program), []
+        for line in run.stdout.splitlines():
+            words = line.split(maxsplit=2)
+            if words[0] == "process":
+                own = self.of.setdefault((int(words[1]), int(line.split()[3])), [])
+            elif words[0] == "lost":
+                self.lost += int(words[1])
+            else:
+                frames = [part.split()[-1] for part in words[2].split(", ")]
+                own.append(Sample(words[0], int(words[1]), names_of(frames, functions, program)))
+                self.unknown += sum(frame.startswith("?") for frame in frames)
+                self.frames += len(frames)
+
+    def all_n(self):
+        return sum(len(samples) for samples in self.of.values())
+
+
+def record(assay, words, command):
+    shutil.rmtree("samples.assay", ignore_errors=True)
+    run = subprocess.run([assay, "trace", "--samples", *words, "--format", "json", "-o",
+                          "samples.assay", "--", *command], capture_output=True, text=True,
+                         env=ENVIRONMENT, check=False)
+    return [] if run.returncode == 0 else [f"{command} ended with {run.returncode}: {run.stderr}"]
+
+
+def query(assay, statement):
+    run = subprocess.run([assay, "query", "--format", "csv", "samples.assay", statement],
+                         capture_output=True, text=True, check=True)
+    return list(csv.reader(run.stdout.splitlines()))[1:]
+
+
+def share_of(samples, name):
+    return sum(sample.ns for sample in samples if name in sample.functions) / \
+        max(1, sum(sample.ns for sample in samples))
+
+
+def judge_place(who, samples, name):
+    """Most of what is computed between events is this function, called by main."""
+    between = [sample for sample in samples if sample.routine == "-"]
+    within = [sample for sample in between if name in sample.functions]
+    led = [sample for sample in within if "main" in sample.functions]
+    if len(between) < LEAST_N:
+        return [f"{who}: {len(between)} samples between events"]
+    if share_of(between, name) < MUCH or len(led) < 0.9 * len(within):
+        return [f"{who}: {share_of(between, name)} in {name}, of {len(within)} {len(led)} by main"]
+    return []
+
+
+def judge_numbers(assay, streams):
+    """In the profile are those of all threads that have a stream, from before it was made too."""
+    tids = ",".join(str(tid) for _, tid in streams.of)
+    known = int(query(assay, f"SELECT SUM(sample_n) FROM v_threads WHERE tid IN ({tids})")[0][0])
+    missed = query(assay, "SELECT SUM(n) FROM v_flags WHERE name = 'trace_samples_missed'")[0][0]
+    here = streams.all_n() + streams.lost
+    if streams.unknown > streams.frames / 20:
+        return [f"{streams.unknown} of {streams.frames} addresses are in no known file"]
+    missed = int(missed or 0)
+    return [] if here <= known <= here + missed else \
+        [f"{known} in the profile, {here} here, {streams.lost} of these lost, {missed} missed"]
+
+
+def judge_facts(assay):
+    """What the computation of a rank is made of: functions, lines and who called them."""
+    faults = []
+    for rank, (name, caller) in enumerate((("multiply", "much"), ("divide", "little"))):
+        rows = query(assay, "SELECT function, caller, source_file, line, share_pct, n FROM "
+                     f"v_trace_samples WHERE rank = {rank} AND name = 'computing'")
+        own = [row for row in rows if row[0] == name and row[1] == caller]
+        placed = [row for row in own if row[2].endswith("samples.c") and row[3]]
+        if sum(float(row[4]) for row in own) < 100 * MUCH or len(placed) != len(own):
+            faults.append(f"rank {rank}: {rows}")
+        inside = query(assay, "SELECT sum(n) FROM v_trace_samples WHERE name = 'mpi' AND "
+                       f"function = '{name}'")
+        if int(inside[0][0] or 0):
+            faults.append(f"rank {rank}: {inside} of {name} in MPI")
+    return faults
+
+
+def test_mpi(assay, dump, mpi):
+    program = f"samples.{mpi}"
+    launch = [f"mpirun.{mpi}", "-n", "2", f"./{program}", ROUNDS, PARTS]
+    faults = record(assay, [], launch)
+    streams = Streams(dump, program)
+    faults += [f"the dump ends with {streams.rc}"] if streams.rc else []
+    for (rank, _), samples in streams.of.items():
+        if samples or rank < 0:
+            faults += judge_place(f"rank {rank}", samples, "little" if rank else "much")
+    faults += judge_numbers(assay, streams)
+    if sorted(rank for rank, _ in streams.of) != [0, 1]:
+        faults.append(f"threads: {list(streams.of)}") # those of the MPI itself have no stream
+    say(f"{mpi}: between calls", faults)
+    say(f"{mpi}: facts", judge_facts(assay))
+    faults = record(assay, [], [*launch, "polls"])
+    streams = Streams(dump, program)
+    faults += [f"the dump ends with {streams.rc}"] if streams.rc else []
+    inside = [sample for samples in streams.of.values() for sample in samples
+              if sample.routine == "MPI_Test"]
+    if len(inside) < LEAST_N / 4 or any({"much", "little"} & set(s.functions) for s in inside):
+        faults.append(f"{len(inside)} samples in MPI_Test: {inside[:3]}")
+    say(f"{mpi}: among polls", faults + judge_numbers(assay, streams))
+    faults = record(assay, ["--burst", "1ms"], launch)
+    streams = Streams(dump, program)
+    for (rank, _), samples in streams.of.items():
+        faults += judge_place(f"rank {rank}", samples, "little" if rank else "much")
+    say(f"{mpi}: bursts", faults + judge_numbers(assay, streams))
+
+
+def test_openmp(assay, dump):
+    """Workers multiply; the master also divides, between regions."""
+    faults = record(assay, [], ["./samples.omp", ROUNDS, PARTS])
+    streams = Streams(dump, "samples.omp")
+    faults += [f"the dump ends with {streams.rc}"] if streams.rc else []
+    threads = list(streams.of.values())
+    if len(threads) != 2:
+        faults.append(f"{len(threads)} threads have a stream")
+    elif share_of(threads[0], "little") < 0.3 or share_of(threads[1], "little") > 0 or \
+            share_of(threads[1], "multiply") < 0.1:
+        shares = [(share_of(t, "little"), share_of(t, "multiply")) for t in threads]
+        faults.append(f"shares of divisions and products: {shares}")
+    say("OpenMP", faults + judge_numbers(assay, streams))
+
+
+def test_others(assay, dump):
+    faults = record(assay, ["--ring", "512K", "--rate", "1000"], ["./samples.omp", ROUNDS, PARTS])
+    streams = Streams(dump, "samples.omp")
+    say("ring", faults + ([] if streams.rc == 0 and streams.all_n() else ["no samples"]))
+    faults = record(assay, ["--start-off"], ["./samples.omp", "1", PARTS])
+    n = query(assay, "SELECT SUM(sample_n) FROM v_threads")[0][0]
+    say("off", faults + ([] if not int(n or 0) else [f"{n} samples while it was off"]))
+    for words, said in ((["--event", "cpu-clock"], "leave out --event"),
+                        (["--call-stacks", "lbr"], "leave out --call-stacks")):
+        wrong = record(assay, words, ["./samples.omp", "1", "1"])
+        say(" ".join(words), [] if wrong and "with 2" in wrong[0] and re.search(said, wrong[0])
+            else wrong or ["was taken"])
+
+
+def main():
+    assay, dump, source, directory = map(os.path.abspath, sys.argv[1:])
+    os.makedirs(directory, exist_ok=True)
+    os.chdir(directory)
+    for mpi in ("openmpi", "mpich"):
+        if not shutil.which(f"mpicc.{mpi}"):
+            print(f"ok # SKIP {mpi} is not here")
+            continue
+        subprocess.run([f"mpicc.{mpi}", "-g", "-O2", "-DWITH_MPI", "-o", f"samples.{mpi}", source],
+                       check=True)
+        test_mpi(assay, dump, mpi)
+    subprocess.run(["gcc", "-g", "-O2", "-fopenmp", "-o", "samples.omp", source], check=True)
+    test_openmp(assay, dump)
+    test_others(assay, dump)
+    print(f"1..{len(points)}")
+    sys.exit(not all(points))
+
+
+main()
