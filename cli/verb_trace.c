@@ -209,7 +209,7 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
     struct as_str s = {0};
     AS_TRY(show_parallel(view, experiment, run_id, &page, err));
     int rc = show_routines(view, sheet, &page, err);
-    if (rc == 0 && view->traced->counter.n)
+    if (rc == 0 && view->traced->counters.range.n)
         rc = as_trace_counters_text(cli, view->traced, err);
     put_cost(view->traced, &s);
     as_page_wrap(&page, "", as_str_z(&s), false);
