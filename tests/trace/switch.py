@@ -239,6 +239,19 @@ def check_ranks(assay, dump, work, mpi, program):
     return ""
 
 
+def check_helpers(assay, dump, work, mpi, program):
+    """Threads that an MPI makes for itself read and write, and are nobody of the program's."""
+    made = work / "out.assay"
+    del dump
+    launch = [f"mpirun.{mpi}"] + ["--oversubscribe"] * (mpi == "openmpi") + ["-n", "2"]
+    run = trace(assay, made, ["--groups", "mpi,io"], [*launch, program])
+    if run.returncode:
+        return f"exit status {run.returncode}: {run.stderr[-300:]!r}"
+    knows = tuple(map(int, os.confstr("CS_GNU_LIBC_VERSION").split()[-1].split("."))) >= (2, 35)
+    ranks = sorted(place["rank"] for place in json.loads(run.stdout)["parallel"]["locations"])
+    return "" if ranks == [0, 1] or not knows else f"threads of ranks {ranks}"
+
+
 def check_bursts(assay, dump, work, mpi, program):
     """Sums of calls are those of the calls, by rank and routine; there is no word of who waits."""
     del dump
@@ -291,6 +304,7 @@ def main():
                 subprocess.run([f"mpicc.{mpi}", *user, "-o", program, programs / "switch_mpi.c",
                                 library], check=True)
             for name, check in (("each rank when it likes", check_ranks),
+                                ("threads of its own", check_helpers),
                                 ("bursts", check_bursts)):
                 points.append((f"{mpi}, {name}",
                                lambda mpi=mpi, program=program, check=check: check(
