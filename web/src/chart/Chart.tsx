@@ -85,7 +85,8 @@ function options(props: ChartProps, width: number): uPlot.Options {
         height: props.height ?? 260,
         scales: {
             x: bars
-                ? { time: false, range: (_, low, high) => [low - 0.6, high + 0.6] }
+                ? // One bar alone would have the range of a hundred.
+                  { time: false, range: [Math.min(...props.x) - 0.6, Math.max(...props.x) + 0.6] }
                 : { time: false },
             y:
                 props.yFromZero === false

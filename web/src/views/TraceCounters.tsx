@@ -6,7 +6,6 @@ import { Chart } from '../chart/Chart';
 import { type TraceCounter, type TraceFacts, counterLines } from '../data/parallel';
 import { bytes, integer, seconds } from '../format';
 import { Grid } from '../grid/Grid';
-import { Choice } from '../parts/parts';
 import { counterRows } from './trace_tables';
 
 const LINES_MOST = 6;
@@ -34,12 +33,16 @@ export function TraceCounters({
     return (
         <>
             {names.length > 1 && (
-                <Choice
-                    label="Which counter"
-                    options={names.map(one => ({ value: one, text: one }))}
-                    value={name}
-                    onChange={setName}
-                />
+                <label>
+                    <span class="tool-label">Counter </span>
+                    <select value={name} onChange={event => setName(event.currentTarget.value)}>
+                        {names.map(one => (
+                            <option key={one} value={one}>
+                                {one}
+                            </option>
+                        ))}
+                    </select>
+                </label>
             )}
             <Chart
                 label={`${name} over time; the table below has first, last, least and most`}
