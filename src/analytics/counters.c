@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analytics/counters.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -27,6 +28,7 @@ static int new_counter(struct as_counters *counters, const struct as_trace_proce
                                            .name = event->name,
                                            .text = text ? text : "?",
                                            .first = value,
+                                           .order = (uint32_t)counters->range.n,
                                            .least = value,
                                            .most = value,
                                            .every = 1};
@@ -65,6 +67,21 @@ int as_counters_event(struct as_counters *counters, const struct as_trace_proces
     range->least = value < range->least ? value : range->least;
     range->most = value > range->most ? value : range->most;
     return keep_point(range, event->raw_ns, value);
+}
+
+static int by_location(const void *a, const void *b)
+{
+    const struct as_counter_range *x = a, *y = b;
+    return x->location != y->location ? (x->location < y->location ? -1 : 1)
+           : x->order != y->order     ? (x->order < y->order ? -1 : 1)
+                                      : 0;
+}
+
+void as_counters_sort(struct as_counters *counters)
+{
+    if (counters->range.n > 1)
+        qsort(counters->range.at, counters->range.n, sizeof *counters->range.at, by_location);
+    as_index_fini(&counters->index);
 }
 
 void as_counters_fini(struct as_counters *counters)

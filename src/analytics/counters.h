@@ -18,8 +18,8 @@ struct as_counter_point {
 
 /* What a thread read of a counter. */
 struct as_counter_range {
-    uint32_t location;
-    int64_t name; /* of its process */
+    uint32_t location, order; /* among all, by its first reading */
+    int64_t name;             /* of its process */
     const char *text;
     uint64_t n;
     int64_t first, last, least, most;
@@ -29,7 +29,7 @@ struct as_counter_range {
 };
 
 struct as_counters {
-    AS_VEC(struct as_counter_range) range; /* in order of their first readings */
+    AS_VEC(struct as_counter_range) range; /* by thread, in order of their first readings */
     struct as_index index;
 };
 
@@ -37,6 +37,8 @@ struct as_counters {
  * ASSAY_ERR_NOMEM. */
 int as_counters_event(struct as_counters *counters, const struct as_trace_process *process,
                       uint32_t location, const struct as_trace_event *event);
+/* When all are read: by thread. They are found no more then. */
+void as_counters_sort(struct as_counters *counters);
 void as_counters_fini(struct as_counters *counters);
 
 /* "B" where its name says that it counts bytes, else "1". */

@@ -219,6 +219,7 @@ int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assa
         return as_error_nomem(err, "the time line of a trace");
     const bool together = party && as_part_is_possible(&out->trace);
     AS_TRY(together ? analyse_together(out, party, err) : analyse_alone(out, err));
+    as_counters_sort(&out->counters);
     AS_TRY(as_wait_sums_of(&out->analysis, &out->sums, err));
     return as_timeline_finish(&out->timeline, &out->analysis) < 0 || sum_routines(out) < 0
                ? as_error_nomem(err, "what a trace says")
