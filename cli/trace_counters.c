@@ -31,7 +31,7 @@ static const struct as_field counted[COUNTED_COLUMNS] = {
 static void fill_counter_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct as_traced *traced = context;
-    const struct as_counter_range *range = &traced->counter.at[row];
+    const struct as_counter_range *range = &traced->counters.range.at[row];
     const struct as_location *l = &traced->analysis.location.at[range->location];
     if (l->rank >= 0)
         cell[COUNTED_RANK] = as_cell_signed(l->rank);
@@ -47,7 +47,7 @@ static void fill_counter_row(void *context, size_t row, struct as_cell *cell)
 
 static struct as_sheet sheet_of(const struct as_traced *traced)
 {
-    return (struct as_sheet){counted, COUNTED_COLUMNS, traced->counter.n, (void *)traced,
+    return (struct as_sheet){counted, COUNTED_COLUMNS, traced->counters.range.n, (void *)traced,
                              fill_counter_row};
 }
 

@@ -116,8 +116,9 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     return rc;
 }
 
-/* How it ended, and whether it had the machine: what is waited for may be that. Doubts about
- * samples are not among them, for little here rests on samples. */
+/* How it ended, what is not in the trace as far as no note says so, and whether it had the machine:
+ * what is waited for may be that. Doubts about samples are not among them, for little here rests
+ * on samples. */
 static int show_doubts(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
                        struct assay_error *err)
 {
@@ -126,7 +127,8 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     int rc;
     AS_TRY(assay_rows_open(experiment,
                            "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
-                           " 'killed', 'failed', 'busy_host', 'function_untraced',"
+                           " 'killed', 'failed', 'busy_host', 'trace_ring', 'trace_off',"
+                           " 'trace_lost', 'trace_missed', 'function_untraced',"
                            " 'functions_untraced', 'functions_lost',"
                            " 'worksharing_unseen') ORDER BY name = 'busy_host', flag_id",
                            &rows, err));
@@ -219,7 +221,7 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
     int rc = show_routines(view, sheet, &page, err);
     if (rc == 0)
         rc = as_trace_samples_text(cli, &view->samples, err);
-    if (rc == 0 && view->traced->counter.n)
+    if (rc == 0 && view->traced->counters.range.n)
         rc = as_trace_counters_text(cli, view->traced, err);
     put_cost(view->traced, &s);
     as_page_wrap(&page, "", as_str_z(&s), false);
@@ -256,8 +258,8 @@ static void show_facts(struct trace_view *view, const struct as_sheet *sheet)
     as_facts_end(&facts);
 }
 
-/* Streams that ended before their thread did. */
-static void note_ends(struct as_cli *cli, const struct as_trace *trace)
+/* Streams that ended before their thread did; whether there are any. */
+static bool note_ends(struct as_cli *cli, const struct as_trace *trace)
 {
     size_t limited = 0, refused = 0;
     int number = 0;
@@ -278,6 +280,7 @@ static void note_ends(struct as_cli *cli, const struct as_trace *trace)
                     limited);
     if (refused)
         as_cli_note(cli, "trace: %zu threads are recorded in part: %s", refused, strerror(number));
+    return limited || refused;
 }
 
 /* What happened while nothing was recorded, as far as that is known. */
@@ -303,7 +306,7 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     if (rc == 0)
         rc = as_trace_samples_read(experiment, run_id, &view.samples, err);
     const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
-    note_ends(cli, &traced->trace);
+    const bool are_cut = note_ends(cli, &traced->trace);
     if (rc == 0)
         rc = as_trace_clocks_note(cli, experiment, run_id, err);
     as_filter_note(cli, traced);
@@ -312,7 +315,7 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
                     "trace: %llu messages were received before they were sent, by the clocks of "
                     "their machines: waiting for these is not known",
                     (unsigned long long)traced->analysis.violated_n);
-    if (traced->analysis.events_n == 0)
+    if (traced->analysis.events_n == 0 && !are_cut)
         as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
                          "recorded while it was recorded, or is statically linked");
     note_missed(cli, &traced->analysis);

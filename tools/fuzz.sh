@@ -18,7 +18,8 @@ esac
 seconds=$1
 runs=${2:--1}
 entries=${ENTRIES:-elf dwarf cfi decode demangle code perf stream ring import experiment request}
-[ -n "${ENTRIES:-}" ] || entries="$entries predict remarks"
+[ -n "${ENTRIES:-}" ] ||
+    entries="$entries predict remarks trace analysis prv filter figures probe plan code_maps"
 build=$root/build-fuzz
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 
@@ -47,8 +48,9 @@ longest() { # ENTRY: bytes of an input; short ones run oftener
     dwarf) echo 8192 ;;
     decode) echo 64 ;;
     request) echo 9000 ;;
-    perf | stream | import) echo 2048 ;;
-    ring | cfi) echo 1200 ;;
+    plan) echo 12000 ;;
+    perf | stream | import | analysis | prv | remarks) echo 2048 ;;
+    ring | cfi | trace) echo 1200 ;;
     experiment) echo 128 ;;
     *) echo 256 ;;
     esac

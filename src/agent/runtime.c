@@ -6,9 +6,10 @@
 #include <string.h>
 
 /* Beginnings of names of files. */
-static const char *const runtimes[] = {
-    "libassay", "libevent", "libfabric", "libgomp", "libiomp", "libmpi", "libomp",    "libopen-",
-    "libpmix",  "libpsm",   "libucm",    "libucp",  "libucs",  "libuct", "libibverbs"};
+static const char *const others[] = {"libassay", "libgomp", "libiomp", "libomp", NULL};
+static const char *const networks[] = {"libevent", "libfabric", "libmpi",     "libopen-",
+                                       "libpmix",  "libpsm",    "libucm",     "libucp",
+                                       "libucs",   "libuct",    "libibverbs", NULL};
 
 #ifdef DLFO_STRUCT_HAS_EH_DBASE /* <dlfcn.h> has it */
 #pragma weak _dl_find_object
@@ -28,12 +29,22 @@ static const char *file_of(const void *address)
 }
 #endif
 
-bool as_runtime_owns(const void *address)
+static bool begins_as_one(const void *address, const char *const *beginning)
 {
     const char *path = file_of(address), *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    for (unsigned i = 0; i < sizeof runtimes / sizeof *runtimes; i++)
-        if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
+    for (; *beginning; beginning++)
+        if (strncmp(name, *beginning, strlen(*beginning)) == 0)
             return true;
     return false;
+}
+
+bool as_runtime_owns(const void *address)
+{
+    return begins_as_one(address, networks) || begins_as_one(address, others);
+}
+
+bool as_runtime_is_network(const void *address)
+{
+    return begins_as_one(address, networks);
 }

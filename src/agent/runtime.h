@@ -11,5 +11,7 @@
 /* Whether code at `address` is of a runtime, or of ours. Takes no lock and allocates nothing; where
  * the C library cannot tell so (before 2.35) nothing is. */
 bool as_runtime_owns(const void *address);
+/* Whether it is of an MPI or its network, whose threads do nothing for the program but these. */
+bool as_runtime_is_network(const void *address);
 
 #endif

@@ -58,8 +58,14 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
                                    .process = p,
                                    .since_ns = f->begin_raw_ns,
                                    .on_ns = f->begin_raw_ns,
+                                   .kept_ns = INT64_MIN,
                                    .lock_ns = INT64_MIN,
                                    .join_ns = INT64_MIN};
+        if (f->overwritten_n) {
+            walker.kept_ns = as_trace_stream_kept_ns(process->thread.at[t]);
+            walker.is_off = walker.was_off = walk->was_off = true;
+            walk->is_doubted.at[p] = walk->has_doubts = true;
+        }
         AS_TRY(as_vec_push(&walk->out->location, location));
         AS_TRY(as_vec_push(&walk->walker, walker));
     }
@@ -74,8 +80,8 @@ int as_walk_prepare(struct as_trace_walk *walk)
     AS_TRY(intern_text(walk, "omp barrier", &walk->barrier_routine));
     for (uint32_t p = 0; p < walk->trace->process.n; p++) {
         AS_TRY(number_routines(walk, &walk->trace->process.at[p]));
-        AS_TRY(add_locations(walk, p));
         AS_TRY(as_vec_push(&walk->is_doubted, 0));
+        AS_TRY(add_locations(walk, p));
     }
     AS_TRY(as_mpi_new(walk));
     AS_TRY(as_tasks_new(walk));
@@ -102,7 +108,8 @@ static int hand_event(struct as_trace_walk *walk, struct as_walker *walker,
     case AS_TRACE_CALLERS:
         return as_doing_event(walk, walker, event);
     case AS_TRACE_SYNC:
-        AS_TRY(as_windows_event(walk, walker, event));
+        if (!walk->is_doubted.at[walker->process])
+            AS_TRY(as_windows_event(walk, walker, event));
         return keep_said(walker, event);
     case AS_TRACE_SEND:
     case AS_TRACE_POST:
@@ -134,6 +141,10 @@ static int take_event(struct as_trace_walk *walk, struct as_walker *walker,
     struct as_location *location = &walk->out->location.at[walker->location];
     walk->out->events_n++;
     location->events_n++;
+    if (walker->kept_ns != INT64_MIN) { /* the first that a ring still has */
+        AS_TRY(as_doing_on(walk, walker, walker->kept_ns));
+        walker->kept_ns = INT64_MIN;
+    }
     if (event->raw_ns > location->span.end_ns)
         location->span.end_ns = event->raw_ns;
     if (walk->watch && walk->watch->event)
@@ -197,6 +208,23 @@ static int find_causes(struct as_analysis *out)
     return rc;
 }
 
+/* A thread whose stream ends before it has done waiting (at a limit, or killed) is not known to
+ * wait any more. */
+static void clip_waits(struct as_analysis *out)
+{
+    size_t kept = 0;
+    as_vec_foreach (&out->waits.wait, wait) {
+        const int64_t end_ns = out->location.at[wait->location].span.end_ns;
+        if (wait->end_ns > end_ns) {
+            wait->end_ns = end_ns;
+            wait->cause_ns = wait->cause_ns < end_ns ? wait->cause_ns : end_ns;
+        }
+        if (wait->end_ns > wait->begin_ns)
+            out->waits.wait.at[kept++] = *wait;
+    }
+    out->waits.wait.n = kept;
+}
+
 int as_walk_conclude(struct as_analysis *out)
 {
     out->begin_ns = out->location.n ? INT64_MAX : 0;
@@ -207,6 +235,7 @@ int as_walk_conclude(struct as_analysis *out)
         if (location->span.end_ns > out->end_ns)
             out->end_ns = location->span.end_ns;
     }
+    clip_waits(out);
     as_efficiency_of(out);
     return find_causes(out);
 }

@@ -170,6 +170,47 @@ static int add_timeline(const struct as_trace_facts *f, struct assay_error *err)
     return rc;
 }
 
+static int add_counters(const struct as_trace_facts *f, struct assay_error *err)
+{
+    struct as_str bins = {0};
+    int rc = 0;
+    as_vec_foreach (&f->traced->counters.range, range) {
+        as_counter_bins(range, &f->traced->timeline, &bins);
+        const struct assay_row_trace_counter row = {.trace_location_id =
+                                                        f->location_id[range->location],
+                                                    .name = range->text,
+                                                    .unit = as_counter_unit(range),
+                                                    .n = (int64_t)range->n,
+                                                    .first = range->first,
+                                                    .last = range->last,
+                                                    .least = range->least,
+                                                    .most = range->most,
+                                                    .bins = as_str_z(&bins)};
+        rc = bins.failed ? as_error_nomem(err, "readings of a counter")
+                         : assay_experiment_add_trace_counter(f->experiment, &row, err);
+        if (rc < 0)
+            break;
+    }
+    as_str_fini(&bins);
+    return rc;
+}
+
+static int add_offs(const struct as_trace_facts *f, struct assay_error *err)
+{
+    const int64_t begin_ns = f->traced->analysis.begin_ns;
+    for (size_t i = 0; i < f->traced->analysis.location.n; i++)
+        as_vec_foreach (&f->traced->gaps.at[i].gap, gap) {
+            const struct assay_row_trace_off row = {.trace_location_id = f->location_id[i],
+                                                    .begin_ns = gap->begin_ns - begin_ns,
+                                                    .end_ns = gap->end_ns - begin_ns,
+                                                    .off_ns = gap->off_ns,
+                                                    .n = (int64_t)gap->n,
+                                                    .reason = as_gap_reason(gap->why)};
+            AS_TRY(assay_experiment_add_trace_off(f->experiment, &row, err));
+        }
+    return 0;
+}
+
 static int64_t site_of(const struct as_trace_facts *f, uint32_t site)
 {
     return site == AS_WAIT_NOBODY ? 0 : f->site_id[site];
@@ -252,20 +293,6 @@ static int add_messages(const struct as_trace_facts *f, struct assay_error *err)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int add_filtered(const struct as_trace_facts *f, struct assay_error *err)
-{
-    const struct assay_flag flag = {
-        .run_id = f->run_id,
-        .kind = ASSAY_OBJECT_RUN,
-        .object_id = f->run_id,
-        .name = "trace_filtered",
-        .text = "calls were left out of the trace by the user's filter; their time counts as the "
-                "program's own work",
-        .n = (int64_t)f->traced->filtered_n,
-        .pass = AS_ANALYTICS_PASS};
-    return flag.n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
-}
-
 /* Where gcc divides a loop with a static schedule nobody is called. */
 static int add_unshared(const struct as_trace_facts *f, struct assay_error *err)
 {
@@ -291,12 +318,14 @@ static int say_facts(void *context, struct assay_error *err)
     AS_TRY(add_sites(f, err));
     AS_TRY(add_states(f, err));
     AS_TRY(add_timeline(f, err));
+    AS_TRY(add_counters(f, err));
+    AS_TRY(add_offs(f, err));
     AS_TRY(add_calls(f, err));
     AS_TRY(as_trace_sample_rows(f, err));
     AS_TRY(add_waits(f, err));
     AS_TRY(add_late(f, err));
     AS_TRY(add_messages(f, err));
-    AS_TRY(add_filtered(f, err));
+    AS_TRY(as_trace_partial(f, err));
     AS_TRY(as_trace_clocks(f, err));
     AS_TRY(add_unshared(f, err));
     return as_trace_metrics(f, err);

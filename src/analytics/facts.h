@@ -25,6 +25,8 @@ int as_trace_places(struct as_trace_facts *facts, struct assay_error *err);
 int as_trace_clocks(const struct as_trace_facts *facts, struct assay_error *err);
 /* What samples fell into. Errors: NOMEM, those of the experiment. */
 int as_trace_sample_rows(const struct as_trace_facts *facts, struct assay_error *err);
+/* What of the run is not in the trace, and why, as flags of the run. Errors: those of writing. */
+int as_trace_partial(const struct as_trace_facts *facts, struct assay_error *err);
 
 /* Shares of the run, as values of data/analytics/metrics.txt. Errors: those of writing. */
 int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err);

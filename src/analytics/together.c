@@ -14,7 +14,7 @@
 /* What parts do not hand on: time off and what was counted meanwhile, sums of calls, counters. */
 static bool takes_one_walk(const struct as_trace_walk *walk, const struct as_traced *mine)
 {
-    return walk->was_off || walk->out->summed_n > 0 || mine->counter.n > 0 ||
+    return walk->was_off || walk->out->summed_n > 0 || mine->counters.range.n > 0 ||
            mine->sampled.sum.n > 0;
 }
 

@@ -28,7 +28,8 @@ static int watch_stretch(void *context, uint32_t location, enum as_activity acti
     (void)routine;
     (void)group;
     as_timeline_stretch(&traced->timeline, location, activity, begin_ns, end_ns);
-    return 0;
+    return activity == AS_ACTIVITY_OFF ? as_gaps_add(&traced->gaps.at[location], begin_ns, end_ns)
+                                       : 0;
 }
 
 static int watch_idle(void *context, uint32_t location, int64_t begin_ns, int64_t end_ns)
@@ -38,52 +39,18 @@ static int watch_idle(void *context, uint32_t location, int64_t begin_ns, int64_
     return 0;
 }
 
-static struct as_counter_range *find_counter(struct as_traced *traced, uint32_t location,
-                                             int64_t name)
-{
-    uint32_t at;
-    for (struct as_probe probe =
-             as_index_probe(&traced->counters, as_hash_mix(location, (uint64_t)name));
-         (at = as_index_next(&traced->counters, &probe)) != AS_INDEX_NONE;)
-        if (traced->counter.at[at].location == location && traced->counter.at[at].name == name)
-            return &traced->counter.at[at];
-    return NULL;
-}
-
-static int new_counter(struct as_traced *traced, uint32_t location,
-                       const struct as_trace_event *event, struct as_counter_range **out)
-{
-    const struct as_analysis *a = &traced->analysis;
-    /* A part of several has neither: that there are counters makes it one walk. */
-    const char *text =
-        location < a->location.n
-            ? as_trace_name_of(&traced->trace.process.at[a->location.at[location].process],
-                               event->name)
-                  .text
-            : NULL;
-    const int64_t value = event->field[1];
-    const struct as_counter_range range = {
-        location, event->name, text ? text : "?", 0, value, value, value, value};
-    AS_TRY(as_vec_push(&traced->counter, range));
-    *out = &traced->counter.at[traced->counter.n - 1];
-    return as_index_add(&traced->counters, as_hash_mix(location, (uint64_t)event->name),
-                        (uint32_t)(traced->counter.n - 1));
-}
-
-static int watch_counter(void *context, uint32_t location, const struct as_trace_event *event)
+static int watch_event(void *context, uint32_t location, const struct as_trace_event *event)
 {
     struct as_traced *traced = context;
-    if (event->kind != AS_TRACE_COUNTER)
-        return 0;
-    const int64_t value = event->field[1];
-    struct as_counter_range *range = find_counter(traced, location, event->name);
-    if (!range)
-        AS_TRY(new_counter(traced, location, event, &range));
-    range->n++;
-    range->last = value;
-    range->least = value < range->least ? value : range->least;
-    range->most = value > range->most ? value : range->most;
-    return 0;
+    if (event->kind == AS_TRACE_OFF)
+        traced->gaps.at[location].why = (uint32_t)event->field[0];
+    /* Where this is one of several that analyse together, names do not matter: a trace with
+     * counters is for one. */
+    const struct as_trace_process *process =
+        location < traced->analysis.location.n
+            ? &traced->trace.process.at[traced->analysis.location.at[location].process]
+            : NULL;
+    return as_counters_event(&traced->counters, process, location, event);
 }
 
 static int watch_sample(void *context, const struct as_trace_process *process, uint32_t location,
@@ -192,6 +159,8 @@ int as_traced_begin(struct as_traced *traced, const struct as_trace *trace)
             begin_ns = f->begin_raw_ns < begin_ns ? f->begin_raw_ns : begin_ns;
             end_ns = f->end_raw_ns > end_ns ? f->end_raw_ns : end_ns;
             n++;
+            const struct as_gaps gaps = {.why = f->overwritten_n ? AS_GAP_OVERWRITTEN : 0};
+            AS_TRY(as_vec_push(&traced->gaps, gaps));
         }
     return as_timeline_new(&traced->timeline, n, n ? begin_ns : 0, n ? end_ns : 0);
 }
@@ -215,7 +184,7 @@ static void count_losses(struct as_traced *traced, bool *uses_counter)
 struct as_analysis_watch as_traced_watch(struct as_traced *traced)
 {
     return (struct as_analysis_watch){.context = traced,
-                                      .event = watch_counter,
+                                      .event = watch_event,
                                       .stretch = watch_stretch,
                                       .idle_until = watch_idle,
                                       .message = watch_message,
@@ -260,6 +229,7 @@ int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assa
         return as_error_nomem(err, "the time line of a trace");
     const bool together = party && as_part_is_possible(&out->trace);
     AS_TRY(together ? analyse_together(out, party, err) : analyse_alone(out, err));
+    as_counters_sort(&out->counters);
     AS_TRY(as_wait_sums_of(&out->analysis, &out->sums, err));
     return as_timeline_finish(&out->timeline, &out->analysis) < 0 || sum_routines(out) < 0
                ? as_error_nomem(err, "what a trace says")
@@ -287,8 +257,10 @@ void as_traced_fini(struct as_traced *traced)
     as_analysis_fini(&traced->analysis);
     as_timeline_fini(&traced->timeline);
     as_vec_fini(&traced->routine);
-    as_vec_fini(&traced->counter);
-    as_index_fini(&traced->counters);
+    as_counters_fini(&traced->counters);
+    as_vec_foreach (&traced->gaps, gaps)
+        as_vec_fini(&gaps->gap);
+    as_vec_fini(&traced->gaps);
     as_sampled_fini(&traced->sampled);
     as_trace_close(&traced->trace);
 }

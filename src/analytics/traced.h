@@ -8,6 +8,8 @@
 
 #include <assay/experiment.h>
 
+#include "analytics/counters.h"
+#include "analytics/gaps.h"
 #include "analytics/sampled.h"
 #include "analytics/sums.h"
 #include "analytics/timeline.h"
@@ -31,16 +33,6 @@ struct as_routine_sum {
     struct as_site_sum sum; /* its site is the first of them */
 };
 
-/* What a thread read of a counter. */
-struct as_counter_range {
-    uint32_t location;
-    int64_t name; /* of its process */
-    const char *text;
-    uint64_t n;
-    int64_t first, last, least, most;
-};
-typedef AS_VEC(struct as_counter_range) as_counter_ranges;
-
 struct as_traced {
     struct as_trace trace;
     struct as_analysis analysis;
@@ -48,8 +40,8 @@ struct as_traced {
     struct as_timeline timeline;
     struct as_size_class size[AS_SIZE_CLASSES_N];
     AS_VEC(struct as_routine_sum) routine; /* by location, then most time first */
-    as_counter_ranges counter;             /* in order of their first readings */
-    struct as_index counters;
+    struct as_counters counters;
+    AS_VEC(struct as_gaps) gaps; /* by location */
     struct as_sampled sampled;
     uint64_t lost_n, samples_lost_n, damaged_n;
     bool is_gathered;         /* from several processes, which said what was damaged */

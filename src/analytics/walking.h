@@ -58,6 +58,7 @@ struct as_walker {
     AS_VEC(uint32_t) task;        /* explicit ones that it is in: OpenMP's depth outside of them */
     bool awaits_team;             /* the region that it is done with goes on */
     uint32_t ended_n;             /* regions that it is done with, and others are not */
+    int64_t kept_ns;              /* its ring lost all before; INT64_MIN: nothing is lost */
     int64_t lock_ns;              /* it waits for a lock since; INT64_MIN: no */
     int64_t handle;               /* of the thread; 0: not known */
     int64_t join_handle, join_ns; /* whose end it waits for, since; INT64_MIN: nobody's */

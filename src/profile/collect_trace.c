@@ -269,8 +269,11 @@ static int tell_missed(void *context, struct assay_error *err)
 {
     const struct trace_telling *to = context;
     char text[256];
-    snprintf(text, sizeof text, "threads have no events in the trace: %s",
-             strerror(to->traced->missed_errno));
+    /* So the tracer says of its own limit. */
+    const char *why = to->traced->missed_errno == EDQUOT
+                          ? "the limit of size was reached before they began"
+                          : strerror(to->traced->missed_errno);
+    snprintf(text, sizeof text, "threads have no events in the trace: %s", why);
     const struct assay_flag flag = {.run_id = to->run_id,
                                     .kind = ASSAY_OBJECT_RUN,
                                     .object_id = to->run_id,

@@ -27,6 +27,14 @@ static const char timeline_sql[] =
     "SELECT number, name, title, bins FROM v_trace_timeline WHERE run_id = ?1 AND " SHOWN
     " ORDER BY number, position";
 
+static const char counters_sql[] =
+    "SELECT number, location, name, unit, n, first, last, least, most, bins FROM v_trace_counters"
+    " WHERE run_id = ?1 AND " SHOWN " ORDER BY name, number";
+
+static const char offs_sql[] =
+    "SELECT number, location, begin_s, end_s, off_s, n, reason FROM v_trace_offs"
+    " WHERE run_id = ?1 AND " SHOWN " ORDER BY number, begin_s LIMIT 2000";
+
 /* Of all threads together; `location` is who waited longest. */
 static const char waits_sql[] =
     "SELECT kind, title, routine, function, source_file, line, sum(n) AS n, sum(time_s) AS time_s,"
@@ -65,9 +73,10 @@ int as_data_parallel(struct as_document *document, struct assay_error *err)
 {
     static const struct {
         const char *key, *sql;
-    } part[] = {{"locations", locations_sql}, {"states", states_sql}, {"timeline", timeline_sql},
-                {"waits", waits_sql},         {"late", late_sql},     {"messages", messages_sql},
-                {"sizes", sizes_sql}};
+    } part[] = {
+        {"locations", locations_sql}, {"states", states_sql},     {"timeline", timeline_sql},
+        {"counters", counters_sql},   {"offs", offs_sql},         {"waits", waits_sql},
+        {"late", late_sql},           {"messages", messages_sql}, {"sizes", sizes_sql}};
     bool was;
     AS_TRY(was_traced(document, &was, err));
     as_json_key(&document->json, "parallel");

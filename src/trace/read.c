@@ -250,6 +250,7 @@ static int make_index(struct as_trace_stream *s, const struct as_trace_head *hea
             return ASSAY_ERR_NOMEM;
     }
     s->facts.blocks_n = s->place.n;
+    s->facts.overwritten_n = first;
     return 0;
 }
 
@@ -312,6 +313,12 @@ void as_trace_stream_shift(struct as_trace_stream *s, int64_t at_ns, int64_t shi
     f->shift_ns = shifted_ns(s, f->begin_raw_ns) - f->begin_raw_ns;
     f->end_raw_ns = shifted_ns(s, f->end_raw_ns);
     f->begin_raw_ns += f->shift_ns;
+}
+
+int64_t as_trace_stream_kept_ns(const struct as_trace_stream *s)
+{
+    const bool is_whole = s->facts.overwritten_n == 0 || s->place.n == 0;
+    return is_whole ? s->facts.begin_raw_ns : raw_of(s, s->place.at[0].tick);
 }
 
 /* ---- Events ------------------------------------------------------------------------------- */

@@ -66,10 +66,11 @@ struct as_trace_stream_facts {
     uint32_t pid, tid, parent_tid;
     uint32_t clock, end; /* as_trace_clock, as_trace_end */
     int end_errno;
-    bool is_ring;       /* what was before its first block is gone */
-    uint64_t blocks_n;  /* that can be read */
-    uint64_t records_n; /* read until now */
-    uint64_t lost_n;    /* records that were not written */
+    bool is_ring;           /* what was before its first block may be gone */
+    uint64_t overwritten_n; /* blocks of a ring that are gone */
+    uint64_t blocks_n;      /* that can be read */
+    uint64_t records_n;     /* read until now */
+    uint64_t lost_n;        /* records that were not written */
     uint64_t samples_lost_n;
     uint64_t filtered_n;  /* calls that the user's filter leaves out */
     uint64_t damaged_n;   /* blocks of which some or all could not be read, until now */
@@ -97,6 +98,10 @@ int as_trace_stream_next(struct as_trace_stream *stream, struct as_trace_event *
 /* The next event will be the first at `raw_ns` or later (the very first: INT64_MIN). Reads one
  * block. Errors: as above. */
 int as_trace_stream_seek(struct as_trace_stream *stream, int64_t raw_ns, struct assay_error *err);
+
+/* Since when all of it is there: its beginning, or that of the first block of a ring that is left.
+ */
+int64_t as_trace_stream_kept_ns(const struct as_trace_stream *stream);
 
 /* From now on times are those of another clock: `shift_ns` more at `at_ns` (of its own), and so
  * much more for each nanosecond after (less than 0.01 either way). Facts too. Seek before the next

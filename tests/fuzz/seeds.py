@@ -15,6 +15,7 @@ import sys
 import tempfile
 
 import seeds_samples
+import seeds_trace
 
 PROGRAM = """
 static inline __attribute__((always_inline)) int twice(int x) { return 2 * x; }
@@ -317,7 +318,7 @@ SCOREP_FILE_NAMES_BEGIN EXCLUDE */lib/* INCLUDE */lib/own.c SCOREP_FILE_NAMES_EN
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring",
-                  "figures", "filter", "remarks", "probe", "trace"):
+                  "figures", "filter", "remarks", "probe", "trace", "analysis"):
         (out / entry).mkdir(parents=True, exist_ok=True)
     count = {}
 
@@ -351,6 +352,7 @@ def main():
     put("remarks", b"\1" + REMARKS[0].encode())
     put("remarks", gzip.compress(REMARKS[1].encode(), mtime=0))
     seeds_samples.write(put)
+    seeds_trace.write(put)
     print(" ".join(f"{entry}: {n}" for entry, n in sorted(count.items())))
 
 

@@ -261,52 +261,7 @@ def ring_seeds(put):
     put("ring", ring(FIELDS, 1, 0, whole, words(5, 5000, 2**63, 2**64 - 1, 2**64 - 1)))
 
 
-# ---- Streams of events ---------------------------------------------------------------------
-
-(T_ENTER, T_LEAVE, T_NAME, T_FACT, T_WORLD, T_COMM, T_COMM_NAME) = range(1, 8)
-T_SEND, T_EXEC = 9, 51
-
-
-def trace_head(clock=1, ring=0, blocks=1, end=1, hz=2000000000):
-    return struct.pack("<QIIIIIIIIiIQQqQqqqQQ64sQ", 0x4543415254415353, 2, 256 << 10, 7, 9, 7,
-                       clock, ring, end, 0, 0, hz, 1000, 1000, 9000000, 9000000, 2000, 3000,
-                       blocks, 2, b"solver", 3)
-
-
-def trace_block(number, data, tick=1000, used=None):
-    used = 48 + len(data) if used is None else used
-    out = struct.pack("<QIIQQqQ", number, used, 0x4b4c4254, tick, tick + 5, tick + 5, 0) + data
-    return struct.pack("<H", len(out)) + out
-
-
-def trace_record(kind, since, *parts):
-    code = 0 if since == 0 else 1 if since < 1 << 16 else 2 if since < 1 << 32 else 3
-    time = since.to_bytes((0, 2, 4, 8)[code], "little")
-    return bytes([kind | code << 6]) + time + b"".join(parts)
-
-
-def trace_seeds(put):
-    calls = trace_record(T_ENTER, 10, b"\1") + trace_record(
-        T_SEND, 0, signed(1), signed(-5), varint(4096), b"\1", b"\0", b"\0")
-    calls += trace_record(T_LEAVE, 70000, b"\1") + trace_record(T_ENTER, 1 << 33, b"\2")
-    told = trace_record(T_NAME, 1, b"\1\0", word("MPI_Send")) + trace_record(
-        T_COMM, 0, b"\1\x09\2\1\0\2", signed(4), signed(3))
-    told += trace_record(T_COMM_NAME, 0, b"\1", word("rows")) + trace_record(
-        T_WORLD, 5, b"\1\2\0") + trace_record(T_FACT, 0, word("mpi"), word("4.1"))
-    every = b"".join(trace_record(kind, 3, b"\1" * 8) for kind in range(1, T_EXEC + 1))
-    put("trace", trace_head() + trace_block(0, calls * 4))
-    put("trace", trace_head(0) + trace_block(0, told + calls))
-    put("trace", trace_head(0, hz=0, blocks=3) + trace_block(0, told) +
-        trace_block(1, calls * 9, 2000) + trace_block(2, calls, 1 << 40))
-    put("trace", trace_head(1, 2, 5) + trace_block(4, calls, 9000) + trace_block(3, calls * 2, 800))
-    put("trace", trace_head() + trace_block(0, every))
-    put("trace", trace_head(blocks=9) + trace_block(0, calls, used=1 << 18) +
-        trace_block(7, calls) + trace_block(2, calls, 1))
-    put("trace", trace_head() + trace_block(0, calls + b"\0" + calls, used=200))
-
-
 def write(put):
-    trace_seeds(put)
     perf_seeds(put)
     stream_seeds(put)
     ring_seeds(put)

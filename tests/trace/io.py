@@ -5,6 +5,7 @@ order, with its bytes; what a call gives, and errno, are as without the tracer.
 
 usage: io.py ASSAY DUMP SOURCE
 """
+import json
 import os
 import pathlib
 import re
@@ -106,7 +107,35 @@ def check_full(assay, dump, work, program):
     lines = longest(dump_of(dump, made))
     if run.returncode or len(own) < 16000 or not 100 < len(lines) < len(own):
         return f"exit status {run.returncode}, {len(lines)} of {len(own)} calls"
-    return difference(own[:len(lines) - 1], lines[:-1])
+    return difference(own[:len(lines) - 1], lines[:-1]) or doubted(assay, made, "trace_limited")
+
+
+def asked(assay, made, sql):
+    return json.loads(subprocess.run([assay, "query", "--format", "json", made, sql],
+                                     capture_output=True, text=True, check=True,
+                                     timeout=100).stdout)
+
+
+def doubted(assay, made, name):
+    """Whether the experiment says that the trace is in part, and this alone."""
+    flags = asked(assay, made, "SELECT name, n FROM v_flags WHERE name LIKE 'trace%'")
+    return "" if flags == [{"name": name, "n": 1}] else f"doubts {flags}"
+
+
+def check_ring(assay, dump, work, program):
+    """What was overwritten is a time that was not recorded."""
+    del dump
+    made = work / "out.assay"
+    run = trace(assay, made, ["--groups", "io", "--ring", "512K"], [program, "9", "60000", "log"],
+                work)
+    offs = asked(assay, made, "SELECT o.begin_s, o.end_s, o.off_s, s.time_s, l.end_s AS whole_s,"
+                 " o.reason FROM v_trace_offs o JOIN v_trace_states s ON s.number = o.number"
+                 " AND s.name = 'off' JOIN v_trace_locations l ON l.number = o.number")
+    fits = (run.returncode == 0 and len(offs) == 1 and offs[0]["begin_s"] == 0
+            and offs[0]["off_s"] == offs[0]["end_s"] == offs[0]["time_s"]
+            and 0 < offs[0]["off_s"] < offs[0]["whole_s"]
+            and offs[0]["reason"].startswith("overwritten"))
+    return doubted(assay, made, "trace_ring") if fits else f"{offs}, {run.stderr[-300:]}"
 
 
 def build(work, source, words, compiler="cc"):
@@ -131,6 +160,7 @@ def main():
         points = [("calls of files at random", lambda: check_calls(*where, plain, 3)),
                   ("others", lambda: check_calls(*where, plain, 4)),
                   ("the trace is full", lambda: check_full(*where, plain)),
+                  ("the ring is full", lambda: check_ring(*where, plain)),
                   ("no group of files, no files", lambda: check_off(*where, plain)),
                   ("memory", lambda: check_memory(*where, memory)),
                   ("memory of another allocator", lambda: check_memory(*where, others)),

@@ -127,8 +127,36 @@ class Switches:
                 >= rows["voluntary context switches"]["first"] + 2
                 and rows["minor page faults"]["first"] > 0
                 and 100000 < rows["resident bytes"]["least"] < 1000000000)
-        return self.check_exports(sum(row["readings"] for row in rows.values())) \
-            if fits else str(rows)
+        if not fits:
+            return str(rows)
+        return self.check_facts(rows) or self.check_exports(
+            sum(row["readings"] for row in rows.values()))
+
+    def check_facts(self, rows):
+        """What the experiment says is what was shown; times off are facts, and a doubt."""
+        def ask(sql):
+            run = subprocess.run([self.assay, "query", "--format", "json",
+                                  self.work / "out.assay", sql], capture_output=True, text=True,
+                                 check=True, env=ENVIRONMENT, timeout=100)
+            return json.loads(run.stdout)
+
+        for fact in ask("SELECT * FROM v_trace_counters"):
+            row = rows[fact["name"]]
+            known = [value for value in json.loads(fact["bins"]) if value is not None]
+            is_size = "bytes" in fact["name"]
+            if [fact[key] for key in ("n", "first", "last", "least", "most")] != [
+                    row[key] for key in ("readings", "first", "last", "least", "most")] \
+                    or known[-1] != row["last"] or min(known) < row["least"] \
+                    or fact["unit"] != ("B" if is_size else "1"):
+                return f"{fact}, not {row}"
+        offs = ask("SELECT o.*, s.time_s AS state_s FROM v_trace_offs o LEFT JOIN v_trace_states s"
+                   " ON s.number = o.number AND s.name = 'off'")
+        doubts = ask("SELECT name FROM v_flags WHERE name LIKE 'trace%'")
+        fits = (len(offs) == 1 and offs[0]["n"] == 1 and offs[0]["reason"] == "by the program"
+                and offs[0]["off_s"] == offs[0]["state_s"] > 0
+                and abs(offs[0]["end_s"] - offs[0]["begin_s"] - offs[0]["off_s"]) < 1e-9
+                and doubts == [{"name": "trace_off"}])
+        return "" if fits else f"{offs}, {doubts}"
 
     def check_counters_alone(self):
         """No filter names counters."""
@@ -211,6 +239,19 @@ def check_ranks(assay, dump, work, mpi, program):
     return ""
 
 
+def check_helpers(assay, dump, work, mpi, program):
+    """Threads that an MPI makes for itself read and write, and are nobody of the program's."""
+    made = work / "out.assay"
+    del dump
+    launch = [f"mpirun.{mpi}"] + ["--oversubscribe"] * (mpi == "openmpi") + ["-n", "2"]
+    run = trace(assay, made, ["--groups", "mpi,io"], [*launch, program])
+    if run.returncode:
+        return f"exit status {run.returncode}: {run.stderr[-300:]!r}"
+    knows = tuple(map(int, os.confstr("CS_GNU_LIBC_VERSION").split()[-1].split("."))) >= (2, 35)
+    ranks = sorted(place["rank"] for place in json.loads(run.stdout)["parallel"]["locations"])
+    return "" if ranks == [0, 1] or not knows else f"threads of ranks {ranks}"
+
+
 def check_bursts(assay, dump, work, mpi, program):
     """Sums of calls are those of the calls, by rank and routine; there is no word of who waits."""
     del dump
@@ -263,6 +304,7 @@ def main():
                 subprocess.run([f"mpicc.{mpi}", *user, "-o", program, programs / "switch_mpi.c",
                                 library], check=True)
             for name, check in (("each rank when it likes", check_ranks),
+                                ("threads of its own", check_helpers),
                                 ("bursts", check_bursts)):
                 points.append((f"{mpi}, {name}",
                                lambda mpi=mpi, program=program, check=check: check(

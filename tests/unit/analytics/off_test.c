@@ -38,7 +38,7 @@ static struct assay_error failure;
 static struct as_trace_writer writer;
 static uint64_t zero_tick;
 static char directory[64];
-static uint32_t own_rank;
+static uint32_t own_rank, ring_n;
 
 /* ---- Making it up ---------------------------------------------------------------------------- */
 
@@ -46,8 +46,12 @@ static void open_stream(uint32_t pid, uint32_t tid)
 {
     char path[200];
     snprintf(path, sizeof path, "%s/stream.%u.1.%u", directory, pid, tid);
-    const struct as_trace_writing how = {
-        .path = path, .pid = pid, .tid = tid, .clock = AS_TRACE_KERNEL, .name = "made up"};
+    const struct as_trace_writing how = {.path = path,
+                                         .pid = pid,
+                                         .tid = tid,
+                                         .clock = AS_TRACE_KERNEL,
+                                         .name = "made up",
+                                         .ring_n = tid ? ring_n : 0};
     assert_int_equal(as_trace_writer_open(&writer, &how), 0);
     zero_tick = zero_tick ? zero_tick : writer.head->begin.tick;
 }
@@ -399,6 +403,70 @@ static void test_region(void **state)
     let_go(&l);
 }
 
+/* What was overwritten is not known, whose partners of messages neither: a ring of the sender may
+ * have lost more of them than the receiver. */
+static void test_ring(void **state)
+{
+    enum { MESSAGES = 60000 };
+    struct looked l;
+    (void)state;
+    ring_n = 2;
+    begin_rank(0);
+    ring_n = 0;
+    for (unsigned i = 0; i < MESSAGES; i++)
+        put_message(SEND_NAME, i * 1e-3, i * 1e-3 + 1e-4, AS_TRACE_SEND, 0);
+    put_barrier(61, 62);
+    end_rank(64);
+    begin_rank(1);
+    for (unsigned i = 0; i < MESSAGES; i++)
+        put_message(RECV_NAME, i * 1e-3, i * 1e-3 + 2e-4, AS_TRACE_RECEIVE, 0);
+    put_barrier(62, 62);
+    end_rank(64);
+    look_at(&l);
+    const struct as_analysis *a = &l.analysis;
+    const struct as_trace_stream *ring = l.trace.process.at[0].thread.at[0];
+    const struct as_trace_stream_facts *facts = as_trace_stream_facts(ring);
+    const int64_t lost_ns = as_trace_stream_kept_ns(ring) - a->location.at[0].span.begin_ns;
+    assert_true(facts->overwritten_n > 0 && facts->blocks_n == 2);
+    assert_true(lost_ns > 10LL * S && lost_ns < 59LL * S);
+    assert_int_equal(a->location.at[0].activity_ns[AS_ACTIVITY_OFF], lost_ns);
+    assert_int_equal(a->location.at[1].activity_ns[AS_ACTIVITY_OFF], 0);
+    assert_int_equal(a->messages.matched_n, 0);
+    assert_int_equal(a->violated_n, 0);
+    assert_int_equal(a->waits.wait.n, 0);
+    let_go(&l);
+}
+
+/* A thread whose stream ended at a limit waits until then at most. */
+static void test_cut_wait(void **state)
+{
+    const uint64_t region[] = {1, 2, 0}, end[] = {1, 0};
+    struct looked l;
+    (void)state;
+    begin_rank(0);
+    for (uint64_t thread = 0; thread < 2; thread++) {
+        const uint64_t part[] = {1, thread, 2};
+        if (thread)
+            open_stream(100, 101);
+        else
+            put(AS_TRACE_PARALLEL, 1, region, 3);
+        put(AS_TRACE_IMPLICIT, 1, part, 3);
+        put(AS_TRACE_IMPLICIT_END, thread ? 8 : 3, ((uint64_t[]){1, thread}), 2);
+        if (thread)
+            put(AS_TRACE_THREAD_END, 10, NULL, 0);
+        else
+            put(AS_TRACE_PARALLEL_END, 5, end, 1); /* by a clock, or a run, that was cut */
+        as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    }
+    look_at(&l);
+    as_vec_foreach (&l.analysis.waits.wait, wait) {
+        const struct as_span *span = &l.analysis.location.at[wait->location].span;
+        assert_true(wait->begin_ns < wait->end_ns && wait->end_ns <= span->end_ns);
+    }
+    assert_waited(&l, AS_WAIT_OMP_BARRIER, 0, 2); /* from 3 to its end, not to 8 */
+    let_go(&l);
+}
+
 /* ---- Places ---------------------------------------------------------------------------------- */
 
 static int make_place(void **state)
@@ -424,6 +492,7 @@ int main(void)
         off_test(test_messages), off_test(test_requests), off_test(test_receive_meanwhile),
         off_test(test_barriers), off_test(test_doubts),   off_test(test_region),
         off_test(test_parts),
+        off_test(test_ring),     off_test(test_cut_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

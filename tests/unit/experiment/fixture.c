@@ -321,6 +321,15 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
         e, &(struct assay_row_trace_state){id[0], 1, "mpi", "MPI", 500000000}, err));
     AS_TRY(assay_experiment_add_trace_timeline(
         e, &(struct assay_row_trace_timeline){id[0], 1, "mpi", "MPI", "[250,250]"}, err));
+    AS_TRY(assay_experiment_add_trace_counter(
+        e,
+        &(struct assay_row_trace_counter){id[0], "resident bytes", "B", 3, 4096, 8192, 4096, 12288,
+                                          "[null,8192]"},
+        err));
+    AS_TRY(assay_experiment_add_trace_off(
+        e,
+        &(struct assay_row_trace_off){id[1], 200000000, 300000000, 80000000, 2, "by the program"},
+        err));
     AS_TRY(assay_experiment_add_trace_call(
         e, &(struct assay_row_trace_call){id[0], site_id, 2, 0, 500000000, 300000000, 0, 16}, err));
     AS_TRY(assay_experiment_add_trace_sample(

@@ -25,6 +25,8 @@ export interface ChartProps {
     xFormat?: (value: number) => string;
     /** Text below the axis, where numbers stand for something else. */
     xTicks?: (value: number) => string;
+    /** Ticks of the x axis may stand at fractions; xFormat is how they look. */
+    xFractions?: boolean;
     yFromZero?: boolean;
     legend?: boolean;
     /** Called with the index on the x axis on a click. */
@@ -54,7 +56,9 @@ function uplotSeries(series: Series, i: number): uPlot.Series {
 }
 
 /** Whole steps, but where points stand at any number. */
-function xAxis(axis: uPlot.Axis, { series, xTicks }: ChartProps): uPlot.Axis {
+function xAxis(axis: uPlot.Axis, { series, xTicks, xFractions, xFormat }: ChartProps): uPlot.Axis {
+    if (xFractions && xFormat)
+        return { ...axis, values: (_, splits) => tickTexts(splits, xFormat) };
     if (series.some(one => one.kind === 'points')) return axis;
     const values = xTicks && ((_: uPlot, splits: number[]): string[] => splits.map(xTicks));
     return { ...axis, incrs: WHOLE, ...(values && { values }) };
@@ -81,7 +85,8 @@ function options(props: ChartProps, width: number): uPlot.Options {
         height: props.height ?? 260,
         scales: {
             x: bars
-                ? { time: false, range: (_, low, high) => [low - 0.6, high + 0.6] }
+                ? // One bar alone would have the range of a hundred.
+                  { time: false, range: [Math.min(...props.x) - 0.6, Math.max(...props.x) + 0.6] }
                 : { time: false },
             y:
                 props.yFromZero === false

@@ -50,6 +50,32 @@ export interface TraceBins {
     bins: string;
 }
 
+/** What a thread read of a counter. */
+export interface TraceCounter {
+    number: number;
+    location: string;
+    name: string;
+    unit: string;
+    n: number;
+    first: number;
+    last: number;
+    least: number;
+    most: number;
+    /** The latest value at the end of each bin, null before the first, as JSON. */
+    bins: string;
+}
+
+/** When nothing was recorded of a thread; `n` such times as one where they were too many. */
+export interface TraceOff {
+    number: number;
+    location: string;
+    begin_s: number;
+    end_s: number;
+    off_s: number;
+    n: number;
+    reason: string;
+}
+
 interface TraceSite {
     routine: string | null;
     function: string | null;
@@ -98,6 +124,8 @@ export interface Parallel {
     locations: TraceLocation[];
     states: TraceState[];
     timeline: TraceBins[];
+    counters: TraceCounter[];
+    offs: TraceOff[];
     waits: TraceWait[];
     late: TraceLate[];
     messages: TraceMessages[];
@@ -125,6 +153,42 @@ export function lanesOf(parallel: Parallel): Lane[] {
         else lane.states.push({ name, title, bins: values });
     }
     return [...lanes.values()];
+}
+
+export interface CounterLine {
+    label: string;
+    values: (number | null)[];
+}
+
+/** A line for each thread that read the counter; of many the least, the middle one and the most. */
+export function counterLines(
+    readings: readonly TraceCounter[],
+    bins: number,
+    most: number,
+): CounterLine[] {
+    const lines = readings.map(({ location, bins: text }) => {
+        const values = JSON.parse(text) as (number | null)[];
+        return {
+            label: location,
+            values: Array.from({ length: bins }, (_, i) => values[i] ?? null),
+        };
+    });
+    if (lines.length <= most) return lines;
+    const sorted = Array.from({ length: bins }, (_, bin) =>
+        lines
+            .map(line => line.values[bin])
+            .filter(value => typeof value === 'number')
+            .sort((a, b) => a - b),
+    );
+    const pick = (label: string, at: (n: number) => number): CounterLine => ({
+        label,
+        values: sorted.map(values => values[at(values.length)] ?? null),
+    });
+    return [
+        pick('most of any', n => n - 1),
+        pick('middle', n => Math.floor((n - 1) / 2)),
+        pick('least of any', () => 0),
+    ];
 }
 
 /** "solve, solve.c:120": where a call is made, as far as it is known. */

@@ -96,7 +96,13 @@ export function parseDocument(json: string): Document {
         scalability: given.scalability ?? null,
         stability: given.stability ?? null,
         comparison: given.comparison ?? null,
-        parallel: given.parallel ?? null,
+        parallel: given.parallel
+            ? {
+                  ...given.parallel,
+                  counters: given.parallel.counters ?? [],
+                  offs: given.parallel.offs ?? [],
+              }
+            : null,
     };
 }
 

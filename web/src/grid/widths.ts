@@ -6,6 +6,7 @@ import { type GridColumn, type Rows, isNumeric } from './rows';
 
 const CHAR_PX = 7.3;
 const BOLD_PX = 8.3;
+const CAPITAL_PX = 10.6;
 const CODE_PX = 7.3;
 const PAD_PX = 22;
 const SAMPLE = 200;
@@ -25,10 +26,15 @@ export function codeRoom(pixels: number): number {
     return Math.floor((pixels - PAD_PX) / CODE_PX);
 }
 
+/** Capitals are wider than the others: "OpenMP". */
+function boldWidth(text: string): number {
+    return [...text].reduce((sum, c) => sum + (/\p{Lu}/u.test(c) ? CAPITAL_PX : BOLD_PX), 0);
+}
+
 export function columnWidth(rows: Rows, at: number): number {
     const column = rows.columns[at]!;
     const unit = headerUnit(column);
-    const header = column.title.length * BOLD_PX + (unit ? unit.length * CHAR_PX + 6 : 0) + 44;
+    const header = boldWidth(column.title) + (unit ? unit.length * CHAR_PX + 6 : 0) + 44;
     const bounded = column.lowAt >= 0 || column.highAt >= 0;
     if (column.kind === 'share') return Math.max(bounded ? 206 : 140, header);
     if (isNumeric(column)) {

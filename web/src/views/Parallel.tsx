@@ -9,9 +9,10 @@ import { bytes, counted, integer, percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
 import { Empty, Facts, PageHead, Panel } from '../parts/parts';
 import { Efficiency } from './Efficiency';
+import { TraceCounters } from './TraceCounters';
 import { TraceMatrix } from './TraceMatrix';
 import { TraceTimeline } from './TraceTimeline';
-import { lateRows, sizeName, threadRows, waitRows } from './trace_tables';
+import { lateRows, offRows, sizeName, threadRows, waitRows } from './trace_tables';
 
 const GROUP = 'efficiency';
 
@@ -53,6 +54,7 @@ function Known({ data, runId }: { data: Data; runId: number }) {
     const threads = useMemo(() => threadRows(data), [data]);
     const waits = useMemo(() => waitRows(data), [data]);
     const late = useMemo(() => lateRows(data), [data]);
+    const offs = useMemo(() => offRows(data.offs), [data]);
     const { trace, locations } = data;
     return (
         <>
@@ -67,6 +69,7 @@ function Known({ data, runId }: { data: Data; runId: number }) {
             />
             <Panel title="The trace">
                 <Facts facts={factsOf(data)} />
+                <Partial />
             </Panel>
             {metrics.length > 0 && (
                 <Panel
@@ -86,6 +89,17 @@ function Known({ data, runId }: { data: Data; runId: number }) {
             >
                 <TraceTimeline parallel={data} />
             </Panel>
+            {data.offs.length > 0 && (
+                <Panel
+                    title="Not recorded"
+                    note={
+                        'Hatched above. Nothing is known of these times: they are neither ' +
+                        'computing nor waiting.'
+                    }
+                >
+                    <Grid rows={offs} name="off" label="When nothing was recorded" sort={null} />
+                </Panel>
+            )}
             <Panel title="Seconds of each">
                 <Grid rows={threads} name="traced" label="Seconds of each thread" sort={null} />
             </Panel>
@@ -96,6 +110,11 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                     <Empty>Nobody waited for anybody.</Empty>
                 )}
             </Panel>
+            {data.counters.length > 0 && (
+                <Panel title="Counters">
+                    <TraceCounters counters={data.counters} trace={trace} />
+                </Panel>
+            )}
             {data.late.length > 0 && (
                 <Panel
                     title="Who makes others wait"
@@ -113,6 +132,25 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                 </Panel>
             )}
             {data.sizes.length > 0 && <Sizes sizes={data.sizes} />}
+        </>
+    );
+}
+
+/** What of the run is not in its trace. */
+function Partial() {
+    const flags = useReport().doc.flags.filter(({ name }) => name.startsWith('trace_'));
+    if (!flags.length) return null;
+    return (
+        <>
+            <h3>Not all of the run is in it</h3>
+            <ul class="flags">
+                {flags.map(({ name, text, n }) => (
+                    <li key={name}>
+                        {text}
+                        {n !== null && n > 1 && <span class="muted"> ({integer(n)})</span>}
+                    </li>
+                ))}
+            </ul>
         </>
     );
 }

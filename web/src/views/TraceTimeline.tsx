@@ -6,7 +6,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Lane, type Parallel, lanesOf } from '../data/parallel';
 import { percent, seconds } from '../format';
 import { cssColor, isDark } from '../theme';
-import { isKnownState, stateColour } from './trace_states';
+import { isHatched, isKnownState, stateColour } from './trace_states';
 
 const LABELS_PX = 118;
 const SCALE_PX = 18;
@@ -62,12 +62,31 @@ function drawScale(context: CanvasRenderingContext2D, d: Drawing, binPx: number)
     }
 }
 
+/** Thin lines across, so that it looks like nothing else in either scheme. */
+function hatching(context: CanvasRenderingContext2D): CanvasPattern | string {
+    const tile = document.createElement('canvas');
+    tile.width = tile.height = 6;
+    const on = tile.getContext('2d');
+    if (!on) return cssColor('--panel');
+    on.fillStyle = cssColor('--panel');
+    on.fillRect(0, 0, 6, 6);
+    on.strokeStyle = cssColor('--line-strong');
+    on.beginPath();
+    for (const at of [-6, 0, 6]) {
+        on.moveTo(at, 6);
+        on.lineTo(at + 6, 0);
+    }
+    on.stroke();
+    return context.createPattern(tile, 'repeat') ?? cssColor('--panel');
+}
+
 function drawLane(
     context: CanvasRenderingContext2D,
     lane: Lane,
     d: Drawing,
     top: number,
     binPx: number,
+    hatched: CanvasPattern | string,
 ): void {
     const path = d.rowPx >= 8 ? PATH_PX + 1 : PATH_PX;
     const height = d.rowPx - path;
@@ -78,7 +97,7 @@ function drawLane(
             const part = ((bins[bin] ?? 0) / 1000) * height;
             if (part <= 0) continue;
             y -= part;
-            context.fillStyle = cssColor(stateColour(name, d.others));
+            context.fillStyle = isHatched(name) ? hatched : cssColor(stateColour(name, d.others));
             context.fillRect(x, y, binPx + 0.4, part);
         }
         if ((lane.path[bin] ?? 0) >= 500) {
@@ -100,10 +119,11 @@ function draw(canvas: HTMLCanvasElement, d: Drawing, selected: [number, number] 
     context.scale(ratio, ratio);
     const binPx = (d.width - LABELS_PX) / d.bins;
     const every = Math.ceil(LABEL_PX / d.rowPx);
+    const hatched = hatching(context);
     drawScale(context, d, binPx);
     d.lanes.forEach((lane, row) => {
         const top = SCALE_PX + row * d.rowPx;
-        drawLane(context, lane, d, top, binPx);
+        drawLane(context, lane, d, top, binPx, hatched);
         if (row % every !== 0) return;
         context.fillStyle = cssColor('--text');
         context.font = '12px system-ui, sans-serif';
@@ -126,7 +146,7 @@ function Legend({ states, others }: { states: [string, string][]; others: readon
         <ul class="trace-legend">
             {states.map(([name, title]) => (
                 <li key={name}>
-                    <Swatch colour={stateColour(name, others)} /> {title}
+                    <Swatch colour={stateColour(name, others)} hatched={isHatched(name)} /> {title}
                 </li>
             ))}
             <li>
@@ -137,10 +157,11 @@ function Legend({ states, others }: { states: [string, string][]; others: readon
 }
 
 /** Its colour is set by script: the page may have no style attributes. */
-function Swatch({ colour, flat }: { colour: string; flat?: boolean }) {
+function Swatch({ colour, flat, hatched }: { colour: string; flat?: boolean; hatched?: boolean }) {
     const box = useRef<HTMLSpanElement>(null);
-    useEffect(() => box.current?.style.setProperty('background', `var(${colour})`), [colour]);
-    return <span ref={box} class={flat ? 'swatch flat' : 'swatch'} aria-hidden="true" />;
+    useEffect(() => box.current?.style.setProperty('background-color', `var(${colour})`), [colour]);
+    const kind = hatched ? 'swatch hatched' : flat ? 'swatch flat' : 'swatch';
+    return <span ref={box} class={kind} aria-hidden="true" />;
 }
 
 export function TraceTimeline({ parallel }: { parallel: Parallel }) {

@@ -9,8 +9,12 @@ const COLOURS: Record<string, string> = {
     files: '--category-7',
     idle: '--dim',
     waiting: '--category-1',
+    off: '--panel',
 };
 const OTHERS = ['--category-2', '--category-10', '--category-12', '--category-15', '--category-3'];
+
+/** States that are no state: they are hatched, for there is nothing to see. */
+export const isHatched = (name: string): boolean => name === 'off';
 
 /** The CSS variable of a state; `others` are the names that are not known, in their order. */
 export function stateColour(name: string, others: readonly string[]): string {

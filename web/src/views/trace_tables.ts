@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tables of the page Parallel, made of what the trace says.
 
-import { type Parallel, type TraceSizes, placeOf } from '../data/parallel';
+import {
+    type Parallel,
+    type TraceCounter,
+    type TraceOff,
+    type TraceSizes,
+    placeOf,
+} from '../data/parallel';
 import { bytes } from '../format';
 import type { ViewRows } from '../grid/rows';
 import { type MadeColumn, madeView, textColumn } from './table';
@@ -85,6 +91,89 @@ export function threadRows({ locations, states }: Parallel): ViewRows {
             ),
         ],
         'number',
+    );
+}
+
+/** Readings of one counter. */
+export function counterRows(readings: readonly TraceCounter[]): ViewRows {
+    const unit = readings[0]?.unit ?? '1';
+    const values = (name: 'first' | 'last' | 'least' | 'most', meaning: string): MadeColumn => ({
+        ...countColumn(
+            name,
+            name,
+            meaning,
+            readings.map(one => one[name]),
+        ),
+        unit,
+        bar: name === 'most',
+    });
+    return madeView(
+        'counted',
+        'Counter',
+        [
+            textColumn(
+                'who',
+                'Who',
+                readings.map(one => one.location),
+            ),
+            values('first', 'What it read first.'),
+            values('last', 'What it read last.'),
+            values('least', 'The least that it read.'),
+            values('most', 'The most that it read.'),
+            countColumn(
+                'n',
+                'readings',
+                'How often it was read.',
+                readings.map(one => one.n),
+            ),
+        ],
+        null,
+    );
+}
+
+/** When nothing was recorded. */
+export function offRows(offs: readonly TraceOff[]): ViewRows {
+    return madeView(
+        'off',
+        'Not recorded',
+        [
+            textColumn(
+                'who',
+                'Who',
+                offs.map(one => one.location),
+            ),
+            secondsColumn(
+                'begin_s',
+                'From',
+                'Since the beginning of the trace.',
+                offs.map(one => one.begin_s),
+            ),
+            secondsColumn(
+                'end_s',
+                'To',
+                'Since the beginning of the trace.',
+                offs.map(one => one.end_s),
+            ),
+            secondsColumn(
+                'off_s',
+                'Not recorded',
+                'Time in between in which nothing was recorded.',
+                offs.map(one => one.off_s),
+                { bar: true },
+            ),
+            countColumn(
+                'n',
+                'Times',
+                'How often it was switched off in between.',
+                offs.map(one => one.n),
+            ),
+            textColumn(
+                'reason',
+                'Why',
+                offs.map(one => one.reason),
+            ),
+        ],
+        null,
     );
 }
 

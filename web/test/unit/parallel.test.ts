@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Parallel, lanesOf, matrixOf, placeOf } from '../../src/data/parallel';
+import { type Parallel, counterLines, lanesOf, matrixOf, placeOf } from '../../src/data/parallel';
 import { shade } from '../../src/views/TraceMatrix';
+import { isHatched } from '../../src/views/trace_states';
 import { niceStep, rowHeight, tellBin } from '../../src/views/TraceTimeline';
-import { lateRows, sizeName, threadRows, waitRows } from '../../src/views/trace_tables';
+import {
+    counterRows,
+    lateRows,
+    offRows,
+    sizeName,
+    threadRows,
+    waitRows,
+} from '../../src/views/trace_tables';
 // @ts-expect-error: fixtures are plain scripts
 import { parallel as made } from '../fixture/parallel.mjs';
 
@@ -61,6 +69,37 @@ test('tables have a column for each state there is, whatever it is called', () =
     assert.equal(waits.num(0, waits.columnAt('time_s')), 20.25);
     const late = lateRows(data);
     assert.equal(late.num(0, late.columnAt('elapsed_s')), 3);
+});
+
+test('counters are a line a thread, of many the least, the middle and the most', () => {
+    const readings = (ranks: number) =>
+        parallel(ranks).counters.filter(one => one.name === 'resident bytes');
+    const few = counterLines(readings(4), 120, 6);
+    assert.deepEqual(
+        few.map(line => line.label),
+        ['rank 0', 'rank 1', 'rank 2', 'rank 3'],
+    );
+    assert.deepEqual(few[1]!.values.slice(0, 3), [null, null, 4096 * 1012]);
+    const many = counterLines(readings(9), 120, 6);
+    assert.deepEqual(
+        many.map(line => [line.label, line.values[1], line.values[2]]),
+        [
+            ['most of any', null, 4096 * 1082],
+            ['middle', null, 4096 * 1042],
+            ['least of any', null, 4096 * 1002],
+        ],
+    );
+    const rows = counterRows(readings(4));
+    assert.equal(rows.num(3, rows.columnAt('most')), 4096 * 1149);
+    assert.equal(rows.num(3, rows.columnAt('n')), 118);
+});
+
+test('what was not recorded is a table, and hatched', () => {
+    const rows = offRows(parallel(4).offs);
+    assert.equal(rows.count(), 1);
+    assert.equal(rows.num(0, rows.columnAt('off_s')), 0.4);
+    assert.equal(rows.text(0, rows.columnAt('reason')), 'by the program');
+    assert.ok(isHatched('off') && !isHatched('idle'));
 });
 
 test('places and sizes are told as far as they are known', () => {
