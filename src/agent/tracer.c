@@ -463,7 +463,7 @@ uint32_t as_tracer_name_function(const char *text, uint64_t address,
     if (!number || number & AS_TRACER_LEFT_OUT || as_agent_is_confined())
         return number;
     if (module)
-        as_callers_tell(module, tell_module);
+        as_callers_tell(module, as_tracer_tell_module);
     define_any(AS_TRACE_FUNCTION, field, 2, NULL, NULL, 0);
     return number;
 }
