@@ -128,7 +128,7 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     AS_TRY(assay_rows_open(experiment,
                            "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
                            " 'killed', 'failed', 'busy_host', 'trace_ring', 'trace_off',"
-                           " 'trace_lost', 'trace_missed', 'function_untraced',"
+                           " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
                            " 'functions_untraced', 'functions_lost',"
                            " 'worksharing_unseen') ORDER BY name = 'busy_host', flag_id",
                            &rows, err));

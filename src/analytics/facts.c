@@ -2,10 +2,14 @@
 /* What a trace says, as rows of the experiment: tables trace and trace_* (tables.txt). */
 #include "analytics/facts.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "object/executable.h"
 
 /* ---- The trace, its threads, its routines ---------------------------------------------------- */
 
@@ -309,6 +313,49 @@ static int add_unshared(const struct as_trace_facts *f, struct assay_error *err)
     return flag.n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
 }
 
+/* Programs that the command started and that take no library. */
+struct static_programs {
+    int64_t n; /* processes */
+    char text[512];
+};
+
+static int take_program(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    struct static_programs *programs = context;
+    struct as_executable executable;
+    const char *path = assay_rows_text(row, 0);
+    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    (void)err;
+    if (fd >= 0 && as_executable_read(path, fd, &executable, NULL) == 0 && !executable.loader[0]) {
+        if (!programs->n)
+            snprintf(programs->text, sizeof programs->text,
+                     "processes are not in the trace: %.300s is statically linked, and nothing "
+                     "can be wrapped in it; link it dynamically",
+                     path);
+        programs->n += assay_rows_integer(row, 1);
+    }
+    if (fd >= 0)
+        close(fd);
+    return 0;
+}
+
+static int add_static(const struct as_trace_facts *f, struct assay_error *err)
+{
+    struct static_programs programs = {0};
+    AS_TRY(assay_rows_each(f->experiment,
+                           "SELECT exe, count(*) FROM process WHERE run_id = ?1"
+                           " GROUP BY exe ORDER BY exe",
+                           f->traced_id, take_program, &programs, err));
+    const struct assay_flag flag = {.run_id = f->run_id,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = f->run_id,
+                                    .name = "trace_static",
+                                    .text = programs.text,
+                                    .n = programs.n,
+                                    .pass = AS_ANALYTICS_PASS};
+    return flag.n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
+}
+
 static int say_facts(void *context, struct assay_error *err)
 {
     struct as_trace_facts *f = context;
@@ -328,6 +375,7 @@ static int say_facts(void *context, struct assay_error *err)
     AS_TRY(as_trace_partial(f, err));
     AS_TRY(as_trace_clocks(f, err));
     AS_TRY(add_unshared(f, err));
+    AS_TRY(add_static(f, err));
     return as_trace_metrics(f, err);
 }
 

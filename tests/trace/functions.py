@@ -364,6 +364,15 @@ def is_static(bench):
                 "linked: nothing can be preloaded into it")
 
 
+def is_static_within(bench):
+    program = bench.build("gcc", "functions.c", "-O1", "-static", plain=True)
+    bench.trace("sh", "-c", f"{program} log nested; {program} log nested; true")
+    rows = bench.query("SELECT n, text FROM v_flags WHERE name = 'trace_static'")
+    equal("a flag", [re.sub(r'[\\"]', "", row).split(": ")[:2] for row in rows],
+          [["2,processes are not in the trace", f"{program} is statically linked, and nothing can "
+            "be wrapped in it; link it dynamically"]])
+
+
 def main():
     assay, dump, programs, library, include, directory = map(os.path.abspath, sys.argv[1:])
     shutil.rmtree(directory, ignore_errors=True)
@@ -403,8 +412,8 @@ def main():
     for compiler in ("gcc", "clang"):
         if has_openmp(compiler):
             point(constructs_filtered, compiler)
-    for case in (both_ways, mistakes, is_static, is_usual, filtered, filtered_by_readable_names,
-                 known_by_place, without_symbols, too_deep, switched):
+    for case in (both_ways, mistakes, is_static, is_static_within, is_usual, filtered,
+                 filtered_by_readable_names, known_by_place, without_symbols, too_deep, switched):
         point(case)
     print(f"1..{len(points)}")
     sys.exit(not all(points))

@@ -414,6 +414,34 @@ static void test_polls(void **state)
     as_trace_stream_close(&stream);
 }
 
+/* Names of functions become readable, and lie somewhere; numbers that nobody named are damage. */
+static void test_functions(void **state)
+{
+    static const char fact[] = AS_TRACE_OPENMP_FACT "\0" AS_TRACE_LIBGOMP;
+    struct as_trace trace;
+    struct assay_error err;
+    const uint64_t in_cpp[] = {1, AS_TRACE_OF_USER}, in_c[] = {2, AS_TRACE_OF_USER};
+    const uint64_t lies[][2] = {{1, 0x401000}, {2, 0x402000}, {7, 0x403000}, {UINT64_MAX, 1}};
+    (void)state;
+    open_writer("stream.77.5.0", 0, 0, NULL);
+    as_trace_put_text(&writer, AS_TRACE_NAME, 0, in_cpp, 2, "_ZN6solver4stepEi");
+    as_trace_put_text(&writer, AS_TRACE_NAME, 0, in_c, 2, "a.c.program+0x10");
+    for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
+        as_trace_put(&writer, AS_TRACE_FUNCTION, 0, lies[i], 2);
+    as_trace_put_text(&writer, AS_TRACE_FACT, 0, NULL, 0, fact);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    assert_int_equal(as_trace_open(directory, &trace, &err), 0);
+    const struct as_trace_process *p = &trace.process.at[0];
+    assert_string_equal(as_trace_name_of(p, 1).text, "solver::step(int)");
+    assert_int_equal(as_trace_name_of(p, 1).address, 0x401000);
+    assert_string_equal(as_trace_name_of(p, 2).text, "a.c.program+0x10");
+    assert_int_equal(as_trace_name_of(p, 2).address, 0x402000);
+    assert_int_equal(as_trace_name_of(p, 7).address, 0);
+    assert_int_equal(trace.damaged_n, 2);
+    assert_true(p->has_libgomp);
+    as_trace_close(&trace);
+}
+
 /* ---- Runs ----------------------------------------------------------------------------------- */
 
 static void test_run(void **state)
@@ -552,7 +580,7 @@ int main(void)
         IN_PLACE(test_all_kinds), IN_PLACE(test_times),      IN_PLACE(test_seek),
         IN_PLACE(test_clock),     IN_PLACE(test_killed),     IN_PLACE(test_ring),
         IN_PLACE(test_limit),     IN_PLACE(test_no_room),    IN_PLACE(test_handler),
-        IN_PLACE(test_polls),     IN_PLACE(test_run),        IN_PLACE(test_refusals),
-        IN_PLACE(test_cut),       IN_PLACE(test_cut_records)};
+        IN_PLACE(test_polls),     IN_PLACE(test_run),        IN_PLACE(test_functions),
+        IN_PLACE(test_refusals),  IN_PLACE(test_cut),        IN_PLACE(test_cut_records)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
