@@ -11,7 +11,7 @@ static const char places_sql[] =
     "SELECT l.address, m.path, f.name FROM location l JOIN module m USING (module_id)"
     " JOIN function f USING (function_id) ORDER BY l.address, l.location_id";
 
-static char *copied(const char *text)
+static char *copy_of_text(const char *text)
 {
     const size_t n = strlen(text ? text : "") + 1;
     char *copy = as_malloc(n);
@@ -24,8 +24,8 @@ static int take_code(void *context, struct assay_rows *row, struct assay_error *
 {
     struct as_export_code *code = context;
     const struct as_export_place place = {.address = (uint64_t)assay_rows_integer(row, 0),
-                                          .path = copied(assay_rows_text(row, 1)),
-                                          .name = copied(assay_rows_text(row, 2))};
+                                          .path = copy_of_text(assay_rows_text(row, 1)),
+                                          .name = copy_of_text(assay_rows_text(row, 2))};
     if (place.path && place.name && as_vec_push(&code->place, place) == 0)
         return 0;
     as_free(place.path);

@@ -135,7 +135,7 @@ def judge_facts(assay):
 
 
 def judge_exports(assay, streams):
-    """Paraver: sampled functions by level, as many as there are samples; Perfetto has their names."""
+    """Paraver: sampled functions by level, for each sample; Perfetto has their names."""
     for kind, name in (("prv", "x.prv"), ("perfetto", "x.pftrace"), ("otf2", "x.otf2")):
         shutil.rmtree(name, ignore_errors=True)
         subprocess.run([assay, "export", "-q", "samples.assay", "--as", kind, "-o", name],
