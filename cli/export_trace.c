@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export_trace.h"
+#include "export_code.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -101,6 +102,7 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
                     struct assay_error *err)
 {
     struct as_trace trace;
+    struct as_export_code code;
     int64_t run_id, run_n;
     if (as_given(&cli->args, AS_OPTION_BY) || as_given(&cli->args, AS_OPTION_BLOCKED))
         return as_error_set(err, ASSAY_ERR_USAGE,
@@ -114,12 +116,15 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
                             "%s: run %lld has no trace; record one with 'assay trace'",
                             cli->args.positional[0], (long long)run_id);
     AS_TRY(rc);
-    if (cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV)
+    rc = as_export_code_read(experiment, &code, err);
+    trace.code = &code.code;
+    if (rc == 0 && cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV)
         rc = write_prv(cli, &trace, err);
-    else if (cli->args.number[AS_OPTION_AS] == TRACE_AS_OTF2)
+    else if (rc == 0 && cli->args.number[AS_OPTION_AS] == TRACE_AS_OTF2)
         rc = write_otf2(cli, &trace, err);
-    else
+    else if (rc == 0)
         rc = write_perfetto(cli, &trace, err);
     as_trace_close(&trace);
+    as_export_code_fini(&code);
     return rc;
 }

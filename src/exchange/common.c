@@ -19,6 +19,21 @@ int64_t as_exchange_begin_ns(const struct as_trace *trace)
     return begin_ns == INT64_MAX ? 0 : begin_ns;
 }
 
+const char *as_exchange_function(const struct as_trace *trace,
+                                 const struct as_trace_process *process,
+                                 const struct as_trace_event *sample, size_t i)
+{
+    uint64_t in_file;
+    const struct as_trace_module *module = as_trace_module_of(process, sample->list[i], &in_file);
+    if (!module)
+        return "?";
+    /* Of callers it is the place to return to that is known: the call stands before. */
+    const char *name =
+        trace->code ? trace->code->function(trace->code->context, module, in_file - (i > 0)) : NULL;
+    const char *slash = strrchr(module->path, '/');
+    return name ? name : slash ? slash + 1 : module->path;
+}
+
 int as_exchange_write_file(const char *path, as_exchange_put *put, void *context,
                            struct assay_error *err)
 {

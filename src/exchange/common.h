@@ -10,6 +10,11 @@
  * streams. */
 int64_t as_exchange_begin_ns(const struct as_trace *trace);
 
+/* The function at the i-th address of a sample, or else the file that it is in; "?": not known. */
+const char *as_exchange_function(const struct as_trace *trace,
+                                 const struct as_trace_process *process,
+                                 const struct as_trace_event *sample, size_t i);
+
 /* Writes the file `path` by `put`, and leaves nothing of it where that fails. Errors: IO, and what
  * `put` answers. */
 typedef int as_exchange_put(void *context, struct as_out *out, struct assay_error *err);

@@ -63,7 +63,8 @@ static uint8_t *put_event(uint8_t *at, const struct perfetto_body *body,
     static const uint8_t types[] = {
         [AS_PERFETTO_BEGIN] = EVENT_BEGIN,   [AS_PERFETTO_END] = EVENT_END,
         [AS_PERFETTO_SENT] = EVENT_INSTANT,  [AS_PERFETTO_RECEIVED] = EVENT_INSTANT,
-        [AS_PERFETTO_INTEGER] = EVENT_VALUE, [AS_PERFETTO_REAL] = EVENT_VALUE};
+        [AS_PERFETTO_INTEGER] = EVENT_VALUE, [AS_PERFETTO_REAL] = EVENT_VALUE,
+        [AS_PERFETTO_SAMPLE] = EVENT_INSTANT};
     const bool is_value = types[r->kind] == EVENT_VALUE;
     at = put_tagged(at, EVENT_TYPE, types[r->kind]);
     at = put_tagged(at, EVENT_TRACK,
@@ -71,6 +72,7 @@ static uint8_t *put_event(uint8_t *at, const struct perfetto_body *body,
                              : as_perfetto_thread_track(body->w, r->track));
     switch (r->kind) {
     case AS_PERFETTO_BEGIN:
+    case AS_PERFETTO_SAMPLE:
         at = put_tagged(at, EVENT_CATEGORY, r->begin.category);
         return put_tagged(at, EVENT_NAME, r->begin.name);
     case AS_PERFETTO_END:

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exchange/common.h"
 #include "exchange/perfetto_write.h"
 
 /* ---- Texts ----------------------------------------------------------------------------------- */
@@ -155,6 +156,21 @@ static int keep_value(struct as_perfetto_writer *w, uint32_t location,
     return keep_record(w, event->raw_ns, AS_PERFETTO_AT, &record);
 }
 
+/* An instant with the name of the function. */
+static int keep_sampled(struct as_perfetto_writer *w, uint32_t location,
+                        const struct as_trace_event *event)
+{
+    const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
+    struct as_perfetto_record record = {.kind = AS_PERFETTO_SAMPLE, .track = location};
+    if (!event->list_n)
+        return 0;
+    const char *function = as_exchange_function(w->trace, process, event, 0);
+    if (number_text(w, function, &record.begin.name) < 0)
+        return as_error_nomem(w->err, "names of a trace");
+    record.begin.category = AS_TRACE_OF_USER + 1;
+    return keep_record(w, event->raw_ns, AS_PERFETTO_AT, &record);
+}
+
 /* ---- The walk -------------------------------------------------------------------------------- */
 
 static int collect_perfetto_event(void *context, uint32_t location,
@@ -194,6 +210,8 @@ static int collect_perfetto_event(void *context, uint32_t location,
     case AS_TRACE_EVENT:
     case AS_TRACE_COUNTER:
         return keep_value(w, location, event);
+    case AS_TRACE_SAMPLE:
+        return keep_sampled(w, location, event);
     default:
         return 0;
     }

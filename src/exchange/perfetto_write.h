@@ -14,7 +14,8 @@ enum as_perfetto_kind {
     AS_PERFETTO_SENT,
     AS_PERFETTO_RECEIVED,
     AS_PERFETTO_INTEGER,
-    AS_PERFETTO_REAL
+    AS_PERFETTO_REAL,
+    AS_PERFETTO_SAMPLE /* as BEGIN */
 };
 
 /* What stands at one time: a message is received before the call is left, sent after it is entered.

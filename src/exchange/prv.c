@@ -44,10 +44,11 @@ static int list_threads(struct as_prv_writer *w)
     }
     w->end_ns = w->begin_ns;
     w->open_state = as_calloc(w->thread.n + 1, sizeof *w->open_state);
+    w->levels_n = as_calloc(w->thread.n + 1, sizeof *w->levels_n);
     for (size_t i = 0; w->open_state && i < w->thread.n; i++)
         w->open_state[i].state = AS_PRV_NO_STATE;
     w->event_ns = w->begin_ns;
-    return w->open_state ? 0 : ASSAY_ERR_NOMEM;
+    return w->open_state && w->levels_n ? 0 : ASSAY_ERR_NOMEM;
 }
 
 /* ---- The file -------------------------------------------------------------------------------- */
@@ -155,6 +156,7 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
                  struct assay_error *err)
 {
     struct as_prv_writer w = {.trace = trace, .counts = counts};
+    as_map_view_init(&w.sampled_texts);
     *counts = (struct as_prv_counts){0};
     int rc = list_threads(&w);
     if (rc == 0)
@@ -184,6 +186,9 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
     as_vec_fini(&w.counter);
     as_vec_fini(&w.region);
     as_vec_fini(&w.function);
+    as_vec_fini(&w.sampled);
+    as_map_view_fini(&w.sampled_texts);
     as_free(w.open_state);
+    as_free(w.levels_n);
     return rc;
 }

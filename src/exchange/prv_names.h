@@ -63,7 +63,8 @@ enum as_prv_type {
     AS_PRV_MEMORY_SIZE = 40000041,
     AS_PRV_MEMORY_IN = 40000042,
     AS_PRV_MEMORY_OUT = 40000043,
-    AS_PRV_COUNTERS = 44000000 /* the first of them */
+    AS_PRV_COUNTERS = 44000000, /* the first of them */
+    AS_PRV_SAMPLED = 30000000   /* and the level, 1 where the thread was, then its callers */
 };
 
 /* Values of some types. */
@@ -77,6 +78,8 @@ enum as_prv_value {
     AS_PRV_LOCKED = 6,
     AS_PRV_TASKGROUP_END = 2
 };
+
+#define AS_PRV_LEVELS_N 8u /* of samples */
 
 /* Values of the user's events are numbers times ten to this. */
 #define AS_PRV_PRECISION 6

@@ -194,6 +194,18 @@ int64_t as_prv_function_value(struct as_prv_writer *w, int64_t function)
     return (int64_t)at + 1;
 }
 
+int64_t as_prv_sampled_value(struct as_prv_writer *w, const char *function)
+{
+    const struct as_view view = as_view_of(function);
+    const uint32_t known = as_map_view_get(&w->sampled_texts, view);
+    if (known != AS_MAP_NONE)
+        return (int64_t)known + 1;
+    if (as_vec_push(&w->sampled, function) < 0 ||
+        as_map_view_put(&w->sampled_texts, view, (uint32_t)(w->sampled.n - 1)) < 0)
+        return -1;
+    return (int64_t)w->sampled.n;
+}
+
 int64_t as_prv_counter_type(struct as_prv_writer *w, const char *name, bool is_real)
 {
     size_t at = 0;

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/map.h"
 #include "base/out.h"
 #include "exchange/lane.h"
 #include "exchange/ordered.h"
@@ -148,7 +149,10 @@ struct as_prv_writer {
     AS_VEC(struct as_prv_call *) call; /* by process: by number of a name */
     AS_VEC(struct as_prv_counter) counter;
     AS_VEC(struct as_prv_region) region;
-    AS_VEC(int64_t) function; /* addresses of parallel functions: number k is value k + 1 */
+    AS_VEC(int64_t) function;     /* addresses of parallel functions: number k is value k + 1 */
+    AS_VEC(const char *) sampled; /* functions of samples: number k is value k + 1 */
+    struct as_map_view sampled_texts;
+    uint8_t *levels_n; /* by location: of its latest sample */
     struct as_prv_state_known state_known[AS_PRV_STATES_KNOWN];
     struct assay_error *err;
 };
@@ -174,6 +178,7 @@ int64_t as_prv_state_of(struct as_prv_writer *writer, enum as_activity activity,
 int as_prv_type_of(struct as_prv_writer *writer, int64_t type, uint32_t *out);
 int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global);
 int64_t as_prv_function_value(struct as_prv_writer *writer, int64_t function);
+int64_t as_prv_sampled_value(struct as_prv_writer *writer, const char *function);
 int64_t as_prv_counter_type(struct as_prv_writer *writer, const char *name, bool is_real);
 
 /* ---- prv_labels.c: the files beside it ---- */

@@ -203,10 +203,17 @@ struct as_trace_process {
     AS_VEC(char *) owned;
 };
 
+/* What functions stand where in files of code, for who exports a trace. NULL: not known. */
+struct as_trace_code {
+    void *context;
+    const char *(*function)(void *context, const struct as_trace_module *module, uint64_t in_file);
+};
+
 struct as_trace {
     AS_VEC(struct as_trace_process) process; /* by rank, then by when they began */
     uint64_t damaged_n;                      /* files and definitions that make no sense */
-    uint64_t left_out_n; /* processes that are no ranks, where others are: launchers */
+    uint64_t left_out_n;              /* processes that are no ranks, where others are: launchers */
+    const struct as_trace_code *code; /* of who opened it; NULL: nobody knows */
 };
 
 /* Whether two have one clock, as far as they said where they run. */

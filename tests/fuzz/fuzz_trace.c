@@ -50,6 +50,7 @@ static void check_event(const struct as_trace_event *event, int64_t *latest_ns)
     fuzz_touch(event->value.p, event->value.n);
     fuzz_touch(event->list, event->list_n * sizeof *event->list);
     fuzz_touch_string(as_trace_kind_name(event->kind));
+    FUZZ_CHECK(event->kind != AS_TRACE_SAMPLE || event->list_n <= AS_TRACE_STACK_N);
 }
 
 static void walk_stream(struct as_trace_stream *stream, struct assay_error *err)

@@ -134,6 +134,39 @@ def judge_facts(assay):
     return faults
 
 
+def judge_exports(assay, streams):
+    """Paraver: sampled functions by level, for each sample; Perfetto has their names."""
+    for kind, name in (("prv", "x.prv"), ("perfetto", "x.pftrace"), ("otf2", "x.otf2")):
+        shutil.rmtree(name, ignore_errors=True)
+        subprocess.run([assay, "export", "-q", "samples.assay", "--as", kind, "-o", name],
+                       check=True, capture_output=True)
+    labels = {}
+    values = pathlib.Path("x.pcf").read_text().split("level 1)")[1].split("VALUES")[1]
+    for line in values.splitlines()[1:]:
+        number, label = line.split(maxsplit=1)
+        labels[int(number)] = label
+    levels, latest = {}, {}
+    for line in pathlib.Path("x.prv").read_text().splitlines()[1:]:
+        word = line.split(":")
+        if word[0] == "2" and 30000000 < int(word[6]) < 30000009:
+            where = (word[3], word[5])
+            if word[6] == "30000001":
+                latest = levels.setdefault(where, [])
+                latest.append([])
+            if word[7] != "0":
+                latest[-1].append(labels[int(word[7])])
+    stacks = [(task, stack) for (task, _), all_ in levels.items() for stack in all_]
+    faults = []
+    if len(stacks) != streams.all_n():
+        faults.append(f"{len(stacks)} samples of {streams.all_n()}")
+    for task, names in (("1", ["multiply", "much", "main"]), ("2", ["divide", "little", "main"])):
+        if sum(of == task and stack[:3] == names for of, stack in stacks) < LEAST_N:
+            faults.append(f"task {task}: {[stack for of, stack in stacks if of == task][-5:]}")
+    if b"multiply" not in pathlib.Path("x.pftrace").read_bytes():
+        faults.append("Perfetto: no function")
+    return faults
+
+
 def test_mpi(assay, dump, mpi):
     program = f"samples.{mpi}"
     launch = [f"mpirun.{mpi}", "-n", "2", f"./{program}", ROUNDS, PARTS]
@@ -148,6 +181,7 @@ def test_mpi(assay, dump, mpi):
         faults.append(f"threads: {list(streams.of)}") # those of the MPI itself have no stream
     say(f"{mpi}: between calls", faults)
     say(f"{mpi}: facts", judge_facts(assay))
+    say(f"{mpi}: exports", judge_exports(assay, streams))
     faults = record(assay, [], [*launch, "polls"])
     streams = Streams(dump, program)
     faults += [f"the dump ends with {streams.rc}"] if streams.rc else []

@@ -75,8 +75,8 @@ def compare(assay, mpi, *words):
     case, sizes = CASES[mpi]
     for old in glob.glob("*.assay"):
         shutil.rmtree(old)
-    run = launch(mpi, 3, assay, "trace", *words, "-q", "-o", "x.assay", "--", f"./waits.{mpi}", case,
-                 "log", "5", "2")
+    run = launch(mpi, 3, assay, "trace", *words, "-q", "-o", "x.assay", "--", f"./waits.{mpi}",
+                 case, "log", "5", "2")
     parts = sorted(glob.glob("x.r*.assay"))
     if run.returncode or len(parts) != 3:
         sys.exit(f"Bail out! {run.stderr}")

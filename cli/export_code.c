@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "export_code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+static const char places_sql[] =
+    "SELECT l.address, m.path, f.name FROM location l JOIN module m USING (module_id)"
+    " JOIN function f USING (function_id) ORDER BY l.address, l.location_id";
+
+static char *copy_of_text(const char *text)
+{
+    const size_t n = strlen(text ? text : "") + 1;
+    char *copy = as_malloc(n);
+    if (copy)
+        memcpy(copy, text ? text : "", n);
+    return copy;
+}
+
+static int take_code(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    struct as_export_code *code = context;
+    const struct as_export_place place = {.address = (uint64_t)assay_rows_integer(row, 0),
+                                          .path = copy_of_text(assay_rows_text(row, 1)),
+                                          .name = copy_of_text(assay_rows_text(row, 2))};
+    if (place.path && place.name && as_vec_push(&code->place, place) == 0)
+        return 0;
+    as_free(place.path);
+    as_free(place.name);
+    return as_error_nomem(err, "functions of a trace");
+}
+
+static const char *last_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* The loader says the name by which it found the file (libmpi.so.40), the kernel that which the
+ * link leads to (libmpi.so.40.30.4). */
+static bool is_one_file(const char *a, const char *b)
+{
+    const char *x = last_of(a), *y = last_of(b);
+    const size_t n = strlen(x), m = strlen(y);
+    return strncmp(x, y, n < m ? n : m) == 0;
+}
+
+static const char *function_at(void *context, const struct as_trace_module *module,
+                               uint64_t in_file)
+{
+    const struct as_export_code *code = context;
+    size_t low = 0, high = code->place.n;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (code->place.at[middle].address < in_file)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < code->place.n && code->place.at[low].address == in_file; low++)
+        if (is_one_file(code->place.at[low].path, module->path))
+            return code->place.at[low].name;
+    return NULL;
+}
+
+int as_export_code_read(struct assay_experiment *experiment, struct as_export_code *out,
+                        struct assay_error *err)
+{
+    *out = (struct as_export_code){.code = {out, function_at}};
+    return assay_rows_each(experiment, places_sql, 0, take_code, out, err);
+}
+
+void as_export_code_fini(struct as_export_code *code)
+{
+    as_vec_foreach (&code->place, place) {
+        as_free(place->path);
+        as_free(place->name);
+    }
+    as_vec_fini(&code->place);
+}
