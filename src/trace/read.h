@@ -195,8 +195,9 @@ struct as_trace_process {
     AS_VEC(struct as_trace_stream *) thread; /* by when they began */
     AS_VEC(struct as_trace_name) name;       /* by number */
     AS_VEC(struct as_trace_comm) comm;       /* in order of definition */
-    AS_VEC(struct as_trace_window) window;   /* in order of definition */
-    AS_VEC(struct as_trace_module) module;   /* that callers are in, in order of definition */
+    bool comms_mixed; /* their numbers do not rise, as they do but for damage and imports */
+    AS_VEC(struct as_trace_window) window; /* in order of definition */
+    AS_VEC(struct as_trace_module) module; /* that callers are in, in order of definition */
     AS_VEC(struct as_trace_relation) relation;
     struct as_trace_correction clock;
     bool has_libgomp; /* its regions of OpenMP are gcc's, which divides loops itself */

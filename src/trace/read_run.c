@@ -88,17 +88,16 @@ static int define_comm(struct as_trace_process *p, const struct as_trace_event *
         if (!comm.member)
             return ASSAY_ERR_NOMEM;
     }
+    p->comms_mixed |= p->comm.n && p->comm.at[p->comm.n - 1].comm >= comm.comm;
     return as_vec_push(&p->comm, comm);
 }
 
-/* The latest of the number that the record begins with. */
+/* What the record is about. */
 static struct as_trace_comm *defined_comm(const struct as_trace_process *p,
                                           const struct as_trace_event *e)
 {
-    for (size_t i = p->comm.n; i-- > 0;)
-        if (p->comm.at[i].comm == (uint64_t)e->field[0])
-            return &p->comm.at[i];
-    return NULL;
+    const struct as_trace_comm *comm = as_trace_comm_of(p, e->field[0]);
+    return comm ? &p->comm.at[comm - p->comm.at] : NULL;
 }
 
 static int name_comm(struct as_trace *trace, struct as_trace_process *p,
@@ -425,10 +424,28 @@ const struct as_trace_module *as_trace_module_of(const struct as_trace_process *
     return NULL;
 }
 
-const struct as_trace_comm *as_trace_comm_of(const struct as_trace_process *process, int64_t comm)
+/* The latest of a number, where a damaged file gives one twice. */
+static const struct as_trace_comm *search_comms(const struct as_trace_process *process,
+                                                uint64_t comm)
 {
     for (size_t i = process->comm.n; i-- > 0;)
-        if (process->comm.at[i].comm == (uint64_t)comm)
+        if (process->comm.at[i].comm == comm)
             return &process->comm.at[i];
     return NULL;
+}
+
+const struct as_trace_comm *as_trace_comm_of(const struct as_trace_process *process, int64_t comm)
+{
+    const struct as_trace_comm *at = process->comm.at;
+    size_t low = 0, high = process->comm.n;
+    if (process->comms_mixed)
+        return search_comms(process, (uint64_t)comm);
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (at[middle].comm < (uint64_t)comm)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < process->comm.n && at[low].comm == (uint64_t)comm ? &at[low] : NULL;
 }

@@ -47,11 +47,16 @@ static const char *path_of(const char *name)
     return path[which];
 }
 
-static void open_stream(const char *name, uint32_t tid)
+static void open_stream_of(const char *name, uint32_t pid, uint32_t tid)
 {
     const struct as_trace_writing how = {
-        .path = path_of(name), .pid = 5, .tid = tid, .clock = AS_TRACE_GIVEN, .name = "node"};
+        .path = path_of(name), .pid = pid, .tid = tid, .clock = AS_TRACE_GIVEN, .name = "node"};
     assert_int_equal(as_trace_writer_open(&writer, &how), 0);
+}
+
+static void open_stream(const char *name, uint32_t tid)
+{
+    open_stream_of(name, 5, tid);
 }
 
 static void name_it(uint64_t number, uint32_t group, const char *text)
@@ -202,8 +207,108 @@ static void test_again(void **state)
     as_trace_close(&trace);
 }
 
+/* ---- One time -------------------------------------------------------------------------------- */
+
+struct tied_record {
+    unsigned kind, n;
+    uint64_t tick, field[6];
+};
+
+static void write_rank(uint64_t rank, const struct tied_record *records, size_t n)
+{
+    const uint64_t world[] = {0, 1};
+    char name[64];
+    snprintf(name, sizeof name, "ties/stream.%u.1.0", (unsigned)rank + 7);
+    open_stream_of(name, (uint32_t)rank + 7, 0);
+    name_it(1, AS_TRACE_OF_MPI_POINT, "MPI_Send");
+    name_it(2, AS_TRACE_OF_MPI_POINT, "MPI_Recv");
+    as_trace_put(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){rank, 2, 0}, 3);
+    as_trace_put_list(&writer, AS_TRACE_COMM, 0, (uint64_t[]){1, 1, 2, rank, 0}, 5, world, 2);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    snprintf(name, sizeof name, "ties/stream.%u.1.1", (unsigned)rank + 7);
+    open_stream_of(name, (uint32_t)rank + 7, 1);
+    for (size_t i = 0; i < n; i++)
+        as_trace_put(&writer, records[i].kind, records[i].tick, records[i].field, records[i].n);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+}
+
+/* Events, states and communications of one time stand in the order in which they are found: a
+ * state when another begins, a communication when its receive is left. Times of more digits than
+ * eight, a gap that no word of an event holds, a message from a call to one that began with it. */
+static void test_ties(void **state)
+{
+    const uint64_t far = 12345678901;
+    const struct tied_record sender[] = {{AS_TRACE_ENTER, 1, 10, {1}},
+                                         {AS_TRACE_SEND, 6, 10, {2, 6, 8, 1, 0, 0}},
+                                         {AS_TRACE_LEAVE, 1, 20, {1}},
+                                         {AS_TRACE_ENTER, 1, 20, {1}},
+                                         {AS_TRACE_SEND, 6, 20, {2, 8, 16, 1, 0, 0}},
+                                         {AS_TRACE_LEAVE, 1, 30, {1}},
+                                         {AS_TRACE_ENTER, 1, far, {1}},
+                                         {AS_TRACE_SEND, 6, far, {2, 10, 3000000, 1, 0, 0}},
+                                         {AS_TRACE_LEAVE, 1, far + 5, {1}}};
+    const struct tied_record receiver[] = {{AS_TRACE_ENTER, 1, 10, {2}},
+                                           {AS_TRACE_RECEIVE, 5, 20, {0, 6, 8, 1, 0}},
+                                           {AS_TRACE_LEAVE, 1, 20, {2}},
+                                           {AS_TRACE_ENTER, 1, 20, {2}},
+                                           {AS_TRACE_RECEIVE, 5, 30, {0, 8, 16, 1, 0}},
+                                           {AS_TRACE_LEAVE, 1, 30, {2}},
+                                           {AS_TRACE_ENTER, 1, far, {2}},
+                                           {AS_TRACE_RECEIVE, 5, far + 5, {0, 10, 3000000, 1, 0}},
+                                           {AS_TRACE_LEAVE, 1, far + 5, {2}}};
+    static const char *const wanted[] = {
+        "1:0:1:1:1:0:10:1",
+        "1:0:1:2:1:0:10:1",
+        "2:0:1:1:1:10:50000001:1",
+        "2:0:1:2:1:10:50000001:2",
+        "3:0:1:1:1:10:10:0:1:2:1:10:20:8:3",
+        "1:0:1:1:1:10:30:4",
+        "1:0:1:2:1:10:30:3",
+        "2:0:1:1:1:20:50000001:0",
+        "2:0:1:1:1:20:50000001:1",
+        "2:0:1:2:1:20:50000001:0",
+        "2:0:1:2:1:20:50000001:2",
+        "3:0:1:1:1:20:20:0:1:2:1:20:30:16:4",
+        "2:0:1:1:1:30:50000001:0",
+        "2:0:1:2:1:30:50000001:0",
+        "1:0:1:1:1:30:12345678901:1",
+        "1:0:1:2:1:30:12345678901:1",
+        "2:0:1:1:1:12345678901:50000001:1",
+        "2:0:1:2:1:12345678901:50000001:2",
+        "3:0:1:1:1:12345678901:12345678901:0:1:2:1:12345678901:12345678906:3000000:5",
+        "1:0:1:1:1:12345678901:12345678906:4",
+        "1:0:1:2:1:12345678901:12345678906:3",
+        "2:0:1:1:1:12345678906:50000001:0",
+        "2:0:1:2:1:12345678906:50000001:0",
+    };
+    struct assay_error err;
+    struct as_trace trace;
+    struct as_prv_counts counts;
+    char line[512];
+    size_t at = 0;
+    (void)state;
+    assert_int_equal(mkdir(path_of("ties"), 0777), 0);
+    write_rank(0, sender, sizeof sender / sizeof *sender);
+    write_rank(1, receiver, sizeof receiver / sizeof *receiver);
+    assert_int_equal(as_trace_open(path_of("ties"), &trace, &err), 0);
+    assert_int_equal(as_prv_write(&trace, path_of("ties.prv"), &counts, &err), 0);
+    as_trace_close(&trace);
+    FILE *file = fopen(path_of("ties.prv"), "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        if (line[0] == '#' || line[0] == 'c')
+            continue;
+        assert_true(at < sizeof wanted / sizeof *wanted);
+        assert_string_equal(line, wanted[at++]);
+    }
+    fclose(file);
+    assert_int_equal(at, sizeof wanted / sizeof *wanted);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_again)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_again),
+                                       cmocka_unit_test(test_ties)};
     return cmocka_run_group_tests(tests, make_place, remove_place);
 }

@@ -498,6 +498,37 @@ static void test_run(void **state)
     fail_msg("it never has enough");
 }
 
+/* Communicators by number: those that are made in order, as programs number them; and mixed, where
+ * the latest of a number counts. Sizes tell them apart. */
+static void test_comms(void **state)
+{
+    static const uint64_t numbers[2][7] = {{1, 2, 3, 10, 11, 500, 900}, {7, 1, 2, 9, 2, 900, 1}};
+    static const char *const names[] = {"stream.77.5.0", "stream.77.6.0"};
+    struct as_trace trace;
+    struct assay_error err;
+    (void)state;
+    for (unsigned p = 0; p < 2; p++) {
+        open_writer(names[p], 0, 0, NULL);
+        as_trace_put(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){p, 2, 0}, 3);
+        for (uint64_t i = 0; i < 7; i++)
+            as_trace_put_list(&writer, AS_TRACE_COMM, 0,
+                              (uint64_t[]){numbers[p][i], 1, 100 + i, 0, 0}, 5, NULL, 0);
+        as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    }
+    assert_int_equal(as_trace_open(directory, &trace, &err), 0);
+    assert_int_equal(trace.process.n, 2);
+    for (unsigned p = 0; p < 2; p++)
+        for (int64_t number = -1; number < 1000; number++) {
+            uint64_t size = 0;
+            for (uint64_t i = 0; i < 7; i++)
+                if (numbers[p][i] == (uint64_t)number)
+                    size = 100 + i;
+            const struct as_trace_comm *comm = as_trace_comm_of(&trace.process.at[p], number);
+            assert_true(comm ? comm->size == size : size == 0);
+        }
+    as_trace_close(&trace);
+}
+
 static void test_refusals(void **state)
 {
     struct as_trace_stream *stream;
@@ -577,10 +608,11 @@ int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
     const struct CMUnitTest tests[] = {
-        IN_PLACE(test_all_kinds), IN_PLACE(test_times),      IN_PLACE(test_seek),
-        IN_PLACE(test_clock),     IN_PLACE(test_killed),     IN_PLACE(test_ring),
-        IN_PLACE(test_limit),     IN_PLACE(test_no_room),    IN_PLACE(test_handler),
-        IN_PLACE(test_polls),     IN_PLACE(test_run),        IN_PLACE(test_functions),
-        IN_PLACE(test_refusals),  IN_PLACE(test_cut),        IN_PLACE(test_cut_records)};
+        IN_PLACE(test_all_kinds), IN_PLACE(test_times),       IN_PLACE(test_seek),
+        IN_PLACE(test_clock),     IN_PLACE(test_killed),      IN_PLACE(test_ring),
+        IN_PLACE(test_limit),     IN_PLACE(test_no_room),     IN_PLACE(test_handler),
+        IN_PLACE(test_polls),     IN_PLACE(test_run),         IN_PLACE(test_functions),
+        IN_PLACE(test_refusals),  IN_PLACE(test_cut),         IN_PLACE(test_cut_records),
+        IN_PLACE(test_comms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
