@@ -491,8 +491,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         off_test(test_messages), off_test(test_requests), off_test(test_receive_meanwhile),
         off_test(test_barriers), off_test(test_doubts),   off_test(test_region),
-        off_test(test_parts),
-        off_test(test_ring),     off_test(test_cut_wait),
+        off_test(test_parts),    off_test(test_ring),     off_test(test_cut_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -608,11 +608,11 @@ int main(void)
 {
 #define IN_PLACE(test) cmocka_unit_test_setup_teardown(test, make_place, remove_place)
     const struct CMUnitTest tests[] = {
-        IN_PLACE(test_all_kinds), IN_PLACE(test_times),       IN_PLACE(test_seek),
-        IN_PLACE(test_clock),     IN_PLACE(test_killed),      IN_PLACE(test_ring),
-        IN_PLACE(test_limit),     IN_PLACE(test_no_room),     IN_PLACE(test_handler),
-        IN_PLACE(test_polls),     IN_PLACE(test_run),         IN_PLACE(test_functions),
-        IN_PLACE(test_refusals),  IN_PLACE(test_cut),         IN_PLACE(test_cut_records),
+        IN_PLACE(test_all_kinds), IN_PLACE(test_times),   IN_PLACE(test_seek),
+        IN_PLACE(test_clock),     IN_PLACE(test_killed),  IN_PLACE(test_ring),
+        IN_PLACE(test_limit),     IN_PLACE(test_no_room), IN_PLACE(test_handler),
+        IN_PLACE(test_polls),     IN_PLACE(test_run),     IN_PLACE(test_functions),
+        IN_PLACE(test_refusals),  IN_PLACE(test_cut),     IN_PLACE(test_cut_records),
         IN_PLACE(test_comms)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
