@@ -16,6 +16,8 @@ import statistics
 import subprocess
 import sys
 
+from both_mpis import run_points
+
 RUNS, ROUNDS, LATE_MS, RANKS = 3, 6, 20, 3
 Call = collections.namedtuple("Call", "rank name enter leave ranks")
 # What a case plants, and in how many waits of LATE_MS at least.
@@ -175,23 +177,11 @@ def has_case(mpi, case):
 
 
 def main():
-    assay, source, directory = map(os.path.abspath, sys.argv[1:4])
-    os.makedirs(directory, exist_ok=True)
-    os.chdir(directory)
-    points = []
-    for mpi in ("openmpi", "mpich"):
-        if not shutil.which(f"mpicc.{mpi}"):
-            print(f"ok # SKIP {mpi} is not here")
-            continue
-        subprocess.run([f"mpicc.{mpi}", "-O2", "-w", "-o", f"groups.{mpi}", source], check=True)
-        for case in sys.argv[4:] or [case for case in PLANTED if has_case(mpi, case)]:
-            why = try_case(assay, mpi, case)
-            points.append(why is None)
-            print(f"{'ok' if why is None else 'not ok'} {len(points)} - {mpi}: {case}")
-            for line in (why or "").splitlines():
-                print(f"# {line}")
-    print(f"1..{len(points)}")
-    sys.exit(not all(points))
+    assay = os.path.abspath(sys.argv[1])
+    chosen = sys.argv[4:]
+    run_points("groups", *sys.argv[2:4], ["-O2", "-w"],
+               lambda mpi: chosen or [case for case in PLANTED if has_case(mpi, case)],
+               lambda mpi, case: try_case(assay, mpi, case))
 
 
 main()

@@ -14,6 +14,8 @@ import sqlite3
 import subprocess
 import sys
 
+from both_mpis import run_points
+
 RUNS, ROUNDS, LATE_MS, RANKS = 3, 4, 20, 5
 FIRST = {0, 2, 4}
 OF_ALL = {"barrier": "wait_at_barrier", "allreduce": "wait_at_nxn", "allgather": "wait_at_nxn"}
@@ -108,23 +110,10 @@ def try_mpi(assay, mpi):
 
 
 def main():
-    assay, source, directory = map(os.path.abspath, sys.argv[1:4])
-    os.makedirs(directory, exist_ok=True)
-    os.chdir(directory)
-    points = []
-    for mpi in ("openmpi", "mpich"):
-        if not shutil.which(f"mpicc.{mpi}"):
-            print(f"ok # SKIP {mpi} is not here")
-            continue
-        subprocess.run([f"mpicc.{mpi}", "-O1", "-g", "-fno-inline", "-fno-optimize-sibling-calls",
-                        "-w", "-o", f"inter.{mpi}", source], check=True)
-        why = try_mpi(assay, mpi)
-        points.append(why is None)
-        print(f"{'ok' if why is None else 'not ok'} {len(points)} - {mpi}")
-        for line in (why or "").splitlines():
-            print(f"# {line}")
-    print(f"1..{len(points)}")
-    sys.exit(not all(points))
+    assay = os.path.abspath(sys.argv[1])
+    run_points("inter", *sys.argv[2:4],
+               ["-O1", "-g", "-fno-inline", "-fno-optimize-sibling-calls", "-w"],
+               lambda mpi: [""], lambda mpi, case: try_mpi(assay, mpi))
 
 
 main()

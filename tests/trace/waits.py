@@ -18,6 +18,8 @@ import statistics
 import subprocess
 import sys
 
+from both_mpis import run_points
+
 RUNS, ROUNDS, LATE_MS = 3, 5, 20
 CASES = ("late_sender", "late_sender_large", "late_receiver", "wrong_order", "late_nonblocking",
          "barrier", "allreduce", "alltoall", "nonblocking_allreduce", "late_broadcast",
@@ -158,23 +160,9 @@ def try_case(assay, mpi, case):
 
 
 def main():
-    assay, source, directory = map(os.path.abspath, sys.argv[1:])
-    os.makedirs(directory, exist_ok=True)
-    os.chdir(directory)
-    points = []
-    for mpi in ("openmpi", "mpich"):
-        if not shutil.which(f"mpicc.{mpi}"):
-            print(f"ok # SKIP {mpi} is not here")
-            continue
-        subprocess.run([f"mpicc.{mpi}", "-O2", "-o", f"waits.{mpi}", source], check=True)
-        for case in CASES if mpi == "mpich" else FEW:
-            why = try_case(assay, mpi, case)
-            points.append(why is None)
-            print(f"{'ok' if why is None else 'not ok'} {len(points)} - {mpi}: {case}")
-            for line in (why or "").splitlines():
-                print(f"# {line}")
-    print(f"1..{len(points)}")
-    sys.exit(not all(points))
+    assay = os.path.abspath(sys.argv[1])
+    run_points("waits", *sys.argv[2:4], ["-O2"], lambda mpi: CASES if mpi == "mpich" else FEW,
+               lambda mpi, case: try_case(assay, mpi, case))
 
 
 main()

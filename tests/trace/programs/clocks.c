@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sends messages to and fro between rank 0 and the others, and logs in LOG.RANK when each call was
+ * Sends messages from rank 0 to the others and back, and logs in LOG.RANK when each call was
  * made and came back, by the machine's true clock. Rank 0 takes whatever comes from whomever: what
  * is not the program's own would be seen. usage: clocks LOG ROUNDS
  */

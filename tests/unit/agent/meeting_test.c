@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "agent/meeting.h"
+#include "directory.h"
 
 #define RANKS    8
 #define LIMIT_NS INT64_C(1500000000)
@@ -31,23 +32,6 @@ struct member {
     pthread_t thread;
 };
 
-static char place[64];
-
-static int make_place(void **state)
-{
-    (void)state;
-    snprintf(place, sizeof place, "/tmp/assay-meeting-XXXXXX");
-    return mkdtemp(place) ? 0 : -1;
-}
-
-static int remove_place(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", place);
-    return system(command);
-}
-
 /* `machines`: a letter for each rank; the first of each speaks, or all where `all` is true. */
 static int make_members(struct member member[RANKS], const char *machines, bool all,
                         int64_t limit_ns)
@@ -56,7 +40,7 @@ static int make_members(struct member member[RANKS], const char *machines, bool 
     for (int i = 0; i < n; i++) {
         member[i] = (struct member){0};
         struct as_rank_meeting *m = &member[i].meeting;
-        snprintf(m->directory, sizeof m->directory, "%s/meeting", place);
+        snprintf(m->directory, sizeof m->directory, "%s/meeting", directory);
         m->rank = (uint32_t)i;
         m->size = (uint32_t)n;
         m->machine = (uint64_t)machines[i];
@@ -206,7 +190,7 @@ static void test_refused(void **state)
     const int n = make_members(member, "ab", false, LIMIT_NS);
     for (int i = 0; i < n; i++)
         snprintf(member[i].meeting.directory, sizeof member[i].meeting.directory, "%s/none/meeting",
-                 place);
+                 directory);
     hold(member, n);
     expect(member, n, NULL);
     make_members(member, "ab", false, LIMIT_NS);

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "analytics/analysis.h"
+#include "directory.h"
 #include "trace/read.h"
 #include "trace/write.h"
 
@@ -24,23 +25,6 @@
 #define MESSAGES  200
 #define LENGTH_NS ((int64_t)10 * SECOND)
 #define TRIP_NS   2000
-
-static char directory[64];
-
-static int make_place(void **state)
-{
-    (void)state;
-    snprintf(directory, sizeof directory, "/tmp/assay-clocks-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_place(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    return system(command);
-}
 
 static int64_t clock_of(int rank, int64_t true_ns)
 {

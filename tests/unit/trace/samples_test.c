@@ -17,30 +17,15 @@
 
 #include <cmocka.h>
 
+#include "directory.h"
 #include "trace/read.h"
 #include "trace/write.h"
 
 #define ASIDE_N 1024u
 
-static char directory[64];
 static struct as_trace_writer writer;
 static uint64_t aside[ASIDE_N];
 static uint64_t first; /* tick of the beginning: ticks are nanoseconds here */
-
-static int make_place(void **state)
-{
-    (void)state;
-    snprintf(directory, sizeof directory, "/tmp/assay-samples-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_place(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    return system(command);
-}
 
 static const char *stream_path(void)
 {

@@ -22,26 +22,11 @@
 #include <cmocka.h>
 
 #include "base/alloc.h"
+#include "directory.h"
 #include "trace/read.h"
 #include "trace/write.h"
 
-static char directory[64];
 static struct as_trace_writer writer;
-
-static int make_place(void **state)
-{
-    (void)state;
-    snprintf(directory, sizeof directory, "/tmp/assay-trace-XXXXXX");
-    return mkdtemp(directory) ? 0 : -1;
-}
-
-static int remove_place(void **state)
-{
-    char command[128];
-    (void)state;
-    snprintf(command, sizeof command, "rm -rf %s", directory);
-    return system(command);
-}
 
 static const char *path_of(const char *name)
 {
