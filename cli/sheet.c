@@ -13,6 +13,7 @@
 #include <assay/version.h>
 
 #include "base/csv.h"
+#include "base/short_name.h"
 #include "base/table.h"
 #include "info.h"
 
@@ -220,7 +221,10 @@ static size_t table_columns(const struct as_sheet *sheet, const bool *shown,
         column[n++] = (struct as_column){
             .title = field->title,
             .align = field->bits & AS_FIELD_RIGHT ? AS_ALIGN_RIGHT : AS_ALIGN_LEFT,
-            .shrink = field->bits & AS_FIELD_ELASTIC ? AS_SHRINK_END : AS_SHRINK_NOT,
+            .shrink = field->bits & AS_FIELD_FUNCTION  ? AS_SHRINK_MIDDLE
+                      : field->bits & AS_FIELD_ELASTIC ? AS_SHRINK_END
+                                                       : AS_SHRINK_NOT,
+            .shorten = field->bits & AS_FIELD_FUNCTION ? as_short_name : NULL,
             .least = 16,
         };
     }
