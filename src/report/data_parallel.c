@@ -35,6 +35,15 @@ static const char offs_sql[] =
     "SELECT number, location, begin_s, end_s, off_s, n, reason FROM v_trace_offs"
     " WHERE run_id = ?1 AND " SHOWN " ORDER BY number, begin_s LIMIT 2000";
 
+/* Of each thread and state what most samples fell into. */
+static const char samples_sql[] =
+    "SELECT number, location, name, title, routine, function, module, source_file, line, caller, n,"
+    " time_s, share_pct FROM (SELECT p.*, s.title, row_number() OVER (PARTITION BY p.number, p.name"
+    " ORDER BY p.time_s DESC, p.function, p.line, p.caller) AS place FROM v_trace_samples p"
+    " LEFT JOIN v_trace_states s ON s.run_id = p.run_id AND s.number = p.number"
+    " AND s.name = p.name WHERE p.run_id = ?1 AND p." SHOWN ") WHERE place <= 20"
+    " ORDER BY time_s DESC, number, name, place LIMIT 2000";
+
 /* Of all threads together; `location` is who waited longest. */
 static const char waits_sql[] =
     "SELECT kind, title, routine, function, source_file, line, sum(n) AS n, sum(time_s) AS time_s,"
@@ -75,8 +84,8 @@ int as_data_parallel(struct as_document *document, struct assay_error *err)
         const char *key, *sql;
     } part[] = {
         {"locations", locations_sql}, {"states", states_sql},     {"timeline", timeline_sql},
-        {"counters", counters_sql},   {"offs", offs_sql},         {"waits", waits_sql},
-        {"late", late_sql},           {"messages", messages_sql}, {"sizes", sizes_sql}};
+        {"counters", counters_sql},   {"offs", offs_sql},         {"samples", samples_sql},
+        {"waits", waits_sql},        {"late", late_sql},           {"messages", messages_sql}, {"sizes", sizes_sql}};
     bool was;
     AS_TRY(was_traced(document, &was, err));
     as_json_key(&document->json, "parallel");

@@ -76,6 +76,25 @@ export interface TraceOff {
     reason: string;
 }
 
+/** What samples among a thread's events fell into. */
+export interface TraceSample {
+    number: number;
+    location: string;
+    name: string;
+    /** Of the state; null: the thread has no time of it. */
+    title: string | null;
+    /** The outermost call that it was in. */
+    routine: string | null;
+    function: string | null;
+    module: string | null;
+    source_file: string | null;
+    line: number | null;
+    caller: string | null;
+    n: number;
+    time_s: number;
+    share_pct: number | null;
+}
+
 interface TraceSite {
     routine: string | null;
     function: string | null;
@@ -126,6 +145,7 @@ export interface Parallel {
     timeline: TraceBins[];
     counters: TraceCounter[];
     offs: TraceOff[];
+    samples: TraceSample[];
     waits: TraceWait[];
     late: TraceLate[];
     messages: TraceMessages[];

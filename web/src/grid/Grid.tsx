@@ -30,6 +30,7 @@ import { useWindow } from './window';
 import { columnTemplate } from './widths';
 
 const SHORT = 5; // rows that nobody needs to filter
+const ROWS_MOST = 12; // that are in sight
 
 export interface GridProps {
     rows: Rows;
@@ -197,9 +198,13 @@ export function Grid(props: GridProps) {
     const status = keep
         ? `${rowText(lines.length)} shown of ${integer(total)}`
         : rowText(lines.length);
+    // As high as its rows and a scroll bar below them, where there are few.
     const height = props.tall
         ? undefined
-        : { height: `${Math.min(12, Math.max(1, lines.length)) * ROW_PX + 36}px` };
+        : {
+              minHeight: `${ROW_PX + 36}px`,
+              maxHeight: lines.length > ROWS_MOST ? `${ROWS_MOST * ROW_PX + 36}px` : undefined,
+          };
 
     return (
         <div class={props.tall ? 'table tall' : 'table'}>

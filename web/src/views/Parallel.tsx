@@ -12,7 +12,7 @@ import { Efficiency } from './Efficiency';
 import { TraceCounters } from './TraceCounters';
 import { TraceMatrix } from './TraceMatrix';
 import { TraceTimeline } from './TraceTimeline';
-import { lateRows, offRows, sizeName, threadRows, waitRows } from './trace_tables';
+import { lateRows, offRows, sampleRows, sizeName, threadRows, waitRows } from './trace_tables';
 
 const GROUP = 'efficiency';
 
@@ -55,6 +55,7 @@ function Known({ data, runId }: { data: Data; runId: number }) {
     const waits = useMemo(() => waitRows(data), [data]);
     const late = useMemo(() => lateRows(data), [data]);
     const offs = useMemo(() => offRows(data.offs), [data]);
+    const samples = useMemo(() => sampleRows(data.samples), [data]);
     const { trace, locations } = data;
     return (
         <>
@@ -103,6 +104,14 @@ function Known({ data, runId }: { data: Data; runId: number }) {
             <Panel title="Seconds of each">
                 <Grid rows={threads} name="traced" label="Seconds of each thread" sort={null} />
             </Panel>
+            {data.samples.length > 0 && (
+                <Panel
+                    title="What each does"
+                    note="By samples among its events, the most of each state."
+                >
+                    <Grid rows={samples} name="sampled" label="What samples say" sort="time_s" />
+                </Panel>
+            )}
             <Panel title="Waiting" note="By kind and call, of all threads together.">
                 {data.waits.length ? (
                     <Grid rows={waits} name="waiting" label="Wait states" sort="time_s" />

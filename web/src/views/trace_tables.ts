@@ -5,6 +5,7 @@ import {
     type Parallel,
     type TraceCounter,
     type TraceOff,
+    type TraceSample,
     type TraceSizes,
     placeOf,
 } from '../data/parallel';
@@ -125,6 +126,68 @@ export function counterRows(readings: readonly TraceCounter[]): ViewRows {
                 'readings',
                 'How often it was read.',
                 readings.map(one => one.n),
+            ),
+        ],
+        null,
+    );
+}
+
+/** What threads did, by samples. */
+export function sampleRows(samples: readonly TraceSample[]): ViewRows {
+    const share = 'Of what was sampled of the thread in that state.';
+    return madeView(
+        'sampled',
+        'Sampled',
+        [
+            textColumn(
+                'who',
+                'Who',
+                samples.map(one => one.location),
+            ),
+            textColumn(
+                'state',
+                'State',
+                samples.map(one => one.title ?? one.name),
+            ),
+            textColumn(
+                'function',
+                'Function',
+                samples.map(one => one.function ?? one.module),
+            ),
+            textColumn(
+                'place',
+                'At',
+                samples.map(one => placeOf({ ...one, function: null })),
+            ),
+            textColumn(
+                'caller',
+                'Called by',
+                samples.map(one => one.caller),
+            ),
+            textColumn(
+                'routine',
+                'In',
+                samples.map(one => one.routine),
+            ),
+            secondsColumn(
+                'time_s',
+                'Time',
+                'Processor time that these samples stand for.',
+                samples.map(one => one.time_s),
+                { bar: true, origin: 'sampled' },
+            ),
+            secondsColumn(
+                'share_pct',
+                'Share',
+                share,
+                samples.map(one => one.share_pct),
+                { unit: '%', digits: 1, group: 'share', origin: 'sampled' },
+            ),
+            countColumn(
+                'n',
+                'Samples',
+                'Fewer than ten say little.',
+                samples.map(one => one.n),
             ),
         ],
         null,

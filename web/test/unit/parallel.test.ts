@@ -9,6 +9,7 @@ import {
     counterRows,
     lateRows,
     offRows,
+    sampleRows,
     sizeName,
     threadRows,
     waitRows,
@@ -100,6 +101,22 @@ test('what was not recorded is a table, and hatched', () => {
     assert.equal(rows.num(0, rows.columnAt('off_s')), 0.4);
     assert.equal(rows.text(0, rows.columnAt('reason')), 'by the program');
     assert.ok(isHatched('off') && !isHatched('idle'));
+});
+
+test('samples are told by function, or by file where there is none', () => {
+    const rows = sampleRows(parallel(4).samples);
+    const text = (row: number, column: string): string | null =>
+        rows.text(row, rows.columnAt(column));
+    assert.equal(rows.count(), 8);
+    assert.deepEqual(
+        ['who', 'state', 'function', 'place', 'caller'].map(column => text(1, column)),
+        ['rank 1', 'computing', 'relax', 'relax.c:17', 'solve'],
+    );
+    assert.deepEqual(
+        ['who', 'state', 'function', 'routine'].map(column => text(6, column)),
+        ['rank 2', 'waiting', 'libmpi.so.12', 'MPI_Recv'],
+    );
+    assert.equal(rows.num(0, rows.columnAt('time_s')), 0.08);
 });
 
 test('places and sizes are told as far as they are known', () => {
