@@ -29,7 +29,7 @@ void as_wrapped_put(unsigned kind, unsigned n, uint64_t a, uint64_t b, uint64_t 
     struct as_tracer_thread *t = as_wrapped_thread();
     const uint64_t field[] = {a, b, c};
     if (t)
-        as_trace_put(&t->writer, kind, as_trace_now(&t->writer), field, n);
+        as_trace_put(&t->writer, kind, as_trace_now(&t->writer), field, n < 3 ? n : 3);
 }
 
 /* Of two threads that call it first the second finds a number: a call ends as it began. */

@@ -24,6 +24,8 @@ static void join_closest(struct as_gaps *gaps)
 {
     struct as_gap *gap = gaps->gap.at;
     size_t at = 0;
+    if (!gap || gaps->gap.n < 2)
+        return;
     for (size_t i = 1; i + 1 < gaps->gap.n; i++)
         if (gap[i + 1].begin_ns - gap[i].end_ns < gap[at + 1].begin_ns - gap[at].end_ns)
             at = i;

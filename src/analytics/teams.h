@@ -6,6 +6,8 @@
 #ifndef AS_ANALYTICS_TEAMS_H
 #define AS_ANALYTICS_TEAMS_H
 
+#include <stdbool.h>
+
 #include "analytics/gatherings.h"
 #include "base/vec.h"
 
