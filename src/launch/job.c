@@ -48,11 +48,11 @@ static ssize_t read_process(pid_t pid, const char *what, char *out, size_t out_b
 static pid_t parent_of(pid_t pid)
 {
     char text[1024];
-    int parent = 0;
     if (read_process(pid, "stat", text, sizeof text) <= 0)
         return 0;
     const char *behind = strrchr(text, ')'); /* the name may have any character */
-    return behind && sscanf(behind + 1, " %*c %d", &parent) == 1 ? (pid_t)parent : 0;
+    /* ") S 4711 ...": the state stands before it. */
+    return behind && strlen(behind) > 4 ? (pid_t)strtol(behind + 4, NULL, 10) : 0;
 }
 
 /* Of "NAME\0--control-port\0HOST:PORT\0--pgid\0N\0": what all proxies of one job are told. */

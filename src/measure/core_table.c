@@ -63,9 +63,9 @@ static void append_ports(struct as_str *to, const struct as_probe_rates *rates,
 static void append_divider(struct as_str *to, const struct assay_uarch *base, const char *name)
 {
     const int group = base ? assay_uarch_group_find(base, name) : -1;
-    const uint64_t theirs = group >= 0 ? base->group[group].ports : 0;
+    const uint64_t theirs = base && group >= 0 ? base->group[group].ports : 0;
 
-    if (__builtin_popcountll(theirs) == 1)
+    if (base && __builtin_popcountll(theirs) == 1)
         as_str_appendf(to, "group\t%s\t%s\tm1\n", name, base->port[__builtin_ctzll(theirs)]);
     else
         as_str_appendf(to, "group\t%s\t%s0\tm1\n", name, name);

@@ -184,9 +184,9 @@ static int parse_record(struct as_probe_parser *p)
     static const char *const words[] = {"register", "argument", "memory"};
     struct as_probe_record record = {.type = AS_PATCH_LONG};
     unsigned part = 0;
-    for (uint8_t t = AS_PATCH_INT; t < AS_PATCH_TYPES; t++)
+    for (unsigned t = AS_PATCH_INT; t < AS_PATCH_TYPES; t++)
         if (as_probe_is_word(p, types[t]))
-            record.type = t;
+            record.type = (uint8_t)t;
     if (record.type != AS_PATCH_LONG)
         AS_TRY(as_probe_advance(p));
     while (part < 3 && !as_probe_is_word(p, words[part]))
