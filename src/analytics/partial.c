@@ -67,32 +67,56 @@ static const char *threads_are(uint64_t n)
     return n == 1 ? "thread is" : "threads are";
 }
 
-static int flag_ends(const struct as_trace_facts *f, struct as_str *text, struct assay_error *err)
+static int flag_limited(const struct as_trace_facts *f, const struct stream_ends *ends,
+                        struct as_str *text, struct assay_error *err)
 {
-    const struct stream_ends ends = ends_of(f->traced);
+    if (ends->limited_n == 0)
+        return 0;
     as_str_clear(text);
     as_str_appendf(text,
                    "the trace came to its limit of size: %llu %s recorded in part, at least one "
                    "only until %.3f s; --limit gives it more",
-                   (unsigned long long)ends.limited_n, threads_are(ends.limited_n),
-                   seconds_of(f, ends.stopped_ns));
-    AS_TRY(flag_run(f, "trace_limited", ends.limited_n, text, err));
+                   (unsigned long long)ends->limited_n, threads_are(ends->limited_n),
+                   seconds_of(f, ends->stopped_ns));
+    return flag_run(f, "trace_limited", ends->limited_n, text, err);
+}
+
+static int flag_refused(const struct as_trace_facts *f, const struct stream_ends *ends,
+                        struct as_str *text, struct assay_error *err)
+{
+    if (ends->refused_n == 0)
+        return 0;
     as_str_clear(text);
     as_str_appendf(text,
                    "the trace could not go on (%s): %llu %s recorded in part, at least one only "
                    "until %.3f s",
-                   strerror(ends.refusal), (unsigned long long)ends.refused_n,
-                   threads_are(ends.refused_n), seconds_of(f, ends.stopped_ns));
-    AS_TRY(flag_run(f, "trace_refused", ends.refused_n, text, err));
+                   strerror(ends->refusal), (unsigned long long)ends->refused_n,
+                   threads_are(ends->refused_n), seconds_of(f, ends->stopped_ns));
+    return flag_run(f, "trace_refused", ends->refused_n, text, err);
+}
+
+static int flag_ring(const struct as_trace_facts *f, const struct stream_ends *ends,
+                     struct as_str *text, struct assay_error *err)
+{
+    if (ends->overwritten_n == 0)
+        return 0;
     as_str_clear(text);
     as_str_appendf(text,
                    "the trace is a ring: what %llu %s before %.3f s was overwritten at least in "
                    "part, and who waited for whom in MPI is not known; --ring with a larger size "
                    "keeps more",
-                   (unsigned long long)ends.overwritten_n,
-                   ends.overwritten_n == 1 ? "thread did" : "threads did",
-                   seconds_of(f, ends.kept_ns));
-    return flag_run(f, "trace_ring", ends.overwritten_n, text, err);
+                   (unsigned long long)ends->overwritten_n,
+                   ends->overwritten_n == 1 ? "thread did" : "threads did",
+                   seconds_of(f, ends->kept_ns));
+    return flag_run(f, "trace_ring", ends->overwritten_n, text, err);
+}
+
+static int flag_ends(const struct as_trace_facts *f, struct as_str *text, struct assay_error *err)
+{
+    const struct stream_ends ends = ends_of(f->traced);
+    AS_TRY(flag_limited(f, &ends, text, err));
+    AS_TRY(flag_refused(f, &ends, text, err));
+    return flag_ring(f, &ends, text, err);
 }
 
 static int flag_off(const struct as_trace_facts *f, struct as_str *text, struct assay_error *err)
