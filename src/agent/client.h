@@ -53,6 +53,10 @@ void *as_agent_part(const struct as_agent_client *client);
 /* Whether this process executes the program that is measured, not a shell or launcher before it. */
 bool as_agent_is_program(void);
 
+/* Zeroed memory, for what only some programs need: all have the agent, also those with a limit of
+ * memory. NULL: refused. */
+void *as_agent_map(size_t size_b);
+
 /* Memory of the process that a killed program leaves readable: a new file below the run's
  * directory, all of it allocated. Zeroed; shared with the reader. NULL: refused, errno says why. */
 void *as_agent_map_shared(const char *file_name, size_t size_b);

@@ -78,6 +78,12 @@ void *as_agent_map_behind(const char *file_name, size_t before_b, size_t size_b)
     return rc < 0 ? NULL : at;
 }
 
+void *as_agent_map(size_t size_b)
+{
+    void *at = mmap(NULL, size_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at == MAP_FAILED ? NULL : at;
+}
+
 /* ---- Areas -------------------------------------------------------------------------------- */
 
 void *as_agent_area(const struct as_agent_client *client, size_t size_b)
@@ -87,8 +93,7 @@ void *as_agent_area(const struct as_agent_client *client, size_t size_b)
         i++;
     __typeof__(&as_agent_self.area[i]) area = &as_agent_self.area[i];
     if (!area->at && !as_agent_is_confined()) {
-        void *at = mmap(NULL, size_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        area->at = at == MAP_FAILED ? NULL : at;
+        area->at = as_agent_map(size_b);
         area->size_b = size_b;
     }
     return area->at;

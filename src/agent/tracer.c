@@ -33,7 +33,7 @@ static _Atomic int defining; /* a lock */
 static struct {
     uint32_t group;
     const char *_Atomic text;
-} known[AS_TRACER_NAMES_N];
+} * known; /* AS_TRACER_NAMES_N, where something is traced */
 static _Atomic uint32_t names;
 
 /* ---- Threads ------------------------------------------------------------------------------ */
@@ -318,14 +318,14 @@ bool as_tracer_may_define(void)
  * not left its parent's streams yet. */
 struct as_tracer_thread *as_tracer_sampled(bool may_begin)
 {
-    if (as_agent.state != AS_AGENT_READY || !is_switched_on())
-        return NULL;
     struct as_tracer_thread *t = NULL;
-    if (!own && as_runtime_owns(as_agent_self.maker)) /* it does nothing for the program */
+    if (!is_switched_on())
         return NULL;
-    if (traced_pid == as_agent.pid)
-        t = own ? own : may_begin && !defining_here ? begin_own() : NULL;
-    if (!t || t->telling)
+    /* A runtime's thread has none until it does something for the program. */
+    may_begin &= !defining_here && !as_runtime_owns(as_agent_self.maker);
+    if (as_agent.state == AS_AGENT_READY && traced_pid == as_agent.pid)
+        t = own ? own : may_begin ? begin_own() : NULL;
+    if (!t || t->telling || t->failed)
         atomic_fetch_add(&part->samples_missed, 1);
     if (!t || t->failed || t->telling || (part->first_ns && has_enough()))
         return NULL;
@@ -411,7 +411,7 @@ static void define_any(unsigned kind, const uint64_t *field, unsigned n, const c
 static uint32_t give_number(uint32_t group, const char *text)
 {
     const uint32_t number = atomic_fetch_add(&names, 1) + 1;
-    if (number >= AS_TRACER_NAMES_N || as_agent_is_confined())
+    if (number >= AS_TRACER_NAMES_N || !known || as_agent_is_confined())
         return 0;
     struct as_tracer_thread *locked = lock_definitions();
     if (has_definitions())
@@ -555,6 +555,9 @@ static bool begin_tracer(void)
 {
     part = as_agent_part(&as_agent_tracer);
     if (part && part->version != AS_TRACER_VERSION)
+        part = NULL;
+    if (part && (!(known = as_agent_map(AS_TRACER_NAMES_N * sizeof *known)) ||
+                 !as_tracer_functions_start()))
         part = NULL;
     begun_ns = (uint64_t)as_monotonic_ns();
     traced_pid = as_agent.pid;

@@ -31,8 +31,14 @@ extern const struct as_tracer_hooks assay_tracer_hooks;
 #define LEFT_OUT   0x8000u
 #define NAMELESS   0x4000u
 _Static_assert(AS_TRACER_NAMES_N <= NAMELESS, "a number and two bits are 16");
-static _Atomic uint64_t known[KNOWN_N];
+static _Atomic uint64_t *known; /* KNOWN_N */
 static _Atomic uint32_t known_n;
+
+bool as_tracer_functions_start(void)
+{
+    known = as_agent_map(KNOWN_N * sizeof *known);
+    return known != NULL;
+}
 
 static _Atomic uint64_t *place_of(uintptr_t key)
 {
@@ -74,6 +80,8 @@ static uint32_t learn_function(const struct as_tracer_function *function)
 
 static uint32_t value_of(const struct as_tracer_function *function)
 {
+    if (!known)
+        return NAMELESS;
     const uint64_t word = atomic_load_explicit(place_of(function->key), memory_order_relaxed);
     return word ? (uint32_t)word & 0xffff : learn_function(function);
 }

@@ -22,6 +22,8 @@ struct as_tracer_function {
     uintptr_t behind; /* the code that tells of it, whichever place that is */
 };
 
+/* As the agent begins, where something is traced; false: there is no memory for it. */
+bool as_tracer_functions_start(void);
 void as_tracer_function_begins(const struct as_tracer_function *function);
 /*
  * `frame` is that of the beginning, or lower. Of a function whose frame `is_gone` already (the call
