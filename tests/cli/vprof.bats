@@ -453,7 +453,12 @@ END
     like "*chain loops.c:*" "$output"
     like "*Every instance was timed*" "$output"
     like "*by what an instance costs on this host: * ns one that is timed.*" "$output"
-    like "*Instances above 5000 cycles, by iterations: * of * groups have a stability*" "$output"
+    # A thousand iterations of the chain take 3,600 to 6,000 cycles, by the core and its clock.
+    if awk '/ of 512 to 1023/ { exit !($4 * $5 > 5100) }' <<<"$output"; then
+        like "*Instances above 5000 cycles, by iterations: * of * groups have a stability*" "$output"
+    elif awk '/ of 512 to 1023/ { exit !($4 * $5 < 4900) }' <<<"$output"; then
+        [[ $output != *"Instances above"* ]] || fails "none is so long: $output"
+    fi
     like "*300000*" "$("$ASSAY" query x.assay "SELECT instance_n FROM v_set_instances WHERE bucket IS NULL")"
     equal "2|62" "$("$ASSAY" query --format csv x.assay "SELECT count(*) || '|' || (sum(n) / 5) FROM array
         WHERE name = 'instances_chosen'" | tail -1)"
