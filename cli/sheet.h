@@ -45,8 +45,8 @@ void as_cell_print(const struct as_cell *cell, struct as_str *out); /* appends *
 #define AS_SHEET_FIELDS_MAX 40
 
 enum as_field_bits {
-    AS_FIELD_RIGHT = 1 << 0,    /* aligned right in text */
-    AS_FIELD_ELASTIC = 1 << 1,  /* shortened in text when the line is too long */
+    AS_FIELD_RIGHT = 1 << 0,     /* aligned right in text */
+    AS_FIELD_ELASTIC = 1 << 1,   /* shortened in text when the line is too long */
     AS_FIELD_IF_VARIED = 1 << 2, /* left out of a text table where all rows say the same */
     AS_FIELD_FUNCTION = 1 << 3   /* the name of one, shortened as such */
 };

@@ -82,10 +82,10 @@ int as_data_parallel(struct as_document *document, struct assay_error *err)
 {
     static const struct {
         const char *key, *sql;
-    } part[] = {
-        {"locations", locations_sql}, {"states", states_sql},     {"timeline", timeline_sql},
-        {"counters", counters_sql},   {"offs", offs_sql},         {"samples", samples_sql},
-        {"waits", waits_sql},        {"late", late_sql},           {"messages", messages_sql}, {"sizes", sizes_sql}};
+    } part[] = {{"locations", locations_sql}, {"states", states_sql}, {"timeline", timeline_sql},
+                {"counters", counters_sql},   {"offs", offs_sql},     {"samples", samples_sql},
+                {"waits", waits_sql},         {"late", late_sql},     {"messages", messages_sql},
+                {"sizes", sizes_sql}};
     bool was;
     AS_TRY(was_traced(document, &was, err));
     as_json_key(&document->json, "parallel");

@@ -7,8 +7,8 @@ import sys
 
 
 def run_points(name, source, directory, flags, cases_of, try_case):
-    """In `directory`, which is made. `cases_of` an MPI, each tried by try_case(mpi, case): a text of
-    why it fails, or None; the case may be "", a point for the whole MPI. Does not return."""
+    """In `directory`, which is made. `cases_of` an MPI, each tried by try_case(mpi, case): a text
+    of why it fails, or None; the case may be "", a point for the whole MPI. Does not return."""
     source = os.path.abspath(source)
     os.makedirs(directory, exist_ok=True)
     os.chdir(directory)
