@@ -26,7 +26,7 @@ struct process {
     uid_t user;
 };
 
-static bool read_proc_text(pid_t pid, const char *name, char *text, size_t n)
+ssize_t as_process_text(pid_t pid, const char *name, char *text, size_t n)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
@@ -35,7 +35,7 @@ static bool read_proc_text(pid_t pid, const char *name, char *text, size_t n)
     if (fd >= 0)
         close(fd);
     text[got > 0 ? got : 0] = 0;
-    return got > 0;
+    return got;
 }
 
 static uint64_t status_number(const char *text, const char *key)
@@ -49,7 +49,7 @@ static bool read_process(pid_t pid, struct process *out)
     char text[2048];
     memset(out, 0, sizeof *out);
     if (!as_task_read((uint32_t)pid, &out->task) ||
-        !read_proc_text(pid, "status", text, sizeof text))
+        as_process_text(pid, "status", text, sizeof text) <= 0)
         return false;
     out->group = (pid_t)status_number(text, "\nTgid:");
     out->user = (uid_t)status_number(text, "\nUid:");

@@ -15,6 +15,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 
+/* The beginning of /proc/PID/NAME as a text, its length; less than 0: it cannot be read. */
+ssize_t as_process_text(pid_t pid, const char *name, char *text, size_t n);
+
 /* ---- Plans --------------------------------------------------------------------------------- */
 
 /* A plan and the memory of its texts. */

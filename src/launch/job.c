@@ -4,13 +4,15 @@
  * us know, in those of no other job. Hydra sets no variable that says so; its proxies, one on each
  * machine, are all told the port of their mpiexec.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <assay/launch.h>
+
+#include "base/task.h"
+#include "launch/internal.h"
 
 #define ANCESTORS_MOST 16 /* shells and the like between us and the proxy */
 #define WORDS_B        8192
@@ -31,28 +33,6 @@ static void add_word(uint64_t *hash, const char *word)
     do
         *hash = (*hash ^ (unsigned char)*word) * UINT64_C(1099511628211); /* FNV-1a */
     while (*word++);
-}
-
-static ssize_t read_process(pid_t pid, const char *what, char *out, size_t out_b)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, what);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? -1 : read(fd, out, out_b - 1);
-    if (fd >= 0)
-        close(fd);
-    out[got > 0 ? got : 0] = 0;
-    return got;
-}
-
-static pid_t parent_of(pid_t pid)
-{
-    char text[1024];
-    if (read_process(pid, "stat", text, sizeof text) <= 0)
-        return 0;
-    const char *behind = strrchr(text, ')'); /* the name may have any character */
-    /* ") S 4711 ...": the state stands before it. */
-    return behind && strlen(behind) > 4 ? (pid_t)strtol(behind + 4, NULL, 10) : 0;
 }
 
 /* Of "NAME\0--control-port\0HOST:PORT\0--pgid\0N\0": what all proxies of one job are told. */
@@ -76,10 +56,12 @@ static bool find_proxy(uint64_t *hash)
 {
     char words[WORDS_B];
     pid_t pid = getppid();
-    for (int i = 0; i < ANCESTORS_MOST && pid > 1; i++, pid = parent_of(pid)) {
-        const ssize_t n = read_process(pid, "cmdline", words, sizeof words);
+    for (int i = 0; i < ANCESTORS_MOST && pid > 1; i++) {
+        struct as_task task;
+        const ssize_t n = as_process_text(pid, "cmdline", words, sizeof words);
         if (n > 0 && strstr(words, "hydra_pmi_proxy"))
             return take_proxy(words, (size_t)n, hash);
+        pid = as_task_read((uint32_t)pid, &task) ? (pid_t)task.parent : 0;
     }
     return false;
 }
