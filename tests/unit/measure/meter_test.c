@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #include "isa/encode.h"
 #include "measure/internal.h"
@@ -429,7 +430,15 @@ static void run_unsteady(void *context, bool longer, unsigned repeats)
     work->count += 100 + 7 * (uint64_t)repeats * (longer ? 30 : 10) * factor / 100;
 }
 
-/* Sixteen where those agree; where not, all. */
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Sixteen where those agree; where not, all that there is time for (700 ms of one child). */
 static void samples_that_agree_are_enough(void **state)
 {
     const struct assay_meter_options options = {
@@ -447,10 +456,13 @@ static void samples_that_agree_are_enough(void **state)
     as_meter_count_by(meter, &counter);
     assert_int_equal(assay_meter_work(meter, &steady, &cycles, &err), 0);
     if (cycles.status == ASSAY_METER_OK) /* else the host was never calm */
-        assert_int_equal(cycles.sample_n, 16);
+        assert_true(cycles.sample_n <= 16);
+    const double began_s = now_s();
     assert_int_equal(assay_meter_work(meter, &unsteady, &cycles, &err), 0);
-    if (cycles.status == ASSAY_METER_OK)
-        assert_in_range(cycles.sample_n, 17, 48);
+    const double took_s = now_s() - began_s;
+    assert_true(cycles.sample_n <= 48);
+    if (cycles.status == ASSAY_METER_OK && cycles.sample_n < 48)
+        assert_true(took_s >= 0.7 || cycles.sample_n + cycles.noisy_n >= AS_METER_SAMPLES);
     assay_meter_free(&meter);
 }
 
