@@ -65,9 +65,9 @@ static bool is_library_of_mpi(const char *name)
 
 const char *as_callers_path(const struct as_unwind_module *module, char *path)
 {
-    const long n = module->name[0]
-                       ? -1
-                       : syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", path, PATH_MAX - 1);
+    const long n = module->name[0] ? -1
+                                   : syscall(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/exe",
+                                             path, PATH_MAX - 1);
     if (n > 0)
         path[n] = 0;
     return n > 0 ? path : module->name;

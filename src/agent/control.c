@@ -74,11 +74,12 @@ static bool is_abandoned(const struct as_agent_control *control, int fd)
     return control->locked && syscall(SYS_flock, fd, LOCK_SH | LOCK_NB) == 0;
 }
 
-/* Where processes have other numbers than for the reader it would take them for others. */
+/* Where processes have other numbers than for the reader it would take them for others. (Of the
+ * thread itself: /proc/self tells nothing of a process whose first thread has ended.) */
 static bool is_foreign(struct as_agent_control *control)
 {
     struct stat status;
-    if (control->pid_namespace == 0 || !status_of("/proc/self/ns/pid", &status) ||
+    if (control->pid_namespace == 0 || !status_of("/proc/thread-self/ns/pid", &status) ||
         status.st_ino == control->pid_namespace)
         return false;
     count_missed(control, EXDEV);
@@ -140,8 +141,8 @@ bool as_agent_is_program(void)
     const struct as_agent_control *control = as_agent.control;
     struct stat status;
     return control->program_inode == 0 ||
-           (status_of("/proc/self/exe", &status) && status.st_ino == control->program_inode &&
-            status.st_dev == control->program_dev);
+           (status_of("/proc/thread-self/exe", &status) &&
+            status.st_ino == control->program_inode && status.st_dev == control->program_dev);
 }
 
 /* ---- Parts -------------------------------------------------------------------------------- */

@@ -146,19 +146,6 @@ static bool same_file(const char *a, const char *b)
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
 }
 
-/* What stands there for us stands there for it. */
-static int check_directory(pid_t pid, const char *directory, struct assay_error *err)
-{
-    char theirs[4352];
-    snprintf(theirs, sizeof theirs, "/proc/%d/root%s", (int)pid, directory);
-    if (same_file(theirs, directory))
-        return 0;
-    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                        "process %d: runs in a container, where %s is another directory or none; "
-                        "set TMPDIR to one that both see, or run assay inside of it",
-                        (int)pid, directory);
-}
-
 static char state_of(pid_t pid)
 {
     char path[64], text[512] = "";
@@ -169,6 +156,28 @@ static char state_of(pid_t pid)
         close(fd);
     const char *name_end = n > 0 ? strrchr(text, ')') : NULL;
     return name_end && name_end[1] == ' ' ? name_end[2] : 'X';
+}
+
+static int refuse_ended(pid_t pid, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                        "process %d: has ended, or its first thread has; name one that runs",
+                        (int)pid);
+}
+
+/* What stands there for us stands there for it. */
+static int check_directory(pid_t pid, const char *directory, struct assay_error *err)
+{
+    char theirs[4352];
+    snprintf(theirs, sizeof theirs, "/proc/%d/root%s", (int)pid, directory);
+    if (same_file(theirs, directory))
+        return 0;
+    if (strchr("XZ", state_of(pid))) /* then nothing of it is to be seen there */
+        return refuse_ended(pid, err);
+    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                        "process %d: runs in a container, where %s is another directory or none; "
+                        "set TMPDIR to one that both see, or run assay inside of it",
+                        (int)pid, directory);
 }
 
 static bool is_narrow(pid_t pid)
@@ -205,9 +214,7 @@ static int check_state(pid_t pid, struct assay_error *err)
     if (state == 'X')
         return refuse_ptrace(pid, ESRCH, err);
     if (state == 'Z')
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "process %d: has ended, or its first thread has; name one that runs",
-                            (int)pid);
+        return refuse_ended(pid, err);
     found.error = try_ptrace(pid);
     if (found.error)
         found.refusal = AS_ATTACH_FORBIDDEN;

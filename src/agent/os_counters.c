@@ -79,7 +79,7 @@ static void put_memory(const struct os_reading *r)
 {
     char text[128];
     const char *at = text;
-    if (!read_text("/proc/self/statm", text, sizeof text))
+    if (!read_text("/proc/thread-self/statm", text, sizeof text))
         return;
     take_number(&at);
     put_value(r, OS_RESIDENT, take_number(&at) * 4096);

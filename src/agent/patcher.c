@@ -104,7 +104,7 @@ static bool has_path(const struct dl_phdr_info *info, const char *path)
     char own[AS_AGENT_PAGE_B];
     if (info->dlpi_name && info->dlpi_name[0])
         return strcmp(info->dlpi_name, path) == 0;
-    const long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", own, sizeof own - 1);
+    const long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/exe", own, sizeof own - 1);
     own[n > 0 ? n : 0] = 0;
     return strcmp(own, path) == 0;
 }

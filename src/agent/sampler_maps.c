@@ -166,8 +166,8 @@ void as_sampler_maps(uint64_t time_ns)
     }
     int saved = errno;
     size_t n = 0;
-    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    memory_fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/mem", O_RDONLY | O_CLOEXEC);
+    int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
+    memory_fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/mem", O_RDONLY | O_CLOEXEC);
     first.key_n = 0;
     for (long got = fd < 0 ? 0 : 1; got > 0;) {
         got = syscall(SYS_read, fd, text + n, sizeof text - n);

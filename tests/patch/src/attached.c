@@ -180,7 +180,7 @@ static void finish_without(struct all *all)
         close(fd);
         usleep(1000);
     }
-    usleep(100000);
+    usleep(300000);
     pthread_exit(NULL);
 }
 #else
