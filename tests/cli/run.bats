@@ -30,8 +30,12 @@ int main(int argc, char **argv)
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++)
             a[i][j] = i + argc * j;
-    for (double end = now() + 0.6; now() < end;)
+    const double began = now();
+    for (double end = began + 0.6; now() < end;)
         sum += columns();
+    FILE *own = fopen("own", "w"); /* all but the start, which a busy host makes long */
+    fprintf(own, "%.1f\n", 100 * (now() - began) / now());
+    fclose(own);
     return sum < 0;
 }
 END
@@ -53,7 +57,9 @@ query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
         WHERE f.topic = 'memory_access' AND l.function = 'columns'")"
     # It divides, too, but waits for memory: one finding.
     equal 1 "$(query "SELECT count(*) FROM v_findings WHERE object_kind = 'loop'")"
-    equal 1 "$(query "SELECT value BETWEEN 90 AND 100 FROM v_values WHERE metric = 'loops_pct'")"
+    equal "" "$(query "SELECT value FROM v_values WHERE metric = 'loops_pct'
+        AND value NOT BETWEEN $(cat own) - 5 AND 100")"
+    equal 1 "$(query "SELECT count(*) FROM v_values WHERE metric = 'loops_pct'")"
     # -O2 for any x86-64 is 45; -fno-tree-vectorize costs 20 of it, and is said.
     equal 25 "$(query "SELECT value FROM v_values WHERE metric = 'options_pct'")"
     equal 1 "$(query "SELECT count(*) FROM v_findings WHERE rule = 'harmful_options'")"
