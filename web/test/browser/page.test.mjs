@@ -9,6 +9,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { largeDocument } from '../fixture/large.mjs';
 import { smallDocument } from '../fixture/small.mjs';
+import { faults, unseenFocus } from './access.mjs';
 import { openBrowser } from './browser.mjs';
 import { Reports } from './reports.mjs';
 import { onReport as useReport, rowTexts, until } from './use.mjs';
@@ -42,6 +43,7 @@ const PAGES = [
         'why',
         'trust',
         'expert',
+        'parallel',
         'experiment',
         'loop/12',
         'function/1',
@@ -50,12 +52,24 @@ const PAGES = [
 ];
 
 for (const path of PAGES)
-    test(`page ${path} shows itself and breaks nothing`, () =>
+    test(`page ${path} shows itself, to all, and breaks nothing`, () =>
         onReport(small, path, async page => {
             assert.ok((await page.locator('h1').innerText()).length > 2);
             assert.equal(await page.locator('main [role=alert]').count(), 0);
             assert.equal(await page.title(), 'heat 4000 800');
+            assert.deepEqual(await faults(page), []);
+            await page.getByLabel('Colours').selectOption('dark');
+            assert.deepEqual(await faults(page, ['color-contrast', 'link-in-text-block']), []);
         }));
+
+test('the keyboard reaches what there is, and where it is shows', () =>
+    onReport(small, 'parallel', async page => {
+        for (const path of ['parallel', 'loops', 'function/1', 'calltree?mode=flame']) {
+            await page.goto(`${small}#/${path}`);
+            await page.waitForSelector('main h1');
+            assert.deepEqual(await unseenFocus(page, 40), []);
+        }
+    }));
 
 test('instances of a loop are drawn, many rows stay folded, and estimates are marked', () =>
     onReport(small, 'loop/12', async page => {
