@@ -353,9 +353,11 @@ static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
 {
     struct assay_experiment *experiment;
     AS_TRY(as_experiment_create(cli, name, &experiment, err));
-    const char *functions = cli->args.value[AS_OPTION_TRACE_FUNCTIONS];
-    int rc = functions ? assay_trace_functions_run(experiment, request, functions, result, err)
-                       : assay_profile_run(experiment, request, result, err);
+    const struct assay_traced_functions functions = {cli->args.value[AS_OPTION_TRACE_FUNCTIONS],
+                                                     cli->args.value[AS_OPTION_TRACE_FUNCTIONS_OF]};
+    int rc = functions.names
+                 ? assay_trace_functions_run(experiment, request, &functions, result, err)
+                 : assay_profile_run(experiment, request, result, err);
     if (rc == 0 && request->trace->first_s > 0)
         rc = as_score_run(cli, experiment, result->run_id, err);
     else if (rc == 0)
@@ -435,6 +437,11 @@ static int take_options(struct as_cli *cli, struct assay_trace_options *options,
     const struct as_arguments *args = &cli->args;
     AS_TRY(take_groups(args->value[AS_OPTION_TRACE_GROUPS], &options->groups, err));
     AS_TRY(take_callers(args, &options->callers, err));
+    if (as_given(args, AS_OPTION_TRACE_FUNCTIONS_OF) && !as_given(args, AS_OPTION_TRACE_FUNCTIONS))
+        return as_error_set(
+            err, ASSAY_ERR_USAGE,
+            "--functions-of: says whose functions --functions LIST names; add that, "
+            "such as --functions 'solve*'");
     const char *least = args->value[AS_OPTION_TRACE_MEMORY_LEAST];
     options->memory_least_b = ASSAY_TRACE_MEMORY_B;
     if (least)

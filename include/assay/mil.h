@@ -176,13 +176,22 @@ struct assay_probe_result {
 };
 
 /*
- * Runs a command whose trace also has functions of its program, by points at their entries and
- * exits: `functions` are names or patterns (`*`, `?`, sets) of readable or linkage names, separated
- * by commas. Those that cannot be seen are flags of the run (`function_untraced`). Errors: USAGE (a
- * pattern without a function), LIMIT (too many), those of assay_program_new and assay_profile_run.
+ * Functions that are recorded in a trace: `names` are names or patterns (`*`, `?`, sets) of
+ * readable or linkage names, separated by commas; `file` is the library that they are of, or NULL:
+ * the program of the command.
+ */
+struct assay_traced_functions {
+    const char *names, *file;
+};
+
+/*
+ * Runs a command whose trace also has functions, by points at their entries and exits. Those that
+ * cannot be seen are flags of the run (`function_untraced`). Errors: USAGE (a pattern without a
+ * function), LIMIT (too many), those of assay_program_new and assay_profile_run.
  */
 int assay_trace_functions_run(struct assay_experiment *experiment,
-                              const struct assay_profile_request *request, const char *functions,
+                              const struct assay_profile_request *request,
+                              const struct assay_traced_functions *functions,
                               struct assay_profile_result *result, struct assay_error *err);
 
 /*

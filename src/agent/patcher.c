@@ -98,12 +98,21 @@ static bool has_build_id(const struct dl_phdr_info *info, const struct as_patch_
     return false;
 }
 
-/* Without a build-id the path must do; the original bytes are compared in any case. */
+/* As the loader found it, a path may be relative, or lead there by links. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return strcmp(a, b) == 0 || (syscall(SYS_newfstatat, AT_FDCWD, a, &x, 0) == 0 &&
+                                 syscall(SYS_newfstatat, AT_FDCWD, b, &y, 0) == 0 &&
+                                 x.st_ino == y.st_ino && x.st_dev == y.st_dev);
+}
+
+/* Without a build-id the file must do; the original bytes are compared in any case. */
 static bool has_path(const struct dl_phdr_info *info, const char *path)
 {
     char own[AS_AGENT_PAGE_B];
     if (info->dlpi_name && info->dlpi_name[0])
-        return strcmp(info->dlpi_name, path) == 0;
+        return is_same_file(info->dlpi_name, path);
     const long n = syscall(SYS_readlinkat, AT_FDCWD, "/proc/thread-self/exe", own, sizeof own - 1);
     own[n > 0 ? n : 0] = 0;
     return strcmp(own, path) == 0;

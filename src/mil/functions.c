@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Functions of a program that nobody compiled anything into, in a trace of it: two probes for each,
- * at its entry and at its exits, which call what tells the tracer (agent/functions_wrap.c). A
- * function of which not all exits can be seen is refused: it would seem to last too long.
+ * Functions of a program or library that nobody compiled anything into, in a trace of it: two
+ * probes for each, at its entry and at its exits, which call what tells the tracer
+ * (agent/functions_wrap.c). A function of which not all exits can be seen is refused: it would seem
+ * to last too long.
  */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/inject.h"
@@ -26,6 +29,7 @@ struct function_trace {
     struct assay_probe_request request;
     struct assay_probes probes;
     AS_VEC(uint32_t) body; /* probes 2 i and 2 i + 1 are of the i-th */
+    bool is_program;       /* else a library: in whatever process loads it */
     char library[PATH_MAX];
     struct assay_error *err;
 };
@@ -99,8 +103,10 @@ static int choose_functions(struct function_trace *it, struct as_view pattern)
     if (rc == 0 && !any)
         rc = as_error_set(it->err, ASSAY_ERR_USAGE,
                           "--functions: '%.*s' is no function of %s; 'assay functions %s' lists "
-                          "its functions",
-                          (int)pattern.n, pattern.p, it->result.path, it->result.path);
+                          "its functions%s",
+                          (int)pattern.n, pattern.p, it->result.path, it->result.path,
+                          it->is_program ? ", and --functions-of FILE takes those of a library"
+                                         : "");
     return rc;
 }
 
@@ -235,19 +241,33 @@ static int tell_refusals(void *context, struct assay_error *err)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-static int open_traced(struct function_trace *it, const char *patterns)
+static int find_traced(struct function_trace *it, const char *file)
+{
+    struct assay_launch_plan *plan;
+    it->is_program = !file;
+    if (file && !realpath(file, it->result.path))
+        return as_error_set(it->err, ASSAY_ERR_USAGE,
+                            "--functions-of: cannot open %s: %s; give the path of a library or "
+                            "program, as ldd shows it",
+                            file, strerror(errno));
+    if (file)
+        return 0;
+    AS_TRY(assay_launch_plan(it->request.profile.command, &plan, it->err));
+    as_trace_program(plan, it->result.path);
+    assay_launch_plan_free(&plan);
+    return 0;
+}
+
+static int open_traced(struct function_trace *it, const struct assay_traced_functions *functions)
 {
     const struct assay_attribute_options *how = &it->request.profile.attribute;
     const struct assay_program_options options = {.jobs = how->jobs,
                                                   .path_limit = ASSAY_PATH_LIMIT};
-    struct assay_launch_plan *plan;
-    AS_TRY(assay_launch_plan(it->request.profile.command, &plan, it->err));
-    as_trace_program(plan, it->result.path);
-    assay_launch_plan_free(&plan);
+    AS_TRY(find_traced(it, functions->file));
     AS_TRY(as_agent_library_beside("libassay-functions.so", it->library, it->err));
     AS_TRY(assay_object_open(it->result.path, how->open, &it->result.object, it->err));
     AS_TRY(assay_program_new(it->result.object, &options, &it->result.program, it->err));
-    struct as_view rest = as_view_of(patterns), pattern;
+    struct as_view rest = as_view_of(functions->names), pattern;
     while (next_pattern(&rest, &pattern))
         if (pattern.n)
             AS_TRY(choose_functions(it, pattern));
@@ -262,7 +282,7 @@ static int run_traced(struct function_trace *it, struct assay_experiment *experi
     struct as_instances all = {.plan = (const void *)it->run.plan.points};
     const struct as_clones clones = {.plan = it->run.plan.points,
                                      .plan_n = it->run.plan.points_n,
-                                     .program = it->result.path,
+                                     .program = it->is_program ? it->result.path : "",
                                      .out = &all,
                                      .also = as_probe_read_probed,
                                      .context = &it->run};
@@ -289,7 +309,8 @@ static void close_traced(struct function_trace *it)
 }
 
 int assay_trace_functions_run(struct assay_experiment *experiment,
-                              const struct assay_profile_request *request, const char *functions,
+                              const struct assay_profile_request *request,
+                              const struct assay_traced_functions *functions,
                               struct assay_profile_result *result, struct assay_error *err)
 {
     struct function_trace it = {.err = err};

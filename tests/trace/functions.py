@@ -326,6 +326,37 @@ def has_openmp(compiler):
         input="int main(void){return 0;}", check=False).returncode == 0
 
 
+MAIN = """int library_main(int, char **);
+int main(int argc, char **argv) { return library_main(argc, argv); }"""
+LOADS = """#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    void *library = dlopen("./libours.so", RTLD_NOW);
+    int (*run)(int, char **) = (int (*)(int, char **))dlsym(library, "library_main");
+    return run(argc, argv);
+}"""
+
+
+def of_a_library(bench, text, build_id):
+    """Linked, by a path that is not the whole one; or loaded later."""
+    subprocess.run(["gcc", "-g", "-O0", "-shared", "-fPIC", "-pthread", "-Dmain=library_main",
+                    f"-Wl,--build-id={build_id}", f"{bench.programs}/functions.c", "-o",
+                    "libours.so"], check=True)
+    subprocess.run(["gcc", "-x", "c", "-", "-o", "user", "-Wl,-rpath,.", "-L.", "-lours",
+                    "-ldl", "-pthread"], input=globals()[text], text=True, check=True)
+    options = ("--functions", OURS, "--functions-of", "libours.so")
+    for command in (["./user"], ["sh", "-c", "./user \"$@\"; true", "sh"]):
+        answer = bench.trace(*command, "log", "nested", "2", options=options)
+        equal("functions that are refused", refused_by(bench), set())
+        equal("calls", bench.seen(), [logged("log")])
+        equal("lost", (answer["lost"], answer["unmatched"]), (0, 0))
+    refused(bench, ["--functions", OURS, "--functions-of", "no.so", "--", "./user", "log"], 2,
+            "--functions-of: cannot open no.so: No such file or directory")
+    refused(bench, ["--functions-of", "libours.so", "--", "./user", "log"], 2, "add that")
+    refused(bench, ["--functions", "leaf", "--", "./user", "log"], 2,
+            "--functions-of FILE takes those of a library")
+
+
 def both_ways(bench):
     """Compiled and patched: each call twice, one in the other."""
     program = bench.build("gcc", "functions.c", "-O0")
@@ -408,6 +439,9 @@ def main():
             if shutil.which(compiler):
                 for level in ("-O0", "-O1"):
                     point(case, compiler, level)
+    for text in ("MAIN", "LOADS"):
+        point(of_a_library, text, "sha1")
+        point(of_a_library, text, "none")
     point(plain_openmp, "gcc", "-O0")
     for compiler in ("gcc", "clang"):
         if has_openmp(compiler):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a page can be used by who does not see it, or not well, or has no mouse: rules of axe-core
-// (WCAG 2, and what its authors hold good practice), and where the focus is.
+// Whether a page can be used by who does not see it, or not well, or has no mouse: rules of
+// axe-core (WCAG 2, and what its authors hold good practice), and where the focus is.
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
