@@ -284,6 +284,7 @@ static void call_function(struct as_prober_area *area, const struct as_prober_fr
     as_prober_call(area->state[area->states++ % AS_PROBER_STATES], as_prober.function[act->called],
                    &hit);
     *area->error = error;
+    area->tally[act->place].ticks += stamp_now() - now;
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */

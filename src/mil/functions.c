@@ -22,6 +22,7 @@
 
 #define FUNCTIONS_MOST 4000u
 #define TOLD_MOST      8u /* refusals that are said one by one */
+#define COST_TOLD_PCT  1  /* of the processor time; less is not worth a word */
 
 struct function_trace {
     struct as_probe_run run;
@@ -206,6 +207,28 @@ static int add_function_flag(const struct function_telling *to, const char *name
     return assay_experiment_flag(to->experiment, &flag, err);
 }
 
+/* Beside what writing the records takes, which the trace itself has. */
+static int tell_points_cost(const struct function_telling *to, struct assay_error *err)
+{
+    const struct function_trace *it = to->it;
+    const double cpu_ns = as_clones_cpu_ns(to->experiment, to->run_id);
+    uint64_t calls = 0;
+    double ns = 0;
+    char text[512];
+    for (uint64_t i = 0; it->run.probed.tally && i < it->run.plan.tallies; i++) {
+        calls += it->run.probed.tally[i].calls;
+        ns += (double)it->run.probed.tally[i].ticks * it->run.tick.ns;
+    }
+    if (!calls || !(cpu_ns > 0) || 100 * ns < COST_TOLD_PCT * cpu_ns)
+        return 0;
+    snprintf(text, sizeof text,
+             "points at the beginnings and ends of functions took %.3g s of all threads together, "
+             "%.3g %% of their processor time (%.0f ns each): what is called often seems longer "
+             "than it is; name functions that are called less",
+             ns / 1e9, 100 * ns / cpu_ns, ns / (double)calls);
+    return add_function_flag(to, "functions_cost", text, (int64_t)calls, err);
+}
+
 static int tell_refusals(void *context, struct assay_error *err)
 {
     const struct function_telling *to = context;
@@ -232,6 +255,7 @@ static int tell_refusals(void *context, struct assay_error *err)
                                  "more functions that --functions names are not in the trace; "
                                  "'assay patch' says why",
                                  more, err));
+    AS_TRY(tell_points_cost(to, err));
     return lost ? add_function_flag(to, "functions_lost",
                                     "beginnings and ends of functions are not in the trace: they "
                                     "came in the middle of another, in handlers of signals",
@@ -323,6 +347,7 @@ int assay_trace_functions_run(struct assay_experiment *experiment,
         rc = make_probes(&it);
     if (rc == 0)
         rc = plan_functions(&it);
+    it.run.tick = as_tick_calibrate();
     if (rc == 0)
         rc = run_traced(&it, experiment, result);
     close_traced(&it);

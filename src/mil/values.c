@@ -147,6 +147,7 @@ static int add_file(struct as_probed_all *out, const struct as_probed *file)
     for (uint64_t i = 0; i < file->tallies; i++) {
         out->tally[i].calls += tally[i].calls;
         out->tally[i].lost += tally[i].lost;
+        out->tally[i].ticks += tally[i].ticks;
     }
     if (file->empty_ticks && (!out->empty_ticks || file->empty_ticks < out->empty_ticks))
         out->empty_ticks = file->empty_ticks;

@@ -357,6 +357,35 @@ def of_a_library(bench, text, build_id):
             "--functions-of FILE takes those of a library")
 
 
+OFTEN = """__attribute__((noinline)) static double often(double x) { return x * 0.5 + 1; }
+__attribute__((noinline)) static double seldom(double x)
+{
+    for (int i = 0; i < 40000000; i++)
+        x = x * 0.5 + 1;
+    return x;
+}
+int main(int argc, char **argv)
+{
+    double x = seldom(argc);
+    for (int i = 0; i < 200000; i++)
+        x = often(x);
+    return x < 0 && argv;
+}"""
+
+
+def what_points_cost(bench):
+    """Told where it is worth a word, with how many there were."""
+    subprocess.run(["gcc", "-O0", "-x", "c", "-", "-o", "often"], input=OFTEN, text=True,
+                   check=True)
+    sql = "SELECT n, text FROM v_flags WHERE name = 'functions_cost'"
+    bench.trace("./often", options=("--functions", "seldom"))
+    equal("of two points", bench.query(sql), [])
+    bench.trace("./often", options=("--functions", "often"))
+    rows = bench.query(sql)
+    match = re.match(r'400000,"points .*, ([0-9.]+) % of their processor time', rows[0])
+    equal("of many", (len(rows), match is not None and 1 <= float(match[1]) <= 100), (1, True))
+
+
 def both_ways(bench):
     """Compiled and patched: each call twice, one in the other."""
     program = bench.build("gcc", "functions.c", "-O0")
@@ -446,8 +475,9 @@ def main():
     for compiler in ("gcc", "clang"):
         if has_openmp(compiler):
             point(constructs_filtered, compiler)
-    for case in (both_ways, mistakes, is_static, is_static_within, is_usual, filtered,
-                 filtered_by_readable_names, known_by_place, without_symbols, too_deep, switched):
+    for case in (both_ways, what_points_cost, mistakes, is_static, is_static_within, is_usual,
+                 filtered, filtered_by_readable_names, known_by_place, without_symbols, too_deep,
+                 switched):
         point(case)
     print(f"1..{len(points)}")
     sys.exit(not all(points))
