@@ -413,7 +413,30 @@ void assay_stream_close(struct assay_stream **stream);
 /* 1: `*out` is the next record; 0: there is none; negative: NOMEM. */
 int assay_stream_next(struct assay_stream *stream, struct assay_stream_record *out,
                       struct assay_error *err);
-/* After the last record: whether the end is missing (the writer was killed) or damaged. */
+
+/* A part of a stream, in times of the stream. */
+struct assay_stream_choice {
+    uint64_t from_ns, to_ns;                  /* records of from <= time < to; `to` 0: no end */
+    const struct assay_stream_thread *thread; /* of these; none: of all */
+    size_t thread_n;
+};
+/*
+ * From now on records of the part, from its beginning on; NULL: all again. Facts on the recording
+ * (INFO) are in every part. Only blocks in which something of it is are read, and definitions; of
+ * a stream of versions up to 3, which has no index, all. Errors: NOMEM.
+ */
+int assay_stream_choose(struct assay_stream *stream, const struct assay_stream_choice *choice,
+                        struct assay_error *err);
+/* How it was read by now; of streams of version 4 on. */
+struct assay_stream_reading {
+    uint64_t blocks, loaded; /* in the file; loaded, one that was loaded again counts again */
+    uint64_t loaded_b;       /* bytes of the file */
+    uint64_t damaged;        /* blocks, or parts of them, that were left out */
+    bool indexed;            /* by its index, which the writer puts at the end */
+};
+struct assay_stream_reading assay_stream_reading(const struct assay_stream *stream);
+/* After the last record: whether the end is missing (the writer was killed) or damaged. Damage in
+ * the midst ends streams of versions up to 3; of later ones see assay_stream_reading. */
 bool assay_stream_truncated(const struct assay_stream *stream);
 /* Tables as far as they were read; they grow, and move, with every record. A RESET of nodes by
  * the writer is seen as more nodes: indices stay good. */

@@ -466,6 +466,7 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
     if (r.stream) {
         struct as_tally_stream *made = &tally->stream.at[r.number];
         made->truncated = assay_stream_truncated(r.stream);
+        made->damaged = assay_stream_reading(r.stream).damaged;
         made->counts = *assay_stream_counts(r.stream, &made->dropped);
         made->has_numa = r.numa.node.n > 0;
     }

@@ -84,6 +84,7 @@ struct as_tally_stream {
     uint32_t rate_hz;
     struct assay_sample_counts counts;
     uint64_t dropped;
+    uint64_t damaged; /* parts that could not be read */
 };
 
 /* A fact of the recording that no member stands for. */

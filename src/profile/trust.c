@@ -80,6 +80,11 @@ static int flag_stream(struct as_attribution *all, const struct as_tally_stream 
                  "%s: the end of the recording is missing: it was killed or the disk was full; "
                  "what was recorded before is here",
                  stream->name);
+    if (stream->damaged)
+        FLAG_RUN("damaged_blocks", stream->damaged,
+                 "%s: %" PRIu64 " parts of the recording are damaged and left out: samples and "
+                 "times are too few; profile again",
+                 stream->name, stream->damaged);
     if (counts->lost && is_timed(stream))
         FLAG_RUN("lost_samples", counts->lost,
                  "%" PRIu64 " samples found no room: a process wrote faster than they were read; a "

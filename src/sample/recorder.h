@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "container/container.h"
 #include "sample/code_maps.h"
 
 /* ---- Modules ---- */
@@ -171,13 +172,7 @@ int as_writer_end(struct as_writer *writer, const struct assay_sample_counts *co
 /* Call between samples: starts the nodes anew when there are too many. */
 int as_writer_trim(struct as_writer *writer);
 
-/* Blocks, packed (stream_pack.c): in the order in which they were packed. */
-struct as_packer;
-int as_packer_new(struct as_packer **out); /* 0 or NOMEM */
-void as_packer_free(struct as_packer **packer);
-/* Packs a payload to `to` (AS_PACKED_B): how long it is then; 0: there is no memory. */
-size_t as_pack(struct as_packer *packer, const uint8_t *bytes, size_t n, uint8_t *to);
-
+/* Blocks of version 3, packed (stream_pack.c): unpacked in the order in which they were packed. */
 struct as_unpacker;
 int as_unpacker_new(struct as_unpacker **out); /* 0 or NOMEM */
 void as_unpacker_free(struct as_unpacker **unpacker);
@@ -209,7 +204,7 @@ enum as_tag {
     AS_TAG_SAMPLE = 0x80, /* + flags */
 };
 enum {
-    AS_SAME_THREAD = 1,
+    AS_SAME_THREAD = 1, /* from version 4 on: no other thread had a record in between */
     AS_SAME_CPU = 2,
     AS_SAME_PERIOD = 4,
     AS_STACK_END_SHIFT = 3,
@@ -225,12 +220,15 @@ enum {
 #define AS_PERIOD_MOST  (UINT64_C(1) << 48)
 
 #define AS_STREAM_MAGIC   "ASSAYSMP"
-#define AS_STREAM_VERSION 3u
+#define AS_STREAM_VERSION 4u
 /* From this version on blocks are packed, and what samples have in common is written once. */
 #define AS_STREAM_PACKED 3u
+/* And from this one on a stream is a container of blocks of threads. */
+#define AS_STREAM_BLOCKS 4u
 /* Payload of a block, at most: a record never crosses its end. */
-#define AS_BLOCK_B (64u << 10)
-/* In the length of a block: its payload is not packed, and not part of what others refer to. */
+#define AS_BLOCK_B AS_CONTAINER_BLOCK_B
+/* In the length of a block of version 3: its payload is not packed, and not part of what others
+ * refer to. */
 #define AS_BLOCK_PLAIN (UINT32_C(1) << 31)
 /* The same packed: bytes that cannot be made fewer become a little more. */
 #define AS_PACKED_B (AS_BLOCK_B + (1u << 10))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reader of the sample stream. A stream may be cut anywhere (its writer was killed, the disk was
- * full) or damaged: reading ends before the first block that is not whole, and says so.
+ * Reader of the sample stream: versions 1 to 3 from the beginning to the end, later ones by blocks
+ * (stream_round.c). A stream may be cut anywhere (its writer was killed, the disk was full) or
+ * damaged, and says so.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,30 +12,8 @@
 
 #include "base/alloc.h"
 #include "base/foreign.h"
-#include "base/read.h"
 #include "base/whole.h"
-#include "sample/recorder.h"
-
-struct assay_stream {
-    int fd;
-    uint8_t *block, *packed;
-    struct as_unpacker *unpacker; /* NULL: blocks are not packed */
-    struct as_read r;             /* what is left of the block */
-    uint32_t version;
-    bool over, ended, damaged;
-    struct as_arena text; /* paths of modules */
-    AS_VEC(struct assay_stream_module) module;
-    AS_VEC(struct assay_stream_thread) thread;
-    AS_VEC(uint64_t) sampled_ns; /* by thread: its last sample, or its first mention */
-    AS_VEC(struct assay_stream_node) node;
-    AS_VEC(struct as_frame) place; /* where nodes are, since the last RESET; 0: none */
-    uint32_t node_base;            /* the writer's node 0 of now is ours + this */
-    char name[4097], value[4097];
-    uint64_t last_ns, last_period, last_address;
-    uint32_t last_thread, last_cpu, last_node;
-    struct assay_sample_counts counts;
-    uint64_t dropped;
-};
+#include "sample/stream_state.h"
 
 static int check_head(struct assay_stream *s, const char *path, struct assay_error *err)
 {
@@ -53,10 +32,13 @@ static int check_head(struct assay_stream *s, const char *path, struct assay_err
                             "use the one that wrote it",
                             path, version, AS_STREAM_VERSION);
     s->version = version;
-    if (version < AS_STREAM_PACKED)
-        return 0;
-    s->packed = as_malloc(AS_PACKED_B);
-    return !s->packed || as_unpacker_new(&s->unpacker) < 0 ? as_error_nomem(err, path) : 0;
+    int rc = 0;
+    if (version >= AS_STREAM_BLOCKS)
+        rc = as_container_open(&s->file, s->fd);
+    else if (version >= AS_STREAM_PACKED)
+        rc =
+            !(s->packed = as_malloc(AS_PACKED_B)) ? ASSAY_ERR_NOMEM : as_unpacker_new(&s->unpacker);
+    return rc < 0 ? as_error_nomem(err, path) : 0;
 }
 
 int assay_stream_open(const char *path, struct assay_stream **out, struct assay_error *err)
@@ -68,6 +50,8 @@ int assay_stream_open(const char *path, struct assay_stream **out, struct assay_
     if (!s)
         return as_error_nomem(err, path);
     as_arena_init(&s->text);
+    s->at = &s->own;
+    s->to_ns = UINT64_MAX;
     s->block = as_malloc(AS_BLOCK_B);
     s->fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
     if (s->fd < 0) {
@@ -101,6 +85,10 @@ void assay_stream_close(struct assay_stream **stream)
     as_vec_fini(&s->sampled_ns);
     as_vec_fini(&s->node);
     as_vec_fini(&s->place);
+    as_rounds_end(s);
+    as_container_close(&s->file);
+    as_vec_fini(&s->wanted);
+    as_vec_fini(&s->is_wanted);
     as_unpacker_free(&s->unpacker);
     as_free(s->packed);
     as_free(s->block);
@@ -140,9 +128,9 @@ static uint32_t take_index(struct as_read *r, size_t n)
 
 static void take_time(struct assay_stream *s)
 {
-    s->last_ns += (uint64_t)take_s(&s->r);
-    if (s->last_ns > AS_TIME_MOST_NS)
-        as_read_fail(&s->r);
+    s->at->last_ns += (uint64_t)take_s(&s->at->r);
+    if (s->at->last_ns > AS_TIME_MOST_NS)
+        as_read_fail(&s->at->r);
 }
 
 /* ---- Definitions -------------------------------------------------------------------------- */
@@ -153,28 +141,28 @@ static void take_file(struct assay_stream *s, struct assay_file_identity *file)
     file->known = file->inode ? ASSAY_FILE_INODE : ASSAY_FILE_UNSEEN;
     if (s->version == 1)
         return;
-    file->known = as_read_u8(&s->r);
-    file->size_b = as_read_uleb(&s->r);
-    file->mtime_ns = take_s(&s->r);
+    file->known = as_read_u8(&s->at->r);
+    file->size_b = as_read_uleb(&s->at->r);
+    file->mtime_ns = take_s(&s->at->r);
     if (file->known > ASSAY_FILE_SEEN)
-        as_read_fail(&s->r);
+        as_read_fail(&s->at->r);
 }
 
 static int take_module(struct assay_stream *s)
 {
     struct assay_stream_module module = {0};
     struct assay_file_identity *file = &module.file;
-    module.kind = as_read_u8(&s->r);
-    take_text(&s->r, s->name);
-    module.device = as_read_uleb(&s->r);
-    file->inode = as_read_uleb(&s->r);
-    file->build_id_b = as_read_u8(&s->r);
-    const uint8_t *id = as_read_bytes(&s->r, file->build_id_b);
-    take_text(&s->r, s->value);
+    module.kind = as_read_u8(&s->at->r);
+    take_text(&s->at->r, s->name);
+    module.device = as_read_uleb(&s->at->r);
+    file->inode = as_read_uleb(&s->at->r);
+    file->build_id_b = as_read_u8(&s->at->r);
+    const uint8_t *id = as_read_bytes(&s->at->r, file->build_id_b);
+    take_text(&s->at->r, s->value);
     take_file(s, file);
     if (file->build_id_b > sizeof file->build_id || module.kind > ASSAY_MODULE_UNKNOWN)
-        as_read_fail(&s->r);
-    if (s->r.bad)
+        as_read_fail(&s->at->r);
+    if (s->at->r.bad)
         return 0;
     memcpy(file->build_id, id, file->build_id_b);
     module.path = as_arena_strndup(&s->text, s->name, strlen(s->name));
@@ -187,9 +175,9 @@ static int take_module(struct assay_stream *s)
 
 static int take_kept(struct assay_stream *s)
 {
-    const uint32_t index = take_index(&s->r, s->module.n);
-    take_text(&s->r, s->value);
-    if (s->r.bad)
+    const uint32_t index = take_index(&s->at->r, s->module.n);
+    take_text(&s->at->r, s->value);
+    if (s->at->r.bad)
         return 0;
     const char *kept = as_arena_strndup(&s->text, s->value, strlen(s->value));
     s->module.at[index].kept = kept;
@@ -199,37 +187,37 @@ static int take_kept(struct assay_stream *s)
 static int take_thread(struct assay_stream *s)
 {
     struct assay_stream_thread thread;
-    thread.pid = (uint32_t)as_read_uleb(&s->r);
-    thread.tid = (uint32_t)as_read_uleb(&s->r);
-    if (s->r.bad)
+    thread.pid = (uint32_t)as_read_uleb(&s->at->r);
+    thread.tid = (uint32_t)as_read_uleb(&s->at->r);
+    if (s->at->r.bad)
         return 0;
-    AS_TRY(as_vec_push(&s->sampled_ns, s->last_ns));
+    AS_TRY(as_vec_push(&s->sampled_ns, s->at->last_ns));
     return as_vec_push(&s->thread, thread);
 }
 
 /* Where a node is; from the third version on known ones by their number. */
 static int take_place(struct assay_stream *s, struct as_frame *out)
 {
-    const uint32_t known = s->version < AS_STREAM_PACKED ? 0 : take_index(&s->r, s->place.n);
+    const uint32_t known = s->version < AS_STREAM_PACKED ? 0 : take_index(&s->at->r, s->place.n);
     *out = s->place.at[known];
     if (known)
         return 0;
-    out->module = take_index(&s->r, s->module.n);
-    s->last_address += (uint64_t)take_s(&s->r);
+    out->module = take_index(&s->at->r, s->module.n);
+    s->last_address += (uint64_t)take_s(&s->at->r);
     out->address = s->last_address;
-    return s->r.bad || s->version < AS_STREAM_PACKED ? 0 : as_vec_push(&s->place, *out);
+    return s->at->r.bad || s->version < AS_STREAM_PACKED ? 0 : as_vec_push(&s->place, *out);
 }
 
 static int take_node(struct assay_stream *s)
 {
     struct as_frame place;
     size_t index = s->node.n - s->node_base;
-    uint64_t up = as_read_uleb(&s->r);
+    uint64_t up = as_read_uleb(&s->at->r);
     AS_TRY(take_place(s, &place));
     struct assay_stream_node node = {.module = place.module, .address = place.address};
     if (up == 0 || up > index)
-        as_read_fail(&s->r);
-    if (s->r.bad)
+        as_read_fail(&s->at->r);
+    if (s->at->r.bad)
         return 0;
     node.parent = up == index ? 0 : (uint32_t)(s->node.n - up);
     return as_vec_push(&s->node, node);
@@ -243,15 +231,15 @@ static void check_counts(struct assay_stream *s)
                               s->counts.late,       s->dropped};
     for (size_t i = 0; i < sizeof count / sizeof *count; i++)
         if (count[i] > AS_PERIOD_MOST)
-            as_read_fail(&s->r);
-    if (s->r.bad) {
+            as_read_fail(&s->at->r);
+    if (s->at->r.bad) {
         s->counts = (struct assay_sample_counts){0};
         s->dropped = 0;
     }
 }
 
 /* Definitions and other records that are not handed out; false for those that are. */
-static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
+bool as_stream_definition(struct assay_stream *s, uint8_t tag, int *rc)
 {
     switch (tag) {
     case AS_TAG_MODULE:
@@ -267,22 +255,22 @@ static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
         *rc = take_node(s);
         return true;
     case AS_TAG_RESET:
-        s->node_base = (uint32_t)s->node.n - 1;
+        s->node_base = s->version < AS_STREAM_BLOCKS ? (uint32_t)s->node.n - 1 : 0;
         s->place.n = 1;
-        s->last_node = 0;
+        s->at->last_node = 0;
         return true;
     case AS_TAG_END:
-        s->counts.records = as_read_uleb(&s->r);
-        s->counts.samples = as_read_uleb(&s->r);
-        s->counts.lost = as_read_uleb(&s->r);
-        s->counts.throttled = as_read_uleb(&s->r);
-        s->counts.damaged = as_read_uleb(&s->r);
-        s->counts.late = as_read_uleb(&s->r);
-        s->dropped = as_read_uleb(&s->r);
-        if (as_read_left(&s->r) > 0) /* not in the first streams */
-            s->counts.lost_other = as_read_uleb(&s->r);
+        s->counts.records = as_read_uleb(&s->at->r);
+        s->counts.samples = as_read_uleb(&s->at->r);
+        s->counts.lost = as_read_uleb(&s->at->r);
+        s->counts.throttled = as_read_uleb(&s->at->r);
+        s->counts.damaged = as_read_uleb(&s->at->r);
+        s->counts.late = as_read_uleb(&s->at->r);
+        s->dropped = as_read_uleb(&s->at->r);
+        if (as_read_left(&s->at->r) > 0) /* not in the first streams */
+            s->counts.lost_other = as_read_uleb(&s->at->r);
         check_counts(s);
-        s->ended = !s->r.bad;
+        s->ended = !s->at->r.bad;
         return true;
     default:
         return false;
@@ -291,43 +279,55 @@ static bool take_definition(struct assay_stream *s, uint8_t tag, int *rc)
 
 /* ---- Records ------------------------------------------------------------------------------ */
 
+/* The thread of a record that is no sample: a chunk has those of one. */
+static uint32_t take_who(struct assay_stream *s)
+{
+    if (s->version < AS_STREAM_BLOCKS)
+        return take_index(&s->at->r, s->thread.n);
+    if (s->at->last_thread >= s->thread.n)
+        as_read_fail(&s->at->r);
+    return s->at->r.bad ? 0 : s->at->last_thread;
+}
+
 /* Behind its other fields: a thread that runs is sampled once a period. */
 static void take_sample_time(struct assay_stream *s, bool waits)
 {
+    uint64_t *before =
+        s->version < AS_STREAM_BLOCKS ? &s->sampled_ns.at[s->at->last_thread] : &s->at->sampled_ns;
     if (waits) {
         take_time(s);
         return;
     }
-    s->last_ns = s->sampled_ns.at[s->last_thread] + s->last_period;
+    s->at->last_ns = *before + s->at->last_period;
     take_time(s);
-    s->sampled_ns.at[s->last_thread] = s->last_ns;
+    *before = s->at->last_ns;
 }
 
 static void take_sample(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
 {
     if (s->version < AS_STREAM_PACKED)
         take_time(s);
-    if (!(tag & AS_SAME_THREAD))
-        s->last_thread = take_index(&s->r, s->thread.n);
+    if (!(tag & AS_SAME_THREAD) && s->version < AS_STREAM_BLOCKS)
+        s->at->last_thread = take_index(&s->at->r, s->thread.n);
     if (!(tag & AS_SAME_CPU))
-        s->last_cpu = (uint32_t)as_read_uleb(&s->r);
+        s->at->last_cpu = (uint32_t)as_read_uleb(&s->at->r);
     if (!(tag & AS_SAME_PERIOD))
-        s->last_period = as_read_uleb(&s->r);
-    const uint64_t node = s->last_node + (uint64_t)take_s(&s->r); /* below 0: far above */
+        s->at->last_period = as_read_uleb(&s->at->r);
+    const uint64_t node = s->at->last_node + (uint64_t)take_s(&s->at->r); /* below 0: far above */
     out->kind = ASSAY_STREAM_SAMPLE;
     out->end = tag >> AS_STACK_END_SHIFT & 3;
     out->waits = tag & AS_WAITS;
-    if (node >= s->node.n - s->node_base || s->last_thread >= s->thread.n ||
-        s->last_period > AS_PERIOD_MOST)
-        as_read_fail(&s->r);
-    if (!s->r.bad && s->version >= AS_STREAM_PACKED)
+    if (node >= s->node.n - s->node_base || s->at->last_thread >= s->thread.n ||
+        s->at->last_period > AS_PERIOD_MOST)
+        as_read_fail(&s->at->r);
+    if (!s->at->r.bad && s->version >= AS_STREAM_PACKED)
         take_sample_time(s, out->waits);
-    if (s->r.bad)
+    if (s->at->r.bad)
         return;
-    s->last_node = (uint32_t)node;
-    out->thread = s->last_thread;
-    out->cpu = s->last_cpu;
-    out->period = s->last_period;
+    s->at->last_node = (uint32_t)node;
+    out->thread = s->at->last_thread;
+    out->cpu = s->at->last_cpu;
+    out->period = s->at->last_period;
     out->node = node ? s->node_base + (uint32_t)node : 0;
 }
 
@@ -335,11 +335,11 @@ static void take_map(struct assay_stream *s, struct assay_stream_record *out)
 {
     take_time(s);
     out->kind = ASSAY_STREAM_MAP;
-    out->thread = take_index(&s->r, s->thread.n);
-    out->address = as_read_uleb(&s->r);
-    out->size_b = as_read_uleb(&s->r);
-    out->offset = as_read_uleb(&s->r);
-    out->module = take_index(&s->r, s->module.n);
+    out->thread = take_who(s);
+    out->address = as_read_uleb(&s->at->r);
+    out->size_b = as_read_uleb(&s->at->r);
+    out->offset = as_read_uleb(&s->at->r);
+    out->module = take_index(&s->at->r, s->module.n);
 }
 
 static void take_event(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
@@ -356,41 +356,37 @@ static void take_event(struct assay_stream *s, uint8_t tag, struct assay_stream_
                tag == AS_TAG_THROTTLE;
     out->preempted = tag == AS_TAG_PREEMPT;
     take_time(s);
-    out->thread = take_index(&s->r, s->thread.n);
-    out->cpu = (uint32_t)as_read_uleb(&s->r);
+    out->thread = take_who(s);
+    out->cpu = (uint32_t)as_read_uleb(&s->at->r);
     if (tag == AS_TAG_FORK)
-        out->parent = take_index(&s->r, s->thread.n);
+        out->parent = take_index(&s->at->r, s->thread.n);
     else if (tag == AS_TAG_LOST) {
-        out->lost = as_read_uleb(&s->r);
+        out->lost = as_read_uleb(&s->at->r);
         if (out->lost > AS_PERIOD_MOST)
-            as_read_fail(&s->r);
+            as_read_fail(&s->at->r);
     } else if (tag == AS_TAG_COMM || tag == AS_TAG_EXEC) {
-        take_text(&s->r, s->name);
+        take_text(&s->at->r, s->name);
         out->text = s->name;
     }
 }
 
-/* True: `*out` is filled. */
-static bool take_record(struct assay_stream *s, struct assay_stream_record *out, int *rc)
+bool as_stream_record(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
 {
-    uint8_t tag = as_read_u8(&s->r);
     *out = (struct assay_stream_record){0};
-    if (take_definition(s, tag, rc))
-        return false;
     if (tag & AS_TAG_SAMPLE) {
         take_sample(s, tag, out);
     } else if (tag == AS_TAG_INFO) {
         out->kind = ASSAY_STREAM_INFO;
-        take_text(&s->r, s->name);
-        take_text(&s->r, s->value);
+        take_text(&s->at->r, s->name);
+        take_text(&s->at->r, s->value);
         out->text = s->name;
         out->value = s->value;
     } else if (tag == AS_TAG_PROCESS) {
         out->kind = ASSAY_STREAM_PROCESS;
         take_time(s);
-        out->thread = take_index(&s->r, s->thread.n);
-        take_text(&s->r, s->name);
-        take_text(&s->r, s->value);
+        out->thread = take_who(s);
+        take_text(&s->at->r, s->name);
+        take_text(&s->at->r, s->value);
         out->text = s->name;
         out->value = s->value;
     } else if (tag == AS_TAG_MAP) {
@@ -398,10 +394,10 @@ static bool take_record(struct assay_stream *s, struct assay_stream_record *out,
     } else if (tag >= AS_TAG_COMM && tag <= AS_TAG_UNTHROTTLE) {
         take_event(s, tag, out);
     } else {
-        as_read_fail(&s->r);
+        as_read_fail(&s->at->r);
     }
-    out->time_ns = s->last_ns;
-    return !s->r.bad;
+    out->time_ns = s->at->last_ns;
+    return !s->at->r.bad;
 }
 
 static bool next_block(struct assay_stream *s)
@@ -423,23 +419,24 @@ static bool next_block(struct assay_stream *s)
         s->damaged = true;
         return false;
     }
-    s->r = as_read_of(s->block, n);
+    s->at->r = as_read_of(s->block, n);
     s->over = false;
     return true;
 }
 
-int assay_stream_next(struct assay_stream *stream, struct assay_stream_record *out,
-                      struct assay_error *err)
+/* The next record of versions that are one stream. */
+static int next_record(struct assay_stream *s, struct assay_stream_record *out)
 {
-    int rc = 0;
     for (;;) {
-        if (stream->over || (as_read_left(&stream->r) == 0 && !next_block(stream)))
+        int rc = 0;
+        if (s->over || (as_read_left(&s->at->r) == 0 && !next_block(s)))
             return 0;
-        bool is_record = take_record(stream, out, &rc);
+        const uint8_t tag = as_read_u8(&s->at->r);
+        const bool is_record = !as_stream_definition(s, tag, &rc) && as_stream_record(s, tag, out);
         if (rc < 0)
-            return as_error_nomem(err, "a stream of samples");
-        if (stream->r.bad) { /* the checksum was right: not of this version's making */
-            stream->over = stream->damaged = true;
+            return rc;
+        if (s->at->r.bad) { /* the checksum was right: not of this version's making */
+            s->over = s->damaged = true;
             return 0;
         }
         if (is_record)
@@ -447,9 +444,33 @@ int assay_stream_next(struct assay_stream *stream, struct assay_stream_record *o
     }
 }
 
-bool assay_stream_truncated(const struct assay_stream *stream)
+int assay_stream_next(struct assay_stream *stream, struct assay_stream_record *out,
+                      struct assay_error *err)
 {
-    return !stream->ended || stream->damaged;
+    for (;;) {
+        const int rc = stream->version < AS_STREAM_BLOCKS ? next_record(stream, out)
+                                                          : as_rounds_next(stream, out);
+        if (rc < 0)
+            return as_error_nomem(err, "a stream of samples");
+        if (rc == 0 || !stream->is_chosen || as_stream_chosen(stream, out))
+            return rc;
+    }
+}
+
+bool assay_stream_truncated(const struct assay_stream *s)
+{
+    if (s->version < AS_STREAM_BLOCKS)
+        return !s->ended || s->damaged;
+    return !s->ended || !s->file.indexed;
+}
+
+struct assay_stream_reading assay_stream_reading(const struct assay_stream *s)
+{
+    return (struct assay_stream_reading){.blocks = s->file.block.n,
+                                         .loaded = s->file.loaded_n,
+                                         .loaded_b = s->file.loaded_b,
+                                         .damaged = s->file.damaged_n,
+                                         .indexed = s->file.indexed};
 }
 
 const struct assay_stream_module *assay_stream_modules(const struct assay_stream *stream, size_t *n)

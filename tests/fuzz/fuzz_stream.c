@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fuzz entry: a stream of samples. Bytes that begin with its magic are the file as it is; any other
- * are blocks of at most 16 KiB, each behind its length in two bytes, around which the entry puts
- * the head, the checksums and the packing that no mutation would find. What is handed out must keep
- * the promises of <assay/sample.h>.
+ * are (behind two bytes 0xff: of the version of now) blocks of at most 16 KiB, each behind its
+ * length in two bytes, around which the entry puts the head, the checksums and the packing that no
+ * mutation would find. What is handed out must keep the promises of <assay/sample.h>.
  */
 #include "fuzz.h"
 
@@ -13,6 +13,7 @@
 
 #include <assay/sample.h>
 
+#include "container/pack.h"
 #include "sample/recorder.h"
 #include "scratch.h"
 
@@ -52,21 +53,39 @@ static size_t put_block(uint8_t *to, const uint8_t *bytes, size_t n, uint32_t ve
     return sizeof head + n;
 }
 
-/* At most 17 bytes for each block of 2 and more. */
+/* From version 4 on: the first bytes are what the block is and its thread, the last ones 0 or 1. */
+static size_t put_container_block(uint8_t *to, const uint8_t *bytes, size_t n, uint32_t number)
+{
+    struct as_container_block block = {
+        .number = number, .records = 1, .first_ns = 1000, .last_ns = UINT64_C(1) << 40};
+    if (n < 2)
+        return 0;
+    block.flags = AS_CONTAINER_PLAIN |
+                  (bytes[0] & (AS_CONTAINER_DEFINES | AS_CONTAINER_FACTS | AS_CONTAINER_OPENS));
+    block.thread = bytes[1] > 253 ? bytes[1] - 256u : bytes[1];
+    block.stored_b = (uint32_t)n - 2;
+    memcpy(to + AS_CONTAINER_HEAD_B, bytes + 2, n - 2);
+    as_container_head_put(to, &block, to + AS_CONTAINER_HEAD_B);
+    return AS_CONTAINER_HEAD_B + n - 2;
+}
+
+/* At most 40 bytes for each block of 2 and more. */
 static uint8_t *wrap(const uint8_t *bytes, size_t size_b, size_t *out_b)
 {
-    const uint32_t version = 1 + (uint32_t)(size_b % AS_STREAM_VERSION); /* all are still read */
-    uint8_t *out = calloc(1, HEAD_B + 10 * size_b + 8);
-    size_t at = 0, n = HEAD_B;
+    const bool is_new = size_b >= 2 && bytes[0] == 0xff && bytes[1] == 0xff;
+    const uint32_t version = is_new ? AS_STREAM_VERSION : 1 + (uint32_t)(size_b % 3);
+    uint8_t *out = calloc(1, HEAD_B + 24 * size_b + 8);
+    size_t at = is_new ? 2 : 0, n = HEAD_B;
     FUZZ_CHECK(out);
     memcpy(out, AS_STREAM_MAGIC, 8);
     memcpy(out + 8, &version, sizeof version);
-    while (size_b - at >= 2) {
+    for (uint32_t number = 0; size_b - at >= 2; number++) {
         size_t block_b = (size_t)bytes[at] | (size_t)bytes[at + 1] << 8;
         at += 2;
         block_b = block_b > BLOCK_B ? BLOCK_B : block_b;
         block_b = block_b > size_b - at ? size_b - at : block_b;
-        n += put_block(out + n, bytes + at, block_b, version);
+        n += version < AS_STREAM_BLOCKS ? put_block(out + n, bytes + at, block_b, version)
+                                        : put_container_block(out + n, bytes + at, block_b, number);
         at += block_b;
     }
     *out_b = n;
@@ -97,6 +116,27 @@ static void look(const struct assay_stream *stream, const struct assay_stream_re
     }
     fuzz_touch_string(record->text);
     fuzz_touch_string(record->value);
+}
+
+/* A part holds what was asked for. */
+static void look_part(struct assay_stream *stream)
+{
+    const struct assay_stream_thread thread = {100, 101};
+    const struct assay_stream_choice part = {
+        .from_ns = 1500, .to_ns = UINT64_C(1) << 39, .thread = &thread, .thread_n = 1};
+    struct assay_stream_record record;
+    struct assay_error err = {0};
+    size_t n;
+    int rc;
+    FUZZ_CHECK(assay_stream_choose(stream, &part, &err) == 0);
+    while ((rc = assay_stream_next(stream, &record, &err)) == 1) {
+        look(stream, &record);
+        if (record.kind == ASSAY_STREAM_INFO)
+            continue;
+        FUZZ_CHECK(record.time_ns >= part.from_ns && record.time_ns < part.to_ns);
+        FUZZ_CHECK(assay_stream_threads(stream, &n)[record.thread].tid == thread.tid);
+    }
+    FUZZ_CHECK(rc == 0);
 }
 
 static void look_tables(const struct assay_stream *stream)
@@ -132,6 +172,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
     while ((rc = assay_stream_next(stream, &record, &err)) == 1)
         look(stream, &record);
     FUZZ_CHECK(rc == 0);
+    look_part(stream);
     FUZZ_CHECK(assay_stream_next(stream, &record, &err) == 0); /* stays at its end */
     look_tables(stream);
     uint64_t dropped;

@@ -209,7 +209,9 @@ def stream_seeds(put):
 
     def put_blocks(version, *parts):
         data = b"".join(struct.pack("<H", len(part)) + part for part in parts)
-        while 1 + len(data) % 3 != version:  # behind the end
+        if version == 4:
+            data = b"\xff\xff" + data
+        while version < 4 and 1 + len(data) % 3 != version:  # behind the end
             data += b"\0"
         put("stream", data)
 
@@ -220,6 +222,28 @@ def stream_seeds(put):
                       [known + threads + nodes + samples + end], [known + threads + events],
                       [info], [end], [known + nodes, again]):
             put_blocks(version, *parts)
+    # From the fourth on: what a block is and its thread, then its payload.
+    defined = b"\x0a\xfe" + b"\1\1\0\0" + known_modules + threads + places + end
+    base = varint(0) + varint(1000) + varint(10000000) + b"\0"
+
+    def chunk(number, *records):
+        data = b"".join(records)
+        return varint(number + 2) + varint(len(data)) + data
+
+    first = tagged(SAMPLE | 1, varint(3), varint(10000000), signed(2), signed(9)) + \
+        tagged(SAMPLE | 0x26, b"\1", signed(-1), signed(900)) + \
+        tagged(EXIT, b"\0", signed(1), b"\3")
+    other = tagged(SWITCH_IN, b"\1", signed(1), b"\3") + \
+        tagged(SAMPLE, b"\0", varint(3), varint(10000000), signed(2), signed(9)) + \
+        tagged(COMM, b"\2", signed(1), b"\2", word("solver")) + \
+        tagged(FORK, b"\0", signed(1), b"\2", b"\0") + tagged(LOST, b"\1", signed(-1), b"\2\7") + \
+        tagged(MAP, b"\0", signed(5), varint(0x400000), varint(0x8000), b"\0\1")
+    said = tagged(INFO, b"\7", word("host"), word("node7"))
+    many = b"\4\xff" + base + chunk(0, first) + chunk(1, other) + chunk(-2, said)
+    alone = b"\0\1" + base + chunk(1, other)
+    put_blocks(4, defined, many, b"\x0a\xfe\4\3\2\2" + tagged(RESET) + b"\4\4\0\1\2", alone)
+    put_blocks(4, many, defined, alone)
+    put_blocks(4, b"\2\xfe\1\1\0\0" + known_modules, b"\2\xfe\1\1\2\0" + threads, alone)
     put("stream", b"ASSAYSMP" + struct.pack("<II", 1, 0) + b"\0" * 8)
     put("stream", b"ASSAYSMP" + struct.pack("<II", 9, 0))
 
