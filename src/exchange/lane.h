@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records that come in the order in which they are wanted, as few bytes as their numbers take:
- * written one behind the other, read once from the beginning. What is more than some 32 MiB lies in
- * a file without a name.
+ * written one behind the other, read once from the beginning. The first 64 MiB stay in memory, what
+ * comes behind lies in a file without a name.
  */
 #ifndef AS_EXCHANGE_LANE_H
 #define AS_EXCHANGE_LANE_H
@@ -12,13 +12,14 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define AS_LANE_MOST_B 64u                /* of a record */
-#define AS_LANE_ROOM_B ((size_t)32 << 20) /* in memory */
+#define AS_LANE_MOST_B 64u /* of a record */
 
 struct as_lane {
     uint8_t *bytes;
-    size_t n, at; /* bytes there; those of them that were read */
-    int fd;       /* -1: all is in memory */
+    size_t room, n, at; /* bytes there may be; are there; were read of them */
+    uint8_t *other;     /* what is full already, or where the file is read to; NULL: all is one */
+    size_t other_n;
+    int fd; /* -1: all is in memory */
     off_t end, next;
 };
 
@@ -32,7 +33,7 @@ int as_lane_spill(struct as_lane *lane, struct assay_error *err);
 /* Where the next record goes; as_lane_put says where it ends. */
 static inline int as_lane_room(struct as_lane *lane, uint8_t **at, struct assay_error *err)
 {
-    if (lane->n + AS_LANE_MOST_B > AS_LANE_ROOM_B) {
+    if (lane->n + AS_LANE_MOST_B > lane->room) {
         const int rc = as_lane_spill(lane, err);
         if (rc < 0)
             return rc;

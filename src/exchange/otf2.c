@@ -107,14 +107,15 @@ static void free_writer(struct as_otf2_writer *w)
 {
     as_vec_foreach (&w->process, process) {
         as_free(process->region);
-        as_vec_fini(&process->request);
-        as_vec_fini(&process->persistent);
+        as_free(process->open.at);
+        as_free(process->persistent.at);
     }
     as_vec_fini(&w->process);
     as_vec_fini(&w->thread);
     as_vec_fini(&w->region);
     as_vec_fini(&w->comm);
     as_index_fini(&w->regions);
+    as_index_fini(&w->comms);
 }
 
 int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2_counts *counts,

@@ -47,69 +47,63 @@ static struct as_otf2_request request_of_event(const struct otf2_at *at, int64_t
 static int keep_request(const struct otf2_at *at, int64_t number, uint8_t kind,
                         OTF2_CollectiveOp op)
 {
-    return as_vec_push(&at->process->request, request_of_event(at, number, kind, op));
+    const struct as_otf2_request request = request_of_event(at, number, kind, op);
+    return as_otf2_request_put(&at->process->open, &request);
 }
 
 static OTF2_ErrorCode keep_persistent(const struct otf2_at *at, int64_t number,
                                       OTF2_CollectiveOp op)
 {
     const struct as_trace_event *e = at->event;
-    struct as_otf2_persistent p = {.request = request_of_event(at, number, e->kind, op)};
+    struct as_otf2_request r = request_of_event(at, number, e->kind, op);
     if (e->kind != AS_TRACE_COLLECTIVE) {
-        p.partner = (uint32_t)e->message.partner;
-        p.tag = (uint32_t)e->message.tag;
-        p.size_b = as_size(e->message.size_b);
+        r.partner = (uint32_t)e->message.partner;
+        r.tag = (uint32_t)e->message.tag;
+        r.size_b = as_size(e->message.size_b);
         /* OTF2 knows nothing of partitions. */
         if (e->message.partner == AS_TRACE_NOBODY || (e->message.bits & AS_TRACE_PARTITIONED))
             return OTF2_SUCCESS;
     }
-    return as_vec_push(&at->process->persistent, p) < 0 ? OTF2_ERROR_MEM_FAULT : OTF2_SUCCESS;
-}
-
-static struct as_otf2_persistent *find_persistent(const struct otf2_at *at, int64_t number)
-{
-    as_vec_foreach (&at->process->persistent, p)
-        if (p->request.number == number)
-            return p;
-    return NULL;
+    return as_otf2_request_put(&at->process->persistent, &r) < 0 ? OTF2_ERROR_MEM_FAULT
+                                                                 : OTF2_SUCCESS;
 }
 
 /* What was prepared begins now. */
 static OTF2_ErrorCode put_start(const struct otf2_at *at)
 {
     const int64_t number = at->event->field[0];
-    const struct as_otf2_persistent *p = find_persistent(at, number);
-    if (!p)
+    const struct as_otf2_request *r = as_otf2_request_find(&at->process->persistent, number);
+    if (!r)
         return OTF2_SUCCESS;
-    if (p->request.kind == AS_TRACE_POST)
+    if (r->kind == AS_TRACE_POST)
         return OTF2_EvtWriter_MpiIrecvRequest(at->thread->events, NULL, at->time, (uint64_t)number);
-    if (as_vec_push(&at->process->request, p->request) < 0)
+    if (as_otf2_request_put(&at->process->open, r) < 0)
         return OTF2_ERROR_MEM_FAULT;
-    if (p->request.kind == AS_TRACE_SEND)
-        return OTF2_EvtWriter_MpiIsend(at->thread->events, NULL, at->time, p->partner,
-                                       p->request.comm, p->tag, p->size_b, (uint64_t)number);
+    if (r->kind == AS_TRACE_SEND)
+        return OTF2_EvtWriter_MpiIsend(at->thread->events, NULL, at->time, r->partner, r->comm,
+                                       r->tag, r->size_b, (uint64_t)number);
     return OTF2_EvtWriter_NonBlockingCollectiveRequest(at->thread->events, NULL, at->time,
                                                        (uint64_t)number);
 }
 
 static OTF2_ErrorCode drop_persistent(const struct otf2_at *at)
 {
-    struct as_otf2_persistent *p = find_persistent(at, at->event->field[0]);
-    if (p)
-        *p = at->process->persistent.at[--at->process->persistent.n];
+    struct as_otf2_requests *known = &at->process->persistent;
+    struct as_otf2_request *r = as_otf2_request_find(known, at->event->field[0]);
+    if (r)
+        as_otf2_request_drop(known, r);
     return OTF2_SUCCESS;
 }
 
 /* A request is complete; false: nobody began it. */
 static bool take_request(const struct otf2_at *at, int64_t number, struct as_otf2_request *out)
 {
-    for (size_t i = at->process->request.n; i-- > 0;)
-        if (at->process->request.at[i].number == number) {
-            *out = at->process->request.at[i];
-            at->process->request.at[i] = at->process->request.at[--at->process->request.n];
-            return true;
-        }
-    return false;
+    struct as_otf2_request *r = as_otf2_request_find(&at->process->open, number);
+    if (!r)
+        return false;
+    *out = *r;
+    as_otf2_request_drop(&at->process->open, r);
+    return true;
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -156,17 +150,17 @@ static OTF2_ErrorCode put_receive(const struct otf2_at *at)
 
 /* ---- Operations of many ---------------------------------------------------------------------- */
 
-static OTF2_ErrorCode begin_collective(const struct otf2_at *at, const char *routine)
+static OTF2_ErrorCode begin_collective(const struct otf2_at *at, OTF2_CollectiveOp op)
 {
     const int64_t request = at->event->collective.request;
     if (at->event->collective.bits & AS_TRACE_PERSISTENT)
-        return keep_persistent(at, request, as_otf2_operation_of(routine));
+        return keep_persistent(at, request, op);
     if (request == 0) {
         at->thread->in_collective = true;
         at->thread->collective = *at->event;
         return OTF2_EvtWriter_MpiCollectiveBegin(at->thread->events, NULL, at->time);
     }
-    if (keep_request(at, request, AS_TRACE_COLLECTIVE, as_otf2_operation_of(routine)) < 0)
+    if (keep_request(at, request, AS_TRACE_COLLECTIVE, op) < 0)
         return OTF2_ERROR_MEM_FAULT;
     return OTF2_EvtWriter_NonBlockingCollectiveRequest(at->thread->events, NULL, at->time,
                                                        (uint64_t)request);
@@ -179,7 +173,7 @@ static OTF2_ErrorCode put_leave(const struct otf2_at *at)
         const struct as_trace_event *c = &at->thread->collective;
         at->thread->in_collective = false;
         OTF2_ErrorCode rc = OTF2_EvtWriter_MpiCollectiveEnd(
-            at->thread->events, NULL, at->time, as_otf2_operation_of(at->w->region.at[region].text),
+            at->thread->events, NULL, at->time, at->w->region.at[region].op,
             as_otf2_comm_of(at->w, at->thread->process, c->collective.comm),
             as_root(c->collective.root), as_size(c->collective.sent_b),
             as_size(c->collective.received_b));
@@ -212,7 +206,7 @@ static OTF2_ErrorCode put_value(struct otf2_at *at)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static OTF2_ErrorCode put_of_kind(struct otf2_at *at, const char *routine)
+static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
 {
     const struct as_trace_event *e = at->event;
     OTF2_EvtWriter *events = at->thread->events;
@@ -229,7 +223,7 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at, const char *routine)
     case AS_TRACE_RECEIVE:
         return put_receive(at);
     case AS_TRACE_COLLECTIVE:
-        return begin_collective(at, routine);
+        return begin_collective(at, at->w->region.at[at->thread->region].op);
     case AS_TRACE_DONE:
         return put_done(at);
     case AS_TRACE_START:
@@ -281,7 +275,7 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
     w->walked_n++;
     if (event->kind == AS_TRACE_ENTER)
         thread->region = region_of(&at);
-    OTF2_ErrorCode rc = put_of_kind(&at, w->region.at[thread->region].text);
+    OTF2_ErrorCode rc = put_of_kind(&at);
     if (rc == OTF2_SUCCESS)
         return 0;
     return as_error_set(w->err, rc == OTF2_ERROR_MEM_FAULT ? ASSAY_ERR_NOMEM : ASSAY_ERR_IO,

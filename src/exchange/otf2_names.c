@@ -9,57 +9,7 @@
 
 /* ---- Regions and communicators of all processes ---------------------------------------------- */
 
-static int find_region(struct as_otf2_writer *w, const struct as_trace_name *name, uint32_t *out)
-{
-    const char *text = name->text ? name->text : "?";
-    uint64_t hash = name->group;
-    for (const char *c = text; *c; c++)
-        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
-    for (struct as_probe probe = as_index_probe(&w->regions, hash);
-         (*out = as_index_next(&w->regions, &probe)) != AS_INDEX_NONE;)
-        if (w->region.at[*out].group == name->group && strcmp(w->region.at[*out].text, text) == 0)
-            return 0;
-    AS_TRY(as_vec_push(&w->region, (struct as_otf2_region){text, name->group}));
-    *out = (uint32_t)(w->region.n - 1);
-    return as_index_add(&w->regions, hash, *out);
-}
-
-static int list_comms(struct as_otf2_writer *w, const struct as_trace_process *process)
-{
-    as_vec_foreach (&process->comm, comm) {
-        if (!comm->global || !comm->member_n || (comm->bits & AS_TRACE_INTER) ||
-            as_vec_find(&w->comm, global, comm->global))
-            continue;
-        AS_TRY(as_vec_push(&w->comm, (struct as_otf2_comm){comm->global, comm}));
-    }
-    return 0;
-}
-
-int as_otf2_list(struct as_otf2_writer *w)
-{
-    uint32_t unknown;
-    AS_TRY(find_region(w, &(struct as_trace_name){AS_TRACE_OF_USER, "?", 0}, &unknown));
-    as_vec_foreach (&w->trace->process, process) {
-        struct as_otf2_process known = {.region = as_calloc(process->name.n + 1, sizeof(uint32_t))};
-        if (!known.region || as_vec_push(&w->process, known) < 0) {
-            as_free(known.region);
-            return ASSAY_ERR_NOMEM;
-        }
-        for (size_t i = 0; i < process->name.n; i++)
-            AS_TRY(find_region(w, &process->name.at[i], &known.region[i]));
-        AS_TRY(list_comms(w, process));
-    }
-    return 0;
-}
-
-OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *w, uint32_t process, int64_t comm)
-{
-    const struct as_trace_comm *c = as_trace_comm_of(&w->trace->process.at[process], comm);
-    const struct as_otf2_comm *known = c ? as_vec_find(&w->comm, global, c->global) : NULL;
-    return known ? (OTF2_CommRef)(known - w->comm.at) : OTF2_UNDEFINED_COMM;
-}
-
-OTF2_CollectiveOp as_otf2_operation_of(const char *routine)
+static OTF2_CollectiveOp operation_of(const char *routine)
 {
     static const struct {
         const char *name;
@@ -87,6 +37,71 @@ OTF2_CollectiveOp as_otf2_operation_of(const char *routine)
         if (as_mpi_is(routine, operations[i].name))
             return operations[i].op;
     return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
+}
+
+static int find_region(struct as_otf2_writer *w, const struct as_trace_name *name, uint32_t *out)
+{
+    const char *text = name->text ? name->text : "?";
+    uint64_t hash = name->group;
+    for (const char *c = text; *c; c++)
+        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
+    for (struct as_probe probe = as_index_probe(&w->regions, hash);
+         (*out = as_index_next(&w->regions, &probe)) != AS_INDEX_NONE;)
+        if (w->region.at[*out].group == name->group && strcmp(w->region.at[*out].text, text) == 0)
+            return 0;
+    AS_TRY(as_vec_push(&w->region, (struct as_otf2_region){text, name->group, operation_of(text)}));
+    *out = (uint32_t)(w->region.n - 1);
+    return as_index_add(&w->regions, hash, *out);
+}
+
+static uint64_t hash_of_comm(uint64_t global)
+{
+    return as_hash_mix(23, global);
+}
+
+static OTF2_CommRef find_comm(const struct as_otf2_writer *w, uint64_t global)
+{
+    uint32_t at;
+    for (struct as_probe probe = as_index_probe(&w->comms, hash_of_comm(global));
+         (at = as_index_next(&w->comms, &probe)) != AS_INDEX_NONE;)
+        if (w->comm.at[at].global == global)
+            return at;
+    return OTF2_UNDEFINED_COMM;
+}
+
+static int list_comms(struct as_otf2_writer *w, const struct as_trace_process *process)
+{
+    as_vec_foreach (&process->comm, comm) {
+        if (!comm->global || !comm->member_n || (comm->bits & AS_TRACE_INTER) ||
+            find_comm(w, comm->global) != OTF2_UNDEFINED_COMM)
+            continue;
+        AS_TRY(as_vec_push(&w->comm, (struct as_otf2_comm){comm->global, comm}));
+        AS_TRY(as_index_add(&w->comms, hash_of_comm(comm->global), (uint32_t)(w->comm.n - 1)));
+    }
+    return 0;
+}
+
+int as_otf2_list(struct as_otf2_writer *w)
+{
+    uint32_t unknown;
+    AS_TRY(find_region(w, &(struct as_trace_name){AS_TRACE_OF_USER, "?", 0}, &unknown));
+    as_vec_foreach (&w->trace->process, process) {
+        struct as_otf2_process known = {.region = as_calloc(process->name.n + 1, sizeof(uint32_t))};
+        if (!known.region || as_vec_push(&w->process, known) < 0) {
+            as_free(known.region);
+            return ASSAY_ERR_NOMEM;
+        }
+        for (size_t i = 0; i < process->name.n; i++)
+            AS_TRY(find_region(w, &process->name.at[i], &known.region[i]));
+        AS_TRY(list_comms(w, process));
+    }
+    return 0;
+}
+
+OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *w, uint32_t process, int64_t comm)
+{
+    const struct as_trace_comm *c = as_trace_comm_of(&w->trace->process.at[process], comm);
+    return c ? find_comm(w, c->global) : OTF2_UNDEFINED_COMM;
 }
 
 /* ---- Writing them ---------------------------------------------------------------------------- */
@@ -133,9 +148,8 @@ static OTF2_RegionRole role_of(const struct as_otf2_region *region)
     case AS_TRACE_OF_MPI_COMPLETION:
         return OTF2_REGION_ROLE_POINT2POINT;
     case AS_TRACE_OF_MPI_COLLECTIVE:
-        return as_otf2_operation_of(region->text) == OTF2_COLLECTIVE_OP_BARRIER
-                   ? OTF2_REGION_ROLE_BARRIER
-                   : OTF2_REGION_ROLE_COLL_OTHER;
+        return region->op == OTF2_COLLECTIVE_OP_BARRIER ? OTF2_REGION_ROLE_BARRIER
+                                                        : OTF2_REGION_ROLE_COLL_OTHER;
     case AS_TRACE_OF_MPI_RMA:
         return OTF2_REGION_ROLE_RMA;
     case AS_TRACE_OF_MPI_IO:

@@ -14,6 +14,7 @@
 struct as_otf2_region {
     const char *text; /* the trace's */
     uint32_t group;   /* as_trace_group */
+    OTF2_CollectiveOp op;
 };
 
 struct as_otf2_thread {
@@ -25,27 +26,27 @@ struct as_otf2_thread {
     struct as_trace_event collective;
 };
 
-/* Of one process; those that are complete are taken out. */
 struct as_otf2_request {
     int64_t number;
-    uint8_t kind; /* as_trace_kind of what began it */
+    uint8_t kind; /* as_trace_kind of what began it; 0: a free place */
     OTF2_CollectiveOp op;
     OTF2_CommRef comm;
     uint32_t root;
     uint64_t sent_b, received_b;
-};
-
-/* One that is started again and again. */
-struct as_otf2_persistent {
-    struct as_otf2_request request;
-    uint32_t partner, tag; /* of a send */
+    uint32_t partner, tag; /* of a send that is started again and again */
     uint64_t size_b;
 };
 
+/* Of one process, by number. All zero is empty. */
+struct as_otf2_requests {
+    struct as_otf2_request *at; /* a power of two of places, or none */
+    size_t place_n, n;
+};
+
 struct as_otf2_process {
-    uint32_t *region; /* by number of a name */
-    AS_VEC(struct as_otf2_persistent) persistent;
-    AS_VEC(struct as_otf2_request) request;
+    uint32_t *region;                   /* by number of a name */
+    struct as_otf2_requests persistent; /* those that can be started again */
+    struct as_otf2_requests open;       /* those that are not complete */
 };
 
 /* A communicator of all processes that have it. */
@@ -64,18 +65,24 @@ struct as_otf2_writer {
     AS_VEC(struct as_otf2_process) process;
     AS_VEC(struct as_otf2_region) region;
     AS_VEC(struct as_otf2_comm) comm;
-    struct as_index regions;
+    struct as_index regions, comms; /* rows of `region` and `comm` */
     struct assay_error *err;
 };
 
 /* ---- otf2_events.c ---- */
 int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_event *event);
 
+/* ---- otf2_requests.c ---- */
+struct as_otf2_request *as_otf2_request_find(const struct as_otf2_requests *requests,
+                                             int64_t number); /* NULL: there is none */
+/* In place of one of this number, if there is one. 0 or NOMEM. */
+int as_otf2_request_put(struct as_otf2_requests *requests, const struct as_otf2_request *request);
+void as_otf2_request_drop(struct as_otf2_requests *requests, struct as_otf2_request *request);
+
 /* ---- otf2_names.c: definitions ---- */
 int as_otf2_list(struct as_otf2_writer *writer); /* regions and communicators; 0 or NOMEM */
 OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *writer);
 bool as_otf2_is_metric(const struct as_otf2_writer *writer, uint32_t region); /* of whole numbers */
 OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *writer, uint32_t process, int64_t comm);
-OTF2_CollectiveOp as_otf2_operation_of(const char *routine);
 
 #endif

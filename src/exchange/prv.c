@@ -162,7 +162,7 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
     if (rc == 0)
         rc = as_lane_init(&w.events);
     if (rc == 0)
-        rc = as_ordered_new(&w.states, sizeof(struct as_prv_stretch));
+        rc = as_prv_states_new(&w.states, (uint32_t)w.thread.n);
     if (rc == 0)
         rc = as_ordered_new(&w.messages, sizeof(struct as_prv_message));
     if (rc < 0)
@@ -172,7 +172,7 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
     if (rc == 0)
         rc = write_files(&w, path, err);
     as_lane_fini(&w.events);
-    as_ordered_free(&w.states);
+    as_prv_states_free(&w.states);
     as_ordered_free(&w.messages);
     as_vec_fini(&w.type);
     as_vec_fini(&w.thread);

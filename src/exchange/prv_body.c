@@ -18,6 +18,9 @@ struct prv_sources {
     uint64_t high; /* of the time that was put last, without its last eight digits, and its text */
     char high_text[AS_DIGITS_MOST + AS_DIGITS_SPARE];
     size_t high_n;
+    int64_t line_ns; /* of the line before: its time, and its text */
+    char line_text[AS_DIGITS_MOST + AS_DIGITS_SPARE];
+    size_t line_n;
 };
 
 /* Numbers of a line: a communication has two threads and six more. */
@@ -35,7 +38,10 @@ static char *put_thread(char *to, const struct prv_sources *s, uint32_t location
 
 static char *put_number(char *to, int64_t value, char behind)
 {
-    to = as_digits_signed(to, value);
+    if ((uint64_t)value < 10) /* most values */
+        *to++ = (char)('0' + value);
+    else
+        to = as_digits_signed(to, value);
     *to = behind;
     return to + 1;
 }
@@ -54,6 +60,17 @@ static char *put_time(char *to, struct prv_sources *s, int64_t ns, char behind)
     to = as_digits_rest(to + s->high_n, (uint32_t)((uint64_t)ns % AS_DIGITS_EIGHT));
     *to = behind;
     return to + 1;
+}
+
+/* With which a line begins: many have that of the line before. */
+static char *put_begin(char *to, struct prv_sources *s, int64_t ns)
+{
+    if (ns != s->line_ns) {
+        s->line_ns = ns;
+        s->line_n = (size_t)(put_time(s->line_text, s, ns, ':') - s->line_text);
+    }
+    memcpy(to, s->line_text, sizeof s->line_text);
+    return to + s->line_n;
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -76,7 +93,7 @@ static int put_event(struct prv_sources *s)
     char *to = as_out_room(s->out, LINE_MOST_B);
     *to = '0' + AS_PRV_EVENT;
     to = put_thread(to + 1, s, s->event.location);
-    to = put_time(to, s, s->event_ns - s->w->begin_ns, ':') - 1;
+    to = put_begin(to, s, s->event_ns - s->w->begin_ns) - 1;
     memcpy(to, type->text, sizeof type->text);
     to = put_number(to + type->text_n, s->event.value, '\n');
     as_out_passed(s->out, to);
@@ -89,10 +106,7 @@ static int put_event(struct prv_sources *s)
 
 static int next_state(struct prv_sources *s)
 {
-    const void *record;
-    AS_TRY(as_ordered_next(s->w->states, &record, s->err));
-    s->state = record;
-    return 0;
+    return as_prv_states_next(s->w->states, &s->state, s->err);
 }
 
 static int next_message(struct prv_sources *s)
@@ -109,7 +123,7 @@ static int put_state(struct prv_sources *s)
     char *to = as_out_room(s->out, LINE_MOST_B);
     *to = '0' + AS_PRV_STATE;
     to = put_thread(to + 1, s, r->location);
-    to = put_time(to, s, r->ns, ':');
+    to = put_begin(to, s, r->ns);
     to = put_time(to, s, r->end_ns, ':');
     to = put_number(to, r->state, '\n');
     as_out_passed(s->out, to);
@@ -122,8 +136,8 @@ static int put_message(struct prv_sources *s)
     char *to = as_out_room(s->out, LINE_MOST_B);
     *to = '0' + AS_PRV_MESSAGE;
     to = put_thread(to + 1, s, r->location);
-    to = put_time(to, s, r->ns, ':');
-    to = put_time(to, s, r->ns, ':') - 1;
+    to = put_begin(to, s, r->ns);
+    to = put_begin(to, s, r->ns) - 1;
     to = put_thread(to, s, r->to);
     to = put_time(to, s, r->asked_ns, ':');
     to = put_time(to, s, r->received_ns, ':');
@@ -171,9 +185,9 @@ static int put_lines(struct prv_sources *s)
 
 int as_prv_put_body(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
 {
-    struct prv_sources s = {.w = w, .out = out, .err = err, .event_ns = w->begin_ns};
+    struct prv_sources s = {.w = w, .out = out, .err = err, .event_ns = w->begin_ns, .line_ns = -1};
     AS_TRY(as_lane_begin(&w->events, err));
-    AS_TRY(as_ordered_begin(w->states, err));
+    AS_TRY(as_prv_states_begin(w->states, err));
     AS_TRY(as_ordered_begin(w->messages, err));
     return put_lines(&s);
 }

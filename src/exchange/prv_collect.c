@@ -163,7 +163,7 @@ static int hand_on_state(struct as_prv_writer *w, uint32_t location)
         return 0;
     open->number = number_found(w);
     w->counts->states_n++;
-    return as_ordered_add(w->states, open, w->err);
+    return as_prv_states_add(w->states, open, w->err);
 }
 
 static int collect_stretch(void *context, uint32_t location, enum as_activity activity,

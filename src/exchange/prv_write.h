@@ -11,6 +11,7 @@
 #include "exchange/ordered.h"
 #include "exchange/prv.h"
 #include "exchange/prv_names.h"
+#include "exchange/prv_states.h"
 
 enum as_prv_kind { AS_PRV_STATE = 1, AS_PRV_EVENT = 2, AS_PRV_MESSAGE = 3 };
 
@@ -65,13 +66,7 @@ static inline const uint8_t *as_prv_event_get(const uint8_t *at, struct as_prv_e
     return at + sizeof word;
 }
 
-struct as_prv_stretch {
-    int64_t ns;
-    uint64_t number;
-    int64_t end_ns;
-    uint32_t location, state; /* state of one that is open: AS_PRV_NO_STATE: it is none */
-};
-#define AS_PRV_NO_STATE UINT32_MAX
+#define AS_PRV_NO_STATE UINT32_MAX /* of a stretch that is open: it is none */
 
 struct as_prv_message {
     int64_t ns; /* its logical and physical send */
@@ -80,9 +75,9 @@ struct as_prv_message {
     uint32_t location, to;
 };
 
-/* Events that were found before, and what was found since the last of them: it stays in order there
- * up to a million. */
-#define AS_PRV_FOUND_BITS 20u
+/* Numbers of states and communications are the events that were found before (above
+ * AS_PRV_FOUND_BITS), and what was found since the last of them: it stays in order there up to a
+ * million. */
 
 /* A type of events. */
 struct as_prv_event_type {
@@ -134,7 +129,8 @@ struct as_prv_writer {
     struct as_prv_counts *counts;
     int64_t begin_ns, end_ns;
     struct as_lane events;
-    struct as_ordered_store *states, *messages;
+    struct as_prv_states *states;
+    struct as_ordered_store *messages;
     int64_t event_ns;                  /* of the last event */
     uint64_t since_event_n;            /* states and communications that were found since */
     struct as_prv_stretch *open_state; /* by location: not handed on, for it may go on */

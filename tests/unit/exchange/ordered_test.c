@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -14,6 +15,7 @@
 #include "base/alloc.h"
 #include "exchange/lane.h"
 #include "exchange/ordered.h"
+#include "exchange/prv_states.h"
 #include "trace/numbers.h"
 
 struct timed {
@@ -165,13 +167,112 @@ static void test_lane(void **state)
     (void)state;
     check_lane(0);
     check_lane(1000);
-    check_lane(6000000); /* more than is kept in memory */
+    check_lane(8000000); /* more than is kept in memory */
+}
+
+/* ---- States ---------------------------------------------------------------------------------- */
+
+/* Some do not begin where the one before ended, some are long, some numbers have grown much. */
+static void make_states(struct as_prv_stretch *all, size_t n, uint32_t rows_n)
+{
+    int64_t *end_ns = as_calloc(rows_n, sizeof *end_ns);
+    uint64_t events_n = 0;
+    assert_non_null(end_ns);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t row = (uint32_t)(any() % rows_n);
+        const int64_t gap_ns = any() % 3 == 0 ? (int64_t)(any() % 100) : 0;
+        const int64_t long_ns = any() % 50 == 0 ? INT64_C(1) << 33 : 0;
+        events_n += any() % 1000 == 0 ? 1 << 21 : 1 + any() % 5;
+        all[i] = (struct as_prv_stretch){.ns = end_ns[row] + gap_ns,
+                                         .number = events_n << AS_PRV_FOUND_BITS | any() % 300,
+                                         .end_ns = end_ns[row] + gap_ns + 1 +
+                                                   (int64_t)(any() % 1000) + long_ns,
+                                         .location = row,
+                                         .state = (uint32_t)(any() % 70)};
+        end_ns[row] = all[i].end_ns;
+    }
+    as_free(end_ns);
+}
+
+static int compare_states(const void *a, const void *b)
+{
+    const struct as_prv_stretch *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static void check_states(size_t n, uint32_t rows_n)
+{
+    struct as_prv_stretch *all = as_calloc(n + 1, sizeof *all);
+    const struct as_prv_stretch *it;
+    struct as_prv_states *states;
+    struct assay_error err;
+    assert_non_null(all);
+    seed = n;
+    make_states(all, n, rows_n);
+    assert_int_equal(as_prv_states_new(&states, rows_n), 0);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(as_prv_states_add(states, &all[i], &err), 0);
+    qsort(all, n, sizeof *all, compare_states);
+    assert_int_equal(as_prv_states_begin(states, &err), 0);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(as_prv_states_next(states, &it, &err), 0);
+        assert_non_null(it);
+        assert_true(it->ns == all[i].ns && it->end_ns == all[i].end_ns &&
+                    it->number == all[i].number && it->location == all[i].location &&
+                    it->state == all[i].state);
+    }
+    assert_int_equal(as_prv_states_next(states, &it, &err), 0);
+    assert_null(it);
+    as_prv_states_free(&states);
+    as_free(all);
+}
+
+static void test_states(void **state)
+{
+    (void)state;
+    check_states(0, 1);
+    check_states(0, 3);
+    check_states(1000, 1);
+    check_states(100000, 7);
+    check_states(3000000, 1000); /* more than is kept in memory */
+}
+
+static void test_states_no_memory(void **state)
+{
+    (void)state;
+    for (int64_t after = 0; after < 100; after++) {
+        struct as_prv_states *states = NULL;
+        const struct as_prv_stretch *it = NULL;
+        struct assay_error err;
+        as_alloc_fail_after(after);
+        int rc = as_prv_states_new(&states, 2);
+        for (int64_t i = 0; rc == 0 && i < 1000; i++)
+            rc = as_prv_states_add(
+                states,
+                &(struct as_prv_stretch){
+                    .ns = i, .end_ns = i + 1, .location = (uint32_t)(i % 2), .state = 1},
+                &err);
+        if (rc == 0)
+            rc = as_prv_states_begin(states, &err);
+        if (rc == 0)
+            rc = as_prv_states_next(states, &it, &err);
+        as_alloc_fail_after(-1);
+        as_prv_states_free(&states);
+        if (rc == 0) {
+            assert_true(after > 3);
+            return;
+        }
+        assert_int_equal(rc, ASSAY_ERR_NOMEM);
+    }
+    fail_msg("it never has enough");
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_order),
-                                       cmocka_unit_test(test_no_memory),
-                                       cmocka_unit_test(test_lane)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_order), cmocka_unit_test(test_no_memory), cmocka_unit_test(test_lane),
+        cmocka_unit_test(test_states), cmocka_unit_test(test_states_no_memory)};
     return cmocka_run_group_tests_name("exchange/ordered", tests, NULL, NULL);
 }

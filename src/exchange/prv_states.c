@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A thread's words stand in blocks, each of which names the next. The block that is being filled,
+ * or read from the file, is the thread's own.
+ */
+#include "exchange/prv_states.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/losers.h"
+#include "base/vec.h"
+#include "exchange/scratch.h"
+
+#define BLOCK_N  128u /* words */
+#define BLOCK_B  (BLOCK_N * sizeof(uint64_t))
+#define KEPT_N   ((size_t)64 << 10) /* blocks in memory */
+#define NO_BLOCK UINT32_MAX
+
+/* One word: how long, what, and how much the number grows. A length that no such word has says that
+ * four follow: begin, end, number, state. */
+#define LENGTH_BITS 30u
+#define STATE_BITS  6u
+#define GROWN_BITS  20u
+#define SINCE_BITS  8u
+#define LONG_STATE  ((UINT64_C(1) << LENGTH_BITS) - 1)
+_Static_assert(LENGTH_BITS + STATE_BITS + GROWN_BITS + SINCE_BITS == 64, "a stretch is a word");
+
+struct state_row {
+    uint64_t *word;       /* BLOCK_N of the thread's own; NULL: it has none yet */
+    const uint64_t *from; /* the block that is read */
+    uint32_t at;          /* in it */
+    uint32_t first, last; /* its blocks */
+    uint64_t left_n;      /* words */
+    int64_t end_ns;       /* of the latest stretch */
+    uint64_t number;
+    uint32_t state;
+};
+
+struct as_prv_states {
+    uint32_t row_n;
+    struct state_row *row;
+    uint64_t *kept;        /* KEPT_N blocks; NULL: no row has a whole one */
+    AS_VEC(uint32_t) next; /* by block */
+    int fd;                /* -1: all are in memory */
+    off_t end;
+    struct as_losers heads; /* the next stretch of each row */
+    struct as_prv_stretch out;
+    bool is_taking; /* the first of them is handed out */
+};
+
+int as_prv_states_new(struct as_prv_states **out, uint32_t locations_n)
+{
+    struct as_prv_states *s = *out = as_calloc(1, sizeof *s);
+    if (!s)
+        return ASSAY_ERR_NOMEM;
+    s->fd = -1;
+    s->row = as_calloc((size_t)locations_n + 1, sizeof *s->row);
+    if (!s->row) {
+        as_prv_states_free(out);
+        return ASSAY_ERR_NOMEM;
+    }
+    s->row_n = locations_n;
+    for (uint32_t i = 0; i < locations_n; i++)
+        s->row[i].first = s->row[i].last = NO_BLOCK;
+    return 0;
+}
+
+void as_prv_states_free(struct as_prv_states **states)
+{
+    struct as_prv_states *s = *states;
+    if (!s)
+        return;
+    for (uint32_t i = 0; i < s->row_n; i++)
+        as_free(s->row[i].word);
+    as_free(s->row);
+    as_free(s->kept);
+    as_vec_fini(&s->next);
+    as_losers_fini(&s->heads);
+    if (s->fd >= 0)
+        close(s->fd);
+    as_free(s);
+    *states = NULL;
+}
+
+/* ---- Adding ---------------------------------------------------------------------------------- */
+
+static int store_block(struct as_prv_states *s, const uint64_t *word, struct assay_error *err)
+{
+    const size_t block = s->next.n;
+    if (block < KEPT_N) {
+        if (!s->kept)
+            s->kept = as_malloc_large(KEPT_N, BLOCK_B);
+        if (!s->kept)
+            return as_error_nomem(err, "states of a trace");
+        memcpy(s->kept + block * BLOCK_N, word, BLOCK_B);
+        return 0;
+    }
+    if (s->fd < 0)
+        AS_TRY(as_scratch_open(&s->fd, err));
+    return as_scratch_write(s->fd, word, BLOCK_B, &s->end, err);
+}
+
+/* The thread's own block becomes one of its row. */
+static int end_block(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
+{
+    AS_TRY(store_block(s, row->word, err));
+    const uint32_t block = (uint32_t)s->next.n;
+    if (block == NO_BLOCK || as_vec_push(&s->next, NO_BLOCK) < 0)
+        return as_error_nomem(err, "states of a trace");
+    if (row->last == NO_BLOCK)
+        row->first = block;
+    else
+        s->next.at[row->last] = block;
+    row->last = block;
+    row->at = 0;
+    return 0;
+}
+
+static int put_word(struct as_prv_states *s, struct state_row *row, uint64_t word,
+                    struct assay_error *err)
+{
+    if (!row->word)
+        row->word = as_malloc(BLOCK_B);
+    if (!row->word)
+        return as_error_nomem(err, "states of a trace");
+    row->word[row->at++] = word;
+    row->left_n++;
+    return row->at < BLOCK_N ? 0 : end_block(s, row, err);
+}
+
+static bool fits_word(const struct state_row *row, const struct as_prv_stretch *it)
+{
+    const uint64_t since = it->number & ((UINT64_C(1) << AS_PRV_FOUND_BITS) - 1);
+    const uint64_t grown = (it->number >> AS_PRV_FOUND_BITS) - (row->number >> AS_PRV_FOUND_BITS);
+    return it->ns == row->end_ns && (uint64_t)(it->end_ns - it->ns) < LONG_STATE &&
+           it->state >> STATE_BITS == 0 && grown >> GROWN_BITS == 0 && since >> SINCE_BITS == 0;
+}
+
+int as_prv_states_add(struct as_prv_states *s, const struct as_prv_stretch *it,
+                      struct assay_error *err)
+{
+    struct state_row *row = &s->row[it->location];
+    if (fits_word(row, it)) {
+        const uint64_t grown =
+            (it->number >> AS_PRV_FOUND_BITS) - (row->number >> AS_PRV_FOUND_BITS);
+        const uint64_t since = it->number & ((UINT64_C(1) << SINCE_BITS) - 1);
+        AS_TRY(put_word(s, row,
+                        (uint64_t)(it->end_ns - it->ns) | (uint64_t)it->state << LENGTH_BITS |
+                            grown << (LENGTH_BITS + STATE_BITS) | since << (64 - SINCE_BITS),
+                        err));
+    } else {
+        const uint64_t word[] = {LONG_STATE, (uint64_t)it->ns, (uint64_t)it->end_ns, it->number,
+                                 it->state};
+        for (unsigned i = 0; i < sizeof word / sizeof *word; i++)
+            AS_TRY(put_word(s, row, word[i], err));
+    }
+    row->end_ns = it->end_ns;
+    row->number = it->number;
+    return 0;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static int load_states(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
+{
+    const uint32_t block = row->first;
+    row->first = s->next.at[block];
+    row->at = 0;
+    row->from = row->word;
+    if (block >= KEPT_N)
+        return as_scratch_read(s->fd, row->word, BLOCK_B, (off_t)((block - KEPT_N) * BLOCK_B), err);
+    row->from = s->kept + (size_t)block * BLOCK_N;
+    return 0;
+}
+
+static int take_word(struct as_prv_states *s, struct state_row *row, uint64_t *out,
+                     struct assay_error *err)
+{
+    if (row->at == BLOCK_N)
+        AS_TRY(load_states(s, row, err));
+    *out = row->from[row->at++];
+    row->left_n--;
+    return 0;
+}
+
+/* The next of a row; `ns` is when it begins. */
+static int read_stretch(struct as_prv_states *s, struct state_row *row, int64_t *ns,
+                        struct assay_error *err)
+{
+    uint64_t word, more[4];
+    AS_TRY(take_word(s, row, &word, err));
+    if ((word & LONG_STATE) != LONG_STATE) {
+        *ns = row->end_ns;
+        row->end_ns += (int64_t)(word & LONG_STATE);
+        row->state = word >> LENGTH_BITS & ((1u << STATE_BITS) - 1);
+        row->number = ((row->number >> AS_PRV_FOUND_BITS) +
+                       (word >> (LENGTH_BITS + STATE_BITS) & ((1u << GROWN_BITS) - 1)))
+                          << AS_PRV_FOUND_BITS |
+                      word >> (64 - SINCE_BITS);
+    } else {
+        for (unsigned i = 0; i < 4; i++)
+            AS_TRY(take_word(s, row, &more[i], err));
+        *ns = (int64_t)more[0];
+        row->end_ns = (int64_t)more[1];
+        row->number = more[2];
+        row->state = (uint32_t)more[3];
+    }
+    return 0;
+}
+
+/* The block that is being filled is the last, and none is read yet. */
+static int begin_row(struct as_prv_states *s, struct state_row *row, struct as_loser *head,
+                     struct assay_error *err)
+{
+    if (row->at)
+        AS_TRY(end_block(s, row, err));
+    row->at = BLOCK_N;
+    row->end_ns = 0;
+    row->number = 0;
+    AS_TRY(read_stretch(s, row, &head->ns, err));
+    head->order = row->number;
+    return 0;
+}
+
+int as_prv_states_begin(struct as_prv_states *s, struct assay_error *err)
+{
+    struct as_loser *head = as_calloc((size_t)s->row_n + 1, sizeof *head);
+    int rc = head ? 0 : ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; rc == 0 && i < s->row_n; i++) {
+        head[i] = (struct as_loser){.ns = INT64_MAX, .order = AS_LOSER_OVER};
+        if (s->row[i].left_n)
+            rc = begin_row(s, &s->row[i], &head[i], err);
+    }
+    if (rc == 0)
+        rc = as_losers_init(&s->heads, head, s->row_n);
+    as_free(head);
+    return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "states of a trace") : rc;
+}
+
+int as_prv_states_next(struct as_prv_states *s, const struct as_prv_stretch **out,
+                       struct assay_error *err)
+{
+    int64_t ns;
+    *out = NULL;
+    if (s->is_taking) {
+        struct state_row *row = &s->row[as_losers_first(&s->heads)->leaf];
+        if (row->left_n) {
+            AS_TRY(read_stretch(s, row, &ns, err));
+            as_losers_next(&s->heads, ns, row->number);
+        } else {
+            as_losers_end(&s->heads);
+        }
+    }
+    s->is_taking = !as_losers_are_over(&s->heads);
+    if (!s->is_taking)
+        return 0;
+    const struct as_loser *first = as_losers_first(&s->heads);
+    const struct state_row *row = &s->row[first->leaf];
+    s->out = (struct as_prv_stretch){.ns = first->ns,
+                                     .number = first->order,
+                                     .end_ns = row->end_ns,
+                                     .location = (uint32_t)first->leaf,
+                                     .state = row->state};
+    *out = &s->out;
+    return 0;
+}
