@@ -962,6 +962,32 @@ static void test_serial(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Of ranks it is said in which function and loop the longest is longer than the others. */
+static void test_uneven_ranks(void **state)
+{
+    struct story story = {
+        RUN, .rank_n = 2,
+        .code = {OWN(500),
+                 {"sweep", "application", 400, .in_loop = true, .is_uneven = true},
+                 {"tidy", "application", 30, .is_uneven = true}}};
+    const char *sql = "SELECT text FROM v_findings WHERE rule = 'load_imbalance'";
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, sql,
+               "Ranks compute unevenly: rank 0 takes 13 % longer than the mean (0.93 s against "
+               "0.823 s), load balance 88 %. The others wait for it. It is longer most of all in "
+               "sweep (a.c:20): 0.2 s more than the mean of the others (0.2 s), by 400 samples.");
+    fine(assay_experiment_close(&e, err));
+    story.code[1].only = 1; /* the other has none of it */
+    e = story_tell(&story);
+    expect_row(e,
+               "SELECT text LIKE '% in sweep (a.c:20): 0.4 s more than the mean of the others (0 "
+               "s), by 400 samples.' FROM v_findings WHERE rule = 'load_imbalance'",
+               "1");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* Threads that share the memory: one that waits leaves it to the others. */
 static void test_shared_memory(void **state)
 {
@@ -1326,6 +1352,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_gain_of_code),
         cmocka_unit_test(test_pattern),
         cmocka_unit_test(test_serial),
+        cmocka_unit_test(test_uneven_ranks),
         cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_share_of_category),
         cmocka_unit_test(test_first_touch),
