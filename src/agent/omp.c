@@ -55,6 +55,8 @@ void *as_omp_real_at(enum as_omp_index index)
 __attribute__((constructor)) static void begin_openmp(void)
 {
     as_wrapped_begin(AS_TRACER_OPENMP);
+    if (as_wrapped_hooks)
+        as_omp_begin_regions();
 }
 
 /* ---- Records ------------------------------------------------------------------------------ */

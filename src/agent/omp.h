@@ -106,6 +106,7 @@ static inline uint64_t as_omp_iterations(int64_t start, int64_t end, int64_t ste
     return goes ? way / stride + (way % stride != 0) : 0;
 }
 
+void as_omp_begin_regions(void); /* the library is loaded, and wanted */
 uint64_t as_omp_new_region(void);
 uint64_t as_omp_new_task(void);
 

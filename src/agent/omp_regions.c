@@ -6,7 +6,7 @@
  */
 #include "agent/omp.h"
 
-#include <unistd.h>
+#include <pthread.h>
 
 /* What a part needs to know. Its first word is that of the region's data, which libgomp reads where
  * there are reductions of tasks. On the master's stack until the region has ended. */
@@ -44,14 +44,26 @@ static void run_part(void *argument)
     self->in_single = outer.in_single;
 }
 
-/* Readers know by it that loops may be divided without a call. A child of a fork says it again. */
+static _Atomic bool runtime_told; /* by this process */
+
+/* Readers know by it that loops may be divided without a call. */
 static void tell_runtime(void)
 {
     static const char fact[] = AS_TRACE_OPENMP_FACT "\0" AS_TRACE_LIBGOMP;
-    static _Atomic pid_t told;
-    const pid_t own = getpid();
-    if (atomic_exchange_explicit(&told, own, memory_order_relaxed) != own)
+    if (!runtime_told && !atomic_exchange_explicit(&runtime_told, true, memory_order_relaxed))
         as_wrapped_hooks->define(AS_TRACE_FACT, NULL, 0, fact, NULL, 0);
+}
+
+/* The child of a fork says it again. Who it is, is not asked at each region: that would be a system
+ * call, which takes longer than all else that is done there. */
+static void forget_telling(void)
+{
+    runtime_told = false;
+}
+
+void as_omp_begin_regions(void)
+{
+    pthread_atfork(NULL, NULL, forget_telling);
 }
 
 static void begin_region(struct omp_box *box, void (*function)(void *), void *data, unsigned asked,

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Holds traces of OpenMP to a program that logs its own constructs, in random order: each
-construct of each thread once, in its order; each task begun once, by whom the program says.
+construct of each thread once, in its order; each task begun once, by whom the program says. The
+child of a fork says itself which runtime it has.
 
 usage: teams.py ASSAY DUMP SOURCE DIRECTORY
 """
@@ -74,6 +75,22 @@ def check(assay, dump, program, seed):
     return difference(threads_of(pathlib.Path("teams.log").read_text()), threads_of(text))
 
 
+def check_fork(assay, source):
+    """Regions whose loops gcc divides itself are known by the runtime, in both processes."""
+    made = subprocess.run(["gcc", "-O1", "-fopenmp", "-o", "teams_fork",
+                           pathlib.Path(source).with_name("teams_fork.c")], check=False)
+    shutil.rmtree("fork.assay", ignore_errors=True)
+    run = made.returncode == 0 and subprocess.run(
+        [assay, "trace", "-q", "--format", "json", "-o", "fork.assay", "--", "./teams_fork"],
+        capture_output=True, text=True, check=False)
+    if not run or run.returncode:
+        return f"exit status {run.returncode}: {run.stderr[-300:]!r}" if run else "not compiled"
+    seen = subprocess.run([assay, "query", "--format", "csv", "fork.assay",
+                           "SELECT n FROM v_flags WHERE name = 'worksharing_unseen'"],
+                          capture_output=True, text=True, check=True).stdout.split()
+    return "" if seen == ["n", "5"] else f"regions without shared work: {seen}, not 5"
+
+
 def main():
     assay, dump, source, directory = map(os.path.abspath, sys.argv[1:])
     os.makedirs(directory, exist_ok=True)
@@ -92,6 +109,11 @@ def main():
         if not made:
             points.append(True)
             print(f"ok {len(points)} - {compiler} # SKIP no {compiler} with OpenMP")
+    fault = check_fork(assay, source) if shutil.which("gcc") else ""
+    points.append(not fault)
+    print(f"{'not ok' if fault else 'ok'} {len(points)} - the child of a fork")
+    if fault:
+        print(f"# {fault}")
     print(f"1..{len(points)}")
     sys.exit(not all(points))
 

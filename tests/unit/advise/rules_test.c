@@ -12,6 +12,7 @@
 #include "story.h"
 
 /* A run of a second on two processors, nearly all of it the program's. */
+#define MS  INT64_C(1000000)
 #define RUN .wall_ms = 1000, .cpu_n = 2
 #define ALL                                                                                        \
     {                                                                                              \
@@ -962,6 +963,86 @@ static void test_serial(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Of ranks it is said in which function and loop the longest is longer than the others. */
+static void test_uneven_ranks(void **state)
+{
+    struct story story = {
+        RUN, .rank_n = 2,
+        .code = {OWN(500),
+                 {"sweep", "application", 400, .in_loop = true, .is_uneven = true},
+                 {"tidy", "application", 30, .is_uneven = true}}};
+    const char *sql = "SELECT text FROM v_findings WHERE rule = 'load_imbalance'";
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, sql,
+               "Ranks compute unevenly: rank 0 takes 13 % longer than the mean (0.93 s against "
+               "0.823 s), load balance 88 %. The others wait for it. It is longer most of all in "
+               "sweep (a.c:20): 0.2 s more than the mean of the others (0.2 s), by 400 samples.");
+    fine(assay_experiment_close(&e, err));
+    story.code[1].only = 1; /* the other has none of it */
+    e = story_tell(&story);
+    expect_row(e,
+               "SELECT text LIKE '% in sweep (a.c:20): 0.4 s more than the mean of the others (0 "
+               "s), by 400 samples.' FROM v_findings WHERE rule = 'load_imbalance'",
+               "1");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* A trace in which both ranks wait for each other in turn. */
+static void add_waiting_in_turn(struct assay_experiment *e)
+{
+    static const int64_t computing_ms[] = {900, 500};
+    const struct assay_row_trace trace = {
+        .run_id = 1, .traced_run_id = 1, .elapsed_ns = 1000 * MS, .location_n = 2, .rank_n = 2};
+    struct assay_row_trace_site site = {.routine = "MPI_Allreduce", .kind = "mpi-collective"};
+    int64_t site_id;
+
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_trace(e, &trace, &site.trace_id, err));
+    fine(assay_experiment_add_trace_site(e, &site, &site_id, err));
+    for (int rank = 0; rank < 2; rank++) {
+        const struct assay_row_trace_location location = {.trace_id = site.trace_id,
+                                                          .number = rank,
+                                                          .rank = assay_known(rank),
+                                                          .waiting_ns = 300 * MS};
+        struct assay_row_trace_state state = {
+            .position = 0, .name = "computing", .title = "computing"};
+        struct assay_row_trace_wait wait = {.trace_site_id = site_id,
+                                            .kind = "wait_at_n_x_n",
+                                            .title = "wait at N x N",
+                                            .n = 10,
+                                            .time_ns = 300 * MS};
+
+        fine(assay_experiment_add_trace_location(e, &location, &state.trace_location_id, err));
+        wait.trace_location_id = state.trace_location_id;
+        state.time_ns = computing_ms[rank] * MS;
+        fine(assay_experiment_add_trace_state(e, &state, err));
+        fine(assay_experiment_add_trace_wait(e, &wait, err));
+    }
+    fine(assay_experiment_commit(e, err));
+    fine(assay_advise_run(e, 1, err));
+}
+
+/* Nobody is late by itself: who computes longer, and where, is told all the same. */
+static void test_uneven_in_turn(void **state)
+{
+    const struct story story = {
+        RUN, .rank_n = 2,
+        .code = {OWN(500), {"sweep", "application", 400, .in_loop = true, .only = 1}}};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    add_waiting_in_turn(e);
+    expect_row(
+        e,
+        "SELECT substr(text, instr(text, 'But')) FROM v_findings"
+        " WHERE rule = 'waiting_in_turn'",
+        "But rank 0 computes for 0.9 s, where the mean is 0.7 s: most of all longer in sweep "
+        "(a.c:20), by 0.4 s (the mean of the others is 0 s; 400 samples).");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* Threads that share the memory: one that waits leaves it to the others. */
 static void test_shared_memory(void **state)
 {
@@ -1326,6 +1407,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_gain_of_code),
         cmocka_unit_test(test_pattern),
         cmocka_unit_test(test_serial),
+        cmocka_unit_test(test_uneven_ranks),
+        cmocka_unit_test(test_uneven_in_turn),
         cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_share_of_category),
         cmocka_unit_test(test_first_touch),

@@ -108,8 +108,9 @@ static void add_samples(struct assay_experiment *e, const struct story_code *cod
         fine(assay_experiment_add_sample(e, &waits, err));
 }
 
+/* Which part of the work is its, `share` says. */
 static void add_thread(struct assay_experiment *e, const struct story *story,
-                       const struct place_of *at, int64_t process_id, int i)
+                       const struct place_of *at, int64_t process_id, int i, int share)
 {
     struct assay_row_thread row = {.process_id = process_id,
                                    .tid = 100 + i,
@@ -121,15 +122,15 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
     int64_t cpu_ms = 0, blocked_ms = 0, id;
 
     for (int k = 0; k < STORY_CODE_N && story->code[k].name; k++) {
-        cpu_ms += ms_of(&story->code[k], i);
-        if (!story->code[k].only || story->code[k].only == i + 1)
+        cpu_ms += ms_of(&story->code[k], share);
+        if (!story->code[k].only || story->code[k].only == share + 1)
             blocked_ms += story->code[k].blocked_ms;
     }
     row.cpu_ns = assay_known(cpu_ms * MS);
     row.blocked_ns = assay_known(blocked_ms * MS);
     fine(assay_experiment_add_thread(e, &row, &id, err));
     for (int k = 0; k < STORY_CODE_N && story->code[k].name; k++)
-        add_samples(e, &story->code[k], at[k], id, i);
+        add_samples(e, &story->code[k], at[k], id, share);
 }
 
 /* Options are values of functions, what operands do those of one run. */
@@ -222,7 +223,7 @@ struct assay_experiment *story_tell(const struct story *story)
             process.rank = assay_known(rank);
         fine(assay_experiment_add_process(e, &process, &process_id, err));
         for (int i = 0; i < (story->thread_n ? story->thread_n : 1); i++)
-            add_thread(e, story, at, process_id, i);
+            add_thread(e, story, at, process_id, i, story->thread_n ? i : rank);
     }
     add_metrics(e, story);
     fine(assay_experiment_commit(e, err));

@@ -22,8 +22,8 @@ struct story_code {
     bool in_loop;         /* its samples are in a loop of it, the first of which has the metrics */
     int instruction_n;    /* of that loop; 0: 9 */
     int depth;            /* of that loop in its nest; 0: 1 */
-    bool is_uneven;       /* thread i spends 1 / (i + 1) of it */
-    int only;             /* thread that has it, from 1 on; 0: each */
+    bool is_uneven;       /* thread i spends 1 / (i + 1) of it; rank i where each has one */
+    int only;             /* thread or such a rank that has it, from 1 on; 0: each */
     bool no_debug, is_linked; /* is_linked: it has a linkage name with a quote in it */
 };
 
