@@ -73,7 +73,7 @@ void as_prv_states_free(struct as_prv_states **states)
     struct as_prv_states *s = *states;
     if (!s)
         return;
-    for (uint32_t i = 0; i < s->row_n; i++)
+    for (uint32_t i = 0; s->row && i < s->row_n; i++)
         as_free(s->row[i].word);
     as_free(s->row);
     as_free(s->kept);
