@@ -565,6 +565,7 @@ of_trace() { # what tracing costs a program, and how fast traces are read and wr
         call.3) number "a call of MPI with three callers" "$value" ns "" 300 ;;
         resident) number "resident memory, a thread" "$value" MiB "" 8 ;;
         start.ms) number "start and finish, a rank" "$value" ms "[$low - $high]" 50 ;;
+        exchange.2) number "two ranks: a step not interrupted" "$value" x "[$low - $high]" 1.02 ;;
         cg.1 | lmp.1) number "${name%%.*} while it is traced" "$value" x "[$low - $high]" 1.02 ;;
         *.least) number "the same, least over least" "$value" x "" - ;;
         cg.2 | lmp.2) number "two ranks, with their waiting" "$value" x "[$low - $high]" - ;;

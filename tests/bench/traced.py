@@ -5,7 +5,8 @@
 usage: traced.py DRIVERS ASSAY EXAMPLE MELT DIRECTORY ROUNDS
 
 DRIVERS has bench-trace and bench-traced, EXAMPLE is the source of examples/cg, MELT the input of
-LAMMPS. Prints lines "NAME VALUE LOW HIGH". All times are processor time. Of a program's slow-down
+LAMMPS. Prints lines "NAME VALUE LOW HIGH". All times are processor time, but those of steps of two
+ranks, of which the one is taken that a quarter did not reach. Of a program's slow-down
 the value is the median of the ratios of ROUNDS pairs in turn, LOW and HIGH its quartiles; what
 ranks take is told by a shell that starts each, so that neither launcher nor reader is in it. Of
 times of calls and records the value is the least of three, or the difference of the least. What is
@@ -111,6 +112,22 @@ class Bench:
         if n == 1:
             show(f"{name}.least", min(a for a, _ in pairs) / min(b for _, b in pairs))
 
+    def exchange(self):
+        """Of two ranks that exchange and add up, a step that nothing interrupted."""
+        program, ratio = str(self.out / "exchange"), []
+        said(["mpicc.openmpi", "-O2", pathlib.Path(__file__).with_name("exchange.c"), "-o",
+              program])
+
+        def step_us(before):
+            text = said([*before, "mpirun.openmpi", "--oversubscribe", "-n", "2", program, "1"])
+            return float(text.partition("exchange: ")[2].split()[0])
+        for number in range(self.rounds):
+            ways = [[], self.traced()] if number % 2 else [self.traced(), []]
+            took = {bool(way): step_us(way) for way in ways}
+            ratio.append(took[True] / took[False])
+        low, _, high = statistics.quantiles(ratio, n=4, method="inclusive")
+        show("exchange.2", statistics.median(ratio), low, high)
+
     def start(self, called):
         """Milliseconds more of a rank that does nothing but begin and end."""
         more = []
@@ -130,6 +147,7 @@ class Bench:
               pathlib.Path(__file__).with_name("called.c"), "-o", called])
         self.calls(called)
         self.start(called)
+        self.exchange()
         shutil.copytree(self.example, self.out / "cg")
         said(["make", "-s", "-C", self.out / "cg", "MPICC=mpicc.openmpi"])
         for n in (1, 2):
