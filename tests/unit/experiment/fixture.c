@@ -252,7 +252,9 @@ static int fill_run(struct assay_experiment *e, struct fixture *f, struct assay_
 
         AS_TRY(assay_experiment_add_thread_cpu(e, &row, err));
     }
-    return 0;
+    const struct assay_row_thread_level level = {
+        .thread_id = f->thread[0], .bin_ns = 1000000, .name = "user", .bins = "[0,750,1000]"};
+    return assay_experiment_add_thread_level(e, &level, err);
 }
 
 static int fill_samples(struct assay_experiment *e, const struct fixture *f, const struct places *p,
