@@ -103,9 +103,10 @@ void as_counter_bins(const struct as_counter_range *range, const struct as_timel
 {
     size_t next = 0;
     as_str_clear(out);
-    for (uint32_t bin = 0; bin < timeline->bin_n; bin++) {
-        const int64_t begin_ns = timeline->begin_ns + (int64_t)bin * timeline->bin_ns;
-        const int64_t end_ns = begin_ns + timeline->bin_ns;
+    const int64_t bin_ns = as_timeline_bin_ns(timeline, AS_TIMELINE_SHOWN);
+    for (uint32_t bin = 0; bin < timeline->bin_n >> AS_TIMELINE_SHOWN; bin++) {
+        const int64_t begin_ns = timeline->begin_ns + (int64_t)bin * bin_ns;
+        const int64_t end_ns = begin_ns + bin_ns;
         while (next < range->point.n && range->point.at[next].ns < end_ns)
             next++;
         as_str_appendz(out, bin ? "," : "[");

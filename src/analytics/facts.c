@@ -30,29 +30,29 @@ static int add_trace_row(struct as_trace_facts *f, struct assay_error *err)
 {
     const struct as_traced *traced = f->traced;
     const struct as_analysis *a = &traced->analysis;
-    const struct assay_row_trace row = {
-        .run_id = f->run_id,
-        .traced_run_id = f->traced_id,
-        .begin_ns = a->begin_ns,
-        .elapsed_ns = a->end_ns - a->begin_ns,
-        .location_n = (int64_t)a->location.n,
-        .rank_n = count_ranks(a),
-        .events_n = (int64_t)a->events_n,
-        .lost_n = (int64_t)traced->lost_n,
-        .damaged_n = (int64_t)traced->damaged_n,
-        .broken_n = (int64_t)a->broken_n,
-        .matched_n = (int64_t)a->messages.matched_n,
-        .sends_n = (int64_t)a->messages.sends_n,
-        .receives_n = (int64_t)a->messages.receives_n,
-        .unmet_n = (int64_t)a->unmet_n,
-        .violated_n = (int64_t)a->violated_n,
-        .waited_ns = traced->sums.waited_ns,
-        .bin_ns = traced->timeline.bin_ns,
-        .bin_n = (a->end_ns - a->begin_ns + traced->timeline.bin_ns - 1) / traced->timeline.bin_ns,
-        .record_ns = traced->record_ns,
-        .cost_ns = whole_ns(as_traced_cost_ns(traced)),
-        .cost_most_ns = whole_ns(as_traced_cost_most_ns(traced)),
-        .pass = AS_ANALYTICS_PASS};
+    const int64_t bin_ns = as_timeline_bin_ns(&traced->timeline, AS_TIMELINE_SHOWN);
+    const struct assay_row_trace row = {.run_id = f->run_id,
+                                        .traced_run_id = f->traced_id,
+                                        .begin_ns = a->begin_ns,
+                                        .elapsed_ns = a->end_ns - a->begin_ns,
+                                        .location_n = (int64_t)a->location.n,
+                                        .rank_n = count_ranks(a),
+                                        .events_n = (int64_t)a->events_n,
+                                        .lost_n = (int64_t)traced->lost_n,
+                                        .damaged_n = (int64_t)traced->damaged_n,
+                                        .broken_n = (int64_t)a->broken_n,
+                                        .matched_n = (int64_t)a->messages.matched_n,
+                                        .sends_n = (int64_t)a->messages.sends_n,
+                                        .receives_n = (int64_t)a->messages.receives_n,
+                                        .unmet_n = (int64_t)a->unmet_n,
+                                        .violated_n = (int64_t)a->violated_n,
+                                        .waited_ns = traced->sums.waited_ns,
+                                        .bin_ns = bin_ns,
+                                        .bin_n = (a->end_ns - a->begin_ns + bin_ns - 1) / bin_ns,
+                                        .record_ns = traced->record_ns,
+                                        .cost_ns = whole_ns(as_traced_cost_ns(traced)),
+                                        .cost_most_ns = whole_ns(as_traced_cost_most_ns(traced)),
+                                        .pass = AS_ANALYTICS_PASS};
     return assay_experiment_add_trace(f->experiment, &row, &f->trace_id, err);
 }
 
@@ -138,29 +138,36 @@ static int add_states(const struct as_trace_facts *f, struct assay_error *err)
     return 0;
 }
 
-/* Thousandths of bins, up to the last that has any; "": none has. */
+/* Thousandths of bins from `from` to `to`, up to the last that has any; "": none has. */
 static void put_bins(struct as_str *out, const struct as_timeline *timeline, uint32_t location,
-                     unsigned plane)
+                     unsigned plane, unsigned level, uint32_t from, uint32_t to)
 {
-    const int64_t *ns = as_timeline_bins(timeline, location, plane);
-    uint32_t n = timeline->bin_n;
-    while (n > 0 && (ns[n - 1] * 2000 + timeline->bin_ns) / (2 * timeline->bin_ns) == 0)
-        n--;
+    const int64_t bin_ns = as_timeline_bin_ns(timeline, level);
+    uint32_t next = from;
     as_str_clear(out);
-    for (uint32_t i = 0; i < n; i++)
-        as_str_appendf(out, "%c%lld", i ? ',' : '[',
-                       (long long)((ns[i] * 2000 + timeline->bin_ns) / (2 * timeline->bin_ns)));
-    if (n)
+    for (uint32_t i = from; i < to; i++) {
+        const int64_t ns = as_timeline_ns(timeline, location, plane, level, i);
+        const int64_t thousandths = (ns * 2000 + bin_ns) / (2 * bin_ns);
+        if (thousandths == 0)
+            continue;
+        for (; next < i; next++)
+            as_str_appendz(out, out->n ? ",0" : "[0");
+        as_str_appendf(out, "%c%lld", out->n ? ',' : '[', (long long)thousandths);
+        next = i + 1;
+    }
+    if (out->n)
         as_str_appendz(out, "]");
 }
 
 static int add_timeline(const struct as_trace_facts *f, struct assay_error *err)
 {
+    const struct as_timeline *timeline = &f->traced->timeline;
     struct as_str bins = {0};
     int rc = 0;
-    for (uint32_t i = 0; rc == 0 && i < f->traced->timeline.location_n; i++)
+    for (uint32_t i = 0; rc == 0 && i < timeline->location_n; i++)
         for (unsigned s = 0; rc == 0 && s < AS_TIMELINE_PLANES_N; s++) {
-            put_bins(&bins, &f->traced->timeline, i, s);
+            put_bins(&bins, timeline, i, s, AS_TIMELINE_SHOWN, 0,
+                     timeline->bin_n >> AS_TIMELINE_SHOWN);
             const struct assay_row_trace_timeline row = {.trace_location_id = f->location_id[i],
                                                          .position = s,
                                                          .name = as_timeline_word(s),
@@ -170,6 +177,48 @@ static int add_timeline(const struct as_trace_facts *f, struct assay_error *err)
                  : bins.n    ? assay_experiment_add_trace_timeline(f->experiment, &row, err)
                              : 0;
         }
+    as_str_fini(&bins);
+    return rc;
+}
+
+/* A row has so many bins that a view takes few rows and leaves most. */
+#define SEGMENT_BINS 256u
+
+static int add_level(const struct as_trace_facts *f, uint32_t location, unsigned level,
+                     struct as_str *bins, struct assay_error *err)
+{
+    const struct as_timeline *timeline = &f->traced->timeline;
+    const int64_t bin_ns = as_timeline_bin_ns(timeline, level);
+    const uint32_t bin_n = timeline->bin_n >> level;
+    int rc = 0;
+    for (uint32_t from = 0; from < bin_n && rc == 0; from += SEGMENT_BINS)
+        for (unsigned plane = 0; plane < AS_TIMELINE_PLANES_N && rc == 0; plane++) {
+            const uint32_t to = bin_n - from < SEGMENT_BINS ? bin_n : from + SEGMENT_BINS;
+            put_bins(bins, timeline, location, plane, level, from, to);
+            const struct assay_row_trace_level row = {.trace_location_id = f->location_id[location],
+                                                      .level = level,
+                                                      .segment = from / SEGMENT_BINS,
+                                                      .begin_ns = timeline->begin_ns -
+                                                                  f->traced->analysis.begin_ns +
+                                                                  (int64_t)from * bin_ns,
+                                                      .bin_ns = bin_ns,
+                                                      .position = plane,
+                                                      .name = as_timeline_word(plane),
+                                                      .bins = as_str_z(bins)};
+            rc = bins->failed ? as_error_nomem(err, "a time line")
+                 : bins->n    ? assay_experiment_add_trace_level(f->experiment, &row, err)
+                              : 0;
+        }
+    return rc;
+}
+
+static int add_levels(const struct as_trace_facts *f, struct assay_error *err)
+{
+    struct as_str bins = {0};
+    int rc = 0;
+    for (unsigned level = 0; rc == 0 && level < AS_TIMELINE_LEVELS_N; level++)
+        for (uint32_t i = 0; rc == 0 && i < f->traced->timeline.location_n; i++)
+            rc = add_level(f, i, level, &bins, err);
     as_str_fini(&bins);
     return rc;
 }
@@ -365,6 +414,7 @@ static int say_facts(void *context, struct assay_error *err)
     AS_TRY(add_sites(f, err));
     AS_TRY(add_states(f, err));
     AS_TRY(add_timeline(f, err));
+    AS_TRY(add_levels(f, err));
     AS_TRY(add_counters(f, err));
     AS_TRY(add_offs(f, err));
     AS_TRY(add_calls(f, err));

@@ -6,9 +6,9 @@
 #include "analytics/cover.h"
 #include "base/error.h"
 
-#define BINS_MOST   240u /* more than a page has room for */
+#define BINS_MOST   240u /* that are shown: more than a page has room for */
 #define BINS_LEAST  32u
-#define BINS_IN_ALL 65536u /* of all threads together */
+#define BINS_IN_ALL 65536u /* the same of all threads together */
 
 const char *as_timeline_word(unsigned plane)
 {
@@ -29,6 +29,8 @@ int as_timeline_new(struct as_timeline *out, uint32_t location_n, int64_t begin_
     uint32_t bin_n = (BINS_IN_ALL / (location_n ? location_n : 1)) & ~1u;
     bin_n = bin_n > BINS_MOST ? BINS_MOST : bin_n < BINS_LEAST ? BINS_LEAST : bin_n;
     *out = (struct as_timeline){.begin_ns = begin_ns, .bin_n = bin_n, .location_n = location_n};
+    bin_n <<= AS_TIMELINE_SHOWN;
+    out->bin_n = bin_n;
     out->bin_ns = end_ns > begin_ns ? (end_ns - begin_ns) / bin_n + 1 : 1;
     out->ns = as_calloc((size_t)location_n * AS_TIMELINE_PLANES_N + 1, bin_n * sizeof *out->ns);
     return out->ns ? 0 : ASSAY_ERR_NOMEM;
@@ -49,6 +51,22 @@ const int64_t *as_timeline_bins(const struct as_timeline *timeline, uint32_t loc
                                 unsigned plane)
 {
     return plane_of(timeline, location, plane);
+}
+
+int64_t as_timeline_bin_ns(const struct as_timeline *t, unsigned level)
+{
+    return t->bin_ns << level;
+}
+
+int64_t as_timeline_ns(const struct as_timeline *t, uint32_t location, unsigned plane,
+                       unsigned level, uint32_t bin)
+{
+    const int64_t *ns = plane_of(t, location, plane);
+    const uint64_t begin = (uint64_t)bin << level, end = (uint64_t)(bin + 1) << level;
+    int64_t sum = 0;
+    for (uint64_t i = begin; i < end && i < t->bin_n; i++)
+        sum += ns[i];
+    return sum;
 }
 
 /* Two bins become one. */

@@ -15,9 +15,14 @@ enum { AS_TIMELINE_WAITING = AS_ACTIVITIES_N, AS_TIMELINE_PATH, AS_TIMELINE_PLAN
 const char *as_timeline_word(unsigned plane);
 const char *as_timeline_title(unsigned plane);
 
+/* Levels of detail: 0 has the bins as they are, those of the next are twice as long. At this one
+ * there are as many as a page shows; at the last very few. */
+#define AS_TIMELINE_SHOWN    3u
+#define AS_TIMELINE_LEVELS_N 6u
+
 struct as_timeline {
     int64_t begin_ns, bin_ns;
-    uint32_t bin_n, location_n; /* an even number of bins */
+    uint32_t bin_n, location_n; /* bins of level 0, an even number */
     int64_t *ns;                /* by location, plane and bin */
 };
 
@@ -39,6 +44,11 @@ void as_timeline_add(struct as_timeline *timeline, uint32_t location, unsigned p
 
 /* When the analysis is whole: what was waiting, and the critical path. 0 or ASSAY_ERR_NOMEM. */
 int as_timeline_finish(struct as_timeline *timeline, const struct as_analysis *analysis);
+
+/* How long a bin of a level is, and what is in one of a plane. */
+int64_t as_timeline_bin_ns(const struct as_timeline *timeline, unsigned level);
+int64_t as_timeline_ns(const struct as_timeline *timeline, uint32_t location, unsigned plane,
+                       unsigned level, uint32_t bin);
 
 /* Nanoseconds of each bin of a plane: bin_n numbers. */
 const int64_t *as_timeline_bins(const struct as_timeline *timeline, uint32_t location,

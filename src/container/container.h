@@ -34,8 +34,7 @@ enum as_container_flags {
     AS_CONTAINER_DEFINES = 2, /* what later blocks refer to: it is needed whatever is looked at */
     AS_CONTAINER_FACTS = 4,   /* something in it is wanted whatever is looked at */
     AS_CONTAINER_OPENS = 8,   /* records of the blocks before it come before all that follow */
-    AS_CONTAINER_INDEX = 16,
-    AS_CONTAINER_LEVELS = 32 /* a summary by level of detail (levels.h) */
+    AS_CONTAINER_INDEX = 16
 };
 
 struct as_container_block {

@@ -193,6 +193,9 @@ static int take_sample(struct as_tally_reading *r, const struct assay_stream_rec
     as_tally_seen_on(r, thread, record->cpu);
     AS_TRY(as_tally_count_cpu(r, thread, record->cpu));
     const uint64_t ns = r->sample_ns ? r->sample_ns : record->period;
+    const bool in_kernel = t->module.at[t->node.at[node].module].kind == ASSAY_MODULE_KERNEL;
+    as_levels_add(&t->levels, index, in_kernel ? AS_LEVEL_KERNEL : AS_LEVEL_USER,
+                  at - (int64_t)(ns < (uint64_t)at ? ns : (uint64_t)at), at);
     return as_tally_add_sum(t, index, node, false, 1, as_tally_add_within(&t->sum_ns, (int64_t)ns));
 }
 
@@ -395,6 +398,7 @@ int as_tally_init(struct as_tally *tally)
 {
     *tally = (struct as_tally){0};
     as_arena_init(&tally->arena);
+    as_levels_init(&tally->levels);
     AS_TRY(as_vec_push(&tally->node, (struct as_tally_node){0}));
     uint32_t none;
     const struct as_tally_module unknown = {
@@ -406,6 +410,7 @@ void as_tally_fini(struct as_tally *tally)
 {
     as_vec_foreach (&tally->thread, thread)
         as_vec_fini(&thread->cpu);
+    as_levels_fini(&tally->levels);
     as_vec_fini(&tally->stream);
     as_vec_fini(&tally->module);
     as_vec_fini(&tally->process);

@@ -17,6 +17,7 @@
 #include "base/index.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "profile/levels.h"
 
 struct as_tally_module {
     const char *path;
@@ -119,7 +120,8 @@ struct as_tally {
     /* Waiting whose place was seen, spread over places that were seen at other times, and of which
      * nothing can be said. */
     double placed_ns, spread_ns, unplaced_ns;
-    struct as_arena arena; /* all texts */
+    struct as_levels levels; /* threads over time */
+    struct as_arena arena;   /* all texts */
     struct as_index node_index, sum_index, module_index;
     size_t indexed_n, indexed_sum_n; /* nodes and sums that are in their index */
 };

@@ -56,6 +56,8 @@ static void settle_queueing(struct as_tally_thread *thread)
 
 int as_tally_end(struct as_tally *tally, struct assay_error *err)
 {
+    if (tally->levels.failed)
+        return as_error_nomem(err, "what threads did over time");
     as_vec_foreach (&tally->thread, thread)
         settle_queueing(thread);
     struct places *seen = as_calloc(tally->thread.n + 1, sizeof *seen);

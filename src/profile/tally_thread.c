@@ -93,21 +93,37 @@ int as_tally_take_fork(struct as_tally_reading *r, const struct assay_stream_rec
 
 /* ---- Running and waiting ------------------------------------------------------------------ */
 
+static void show_state(struct as_tally *t, const struct as_tally_thread *thread,
+                       enum as_level_state state, int64_t since_ns, int64_t at)
+{
+    as_levels_add(&t->levels, (uint32_t)(thread - t->thread.at), state, since_ns, at);
+}
+
 void as_tally_stop_queueing(struct as_tally *t, struct as_tally_thread *thread, int64_t at)
 {
-    if (thread->queued_ns >= 0)
+    if (thread->queued_ns >= 0) {
         thread->runnable_ns +=
             (int64_t)as_tally_add_within(&t->runnable_ns, at - thread->queued_ns);
+        show_state(t, thread, AS_LEVEL_READY, thread->queued_ns, at);
+    }
     thread->queued_ns = -1;
+}
+
+static void stop_running(struct as_tally *t, struct as_tally_thread *thread, int64_t at)
+{
+    if (thread->on_ns >= 0) {
+        thread->cpu_ns += (int64_t)as_tally_add_within(&t->cpu_ns, at - thread->on_ns);
+        show_state(t, thread, AS_LEVEL_RUNNING, thread->on_ns, at);
+    }
+    thread->on_ns = -1;
 }
 
 void as_tally_end_thread(struct as_tally *t, uint32_t index, int64_t at)
 {
     struct as_tally_thread *thread = &t->thread.at[index];
     as_tally_stop_queueing(t, thread, at);
-    if (thread->on_ns >= 0)
-        thread->cpu_ns += (int64_t)as_tally_add_within(&t->cpu_ns, at - thread->on_ns);
-    thread->on_ns = thread->off_ns = -1;
+    stop_running(t, thread, at);
+    thread->off_ns = -1;
     thread->end_ns = at;
 }
 
@@ -118,6 +134,7 @@ int as_tally_stop_waiting(struct as_tally *t, uint32_t index, int64_t at)
     thread->off_ns = -1;
     if (waited <= 0)
         return 0;
+    show_state(t, thread, AS_LEVEL_WAITING, at - waited, at);
     waited = (int64_t)as_tally_add_within(&t->blocked_ns, waited);
     thread->blocked_ns += waited;
     return thread->waits_at
@@ -152,9 +169,7 @@ int as_tally_take_switch(struct as_tally_reading *r, const struct assay_stream_r
         thread->waits_at = 0;
         return 0;
     }
-    if (thread->on_ns >= 0)
-        thread->cpu_ns += (int64_t)as_tally_add_within(&r->tally->cpu_ns, at - thread->on_ns);
-    thread->on_ns = -1;
+    stop_running(r->tally, thread, at);
     if (record->preempted) { /* or it yielded: it would go on if it were let */
         thread->involuntary_n++;
         thread->queued_ns = at;

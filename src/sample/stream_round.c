@@ -198,7 +198,7 @@ static int load_round(struct assay_stream *s, bool *out)
             const struct as_container_block block = s->file.block.at[index];
             if (index > first && block.flags & AS_CONTAINER_OPENS && s->bytes.n > 0)
                 break;
-            if (block.flags & (AS_CONTAINER_INDEX | AS_CONTAINER_LEVELS))
+            if (block.flags & AS_CONTAINER_INDEX)
                 continue;
             if (!(block.flags & AS_CONTAINER_DEFINES)) {
                 if (is_in_view(s, &block))

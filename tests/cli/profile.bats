@@ -246,6 +246,16 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     equal 1 "$(query x.assay "SELECT sampled_time_s > 0 AND sampled_time_s < 0.9 FROM v_runs")"
     equal 0 "$(query x.assay "SELECT exit_code FROM v_runs")"
 }
+@test "profile: threads over time, alike in bins of every length" {
+    records
+    profile 0 -- ./burn 0.7
+    equal 1 "$(query x.assay "SELECT max(level) >= 3 AND min(bin_s) = 0.001 FROM v_thread_levels")"
+    equal 0 "$(query x.assay "SELECT count(*) FROM v_thread_levels
+        WHERE bin_s <> 0.001 * (1 << level) OR begin_s <> segment * 256 * bin_s")"
+    equal 1 "$(query x.assay "WITH s AS (SELECT level, sum(j.value * bin_s / 1000) AS time_s
+            FROM v_thread_levels, json_each(bins) j WHERE name IN ('user', 'kernel') GROUP BY level)
+        SELECT min(abs(time_s - sampled_time_s) < 0.05 * sampled_time_s) FROM s, v_runs")"
+}
 @test "profile: programs that close, clear, change and sample themselves" {
     records
     for how in close clear directory profiled; do

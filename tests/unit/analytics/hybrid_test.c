@@ -212,6 +212,18 @@ static void test_states(void **state)
         if (strcmp(want[i].location, "rank 0") != 0 || strcmp(want[i].name, "computing") == 0)
             assert_near(e, want[i].time_s, sql);
     }
+    /* Each level has it all, in rows that begin where they say; one is the time line. */
+    assert_near(e, 6, "SELECT count(DISTINCT level) FROM v_trace_levels");
+    assert_near(e, 0,
+                "SELECT count(*) FROM v_trace_levels WHERE abs(begin_s - segment * 256 * bin_s) >"
+                " 1e-9 OR json_array_length(bins) > 256");
+    assert_near(e, 60,
+                "SELECT sum(j.value * t.bin_s / 1000) FROM v_trace_levels t, json_each(t.bins) j"
+                " WHERE location = 'rank 1' AND name = 'computing'");
+    assert_near(e, 0,
+                "SELECT count(*) FROM v_trace_timeline t WHERE NOT EXISTS (SELECT 1 FROM"
+                " v_trace_levels l WHERE l.level = 3 AND l.location = t.location AND"
+                " l.name = t.name AND l.bins = t.bins AND l.bin_s = t.bin_s)");
     assert_near(e, 3,
                 "SELECT sum(j.value * t.bin_s / 1000) FROM v_trace_timeline t,"
                 " json_each(t.bins) j WHERE location = 'rank 0' AND name = 'waiting'");

@@ -252,7 +252,9 @@ static int fill_run(struct assay_experiment *e, struct fixture *f, struct assay_
 
         AS_TRY(assay_experiment_add_thread_cpu(e, &row, err));
     }
-    return 0;
+    const struct assay_row_thread_level level = {
+        .thread_id = f->thread[0], .bin_ns = 1000000, .name = "user", .bins = "[0,750,1000]"};
+    return assay_experiment_add_thread_level(e, &level, err);
 }
 
 static int fill_samples(struct assay_experiment *e, const struct fixture *f, const struct places *p,
@@ -321,6 +323,9 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
         e, &(struct assay_row_trace_state){id[0], 1, "mpi", "MPI", 500000000}, err));
     AS_TRY(assay_experiment_add_trace_timeline(
         e, &(struct assay_row_trace_timeline){id[0], 1, "mpi", "MPI", "[250,250]"}, err));
+    const struct assay_row_trace_level level = {
+        .trace_location_id = id[0], .bin_ns = 1000000, .name = "mpi", .bins = "[250,250]"};
+    AS_TRY(assay_experiment_add_trace_level(e, &level, err));
     AS_TRY(assay_experiment_add_trace_counter(
         e,
         &(struct assay_row_trace_counter){id[0], "resident bytes", "B", 3, 4096, 8192, 4096, 12288,

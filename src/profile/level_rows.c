@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Levels as rows: a row has so many bins that a view takes few rows and leaves most. */
+#include "base/error.h"
+#include "base/str.h"
+#include "profile/attribute.h"
+
+#define SEGMENT_BINS 256u
+/* No longer ones are made when all of the run is in so few. */
+#define BINS_LEAST 64u
+
+/* Thousandths of the bins of a segment, up to the last that has any; "": none has. */
+static void put_thousandths(struct as_str *out, const struct as_level_thread *thread, size_t from,
+                            size_t to, unsigned state, int64_t bin_ns)
+{
+    uint32_t next = thread->bin.at[from].number / SEGMENT_BINS * SEGMENT_BINS;
+    as_str_clear(out);
+    for (size_t i = from; i < to; i++) {
+        const struct as_level_bin *bin = &thread->bin.at[i];
+        const double share = (double)bin->ns[state] * 1000 / (double)bin_ns;
+        const long thousandths = (long)(share + 0.5);
+        if (thousandths == 0)
+            continue;
+        for (; next < bin->number; next++)
+            as_str_appendz(out, out->n ? ",0" : "[0");
+        as_str_appendf(out, "%s%ld", out->n ? "," : "[", thousandths);
+        next++;
+    }
+    if (out->n)
+        as_str_appendz(out, "]");
+}
+
+static int add_segment(struct as_attribution *all, uint32_t index, int64_t level, size_t from,
+                       size_t to, struct as_str *bins, struct assay_error *err)
+{
+    const struct as_levels *levels = &all->tally.levels;
+    const struct as_level_thread *thread = &levels->thread.at[index];
+    const int64_t segment = thread->bin.at[from].number / SEGMENT_BINS;
+    int rc = 0;
+    for (unsigned state = 0; state < AS_LEVEL_STATES_N && rc == 0; state++) {
+        put_thousandths(bins, thread, from, to, state, levels->bin_ns);
+        const struct assay_row_thread_level row = {.thread_id = all->thread_id[index],
+                                                   .level = level,
+                                                   .segment = segment,
+                                                   .begin_ns =
+                                                       segment * SEGMENT_BINS * levels->bin_ns,
+                                                   .bin_ns = levels->bin_ns,
+                                                   .position = state,
+                                                   .name = as_level_state_word(state),
+                                                   .bins = as_str_z(bins)};
+        rc = bins->failed ? as_error_nomem(err, "what threads did over time")
+             : bins->n    ? assay_experiment_add_thread_level(all->experiment, &row, err)
+                          : 0;
+    }
+    return rc;
+}
+
+static int add_level(struct as_attribution *all, int64_t level, struct as_str *bins,
+                     struct assay_error *err)
+{
+    const struct as_levels *levels = &all->tally.levels;
+    for (uint32_t index = 0; index < levels->thread.n; index++) {
+        const struct as_level_thread *thread = &levels->thread.at[index];
+        for (size_t from = 0, to; from < thread->bin.n; from = to) {
+            const uint32_t segment = thread->bin.at[from].number / SEGMENT_BINS;
+            for (to = from; to < thread->bin.n; to++)
+                if (thread->bin.at[to].number / SEGMENT_BINS != segment)
+                    break;
+            AS_TRY(add_segment(all, index, level, from, to, bins, err));
+        }
+    }
+    return 0;
+}
+
+int as_attribute_levels(struct as_attribution *all, struct assay_error *err)
+{
+    struct as_levels *levels = &all->tally.levels;
+    struct as_str bins = {0};
+    int rc = 0;
+    for (int64_t level = 0; rc == 0; level++) {
+        rc = add_level(all, level, &bins, err);
+        if (as_levels_length(levels) <= BINS_LEAST)
+            break;
+        as_levels_double(levels);
+    }
+    as_str_fini(&bins);
+    return rc;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "profile/levels.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+#define BIN_LEAST_NS 1000000
+#define BINS_MOST    2048         /* of a thread */
+#define BINS_IN_ALL  (128u << 10) /* of all threads: 6 MiB here, some 3 MB of rows */
+
+const char *as_level_state_word(unsigned state)
+{
+    static const char *const word[] = {"user", "kernel", "running", "ready", "waiting"};
+    return word[state];
+}
+
+void as_levels_init(struct as_levels *levels)
+{
+    *levels = (struct as_levels){.bin_ns = BIN_LEAST_NS};
+}
+
+void as_levels_fini(struct as_levels *levels)
+{
+    as_vec_foreach (&levels->thread, thread)
+        as_vec_fini(&thread->bin);
+    as_vec_fini(&levels->thread);
+}
+
+void as_levels_double(struct as_levels *levels)
+{
+    levels->bins_n = 0;
+    as_vec_foreach (&levels->thread, thread) {
+        size_t n = 0;
+        as_vec_foreach (&thread->bin, bin) {
+            struct as_level_bin *last = n ? &thread->bin.at[n - 1] : NULL;
+            bin->number /= 2;
+            if (!last || last->number != bin->number) {
+                thread->bin.at[n++] = *bin;
+                continue;
+            }
+            for (unsigned state = 0; state < AS_LEVEL_STATES_N; state++)
+                last->ns[state] += bin->ns[state];
+        }
+        thread->bin.n = n;
+        levels->bins_n += n;
+    }
+    levels->bin_ns *= 2;
+}
+
+uint32_t as_levels_length(const struct as_levels *levels)
+{
+    uint32_t length = 0;
+    as_vec_foreach (&levels->thread, thread)
+        if (thread->bin.n && thread->bin.at[thread->bin.n - 1].number >= length)
+            length = thread->bin.at[thread->bin.n - 1].number + 1;
+    return length;
+}
+
+/* The bin of a number, made when there is none; NULL: no memory. Nearly always it is the last. */
+static struct as_level_bin *bin_of(struct as_levels *levels, struct as_level_thread *thread,
+                                   uint32_t number)
+{
+    size_t low = 0, high = thread->bin.n;
+    if (high > 0 && thread->bin.at[high - 1].number <= number)
+        low = high - 1;
+    while (low < high) { /* the first that is not before it */
+        const size_t middle = low + (high - low) / 2;
+        if (thread->bin.at[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < thread->bin.n && thread->bin.at[low].number == number)
+        return &thread->bin.at[low];
+    if (as_vec_push(&thread->bin, (struct as_level_bin){0}) < 0)
+        return NULL;
+    struct as_level_bin *made = &thread->bin.at[low];
+    memmove(made + 1, made, (thread->bin.n - 1 - low) * sizeof *made);
+    *made = (struct as_level_bin){.number = number};
+    levels->bins_n++;
+    return made;
+}
+
+static int add_bins(struct as_levels *levels, uint32_t thread, enum as_level_state state,
+                    int64_t begin_ns, int64_t end_ns)
+{
+    while (levels->thread.n <= thread)
+        AS_TRY(as_vec_push(&levels->thread, (struct as_level_thread){0}));
+    while (begin_ns < end_ns) {
+        const int64_t number = begin_ns / levels->bin_ns;
+        const int64_t next_ns = (number + 1) * levels->bin_ns;
+        const int64_t until_ns = next_ns < end_ns ? next_ns : end_ns;
+        struct as_level_bin *bin = bin_of(levels, &levels->thread.at[thread], (uint32_t)number);
+        if (!bin)
+            return ASSAY_ERR_NOMEM;
+        bin->ns[state] += until_ns - begin_ns;
+        begin_ns = until_ns;
+    }
+    return 0;
+}
+
+void as_levels_add(struct as_levels *levels, uint32_t thread, enum as_level_state state,
+                   int64_t begin_ns, int64_t end_ns)
+{
+    begin_ns = begin_ns > 0 ? begin_ns : 0;
+    if (end_ns <= begin_ns || levels->failed)
+        return;
+    /* More threads than bins: no length makes fewer of them. */
+    while ((end_ns - 1) / levels->bin_ns >= BINS_MOST ||
+           (levels->bins_n > BINS_IN_ALL && levels->bins_n > 4 * levels->thread.n))
+        as_levels_double(levels);
+    levels->failed = add_bins(levels, thread, state, begin_ns, end_ns) < 0;
+}
