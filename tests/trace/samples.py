@@ -169,8 +169,9 @@ def judge_otf2(streams, levels):
                                  capture_output=True, text=True, check=True).stdout
             for what in ((), ("-G",))}
     tree, task = otf2_tree(said["-G",])
-    periods = [int(found) for found in re.findall(r"^INTERRUPT_GENERATOR.*Mode: TIME, Base: DECIMAL, "
-                                                  r"Exponent: -9, Period: (\d+)", said["-G",], re.M)]
+    periods = [int(found) for found in re.findall(
+        r"^INTERRUPT_GENERATOR.*Mode: TIME, Base: DECIMAL, Exponent: -9, Period: (\d+)",
+        said["-G",], re.M)]
     stacks, latest, time_ns, faults, placed = {}, {}, 0, [], 0
     for line in said[()].splitlines():
         if not line.startswith("CALLING_CONTEXT_SAMPLE"):
