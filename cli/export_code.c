@@ -8,8 +8,11 @@
 #include "base/error.h"
 
 static const char places_sql[] =
-    "SELECT l.address, m.path, f.name FROM location l JOIN module m USING (module_id)"
-    " JOIN function f USING (function_id) ORDER BY l.address, l.location_id";
+    "SELECT l.address, m.path, f.name, s.path, n.number FROM location l"
+    " JOIN module m USING (module_id) JOIN function f USING (function_id)"
+    " LEFT JOIN line n ON n.line_id = l.line_id"
+    " LEFT JOIN source_file s ON s.source_file_id = n.source_file_id"
+    " ORDER BY l.address, l.location_id";
 
 static char *copy_of_text(const char *text)
 {
@@ -25,11 +28,14 @@ static int take_code(void *context, struct assay_rows *row, struct assay_error *
     struct as_export_code *code = context;
     const struct as_export_place place = {.address = (uint64_t)assay_rows_integer(row, 0),
                                           .path = copy_of_text(assay_rows_text(row, 1)),
-                                          .name = copy_of_text(assay_rows_text(row, 2))};
-    if (place.path && place.name && as_vec_push(&code->place, place) == 0)
+                                          .name = copy_of_text(assay_rows_text(row, 2)),
+                                          .file = copy_of_text(assay_rows_text(row, 3)),
+                                          .line = (uint32_t)assay_rows_integer(row, 4)};
+    if (place.path && place.name && place.file && as_vec_push(&code->place, place) == 0)
         return 0;
     as_free(place.path);
     as_free(place.name);
+    as_free(place.file);
     return as_error_nomem(err, "functions of a trace");
 }
 
@@ -48,10 +54,9 @@ static bool is_one_file(const char *a, const char *b)
     return strncmp(x, y, n < m ? n : m) == 0;
 }
 
-static const char *function_at(void *context, const struct as_trace_module *module,
-                               uint64_t in_file)
+static const struct as_export_place *
+place_at(const struct as_export_code *code, const struct as_trace_module *module, uint64_t in_file)
 {
-    const struct as_export_code *code = context;
     size_t low = 0, high = code->place.n;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -62,14 +67,32 @@ static const char *function_at(void *context, const struct as_trace_module *modu
     }
     for (; low < code->place.n && code->place.at[low].address == in_file; low++)
         if (is_one_file(code->place.at[low].path, module->path))
-            return code->place.at[low].name;
+            return &code->place.at[low];
     return NULL;
+}
+
+static const char *function_at(void *context, const struct as_trace_module *module,
+                               uint64_t in_file)
+{
+    const struct as_export_place *place = place_at(context, module, in_file);
+    return place ? place->name : NULL;
+}
+
+static bool line_at(void *context, const struct as_trace_module *module, uint64_t in_file,
+                    const char **file, uint32_t *line)
+{
+    const struct as_export_place *place = place_at(context, module, in_file);
+    if (!place || !*place->file || !place->line)
+        return false;
+    *file = place->file;
+    *line = place->line;
+    return true;
 }
 
 int as_export_code_read(struct assay_experiment *experiment, struct as_export_code *out,
                         struct assay_error *err)
 {
-    *out = (struct as_export_code){.code = {out, function_at}};
+    *out = (struct as_export_code){.code = {out, function_at, line_at}};
     return assay_rows_each(experiment, places_sql, 0, take_code, out, err);
 }
 
@@ -78,6 +101,7 @@ void as_export_code_fini(struct as_export_code *code)
     as_vec_foreach (&code->place, place) {
         as_free(place->path);
         as_free(place->name);
+        as_free(place->file);
     }
     as_vec_fini(&code->place);
 }

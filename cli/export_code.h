@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What functions stand at addresses of samples, by the profile of their run. */
+/* What functions and lines stand at addresses of samples, by the profile of their run. */
 #ifndef ASSAY_CLI_EXPORT_CODE_H
 #define ASSAY_CLI_EXPORT_CODE_H
 
@@ -11,6 +11,8 @@
 struct as_export_place {
     uint64_t address; /* in the file */
     char *path, *name;
+    char *file; /* of the source; empty: not known */
+    uint32_t line;
 };
 struct as_export_code {
     AS_VEC(struct as_export_place) place; /* by address */

@@ -56,6 +56,22 @@ static int take_traffic(void *context, uint32_t part, const struct as_handed *re
                        (struct as_traffic){f[0], f[1], (uint64_t)f[2], (uint64_t)f[3]});
 }
 
+static int take_samples(void *context, uint32_t part, const struct as_handed *record)
+{
+    struct gather *g = context;
+    const int64_t *f = record->field + AS_HANDED_KEY_N;
+    const size_t process = g->out->analysis.location.at[f[0]].process;
+    const struct as_sampled_sum sum = {.location = (uint32_t)f[0],
+                                       .activity = (enum as_activity)f[1],
+                                       .routine = f[2] < 0 ? NULL : g->walk.text.at[f[2]],
+                                       .address_n = (unsigned)f[3],
+                                       .address = {(uint64_t)f[4], (uint64_t)f[5]},
+                                       .n = (uint64_t)f[6],
+                                       .time_ns = f[7]};
+    (void)part;
+    return as_sampled_add(&g->out->sampled, &g->out->trace.process.at[process], &sum);
+}
+
 /* Numbers of sites are those of the part that has the thread. */
 static uint32_t part_of_location(const struct gather *g, uint32_t location)
 {
@@ -200,6 +216,7 @@ static int gather_all(struct gather *g, struct assay_error *err)
     AS_TRY(take_ordered(g, AS_PART_FOUND, AS_FOUND_SITES, take_site, err));
     AS_TRY(take_ordered(g, AS_PART_FOUND, AS_FOUND_SUMS, take_sum, err));
     AS_TRY(take_ordered(g, AS_PART_FOUND, AS_FOUND_TRAFFIC, take_traffic, err));
+    AS_TRY(take_ordered(g, AS_PART_FOUND, AS_FOUND_SAMPLES, take_samples, err));
     AS_TRY(take_waits(g, err));
     for (size_t i = 0; i < g->out->analysis.location.n; i++)
         g->out->damaged_n += g->damaged[i];

@@ -132,6 +132,7 @@ void as_part_fini(struct as_trace_part *part)
     as_vec_fini(&part->begun);
     as_vec_fini(&part->sum_key);
     as_vec_fini(&part->traffic_key);
+    as_vec_fini(&part->sampled_key);
     as_index_fini(&part->begun_rows);
     as_index_fini(&part->ranks);
     *part = (struct as_trace_part){0};
@@ -211,6 +212,10 @@ int as_part_passed(struct as_trace_part *part, struct as_trace_walk *walk)
         part->key.step++;
         AS_TRY(as_vec_push(&part->traffic_key, part->key));
     }
+    while (part->sampled_key.n < part->sampled->sum.n) {
+        part->key.step++;
+        AS_TRY(as_vec_push(&part->sampled_key, part->key));
+    }
     as_vec_foreach (&out->waits.wait, wait) {
         part->key.step++;
         as_part_put_wait(part->found, AS_FOUND_WAITS, &part->key, wait);
@@ -244,6 +249,48 @@ static void put_sums(const struct as_trace_part *part, const struct as_analysis 
     }
 }
 
+/* Texts of the walk are the same in all parts, and so are their numbers. */
+static int number_texts(const struct as_trace_walk *walk, struct as_index *numbers)
+{
+    for (uint32_t i = 0; i < walk->text.n; i++)
+        AS_TRY(as_index_add(numbers, as_hash_mix(43, (uintptr_t)walk->text.at[i]), i));
+    return 0;
+}
+
+static int64_t number_of_text(const struct as_trace_walk *walk, const struct as_index *numbers,
+                              const char *text)
+{
+    uint32_t at;
+    for (struct as_probe probe = as_index_probe(numbers, as_hash_mix(43, (uintptr_t)text));
+         (at = as_index_next(numbers, &probe)) != AS_INDEX_NONE;)
+        if (walk->text.at[at] == text)
+            return at;
+    return -1;
+}
+
+static int put_samples(const struct as_trace_part *part, const struct as_trace_walk *walk)
+{
+    struct as_index numbers = {0};
+    const int rc = part->sampled->sum.n ? number_texts(walk, &numbers) : 0;
+    for (size_t i = 0; rc == 0 && i < part->sampled->sum.n; i++) {
+        const struct as_sampled_sum *sum = &part->sampled->sum.at[i];
+        struct as_handed record = record_at(&part->sampled_key.at[i], AS_PART_SAMPLED);
+        const int64_t field[] = {sum->location,
+                                 sum->activity,
+                                 number_of_text(walk, &numbers, sum->routine),
+                                 sum->address_n,
+                                 (int64_t)sum->address[0],
+                                 (int64_t)sum->address[1],
+                                 (int64_t)sum->n,
+                                 sum->time_ns};
+        for (size_t k = 0; k < sizeof field / sizeof *field; k++)
+            as_part_field(&record, field[k]);
+        as_handed_put(part->found, AS_FOUND_SAMPLES, &record);
+    }
+    as_index_fini(&numbers);
+    return rc;
+}
+
 static void put_location(const struct as_trace_part *part, const struct as_analysis *a, uint32_t at)
 {
     const struct as_location *location = &a->location.at[at];
@@ -273,11 +320,12 @@ static void put_bins(const struct as_trace_part *part, const struct as_timeline 
     }
 }
 
-void as_part_hand_found(struct as_trace_part *part, const struct as_trace_walk *walk,
-                        const struct as_timeline *timeline)
+int as_part_hand_found(struct as_trace_part *part, const struct as_trace_walk *walk,
+                       const struct as_timeline *timeline)
 {
     const struct as_analysis *a = walk->out;
     put_sums(part, a);
+    AS_TRY(put_samples(part, walk));
     for (uint32_t at = 0; at < a->location.n; at++)
         if (!part->is_left_out[a->location.at[at].process]) {
             put_location(part, a, at);
@@ -289,4 +337,5 @@ void as_part_hand_found(struct as_trace_part *part, const struct as_trace_walk *
                                               timeline->bin_ns, (int64_t)part->partition,
                                               (int64_t)a->unshared_n}};
     as_handed_put(part->found, AS_FOUND_COUNTS, &count);
+    return 0;
 }

@@ -33,6 +33,8 @@ enum as_part_kind {
     AS_PART_SITE,     /* routine, group, process, address */
     AS_PART_SUM,      /* location, site, calls, open, time, most, sent, received */
     AS_PART_TRAFFIC,  /* from, to, messages, bytes */
+    AS_PART_SAMPLED,  /* location, activity, routine (-1: none), addresses: how many, two; samples,
+                         their time */
     AS_PART_LOCATION, /* no key: location, end, events, damaged, activities */
     AS_PART_BIN,      /* no key: location, plane, bin, time */
     AS_PART_SIZE,     /* no key: class, messages, bytes, wait */
@@ -49,6 +51,7 @@ enum as_part_found {
     AS_FOUND_SUMS,
     AS_FOUND_TRAFFIC,
     AS_FOUND_WAITS,
+    AS_FOUND_SAMPLES,
     AS_FOUND_LOCATIONS,
     AS_FOUND_BINS,
     AS_FOUND_COUNTS,
@@ -86,6 +89,8 @@ struct as_trace_part {
     struct as_index begun_rows;
     size_t sites_n, seen_n;                          /* of the walk: those that are handed on */
     AS_VEC(struct as_part_key) sum_key, traffic_key; /* when they were first needed */
+    const struct as_sampled *sampled;                /* of the walk */
+    AS_VEC(struct as_part_key) sampled_key;          /* of its sums: so too */
     const struct as_trace *trace;
     struct as_index ranks; /* rows of `trace->process` by rank */
 };
@@ -113,9 +118,9 @@ void as_part_field(struct as_handed *record, int64_t value);
 void as_part_put_wait(struct as_handed_out *to, uint32_t channel, const struct as_part_key *key,
                       const struct as_wait *wait);
 
-/* What came of the walk is handed to rank 0. */
-void as_part_hand_found(struct as_trace_part *part, const struct as_trace_walk *walk,
-                        const struct as_timeline *timeline);
+/* What came of the walk is handed to rank 0. 0 or NOMEM. */
+int as_part_hand_found(struct as_trace_part *part, const struct as_trace_walk *walk,
+                       const struct as_timeline *timeline);
 
 /* replay.c: what met in this part, in order; hands waits to rank 0. `walk` is prepared. */
 int as_part_replay(struct as_trace_part *part, struct as_trace_walk *walk, struct as_traced *traced,

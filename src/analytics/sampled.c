@@ -44,24 +44,36 @@ static int sum_of(struct as_sampled *sampled, const struct as_sampled_sum *like,
     return as_index_add(&sampled->sums, hash, (uint32_t)(sampled->sum.n - 1));
 }
 
+int as_sampled_add(struct as_sampled *sampled, const struct as_trace_process *process,
+                   const struct as_sampled_sum *it)
+{
+    struct as_sampled_sum like = *it, *sum;
+    like.place = like.caller = AS_INDEX_NONE;
+    like.n = 0;
+    like.time_ns = 0;
+    if (it->address_n > 0)
+        AS_TRY(place_of(sampled, process, it->address[0], false, &like.place));
+    if (it->address_n > 1)
+        AS_TRY(place_of(sampled, process, it->address[1], true, &like.caller));
+    AS_TRY(sum_of(sampled, &like, &sum));
+    sum->n += it->n;
+    sum->time_ns += it->time_ns;
+    return 0;
+}
+
 int as_sampled_take(struct as_sampled *sampled, const struct as_trace_process *process,
                     uint32_t location, enum as_activity activity, const char *routine,
                     const struct as_trace_event *event)
 {
-    struct as_sampled_sum like = {.location = location,
-                                  .activity = activity,
-                                  .routine = routine,
-                                  .place = AS_INDEX_NONE,
-                                  .caller = AS_INDEX_NONE};
-    struct as_sampled_sum *sum;
-    if (event->list_n > 0)
-        AS_TRY(place_of(sampled, process, event->list[0], false, &like.place));
-    if (event->list_n > 1)
-        AS_TRY(place_of(sampled, process, event->list[1], true, &like.caller));
-    AS_TRY(sum_of(sampled, &like, &sum));
-    sum->n++;
-    sum->time_ns += event->sample.period_ns;
-    return 0;
+    struct as_sampled_sum one = {.location = location,
+                                 .activity = activity,
+                                 .routine = routine,
+                                 .n = 1,
+                                 .time_ns = event->sample.period_ns,
+                                 .address_n = event->list_n < 2 ? (unsigned)event->list_n : 2};
+    for (unsigned i = 0; i < one.address_n; i++)
+        one.address[i] = event->list[i];
+    return as_sampled_add(sampled, process, &one);
 }
 
 void as_sampled_fini(struct as_sampled *sampled)

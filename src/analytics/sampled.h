@@ -23,6 +23,9 @@ struct as_sampled_sum {
     uint32_t place, caller; /* of `place`; AS_INDEX_NONE: none is known */
     uint64_t n;
     int64_t time_ns; /* of CPU time that they are for */
+    /* Of the first of them: so many addresses in the process (two at most). */
+    unsigned address_n;
+    uint64_t address[2];
 };
 
 struct as_sampled {
@@ -31,6 +34,9 @@ struct as_sampled {
     struct as_index places, sums;
 };
 
+/* So many samples that add up to `sum`, whose places are those of its addresses. 0 or NOMEM. */
+int as_sampled_add(struct as_sampled *sampled, const struct as_trace_process *process,
+                   const struct as_sampled_sum *sum);
 /* A sample of a thread of this process. 0 or ASSAY_ERR_NOMEM. */
 int as_sampled_take(struct as_sampled *sampled, const struct as_trace_process *process,
                     uint32_t location, enum as_activity activity, const char *routine,

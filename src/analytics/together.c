@@ -14,8 +14,7 @@
 /* What parts do not hand on: time off and what was counted meanwhile, sums of calls, counters. */
 static bool takes_one_walk(const struct as_trace_walk *walk, const struct as_traced *mine)
 {
-    return walk->was_off || walk->out->summed_n > 0 || mine->counters.range.n > 0 ||
-           mine->sampled.sum.n > 0;
+    return walk->was_off || walk->out->summed_n > 0 || mine->counters.range.n > 0;
 }
 
 static int say_for_one(const struct as_trace_part *part, struct assay_error *err)
@@ -47,6 +46,7 @@ static int walk_part(struct as_trace_part *part, struct as_traced *mine, struct 
     struct as_trace_walk walk = {
         .trace = part->trace, .watch = &watch, .out = &found, .part = part};
     char path[4200];
+    part->sampled = &mine->sampled;
     as_part_path(part, AS_PART_CROSSING, part->number, path);
     AS_TRY(as_handed_new(path, part->part_n, &part->crossing, err));
     as_part_path(part, AS_PART_FOUND, part->number, path);
@@ -57,7 +57,7 @@ static int walk_part(struct as_trace_part *part, struct as_traced *mine, struct 
     if (rc == 0 && takes_one_walk(&walk, mine))
         rc = say_for_one(part, err);
     if (rc == 0)
-        as_part_hand_found(part, &walk, &mine->timeline);
+        rc = as_part_hand_found(part, &walk, &mine->timeline);
     if (rc == ASSAY_ERR_NOMEM)
         as_error_nomem(err, "what a trace says");
     as_walk_free(&walk);

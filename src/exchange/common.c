@@ -34,6 +34,16 @@ const char *as_exchange_function(const struct as_trace *trace,
     return name ? name : slash ? slash + 1 : module->path;
 }
 
+bool as_exchange_line(const struct as_trace *trace, const struct as_trace_process *process,
+                      const struct as_trace_event *sample, size_t i, const char **file,
+                      uint32_t *line)
+{
+    uint64_t in_file;
+    const struct as_trace_module *module = as_trace_module_of(process, sample->list[i], &in_file);
+    return module && trace->code &&
+           trace->code->line(trace->code->context, module, in_file - (i > 0), file, line);
+}
+
 int as_exchange_write_file(const char *path, as_exchange_put *put, void *context,
                            struct assay_error *err)
 {

@@ -15,6 +15,11 @@ const char *as_exchange_function(const struct as_trace *trace,
                                  const struct as_trace_process *process,
                                  const struct as_trace_event *sample, size_t i);
 
+/* The line of the source that it is from; false: not known. `*file` lives as the trace's code. */
+bool as_exchange_line(const struct as_trace *trace, const struct as_trace_process *process,
+                      const struct as_trace_event *sample, size_t i, const char **file,
+                      uint32_t *line);
+
 /* Writes the file `path` by `put`, and leaves nothing of it where that fails. Errors: IO, and what
  * `put` answers. */
 typedef int as_exchange_put(void *context, struct as_out *out, struct assay_error *err);

@@ -116,6 +116,7 @@ static void free_writer(struct as_otf2_writer *w)
     as_vec_fini(&w->comm);
     as_index_fini(&w->regions);
     as_index_fini(&w->comms);
+    as_otf2_samples_fini(&w->samples);
 }
 
 int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2_counts *counts,

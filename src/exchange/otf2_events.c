@@ -243,6 +243,8 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
         return OTF2_EvtWriter_MeasurementOnOff(events, NULL, at->time,
                                                e->kind == AS_TRACE_ON ? OTF2_MEASUREMENT_ON
                                                                       : OTF2_MEASUREMENT_OFF);
+    case AS_TRACE_SAMPLE:
+        return as_otf2_put_sample(at->w, at->thread, e, at->time);
     case AS_TRACE_COUNTER:
         if (as_otf2_is_metric(at->w, region_of(at)))
             return put_value(at);

@@ -39,19 +39,23 @@ static OTF2_CollectiveOp operation_of(const char *routine)
     return OTF2_COLLECTIVE_OP_CREATE_HANDLE;
 }
 
-static int find_region(struct as_otf2_writer *w, const struct as_trace_name *name, uint32_t *out)
+int as_otf2_list_region(struct as_otf2_writer *w, const char *text, uint32_t group, uint32_t *out)
 {
-    const char *text = name->text ? name->text : "?";
-    uint64_t hash = name->group;
+    uint64_t hash = group;
     for (const char *c = text; *c; c++)
         hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
     for (struct as_probe probe = as_index_probe(&w->regions, hash);
          (*out = as_index_next(&w->regions, &probe)) != AS_INDEX_NONE;)
-        if (w->region.at[*out].group == name->group && strcmp(w->region.at[*out].text, text) == 0)
+        if (w->region.at[*out].group == group && strcmp(w->region.at[*out].text, text) == 0)
             return 0;
-    AS_TRY(as_vec_push(&w->region, (struct as_otf2_region){text, name->group, operation_of(text)}));
+    AS_TRY(as_vec_push(&w->region, (struct as_otf2_region){text, group, operation_of(text)}));
     *out = (uint32_t)(w->region.n - 1);
     return as_index_add(&w->regions, hash, *out);
+}
+
+static int find_region(struct as_otf2_writer *w, const struct as_trace_name *name, uint32_t *out)
+{
+    return as_otf2_list_region(w, name->text ? name->text : "?", name->group, out);
 }
 
 static uint64_t hash_of_comm(uint64_t global)
@@ -134,6 +138,8 @@ static OTF2_Paradigm paradigm_of(uint32_t group)
 {
     if (is_mpi_group(group))
         return OTF2_PARADIGM_MPI;
+    if (group == AS_OTF2_SAMPLED)
+        return OTF2_PARADIGM_SAMPLING;
     if (group == AS_TRACE_OF_OPENMP)
         return OTF2_PARADIGM_OPENMP;
     if (group == AS_TRACE_OF_THREAD || group == AS_TRACE_OF_LOCK)
@@ -171,6 +177,24 @@ static void put_regions(struct otf2_names *n, OTF2_StringRef empty)
                          role_of(region), paradigm_of(region->group), OTF2_REGION_FLAG_NONE, empty,
                          0, 0));
     }
+}
+
+/* The tree of contexts: parents stand first. */
+static void put_contexts(struct otf2_names *n)
+{
+    const struct as_otf2_samples *s = &n->w->samples;
+    for (uint32_t i = 0; i < s->source.n; i++)
+        note_code(n, OTF2_GlobalDefWriter_WriteSourceCodeLocation(
+                         n->to, i, put_string(n, s->source.at[i].file), s->source.at[i].line));
+    for (uint32_t i = 0; i < s->context.n; i++)
+        note_code(n, OTF2_GlobalDefWriter_WriteCallingContext(n->to, i, s->context.at[i].region,
+                                                              s->context.at[i].source,
+                                                              s->context.at[i].parent));
+    for (uint32_t i = 0; i < s->period_ns.n; i++)
+        note_code(n,
+                  OTF2_GlobalDefWriter_WriteInterruptGenerator(
+                      n->to, i, put_string(n, "processor time"), OTF2_INTERRUPT_GENERATOR_MODE_TIME,
+                      OTF2_BASE_DECIMAL, -9, (uint64_t)s->period_ns.at[i]));
 }
 
 bool as_otf2_is_metric(const struct as_otf2_writer *w, uint32_t region)
@@ -266,6 +290,7 @@ OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
                                                            OTF2_UNDEFINED_SYSTEM_TREE_NODE));
     put_regions(&n, empty);
     put_metrics(&n, empty);
+    put_contexts(&n);
     for (uint32_t p = 0; p < w->trace->process.n; p++)
         put_process(&n, p);
     put_threads(&n);

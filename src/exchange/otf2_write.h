@@ -23,6 +23,8 @@ struct as_otf2_thread {
     uint64_t events_n;
     bool in_collective; /* its end is written when the call is left */
     uint32_t region;    /* that was entered last */
+    bool is_sampled;
+    uint32_t context; /* of the latest sample */
     struct as_trace_event collective;
 };
 
@@ -55,6 +57,27 @@ struct as_otf2_comm {
     const struct as_trace_comm *comm;
 };
 
+/* A function of a sample below the one that called it; a parent stands before it. */
+struct as_otf2_context {
+    uint32_t parent;         /* OTF2_UNDEFINED_CALLING_CONTEXT: nobody called it */
+    uint32_t region, source; /* source: OTF2_UNDEFINED_UINT32: not known */
+    uint32_t depth;          /* from 1 */
+};
+
+struct as_otf2_source {
+    const char *file; /* the trace's code's */
+    uint32_t line;
+};
+
+struct as_otf2_samples {
+    AS_VEC(struct as_otf2_context) context;
+    AS_VEC(struct as_otf2_source) source;
+    AS_VEC(int64_t) period_ns; /* that samples stand for: a generator each */
+    struct as_index contexts, sources, periods;
+};
+/* In place of a group, of regions that are functions of samples. */
+#define AS_OTF2_SAMPLED AS_TRACE_GROUPS_N
+
 struct as_otf2_writer {
     const struct as_trace *trace;
     struct as_otf2_counts *counts;
@@ -66,11 +89,17 @@ struct as_otf2_writer {
     AS_VEC(struct as_otf2_region) region;
     AS_VEC(struct as_otf2_comm) comm;
     struct as_index regions, comms; /* rows of `region` and `comm` */
+    struct as_otf2_samples samples;
     struct assay_error *err;
 };
 
 /* ---- otf2_events.c ---- */
 int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_event *event);
+
+/* ---- otf2_samples.c ---- */
+OTF2_ErrorCode as_otf2_put_sample(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
+                                  const struct as_trace_event *event, OTF2_TimeStamp time);
+void as_otf2_samples_fini(struct as_otf2_samples *samples);
 
 /* ---- otf2_requests.c ---- */
 struct as_otf2_request *as_otf2_request_find(const struct as_otf2_requests *requests,
@@ -82,6 +111,9 @@ void as_otf2_request_drop(struct as_otf2_requests *requests, struct as_otf2_requ
 /* ---- otf2_names.c: definitions ---- */
 int as_otf2_list(struct as_otf2_writer *writer); /* regions and communicators; 0 or NOMEM */
 OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *writer);
+/* The region of this text and group, which may be new. 0 or NOMEM. */
+int as_otf2_list_region(struct as_otf2_writer *writer, const char *text, uint32_t group,
+                        uint32_t *out);
 bool as_otf2_is_metric(const struct as_otf2_writer *writer, uint32_t region); /* of whole numbers */
 OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *writer, uint32_t process, int64_t comm);
 

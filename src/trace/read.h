@@ -204,10 +204,13 @@ struct as_trace_process {
     AS_VEC(char *) owned;
 };
 
-/* What functions stand where in files of code, for who exports a trace. NULL: not known. */
+/* What functions and lines stand where in files of code, for who exports a trace. NULL, or false:
+ * not known. */
 struct as_trace_code {
     void *context;
     const char *(*function)(void *context, const struct as_trace_module *module, uint64_t in_file);
+    bool (*line)(void *context, const struct as_trace_module *module, uint64_t in_file,
+                 const char **file, uint32_t *line);
 };
 
 struct as_trace {

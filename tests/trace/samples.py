@@ -134,8 +134,70 @@ def judge_facts(assay):
     return faults
 
 
+def otf2_tree(text):
+    """{context: (parent or None, region, source)}; {location: task as Paraver counts them}."""
+    tree, task, groups = {}, {}, []
+    for line in text.splitlines():
+        if found := re.match(r'CALLING_CONTEXT +(\d+)  Region: "(.*)" <\d+>, Source code location: '
+                             r'(.*), Parent: (?:UNDEFINED|".*" <(\d+)>)$', line):
+            tree[int(found[1])] = (int(found[4]) if found[4] else None, found[2], found[3])
+        elif found := re.match(r'LOCATION +(\d+)  .*Group: ".*" <(\d+)>', line):
+            groups += [] if found[2] in groups else [found[2]]
+            task[int(found[1])] = str(groups.index(found[2]) + 1)
+    return tree, task
+
+
+def path_of(tree, node):
+    path = []
+    while node is not None:
+        path.append(node)
+        node = tree[node][0]
+    return path[::-1]
+
+
+def otf2_distance(tree, before, now):
+    """Nodes that are new since the sample before, and one that made progress."""
+    before, now = path_of(tree, before), path_of(tree, now)
+    while before and now and before[0] == now[0]:
+        before, now = before[1:], now[1:]
+    return len(now) + 1
+
+
+def judge_otf2(streams, levels):
+    """The samples of Paraver, with all their callers, lines, and the time that they stand for."""
+    said = {what: subprocess.run(["otf2-print", *what, "-Werror", "x.otf2/traces.otf2"],
+                                 capture_output=True, text=True, check=True).stdout
+            for what in ((), ("-G",))}
+    tree, task = otf2_tree(said["-G",])
+    periods = [int(found) for found in re.findall(
+        r"^INTERRUPT_GENERATOR.*Mode: TIME, Base: DECIMAL, Exponent: -9, Period: (\d+)",
+        said["-G",], re.M)]
+    stacks, latest, time_ns, faults, placed = {}, {}, 0, [], 0
+    for line in said[()].splitlines():
+        if not line.startswith("CALLING_CONTEXT_SAMPLE"):
+            continue
+        location, time, node, distance, period = map(int, re.fullmatch(
+            r'CALLING_CONTEXT_SAMPLE +(\d+) +(\d+)  Calling Context: ".*" <(\d+)>, '
+            r'Unwind Distance: (\d+), Interrupt Generator: ".*" <(\d+)>', line).groups())
+        path = [tree[at][1] for at in reversed(path_of(tree, node))]
+        stacks.setdefault((task[location], str(time)), []).append(path[:8])
+        time_ns += periods[period]
+        placed += tree[node][1] == "multiply" and "samples.c:" in tree[node][2]
+        if distance != otf2_distance(tree, latest.get(location), node):
+            faults.append(f"{line}: behind {latest.get(location)}")
+        latest[location] = node
+    if stacks != levels:
+        faults += [f"{where}: {levels.get(where)} is {stacks.get(where)}"
+                   for where in sorted(set(levels) | set(stacks))
+                   if levels.get(where) != stacks.get(where)][:5]
+    if time_ns != sum(sample.ns for own in streams.of.values() for sample in own):
+        faults.append(f"{time_ns} ns in all")
+    return faults + ([] if placed >= LEAST_N else [f"{placed} lines of multiply"])
+
+
 def judge_exports(assay, streams):
-    """Paraver: sampled functions by level, for each sample; Perfetto has their names."""
+    """Paraver: sampled functions by level, for each sample; OTF2 has the same; Perfetto has their
+    names."""
     for kind, name in (("prv", "x.prv"), ("perfetto", "x.pftrace"), ("otf2", "x.otf2")):
         shutil.rmtree(name, ignore_errors=True)
         subprocess.run([assay, "export", "-q", "samples.assay", "--as", kind, "-o", name],
@@ -164,7 +226,7 @@ def judge_exports(assay, streams):
             faults.append(f"task {task}: {[stack for of, stack in stacks if of == task][-5:]}")
     if b"multiply" not in pathlib.Path("x.pftrace").read_bytes():
         faults.append("Perfetto: no function")
-    return faults
+    return faults + [f"OTF2: {fault}" for fault in judge_otf2(streams, levels)]
 
 
 def test_mpi(assay, dump, mpi):

@@ -71,7 +71,8 @@ def differences(one, other):
     return faults + [f"stream {name}" for name in differ + missing]
 
 
-def compare(assay, mpi, *words):
+def compare(assay, mpi, *words, table="trace_wait"):
+    """`table` is one that must have rows."""
     case, sizes = CASES[mpi]
     for old in glob.glob("*.assay"):
         shutil.rmtree(old)
@@ -82,8 +83,8 @@ def compare(assay, mpi, *words):
         sys.exit(f"Bail out! {run.stderr}")
     subprocess.run([assay, "merge", "-q", *parts, "-o", "alone.assay"], check=True,
                    capture_output=True)
-    waits = facts("alone.assay")["trace_wait"]
-    faults = [] if waits else ["there is nothing to be equal"]
+    rows = facts("alone.assay")[table]
+    faults = [] if rows else ["there is nothing to be equal"]
     for ranks in sizes:
         run = launch(mpi, ranks, assay, "merge", *parts, "-o", f"by{ranks}.assay")
         if run.returncode:
@@ -167,8 +168,10 @@ def main():
             print(f"ok # SKIP {mpi} is not here")
             continue
         subprocess.run([f"mpicc.{mpi}", "-O1", "-o", f"waits.{mpi}", source, "-lm"], check=True)
-        # What takes one walk through all: counters, and samples.
+        # What takes one walk through all: counters.
         point(f"{mpi}: one walk", compare(assay, mpi, "--samples", "--os-counters", "switches"))
+        point(f"{mpi}: samples", compare(assay, mpi, "--samples", "--rate", "high",
+                                         table="trace_sample"))
         point(f"{mpi}: one result", compare(assay, mpi))
         parts = sorted(glob.glob("x.r*.assay"))
     if parts:

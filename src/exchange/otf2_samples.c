@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Samples of a trace as those of OTF2: a tree of calling contexts, whose nodes are a function and
+ * the line in it, and a generator of interrupts for each time that samples stand for.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "exchange/common.h"
+#include "exchange/otf2_write.h"
+
+#define NO_CONTEXT OTF2_UNDEFINED_CALLING_CONTEXT
+
+static uint64_t hash_of_text(const char *text)
+{
+    uint64_t hash = 31;
+    for (const char *c = text; *c; c++)
+        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
+    return hash;
+}
+
+static int source_of(struct as_otf2_samples *s, const char *file, uint32_t line, uint32_t *out)
+{
+    const uint64_t hash = as_hash_mix(hash_of_text(file), line);
+    for (struct as_probe probe = as_index_probe(&s->sources, hash);
+         (*out = as_index_next(&s->sources, &probe)) != AS_INDEX_NONE;)
+        if (s->source.at[*out].line == line && strcmp(s->source.at[*out].file, file) == 0)
+            return 0;
+    AS_TRY(as_vec_push(&s->source, (struct as_otf2_source){file, line}));
+    *out = (uint32_t)(s->source.n - 1);
+    return as_index_add(&s->sources, hash, *out);
+}
+
+static int context_of(struct as_otf2_samples *s, const struct as_otf2_context *like, uint32_t *out)
+{
+    const uint64_t hash =
+        as_hash_mix(as_hash_mix(as_hash_mix(37, like->parent), like->region), like->source);
+    for (struct as_probe probe = as_index_probe(&s->contexts, hash);
+         (*out = as_index_next(&s->contexts, &probe)) != AS_INDEX_NONE;) {
+        const struct as_otf2_context *known = &s->context.at[*out];
+        if (known->parent == like->parent && known->region == like->region &&
+            known->source == like->source)
+            return 0;
+    }
+    AS_TRY(as_vec_push(&s->context, *like));
+    *out = (uint32_t)(s->context.n - 1);
+    return as_index_add(&s->contexts, hash, *out);
+}
+
+/* The node of address `i` of a sample below that of its caller. */
+static int node_below(struct as_otf2_writer *w, const struct as_trace_process *process,
+                      const struct as_trace_event *sample, size_t i, uint32_t *context)
+{
+    struct as_otf2_samples *s = &w->samples;
+    struct as_otf2_context node = {.parent = *context, .source = OTF2_UNDEFINED_UINT32};
+    const char *file;
+    uint32_t line;
+    node.depth = *context == NO_CONTEXT ? 1 : s->context.at[*context].depth + 1;
+    AS_TRY(as_otf2_list_region(w, as_exchange_function(w->trace, process, sample, i),
+                               AS_OTF2_SAMPLED, &node.region));
+    if (as_exchange_line(w->trace, process, sample, i, &file, &line))
+        AS_TRY(source_of(s, file, line, &node.source));
+    return context_of(s, &node, context);
+}
+
+static int leaf_of(struct as_otf2_writer *w, const struct as_trace_process *process,
+                   const struct as_trace_event *sample, uint32_t *context)
+{
+    *context = NO_CONTEXT;
+    for (size_t i = sample->list_n; i-- > 0;)
+        AS_TRY(node_below(w, process, sample, i, context));
+    const struct as_otf2_context unknown = {
+        .parent = NO_CONTEXT, .region = 0, .source = OTF2_UNDEFINED_UINT32, .depth = 1};
+    return *context == NO_CONTEXT ? context_of(&w->samples, &unknown, context) : 0;
+}
+
+static int generator_of(struct as_otf2_samples *s, int64_t period_ns, uint32_t *out)
+{
+    const uint64_t hash = as_hash_mix(41, (uint64_t)period_ns);
+    for (struct as_probe probe = as_index_probe(&s->periods, hash);
+         (*out = as_index_next(&s->periods, &probe)) != AS_INDEX_NONE;)
+        if (s->period_ns.at[*out] == period_ns)
+            return 0;
+    AS_TRY(as_vec_push(&s->period_ns, period_ns));
+    *out = (uint32_t)(s->period_ns.n - 1);
+    return as_index_add(&s->periods, hash, *out);
+}
+
+/* One more than nodes that are new since the sample before: the next made progress. */
+static uint32_t unwind_distance(const struct as_otf2_samples *s, uint32_t before, uint32_t now)
+{
+    uint32_t new_n = 0;
+    while (before != now && now != NO_CONTEXT) {
+        const uint32_t depth = s->context.at[now].depth;
+        while (before != NO_CONTEXT && s->context.at[before].depth > depth)
+            before = s->context.at[before].parent;
+        if (before == now)
+            break;
+        now = s->context.at[now].parent;
+        new_n++;
+    }
+    return new_n + 1;
+}
+
+OTF2_ErrorCode as_otf2_put_sample(struct as_otf2_writer *w, struct as_otf2_thread *thread,
+                                  const struct as_trace_event *event, OTF2_TimeStamp time)
+{
+    uint32_t context, generator;
+    if (leaf_of(w, &w->trace->process.at[thread->process], event, &context) < 0 ||
+        generator_of(&w->samples, event->sample.period_ns, &generator) < 0)
+        return OTF2_ERROR_MEM_FAULT;
+    const uint32_t before = thread->is_sampled ? thread->context : NO_CONTEXT;
+    thread->is_sampled = true;
+    thread->context = context;
+    return OTF2_EvtWriter_CallingContextSample(thread->events, NULL, time, context,
+                                               unwind_distance(&w->samples, before, context),
+                                               generator);
+}
+
+void as_otf2_samples_fini(struct as_otf2_samples *s)
+{
+    as_vec_fini(&s->context);
+    as_vec_fini(&s->source);
+    as_vec_fini(&s->period_ns);
+    as_index_fini(&s->contexts);
+    as_index_fini(&s->sources);
+    as_index_fini(&s->periods);
+}
