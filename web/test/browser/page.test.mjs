@@ -44,6 +44,7 @@ const PAGES = [
         'trust',
         'expert',
         'parallel',
+        'machine',
         'experiment',
         'loop/12',
         'function/1',
