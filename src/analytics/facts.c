@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "experiment/bins.h"
 #include "object/executable.h"
 
 /* ---- The trace, its threads, its routines ---------------------------------------------------- */
@@ -148,15 +149,9 @@ static void put_bins(struct as_str *out, const struct as_timeline *timeline, uin
     for (uint32_t i = from; i < to; i++) {
         const int64_t ns = as_timeline_ns(timeline, location, plane, level, i);
         const int64_t thousandths = (ns * 2000 + bin_ns) / (2 * bin_ns);
-        if (thousandths == 0)
-            continue;
-        for (; next < i; next++)
-            as_str_appendz(out, out->n ? ",0" : "[0");
-        as_str_appendf(out, "%c%lld", out->n ? ',' : '[', (long long)thousandths);
-        next = i + 1;
+        as_bins_put(out, &next, i, thousandths);
     }
-    if (out->n)
-        as_str_appendz(out, "]");
+    as_bins_end(out);
 }
 
 static int add_timeline(const struct as_trace_facts *f, struct assay_error *err)
@@ -181,9 +176,6 @@ static int add_timeline(const struct as_trace_facts *f, struct assay_error *err)
     return rc;
 }
 
-/* A row has so many bins that a view takes few rows and leaves most. */
-#define SEGMENT_BINS 256u
-
 static int add_level(const struct as_trace_facts *f, uint32_t location, unsigned level,
                      struct as_str *bins, struct assay_error *err)
 {
@@ -191,13 +183,13 @@ static int add_level(const struct as_trace_facts *f, uint32_t location, unsigned
     const int64_t bin_ns = as_timeline_bin_ns(timeline, level);
     const uint32_t bin_n = timeline->bin_n >> level;
     int rc = 0;
-    for (uint32_t from = 0; from < bin_n && rc == 0; from += SEGMENT_BINS)
+    for (uint32_t from = 0; from < bin_n && rc == 0; from += AS_BINS_OF_ROW)
         for (unsigned plane = 0; plane < AS_TIMELINE_PLANES_N && rc == 0; plane++) {
-            const uint32_t to = bin_n - from < SEGMENT_BINS ? bin_n : from + SEGMENT_BINS;
+            const uint32_t to = bin_n - from < AS_BINS_OF_ROW ? bin_n : from + AS_BINS_OF_ROW;
             put_bins(bins, timeline, location, plane, level, from, to);
             const struct assay_row_trace_level row = {.trace_location_id = f->location_id[location],
                                                       .level = level,
-                                                      .segment = from / SEGMENT_BINS,
+                                                      .segment = from / AS_BINS_OF_ROW,
                                                       .begin_ns = timeline->begin_ns -
                                                                   f->traced->analysis.begin_ns +
                                                                   (int64_t)from * bin_ns,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Levels as rows: a row has so many bins that a view takes few rows and leaves most. */
+/* Levels as rows. */
 #include "base/error.h"
 #include "base/str.h"
+#include "experiment/bins.h"
 #include "profile/attribute.h"
 
-#define SEGMENT_BINS 256u
 /* No longer ones are made when all of the run is in so few. */
 #define BINS_LEAST 64u
 
@@ -12,21 +12,15 @@
 static void put_thousandths(struct as_str *out, const struct as_level_thread *thread, size_t from,
                             size_t to, unsigned state, int64_t bin_ns)
 {
-    uint32_t next = thread->bin.at[from].number / SEGMENT_BINS * SEGMENT_BINS;
+    uint32_t next = thread->bin.at[from].number / AS_BINS_OF_ROW * AS_BINS_OF_ROW;
     as_str_clear(out);
     for (size_t i = from; i < to; i++) {
         const struct as_level_bin *bin = &thread->bin.at[i];
         const double share = (double)bin->ns[state] * 1000 / (double)bin_ns;
         const long thousandths = (long)(share + 0.5);
-        if (thousandths == 0)
-            continue;
-        for (; next < bin->number; next++)
-            as_str_appendz(out, out->n ? ",0" : "[0");
-        as_str_appendf(out, "%s%ld", out->n ? "," : "[", thousandths);
-        next++;
+        as_bins_put(out, &next, bin->number, thousandths);
     }
-    if (out->n)
-        as_str_appendz(out, "]");
+    as_bins_end(out);
 }
 
 static int add_segment(struct as_attribution *all, uint32_t index, int64_t level, size_t from,
@@ -34,7 +28,7 @@ static int add_segment(struct as_attribution *all, uint32_t index, int64_t level
 {
     const struct as_levels *levels = &all->tally.levels;
     const struct as_level_thread *thread = &levels->thread.at[index];
-    const int64_t segment = thread->bin.at[from].number / SEGMENT_BINS;
+    const int64_t segment = thread->bin.at[from].number / AS_BINS_OF_ROW;
     int rc = 0;
     for (unsigned state = 0; state < AS_LEVEL_STATES_N && rc == 0; state++) {
         put_thousandths(bins, thread, from, to, state, levels->bin_ns);
@@ -42,7 +36,7 @@ static int add_segment(struct as_attribution *all, uint32_t index, int64_t level
                                                    .level = level,
                                                    .segment = segment,
                                                    .begin_ns =
-                                                       segment * SEGMENT_BINS * levels->bin_ns,
+                                                       segment * AS_BINS_OF_ROW * levels->bin_ns,
                                                    .bin_ns = levels->bin_ns,
                                                    .position = state,
                                                    .name = as_level_state_word(state),
@@ -61,9 +55,9 @@ static int add_level(struct as_attribution *all, int64_t level, struct as_str *b
     for (uint32_t index = 0; index < levels->thread.n; index++) {
         const struct as_level_thread *thread = &levels->thread.at[index];
         for (size_t from = 0, to; from < thread->bin.n; from = to) {
-            const uint32_t segment = thread->bin.at[from].number / SEGMENT_BINS;
+            const uint32_t segment = thread->bin.at[from].number / AS_BINS_OF_ROW;
             for (to = from; to < thread->bin.n; to++)
-                if (thread->bin.at[to].number / SEGMENT_BINS != segment)
+                if (thread->bin.at[to].number / AS_BINS_OF_ROW != segment)
                     break;
             AS_TRY(add_segment(all, index, level, from, to, bins, err));
         }
