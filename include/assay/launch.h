@@ -126,6 +126,11 @@ struct assay_launch_outcome {
      * a program that does not listen is its user's choice (assay_launch_signal). */
     unsigned interrupts;
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: when it was let go or attached; the end */
+    /* How long the child's first thread, since it was made, was ready to run and had no processor,
+     * as the kernel counts it (schedstat): until a time soon after it executed, and until its end.
+     * -1: not known. */
+    int64_t ready_begin_ns, ready_end_ns;
+    uint64_t executed_ns; /* that time; 0: it did not */
     /* Of the child and of all it waited for; zero of an attached process. */
     uint64_t user_ns, system_ns, resident_max_b, fault_major_n, fault_minor_n;
     uint64_t switch_voluntary_n, switch_involuntary_n;

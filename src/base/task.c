@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * /proc/PID/stat as facts; see task.h. By system calls: it is read often.
+ * /proc/PID/stat and schedstat as facts; see task.h. By system calls: it is read often.
  */
 #include "base/task.h"
 
@@ -55,4 +55,20 @@ bool as_task_read(uint32_t pid, struct as_task *out)
         close(fd);
     text[got > 0 ? got : 0] = 0;
     return got > 0 && as_task_parse(text, out);
+}
+
+/* "RAN READY SLICES", in ns. */
+int64_t as_task_ready_ns(const char *path)
+{
+    char text[128];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    const char *at = strchr(text, ' ');
+    int64_t ns = at ? 0 : -1;
+    for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
+        ns = 10 * ns + (*at - '0');
+    return ns;
 }

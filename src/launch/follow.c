@@ -15,6 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/task.h"
 #include "launch/internal.h"
 
 #define IN_A_ROW_NS 2000000000u
@@ -42,6 +43,7 @@ int as_launch_new(const char *name, struct assay_launch **out, struct assay_erro
     }
     snprintf(l->name, sizeof l->name, "%s", name);
     l->gate = l->failure = l->end = -1;
+    l->outcome.ready_begin_ns = l->outcome.ready_end_ns = -1;
     l->fd = epoll_create1(EPOLL_CLOEXEC);
     if (l->fd < 0)
         return as_error_set(err, ASSAY_ERR_LIMIT,
@@ -166,6 +168,17 @@ static void take_end(struct assay_launch *l, int status, const struct rusage *us
     o->switch_involuntary_n = (uint64_t)usage->ru_nivcsw;
 }
 
+/* What goes with the process when it is waited for. */
+static void look_at_ended(struct assay_launch *l)
+{
+    siginfo_t info = {0};
+    char path[64];
+    if (waitid(P_PID, (id_t)l->pid, &info, WEXITED | WNOHANG | WNOWAIT) < 0 || !info.si_pid)
+        return;
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)l->pid);
+    l->outcome.ready_end_ns = as_task_ready_ns(path);
+}
+
 /* Of a child, what it was and used is for us alone to ask. */
 static int look_for_end(struct assay_launch *l, struct assay_error *err)
 {
@@ -176,6 +189,7 @@ static int look_for_end(struct assay_launch *l, struct assay_error *err)
             end_now(l);
         return 0;
     }
+    look_at_ended(l);
     const pid_t got = wait4(l->pid, &status, WNOHANG, &usage);
     if (got == l->pid) {
         take_end(l, status, &usage);

@@ -16,6 +16,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/str.h"
+#include "base/task.h"
 #include "launch/internal.h"
 
 /* ---- The environment ----------------------------------------------------------------------- */
@@ -215,6 +216,16 @@ static int cannot_execute(const char *name, int why, struct assay_error *err)
     }
 }
 
+/* Executing closes the pipe before the kernel begins to record (begin_new_exec in its fs/exec.c):
+ * of what the child waited until now, what the records have not seen was before. */
+static void look_at_begun(struct assay_launch *launch)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)launch->pid);
+    launch->outcome.ready_begin_ns = as_task_ready_ns(path);
+    launch->outcome.executed_ns = as_monotonic_ns();
+}
+
 int assay_launch_go(struct assay_launch *launch, struct assay_error *err)
 {
     int why = 0;
@@ -232,8 +243,10 @@ int assay_launch_go(struct assay_launch *launch, struct assay_error *err)
     while (got < 0 && errno == EINTR);
     close(launch->failure);
     launch->failure = -1;
-    if (got != (ssize_t)sizeof why)
-        return 0; /* closed: it executes */
+    if (got != (ssize_t)sizeof why) { /* closed: it executes */
+        look_at_begun(launch);
+        return 0;
+    }
     while (waitpid(launch->pid, NULL, 0) < 0 && errno == EINTR)
         ;
     launch->pid = 0;

@@ -29,16 +29,25 @@ static int start_delays(struct as_collector *it, const struct as_collection *all
                         struct assay_error *err)
 {
     const uint32_t pid = (uint32_t)assay_launch_pid(all->launch);
-    return as_delays_add(it->self, pid, pid, true) < 0 ? as_error_nomem(err, "threads") : 0;
+    return as_delays_add(it->self, pid, pid, !all->plan) < 0 ? as_error_nomem(err, "threads") : 0;
+}
+
+/* When the end of the program is met here, it may have been waited for. */
+static void ask_launch(const struct as_collector *it, const struct as_collection *all)
+{
+    const uint32_t pid = (uint32_t)assay_launch_pid(all->launch);
+    as_delays_know(it->self, pid, pid, assay_launch_outcome(all->launch)->ready_end_ns);
 }
 
 static int meet_delays(struct as_collector *it, const struct as_collection *all,
                        const struct assay_sample_record *record, struct assay_error *err)
 {
     const bool existed = !all->plan && record->time_ns < (uint64_t)all->begin_ns;
-    if (record->kind == ASSAY_SAMPLE_EXIT)
+    if (record->kind == ASSAY_SAMPLE_EXIT) {
+        ask_launch(it, all);
         return as_delays_end(it->self, all->recorder, record->pid, record->tid, record->time_ns,
                              err);
+    }
     if (record->kind != ASSAY_SAMPLE_FORK && record->kind != ASSAY_SAMPLE_COMM)
         return 0;
     return as_delays_add(it->self, record->pid, record->tid, existed) < 0
@@ -59,6 +68,7 @@ static int pump_delays(struct as_collector *it, struct as_collection *all, bool 
 static int finish_delays(struct as_collector *it, const struct as_collection *all,
                          struct assay_error *err)
 {
+    ask_launch(it, all);
     return as_delays_end_all(it->self, all->recorder, (uint64_t)all->end_ns, err);
 }
 

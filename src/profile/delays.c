@@ -4,32 +4,23 @@
  */
 #include "profile/delays.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/task.h"
 
 /* Between two looks at least, and as a multiple of what a look takes. */
 #define LOOK_NS   100000000
 #define LOOK_COST 100
 
-/* The second of its numbers; -1: there is no such thread, or the kernel does not count. */
+/* -1: there is no such thread, or the kernel does not count. */
 static int64_t read_delay(uint32_t pid, uint32_t tid)
 {
-    char text[128], *end;
-    snprintf(text, sizeof text, "/proc/%" PRIu32 "/task/%" PRIu32 "/schedstat", pid, tid);
-    const int fd = open(text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    const ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    strtoll(text, &end, 10);
-    return *end == ' ' ? strtoll(end, NULL, 10) : -1;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/schedstat", pid, tid);
+    return as_task_ready_ns(path);
 }
 
 static uint64_t key_of(uint32_t pid, uint32_t tid)
@@ -71,6 +62,13 @@ int as_delays_add(struct as_delays *delays, uint32_t pid, uint32_t tid, bool exi
         AS_TRY(as_vec_push(&delays->thread, it));
     delays->thread.at[at] = it;
     return as_map_u64_put(&delays->at, key_of(pid, tid), at);
+}
+
+void as_delays_know(struct as_delays *delays, uint32_t pid, uint32_t tid, int64_t now_ns)
+{
+    struct as_delay *it = find_delay(delays, pid, tid);
+    if (it)
+        it->now_ns = now_ns > it->now_ns ? now_ns : it->now_ns;
 }
 
 static void read_one(struct as_delay *it)

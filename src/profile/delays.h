@@ -32,6 +32,8 @@ void as_delays_init(struct as_delays *delays);
 void as_delays_fini(struct as_delays *delays);
 /* `existed`: what it waited until now was before the recording. 0 or NOMEM. */
 int as_delays_add(struct as_delays *delays, uint32_t pid, uint32_t tid, bool existed);
+/* What others know of a thread that was added and has not ended; -1: nothing. */
+void as_delays_know(struct as_delays *delays, uint32_t pid, uint32_t tid, int64_t now_ns);
 /* Reads all, when it is time: looking takes a hundredth of a processor at most. */
 void as_delays_look(struct as_delays *delays, int64_t now_ns);
 /* Tells the recorder ("run_delay_ns"): of a thread that ended at `time_ns`, or of all. */

@@ -323,6 +323,19 @@ static int tell_own_rank(struct recording *r, struct assay_error *err)
                                   err);
 }
 
+/* Its waiting for a processor is counted from when it was made, its switches are recorded from when
+ * it executes: what lies between is to be told apart. */
+static int tell_start_delay(struct recording *r, struct assay_error *err)
+{
+    const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
+    char text[32];
+    if (outcome->ready_begin_ns < 0)
+        return 0;
+    snprintf(text, sizeof text, "%" PRId64, outcome->ready_begin_ns);
+    return assay_recorder_process(r->recorder, (uint32_t)assay_launch_pid(r->sources.launch),
+                                  outcome->executed_ns, "start_delay_ns", text, err);
+}
+
 static int record(struct recording *r, struct assay_error *err)
 {
     struct assay_error late = {0};
@@ -342,6 +355,7 @@ static int record(struct recording *r, struct assay_error *err)
         r->row.start_ns = r->begin_ns + as_clock_offset_ns();
         r->sources.begin_ns = r->begin_ns;
         AS_TRY(tell_own_rank(r, err));
+        AS_TRY(tell_start_delay(r, err));
     } else {
         r->begun = true;
         AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid,

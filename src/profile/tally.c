@@ -224,6 +224,27 @@ static void take_delay(struct as_tally_reading *r, const struct assay_stream_rec
         thread->delay_ns = delay_ns;
 }
 
+/* Of the first thread of the process, whether it has records before this one or not. */
+static void take_start_delay(struct as_tally_reading *r, const struct assay_stream_record *record,
+                             int64_t at)
+{
+    size_t n;
+    const struct assay_stream_thread who = assay_stream_threads(r->stream, &n)[record->thread];
+    const int64_t delay_ns = strtoll(record->value, NULL, 10);
+    if (delay_ns < 0 || delay_ns >= INT64_C(1) << 52)
+        return;
+    if (record->thread < r->thread.n && r->thread.at[record->thread] != ASSAY_NONE) {
+        struct as_tally_thread *thread = &r->tally->thread.at[r->thread.at[record->thread]];
+        thread->early_delay_ns = delay_ns;
+        thread->early_at_ns = at;
+        thread->early_runnable_ns = thread->runnable_ns;
+    } else {
+        r->early.pid = who.pid;
+        r->early.delay_ns = delay_ns;
+        r->early.at_ns = at;
+    }
+}
+
 static int take_operand(struct as_tally_reading *r, const char *text, uint32_t process)
 {
     size_t n;
@@ -243,6 +264,10 @@ static int take_process_fact(struct as_tally_reading *r, const struct assay_stre
     const uint32_t pid = assay_stream_threads(r->stream, &n)[record->thread].pid;
     if (strcmp(record->text, "run_delay_ns") == 0) {
         take_delay(r, record);
+        return 0;
+    }
+    if (strcmp(record->text, "start_delay_ns") == 0) {
+        take_start_delay(r, record, at);
         return 0;
     }
     /* Who waits for a process knows its end, though it was not observed. */

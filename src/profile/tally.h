@@ -59,11 +59,15 @@ struct as_tally_thread {
     AS_VEC(struct as_tally_cpu) cpu;
     /* While reading. */
     uint32_t last_cpu;
+    bool is_new;       /* made within the run, and not seen on a processor yet */
     uint32_t waits_at; /* node where it left the processor; 0: not known */
     int64_t on_ns;     /* since when it runs, or -1 */
     int64_t off_ns;    /* since when it waits, or -1 */
     int64_t queued_ns; /* since when it is ready to run, or -1 */
     int64_t delay_ns;  /* the kernel's account of runnable_ns, or -1 */
+    /* That account at a time soon after its records began, or -1, and what of runnable_ns is from
+     * before that time. */
+    int64_t early_delay_ns, early_at_ns, early_runnable_ns;
 };
 
 struct as_tally_node {

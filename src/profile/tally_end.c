@@ -45,6 +45,10 @@ static void spread_waits(struct as_tally *tally, struct places *seen)
  */
 static void settle_queueing(struct as_tally_thread *thread)
 {
+    /* What the account had before the records began. */
+    const int64_t before_ns = thread->early_delay_ns - thread->early_runnable_ns;
+    if (thread->delay_ns >= 0 && before_ns > 0)
+        thread->delay_ns -= before_ns < thread->delay_ns ? before_ns : thread->delay_ns;
     const int64_t woken_ns = thread->delay_ns - thread->runnable_ns;
     if (thread->cpu_ns < 0 && thread->delay_ns < 0)
         thread->runnable_ns = -1;

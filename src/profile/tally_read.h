@@ -24,6 +24,11 @@ struct as_tally_reading {
     struct as_index own_index;
     struct as_map_u64 process; /* pid -> latest incarnation */
     struct as_numa numa;       /* of the host of the stream */
+    /* Of the first thread of the process that was started; see as_tally_thread. pid 0: not known */
+    struct {
+        uint32_t pid;
+        int64_t delay_ns, at_ns;
+    } early;
 };
 
 /* ---- tally.c ---- */

@@ -33,6 +33,8 @@ static int new_thread(struct as_tally_reading *r, uint32_t index, uint32_t proce
 {
     size_t n;
     const struct assay_stream_thread *known = assay_stream_threads(r->stream, &n);
+    const bool is_first =
+        r->early.pid && known[index].pid == r->early.pid && known[index].tid == r->early.pid;
     const struct as_tally_thread thread = {.process = process,
                                            .tid = known[index].tid,
                                            .start_ns = at,
@@ -42,7 +44,11 @@ static int new_thread(struct as_tally_reading *r, uint32_t index, uint32_t proce
                                            .on_ns = -1,
                                            .off_ns = -1,
                                            .queued_ns = -1,
-                                           .delay_ns = -1};
+                                           .delay_ns = -1,
+                                           .early_delay_ns = is_first ? r->early.delay_ns : -1,
+                                           .early_at_ns = is_first ? r->early.at_ns : -1};
+    if (is_first)
+        r->early.pid = 0; /* what has its number later is another */
     while (r->thread.n < n)
         AS_TRY(as_vec_push(&r->thread, ASSAY_NONE));
     r->thread.at[index] = (uint32_t)r->tally->thread.n;
@@ -79,6 +85,7 @@ int as_tally_take_fork(struct as_tally_reading *r, const struct assay_stream_rec
     AS_TRY(new_thread(r, record->thread, process, at));
     struct as_tally_thread *thread = &r->tally->thread.at[r->thread.at[record->thread]];
     thread->name = from.name;
+    thread->is_new = at > 0;
     if (process != from.process) {
         struct as_tally_process *made = &r->tally->process.at[process];
         const struct as_tally_process *of = &r->tally->process.at[from.process];
@@ -102,6 +109,8 @@ static void show_state(struct as_tally *t, const struct as_tally_thread *thread,
 void as_tally_stop_queueing(struct as_tally *t, struct as_tally_thread *thread, int64_t at)
 {
     if (thread->queued_ns >= 0) {
+        if (at <= thread->early_at_ns)
+            thread->early_runnable_ns += at - thread->queued_ns;
         thread->runnable_ns +=
             (int64_t)as_tally_add_within(&t->runnable_ns, at - thread->queued_ns);
         show_state(t, thread, AS_LEVEL_READY, thread->queued_ns, at);
@@ -164,11 +173,16 @@ int as_tally_take_switch(struct as_tally_reading *r, const struct assay_stream_r
     as_tally_seen_on(r, thread, record->cpu);
     if (!record->out) {
         AS_TRY(as_tally_stop_waiting(r->tally, index, at));
+        /* The first time: the kernel's account of its delays begins when it is made. */
+        if (thread->is_new)
+            thread->queued_ns = thread->start_ns;
+        thread->is_new = false;
         as_tally_stop_queueing(r->tally, thread, at);
         thread->on_ns = at;
         thread->waits_at = 0;
         return 0;
     }
+    thread->is_new = false;
     stop_running(r->tally, thread, at);
     if (record->preempted) { /* or it yielded: it would go on if it were let */
         thread->involuntary_n++;

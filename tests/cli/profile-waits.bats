@@ -146,6 +146,22 @@ more() {
     more 0.25 "SELECT blocked_time_s FROM v_categories WHERE name = 'pthread'"
     more 0.25 "SELECT blocked_time_s FROM v_categories WHERE name = 'io'"
 }
+@test "waits: beside others, also before it begins" {
+    command -v taskset >/dev/null || skip "no taskset here"
+    processor=$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')
+    for _ in 1 2 3 4 5 6; do
+        taskset -c "$processor" timeout 60 sh -c 'while :; do :; done' 3>&- &
+    done
+    taskset -c "$processor" "$ASSAY" profile -q -o x.assay -- ./waits >told
+    kill %1 %2 %3 %4 %5 %6
+    # What it was ready for and had no processor is no waiting; nor is that added up twice: the
+    # program was ready for long before it began, and the thread that it starts before it ran.
+    said=$(awk '{ sum += $2 - $3 } END { print sum }' told)
+    got=$(query "SELECT sum(blocked_inclusive_time_s) FROM v_functions WHERE name IN ('f', 'g', 'h')")
+    awk "BEGIN { exit !($got > 0.98 * $said && $got < 1.02 * $said) }" || fails "$got s, not $said"
+    said=$(awk '{ sum += $3 } END { print sum }' told)
+    equal 1 "$(query "SELECT max(runnable_time_s) >= 0.98 * $said FROM v_threads")"
+}
 @test "waits: by frame pointers, and without call stacks" {
     "$ASSAY" profile -q --call-stacks fp -o x.assay -- ./waits >told
     more 1 "SELECT sum(blocked_time_s) FROM v_functions WHERE name LIKE '%nanosleep'"

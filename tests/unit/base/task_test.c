@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The facts in /proc/PID/stat, of a name that may hold anything, and of this process. */
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/task.h"
@@ -48,9 +50,31 @@ static void test_ours(void **state)
     assert_false(as_task_read(0x7fffffff, &task));
 }
 
+static int64_t ready_of(const char *text)
+{
+    char path[] = "/tmp/assay-task-XXXXXX";
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    const int64_t ns = as_task_ready_ns(path);
+    unlink(path);
+    return ns;
+}
+
+static void test_ready(void **state)
+{
+    (void)state;
+    assert_int_equal(ready_of("4711 1234567890123 7\n"), INT64_C(1234567890123));
+    assert_int_equal(ready_of("4711 0 7\n"), 0);
+    assert_int_equal(ready_of("4711\n"), -1);
+    assert_int_equal(ready_of(""), -1);
+    assert_int_equal(as_task_ready_ns("/nowhere/schedstat"), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_fields), cmocka_unit_test(test_damage),
-                                       cmocka_unit_test(test_ours)};
+                                       cmocka_unit_test(test_ours), cmocka_unit_test(test_ready)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -53,6 +53,27 @@ static void test_exit_codes(void **state)
     }
 }
 
+/* What a shell reads of itself lies between nothing and what it was ready for until its end; its
+ * account began before it executed. */
+static void test_ready(void **state)
+{
+    (void)state;
+    char text[64] = "";
+    if (access("/proc/thread-self/schedstat", R_OK) != 0)
+        skip();
+    const struct assay_launch_outcome o = run_sh("read -r _ ready _ </proc/$$/schedstat; "
+                                                 "echo $ready >ready",
+                                                 NULL);
+    FILE *file = fopen("ready", "re");
+    assert_non_null(file);
+    assert_non_null(fgets(text, sizeof text, file));
+    fclose(file);
+    const int64_t own_ns = strtoll(text, NULL, 10);
+    assert_true(o.executed_ns >= o.start_ns && o.executed_ns <= o.end_ns);
+    assert_true(o.ready_begin_ns >= 0 && o.ready_begin_ns <= o.ready_end_ns);
+    assert_true(o.ready_end_ns >= own_ns);
+}
+
 static void test_killed(void **state)
 {
     (void)state;
@@ -510,6 +531,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_exit_codes),
+        cmocka_unit_test(test_ready),
         cmocka_unit_test(test_killed),
         cmocka_unit_test(test_usage),
         place_test(test_gate),

@@ -525,6 +525,55 @@ static void give_queues(void)
     give_sample(100, 101, 12300, (const uint64_t[]){(uint64_t)PERF_CONTEXT_USER, 0x10}, 2);
 }
 
+static bool late_told; /* the first records come before what is known of the start */
+
+/* The account of the program's first thread, 100, has 700 ns from before its records; that of 106
+ * begins when it is made, 250 ns before it runs. Both wait 1000 ns, and are ready for the last 200.
+ */
+static void give_beginnings(void)
+{
+    struct assay_error err;
+    assert_int_equal(assay_recorder_process(recorder, 100, 10450, "start_delay_ns", "1000", &err),
+                     0);
+    give_switch(100, 10000, false, false);
+    give((struct assay_sample_record){.kind = ASSAY_SAMPLE_FORK,
+                                      .pid = 100,
+                                      .tid = 106,
+                                      .parent_pid = 100,
+                                      .parent_tid = 100,
+                                      .time_ns = 10000});
+    give_switch(100, 10100, true, true);
+    give_switch(106, 10250, false, false);
+    give_switch(100, 10400, false, false);
+    for (uint32_t tid = 100; tid <= 106; tid += 6) {
+        give_switch(tid, 10500, true, false);
+        if (tid == 100 && late_told)
+            assert_int_equal(
+                assay_recorder_process(recorder, 100, 10450, "start_delay_ns", "1000", &err), 0);
+        give_switch(tid, 11500, false, false);
+        give_fact(tid, 11600, "run_delay_ns", tid == 100 ? "1200" : "450");
+        give((struct assay_sample_record){
+            .kind = ASSAY_SAMPLE_EXIT, .pid = 100, .tid = tid, .time_ns = 11600});
+    }
+}
+
+static void test_waiting_before_it_began(void **state)
+{
+    struct assay_error err;
+    char path[4200], sql[256];
+    (void)state;
+    for (int late = 0; late < 2; late++) {
+        late_told = late;
+        const int64_t run_id = add_run(give_beginnings, path);
+        assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+        snprintf(sql, sizeof sql,
+                 "SELECT tid, cpu_ns, blocked_ns, runnable_ns FROM thread JOIN process USING "
+                 "(process_id) WHERE run_id = %lld ORDER BY tid",
+                 (long long)run_id);
+        expect(sql, "100|300|800|500;106|350|800|450");
+    }
+}
+
 static void test_waiting_for_a_processor(void **state)
 {
     struct assay_error err;
@@ -696,6 +745,7 @@ int main(void)
         cmocka_unit_test(test_another_run),
         cmocka_unit_test(test_openmp_numbers),
         cmocka_unit_test(test_waiting_for_a_processor),
+        cmocka_unit_test(test_waiting_before_it_began),
         cmocka_unit_test(test_code_of_another),
         cmocka_unit_test(test_code_is_analysed_once),
         cmocka_unit_test(test_inlined),
