@@ -256,7 +256,7 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     # The shortest are of a millisecond, or, where a busy host makes the run long, twice as often so long
     # until there are no more than 2048.
     equal 1 "$(query x.assay "SELECT max(level) >= 3 AND max(begin_s) < 2048 * min(bin_s)
-        AND (min(bin_s) = 0.001 OR 1024 * min(bin_s) < 1.1 * wall_s) FROM v_thread_levels, v_runs")"
+        AND (min(bin_s) = 0.001 OR 1024 * min(bin_s) < 1.1 * wall_s) AS fine FROM v_thread_levels, v_runs")"
     equal 0 "$(query x.assay "SELECT count(*) FROM v_thread_levels, (SELECT min(bin_s) AS least_s FROM
         v_thread_levels) WHERE bin_s <> least_s * (1 << level) OR begin_s <> segment * 256 * bin_s")"
     equal 1 "$(query x.assay "WITH s AS (SELECT level, sum(j.value * bin_s / 1000) AS time_s
