@@ -23,7 +23,8 @@
 /* The first look, and the longest time between two. */
 #define FIRST_NS 50000000
 #define MOST_NS  250000000
-/* A look costs one of so many parts of the time to the next. */
+/* A look costs one of so many parts of the time to the next, in our own processor time: on a busy
+ * host it lasts as long as others like, and who ends before the next one stays unknown. */
 #define SPARING 200
 /* Processor time from which it is worth to ask why a process may not be sampled, and to be told. */
 #define WORTH_NS  50000000
@@ -240,6 +241,7 @@ void as_ledger_look(struct as_ledger *ledger, int64_t now_ns)
     struct ledger_look look = {0};
     if (!ledger->pid || now_ns < ledger->due_ns)
         return;
+    const int64_t began_ns = as_clock_ns(CLOCK_THREAD_CPUTIME_ID);
     read_processes(ledger, &look);
     spread(&look);
     as_vec_foreach (&ledger->process, process)
@@ -249,9 +251,10 @@ void as_ledger_look(struct as_ledger *ledger, int64_t now_ns)
             enter_process(ledger, it);
     as_vec_fini(&look.seen);
     forget_small(ledger);
-    const int64_t end_ns = as_monotonic_ns(), sparing_ns = SPARING * (end_ns - now_ns);
+    const int64_t sparing_ns = SPARING * (as_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
     ledger->gap_ns = ledger->gap_ns * 2 < MOST_NS ? ledger->gap_ns * 2 : MOST_NS;
-    ledger->due_ns = end_ns + (ledger->gap_ns > sparing_ns ? ledger->gap_ns : sparing_ns);
+    ledger->due_ns =
+        as_monotonic_ns() + (ledger->gap_ns > sparing_ns ? ledger->gap_ns : sparing_ns);
 }
 
 /* ---- Telling --------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ may_enter() {
 
 @test "vprof --pid times the loop of a process, which goes on" {
     may_enter
-    "$ASSAY" vprof --pid "$pid" --duration 0.3 --every 1 --loops chain -o x.assay --format json \
+    "$ASSAY" vprof --pid "$pid" --duration 1.5 --every 1 --loops chain -o x.assay --format json \
         >said.json 2>err
     python3 - <<'END'
 import json
@@ -77,7 +77,7 @@ END
 
 @test "vprof --pid chooses how many it times" {
     may_enter
-    "$ASSAY" vprof --pid "$pid" --duration 0.3 -o x.assay >said
+    "$ASSAY" vprof --pid "$pid" --duration 1.5 -o x.assay >said
     like "*chain going.c*" "$(cat said)"
     equal 1 "$("$ASSAY" query x.assay 'SELECT count(*) >= 2 FROM run' --format csv | tail -1)"
     ends_well
@@ -85,7 +85,7 @@ END
 
 @test "count --pid counts what a process executes meanwhile" {
     may_enter
-    "$ASSAY" count --pid "$pid" --duration 0.3 --functions '^chain$' -o x.assay --format json \
+    "$ASSAY" count --pid "$pid" --duration 1.5 --functions '^chain$' -o x.assay --format json \
         >said.json
     python3 - <<'END'
 import json

@@ -57,11 +57,44 @@ equal() { [ "$1" = "$2" ] || fails "want: $1" "got:  $2"; }
 # shellcheck disable=SC2254
 like() { case $2 in $1) ;; *) fails "want like: $1" "got: $2" ;; esac; }
 
-# wait_for_samples DIRECTORY [GROUP NAME]: until the run writes samples there, and a process of that
-# name runs in the group; 10 s at most
-wait_for_samples() {
-    for _ in $(seq 100); do
-        [ -s "$1/main.samples" ] && { [ $# -lt 3 ] || pgrep -g "$2" "$3" >/dev/null; } && break
-        sleep 0.1
+# What is waited for is an event and never a time, for a host may be slow, and give a process nothing
+# for seconds.
+
+# until_so COMMAND...: until it succeeds; it fails where that does not come, which takes minutes
+until_so() {
+    local until=$((SECONDS + 200))
+    until "$@"; do
+        [ "$SECONDS" -lt "$until" ] || fails "it never came: $*" || return 1
+        sleep 0.05
     done
+}
+# has_run HUNDREDTHS PGREP-ARGUMENT...: a process that pgrep finds has run for so many hundredths of
+# a second of processor time
+has_run() {
+    local pid words
+    for pid in $(pgrep "${@:2}"); do
+        words=$(cat "/proc/$pid/stat" 2>/dev/null) || continue
+        read -ra words <<<"${words##*) }"
+        [ $((words[11] + words[12])) -lt "$1" ] || return 0
+    done
+    return 1
+}
+# has_written FILE SIZE: it is longer
+has_written() { [ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -gt "$2" ]; }
+# wait_for_samples DIRECTORY PGREP-ARGUMENT...: until the process that pgrep finds has run for half a
+# second, and samples of that are in the file there
+wait_for_samples() {
+    until_so has_run 50 "${@:2}"
+    until_so has_written "$1/main.samples" "$(stat -c %s "$1/main.samples" 2>/dev/null || echo 0)"
+}
+# has_slept PID TIMES: so often has it given its processor away
+has_slept() {
+    [ "$(sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/status")" -ge "$2" ]
+}
+# after_flush PID: until an assay that records has written what it had taken, which it does when a
+# second is over and it looks the next time
+after_flush() {
+    sleep 1.2
+    until_so has_slept "$1" \
+        $(($(sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/status") + 6))
 }

@@ -66,10 +66,11 @@ END
     gcc -O1 -g -pthread -o sums sums.c
     cat >endless.c <<'END'
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 static void stop(int number)
 {
-    kill(getpid(), number == SIGALRM ? SIGKILL : 0);
+    kill(getpid(), number == SIGVTALRM ? SIGKILL : 0);
 }
 __attribute__((noinline)) unsigned endless(unsigned n)
 {
@@ -79,8 +80,9 @@ __attribute__((noinline)) unsigned endless(unsigned n)
 }
 int main(void)
 {
-    signal(SIGALRM, stop);
-    alarm(1);
+    const struct itimerval once = {{0, 0}, {1, 0}}; /* of its own time */
+    signal(SIGVTALRM, stop);
+    setitimer(ITIMER_VIRTUAL, &once, NULL);
     return (int)endless(1);
 }
 END
@@ -242,7 +244,8 @@ END
     rm -rf x.assay first
     setsid env --default-signal=INT "$ASSAY" count --functions '^add$' -o x.assay -- ./twice >out 2>err &
     pid=$!
-    for _ in 1 2 3 4 5 6; do wait_for_samples x.assay/run-002 "$pid" twice; done
+    until_so test -e x.assay/run-002
+    until_so has_run 30 -g "$pid" twice
     kill -INT -- "-$pid"
     status=0
     wait "$pid" || status=$?

@@ -91,7 +91,7 @@ END
 refused() {
     local status=0 want_status=$1 want=$2
     shift 2
-    timeout 60 "$ASSAY" "$@" >out 2>err </dev/null || status=$?
+    timeout 300 "$ASSAY" "$@" >out 2>err </dev/null || status=$?
     like "$want" "$(cat err)"
     equal 1 "$(wc -l <err)"
     equal "$want_status" "$status"
@@ -129,14 +129,14 @@ refused() {
     mkdir y.assay/report-csv
     ln -s ../../kept-csv/functions.csv y.assay/report-csv/functions.csv
     mkfifo y.assay/report-csv/loops.csv
-    timeout 60 "$ASSAY" report y.assay --format csv
+    timeout 300 "$ASSAY" report y.assay --format csv
     equal "mine" "$(cat kept-csv/*)"
     [ -f y.assay/report-csv/loops.csv ]
     rm -r kept-csv
 }
 @test "a pipe where a report belongs is replaced" {
     mkfifo y.assay/report.html y.assay/report.json y.assay/report.xlsx
-    timeout 60 "$ASSAY" report y.assay --format html,json,xlsx
+    timeout 300 "$ASSAY" report y.assay --format html,json,xlsx
     [ -f y.assay/report.html ] && [ -f y.assay/report.json ] && [ -f y.assay/report.xlsx ]
 }
 @test "a page that somebody put there is never shown" {
@@ -226,7 +226,7 @@ db.execute("UPDATE run SET state = 'interrupted'")
 db.commit()
 END
     local status=0
-    timeout 60 "$ASSAY" attribute y.assay >out 2>err || status=$?
+    timeout 300 "$ASSAY" attribute y.assay >out 2>err || status=$?
     [ $status = 1 ] || [ $status = 2 ] || fails "status $status: $(cat err)"
     like "*main.samples: cannot be opened: not a regular file; *" "$(cat err)"
 }
@@ -316,7 +316,7 @@ END
     gcc -g -c "$PWD/src/f.c" -o f.o
     rm src/f.c
     mkfifo src/f.c
-    timeout 60 "$ASSAY" disasm --function f f.o >out
+    timeout 300 "$ASSAY" disasm --function f f.o >out
     grep -q 'src/f.c$' out
     refused 2 "assay: src/f.c: is a pipe, not a regular file; *" info src/f.c
     refused 2 "assay: src/f.c: *" import src/f.c

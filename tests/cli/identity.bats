@@ -38,7 +38,7 @@ static void use(const char *library)
     void (*burn)(unsigned long) = handle ? (void (*)(unsigned long))dlsym(handle, "in_library") : NULL;
     if (!burn)
         exit(3);
-    spend(burn, 300);
+    spend(burn, 600);
     dlclose(handle);
     if (unlink(library) < 0)
         exit(4);
@@ -50,14 +50,14 @@ int main(int argc, char **argv)
         use("./library.so");
         return 0;
     }
-    spend(MINE, 150);
+    spend(MINE, 400);
     if (strcmp(how, "unlink") == 0 && unlink(argv[0]) < 0)
         return 3;
     if (strcmp(how, "replace") == 0 && rename("new", argv[0]) < 0)
         return 3;
     if (strcmp(how, "unlink") == 0 && fork() == 0)
         how = "child";
-    spend(MINE, 150);
+    spend(MINE, 400);
     if (strcmp(how, "unlink") == 0)
         wait(NULL);
     return 0;
@@ -195,8 +195,8 @@ library() {
         "$ASSAY" profile -q -o x.assay --event timer -- \
             sh -c './prog & wait; echo done >ran; while [ ! -e killed ]; do sleep 0.1; done' &
         local pid=$!
-        while [ ! -e ran ]; do sleep 0.1; done
-        sleep 1.5 # what was taken is written once a second
+        until_so test -e ran
+        after_flush "$pid"
         kill -KILL $pid
         wait $pid || true
         touch killed
@@ -211,8 +211,8 @@ library() {
     "$ASSAY" profile -q -o x.assay --event timer -- \
         sh -c './prog & wait; echo done >ran; while [ ! -e killed ]; do sleep 0.1; done' &
     local pid=$!
-    while [ ! -e ran ]; do sleep 0.1; done
-    sleep 1.5
+    until_so test -e ran
+    after_flush "$pid"
     kill -KILL $pid
     wait $pid || true
     touch killed

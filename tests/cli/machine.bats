@@ -19,15 +19,17 @@ figures_of() { # FILE BANDWIDTH
         for i in 1 2 3 4 5; do printf 'finding\tf%s\tfinding number %s\n' $i $i; done
     } >"$1"
 }
-# Where this host's figures are kept: a measurement that is stopped at once makes the file.
+# is_measured N: so many figures are kept, in the file $stored
+is_measured() { # -> $stored
+    stored=$(find "$XDG_DATA_HOME/assay/machines" -name '*.tsv' 2>/dev/null || true)
+    [ -n "$stored" ] && [ "$(grep -c ^figure "$stored")" -ge "$1" ]
+}
+is_measured_or_over() { is_measured "$1" || ! kill -0 "$2" 2>/dev/null; }
+# Where this host's figures are kept: a measurement that is stopped at its first figure makes the file.
 store() { # -> $stored
     env --default-signal=INT "$ASSAY" machine --measure peaks --quiet >/dev/null &
-    local pid=$! i
-    for ((i = 0; i < 600; i++)); do
-        stored=$(find "$XDG_DATA_HOME/assay/machines" -name '*.tsv' 2>/dev/null || true)
-        if [ -n "$stored" ]; then break; fi
-        sleep 0.1
-    done
+    local pid=$!
+    until_so is_measured 1
     kill -INT $pid
     status=0
     wait $pid || status=$?
@@ -111,10 +113,7 @@ store() { # -> $stored
     # Again: what is there stays as it is, with its date.
     env --default-signal=INT "$ASSAY" machine --measure peaks --quiet >/dev/null &
     pid=$!
-    for ((i = 0; i < 600; i++)); do
-        if [ "$(grep -c ^figure "$stored")" -gt "$n" ]; then break; fi
-        sleep 0.1
-    done
+    until_so is_measured $((n + 1))
     kill -INT $pid
     wait $pid || true
     [ "$(grep -c ^figure "$stored")" -gt "$n" ]
@@ -191,11 +190,7 @@ store() { # -> $stored
     grep -q ', 1 may be used here' out
     env --default-signal=INT taskset -c "$first" "$ASSAY" machine --measure peaks --quiet >/dev/null &
     pid=$!
-    for ((i = 0; i < 600; i++)); do
-        stored=$(find "$XDG_DATA_HOME/assay/machines" -name '*.tsv' 2>/dev/null || true)
-        if [ -n "$stored" ] && grep -q ^figure "$stored"; then break; fi
-        sleep 0.1
-    done
+    until_so is_measured 1
     kill -INT $pid
     wait $pid || true
     grep -q '^finding	processors	processors: only 1 of ' "$stored"
@@ -203,13 +198,8 @@ store() { # -> $stored
 # Measures peaks until there are three figures, by the command in front; then $stored is there.
 until_three() { # COMMAND...
     env --default-signal=INT "$@" "$ASSAY" machine --measure peaks --quiet >/dev/null &
-    local pid=$! i
-    for ((i = 0; i < 900; i++)); do
-        stored=$(find "$XDG_DATA_HOME/assay/machines" -name '*.tsv' 2>/dev/null || true)
-        if [ -n "$stored" ] && [ "$(grep -c ^figure "$stored")" -ge 3 ]; then break; fi
-        if ! kill -0 $pid 2>/dev/null; then break; fi
-        sleep 0.1
-    done
+    local pid=$!
+    until_so is_measured_or_over 3 $pid
     kill -INT $pid
     wait $pid || true
     [ "$(grep -c ^figure "$stored")" -ge 3 ]
@@ -231,7 +221,7 @@ half_a_processor() { # -> $group
 }
 leave_group() {
     local i
-    for ((i = 0; i < 50; i++)); do
+    for ((i = 0; i < 600; i++)); do
         if rmdir "$group" 2>/dev/null; then return; fi
         sleep 0.1
     done
@@ -298,7 +288,7 @@ END
     env --default-signal=INT "$ASSAY" machine --measure instructions --for /bin/true \
         >/dev/null 2>err &
     pid=$!
-    for ((i = 0; i < 900; i++)); do
+    for ((i = 0; i < 3000; i++)); do
         part=$(find "$XDG_DATA_HOME/assay/machines" -name '*.uarch.tsv.part' 2>/dev/null || true)
         if [ -n "$part" ] && [ "$(lines)" -ge 3 ]; then break; fi
         if ! kill -0 $pid 2>/dev/null; then break; fi

@@ -88,7 +88,7 @@ refused() {
     refused "assay: process 1: *" as_user "$ASSAY" profile -o x.assay --pid 1
     [ ! -e x.assay ] || fails "left behind"
     if [ "$(id -u)" -eq 0 ]; then
-        ../burn 30 3>&- &
+        ../burn 600 3>&- &
         pid=$!
         refused "assay: process $pid: *" as_user "$ASSAY" profile -o x.assay --pid "$pid"
         kill -0 "$pid"
@@ -202,10 +202,9 @@ refused() {
 }
 @test "ended: SIGTERM to assay reaches the program, and what there is can be read" {
     records
-    "$ASSAY" profile -q -o x.assay -- ./burn 60 2>err &
+    "$ASSAY" profile -q -o x.assay -- ./burn 600 2>err &
     pid=$!
-    wait_for_samples x.assay/run-001
-    sleep 0.5
+    wait_for_samples x.assay/run-001 -P "$pid" burn
     child=$(pgrep -P "$pid")
     kill -TERM "$pid"
     status=0
@@ -216,9 +215,9 @@ refused() {
 }
 @test "ended: kill -9 to assay leaves an experiment that can be read" {
     records
-    "$ASSAY" profile -q -o x.assay -- ./burn 60 2>err &
+    "$ASSAY" profile -q -o x.assay -- ./burn 600 2>err &
     pid=$!
-    wait_for_samples x.assay/run-001
+    wait_for_samples x.assay/run-001 -P "$pid" burn
     child=$(pgrep -P "$pid")
     kill -KILL "$pid"
     wait "$pid" || true

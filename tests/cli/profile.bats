@@ -77,6 +77,8 @@ int main(int argc, char **argv)
         setitimer(ITIMER_PROF, &every, NULL);
     }
     burn(0.4);
+    while (strcmp(how, "profiled") == 0 && ticks <= 10 && cpu() < 5)
+        burn(0.01);
     if (strcmp(how, "crash") == 0)
         raise(SIGSEGV);
     if (strcmp(how, "kill") == 0)
@@ -124,6 +126,9 @@ refused() {
     [ ! -s out ] || fails "there is output: $(cat out)"
 }
 
+# has_no_child PID: what it started has ended, and it knows
+has_no_child() { ! pgrep -P "$1" >/dev/null; }
+
 # With what it calls: the clock, and on a busy host the kernel that gives the processor to others.
 hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '$1'"; }
 
@@ -137,8 +142,9 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
         "$(query x.assay "SELECT run_id, process_n, exit_code, state, launcher FROM v_runs")"
     equal "$PWD" "$(query x.assay "SELECT cwd FROM run")"
     equal "./burn 0.5" "$(query x.assay "SELECT command FROM run")"
-    # The clock of the kernel and the samples agree.
-    equal 1 "$(query x.assay "SELECT abs(sampled_time_s - 0.5) < 0.1 FROM v_runs")"
+    # The clock of the kernel and the samples agree, but for what a hypervisor took, which the one may
+    # count and the others may not have seen.
+    equal 1 "$(query x.assay "SELECT abs(sampled_time_s - 0.5) < 0.1 + ifnull(steal_time_s, 0) FROM v_runs")"
     equal 1 "$(query x.assay "SELECT count(*) FROM v_loops WHERE exclusive_pct > 80")"
 }
 @test "profile: what the kernel counted of the program" {
@@ -213,8 +219,7 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     # A shell starts what is behind & deaf to it.
     setsid env --default-signal=INT "$ASSAY" profile -o x.assay -- ./badly never >out 2>err &
     pid=$!
-    wait_for_samples x.assay/run-001 "$pid" badly
-    sleep 1
+    wait_for_samples x.assay/run-001 -g "$pid" badly
     kill -INT -- "-$pid"
     status=0
     wait "$pid" || status=$?
@@ -227,8 +232,7 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     records
     setsid "$ASSAY" profile -o x.assay -- ./badly never >out 2>err &
     pid=$!
-    wait_for_samples x.assay/run-001 "$pid" badly
-    sleep 2
+    wait_for_samples x.assay/run-001 -g "$pid" badly
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
     pkill -KILL -g "$pid" badly || true
@@ -242,16 +246,19 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
 }
 @test "profile: --duration ends the looking, not the program" {
     records
-    profile 0 --duration 0.3 -- ./burn 1.5
-    equal 1 "$(query x.assay "SELECT sampled_time_s > 0 AND sampled_time_s < 0.9 FROM v_runs")"
+    profile 0 --duration 1 -- ./burn 4
+    equal 1 "$(query x.assay "SELECT sampled_time_s > 0 AND sampled_time_s < 3 FROM v_runs")"
     equal 0 "$(query x.assay "SELECT exit_code FROM v_runs")"
 }
 @test "profile: threads over time, alike in bins of every length" {
     records
     profile 0 -- ./burn 0.7
-    equal 1 "$(query x.assay "SELECT max(level) >= 3 AND min(bin_s) = 0.001 FROM v_thread_levels")"
-    equal 0 "$(query x.assay "SELECT count(*) FROM v_thread_levels
-        WHERE bin_s <> 0.001 * (1 << level) OR begin_s <> segment * 256 * bin_s")"
+    # The shortest are of a millisecond, or, where a busy host makes the run long, twice as often so long
+    # until there are no more than 2048.
+    equal 1 "$(query x.assay "SELECT max(level) >= 3 AND max(begin_s) < 2048 * min(bin_s)
+        AND (min(bin_s) = 0.001 OR 1024 * min(bin_s) < 1.1 * wall_s) AS fine FROM v_thread_levels, v_runs")"
+    equal 0 "$(query x.assay "SELECT count(*) FROM v_thread_levels, (SELECT min(bin_s) AS least_s FROM
+        v_thread_levels) WHERE bin_s <> least_s * (1 << level) OR begin_s <> segment * 256 * bin_s")"
     equal 1 "$(query x.assay "WITH s AS (SELECT level, sum(j.value * bin_s / 1000) AS time_s
             FROM v_thread_levels, json_each(bins) j WHERE name IN ('user', 'kernel') GROUP BY level)
         SELECT min(abs(time_s - sampled_time_s) < 0.05 * sampled_time_s) FROM s, v_runs")"
@@ -267,8 +274,9 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
 @test "profile: attaching" {
     records
     events
-    ./burn 4 &
+    ./burn 600 3>&- &
     pid=$!
+    until_so test "/proc/$pid/exe" -ef burn
     profile 0 --duration 1 --pid $pid
     kill $pid
     wait $pid || true
@@ -286,9 +294,12 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     records
     events
     cat >touch.c <<'END'
+#define _GNU_SOURCE
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 static void *naps(void *n)
 {
@@ -297,16 +308,33 @@ static void *naps(void *n)
         nanosleep(&ms, NULL);
     return NULL;
 }
+static long switches(int who)
+{
+    struct rusage used;
+    getrusage(who, &used);
+    return used.ru_nvcsw + used.ru_nivcsw;
+}
+static void *other(void *n)
+{
+    naps(n);
+    return (void *)switches(RUSAGE_THREAD);
+}
 int main(void)
 {
     pthread_t thread;
+    const long before = switches(RUSAGE_SELF); /* some of them are older than the program */
     char *at = mmap(NULL, 4096L * 5001, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     madvise(at, 4096L * 5001, MADV_NOHUGEPAGE);
     for (long i = 0; i < 5000; i++)
         ((volatile char *)at)[4096 * i] = 1;
-    pthread_create(&thread, NULL, naps, (void *)200L);
-    pthread_join(thread, NULL);
+    void *of_other;
+    pthread_create(&thread, NULL, other, (void *)200L);
+    pthread_join(thread, &of_other);
     naps((void *)50L);
+    /* A nap that is over before it begins, on a busy host, is no switch. */
+    FILE *own = fopen("switches", "w");
+    fprintf(own, "%ld %ld\n", switches(RUSAGE_SELF) - before, (long)of_other);
+    fclose(own);
     return 0;
 }
 END
@@ -316,7 +344,9 @@ END
     value="SELECT value FROM v_values WHERE origin = 'exact' AND object_kind ="
     faults=$(query x.assay "$value 'run' AND metric = 'count_page_faults'")
     [ "$faults" -ge 5000 ] && [ "$faults" -lt 5300 ] || fails "$faults page faults"
-    [ "$(query x.assay "$value 'run' AND metric = 'count_context_switches'")" -ge 250 ]
+    read -r own of_other <switches
+    [ "$of_other" -ge 100 ] && [ "$own" -ge $((of_other + 20)) ] || fails "it did not nap: $(cat switches)"
+    [ "$(query x.assay "$value 'run' AND metric = 'count_context_switches'")" -ge "$own" ]
     # What each thread did adds up to it. A thread that is moved twice while it waits is seen to have
     # moved once.
     for kind in thread process; do
@@ -326,7 +356,7 @@ END
         equal 1 "$(query x.assay "SELECT $sum 'count_cpu_migrations') <= value FROM v_values
             WHERE object_kind = 'run' AND metric = 'count_cpu_migrations'" | tr -d '\n')"
     done
-    equal 1 "$(query x.assay "SELECT max(value) >= 200 FROM v_values WHERE object_kind = 'thread' AND metric = 'count_context_switches'")"
+    equal 1 "$(query x.assay "SELECT max(value) >= $of_other FROM v_values WHERE object_kind = 'thread' AND metric = 'count_context_switches'")"
     "$ASSAY" show x.assay --format json >out
     equal page-faults "$(json '["counts"][0]["event"]' <out)"
     profile 0 --force -- ./burn 0.05
@@ -454,8 +484,13 @@ END
     "$ASSAY" profile -q --force -o x.assay -- seq 10000000 2>err | head -1 >out
     equal "1" "$(cat out)"
     equal 13 "$(query x.assay "SELECT exit_signal FROM v_runs")"
+    # By that signal timeout itself learns that the time is over.
+    timeout 600 "$ASSAY" profile -q --force -o x.assay -- ./badly never 3>&- &
+    pid=$!
+    until_so has_run 30 -g "$pid" badly
+    kill -ALRM "$pid"
     status=0
-    timeout 3 "$ASSAY" profile -q --force -o x.assay -- ./badly never || status=$?
+    wait "$pid" || status=$?
     equal 124 "$status"
     equal "interrupted,15" "$(query x.assay "SELECT state, exit_signal FROM v_runs")"
 }
@@ -467,7 +502,10 @@ END
     status=0
     unshare -m sh -c "$hidden" sh true 2>/dev/null || status=$?
     [ "$status" -eq 0 ] || skip "it cannot be hidden here"
-    for cpu in 0 $(($(getconf _NPROCESSORS_ONLN) - 1)); do
+    # The first and the last that may be used.
+    local may
+    may=$(sed -n 's/^Cpus_allowed_list:[[:space:]]*//p' /proc/self/status)
+    for cpu in "${may%%[-,]*}" "${may##*[-,]}"; do
         rm -rf x.assay
         unshare -m sh -c "$hidden" sh taskset -c "$cpu" "$ASSAY" profile -q -o x.assay -- ./burn 0.3
         equal 1 "$(hot burn)"
@@ -493,10 +531,8 @@ END
     { for i in $(seq 2000); do echo "int f$i(int x){int s=0;for(int i=0;i<x;i++)s+=i*$i^(s>>$((i % 7)));return s;}"; done; } >many.c
     setsid env --default-signal=TERM "$ASSAY" profile -j 1 -o x.assay -- gcc -O2 -c many.c >out 2>err &
     pid=$!
-    for _ in $(seq 600); do
-        [ -e x.assay/run-001/main.samples ] && [ -z "$(pgrep -P "$pid")" ] && break
-        sleep 0.02
-    done
+    until_so has_run 10 -g "$pid" cc1
+    until_so has_no_child "$pid"
     kill -TERM "$pid"
     status=0
     wait "$pid" || status=$?

@@ -175,9 +175,12 @@ END
     rm -r 'y $(touch out2) "z.assay'
 }
 @test "open: does not wait for a browser with a window" {
-    printf '#!/bin/sh\nexec sleep 10 >/dev/null\n' >browser
+    printf '#!/bin/sh\necho $$ >shows\nexec sleep 1000 >/dev/null 2>&1 3>&-\n' >browser
     chmod +x browser
-    equal y.assay/report.html "$(DISPLAY=:77 BROWSER=./browser timeout 30 "$ASSAY" open y.assay)"
+    DISPLAY=:77 BROWSER=./browser timeout 300 "$ASSAY" open y.assay >out 3>&-
+    equal y.assay/report.html "$(cat out)"
+    until_so test -s shows
+    kill "$(cat shows)"
 }
 @test "open: serves the page to this machine only" {
     equal served "$(python3 "$CHECK_SERVE" "$ASSAY" y.assay)"

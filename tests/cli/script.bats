@@ -287,7 +287,7 @@ while not any("SigCgt" in l and int(l.split()[1], 16) >> (signal.SIGINT - 1) & 1
               for l in open(f"/proc/{p.pid}/status")):
     time.sleep(0.01)
 p.send_signal(signal.SIGINT)
-err = p.communicate(timeout=60)[1].decode()
+err = p.communicate(timeout=300)[1].decode()
 assert p.returncode == 130 and "endless.lua:1: interrupted" in err, (p.returncode, err)
 EOP
 }

@@ -271,16 +271,10 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
     touch go-on
     setsid env --default-signal=INT "$ASSAY" repeat -n 50 -o x.assay -- ./work 0.02 never >out 2>err </dev/null &
     pid=$!
-    for _ in $(seq 200); do
-        grep -q "run 3 of 50" err && break
-        sleep 0.1
-    done
+    until_so grep -q "run 3 of 50" err
     rm go-on
-    for _ in $(seq 100); do
-        pgrep -g "$pid" work >/dev/null && break
-        sleep 0.1
-    done
-    sleep 0.5
+    # The one that does not end now, whichever it is.
+    until_so has_run 20 -g "$pid" work
     kill -INT -- "-$pid"
     status=0
     wait "$pid" || status=$?

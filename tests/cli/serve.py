@@ -9,11 +9,12 @@ import subprocess
 import sys
 
 
+PATIENCE_S = 100 # with a server on a slow host, before it is taken for one that does not answer
 KEY = ""  # the random part of the address
 
 
 def ask(port, method, path, **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
     connection.request(method, path, headers=headers)
     answer = connection.getresponse()
     body = answer.read()
@@ -23,7 +24,7 @@ def ask(port, method, path, **headers):
 
 def raw(port, data):
     """Sends bytes as they are; what comes back until the end."""
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as link:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as link:
         link.sendall(data)
         parts = []
         while part := link.recv(65536):
@@ -59,7 +60,7 @@ def check_crowd(port, page):
     """Connections that say nothing do not keep others out."""
     idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(60)]
     assert ask(port, "GET", f"/{KEY}/")[1] == page
-    slow = socket.create_connection(("127.0.0.1", port), timeout=10)
+    slow = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
     for byte in f"GET /{KEY}/ HTTP/1.1\r\nHost: localhost\r\n\r\n".encode():
         slow.send(bytes([byte]))
     assert slow.recv(15) == b"HTTP/1.1 200 OK"
@@ -84,7 +85,7 @@ def key_of_another(assay, experiment):
                              text=True)
     key = other.stdout.readline().strip().split("/")[-2]
     other.send_signal(signal.SIGINT)
-    assert other.wait(10) == 0
+    assert other.wait(PATIENCE_S) == 0
     return key
 
 
@@ -109,7 +110,7 @@ def main():
         assert taken.stderr == (f"assay: 127.0.0.1:{port}: cannot be listened at: Address already "
                                 "in use; give another --port\n"), taken.stderr
         server.send_signal(signal.SIGINT)
-        assert server.wait(10) == 0
+        assert server.wait(PATIENCE_S) == 0
     finally:
         server.kill()
     print("served")

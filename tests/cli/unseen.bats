@@ -82,7 +82,7 @@ int main(int argc, char **argv)
     if (strcmp(how, "all") == 0)
         pthread_create(&thread, NULL, counting, NULL);
     while (strcmp(how, "all") == 0 && !counts)
-        ;
+        usleep(1000);
     confine(how);
     count();
     if (write(1, "done\n", 5) != 5)
@@ -103,9 +103,12 @@ setup() {
 }
 query() { "$ASSAY" query --format csv x.assay "$(echo "$1" | tr '\n' ' ')" | tail -n +2; }
 one() { [ "$(query "$1")" = 1 ] || fails "not so: $1" "$(query "SELECT name, text FROM v_flags")"; }
-# It works until its clock says so: what that takes is its own.
+# It works until its clock says so: what that takes is its own. What it counts afterwards, and what the
+# kernel does for others, is as long as the host makes it.
 works() {
-    one "SELECT sum(exclusive_pct) > 90 FROM v_functions WHERE name = 'work' OR name LIKE '%clock_gettime'"
+    one "SELECT sum(iif(name = 'work' OR name LIKE '%clock_gettime', exclusive_pct, 0)) > 0.9 * sum(exclusive_pct)
+         AND sum(exclusive_pct) > 0 FROM v_functions WHERE name NOT IN ('count', 'counting')
+         AND coalesce(module, '') <> '[kernel]'"
 }
 said() { query "SELECT text FROM v_flags WHERE name = 'unseen_time'"; }
 # timed|sampled ARGUMENT...: into x.assay; the summary is in err
@@ -126,7 +129,8 @@ unseen() {
         $way -- ./work 0.6
         equal "" "$(said)"
         one "SELECT v.value >= 0.6 FROM v_values v WHERE metric = 'processor_time_s' AND object_kind = 'run'"
-        unseen 0 0.2
+        # What a hypervisor took may be in the one and not in the other.
+        unseen 0 "0.2 + (SELECT ifnull(steal_time_s, 0) FROM v_runs)"
         rm -rf x.assay
         $way -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do ./work 0.02; true; done'
         equal "" "$(said)"
@@ -171,10 +175,10 @@ assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
 }
 @test "unseen: threads that end before a sample" {
     timed -- ./work 0 threads
-    like '*threads (0.* s) ended before their first sample: a higher --rate sees more of them.*' "$(said)"
+    like '*threads (?.* s) ended before their first sample: a higher --rate sees more of them.*' "$(said)"
     rm -rf x.assay
     sampled -- ./work 0 threads
-    like '*threads (0.* s) ended before their first sample: a higher --rate sees more of them.*' "$(said)"
+    like '*threads (?.* s) ended before their first sample: a higher --rate sees more of them.*' "$(said)"
 }
 @test "unseen: with perf events a program with other rights" {
     [ "$(id -u)" = 0 ] || skip "only root can make such a program"
@@ -259,13 +263,11 @@ END
     echo x >tmp/assay-agent-dead/control
     echo x >tmp/assay-agent-dead/ring.1.2
     touch -d '2 minutes ago' tmp/assay-agent-*/control tmp/assay-agent-empty
-    flock tmp/assay-agent-live/control sleep 60 3>&- &
+    flock tmp/assay-agent-live/control sleep 600 3>&- &
     holder=$!
-    for _ in $(seq 100); do
-        flock -n tmp/assay-agent-live/control true || break
-        sleep 0.05
-    done
-    timeout 60 "$ASSAY" profile -q -o x.assay --event timer -- ./work 0.05 || fails "status $?"
+    is_held() { ! flock -n tmp/assay-agent-live/control true; }
+    until_so is_held
+    timeout 300 "$ASSAY" profile -q -o x.assay --event timer -- ./work 0.05 || fails "status $?"
     pkill -P "$holder" || true
     kill "$holder" 2>/dev/null || true
     equal "assay-agent-fifo assay-agent-itself assay-agent-link assay-agent-live" "$(cd tmp && echo *)"
@@ -301,7 +303,7 @@ END
         rm -rf number go x.assay
         "$ASSAY" profile -q -o x.assay --event timer -- ./tells &
         run=$!
-        for _ in $(seq 300); do [ -s number ] && break; sleep 0.05; done
+        until_so test -s number
         map=/tmp/perf-$(cat number).map
         case $way in
         fifo) mkfifo "$map" ;;

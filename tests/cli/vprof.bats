@@ -13,6 +13,7 @@ setup_file() {
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -37,13 +38,27 @@ static double mixed(void)
         s += chain(i % 3 ? 100 : 1000, s);
     return s;
 }
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 void *work(void *unused)
 {
     memset(b, 1, sizeof b);
-    double s = 0;
-    for (int i = 0; i < parts; i++)
+    double s = 0, second = 0, last = 0;
+    for (int i = 0; i < parts; i++) {
+        second = i == 1 ? now() : second;
+        last = now();
         s += mixed();
+    }
     printf("%a\n", s);
+    if (getenv("PARTS")) { /* from the second part to the last one, in seconds */
+        FILE *f = fopen(getenv("PARTS"), "w");
+        fprintf(f, "%.9f\n", last - second);
+        fclose(f);
+    }
     return unused;
 }
 static void threads(void)
@@ -132,6 +147,19 @@ __attribute__((noinline)) double leaving(long n, int sleeps, const volatile char
     }
     return s;
 }
+/* A nap that is over before it begins, on a busy host, is no switch; a page may be there already. */
+static int slept_n, faulted_n;
+static double watched(int sleeps, const volatile char *page)
+{
+    struct rusage before, after;
+    getrusage(RUSAGE_THREAD, &before);
+    const double s = leaving(12000, sleeps, page);
+    getrusage(RUSAGE_THREAD, &after);
+    slept_n += sleeps && after.ru_nvcsw > before.ru_nvcsw;
+    /* One that waits for the disk: where it does not, nobody sees it. */
+    faulted_n += page && after.ru_majflt > before.ru_majflt && after.ru_nvcsw > before.ru_nvcsw;
+    return s;
+}
 static void away(int asleep, int pages)
 {
     double s = 0;
@@ -150,13 +178,14 @@ static void away(int asleep, int pages)
     getrusage(RUSAGE_THREAD, &before);
     for (int i = 0; i < 6000; i++) {
         const int k = i % 100 == 50 ? i / 100 : 1000;
-        s += leaving(3000, k < asleep, far && k < pages ? (char *)far + k * 1048576l : NULL);
+        s += watched(k < asleep, far && k < pages ? (char *)far + k * 1048576l : NULL);
     }
     getrusage(RUSAGE_THREAD, &after);
     printf("%a\n", s);
     FILE *f = fopen("away.txt", "w");
-    fprintf(f, "%ld %ld\n", after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw,
-            after.ru_majflt - before.ru_majflt);
+    fprintf(f, "%ld %ld %d %d\n",
+            after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw,
+            after.ru_majflt - before.ru_majflt, slept_n, faulted_n);
     fclose(f);
 }
 /* 90000 entries of 100 iterations by one way, 30000 by another, 10000 of 1000 by a third. */
@@ -353,20 +382,21 @@ away() {
     away ./loops asleep 40
     equal 6000 "$(value instances)"
     # No more than the kernel counted in all, and all that slept.
-    read -r switches _ <away.txt
-    [ "$(value switched)" -ge 40 ] || fails "$(value switched) of 40 were seen to sleep"
+    read -r switches _ slept _ <away.txt
+    [ "$slept" -ge 20 ] || fails "it slept $slept times of 40"
+    [ "$(value switched)" -ge "$slept" ] || fails "$(value switched) of $slept were seen to sleep"
     [ "$(value switched)" -le "$switches" ] || fails "$(value switched) of $switches switches"
-    [ "$(value disturbed)" -ge 40 ] || fails "$(value disturbed) are left out"
+    [ "$(value disturbed)" -ge "$slept" ] || fails "$(value disturbed) are left out"
     equal "$(value switched)" "$("$ASSAY" query --format csv x.assay "SELECT CAST(instance_switched_n AS INT)
         FROM v_set_instances WHERE bucket IS NULL" | tail -1)"
 }
 
 @test "instances with a major fault are left out and counted" {
     away ./loops faulting 30
-    read -r _ faults <away.txt
-    [ "$faults" -ge 10 ] || skip "files are not read from a disk here: $faults major faults"
+    read -r _ faults _ faulted <away.txt
+    [ "$faulted" -ge 10 ] || skip "files are not read from a disk here: $faults major faults"
     equal 6000 "$(value instances)"
-    [ "$(value faulted)" -ge 10 ] || fails "$(value faulted) of $faults faults were seen"
+    [ "$(value faulted)" -ge "$faulted" ] || fails "$(value faulted) of $faults faults were seen"
     [ "$(value faulted)" -le "$faults" ] || fails "$(value faulted) of $faults faults"
 }
 
@@ -417,8 +447,7 @@ END
     rm -rf x.assay
     setsid env --default-signal=INT "$ASSAY" vprof --rate high -o x.assay -- ./loops plain 1000000 >out 2>err &
     pid=$!
-    wait_for_samples x.assay/run-001 "$pid" loops
-    sleep 1
+    wait_for_samples x.assay/run-001 -g "$pid" loops
     kill -INT -- "-$pid"
     status=0
     wait "$pid" || status=$?
@@ -448,7 +477,9 @@ END
 
 @test "the text says what was timed, facts are in the experiment" {
     rm -rf x.assay
-    run "$ASSAY" vprof --loops chain --every 1 --rate high -o x.assay -- ./loops plain 10
+    mkdir tmp # those of other tests are in the one of the system
+    TMPDIR=$PWD/tmp PARTS=parts.txt run "$ASSAY" vprof --loops chain --every 1 --rate high -o x.assay -- ./loops plain 10
+    equal "" "$(ls tmp)"
     equal 0 "$status"
     like "*chain loops.c:*" "$output"
     like "*Every instance was timed*" "$output"
@@ -473,11 +504,11 @@ rows = json.loads(next(csv.reader(open("line.csv")))[0])
 seconds = [row[0] for row in rows]
 assert len(rows) == 400, len(rows)
 assert seconds == sorted(seconds) and 0 <= seconds[0] and seconds[-1] <= float(sys.argv[1]), (seconds[0], seconds[-1])
-assert seconds[-1] > 0.3 * float(sys.argv[1]), seconds[-1]
+# Of 400 instances, drawn by chance, some are in the first of ten parts and some in the last.
+assert seconds[-1] - seconds[0] > 0.95 * float(open("parts.txt").read()), (seconds[0], seconds[-1])
 assert {row[2] for row in rows} == {100, 1000}, {row[2] for row in rows}
 assert all(row[1] > 0 and row[3] > 0 and row[4] > 0 for row in rows)
 END
-    equal "" "$(ls -d "${TMPDIR:-/tmp}"/assay-agent-* 2>/dev/null | xargs -r -n1 sh -c '[ "$0" -ot x.assay ] || echo "$0"')"
 }
 
 @test "what could not be timed is told by reason" {

@@ -37,7 +37,7 @@ MASKS = {"copies": ("executed_repeat_n", 1), "fills": ("executed_repeat_n", 1),
 
 
 def run(command, **more):
-    return subprocess.run(command, capture_output=True, timeout=500, **more)
+    return subprocess.run(command, capture_output=True, timeout=800, **more)
 
 
 def has_avx512():

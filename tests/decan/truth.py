@@ -247,7 +247,7 @@ class Machine:
 
 
 def run(command):
-    return subprocess.run(command, capture_output=True, timeout=600, check=True)
+    return subprocess.run(command, capture_output=True, timeout=800, check=True)
 
 
 def build(out):

@@ -94,7 +94,7 @@ class Truth:
         self.tap = tap_module.Tap()
 
     def stepped(self, command, most):
-        got = run([self.step, most] + command, timeout=300)
+        got = run([self.step, most] + command, timeout=800)
         if got.returncode != 0:
             return None, got.stderr.strip()
         return json.loads(got.stdout), ""

@@ -16,6 +16,7 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -24,6 +25,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
 from tap import Tap  # noqa: E402
 
 ROUNDS = int(os.environ.get("ATTACH_ROUNDS", "16"))
+# What is waited for comes, however slow the host is; this is for what never comes.
+PATIENCE_S = 100
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 
 
@@ -40,13 +43,18 @@ class Attached:
         self.process.stderr.readline()
 
     def end(self):
-        said, _ = self.process.communicate(b"x", timeout=120)
+        said, _ = self.process.communicate(b"x", timeout=2 * PATIENCE_S)
         return said.decode(), self.process.returncode
 
     def again(self, said):
         rounds = [line.split()[0] for line in said.splitlines()]
         return subprocess.run([self.program, str(self.threads), *rounds], capture_output=True,
-                              timeout=120, check=False).stdout.decode()
+                              timeout=2 * PATIENCE_S, check=False).stdout.decode()
+
+    def runs(self, seconds):
+        """Until it has run for so long, of processor time."""
+        end = cpu_of(self.pid) + seconds
+        wait_until(lambda: cpu_of(self.pid) >= end)
 
     def entries(self):
         data = open(self.log, "rb").read()
@@ -106,13 +114,41 @@ def changed_code(pid):
     return bad
 
 
+def is_entered(pid):
+    """Its code is changed, or it has already ended."""
+    try:
+        return state_of(pid) == "Z" or changed_code(pid)
+    except OSError:
+        return state_of(pid) == "Z"
+
+
 def status_of(pid, key):
     with open(f"/proc/{pid}/status", encoding="utf-8") as lines:
         return next(line.split()[1] for line in lines if line.startswith(key + ":"))
 
 
+def stat_of(pid):
+    """What stands behind the name in /proc/PID/stat."""
+    return open(f"/proc/{pid}/stat", encoding="utf-8").read().rpartition(")")[2].split()
+
+
 def state_of(pid):
-    return open(f"/proc/{pid}/stat", encoding="utf-8").read().rpartition(")")[2].split()[0]
+    return stat_of(pid)[0]
+
+
+def cpu_of(pid):
+    """Seconds of processor time of all its threads."""
+    return sum(map(int, stat_of(pid)[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_until(is_so):
+    """Whether it became so."""
+    until = time.monotonic() + PATIENCE_S
+    while not is_so():
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True
 
 
 class Checks:
@@ -132,9 +168,31 @@ class Checks:
         os.makedirs(where)
         done = subprocess.run([self.runner, mode, "--kept", "60000", *options, "--attach",
                                str(it.pid), "--ms", str(ms), where, self.agent, "--", it.program],
-                              capture_output=True, timeout=120, check=False)
+                              capture_output=True, timeout=PATIENCE_S, check=False)
         if done.returncode:
             return None, done.stderr.decode()
+        return json.load(open(os.path.join(where, "result.json"), encoding="utf-8")), ""
+
+    def attach_while(self, it, mode, *options):
+        """Attached until `meanwhile` (the last of options) returns, which begins when the code is
+        changed: nothing depends on how long that takes."""
+        meanwhile = options[-1]
+        where = os.path.join(self.out, "agent")
+        shutil.rmtree(where, ignore_errors=True)
+        os.makedirs(where)
+        with tempfile.TemporaryFile() as said:
+            runner = subprocess.Popen([self.runner, mode, "--kept", "60000", *options[:-1],
+                                       "--told", "--attach", str(it.pid), "--ms",
+                                       str(3000 * PATIENCE_S), where, self.agent, "--", it.program],
+                                      stdin=subprocess.PIPE, stdout=said, stderr=said)
+            wait_until(lambda: runner.poll() is not None or is_entered(it.pid))
+            if runner.poll() is None:
+                meanwhile()
+            runner.stdin.close()
+            runner.wait(PATIENCE_S)
+            said.seek(0)
+            if runner.returncode:
+                return None, said.read().decode()
         return json.load(open(os.path.join(where, "result.json"), encoding="utf-8")), ""
 
     def left_alone(self, it, before, what):
@@ -177,7 +235,7 @@ class Checks:
             it = Attached(program, self.out)
             what = f"{name} {' '.join(mode)}"
             before = mappings(it.pid)
-            result, why = self.attach(it, mode[0], 250, *mode[1:])
+            result, why = self.attach_while(it, *mode, lambda it=it: it.runs(0.4))
             self.tap.point(result and result["done"] > 0 and result["rest"] == "",
                            f"{what}: attached and left", why or result["rest"])
             self.left_alone(it, before, what)
@@ -189,7 +247,9 @@ class Checks:
         it = Attached(program, self.out, 16)
         before, bad, instances = mappings(it.pid), [], 0
         for number in range(ROUNDS):
-            result, why = self.attach(it, ["time", "count"][number % 2], 20)
+            mode = ["time", "count"][number % 2]
+            result, why = (self.attach(it, mode, 20) if number else
+                           self.attach_while(it, mode, lambda: it.runs(0.2)))
             if not result or result["rest"] or result["unplaced"]:
                 bad.append(why or result["rest"] or f"{result['unplaced']} loops are not entered")
             else:
@@ -203,14 +263,9 @@ class Checks:
         it = Attached(program, self.out)
 
         def kill():
-            while not changed_code(it.pid):
-                time.sleep(0.01)
-            time.sleep(0.3)
+            it.runs(0.4)
             it.process.kill()
-        killer = threading.Thread(target=kill)
-        killer.start()
-        result, why = self.attach(it, "time", 1500)
-        killer.join()
+        result, why = self.attach_while(it, "time", kill)
         it.process.wait()
         self.tap.point(result and sum(loop["instances"] for loop in result["loops"]) > 0,
                        "a program that is killed meanwhile leaves what was recorded", why)
@@ -222,16 +277,12 @@ class Checks:
         where = os.path.join(self.out, "agent")
         shutil.rmtree(where, ignore_errors=True)
         os.makedirs(where)
-        runner = subprocess.Popen([self.runner, "time", "--attach", str(it.pid), "--ms", "60000",
-                                   where, self.agent, "--", program])
-        while not changed_code(it.pid):
-            time.sleep(0.02)
+        runner = subprocess.Popen([self.runner, "time", "--attach", str(it.pid), "--ms",
+                                   str(3000 * PATIENCE_S), where, self.agent, "--", program])
+        wait_until(lambda: changed_code(it.pid))
         runner.kill()
         runner.wait()
-        until = time.monotonic() + 60
-        while time.monotonic() < until and (changed_code(it.pid) or
-                                            status_of(it.pid, "TracerPid") != "0"):
-            time.sleep(0.02)
+        wait_until(lambda: not changed_code(it.pid) and status_of(it.pid, "TracerPid") == "0")
         self.left_alone(it, before, "whoever attached is killed")
         self.same_end(it, "whoever attached is killed")
 
@@ -242,14 +293,10 @@ class Checks:
         it = Attached(program, self.out)
 
         def kill():
-            while not changed_code(it.pid):
-                time.sleep(0.01)
-            time.sleep(0.2)
+            it.runs(0.2)
             os.kill(int(status_of(it.pid, "TracerPid")), signal.SIGKILL)
-        killer = threading.Thread(target=kill)
-        killer.start()
-        result, why = self.attach(it, "time", 1500)
-        killer.join()
+            wait_until(lambda: status_of(it.pid, "TracerPid") == "0")
+        result, why = self.attach_while(it, "time", kill)
         self.tap.point(result and "was killed" in result["rest"] and changed_code(it.pid),
                        "who follows is killed: it is said what stays", why or result["rest"])
         said, status = it.end()
@@ -286,13 +333,10 @@ class Checks:
         before = mappings(it.pid)
 
         def stop():
-            while not changed_code(it.pid):
-                time.sleep(0.01)
             it.process.send_signal(signal.SIGSTOP)
-        stopper = threading.Thread(target=stop)
-        stopper.start()
-        result, why = self.attach(it, "time", 500)
-        stopper.join()
+            wait_until(lambda: state_of(it.pid) in "Tt")
+        result, why = self.attach_while(it, "time", stop)
+        wait_until(lambda: state_of(it.pid) == "T")
         self.tap.equal((bool(result), state_of(it.pid)), (True, "T"),
                        f"one that is stopped meanwhile stays stopped {why}")
         self.tap.equal(changed_code(it.pid), [],
@@ -308,7 +352,8 @@ class Checks:
         """The first thread of a process ends while we are there; others run on."""
         program = self.build("first", "-DFIRST_ENDS")
         it = Attached(program, self.out)
-        result, why = self.attach(it, "time", 500)
+        result, why = self.attach_while(it, "time",
+                                        lambda: wait_until(lambda: state_of(it.pid) == "Z"))
         self.tap.point(result and result["rest"] == "" and state_of(it.pid) == "Z",
                        "a process whose first thread ends is left", why or str(result["rest"]))
         self.tap.equal(changed_code(living_thread(it.pid)), [], "its code is that of its file")
@@ -322,7 +367,7 @@ class Checks:
             it = Attached(program, self.out)
             what = f"loops that do not end {' '.join(mode)}"
             before = mappings(it.pid)
-            result, why = self.attach(it, mode[0], 100, *mode[1:])
+            result, why = self.attach_while(it, *mode, lambda it=it: it.runs(0.2))
             if mode == ["count"]:
                 self.tap.point(result and "still run a loop" in result["rest"],
                                f"{what}: that they stay is said", why or result["rest"])
@@ -354,15 +399,14 @@ class Checks:
         libc = ctypes.CDLL(None, use_errno=True)
         it = Attached(program, self.out)
         it.process.send_signal(signal.SIGSTOP)
-        time.sleep(0.1)
+        wait_until(lambda: state_of(it.pid) == "T")
         self.refused(it, "is stopped by a signal", "a process that is stopped")
         it.process.send_signal(signal.SIGCONT)
         tracer = os.fork()
         if tracer == 0:
             libc.ptrace(PTRACE_SEIZE, it.pid, None, None)
             signal.pause()
-        while status_of(it.pid, "TracerPid") == "0":
-            time.sleep(0.01)
+        wait_until(lambda: status_of(it.pid, "TracerPid") != "0")
         self.refused(it, f"is traced by process {tracer}", "one that another traces")
         os.kill(tracer, signal.SIGKILL)
         os.waitpid(tracer, 0)

@@ -8,11 +8,13 @@
  * start), runs it under the agent, and writes what the plan and the threads' files say as JSON to
  * DIRECTORY/result.json. Exits as the program does.
  * patch-run MODE[:PERIOD] OPTION... --attach PID --ms N DIRECTORY AGENT -- PROGRAM: of a process
- * that executes PROGRAM already, for N milliseconds; `records` are those of its instances.
+ * that executes PROGRAM already, for N milliseconds, or with --told until standard input ends, when
+ * that is sooner; `records` are those of its instances.
  */
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +42,7 @@ struct job {
     struct planned_which which;
     pid_t attach;
     unsigned ms;
+    bool is_told;
     char rest[256];           /* what stays of us in the process that was attached to */
     unsigned share, limit_ms; /* of variants */
     const char *file[FILES_MOST];
@@ -393,13 +396,13 @@ static int run(struct job *job)
 
 static int attach(struct job *job)
 {
-    const struct timespec time = {job->ms / 1000, (long)(job->ms % 1000) * 1000000};
+    struct pollfd told = {.fd = job->is_told ? 0 : -1, .events = POLLIN};
     struct as_injector injector = {0};
     struct assay_error err;
     if (as_injector_attach_check(job->attach, job->directory, &err) < 0 ||
         as_injector_attach(&injector, job->attach, job->directory, job->agent, &err) < 0)
         die("attach", err.text);
-    nanosleep(&time, NULL);
+    poll(&told, 1, (int)job->ms);
     as_injector_leave(&injector);
     if (!as_injector_rest(&injector, job->rest, sizeof job->rest))
         job->rest[0] = 0;
@@ -430,6 +433,7 @@ static void parse(struct job *job, int argc, char **argv)
         job->which.nests |= strcmp(argv[at], "--nests") == 0;
         job->which.bodies |= strcmp(argv[at], "--bodies") == 0;
         job->undo |= strcmp(argv[at], "--undo") == 0;
+        job->is_told |= strcmp(argv[at], "--told") == 0;
         job->is_injected |= strcmp(argv[at], "--inject") == 0;
         job->together |= strcmp(argv[at], "--together") == 0;
         job->wish.slices |= strcmp(argv[at], "--slices") == 0;

@@ -27,7 +27,7 @@ PLANS = ["ident", "time", "time+", "count+"]
 
 
 def run(command, **more):
-    return subprocess.run(command, capture_output=True, timeout=300, text=True, **more)
+    return subprocess.run(command, capture_output=True, timeout=800, text=True, **more)
 
 
 def paths_of(assay, experiment, number):

@@ -101,7 +101,7 @@ SOAK_INSTANCES, SOAK_THREADS = 4 * 10**7, 3000
 
 
 def run(command):
-    return subprocess.run(command, capture_output=True, timeout=300, check=False,
+    return subprocess.run(command, capture_output=True, timeout=800, check=False,
                           env={**os.environ, **FOR_OPENMPI})
 
 
@@ -153,7 +153,7 @@ class Row:
         command = [self.runner, *mode, *undo, *files, where, self.agent, "--", *self.command]
         if steps_like:
             null = subprocess.DEVNULL
-            got = subprocess.run(command, stdin=null, stdout=null, stderr=null, timeout=300,
+            got = subprocess.run(command, stdin=null, stdout=null, stderr=null, timeout=800,
                                  check=False,
                                  env={**os.environ, **FOR_OPENMPI, "OMP_NUM_THREADS": "1"})
         else:

@@ -29,7 +29,7 @@ INSTANCES = 31
 
 
 def run(command):
-    return subprocess.run(command, capture_output=True, timeout=240, check=False)
+    return subprocess.run(command, capture_output=True, timeout=800, check=False)
 
 
 def functions(program):

@@ -25,7 +25,7 @@ def calls_of(assay, dump, work, groups, command):
     made = work / "out.assay"
     shutil.rmtree(made, ignore_errors=True)
     subprocess.run([assay, "trace", "-q", "--format", "json", "--groups", groups, "-o", made, "--",
-                    *command], capture_output=True, check=False, env=ENVIRONMENT, timeout=100)
+                    *command], capture_output=True, check=False, env=ENVIRONMENT, timeout=800)
     text = subprocess.run([dump, made / "run-001" / "trace"], capture_output=True, text=True,
                           check=False).stdout
     ranks, calls = {}, []

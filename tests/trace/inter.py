@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Wait states across inter-communicators: inter.py ASSAY SOURCE DIRECTORY
+"""Wait states across inter-communicators: inter.py ASSAY DUMP SOURCE DIRECTORY
 
-The program logs its own calls; from these lines the wait states of each rank are worked out here:
-who waits, waits for the other group. They are those of the trace, each within 3 % and 2 ms; of
-three runs two that are right are enough. Skips what MPI is not installed.
+The program logs its own calls, which the trace must have, too; from these the wait states of each
+rank are worked out here: who waits, waits for the other group. They are those of the trace, each
+within 3 % and 2 ms. Skips what MPI is not installed.
 """
 import collections
 import os
@@ -14,9 +14,11 @@ import sqlite3
 import subprocess
 import sys
 
+import traced
 from both_mpis import run_points
 
-RUNS, ROUNDS, LATE_MS, RANKS = 3, 4, 20, 5
+Call = collections.namedtuple("Call", "name enter leave")
+ROUNDS, RANKS = 4, 5
 FIRST = {0, 2, 4}
 OF_ALL = {"barrier": "wait_at_barrier", "allreduce": "wait_at_nxn", "allgather": "wait_at_nxn"}
 KINDS = {"wait_at_barrier", "wait_at_nxn", "late_broadcast", "early_reduce", "late_sender"}
@@ -30,15 +32,22 @@ PLANTED = {(0, "wait_at_barrier"): 1, (2, "wait_at_barrier"): 1, (4, "wait_at_ba
 
 
 def read_log(path):
-    """Rank -> routine -> (enter, leave) of each call."""
     logs = []
     for rank in range(RANKS):
-        calls = collections.defaultdict(list)
-        for line in pathlib.Path(f"{path}.{rank}").read_text(encoding="utf-8").splitlines():
-            name, enter, leave = line.split()
-            calls[name].append((int(enter), int(leave)))
-        logs.append(calls)
+        rows = map(str.split, pathlib.Path(f"{path}.{rank}").read_text().splitlines())
+        logs.append([Call(name, int(enter), int(leave)) for name, enter, leave in rows])
     return logs
+
+
+def by_name(logs):
+    """Rank -> routine -> (enter, leave) of each call."""
+    out = []
+    for log in logs:
+        calls = collections.defaultdict(list)
+        for call in log:
+            calls[call.name].append((call.enter, call.leave))
+        out.append(calls)
+    return out
 
 
 def others_of(rank):
@@ -82,38 +91,36 @@ def judge(truth, found, unmet):
     if unmet != (0, 0, 0):
         return f"operations, sends and receives without partners: {unmet}"
     for key in sorted(truth.keys() | found.keys()):
-        is_planted = truth[key] >= 0.25 * PLANTED.get(key, 0) * ROUNDS * LATE_MS * 1e-3
-        if not is_planted:
-            return f"{key}: {truth[key]} s of what was planted"
         if abs(found.get(key, 0) - truth[key]) > 0.03 * truth[key] + 0.002:
             return f"{key}: {found.get(key, 0)} s by the trace, {truth[key]} s by the program"
     return None
 
 
-def try_mpi(assay, mpi):
+def try_late(tools, mpi, late_ms):
+    assay, dump = tools
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        ASSAY_NO_MEASURE="1")
     over = ["--oversubscribe"] if mpi == "openmpi" else []
-    why = []
-    for _ in range(RUNS):
-        shutil.rmtree(f"{mpi}.assay", ignore_errors=True)
-        run = subprocess.run([assay, "trace", "-q", "-o", f"{mpi}.assay", "--", f"mpirun.{mpi}",
-                              *over, "-n", str(RANKS), f"./inter.{mpi}", mpi, str(ROUNDS),
-                              str(LATE_MS)],
-                             env=environment, capture_output=True, text=True, check=False)
-        if run.returncode:
-            return run.stderr
-        why.append(judge(expected(read_log(mpi)), *found_in(f"{mpi}.assay")))
-        if why.count(None) == min(2, RUNS):
-            return None
-    return "\n".join(filter(None, why))
+    shutil.rmtree(f"{mpi}.assay", ignore_errors=True)
+    run = subprocess.run([assay, "trace", "-q", "-o", f"{mpi}.assay", "--", f"mpirun.{mpi}", *over,
+                          "-n", str(RANKS), f"./inter.{mpi}", mpi, str(ROUNDS), str(late_ms)],
+                         env=environment, capture_output=True, text=True, check=False)
+    if run.returncode:
+        return run.stderr, False
+    try:
+        logs = traced.placed(read_log(mpi), traced.calls_of(dump, f"{mpi}.assay"))
+    except traced.Misplaced as misplaced:
+        return str(misplaced), False
+    truth = expected(by_name(logs))
+    return judge(truth, *found_in(f"{mpi}.assay")), \
+        all(truth[key] >= 0.25 * n * ROUNDS * late_ms * 1e-3 for key, n in PLANTED.items())
 
 
 def main():
-    assay = os.path.abspath(sys.argv[1])
-    run_points("inter", *sys.argv[2:4],
-               ["-O1", "-g", "-fno-inline", "-fno-optimize-sibling-calls", "-w"],
-               lambda mpi: [""], lambda mpi, case: try_mpi(assay, mpi))
+    tools = [os.path.abspath(path) for path in sys.argv[1:3]]
+    run_points("inter", *sys.argv[3:5],
+               ["-O1", "-g", "-fno-inline", "-fno-optimize-sibling-calls", "-w"], lambda mpi: [""],
+               lambda mpi, case: traced.of_enough(lambda late_ms: try_late(tools, mpi, late_ms)))
 
 
 main()

@@ -113,7 +113,7 @@ def check_full(assay, dump, work, program):
 def asked(assay, made, sql):
     return json.loads(subprocess.run([assay, "query", "--format", "json", made, sql],
                                      capture_output=True, text=True, check=True,
-                                     timeout=100).stdout)
+                                     timeout=800).stdout)
 
 
 def doubted(assay, made, name):

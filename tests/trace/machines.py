@@ -64,7 +64,7 @@ def launch(mpi, *parts):
     for i, (ranks, part) in enumerate(parts):
         words += [":"] * (i > 0) + ["-n", str(ranks), *map(str, part)]
     return subprocess.run(words, capture_output=True, text=True, env=ENVIRONMENT, check=False,
-                          timeout=100)
+                          timeout=800)
 
 
 def clean(place):

@@ -21,7 +21,7 @@ def trace(assay, made, options, command):
     shutil.rmtree(made, ignore_errors=True)
     return subprocess.run([assay, "trace", "--format", "json", "-o", made, *options, "--",
                            *command], capture_output=True, text=True, check=False,
-                          env=ENVIRONMENT, timeout=100)
+                          env=ENVIRONMENT, timeout=800)
 
 
 def writes_of(dump, made):
@@ -137,7 +137,7 @@ class Switches:
         def ask(sql):
             run = subprocess.run([self.assay, "query", "--format", "json",
                                   self.work / "out.assay", sql], capture_output=True, text=True,
-                                 check=True, env=ENVIRONMENT, timeout=100)
+                                 check=True, env=ENVIRONMENT, timeout=800)
             return json.loads(run.stdout)
 
         for fact in ask("SELECT * FROM v_trace_counters"):
@@ -176,7 +176,7 @@ class Switches:
         """All readings, and when nothing was recorded; the latter also of what is imported."""
         def run(*words):
             return subprocess.run(list(map(str, words)), capture_output=True, text=True,
-                                  check=True, env=ENVIRONMENT, cwd=self.work, timeout=100).stdout
+                                  check=True, env=ENVIRONMENT, cwd=self.work, timeout=800).stdout
 
         for old in ("x.otf2", "again.assay"):
             shutil.rmtree(self.work / old, ignore_errors=True)

@@ -33,7 +33,7 @@ def point(name, faults):
 def launch(mpi, ranks, *words):
     command = {"openmpi": ["mpirun.openmpi", "--oversubscribe"], "mpich": ["mpiexec.mpich"]}[mpi]
     return subprocess.run([*command, "-n", str(ranks), *words], capture_output=True, text=True,
-                          env=ENVIRONMENT, check=False, timeout=100)
+                          env=ENVIRONMENT, check=False, timeout=800)
 
 
 def facts(name):
@@ -108,7 +108,7 @@ def start(assay, rank, size, *words, patience=2):
 
 
 def ended(process):
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=800)
     return process.returncode, err
 
 
@@ -129,7 +129,7 @@ def never_comes(assay, parts):
 
 def fails(assay, parts):
     """Rank 0 finds that an input is missing: it says so, once, and the others end."""
-    both = [start(assay, rank, 2, *parts, "missing.assay", "-o", "out.assay", patience=30)
+    both = [start(assay, rank, 2, *parts, "missing.assay", "-o", "out.assay", patience=300)
             for rank in (0, 1)]
     zero, one = map(ended, both)
     return (expect("rank 0", zero, 2, "missing.assay") + expect("rank 1", one, 1, "") +
@@ -137,15 +137,16 @@ def fails(assay, parts):
 
 
 def dies(assay, parts):
-    """One that is stopped for good gives no sign: the others do not wait for it."""
-    both = [start(assay, rank, 2, *parts, "-o", "out.assay") for rank in (0, 1)]
-    until = time.monotonic() + 20
+    """One that is stopped for good gives no sign: the others do not wait for it. It is there before
+    rank 0, without which it can go no further."""
+    one = start(assay, 1, 2, *parts, "-o", "out.assay", patience=300)
+    until = time.monotonic() + 300
     while not os.path.exists("out.assay.ranks/rank.1") and time.monotonic() < until:
-        time.sleep(0.001)
-    both[1].send_signal(signal.SIGSTOP)
-    zero = ended(both[0])
-    both[1].kill()
-    both[1].communicate()
+        time.sleep(0.01)
+    one.send_signal(signal.SIGSTOP)
+    zero = ended(start(assay, 0, 2, *parts, "-o", "out.assay"))
+    one.kill()
+    one.communicate()
     return expect("rank 0", zero, 1, "rank 1 ") + left_behind()
 
 

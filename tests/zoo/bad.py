@@ -47,7 +47,7 @@ class Bad:
     def run(self, *args, **how):
         """(exit status, stdout, stderr); a signal is a negative status, a hang is "timeout"."""
         try:
-            r = subprocess.run([self.assay, *map(str, args)], capture_output=True, timeout=60,
+            r = subprocess.run([self.assay, *map(str, args)], capture_output=True, timeout=800,
                                **how)
         except subprocess.TimeoutExpired:
             return "timeout", b"", b""

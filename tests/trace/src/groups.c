@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranks that need some of the others: neighbours, windows, messages in parts. One is late in each
- * round. Each writes what it did itself, in nanoseconds of CLOCK_MONOTONIC, a line a call: from
+ * round. Each writes what it did itself, in nanoseconds of CLOCK_MONOTONIC_RAW, a line a call: from
  * these lines tests/trace/groups.py works out the wait states by their definitions.
  *
  *   groups CASE LOG ROUNDS MILLISECONDS
@@ -31,7 +31,7 @@ static int64_t now(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 

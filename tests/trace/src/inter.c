@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two groups and what is between them: ranks with an even number, and the others. One is late in
- * each operation. Each writes what it did itself, in nanoseconds of CLOCK_MONOTONIC, a line a call,
- * "call enter leave": from these tests/trace/inter.py works out the wait states.
+ * each operation. Each writes what it did itself, in nanoseconds of CLOCK_MONOTONIC_RAW, a line a
+ * call, "call enter leave": from these tests/trace/inter.py works out the wait states.
  *
  *   inter LOG ROUNDS MILLISECONDS
  */
@@ -19,7 +19,7 @@ static int64_t late_ns;
 static int64_t now(void)
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is computed between calls of MPI, or between parallel regions: two functions whose work is
- * counted, nine parts and one, which of them by the rank. With "polls" the long one stands among
- * tests of a request. usage: samples ROUNDS PARTS [polls]
+ * counted, nine parts and one, which of them by the rank. With "polls" only the first rank has the
+ * long one, for which the others test a request. usage: samples ROUNDS PARTS [polls]
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,14 +57,15 @@ static void poll_for(MPI_Request *request)
 int main(int argc, char **argv)
 {
     const int rounds = atoi(argv[1]), parts = atoi(argv[2]);
+    const int polls = argc > 3 && strcmp(argv[3], "polls") == 0;
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     for (int i = 0; i < rounds; i++) {
         MPI_Request request;
         much(rank == 0 ? 9 * parts : parts);
-        little(rank == 0 ? parts : 9 * parts);
-        if (argc > 3 && strcmp(argv[3], "polls") == 0) {
+        little(rank == 0 || polls ? parts : 9 * parts);
+        if (polls) {
             MPI_Ibarrier(MPI_COMM_WORLD, &request);
             poll_for(&request);
         } else {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that wait for each other in known ways, and log when: usage: threads CASE[,CASE...] LOG
-// ROUNDS MS. A line of the log: KIND ROUND THREAD ENTER LEAVE, in nanoseconds.
+// ROUNDS MS. A line of the log: KIND ROUND THREAD ENTER LEAVE, in nanoseconds; of kind "queued" for
+// how long a thread was ready and had no processor.
+#include <dirent.h>
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -11,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -43,6 +46,30 @@ static void say(const char *kind, int round, int thread, long long enter, long l
     lines[thread].push_back({kind, first_round + round, thread, enter, leave});
 }
 
+static long long queued(const std::string &who)
+{
+    long long ran = 0, waited = 0;
+    if (FILE *file = fopen(("/proc/" + who + "/schedstat").c_str(), "r")) {
+        if (fscanf(file, "%lld %lld", &ran, &waited) != 2)
+            waited = 0;
+        fclose(file);
+    }
+    return waited;
+}
+
+// Of those that live.
+static long long all_queued()
+{
+    long long sum = 0;
+    if (DIR *tasks = opendir("/proc/self/task")) {
+        while (struct dirent *task = readdir(tasks))
+            if (task->d_name[0] != '.')
+                sum += queued(std::string("self/task/") + task->d_name);
+        closedir(tasks);
+    }
+    return sum;
+}
+
 template <class F> static void timed(const char *kind, int round, int thread, F call)
 {
     long long enter = now();
@@ -58,6 +85,7 @@ template <class F> static void in_threads(F work)
     for (int i = 1; i < threads; i++)
         team.emplace_back([work, i] {
             timed("thread", 0, i, [&] { work(i); });
+            say("queued", 0, i, 0, queued("thread-self"));
         });
     work(0);
     for (int i = 1; i < threads; i++)
@@ -131,6 +159,7 @@ static void with_join()
             long long enter = now();
             rest(late_ms);
             say("thread", r, 1, enter, now());
+            say("queued", r, 1, 0, queued("thread-self"));
         });
         timed("join", r, 1, [&] { one.join(); });
     }
@@ -308,6 +337,7 @@ int main(int argc, char **argv)
         for (auto &one : cases)
             if (!strcmp(name, one.name))
                 one.run();
+    say("queued", 0, 0, 0, all_queued());
     FILE *log = fopen(argv[2], "w");
     for (auto &own : lines)
         for (auto &line : own)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranks that make each other wait, by amounts that are planted. Each writes what it did itself, in
- * nanoseconds of CLOCK_MONOTONIC, a line a call: from these lines tests/trace/waits.py works out
- * the wait states by their definitions, without a trace.
+ * nanoseconds of CLOCK_MONOTONIC_RAW, a line a call: from these tests/trace/waits.py works out the
+ * wait states by their definitions.
  *
  *   waits CASE LOG ROUNDS MILLISECONDS
  *
@@ -23,7 +23,7 @@ static int64_t now(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 

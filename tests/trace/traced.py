@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When calls that a program logged began and ended by its trace.
+
+The program's looks at the clock lie around the tracer's, so each logged call has one traced call
+within it, and hardly any time besides: how long a process was without a processor in between does
+not matter, however busy the host. What the trace says of waiting is then held to these times.
+"""
+import collections
+import pathlib
+import statistics
+import subprocess
+
+# Of the middle one of all calls; a busy host makes some of them long and not half of them.
+BESIDES_MOST_NS = 1_000_000
+# Milliseconds for which somebody is late: on a busy host others come late as well, and wait less
+# for what was planted; then more of it.
+LATE_MS = (20, 100, 500)
+
+
+class Misplaced(Exception):
+    """A logged call has no traced one within it."""
+
+
+def calls_of(dump, experiment):
+    """Rank -> [(routine, begin, end)], in order of time."""
+    trace = next(pathlib.Path(experiment).glob("run-*/trace"))
+    text = subprocess.run([dump, trace, "times"], capture_output=True, text=True, check=True).stdout
+    calls, own = collections.defaultdict(list), []
+    for line in text.splitlines():
+        words = line.split()
+        if words[0] == "clock":
+            own = calls[int(words[1])]
+        else:
+            own.append((words[0], int(words[1]), int(words[2])))
+    for own in calls.values():
+        own.sort(key=lambda call: call[1])
+    return calls
+
+
+def placed(logs, calls):
+    """Logs of ranks, each with its calls (that have a name, enter and leave), with the trace's
+    times in place of their own."""
+    besides, out = [], []
+    for rank, log in enumerate(logs):
+        at, own = 0, []
+        for call in log:
+            while at < len(calls[rank]) and calls[rank][at][1] < call.enter:
+                at += 1
+            routine, begin, end = calls[rank][at] if at < len(calls[rank]) else ("nothing", 0, 0)
+            if not call.enter <= begin <= end <= call.leave or \
+                    call.name.startswith("MPI_") and call.name != routine:
+                raise Misplaced(f"rank {rank}: {call}, and in the trace {routine} {begin} {end}")
+            besides.append(begin - call.enter + call.leave - end)
+            own.append(call._replace(enter=begin, leave=end))
+            at += 1
+        out.append(own)
+    middle = statistics.median(besides)
+    if middle > BESIDES_MOST_NS:
+        raise Misplaced(f"the middle call took {middle} ns more than in the trace")
+    return out
+
+
+def of_enough(try_late):
+    """try_late(milliseconds) says (why it fails or None, whether enough was waited for what was
+    planted): the first try with enough says all, and none may fail."""
+    for late_ms in LATE_MS:
+        why, is_enough = try_late(late_ms)
+        if why or is_enough:
+            return why
+    return f"hardly anybody waited for what was late by {LATE_MS[-1]} ms"

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * When the kernel's account is looked at again: the looks cost little of the processor's time, and
+ * one that lasted because others had the processor does not put off the next.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "profile/ledger.h"
+
+#define SECOND INT64_C(1000000000)
+
+static void test_long_look(void **state)
+{
+    struct as_ledger ledger;
+    const int64_t now_ns = as_monotonic_ns();
+    (void)state;
+    as_ledger_begin(&ledger, getpid(), false, now_ns - 10 * SECOND);
+    as_ledger_look(&ledger, now_ns - 5 * SECOND); /* it took five seconds to come to its end */
+    assert_int_equal(ledger.process.n, 1);
+    assert_int_equal(ledger.process.at[0].pid, getpid());
+    /* By the time of the wall it would be a thousand seconds. */
+    assert_true(ledger.due_ns > now_ns);
+    assert_true(ledger.due_ns < as_monotonic_ns() + 500 * SECOND);
+    as_ledger_end(&ledger);
+}
+
+static void test_not_due(void **state)
+{
+    struct as_ledger ledger;
+    const int64_t now_ns = as_monotonic_ns();
+    (void)state;
+    as_ledger_begin(&ledger, getpid(), false, now_ns);
+    const int64_t due_ns = ledger.due_ns;
+    as_ledger_look(&ledger, due_ns - 1);
+    assert_int_equal(ledger.process.n, 0);
+    assert_int_equal(ledger.due_ns, due_ns);
+    as_ledger_look(&ledger, due_ns);
+    assert_int_equal(ledger.process.n, 1);
+    as_ledger_end(&ledger);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_long_look),
+        cmocka_unit_test(test_not_due),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
