@@ -118,7 +118,8 @@ def judge_work(runs):
 
 def judge_even(run):
     """More ranks than processors, as much to do in each: nobody has more work."""
-    return [text for rule, text in run.found if rule in ("late", "waiting_in_turn", "load_imbalance")
+    rules = "late", "waiting_in_turn", "load_imbalance"
+    return [text for rule, text in run.found if rule in rules
             and re.search("own work takes|But rank . computes for|compute unevenly", text)]
 
 
