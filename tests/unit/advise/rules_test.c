@@ -989,10 +989,11 @@ static void test_uneven_ranks(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* A trace in which both ranks wait for each other in turn. */
-static void add_waiting_in_turn(struct assay_experiment *e)
+/* A trace in which both ranks wait for each other: how long each computes as time passes, and how
+ * long the other waits for it; 0: nobody is known to. */
+static void add_waiting(struct assay_experiment *e, const int64_t *computing_ms,
+                        const int64_t *late_ms)
 {
-    static const int64_t computing_ms[] = {900, 500};
     const struct assay_row_trace trace = {
         .run_id = 1, .traced_run_id = 1, .elapsed_ns = 1000 * MS, .location_n = 2, .rank_n = 2};
     struct assay_row_trace_site site = {.routine = "MPI_Allreduce", .kind = "mpi-collective"};
@@ -1005,6 +1006,8 @@ static void add_waiting_in_turn(struct assay_experiment *e)
         const struct assay_row_trace_location location = {.trace_id = site.trace_id,
                                                           .number = rank,
                                                           .rank = assay_known(rank),
+                                                          .thread_id = rank + 1,
+                                                          .late_ns = late_ms[rank] * MS,
                                                           .waiting_ns = 300 * MS};
         struct assay_row_trace_state state = {
             .position = 0, .name = "computing", .title = "computing"};
@@ -1013,15 +1016,70 @@ static void add_waiting_in_turn(struct assay_experiment *e)
                                             .title = "wait at N x N",
                                             .n = 10,
                                             .time_ns = 300 * MS};
+        struct assay_row_trace_late late = {.trace_site_id = site_id,
+                                            .n = 10,
+                                            .direct_ns = late_ms[rank] * MS,
+                                            .total_ns = late_ms[rank] * MS,
+                                            .elapsed_ns = late_ms[rank] * MS};
 
         fine(assay_experiment_add_trace_location(e, &location, &state.trace_location_id, err));
-        wait.trace_location_id = state.trace_location_id;
+        wait.trace_location_id = late.trace_location_id = state.trace_location_id;
         state.time_ns = computing_ms[rank] * MS;
         fine(assay_experiment_add_trace_state(e, &state, err));
         fine(assay_experiment_add_trace_wait(e, &wait, err));
+        if (late_ms[rank])
+            fine(assay_experiment_add_trace_late(e, &late, err));
     }
     fine(assay_experiment_commit(e, err));
     fine(assay_advise_run(e, 1, err));
+}
+
+/* Ranks that have no processor for half of the time are late in turn. Own work tells whose it is:
+ * by processor time, if it is sure by samples, and only of whom others wait for. */
+static void test_uneven_without_processors(void **state)
+{
+    const struct {
+        int64_t more_ms, computing_ms[2], late_ms[2];
+        const char *rules, *text;
+    } row[] = {
+        {400,
+         {700, 500},
+         {350, 250},
+         "late",
+         "Rank 0 is late to MPI_Allreduce: others wait 0.35 s for it, in 10 waits. Others are late "
+         "as well: it explains 58 % of all waiting. The rank's own work takes 0.6 s of processor "
+         "time, 0.4 s more than the mean of the others (0.2 s), by 600 samples: most of all in "
+         "sweep (a.c:20), by 0.4 s. It was also ready to run and had no processor for 0.5 s: that "
+         "is the machine's."},
+        /* As time passes rank 0 computes longer; by processor time it does not. */
+        {0, {800, 400}, {350, 250}, "waiting_in_turn", NULL},
+        {20, {800, 400}, {350, 250}, "waiting_in_turn", NULL}, /* not sure: 220 and 200 samples */
+        {400,
+         {700, 500},
+         {10, 250}, /* it has more work, and is not who is waited for */
+         "late",
+         "Rank 1 is late to MPI_Allreduce: others wait 0.25 s for it, in 10 waits. It was also "
+         "ready to run and had no processor for 0.5 s: that is the machine's."},
+        {400, {30, 20}, {350, 250}, "waiting_in_turn", NULL}, /* it has hardly any work */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const struct story story = {
+            RUN, .rank_n = 2, .queued_ms = 500,
+            .code = {OWN(200),
+                     {"sweep", "application", row[i].more_ms, .in_loop = true, .only = 1}}};
+        struct assay_experiment *e = story_tell(&story);
+
+        add_waiting(e, row[i].computing_ms, row[i].late_ms);
+        expect_row(e,
+                   "SELECT group_concat(rule) FROM v_findings WHERE rule IN ('late',"
+                   " 'waiting_in_turn')",
+                   row[i].rules);
+        if (row[i].text)
+            expect_row(e, "SELECT text FROM v_findings WHERE rule = 'late'", row[i].text);
+        fine(assay_experiment_close(&e, err));
+    }
 }
 
 /* Nobody is late by itself: who computes longer, and where, is told all the same. */
@@ -1033,7 +1091,7 @@ static void test_uneven_in_turn(void **state)
     struct assay_experiment *e = story_tell(&story);
 
     (void)state;
-    add_waiting_in_turn(e);
+    add_waiting(e, (const int64_t[]){900, 500}, (const int64_t[]){0, 0});
     expect_row(
         e,
         "SELECT substr(text, instr(text, 'But')) FROM v_findings"
@@ -1409,6 +1467,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_serial),
         cmocka_unit_test(test_uneven_ranks),
         cmocka_unit_test(test_uneven_in_turn),
+        cmocka_unit_test(test_uneven_without_processors),
         cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_share_of_category),
         cmocka_unit_test(test_first_touch),

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Ranks of two threads that compute, the last rank MORE times as much as another, and meet at a
+ * barrier of all: `uneven LOG ROUNDS MORE` writes LOG.RANK with lines "KIND ROUND THREAD ENTER
+ * LEAVE CPU" in nanoseconds, of CLOCK_MONOTONIC and of the thread's processor time in between:
+ * parts of regions, whole regions, barriers of MPI.
+ */
+#include <mpi.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define ROUNDS_MOST 64
+#define STEPS       10000000L
+
+static volatile double kept;
+
+static long long stamp(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* Each step needs the one before. */
+__attribute__((noinline)) static void sweep(long n)
+{
+    double value = 0;
+    for (long i = 0; i < n; i++)
+        value = value * 0.5 + 1;
+    kept = value;
+}
+
+struct span {
+    long long enter, leave, cpu;
+};
+
+static void compute(struct span *span, long more)
+{
+    span->cpu = stamp(CLOCK_THREAD_CPUTIME_ID);
+    span->enter = stamp(CLOCK_MONOTONIC);
+    sweep(more * STEPS);
+    span->leave = stamp(CLOCK_MONOTONIC);
+    span->cpu = stamp(CLOCK_THREAD_CPUTIME_ID) - span->cpu;
+}
+
+static void tell(FILE *log, const char *kind, int round, int thread, const struct span *span)
+{
+    fprintf(log, "%s %d %d %lld %lld %lld\n", kind, round, thread, span->enter, span->leave,
+            span->cpu);
+}
+
+int main(int argc, char **argv)
+{
+    static struct span part[ROUNDS_MOST][2], region[ROUNDS_MOST], barrier[ROUNDS_MOST];
+    int rank, rank_n, level;
+    char path[4096];
+    if (argc != 4 || MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
+        return 2;
+    const int rounds = atoi(argv[2]);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &rank_n);
+    const long more = rank == rank_n - 1 ? atol(argv[3]) : 1;
+    snprintf(path, sizeof path, "%s.%d", argv[1], rank);
+    FILE *log = fopen(path, "w");
+    if (!log || rounds > ROUNDS_MOST)
+        return 2;
+    for (int r = 0; r < rounds; r++) {
+        region[r].enter = stamp(CLOCK_MONOTONIC);
+#pragma omp parallel num_threads(2)
+        compute(&part[r][omp_get_thread_num()], more);
+        region[r].leave = barrier[r].enter = stamp(CLOCK_MONOTONIC);
+        MPI_Barrier(MPI_COMM_WORLD);
+        barrier[r].leave = stamp(CLOCK_MONOTONIC);
+    }
+    for (int r = 0; r < rounds; r++) {
+        for (int i = 0; i < 2; i++)
+            tell(log, "part", r, i, &part[r][i]);
+        tell(log, "region", r, 0, &region[r]);
+        tell(log, "barrier", r, 0, &barrier[r]);
+    }
+    fclose(log);
+    return MPI_Finalize() != MPI_SUCCESS;
+}
