@@ -637,9 +637,18 @@ static int64_t said(const struct story *story, const char *table, const char *co
     return n;
 }
 
+/* Cases differ by statements and rows, which SQLite works on, and it has no sanitizer in it: under
+ * one the same code of ours would be looked at some hundred times, for minutes. There each sixth
+ * case is told; ./dev test tells all of them. */
+#ifdef __SANITIZE_ADDRESS__
+enum { CASE_STEP = 6 };
+#else
+enum { CASE_STEP = 1 };
+#endif
+
 static void check(const struct rule_case *at, size_t n, const char *table, const char *column)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i += CASE_STEP) {
         if (said(&at[i].speaks, table, column, at[i].rule) != 1)
             fail_msg("%s (%zu) does not speak", at[i].rule, i);
         if (said(&at[i].silent, table, column, at[i].rule) != 0)
