@@ -265,6 +265,11 @@ bool as_party_is_told(const struct as_party *party)
     return party && party->rank && !party->is_lost;
 }
 
+void as_party_be_patient(struct as_party *party, unsigned seconds)
+{
+    party->patience_ns = (int64_t)seconds * 1000000000;
+}
+
 /* ---- Meeting --------------------------------------------------------------------------------- */
 
 static int say_silent(struct as_party *party, uint32_t rank, bool came, struct assay_error *err)

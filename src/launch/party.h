@@ -25,6 +25,8 @@ uint32_t as_party_rank(const struct as_party *party);
 uint32_t as_party_size(const struct as_party *party);
 const char *as_party_directory(const struct as_party *party);
 
+/* How long the others may be silent from now on. */
+void as_party_be_patient(struct as_party *party, unsigned seconds);
 /* Goes on when all are here. Errors: LIMIT (one failed, with its sentence; one died or never came;
  * stopped). */
 int as_party_meet(struct as_party *party, struct assay_error *err);

@@ -637,9 +637,18 @@ static int64_t said(const struct story *story, const char *table, const char *co
     return n;
 }
 
+/* Cases differ by statements and rows, which SQLite works on, and it has no sanitizer in it: under
+ * one the same code of ours would be looked at some hundred times, for minutes. There each sixth
+ * case is told; ./dev test tells all of them. */
+#ifdef __SANITIZE_ADDRESS__
+enum { CASE_STEP = 6 };
+#else
+enum { CASE_STEP = 1 };
+#endif
+
 static void check(const struct rule_case *at, size_t n, const char *table, const char *column)
 {
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n; i += CASE_STEP) {
         if (said(&at[i].speaks, table, column, at[i].rule) != 1)
             fail_msg("%s (%zu) does not speak", at[i].rule, i);
         if (said(&at[i].silent, table, column, at[i].rule) != 0)
@@ -1414,7 +1423,7 @@ static void each_rule_of_loops(const char *language,
 
     advice_n = 0;
     for (size_t t = 0; t < 2; t++)
-        for (size_t i = 0; i < n[t]; i++) {
+        for (size_t i = 0; i < n[t]; i += CASE_STEP) {
             struct story story = table[t][i].speaks;
 
             if (!story.code[0].in_loop)
@@ -1423,7 +1432,7 @@ static void each_rule_of_loops(const char *language,
             story.code[0].language = language;
             each_advice(&story, look);
         }
-    assert_true(advice_n > 40);
+    assert_true(advice_n > 40 / CASE_STEP);
 }
 
 static void test_assembly(void **state)
@@ -1432,16 +1441,22 @@ static void test_assembly(void **state)
     each_rule_of_loops("Assembly", no_compiler);
 }
 
-static void test_unknown_options(void **state)
+/* Of what nothing is said, neither options are known nor the language. */
+static void nothing_known(const char *rule, const char *text)
 {
-    (void)state;
-    each_rule_of_loops(NULL, no_claim);
+    no_claim(rule, text);
+    no_tongue(rule, text);
 }
 
-static void test_words_of_the_language(void **state)
+static void test_nothing_known(void **state)
 {
     (void)state;
-    each_rule_of_loops(NULL, no_tongue);
+    each_rule_of_loops(NULL, nothing_known);
+}
+
+static void test_words_of_fortran(void **state)
+{
+    (void)state;
     each_rule_of_loops("Fortran 2008", no_c);
 }
 
@@ -1472,9 +1487,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_share_of_category),
         cmocka_unit_test(test_first_touch),
         cmocka_unit_test(test_assembly),
-        cmocka_unit_test(test_unknown_options),
+        cmocka_unit_test(test_nothing_known),
         cmocka_unit_test(test_trips_of_vectors),
-        cmocka_unit_test(test_words_of_the_language),
+        cmocka_unit_test(test_words_of_fortran),
     };
     (void)argv;
     if (argc > 1)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Programs that the agent must not disturb, and whose time is known. Usage: target MODE [LIBRARY]
+ * Programs that the agent must not disturb, and whose time is known: their account (account.h) says
+ * what each function, and each thread, used. Usage: target MODE [LIBRARY]
  * Exit status 0: what the program did for itself worked as it does alone; else the line that found
  * out that it did not.
  */
@@ -21,6 +22,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../sample/account.h"
+
 #define MUST(what)                                                                                 \
     do {                                                                                           \
         if (!(what))                                                                               \
@@ -35,12 +38,22 @@ static volatile uint64_t keep;
 #define PLAIN __attribute__((noinline, noclone))
 #endif
 
-static long cpu_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+static struct target_account *account;
+
+/* Parts of the account. */
+enum part {
+    spin_1_part = 1,
+    spin_2_part,
+    spin_3_part,
+    spin_blocked_part,
+    spin_closed_part,
+    spin_alternate_part,
+    spin_deep_part,
+    spin_context_part,
+    spin_child_part,
+    spin_executed_part,
+    thread_part /* and those behind it */
+};
 
 /* A function that uses so much CPU time, in itself. */
 #define SPIN(name)                                                                                 \
@@ -48,9 +61,14 @@ static long cpu_ms(void)
     void name(long ms)                                                                             \
     {                                                                                              \
         uint64_t x = keep;                                                                         \
-        for (long end = cpu_ms() + ms; cpu_ms() < end;)                                            \
+        static _Thread_local struct account_turns turns;                                           \
+        account_begin(&turns);                                                                     \
+        do {                                                                                       \
             for (int i = 0; i < 100000; i++)                                                       \
                 x = x * 6364136223846793005u + 1442695040888963407u;                               \
+            account_add(&account->fair_ns, account_take(&turns, 1));                               \
+        } while (turns.fair_ns < (uint64_t)ms * 1000000u);                                         \
+        account_add(&account->used_ns[name##_part], turns.used_ns);                                \
         keep = x;                                                                                  \
     }
 SPIN(spin_1)
@@ -64,15 +82,17 @@ SPIN(spin_context)
 SPIN(spin_child)
 SPIN(spin_executed)
 
-PLAIN void *work(void *context);
-void *work(void *context)
+PLAIN void *work(void *number);
+void *work(void *number)
 {
+    const uint64_t begin_ns = account_now();
     for (int i = 0; i < 40; i++) {
         spin_1(4);
         spin_2(8);
         spin_3(12);
     }
-    return context;
+    account_add(&account->used_ns[thread_part + (intptr_t)number], account_now() - begin_ns);
+    return number;
 }
 
 /* Three threads, three functions: 1 to 2 to 3. */
@@ -80,8 +100,8 @@ static void shares(void)
 {
     pthread_t thread[2];
     prctl(PR_SET_NAME, "first");
-    for (int i = 0; i < 2; i++)
-        MUST(pthread_create(&thread[i], NULL, work, NULL) == 0);
+    for (intptr_t i = 0; i < 2; i++)
+        MUST(pthread_create(&thread[i], NULL, work, (void *)(i + 1)) == 0);
     work(NULL);
     for (int i = 0; i < 2; i++)
         MUST(pthread_join(thread[i], NULL) == 0);
@@ -251,6 +271,7 @@ static void many(void)
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "shares";
+    account = account_open();
     if (strcmp(mode, "shares") == 0)
         shares();
     else if (strcmp(mode, "signals") == 0)

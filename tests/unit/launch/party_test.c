@@ -43,7 +43,7 @@ static int make_name(void **state)
 {
     (void)state;
     strcpy(name, "/tmp/assay-party-XXXXXX");
-    setenv("ASSAY_PATIENCE", "20", 1);
+    setenv("ASSAY_PATIENCE", "100", 1);
     return mkdtemp(name) ? rmdir(name) : -1;
 }
 
@@ -111,7 +111,6 @@ static void test_silence(void **state)
 {
     struct assay_error err = {0};
     (void)state;
-    setenv("ASSAY_PATIENCE", "1", 1);
     if (fork() == 0) {
         struct as_party *party = join_as(1, 2);
         _exit(as_party_meet(party, &err) < 0);
@@ -119,6 +118,7 @@ static void test_silence(void **state)
     struct as_party *party = join_as(0, 2);
     assert_int_equal(as_party_meet(party, &err), 0);
     assert_int_equal(end_of_child(), 0);
+    as_party_be_patient(party, 1);
     assert_int_equal(as_party_meet(party, &err), ASSAY_ERR_LIMIT);
     assert_non_null(strstr(err.text, "rank 1 has given no sign of life"));
     as_party_leave(&party, ASSAY_ERR_LIMIT, &err);
@@ -142,7 +142,7 @@ static void test_leftovers(void **state)
     assert_non_null(strstr(err.text, "rank 0 did not come"));
     assert_false(as_party_is_told(party));
     as_party_leave(&party, ASSAY_ERR_LIMIT, &err);
-    setenv("ASSAY_PATIENCE", "20", 1);
+    setenv("ASSAY_PATIENCE", "100", 1);
     test_all_meet(state); /* in the same directory */
 }
 

@@ -119,7 +119,7 @@ static void run_ranks(const struct place *place, const char *launcher, const cha
     }
     snprintf(command, sizeof command,
              "cd %s && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
-             "OMPI_MCA_rmaps_base_oversubscribe=1 timeout 60 %s -np 2 %s rank %s/r >log 2>&1",
+             "OMPI_MCA_rmaps_base_oversubscribe=1 timeout 600 %s -np 2 %s rank %s/r >log 2>&1",
              place->dir, launcher, PROBE, place->dir);
     const int status = system(command);
     if (status != 0)

@@ -286,7 +286,7 @@ static void await(int fd, const char *text)
     size_t n = 0;
     while (n + 1 < sizeof got) {
         struct pollfd one = {.fd = fd, .events = POLLIN};
-        if (poll(&one, 1, 30000) != 1 || read(fd, got + n, 1) != 1)
+        if (poll(&one, 1, 300000) != 1 || read(fd, got + n, 1) != 1)
             break;
         got[++n] = 0;
         if (strstr(got, text))

@@ -317,8 +317,10 @@ static void late_results_are_found(void **state)
     (void)state;
     late = 1;
     assert_int_equal(as_measure_bypass(&w, &err), 0);
-    if (!as_parameter_find(&w.parameters, "bypass.fadd"))
-        skip(); /* no AVX here */
+    if (!as_parameter_find(&w.parameters, "bypass.fadd")) {
+        print_message("# skipped: this processor has no AVX\n");
+        skip();
+    }
     expect_cycles("bypass", "late", w.late, 1);
     expect_cycles("bypass", "multiplication", w.multiply, 3);
     /* It uses the pipes of additions: kernels of them are slower with four of it. */

@@ -18,6 +18,8 @@
 #include "isa/encode.h"
 #include "measure/internal.h"
 
+#define PATIENCE_MS 1500
+
 static size_t assemble(const char *text, uint8_t *out)
 {
     char copy[512], *rest = NULL;
@@ -35,14 +37,36 @@ static size_t assemble(const char *text, uint8_t *out)
     return n;
 }
 
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* A machine so busy that not eight samples came to their end: said, not judged. But then all the
+ * time that there was has passed, less the part of a millisecond that is rounded away. */
+static bool ran_out_of_time(const struct assay_cycles *c, double began_s)
+{
+    if (c->status != ASSAY_METER_TIMEOUT)
+        return false;
+    assert_true(now_s() - began_s >= (PATIENCE_MS - 2) / 1e3);
+    return true;
+}
+
+static double measure_began_s; /* of the last */
+
 static struct assay_cycles measure_bytes(const uint8_t *bytes, size_t n, enum assay_meter_mode mode)
 {
-    const struct assay_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = 1500};
+    const struct assay_meter_options options = {
+        .cpu = -1, .samples = 16, .patience_ms = PATIENCE_MS};
     struct assay_meter *meter;
     struct assay_error err;
     struct assay_cycles cycles;
 
     assert_int_equal(assay_meter_new(&options, &meter, &err), 0);
+    measure_began_s = now_s();
     assert_int_equal(assay_meter_block(meter, bytes, n, mode, &cycles, &err), 0);
     assay_meter_free(&meter);
     assert_null(meter);
@@ -67,8 +91,8 @@ static void expect_status(const char *text, enum assay_meter_mode mode,
 
 static bool was_measured(const struct assay_cycles *c)
 {
-    if (c->status == ASSAY_METER_TIMEOUT)
-        return true; /* a machine so busy that nothing came to its end: said, not judged */
+    if (ran_out_of_time(c, measure_began_s))
+        return true;
     return (c->status == ASSAY_METER_OK || c->status == ASSAY_METER_NOISY) && c->cycles > 0 &&
            c->low <= c->high && c->core_per_tick > 0;
 }
@@ -394,7 +418,8 @@ static void run_fake(void *context, bool longer, unsigned repeats)
 
 static void a_counter_takes_the_place_of_the_chain(void **state)
 {
-    const struct assay_meter_options options = {.cpu = -1, .samples = 16, .patience_ms = 1500};
+    const struct assay_meter_options options = {
+        .cpu = -1, .samples = 16, .patience_ms = PATIENCE_MS};
     struct fake_work fake = {0};
     struct as_counter counter = {.open = open_fake, .read = read_fake, .context = &fake};
     const struct assay_meter_work work = {run_fake, &fake, 20};
@@ -412,9 +437,12 @@ static void a_counter_takes_the_place_of_the_chain(void **state)
     assay_meter_state_get(meter, &seen);
     assert_string_equal(seen.clock, "pmu");
     assert_string_equal(seen.uncounted, "");
+    const double began_s = now_s();
     assert_int_equal(assay_meter_work(meter, &work, &cycles, &err), 0);
-    assert_true(cycles.status == ASSAY_METER_OK || cycles.status == ASSAY_METER_NOISY);
-    assert_true(fabs(cycles.cycles - 7) < 1e-9 && fabs(cycles.median - 7) < 1e-9);
+    if (!ran_out_of_time(&cycles, began_s)) {
+        assert_true(cycles.status == ASSAY_METER_OK || cycles.status == ASSAY_METER_NOISY);
+        assert_true(fabs(cycles.cycles - 7) < 1e-9 && fabs(cycles.median - 7) < 1e-9);
+    }
     assert_int_equal(fake.opened, 0); /* in the process that is measured, never here */
     fake.is_refused = true;
     assert_int_equal(assay_meter_work(meter, &work, &cycles, &err), 0);
@@ -428,14 +456,6 @@ static void run_unsteady(void *context, bool longer, unsigned repeats)
     work->opened = work->opened * 1103515245 + 12345;
     const uint64_t factor = 100 + work->opened / 65536 % 20; /* up to a fifth more */
     work->count += 100 + 7 * (uint64_t)repeats * (longer ? 30 : 10) * factor / 100;
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
 /* Sixteen where those agree; where not, all that there is time for (700 ms of one child). */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plans of this very program: loops made for it are taken or refused for their reasons, trips come
- * of registers as computed by hand, and a plan that was cut or written over is told from a good
- * one.
+ * Plans of a program of loops (plan_loops.c), which are taken or refused for their reasons, and of
+ * the agent as one that was made for something else: trips come of registers as computed by hand,
+ * and a plan that was cut or written over is told from a good one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,47 +16,6 @@
 #include "base/alloc.h"
 #include "patch/patch.h"
 
-/* Each is one loop; what it is called says what is expected of it. */
-#define FUNCTION(name, text)                                                                       \
-    __asm__(".text\n.p2align 5\n.globl " #name "\n.type " #name ",@function\n" #name ":\n" text    \
-            "\n.size " #name ",.-" #name "\n.p2align 5\n")
-FUNCTION(taken_plain, "1: imul $3,%rax,%rax\n add $2,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
-FUNCTION(taken_down, "1: add (%rdx),%rax\n dec %edi\n jnz 1b\n nop\n ret");
-FUNCTION(taken_free, "1: add (%rdi),%rax\n mov (%rdi),%rdi\n mov %eax,%ecx\n test %rdi,%rdi\n"
-                     " jnz 1b\n xor %ecx,%ecx\n xor %r8d,%r8d\n ret");
-FUNCTION(taken_memory, "1: add (%rdi),%rax\n mov (%rdi),%rdi\n test %rdi,%rdi\n jnz 1b\n ret");
-FUNCTION(taken_call, "push %rbx\n1: lea (%rbx),%rdi\n nopl (%rax)\n call taken_down\n add $1,%rbx\n"
-                     " cmp $9,%rbx\n jb 1b\n pop %rbx\n ret");
-FUNCTION(taken_exits,
-         "1: imul $3,%rax,%rax\n cmp %rax,(%rdx)\n je 2f\n add $1,%rdi\n cmp %rsi,%rdi\n"
-         " jb 1b\n2: ret");
-FUNCTION(counted_diamond, "1: test $1,%dil\n jz 2f\n add $3,%rax\n jmp 3f\n2: add $5,%rax\n"
-                          "3: imul $3,%rax,%rax\n dec %rdi\n jnz 1b\n ret");
-FUNCTION(counted_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n test %ebx,%ebx\n jz 2f\n"
-                       " nopl (%rax)\n2: dec %ebx\n jnz 1b\n pop %rbx\n ret");
-FUNCTION(taken_loop, "mov %rdi,%rcx\n1: add $3,%rax\n add $1,%rdx\n loop 1b\n ret");
-FUNCTION(taken_entered, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: add $5,%rax\n"
-                        " dec %rdi\n jnz 1b\n ret");
-/* With what is around it. */
-FUNCTION(carried_narrow, "1: dec %edi\n jnz 1b\n ret");
-FUNCTION(carried_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n dec %ebx\n jnz 1b\n"
-                       " pop %rbx\n ret");
-FUNCTION(carried_header, "push %rbx\n add $1000,%rax\n jmp 2f\n1: add $5,%rax\n"
-                         " call taken_down\n2: add $1,%rax\n dec %ebx\n jnz 1b\n pop %rbx\n ret");
-/* Four bytes, with room elsewhere in the loop. */
-FUNCTION(hopped_header, "jmp 1f\n2: add $1000,%rax\n add $1000,%rdx\n1: dec %edi\n jns 2b\n"
-                        " call taken_down\n add $1000,%rax\n ret");
-FUNCTION(refused_narrow, "1: dec %edi\n jnz 1b\n call taken_down\n ret");
-FUNCTION(refused_unreached, "add $1000,%rax\n ret\n1: add $1000,%rax\n dec %edi\n jnz 1b\n ret");
-FUNCTION(refused_branch, "1: xbegin 2f\n add $3,%rax\n2: dec %rdi\n jnz 1b\n ret");
-FUNCTION(refused_call, "push %rbx\n1: add $1000,%rax\n call taken_down\n dec %ebx\n jnz 1b\n"
-                       " call taken_down\n add $8,%rsp\n ret");
-FUNCTION(refused_entered, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: dec %edi\n"
-                          " jnz 1b\n call taken_down\n cld\n call taken_down\n ret");
-/* A call comes back to the next, which is made where it stands: no jump is needed there. */
-FUNCTION(carried_calls, "test %rsi,%rsi\n jz 2f\n1: add $3,%rax\n add $1,%rdx\n2: dec %edi\n"
-                        " jnz 1b\n call taken_down\n call taken_down\n ret");
-
 struct plan {
     struct assay_object *object;
     struct assay_program *program;
@@ -65,14 +24,14 @@ struct plan {
     size_t n;
 };
 
-static struct plan make_plan(enum as_patch_mode mode)
+static struct plan make_plan_of(const char *path, enum as_patch_mode mode)
 {
     const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
     const struct as_patch_wish wish = {.mode = mode, .period = 10, .kept = 64};
     struct as_patch_maker *maker = NULL;
     struct assay_error err;
     struct plan it = {0};
-    assert_int_equal(assay_object_open("/proc/self/exe", NULL, &it.object, &err), 0);
+    assert_int_equal(assay_object_open(path, NULL, &it.object, &err), 0);
     assert_int_equal(assay_program_new(it.object, &options, &it.program, &err), 0);
     it.verdict = as_calloc(it.program->loop_n + 1, sizeof *it.verdict);
     assert_int_equal(as_patch_maker_new(&wish, &maker, &err), 0);
@@ -80,6 +39,11 @@ static struct plan make_plan(enum as_patch_mode mode)
     assert_int_equal(as_patch_maker_bytes(maker, &it.bytes, &it.n, &err), 0);
     as_patch_maker_free(&maker);
     return it;
+}
+
+static struct plan make_plan(enum as_patch_mode mode)
+{
+    return make_plan_of(LOOPS, mode);
 }
 
 static void drop_plan(struct plan *it)
@@ -109,7 +73,8 @@ static const struct as_patch_loop *loop_of(const struct plan *it, const char *na
 {
     const struct as_patch_plan *plan = (const void *)it->bytes;
     const struct as_patch_verdict *verdict = verdict_on(it, name);
-    assert_int_equal(verdict->refusal, 0);
+    if (verdict->refusal)
+        fail_msg("%s is refused: %u", name, (unsigned)verdict->refusal);
     assert_true(verdict->loop < plan->loop.n);
     return (const struct as_patch_loop *)as_patch_at(plan, &plan->loop) + verdict->loop;
 }
@@ -216,13 +181,14 @@ static void test_trips(void **state)
 static void test_checks(void **state)
 {
     (void)state;
-    for (unsigned mode = AS_PATCH_IDENT; mode <= AS_PATCH_COUNT; mode++) {
-        struct plan it = make_plan((enum as_patch_mode)mode);
-        assert_null(as_patch_plan_check(it.bytes, it.n));
-        for (size_t n = 0; n < it.n; n += 1 + n / 4)
-            assert_non_null(as_patch_plan_check(it.bytes, n));
-        drop_plan(&it);
-    }
+    for (unsigned mode = AS_PATCH_IDENT; mode <= AS_PATCH_COUNT; mode++)
+        for (int i = 0; i < 2; i++) {
+            struct plan it = make_plan_of(i ? AGENT : LOOPS, (enum as_patch_mode)mode);
+            assert_null(as_patch_plan_check(it.bytes, it.n));
+            for (size_t n = 0; n < it.n; n += 1 + n / 4)
+                assert_non_null(as_patch_plan_check(it.bytes, n));
+            drop_plan(&it);
+        }
 }
 
 /* A count or place that leads outside is noticed, whichever it is. */
@@ -261,13 +227,12 @@ static void test_damage(void **state)
 
 /* What is overwritten is what stands in the file, and clones have their header's place in a line.
  */
-static void test_regions(void **state)
+static void check_regions(const char *path, uint64_t least_n)
 {
-    struct plan it = make_plan(AS_PATCH_COUNT);
+    struct plan it = make_plan_of(path, AS_PATCH_COUNT);
     const struct as_patch_plan *plan = (const void *)it.bytes;
     const struct as_patch_region *region = as_patch_at(plan, &plan->region);
-    (void)state;
-    assert_true(plan->region.n > 10);
+    assert_true(plan->region.n > least_n);
     for (uint64_t r = 0; r < plan->region.n; r++) {
         uint64_t have_b;
         const uint8_t *bytes = assay_object_bytes(it.object, region[r].header, &have_b);
@@ -275,6 +240,13 @@ static void test_regions(void **state)
         assert_true(region[r].measured.spans > 0);
     }
     drop_plan(&it);
+}
+
+static void test_regions(void **state)
+{
+    (void)state;
+    check_regions(LOOPS, 10);
+    check_regions(AGENT, 100);
 }
 
 /* Blocks of the loop of `name` that are counted where they run, or on each way out of an innermost
@@ -321,8 +293,7 @@ static void test_counted(void **state)
     drop_plan(&it);
 }
 
-/* 7 times through the diamond, 3 of them by its first arm; and what was killed between a block and
- * the next counts no less than 0. */
+/* 7 times through the diamond, 3 of them by its first arm. */
 static void test_completed(void **state)
 {
     struct plan it = make_plan(AS_PATCH_COUNT);
@@ -341,11 +312,22 @@ static void test_completed(void **state)
             count[reloc[r].value] = truth[reloc[r].value - first];
     as_patch_counters_complete(plan, count);
     assert_memory_equal(count + first, truth, sizeof truth);
-    memset(count, 0, plan->counter.n * sizeof *count);
+    as_free(count);
+    drop_plan(&it);
+}
+
+/* What was killed between a block and the next counts no less than 0. */
+static void test_nothing_less(void **state)
+{
+    struct plan it = make_plan_of(AGENT, AS_PATCH_COUNT);
+    const struct as_patch_plan *plan = (const void *)it.bytes;
     const struct as_patch_term *term = as_patch_at(plan, &plan->term);
+    uint64_t *count = as_calloc(plan->counter.n, sizeof *count);
     uint64_t less = 0;
-    while (term[less].times > 0)
+    (void)state;
+    while (less < plan->term.n && term[less].times > 0)
         less++;
+    assert_true(less < plan->term.n);
     count[term[less].from] = 5;
     as_patch_counters_complete(plan, count);
     assert_int_equal(count[term[less].to], 0);
@@ -356,7 +338,7 @@ static void test_completed(void **state)
 /* Memory that runs out at any place is an error, not a crash. */
 static void test_memory(void **state)
 {
-    struct plan it = make_plan(AS_PATCH_IDENT);
+    struct plan it = make_plan_of(AGENT, AS_PATCH_IDENT);
     struct as_patch_wish wish = {.mode = AS_PATCH_TIME};
     struct assay_error err;
     int rc = -1;
@@ -386,7 +368,8 @@ int main(void)
         cmocka_unit_test(test_exits),     cmocka_unit_test(test_trips),
         cmocka_unit_test(test_checks),    cmocka_unit_test(test_damage),
         cmocka_unit_test(test_regions),   cmocka_unit_test(test_counted),
-        cmocka_unit_test(test_completed), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_completed), cmocka_unit_test(test_nothing_less),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

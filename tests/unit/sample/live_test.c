@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,16 +23,20 @@ static bool begins(const char *text, const char *prefix)
 }
 
 /*
- * As many samples as the CPU time that the target used is due: no more, and not much fewer. A
- * processor that the host takes away for a while misses ticks, hence half of them at least.
+ * As many samples as the CPU time of the target is due: no more than of all that the kernel took
+ * down, and not much fewer than of what the target was given: a processor that the host takes away
+ * for a while misses the ticks in it.
  */
 static void expect_rate(const struct session *s)
 {
-    double due = (double)s->cpu_ns * 1e-9 * s->choice.rate_hz, got = (double)s->counts.samples;
-    print_message("# %.0f samples, %.1f due\n", got, due);
-    assert_true(got >= due / 2);
+    const double got = (double)s->counts.samples, rate_hz = s->choice.rate_hz;
+    const double most = (double)s->cpu_ns * 1e-9 * rate_hz,
+                 least = (double)s->fair_ns * 1e-9 * rate_hz;
+    print_message("# %.0f samples, %.1f to %.1f due\n", got, least, most);
+    assert_true(least > 0);
+    assert_true(got >= least / 2);
     if (s->choice.event == ASSAY_EVENT_CPU_CLOCK) /* counters look for their rate first */
-        assert_true(got <= due * 1.02 + 4);
+        assert_true(got <= most * 1.02 + 4);
 }
 
 /* Of all samples in spin_*: the share of spin_k against k/10, within 4.5 standard deviations. */
@@ -245,6 +250,7 @@ static void test_loss(void **state)
     assert_int_equal(assay_sampler_pump(sampler, true, count, n, &err), 0);
     s.choice = *assay_sampler_choice(sampler);
     s.counts = *assay_sampler_counts(sampler);
+    s.fair_ns = session_account()->fair_ns;
     s.cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000u +
                (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000u;
     assay_sampler_close(&sampler);
@@ -269,7 +275,7 @@ static void expect_path(const char *name, uint8_t stacks, const char *library, c
     session_run(&s, &options, 0,
                 (const char *const[]){stacks == ASSAY_STACKS_FRAME ? TARGETS "/sample-stacks-fp"
                                                                    : TARGETS "/sample-stacks",
-                                      name, library, NULL});
+                                      name, "200", library, NULL});
     size_t n = 0, good = 0, complete = 0;
     const char *bad = "none";
     as_vec_foreach (&s.sample, one) {
@@ -364,29 +370,36 @@ static void test_two_copies(void **state)
     struct session s = {0};
     struct assay_error err = {0};
     int go, status;
-    pid_t pid =
-        session_start((const char *const[]){TARGETS "/sample-stacks", "wide", NULL}, -1, &go);
+    pid_t pid = session_start(
+        (const char *const[]){TARGETS "/sample-stacks", "wide", "100000", NULL}, -1, &go);
     assert_int_equal(assay_sampler_open(pid, &options, &t.sampler, &err), 0);
     session_release(go);
-    if (assay_sampler_choice(t.sampler)->deep_b == 0) { /* no memory may be locked */
+    if (assay_sampler_choice(t.sampler)->deep_b == 0) {
+        kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
         assay_sampler_close(&t.sampler);
-        skip();
+        print_message("# skipped: no memory may be locked for copies of two sizes\n");
+        return;
     }
     const char *path = session_stream();
     assert_int_equal(
         assay_recorder_new(path, assay_sampler_choice(t.sampler), 0, &t.recorder, &err), 0);
+    /* Until there are some of both: a reader that waits for a processor asks for turns late. */
     while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (t.copies[0] > 64 && t.copies[1] > 64)
+            kill(pid, SIGKILL);
         assay_sampler_wait(t.sampler, -1, 5);
         assert_int_equal(assay_sampler_pump(t.sampler, false, turn, &t, &err), 0);
     }
+    assert_true(WIFSIGNALED(status));
     assert_int_equal(assay_sampler_pump(t.sampler, true, turn, &t, &err), 0);
     const struct assay_stack_counts stacks = *assay_recorder_stacks(t.recorder);
     assert_int_equal(assay_recorder_finish(&t.recorder, assay_sampler_counts(t.sampler), &err), 0);
     assay_sampler_close(&t.sampler);
     session_read(&s, path);
-    size_t cut = 0, whole = 0;
+    size_t cut = 0, whole = 0, all_cut = 0;
     as_vec_foreach (&s.sample, one) {
+        all_cut += one->end == ASSAY_STACK_CUT;
         if (!begins(one->path, "burn_wide"))
             continue;
         cut += one->end == ASSAY_STACK_CUT;
@@ -398,7 +411,7 @@ static void test_two_copies(void **state)
     print_message("# %zu whole, %zu cut of %zu; copies of both sizes: %zu, %zu\n", whole, cut,
                   s.sample.n, (size_t)t.copies[0], (size_t)t.copies[1]);
     assert_true(whole > 0 && cut > 0);
-    assert_int_equal(stacks.cut, cut);
+    assert_int_equal(stacks.cut, all_cut);
     assert_true(stacks.deep >= whole + cut);
     assert_true(stacks.copied >= stacks.deep);
     session_fini(&s);
@@ -420,7 +433,7 @@ static void expect_ends(const char *name, const char *library, const char *inner
     struct session s;
     const struct assay_sample_options options = {.rate_hz = 997, .stacks = ASSAY_STACKS_DWARF};
     session_run(&s, &options, 0,
-                (const char *const[]){TARGETS "/sample-stacks", name, library, NULL});
+                (const char *const[]){TARGETS "/sample-stacks", name, "200", library, NULL});
     size_t n = 0, good = 0;
     const char *bad = "none";
     as_vec_foreach (&s.sample, one) {

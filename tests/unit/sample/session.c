@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -27,11 +28,39 @@ bool session_has_events(void)
     return true;
 }
 
-static char stream_path[64];
+static char stream_path[64], account_path[64];
+static struct target_account *account;
 
 static void remove_stream(void)
 {
     unlink(stream_path);
+}
+
+static void remove_account(void)
+{
+    unlink(account_path);
+}
+
+const struct target_account *session_account(void)
+{
+    return account;
+}
+
+/* Empty, for the next target. */
+void session_begin_account(void)
+{
+    if (!account) {
+        snprintf(account_path, sizeof account_path, "/tmp/sample-test-%d.account", (int)getpid());
+        const int fd = open(account_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+        atexit(remove_account);
+        assert_true(fd >= 0);
+        assert_int_equal(ftruncate(fd, sizeof *account), 0);
+        account = mmap(NULL, sizeof *account, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+        assert_true(account != MAP_FAILED);
+        close(fd);
+        setenv(ACCOUNT_VARIABLE, account_path, 1);
+    }
+    memset(account, 0, sizeof *account);
 }
 
 const char *session_stream(void)
@@ -162,6 +191,7 @@ pid_t session_start(const char *const *argv, int output, int *go)
 {
     int ends[2];
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+    session_begin_account();
     pid_t pid = fork();
     if (pid == 0) {
         char byte;
@@ -217,7 +247,7 @@ static void not_for_ever(uint64_t begun_ns)
         fail_msg("the target does not end");
 }
 
-/* Pumps until the target ends, or has used the CPU time `until_ns` when that is positive. */
+/* Pumps until the target ends, or has had `until_ns` in all when that is positive. */
 static void record(struct session *out, struct assay_sampler *sampler, pid_t pid, uint64_t max_b,
                    uint64_t until_ns)
 {
@@ -230,7 +260,7 @@ static void record(struct session *out, struct assay_sampler *sampler, pid_t pid
     out->choice = *assay_sampler_choice(sampler);
     must(assay_recorder_new(path, &out->choice, max_b, &recorder, &err), &err);
     while (wait4(pid, &status, WNOHANG, &usage) == 0) {
-        if (until_ns && used_ns(pid) >= until_ns) {
+        if (until_ns && account->fair_ns >= until_ns) {
             kill(pid, SIGKILL);
             assert_int_equal(wait4(pid, &status, 0, &usage), pid);
             break;
@@ -240,6 +270,7 @@ static void record(struct session *out, struct assay_sampler *sampler, pid_t pid
         must(assay_sampler_pump(sampler, false, assay_recorder_take, recorder, &err), &err);
     }
     out->cpu_ns = usage_ns(&usage);
+    out->fair_ns = account->fair_ns;
     must(assay_sampler_pump(sampler, true, assay_recorder_take, recorder, &err), &err);
     must(assay_recorder_finish(&recorder, assay_sampler_counts(sampler), &err), &err);
     assay_sampler_close(&sampler);
@@ -300,8 +331,11 @@ void session_attach(struct session *out, const struct assay_sample_options *opti
         not_for_ever(begun_ns);
         usleep(10000);
     }
-    uint64_t before_ns = used_ns(pid);
+    const uint64_t before_ns = used_ns(pid);
     must(assay_sampler_open(pid, options, &sampler, &err), &err);
-    record(out, sampler, pid, 0, before_ns + cpu_ms * 1000000u);
+    const uint64_t fair_before_ns =
+        account->fair_ns; /* less than a turn of each thread is not in */
+    record(out, sampler, pid, 0, fair_before_ns + cpu_ms * 1000000u);
     out->cpu_ns -= before_ns;
+    out->fair_ns -= fair_before_ns;
 }

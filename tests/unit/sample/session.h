@@ -16,6 +16,7 @@
 #include <assay/object.h>
 #include <assay/sample.h>
 
+#include "account.h"
 #include "base/vec.h"
 
 /* One sample: names from the innermost frame outwards, "a<b<c"; "?" where none is known. */
@@ -36,7 +37,8 @@ struct session {
     AS_VEC(struct one) sample;
     AS_VEC(struct turn) turn;
     size_t maps, comms, forks, exits, throttles, bytes;
-    uint64_t cpu_ns; /* that the target used while it was sampled, by the kernel's account */
+    uint64_t cpu_ns;  /* that the target used while it was sampled, by the kernel's account */
+    uint64_t fair_ns; /* of these, what it was given of a processor, by its own */
     uint64_t dropped;
     struct assay_sample_counts counts;
     struct assay_sample_choice choice;
@@ -48,14 +50,18 @@ bool session_has_events(void);
 /* Runs argv[0] under the sampler and reads the stream back. `max_b`, `options`: may be 0, NULL. */
 void session_run(struct session *out, const struct assay_sample_options *options, uint64_t max_b,
                  const char *const *argv);
-/* As above, on a process that runs `threads` threads already; it is killed when it has used
- * `cpu_ms` of CPU time from then on. */
+/* As above, on a process that runs `threads` threads already; it is killed when it has had
+ * `cpu_ms` of a processor from then on. */
 void session_attach(struct session *out, const struct assay_sample_options *options,
                     const char *const *argv, int threads, unsigned cpu_ms);
 /* A child that waits before it executes the target, its output at the descriptor `output` (-1: as
  * ours); session_release lets it go and closes `go`. */
 pid_t session_start(const char *const *argv, int output, int *go);
 void session_release(int go);
+/* What the target that was started last says of its time (account.h), also when it has ended;
+ * session_start begins it. */
+const struct target_account *session_account(void);
+void session_begin_account(void);
 void session_read(struct session *out, const char *path);
 void session_fini(struct session *session);
 /* A path for a stream, removed at the end of the program. */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A target with known shares: four functions of the same loop, run 1, 2, 3 and 4 times as long, in
- * as many threads as asked. Each thread ends once it has used its CPU time, whatever else runs on
- * the machine. Usage: spin THREADS CPU_MS
+ * as many threads as asked. Each thread ends once it has had its CPU time, whatever else runs on
+ * the machine. Its account: what each thread had of a processor. Usage: spin THREADS CPU_MS
  */
 #include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <time.h>
 
+#include "account.h"
+
+static struct target_account *account;
 static uint64_t enough_ns;
 
 #define SPIN(name, times)                                                                          \
@@ -27,21 +27,17 @@ SPIN(spin_2, 2)
 SPIN(spin_3, 3)
 SPIN(spin_4, 4)
 
-static uint64_t used_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 /* Rounds of changing length, so that none keeps step with the sampling. */
 static void *work(void *context)
 {
     uint64_t x = (uintptr_t)context;
+    struct account_turns turns = {.best_ns = 0};
+    account_begin(&turns);
     do {
         long n = 5000 + (long)(x >> 49); /* + 0 to 32767 */
         x = spin_4(spin_3(spin_2(spin_1(x, n), n), n), n);
-    } while (used_ns() < enough_ns);
+        account_add(&account->fair_ns, account_take(&turns, (double)n));
+    } while (turns.fair_ns < enough_ns);
     return (void *)(uintptr_t)x;
 }
 
@@ -50,6 +46,7 @@ int main(int argc, char **argv)
     enum { MOST = 512 };
     static pthread_t thread[MOST];
     int n = argc > 1 ? atoi(argv[1]) : 1;
+    account = account_open();
     enough_ns = (argc > 2 ? strtoul(argv[2], NULL, 10) : 100) * 1000000u;
     if (n > MOST)
         n = MOST;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A target of difficult stacks. Each case ends in its own leaf, burn_NAME, below a chain of calls
-// that the test knows, and takes about 200 ms of CPU time. Built without frame pointers. Usage:
-// stacks CASE [LIBRARY]
+// that the test knows, and burns in turns until it has had its CPU time. Built without frame
+// pointers. Usage: stacks CASE CPU_MS [LIBRARY]
 //
 #include <alloca.h>
 #include <csignal>
-#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <dlfcn.h>
 #include <sys/wait.h>
-#include <unistd.h>
+
+#include "account.h"
 
 /* A body of its own, called as written: clang makes no copies for constant arguments. */
 #ifdef __clang__
@@ -24,7 +22,25 @@
 
 extern "C" {
 volatile uint64_t sink;
-long work; /* turns of a burn */
+
+enum { WORK = 1000000 }; /* rounds of a burn: a millisecond or a few */
+struct target_account *account;
+struct account_turns turns;
+uint64_t enough_ns;
+
+bool is_enough(void);
+
+/* After each burn. */
+ALONE bool is_enough(void)
+{
+    account_add(&account->fair_ns, account_take(&turns, 1));
+    return turns.fair_ns >= enough_ns;
+}
+
+#define BURN_ENOUGH(burn)                                                                          \
+    do                                                                                             \
+        burn;                                                                                      \
+    while (!is_enough())
 
 /* A leaf: no frame, no call. */
 #define BURN(name)                                                                                 \
@@ -56,7 +72,7 @@ int compare(const void *, const void *);
 
 ALONE void case_leaf(void)
 {
-    burn_leaf(work);
+    BURN_ENOUGH(burn_leaf(WORK));
     sink++;
 }
 
@@ -64,7 +80,7 @@ ALONE void case_alloca(int n)
 {
     volatile char *p = (volatile char *)alloca((size_t)n * 16);
     p[n] = 1;
-    burn_alloca(work);
+    BURN_ENOUGH(burn_alloca(WORK));
     p[0] = 2;
 }
 
@@ -72,7 +88,7 @@ ALONE void case_deep(int n)
 {
     volatile int pad[4] = {n, n, n, n};
     if (n == 0)
-        burn_deep(work);
+        BURN_ENOUGH(burn_deep(WORK));
     else
         case_deep(n - 1);
     sink += (uint64_t)pad[1];
@@ -88,7 +104,7 @@ ALONE void wide_2(void)
 {
     volatile char room[WIDE_B];
     FILL(room);
-    burn_wide(work);
+    BURN_ENOUGH(burn_wide(WORK));
     sink += (uint64_t)room[0];
 }
 
@@ -110,7 +126,7 @@ ALONE void case_wide(void)
 
 ALONE void on_signal(int)
 {
-    burn_signal(work);
+    BURN_ENOUGH(burn_signal(WORK));
     sink++;
 }
 
@@ -133,7 +149,7 @@ ALONE void tail_1(long n)
 
 ALONE void case_tail(void)
 {
-    tail_1(work);
+    BURN_ENOUGH(tail_1(WORK));
     sink++;
 }
 
@@ -141,7 +157,7 @@ ALONE void thrower(int n)
 {
     if (n == 0)
         throw 1;
-    burn_throw(n * 10);
+    BURN_ENOUGH(burn_throw(n * 10));
     sink++;
 }
 
@@ -168,13 +184,13 @@ ALONE void case_aligned(int n)
     volatile char *p = (volatile char *)alloca((size_t)n);
     p[n - 1] = 1;
     v[0] = 1;
-    burn_aligned(work);
+    BURN_ENOUGH(burn_aligned(WORK));
     sink += (uint64_t)v[0] + (uint64_t)p[0];
 }
 
 ALONE int compare(const void *, const void *)
 {
-    burn_sort(work);
+    BURN_ENOUGH(burn_sort(WORK));
     return (int)sink & 0;
 }
 
@@ -189,7 +205,8 @@ ALONE void case_child(void)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        burn_child(work);
+        account_begin(&turns); /* its clock is its own */
+        BURN_ENOUGH(burn_child(WORK));
         sink++;
         _exit(0);
     }
@@ -204,37 +221,17 @@ ALONE void case_library(const char *path)
     unlink(path);
     void (*f)(long);
     *(void **)&f = dlsym(library, "library_entry");
-    f(work);
+    BURN_ENOUGH(f(WORK));
     dlclose(library);
 }
 }
 
-static double used_s()
-{
-    timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Turns of about 200 ms of CPU time on this processor. */
-static long calibrate()
-{
-    for (long n = 1000000;; n *= 2) {
-        double begin_s = used_s();
-        uint64_t x = sink;
-        for (long i = 0; i < n; i++)
-            x = x * 6364136223846793005u + 1442695040888963407u;
-        sink = x;
-        double took_s = used_s() - begin_s;
-        if (took_s > 0.02 || n > 1000000000)
-            return (long)(0.2 / took_s * (double)n);
-    }
-}
-
 int main(int argc, char **argv)
 {
-    work = calibrate();
     const char *name = argc > 1 ? argv[1] : "";
+    account = account_open();
+    enough_ns = (argc > 2 ? strtoul(argv[2], NULL, 10) : 200) * 1000000u;
+    account_begin(&turns);
     if (!strcmp(name, "leaf"))
         case_leaf();
     else if (!strcmp(name, "alloca"))
@@ -248,7 +245,7 @@ int main(int argc, char **argv)
     else if (!strcmp(name, "tail"))
         case_tail();
     else if (!strcmp(name, "throw"))
-        case_throw((int)work);
+        case_throw(WORK);
     else if (!strcmp(name, "aligned"))
         case_aligned(argc * 100);
     else if (!strcmp(name, "sort"))
@@ -256,7 +253,7 @@ int main(int argc, char **argv)
     else if (!strcmp(name, "child"))
         case_child();
     else if (!strcmp(name, "library"))
-        case_library(argv[2]);
+        case_library(argv[3]);
     else
         return 2;
     sink++;
