@@ -254,7 +254,7 @@ void as_walk_free(struct as_trace_walk *walk)
     as_vec_fini(&walk->routine);
     as_vec_fini(&walk->text);
     as_vec_fini(&walk->gathering);
-    as_requests_fini(&walk->requests);
+    as_numbered_fini(&walk->requests);
     as_vec_fini(&walk->is_doubted);
     as_vec_foreach (&walk->lock, lock)
         as_vec_fini(&lock->meeting.member);
