@@ -4,12 +4,13 @@
  */
 #include "base/task.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/whole.h"
 
 /* Flag of a task (PF_KTHREAD of the kernel's sched.h). */
 #define KERNEL_THREAD 0x00200000u
@@ -49,10 +50,5 @@ bool as_task_read(uint32_t pid, struct as_task *out)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/stat", pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    text[got > 0 ? got : 0] = 0;
-    return got > 0 && as_task_parse(text, out);
+    return as_whole_text(path, text, sizeof text) > 0 && as_task_parse(text, out);
 }

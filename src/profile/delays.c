@@ -4,14 +4,13 @@
  */
 #include "profile/delays.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/whole.h"
 
 /* Between two looks at least, and as a multiple of what a look takes. */
 #define LOOK_NS   100000000
@@ -20,14 +19,10 @@
 /* The second of its numbers; -1: there is no such thread, or the kernel does not count. */
 static int64_t read_delay(uint32_t pid, uint32_t tid)
 {
-    char text[128], *end;
-    snprintf(text, sizeof text, "/proc/%" PRIu32 "/task/%" PRIu32 "/schedstat", pid, tid);
-    const int fd = open(text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    char path[64], text[128], *end;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/schedstat", pid, tid);
+    if (as_whole_text(path, text, sizeof text) < 0)
         return -1;
-    const ssize_t n = read(fd, text, sizeof text - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
     strtoll(text, &end, 10);
     return *end == ' ' ? strtoll(end, NULL, 10) : -1;
 }
