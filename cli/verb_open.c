@@ -49,6 +49,9 @@ static void remove_aside(struct as_str *page)
 static int make_page(struct as_cli *cli, struct as_str *page, bool *is_aside,
                      struct assay_error *err)
 {
+    /* What goes to a browser of this machine alone may be as large as it has to be. */
+    const struct assay_report_data_options options = {
+        .level_most_b = as_given(&cli->args, AS_OPTION_SERVE) ? SIZE_MAX : 0};
     struct assay_experiment *experiment = NULL;
     int rc = 0;
 
@@ -63,7 +66,7 @@ static int make_page(struct as_cli *cli, struct as_str *page, bool *is_aside,
         rc = as_error_nomem(err, "the report");
     if (rc == 0)
         rc = assay_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN],
-                                ASSAY_REPORT_HTML, NULL, as_str_z(page), err);
+                                ASSAY_REPORT_HTML, &options, as_str_z(page), err);
     if (rc < 0 && *is_aside)
         remove_aside(page);
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);

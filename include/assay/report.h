@@ -64,6 +64,9 @@ struct assay_report_data_options {
     size_t path_most;     /* call paths kept, the heaviest; 0 = 100,000 */
     /* With others, of which this experiment is one side; or NULL. */
     const struct assay_comparison *comparison;
+    /* Bytes of bins that time lines have for looking closer, in all; 0 = 1 MiB. A file of its own
+     * is kept small, a page that is served is not. */
+    size_t level_most_b;
     bool csv_safe;  /* CSV: no text that a spreadsheet takes for a formula */
     bool no_inline; /* as if nothing was inlined: functions of the binary with all their code */
 };

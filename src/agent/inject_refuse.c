@@ -12,29 +12,23 @@
 #include "agent/inject.h"
 #include "agent/inject_internal.h"
 #include "base/error.h"
+#include "base/task.h"
+#include "base/whole.h"
 
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 
 static char yama_scope(void)
 {
-    char scope = '0';
-    const int fd = open(YAMA, O_RDONLY | O_CLOEXEC);
-    if (fd >= 0 && read(fd, &scope, 1) != 1)
-        scope = '0';
-    if (fd >= 0)
-        close(fd);
-    return scope;
+    char scope[8];
+    return as_whole_text(YAMA, scope, sizeof scope) > 0 ? scope[0] : '0';
 }
 
 static int refuse_traced(pid_t pid, pid_t tracer, struct assay_error *err)
 {
-    char path[64], name[32] = "";
+    char path[64], name[32];
     snprintf(path, sizeof path, "/proc/%d/comm", (int)tracer);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : read(fd, name, sizeof name - 1);
-    if (fd >= 0)
-        close(fd);
-    name[n > 0 ? n - 1 : 0] = 0;
+    as_whole_text(path, name, sizeof name);
+    name[strcspn(name, "\n")] = 0;
     return as_error_set(err, ASSAY_ERR_PERMISSION,
                         "process %d: is traced by process %d (%s), and a process has one tracer at "
                         "most; end that one first",
@@ -148,14 +142,8 @@ static bool same_file(const char *a, const char *b)
 
 static char state_of(pid_t pid)
 {
-    char path[64], text[512] = "";
-    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    const char *name_end = n > 0 ? strrchr(text, ')') : NULL;
-    return name_end && name_end[1] == ' ' ? name_end[2] : 'X';
+    struct as_task task;
+    return as_task_read((uint32_t)pid, &task) ? task.state : 'X';
 }
 
 static int refuse_ended(pid_t pid, struct assay_error *err)

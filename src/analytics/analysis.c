@@ -14,9 +14,7 @@
 /* Names of one text are one routine in all processes. */
 static int intern_text(struct as_trace_walk *walk, const char *text, uint32_t *out)
 {
-    uint64_t hash = 3;
-    for (const char *c = text; *c; c++)
-        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
+    const uint64_t hash = as_hash_text(3, text);
     for (struct as_probe probe = as_index_probe(&walk->texts, hash);
          (*out = as_index_next(&walk->texts, &probe)) != AS_INDEX_NONE;)
         if (strcmp(walk->text.at[*out], text) == 0)
@@ -254,7 +252,7 @@ void as_walk_free(struct as_trace_walk *walk)
     as_vec_fini(&walk->routine);
     as_vec_fini(&walk->text);
     as_vec_fini(&walk->gathering);
-    as_requests_fini(&walk->requests);
+    as_numbered_fini(&walk->requests);
     as_vec_fini(&walk->is_doubted);
     as_vec_foreach (&walk->lock, lock)
         as_vec_fini(&lock->meeting.member);

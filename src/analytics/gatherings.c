@@ -67,13 +67,9 @@ void as_gatherings_free(struct as_gatherings **gatherings)
 
 static struct comm_group *find_group(struct as_gatherings *g, uint64_t comm)
 {
-    uint64_t hash = as_hash_mix(7, comm);
-    uint32_t at;
-    for (struct as_probe probe = as_index_probe(&g->groups, hash);
-         (at = as_index_next(&g->groups, &probe)) != AS_INDEX_NONE;)
-        if (g->group.at[at].comm == comm)
-            return &g->group.at[at];
-    return NULL;
+    struct comm_group *group = g->group.at;
+    const uint32_t at = as_index_of_word(&g->groups, group, sizeof *group, comm);
+    return at == AS_INDEX_NONE ? NULL : &group[at];
 }
 
 static int make_group(struct as_gatherings *g, uint64_t comm, uint32_t size,
@@ -88,7 +84,7 @@ static int make_group(struct as_gatherings *g, uint64_t comm, uint32_t size,
         return ASSAY_ERR_NOMEM;
     }
     *out = &g->group.at[g->group.n - 1];
-    return as_index_add(&g->groups, as_hash_mix(7, comm), (uint32_t)(g->group.n - 1));
+    return as_index_add_word(&g->groups, comm, (uint32_t)(g->group.n - 1));
 }
 
 static struct as_gathering_member *new_members(struct as_gatherings *g, uint32_t size)

@@ -5,7 +5,7 @@
 #include "base/index.h"
 
 struct two_groups {
-    uint64_t comm;
+    uint64_t comm; /* its global number, by which it is found */
     uint32_t first_n, second_n;
 };
 
@@ -16,12 +16,9 @@ struct as_groups {
 
 static const struct two_groups *find_groups(const struct as_groups *groups, uint64_t comm)
 {
-    uint32_t at;
-    for (struct as_probe probe = as_index_probe(&groups->rows, as_hash_mix(23, comm));
-         (at = as_index_next(&groups->rows, &probe)) != AS_INDEX_NONE;)
-        if (groups->known.at[at].comm == comm)
-            return &groups->known.at[at];
-    return NULL;
+    const struct two_groups *known = groups->known.at;
+    const uint32_t at = as_index_of_word(&groups->rows, known, sizeof *known, comm);
+    return at == AS_INDEX_NONE ? NULL : &known[at];
 }
 
 static int add_groups(struct as_groups *groups, const struct as_trace_comm *comm)
@@ -35,8 +32,7 @@ static int add_groups(struct as_groups *groups, const struct as_trace_comm *comm
                                      .first_n = (uint32_t)(is_second ? other_n : own_n),
                                      .second_n = (uint32_t)(is_second ? own_n : other_n)};
     AS_TRY(as_vec_push(&groups->known, known));
-    return as_index_add(&groups->rows, as_hash_mix(23, comm->global),
-                        (uint32_t)(groups->known.n - 1));
+    return as_index_add_word(&groups->rows, comm->global, (uint32_t)(groups->known.n - 1));
 }
 
 int as_groups_new(struct as_groups **out, const struct as_trace *trace)

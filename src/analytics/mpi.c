@@ -46,12 +46,12 @@ enum as_gathering_kind as_mpi_gathering_of(const char *routine)
 
 static struct as_request *find_request(struct as_trace_walk *walk, uint32_t process, int64_t number)
 {
-    return as_requests_find(&walk->requests, process, number);
+    return as_numbered_find(&walk->requests, sizeof(struct as_request), process, number);
 }
 
 static int put_request(struct as_trace_walk *walk, struct as_request request)
 {
-    return as_requests_put(&walk->requests, &request);
+    return as_numbered_put(&walk->requests, sizeof request, &request);
 }
 
 /* It is done; one that can be started again stays. */
@@ -59,7 +59,7 @@ static void end_request(struct as_trace_walk *walk, struct as_request *request)
 {
     request->is_active = false;
     if (!request->is_persistent)
-        as_requests_drop(&walk->requests, request);
+        as_numbered_drop(&walk->requests, sizeof *request, request);
 }
 
 /* ---- Communicators --------------------------------------------------------------------------- */
@@ -217,18 +217,17 @@ static int said_send(const struct leaving *l, const struct as_said *said)
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
     uint64_t channel;
     AS_TRY(find_channel(l, &place, said, to, &channel));
-    return put_request(l->walk, (struct as_request){.process = l->walker->process,
-                                                    .number = said->field[4],
-                                                    .kind = AS_TRACE_SEND,
-                                                    .channel = channel,
-                                                    .is_persistent = is_persistent,
-                                                    .is_active = !is_persistent,
-                                                    .site = l->site,
-                                                    .begin_ns = l->frame->enter_ns,
-                                                    .partner = to,
-                                                    .tag = said->field[1],
-                                                    .size_b = said->field[2],
-                                                    .comm = (uint64_t)said->field[3]});
+    return put_request(
+        l->walk, (struct as_request){.id = {l->walker->process, AS_TRACE_SEND, said->field[4]},
+                                     .channel = channel,
+                                     .is_persistent = is_persistent,
+                                     .is_active = !is_persistent,
+                                     .site = l->site,
+                                     .begin_ns = l->frame->enter_ns,
+                                     .partner = to,
+                                     .tag = said->field[1],
+                                     .size_b = said->field[2],
+                                     .comm = (uint64_t)said->field[3]});
 }
 
 static int post_receive(const struct leaving *l, struct as_request *request)
@@ -248,9 +247,7 @@ static int said_post(const struct leaving *l, const struct as_said *said)
     /* That of a call that blocks is done when it is left: said_receive posts it. */
     if (said->field[4] == 0 || !place.is_known || (from < 0 && from != AS_MESSAGE_ANY))
         return 0;
-    struct as_request request = {.process = l->walker->process,
-                                 .number = said->field[4],
-                                 .kind = AS_TRACE_POST,
+    struct as_request request = {.id = {l->walker->process, AS_TRACE_POST, said->field[4]},
                                  .is_persistent = said->field[5] & AS_TRACE_PERSISTENT,
                                  .site = l->site,
                                  .partner = from,
@@ -278,7 +275,7 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
     uint32_t post;
     struct as_request *request =
         said->field[4] ? find_request(l->walk, l->walker->process, said->field[4]) : NULL;
-    if (request && request->kind == AS_TRACE_POST && request->is_active) {
+    if (request && request->id.kind == AS_TRACE_POST && request->is_active) {
         begin_ns = request->begin_ns;
         post = request->post;
         end_request(l->walk, request);
@@ -334,19 +331,18 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
     }
     if (said->field[1] == 0)
         return leave_collective(l, place.global, number, place.rank, l->site, l->frame->enter_ns);
-    return put_request(l->walk, (struct as_request){.process = l->walker->process,
-                                                    .number = said->field[1],
-                                                    .kind = AS_TRACE_COLLECTIVE,
-                                                    .is_persistent = is_persistent,
-                                                    .is_active = !is_persistent,
-                                                    .site = l->site,
-                                                    .begin_ns = l->frame->enter_ns,
-                                                    .partner = root,
-                                                    .tag = kind,
-                                                    .comm = place.global,
-                                                    .collective = number,
-                                                    .size_b = place.size,
-                                                    .rank = place.rank});
+    return put_request(l->walk, (struct as_request){
+                                    .id = {l->walker->process, AS_TRACE_COLLECTIVE, said->field[1]},
+                                    .is_persistent = is_persistent,
+                                    .is_active = !is_persistent,
+                                    .site = l->site,
+                                    .begin_ns = l->frame->enter_ns,
+                                    .partner = root,
+                                    .tag = kind,
+                                    .comm = place.global,
+                                    .collective = number,
+                                    .size_b = place.size,
+                                    .rank = place.rank});
 }
 
 /* ---- Beginning and end of requests ----------------------------------------------------------- */
@@ -359,9 +355,9 @@ static int said_start(const struct leaving *l, const struct as_said *said)
     request->site = l->site;
     request->begin_ns = request->ready_ns = l->frame->enter_ns;
     request->is_active = true;
-    if (request->kind == AS_TRACE_POST)
+    if (request->id.kind == AS_TRACE_POST)
         return post_receive(l, request);
-    if (request->kind == AS_TRACE_COLLECTIVE)
+    if (request->id.kind == AS_TRACE_COLLECTIVE)
         return as_meet_begin(l->walk, request->comm, (uint32_t)request->size_b, request->rank,
                              (enum as_gathering_kind)request->tag, request->partner,
                              &request->collective);
@@ -382,7 +378,7 @@ static int parts_done(const struct leaving *l, const struct as_request *r)
     struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r->comm);
     const struct as_message_side side = side_of(l, r->begin_ns, l->frame->enter_ns);
     place.global = r->channel;
-    if (r->kind == AS_TRACE_SEND)
+    if (r->id.kind == AS_TRACE_SEND)
         return send_message(l, &place, r->partner, r->tag, r->size_b, r->ready_ns,
                             l->frame->enter_ns);
     as_walk_outermost(l->walker)->received_b += (uint64_t)(r->size_b > 0 ? r->size_b : 0);
@@ -399,12 +395,12 @@ static int said_done(const struct leaving *l, const struct as_said *said)
     end_request(l->walk, request);
     if (r.channel)
         return parts_done(l, &r);
-    if (r.kind == AS_TRACE_SEND) {
+    if (r.id.kind == AS_TRACE_SEND) {
         struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r.comm);
         struct leaving at = *l;
         AS_TRY(
             send_message(&at, &place, r.partner, r.tag, r.size_b, r.begin_ns, l->frame->enter_ns));
-    } else if (r.kind == AS_TRACE_COLLECTIVE) {
+    } else if (r.id.kind == AS_TRACE_COLLECTIVE) {
         AS_TRY(leave_collective(l, r.comm, r.collective, r.rank, r.site, r.begin_ns));
     }
     return 0;
@@ -440,9 +436,9 @@ static int said_given_up(const struct leaving *l, const struct as_said *said)
         end_request(l->walk, request);
     if (!r.is_active)
         return 0;
-    if (r.kind == AS_TRACE_POST)
+    if (r.id.kind == AS_TRACE_POST)
         return as_meet_give_up(l->walk, r.post);
-    return r.kind == AS_TRACE_SEND && is_freed ? let_go(l->walk, l->walker, &r) : 0;
+    return r.id.kind == AS_TRACE_SEND && is_freed ? let_go(l->walk, l->walker, &r) : 0;
 }
 
 /* ---- While nothing is recorded --------------------------------------------------------------- */
@@ -459,9 +455,9 @@ static int give_up_request(struct as_trace_walk *walk, const struct as_walker *w
     struct as_request *request = find_request(walk, walker->process, number);
     const struct as_request r = *request;
     end_request(walk, request);
-    if (r.kind == AS_TRACE_POST)
+    if (r.id.kind == AS_TRACE_POST)
         return as_meet_give_up(walk, r.post);
-    return r.kind == AS_TRACE_SEND ? let_go(walk, walker, &r) : 0;
+    return r.id.kind == AS_TRACE_SEND ? let_go(walk, walker, &r) : 0;
 }
 
 /* How the requests of its process end is not seen. In the order in which they were made. */
@@ -470,9 +466,9 @@ int as_mpi_off(struct as_trace_walk *walk, const struct as_walker *walker)
     AS_VEC(int64_t) number = {0};
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < walk->requests.place_n; i++) {
-        const struct as_request *request = &walk->requests.at[i];
-        if (request->kind && request->is_active && request->process == walker->process)
-            rc = as_vec_push(&number, request->number);
+        const struct as_request *request = as_numbered_at(&walk->requests, sizeof *request, i);
+        if (request->id.kind && request->is_active && request->id.process == walker->process)
+            rc = as_vec_push(&number, request->id.number);
     }
     if (number.n)
         qsort(number.at, number.n, sizeof *number.at, compare_numbers);
@@ -519,13 +515,13 @@ static int missed_starts(struct as_trace_walk *walk, const struct as_walker *wal
     const struct as_request *request = find_request(walk, walker->process, number);
     if (!request || !request->is_persistent || n > MISSED_MOST_OF_MANY)
         return 0;
-    if (request->kind == AS_TRACE_COLLECTIVE) {
+    if (request->id.kind == AS_TRACE_COLLECTIVE) {
         const int rc = as_gatherings_missed(walk->collectives, request->comm,
                                             (uint32_t)request->size_b, request->rank, n);
         return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
     }
     struct comm_place place = place_of(walk, walker->process, (int64_t)request->comm);
-    const bool is_send = request->kind == AS_TRACE_SEND;
+    const bool is_send = request->id.kind == AS_TRACE_SEND;
     /* Receives count as they are done; but nothing is said of the end of one in parts. */
     if (!is_send && !request->channel)
         return 0;

@@ -9,7 +9,7 @@
 #include "base/vec.h"
 
 struct known_near {
-    uint64_t comm;
+    uint64_t comm; /* its global number, by which it is found */
     bool is_whole; /* all its members said whom they need */
     struct as_neighbours near;
 };
@@ -92,7 +92,7 @@ static int learn_near(struct as_neighbour_table *t, uint64_t comm, uint32_t size
         rc = gather_near(said, size, &known.near);
     as_free(said);
     if (rc == 0 && as_vec_push(&t->known, known) == 0)
-        return as_index_add(&t->rows, as_hash_mix(11, comm), (uint32_t)(t->known.n - 1));
+        return as_index_add_word(&t->rows, comm, (uint32_t)(t->known.n - 1));
     as_free(known.near.first);
     as_free(known.near.in);
     return ASSAY_ERR_NOMEM;
@@ -100,12 +100,9 @@ static int learn_near(struct as_neighbour_table *t, uint64_t comm, uint32_t size
 
 static const struct known_near *find_known(struct as_neighbour_table *t, uint64_t comm)
 {
-    uint32_t at;
-    for (struct as_probe probe = as_index_probe(&t->rows, as_hash_mix(11, comm));
-         (at = as_index_next(&t->rows, &probe)) != AS_INDEX_NONE;)
-        if (t->known.at[at].comm == comm)
-            return &t->known.at[at];
-    return NULL;
+    const struct known_near *known = t->known.at;
+    const uint32_t at = as_index_of_word(&t->rows, known, sizeof *known, comm);
+    return at == AS_INDEX_NONE ? NULL : &known[at];
 }
 
 int as_neighbours_of(struct as_neighbour_table *t, uint64_t comm, uint32_t size,

@@ -81,9 +81,8 @@ static bool is_named(const char *text)
 static int find_row(struct scoring *s, const char *text, enum as_score_type type, bool is_call,
                     uint32_t *out)
 {
-    uint64_t hash = type == AS_SCORE_USR; /* a region of the name of a routine is another */
-    for (const char *c = text; *c; c++)
-        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
+    /* A region of the name of a routine is another. */
+    const uint64_t hash = as_hash_text(type == AS_SCORE_USR, text);
     for (struct as_probe probe = as_index_probe(&s->rows, hash);
          (*out = as_index_next(&s->rows, &probe)) != AS_INDEX_NONE;) {
         const struct as_score_row *row = &s->out->row.at[*out];

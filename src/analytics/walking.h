@@ -10,9 +10,9 @@
 #include "analytics/analysis.h"
 #include "analytics/groups.h"
 #include "analytics/neighbours.h"
-#include "analytics/requests.h"
 #include "analytics/teams.h"
 #include "base/index.h"
+#include "base/numbered.h"
 
 /* A routine that a thread is in. */
 struct as_open_call {
@@ -71,7 +71,6 @@ struct as_walker {
 };
 
 struct as_trace_part;
-struct as_request;
 struct as_lock;
 struct as_site_seen;
 
@@ -94,10 +93,10 @@ struct as_trace_walk {
     struct as_trace_part *part;         /* NULL: all processes are walked through here */
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;
-    AS_VEC(uint32_t) joining; /* locations that wait for a thread's end, or did */
-    struct as_requests requests;
-    AS_VEC(struct as_site_seen) seen; /* rows of `sites` */
-    AS_VEC(uint8_t) is_doubted;       /* by process: too much was missed to find partners */
+    AS_VEC(uint32_t) joining;          /* locations that wait for a thread's end, or did */
+    struct as_numbered_table requests; /* rows are struct as_request */
+    AS_VEC(struct as_site_seen) seen;  /* rows of `sites` */
+    AS_VEC(uint8_t) is_doubted;        /* by process: too much was missed to find partners */
     bool has_doubts;
     bool was_off;    /* some thread was */
     bool is_watched; /* nothing is asked for but what the watch is told */
@@ -112,9 +111,7 @@ struct as_site_seen {
 
 /* An operation that goes on after the call that began it. */
 struct as_request {
-    uint32_t process;
-    int64_t number;
-    uint8_t kind; /* AS_TRACE_SEND, AS_TRACE_POST, AS_TRACE_COLLECTIVE; 0: free */
+    struct as_numbered id; /* its kind: AS_TRACE_SEND, AS_TRACE_POST, AS_TRACE_COLLECTIVE */
     bool is_persistent, is_active;
     uint32_t post; /* of a receive */
     uint32_t site;

@@ -16,6 +16,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define AS_INDEX_NONE UINT32_MAX /* no such row; not a row to add */
 
@@ -46,6 +47,13 @@ static inline uint64_t as_hash_mix(uint64_t hash, uint64_t word)
     return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+static inline uint64_t as_hash_text(uint64_t hash, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
+    return hash;
+}
+
 static inline struct as_probe as_index_probe(const struct as_index *index, uint64_t hash)
 {
     uint32_t folded = (uint32_t)(hash ^ hash >> 32);
@@ -65,6 +73,29 @@ static inline uint32_t as_index_next(const struct as_index *index, struct as_pro
             return slot->row;
     }
     return AS_INDEX_NONE;
+}
+
+/*
+ * Of a table whose rows begin with the word of 64 bits that they are found by, as all that were
+ * added by as_index_add_word; `row_b` is the size of a row, a constant. AS_INDEX_NONE: none does.
+ */
+static inline uint32_t as_index_of_word(const struct as_index *index, const void *rows,
+                                        size_t row_b, uint64_t word)
+{
+    struct as_probe probe = as_index_probe(index, as_hash_mix(7, word));
+    uint32_t at;
+    while ((at = as_index_next(index, &probe)) != AS_INDEX_NONE) {
+        uint64_t first;
+        memcpy(&first, (const char *)rows + at * row_b, sizeof first);
+        if (first == word)
+            break;
+    }
+    return at;
+}
+
+static inline int as_index_add_word(struct as_index *index, uint64_t word, uint32_t row)
+{
+    return as_index_add(index, as_hash_mix(7, word), row);
 }
 
 #endif

@@ -4,12 +4,13 @@
  */
 #include "base/task.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/whole.h"
 
 /* Flag of a task (PF_KTHREAD of the kernel's sched.h). */
 #define KERNEL_THREAD 0x00200000u
@@ -49,26 +50,15 @@ bool as_task_read(uint32_t pid, struct as_task *out)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/stat", pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    text[got > 0 ? got : 0] = 0;
-    return got > 0 && as_task_parse(text, out);
+    return as_whole_text(path, text, sizeof text) > 0 && as_task_parse(text, out);
 }
 
 /* "RAN READY SLICES", in ns. */
 int64_t as_task_ready_ns(const char *path)
 {
-    char text[128];
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    text[n > 0 ? n : 0] = 0;
-    const char *at = strchr(text, ' ');
-    int64_t ns = at ? 0 : -1;
-    for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++)
-        ns = 10 * ns + (*at - '0');
-    return ns;
+    char text[128], *end;
+    if (as_whole_text(path, text, sizeof text) < 0)
+        return -1;
+    strtoll(text, &end, 10);
+    return *end == ' ' ? strtoll(end, NULL, 10) : -1;
 }

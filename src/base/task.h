@@ -25,9 +25,8 @@ bool as_task_read(uint32_t pid, struct as_task *out);
 /* The same of the text of such a file. */
 bool as_task_parse(const char *text, struct as_task *out);
 
-/* How long a thread was ready to run and had no processor, by a schedstat file (path(s) as in
- * "/proc/PID/task/TID/schedstat"); -1: there is none, or the kernel does not count. May be called
- * between fork and execve. */
+/* How long a thread was ready to run and had no processor, by a schedstat file (as in
+ * "/proc/PID/task/TID/schedstat"); -1: there is none, or the kernel does not count. */
 int64_t as_task_ready_ns(const char *path);
 
 #endif

@@ -3,6 +3,7 @@
 #include "base/whole.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 int as_whole_write(int fd, const void *p, size_t n)
@@ -37,4 +38,20 @@ size_t as_whole_read(int fd, void *p, size_t n)
     if (have == n)
         errno = 0;
     return have;
+}
+
+ssize_t as_whole_text(const char *path, char *text, size_t text_b)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    text[0] = 0;
+    if (fd < 0)
+        return -1;
+    const size_t n = as_whole_read(fd, text, text_b - 1);
+    const int number = errno;
+
+    close(fd);
+    text[n] = 0;
+    errno = number;
+    return n == 0 && number ? -1 : (ssize_t)n;
 }

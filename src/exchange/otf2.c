@@ -105,11 +105,10 @@ static int write_archive(struct as_otf2_writer *w, const char *path, struct assa
 
 static void free_writer(struct as_otf2_writer *w)
 {
-    as_vec_foreach (&w->process, process) {
+    as_vec_foreach (&w->process, process)
         as_free(process->region);
-        as_free(process->open.at);
-        as_free(process->persistent.at);
-    }
+    as_numbered_fini(&w->persistent);
+    as_numbered_fini(&w->open);
     as_vec_fini(&w->process);
     as_vec_fini(&w->thread);
     as_vec_fini(&w->region);

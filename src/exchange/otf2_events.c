@@ -32,10 +32,22 @@ static uint32_t region_of(const struct otf2_at *at)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
+static struct as_otf2_request *request_in(const struct otf2_at *at,
+                                          const struct as_numbered_table *requests, int64_t number)
+{
+    return as_numbered_find(requests, sizeof(struct as_otf2_request), at->thread->process, number);
+}
+
+static int put_request_in(struct as_numbered_table *requests, const struct as_otf2_request *request)
+{
+    return as_numbered_put(requests, sizeof *request, request);
+}
+
 static struct as_otf2_request request_of_event(const struct otf2_at *at, int64_t number,
                                                uint8_t kind, OTF2_CollectiveOp op)
 {
-    struct as_otf2_request request = {.number = number, .kind = kind, .op = op, .comm = at->comm};
+    struct as_otf2_request request = {
+        .id = {at->thread->process, kind, number}, .op = op, .comm = at->comm};
     if (kind == AS_TRACE_COLLECTIVE) {
         request.root = as_root(at->event->collective.root);
         request.sent_b = as_size(at->event->collective.sent_b);
@@ -48,7 +60,7 @@ static int keep_request(const struct otf2_at *at, int64_t number, uint8_t kind,
                         OTF2_CollectiveOp op)
 {
     const struct as_otf2_request request = request_of_event(at, number, kind, op);
-    return as_otf2_request_put(&at->process->open, &request);
+    return put_request_in(&at->w->open, &request);
 }
 
 static OTF2_ErrorCode keep_persistent(const struct otf2_at *at, int64_t number,
@@ -64,22 +76,21 @@ static OTF2_ErrorCode keep_persistent(const struct otf2_at *at, int64_t number,
         if (e->message.partner == AS_TRACE_NOBODY || (e->message.bits & AS_TRACE_PARTITIONED))
             return OTF2_SUCCESS;
     }
-    return as_otf2_request_put(&at->process->persistent, &r) < 0 ? OTF2_ERROR_MEM_FAULT
-                                                                 : OTF2_SUCCESS;
+    return put_request_in(&at->w->persistent, &r) < 0 ? OTF2_ERROR_MEM_FAULT : OTF2_SUCCESS;
 }
 
 /* What was prepared begins now. */
 static OTF2_ErrorCode put_start(const struct otf2_at *at)
 {
     const int64_t number = at->event->field[0];
-    const struct as_otf2_request *r = as_otf2_request_find(&at->process->persistent, number);
+    const struct as_otf2_request *r = request_in(at, &at->w->persistent, number);
     if (!r)
         return OTF2_SUCCESS;
-    if (r->kind == AS_TRACE_POST)
+    if (r->id.kind == AS_TRACE_POST)
         return OTF2_EvtWriter_MpiIrecvRequest(at->thread->events, NULL, at->time, (uint64_t)number);
-    if (as_otf2_request_put(&at->process->open, r) < 0)
+    if (put_request_in(&at->w->open, r) < 0)
         return OTF2_ERROR_MEM_FAULT;
-    if (r->kind == AS_TRACE_SEND)
+    if (r->id.kind == AS_TRACE_SEND)
         return OTF2_EvtWriter_MpiIsend(at->thread->events, NULL, at->time, r->partner, r->comm,
                                        r->tag, r->size_b, (uint64_t)number);
     return OTF2_EvtWriter_NonBlockingCollectiveRequest(at->thread->events, NULL, at->time,
@@ -88,21 +99,20 @@ static OTF2_ErrorCode put_start(const struct otf2_at *at)
 
 static OTF2_ErrorCode drop_persistent(const struct otf2_at *at)
 {
-    struct as_otf2_requests *known = &at->process->persistent;
-    struct as_otf2_request *r = as_otf2_request_find(known, at->event->field[0]);
+    struct as_otf2_request *r = request_in(at, &at->w->persistent, at->event->field[0]);
     if (r)
-        as_otf2_request_drop(known, r);
+        as_numbered_drop(&at->w->persistent, sizeof *r, r);
     return OTF2_SUCCESS;
 }
 
 /* A request is complete; false: nobody began it. */
 static bool take_request(const struct otf2_at *at, int64_t number, struct as_otf2_request *out)
 {
-    struct as_otf2_request *r = as_otf2_request_find(&at->process->open, number);
+    struct as_otf2_request *r = request_in(at, &at->w->open, number);
     if (!r)
         return false;
     *out = *r;
-    as_otf2_request_drop(&at->process->open, r);
+    as_numbered_drop(&at->w->open, sizeof *r, r);
     return true;
 }
 
@@ -189,7 +199,7 @@ static OTF2_ErrorCode put_done(const struct otf2_at *at)
     const uint64_t number = (uint64_t)at->event->field[0];
     if (!take_request(at, at->event->field[0], &r))
         return OTF2_SUCCESS;
-    if (r.kind == AS_TRACE_SEND)
+    if (r.id.kind == AS_TRACE_SEND)
         return OTF2_EvtWriter_MpiIsendComplete(at->thread->events, NULL, at->time, number);
     return OTF2_EvtWriter_NonBlockingCollectiveComplete(
         at->thread->events, NULL, at->time, r.op, r.comm, r.root, r.sent_b, r.received_b, number);

@@ -41,9 +41,7 @@ static OTF2_CollectiveOp operation_of(const char *routine)
 
 int as_otf2_list_region(struct as_otf2_writer *w, const char *text, uint32_t group, uint32_t *out)
 {
-    uint64_t hash = group;
-    for (const char *c = text; *c; c++)
-        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
+    const uint64_t hash = as_hash_text(group, text);
     for (struct as_probe probe = as_index_probe(&w->regions, hash);
          (*out = as_index_next(&w->regions, &probe)) != AS_INDEX_NONE;)
         if (w->region.at[*out].group == group && strcmp(w->region.at[*out].text, text) == 0)
@@ -58,19 +56,10 @@ static int find_region(struct as_otf2_writer *w, const struct as_trace_name *nam
     return as_otf2_list_region(w, name->text ? name->text : "?", name->group, out);
 }
 
-static uint64_t hash_of_comm(uint64_t global)
-{
-    return as_hash_mix(23, global);
-}
-
 static OTF2_CommRef find_comm(const struct as_otf2_writer *w, uint64_t global)
 {
-    uint32_t at;
-    for (struct as_probe probe = as_index_probe(&w->comms, hash_of_comm(global));
-         (at = as_index_next(&w->comms, &probe)) != AS_INDEX_NONE;)
-        if (w->comm.at[at].global == global)
-            return at;
-    return OTF2_UNDEFINED_COMM;
+    const uint32_t at = as_index_of_word(&w->comms, w->comm.at, sizeof *w->comm.at, global);
+    return at == AS_INDEX_NONE ? OTF2_UNDEFINED_COMM : at;
 }
 
 static int list_comms(struct as_otf2_writer *w, const struct as_trace_process *process)
@@ -80,7 +69,7 @@ static int list_comms(struct as_otf2_writer *w, const struct as_trace_process *p
             find_comm(w, comm->global) != OTF2_UNDEFINED_COMM)
             continue;
         AS_TRY(as_vec_push(&w->comm, (struct as_otf2_comm){comm->global, comm}));
-        AS_TRY(as_index_add(&w->comms, hash_of_comm(comm->global), (uint32_t)(w->comm.n - 1)));
+        AS_TRY(as_index_add_word(&w->comms, comm->global, (uint32_t)(w->comm.n - 1)));
     }
     return 0;
 }

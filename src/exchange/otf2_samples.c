@@ -11,17 +11,9 @@
 
 #define NO_CONTEXT OTF2_UNDEFINED_CALLING_CONTEXT
 
-static uint64_t hash_of_text(const char *text)
-{
-    uint64_t hash = 31;
-    for (const char *c = text; *c; c++)
-        hash = as_hash_mix(hash, (uint64_t)(unsigned char)*c);
-    return hash;
-}
-
 static int source_of(struct as_otf2_samples *s, const char *file, uint32_t line, uint32_t *out)
 {
-    const uint64_t hash = as_hash_mix(hash_of_text(file), line);
+    const uint64_t hash = as_hash_mix(as_hash_text(31, file), line);
     for (struct as_probe probe = as_index_probe(&s->sources, hash);
          (*out = as_index_next(&s->sources, &probe)) != AS_INDEX_NONE;)
         if (s->source.at[*out].line == line && strcmp(s->source.at[*out].file, file) == 0)
@@ -76,14 +68,12 @@ static int leaf_of(struct as_otf2_writer *w, const struct as_trace_process *proc
 
 static int generator_of(struct as_otf2_samples *s, int64_t period_ns, uint32_t *out)
 {
-    const uint64_t hash = as_hash_mix(41, (uint64_t)period_ns);
-    for (struct as_probe probe = as_index_probe(&s->periods, hash);
-         (*out = as_index_next(&s->periods, &probe)) != AS_INDEX_NONE;)
-        if (s->period_ns.at[*out] == period_ns)
-            return 0;
+    *out = as_index_of_word(&s->periods, s->period_ns.at, sizeof period_ns, (uint64_t)period_ns);
+    if (*out != AS_INDEX_NONE)
+        return 0;
     AS_TRY(as_vec_push(&s->period_ns, period_ns));
     *out = (uint32_t)(s->period_ns.n - 1);
-    return as_index_add(&s->periods, hash, *out);
+    return as_index_add_word(&s->periods, (uint64_t)period_ns, *out);
 }
 
 /* One more than nodes that are new since the sample before: the next made progress. */

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/index.h"
+#include "base/numbered.h"
 #include "base/str.h"
 #include "exchange/otf2.h"
 
@@ -29,8 +30,7 @@ struct as_otf2_thread {
 };
 
 struct as_otf2_request {
-    int64_t number;
-    uint8_t kind; /* as_trace_kind of what began it; 0: a free place */
+    struct as_numbered id; /* its kind: as_trace_kind of what began it */
     OTF2_CollectiveOp op;
     OTF2_CommRef comm;
     uint32_t root;
@@ -39,16 +39,8 @@ struct as_otf2_request {
     uint64_t size_b;
 };
 
-/* Of one process, by number. All zero is empty. */
-struct as_otf2_requests {
-    struct as_otf2_request *at; /* a power of two of places, or none */
-    size_t place_n, n;
-};
-
 struct as_otf2_process {
-    uint32_t *region;                   /* by number of a name */
-    struct as_otf2_requests persistent; /* those that can be started again */
-    struct as_otf2_requests open;       /* those that are not complete */
+    uint32_t *region; /* by number of a name */
 };
 
 /* A communicator of all processes that have it. */
@@ -89,6 +81,8 @@ struct as_otf2_writer {
     AS_VEC(struct as_otf2_region) region;
     AS_VEC(struct as_otf2_comm) comm;
     struct as_index regions, comms; /* rows of `region` and `comm` */
+    /* Those that can be started again, and those that are not complete: struct as_otf2_request. */
+    struct as_numbered_table persistent, open;
     struct as_otf2_samples samples;
     struct assay_error *err;
 };
@@ -100,13 +94,6 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
 OTF2_ErrorCode as_otf2_put_sample(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
                                   const struct as_trace_event *event, OTF2_TimeStamp time);
 void as_otf2_samples_fini(struct as_otf2_samples *samples);
-
-/* ---- otf2_requests.c ---- */
-struct as_otf2_request *as_otf2_request_find(const struct as_otf2_requests *requests,
-                                             int64_t number); /* NULL: there is none */
-/* In place of one of this number, if there is one. 0 or NOMEM. */
-int as_otf2_request_put(struct as_otf2_requests *requests, const struct as_otf2_request *request);
-void as_otf2_request_drop(struct as_otf2_requests *requests, struct as_otf2_request *request);
 
 /* ---- otf2_names.c: definitions ---- */
 int as_otf2_list(struct as_otf2_writer *writer); /* regions and communicators; 0 or NOMEM */

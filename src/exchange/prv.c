@@ -20,6 +20,17 @@ static int node_number(struct as_prv_writer *w, const char *machine, uint32_t *o
     return as_vec_push(&w->node, machine);
 }
 
+/* The first process of a rank has it. */
+static int list_rank(struct as_prv_writer *w, int64_t rank, uint32_t task)
+{
+    const struct as_prv_rank listed = {(uint64_t)rank, task};
+    if (rank < 0 ||
+        as_index_of_word(&w->ranks, w->rank.at, sizeof listed, listed.rank) != AS_INDEX_NONE)
+        return 0;
+    AS_TRY(as_vec_push(&w->rank, listed));
+    return as_index_add_word(&w->ranks, listed.rank, (uint32_t)(w->rank.n - 1));
+}
+
 static int list_threads(struct as_prv_writer *w)
 {
     w->begin_ns = as_exchange_begin_ns(w->trace);
@@ -32,6 +43,7 @@ static int list_threads(struct as_prv_writer *w)
             return ASSAY_ERR_NOMEM;
         }
         AS_TRY(as_vec_push(&w->task, process->thread.n ? ++w->task_n : 0));
+        AS_TRY(list_rank(w, process->rank, w->task.at[p]));
         if (!process->thread.n)
             continue;
         AS_TRY(node_number(w, process->machine, &node));
@@ -55,10 +67,8 @@ static int list_threads(struct as_prv_writer *w)
 
 static uint32_t task_of_rank(const struct as_prv_writer *w, uint64_t rank)
 {
-    for (uint32_t p = 0; p < w->trace->process.n; p++)
-        if (w->trace->process.at[p].rank >= 0 && (uint64_t)w->trace->process.at[p].rank == rank)
-            return w->task.at[p];
-    return 0;
+    const uint32_t at = as_index_of_word(&w->ranks, w->rank.at, sizeof *w->rank.at, rank);
+    return at == AS_INDEX_NONE ? 0 : w->rank.at[at].task;
 }
 
 /* Communicators that hold more than one process, said by their first member. */
@@ -152,6 +162,36 @@ static int write_files(struct as_prv_writer *w, const char *path, struct assay_e
     return rc;
 }
 
+static void free_prv(struct as_prv_writer *w)
+{
+    as_lane_fini(&w->events);
+    as_prv_states_free(&w->states);
+    as_ordered_free(&w->messages);
+    as_vec_fini(&w->type);
+    as_vec_fini(&w->thread);
+    as_vec_fini(&w->task);
+    as_vec_fini(&w->rank);
+    as_vec_fini(&w->comm);
+    as_vec_fini(&w->node);
+    as_vec_fini(&w->extra);
+    as_vec_foreach (&w->call, calls)
+        as_free(*calls);
+    as_vec_fini(&w->call);
+    as_vec_fini(&w->counter);
+    as_vec_fini(&w->region);
+    as_vec_fini(&w->function);
+    as_vec_fini(&w->sampled);
+    as_map_view_fini(&w->sampled_texts);
+    as_free(w->open_state);
+    as_free(w->levels_n);
+    as_index_fini(&w->types);
+    as_index_fini(&w->ranks);
+    as_index_fini(&w->comms);
+    as_index_fini(&w->extras);
+    as_index_fini(&w->counters);
+    as_index_fini(&w->functions);
+}
+
 int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_counts *counts,
                  struct assay_error *err)
 {
@@ -171,24 +211,6 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
         rc = as_prv_collect(&w, err);
     if (rc == 0)
         rc = write_files(&w, path, err);
-    as_lane_fini(&w.events);
-    as_prv_states_free(&w.states);
-    as_ordered_free(&w.messages);
-    as_vec_fini(&w.type);
-    as_vec_fini(&w.thread);
-    as_vec_fini(&w.task);
-    as_vec_fini(&w.comm);
-    as_vec_fini(&w.node);
-    as_vec_fini(&w.extra);
-    as_vec_foreach (&w.call, calls)
-        as_free(*calls);
-    as_vec_fini(&w.call);
-    as_vec_fini(&w.counter);
-    as_vec_fini(&w.region);
-    as_vec_fini(&w.function);
-    as_vec_fini(&w.sampled);
-    as_map_view_fini(&w.sampled_texts);
-    as_free(w.open_state);
-    as_free(w.levels_n);
+    free_prv(&w);
     return rc;
 }

@@ -112,13 +112,17 @@ bool as_prv_is_mpi(uint32_t type)
 
 static int extra_value(struct as_prv_writer *w, uint32_t type, const char *text, uint32_t *out)
 {
-    as_vec_foreach (&w->extra, extra)
-        if (extra->type == type && strcmp(extra->text, text) == 0) {
-            *out = extra->number;
+    const uint64_t hash = as_hash_text(type, text);
+    uint32_t at;
+    for (struct as_probe probe = as_index_probe(&w->extras, hash);
+         (at = as_index_next(&w->extras, &probe)) != AS_INDEX_NONE;)
+        if (w->extra.at[at].type == type && strcmp(w->extra.at[at].text, text) == 0) {
+            *out = w->extra.at[at].number;
             return 0;
         }
     *out = FIRST_EXTRA + (uint32_t)w->extra.n;
-    return as_vec_push(&w->extra, (struct as_prv_extra){type, *out, text});
+    AS_TRY(as_vec_push(&w->extra, (struct as_prv_extra){type, *out, text}));
+    return as_index_add(&w->extras, hash, (uint32_t)(w->extra.n - 1));
 }
 
 static int number_call(struct as_prv_writer *w, struct as_trace_name name, struct as_prv_call *out)
@@ -155,11 +159,13 @@ int as_prv_call_of(struct as_prv_writer *w, uint32_t process, int64_t name, stru
 static int add_type(struct as_prv_writer *w, int64_t type, uint32_t *out)
 {
     struct as_prv_event_type added = {.type = type};
-    for (*out = 0; *out < w->type.n; ++*out)
-        if (w->type.at[*out].type == type)
-            return 0;
+    *out = as_index_of_word(&w->types, w->type.at, sizeof *w->type.at, (uint64_t)type);
+    if (*out != AS_INDEX_NONE)
+        return 0;
+    *out = (uint32_t)w->type.n;
     added.text_n = (uint32_t)snprintf(added.text, sizeof added.text, ":%" PRId64 ":", type);
-    return as_vec_push(&w->type, added);
+    AS_TRY(as_vec_push(&w->type, added));
+    return as_index_add_word(&w->types, (uint64_t)type, *out);
 }
 
 /* Events are many and their types few: each is looked for once, unless two have the same place. */
@@ -178,20 +184,26 @@ int as_prv_type_of(struct as_prv_writer *w, int64_t type, uint32_t *out)
 
 int64_t as_prv_comm_number(struct as_prv_writer *w, uint64_t global)
 {
-    for (size_t i = 0; i < w->comm.n; i++)
-        if (w->comm.at[i] == global)
-            return (int64_t)i + 1;
-    return as_vec_push(&w->comm, global) < 0 ? -1 : (int64_t)w->comm.n;
+    const uint32_t at = as_index_of_word(&w->comms, w->comm.at, sizeof *w->comm.at, global);
+    if (at != AS_INDEX_NONE)
+        return (int64_t)at + 1;
+    if (as_vec_push(&w->comm, global) < 0 ||
+        as_index_add_word(&w->comms, global, (uint32_t)(w->comm.n - 1)) < 0)
+        return -1;
+    return (int64_t)w->comm.n;
 }
 
 int64_t as_prv_function_value(struct as_prv_writer *w, int64_t function)
 {
-    size_t at = 0;
-    while (at < w->function.n && w->function.at[at] != function)
-        at++;
-    if (at == w->function.n && as_vec_push(&w->function, function) < 0)
+    const uint64_t address = (uint64_t)function;
+    const uint32_t at =
+        as_index_of_word(&w->functions, w->function.at, sizeof *w->function.at, address);
+    if (at != AS_INDEX_NONE)
+        return (int64_t)at + 1;
+    if (as_vec_push(&w->function, function) < 0 ||
+        as_index_add_word(&w->functions, address, (uint32_t)(w->function.n - 1)) < 0)
         return -1;
-    return (int64_t)at + 1;
+    return (int64_t)w->function.n;
 }
 
 int64_t as_prv_sampled_value(struct as_prv_writer *w, const char *function)
@@ -206,13 +218,26 @@ int64_t as_prv_sampled_value(struct as_prv_writer *w, const char *function)
     return (int64_t)w->sampled.n;
 }
 
+static int number_counter(struct as_prv_writer *w, const char *name, bool is_real, uint32_t *out)
+{
+    const uint64_t hash = as_hash_text(is_real, name);
+    for (struct as_probe probe = as_index_probe(&w->counters, hash);
+         (*out = as_index_next(&w->counters, &probe)) != AS_INDEX_NONE;)
+        if (w->counter.at[*out].is_real == is_real && strcmp(w->counter.at[*out].text, name) == 0)
+            return 0;
+    AS_TRY(as_vec_push(&w->counter, (struct as_prv_counter){name, is_real}));
+    *out = (uint32_t)(w->counter.n - 1);
+    return as_index_add(&w->counters, hash, *out);
+}
+
 int64_t as_prv_counter_type(struct as_prv_writer *w, const char *name, bool is_real)
 {
-    size_t at = 0;
-    while (at < w->counter.n &&
-           (w->counter.at[at].is_real != is_real || strcmp(w->counter.at[at].text, name) != 0))
-        at++;
-    if (at == w->counter.n && as_vec_push(&w->counter, (struct as_prv_counter){name, is_real}) < 0)
-        return -1;
-    return AS_PRV_COUNTERS + (int64_t)at;
+    struct as_prv_counted *known = &w->counted[((uintptr_t)name >> 4) % AS_PRV_COUNTED_KNOWN];
+    if (known->text != name || known->is_real != is_real) {
+        uint32_t at;
+        if (number_counter(w, name, is_real, &at) < 0)
+            return -1;
+        *known = (struct as_prv_counted){name, is_real, at};
+    }
+    return AS_PRV_COUNTERS + (int64_t)known->at;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/index.h"
 #include "base/map.h"
 #include "base/out.h"
 #include "exchange/lane.h"
@@ -112,6 +113,20 @@ struct as_prv_counter {
     bool is_real;     /* values are millionths */
 };
 
+/* A counter by the address of its text: events are many and their names few. */
+#define AS_PRV_COUNTED_KNOWN 64u
+struct as_prv_counted {
+    const char *text; /* NULL: a free place */
+    bool is_real;
+    uint32_t at; /* place in the writer's list */
+};
+
+/* Of a process of MPI. */
+struct as_prv_rank {
+    uint64_t rank;
+    uint32_t task;
+};
+
 /* A parallel region that is open. */
 struct as_prv_region {
     uint32_t process;
@@ -139,13 +154,16 @@ struct as_prv_writer {
     AS_VEC(struct as_prv_thread) thread;     /* by location */
     AS_VEC(uint32_t) task;                   /* by process; 0: it has no thread in the trace */
     uint32_t task_n;
+    AS_VEC(struct as_prv_rank) rank;
     AS_VEC(uint64_t) comm; /* their global numbers: in the file they count from 1 */
     AS_VEC(const char *) node;
     AS_VEC(struct as_prv_extra) extra;
     AS_VEC(struct as_prv_call *) call; /* by process: by number of a name */
     AS_VEC(struct as_prv_counter) counter;
     AS_VEC(struct as_prv_region) region;
-    AS_VEC(int64_t) function;     /* addresses of parallel functions: number k is value k + 1 */
+    AS_VEC(int64_t) function; /* addresses of parallel functions: number k is value k + 1 */
+    struct as_index types, ranks, comms, extras, counters, functions; /* rows of those above */
+    struct as_prv_counted counted[AS_PRV_COUNTED_KNOWN];
     AS_VEC(const char *) sampled; /* functions of samples: number k is value k + 1 */
     struct as_map_view sampled_texts;
     uint8_t *levels_n; /* by location: of its latest sample */

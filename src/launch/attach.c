@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/task.h"
+#include "base/whole.h"
 #include "launch/internal.h"
 #include "object/executable.h"
 
@@ -30,12 +31,7 @@ ssize_t as_process_text(pid_t pid, const char *name, char *text, size_t n)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t got = fd < 0 ? -1 : read(fd, text, n - 1);
-    if (fd >= 0)
-        close(fd);
-    text[got > 0 ? got : 0] = 0;
-    return got;
+    return as_whole_text(path, text, n);
 }
 
 static uint64_t status_number(const char *text, const char *key)

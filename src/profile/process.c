@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/foreign.h"
+#include "base/whole.h"
 #include "profile/record.h"
 
 /* A file of /proc/PID, with zeros between words made blanks. */
@@ -21,12 +22,7 @@ static bool read_words(uint32_t pid, const char *name, char *out, size_t out_b)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, name);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    out[0] = 0;
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, out, out_b - 1);
-    close(fd);
+    ssize_t n = as_whole_text(path, out, out_b);
     while (n > 0 && out[n - 1] == 0)
         n--;
     for (ssize_t i = 0; i < n; i++)

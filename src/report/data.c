@@ -224,6 +224,7 @@ int assay_report_data(struct assay_experiment *experiment, int64_t run_id,
     struct as_document document = {.experiment = experiment,
                                    .comparison = options ? options->comparison : NULL,
                                    .path_most = options ? options->path_most : 0,
+                                   .level_most_b = options ? options->level_most_b : 0,
                                    .no_inline = options && options->no_inline};
     int64_t run_n;
     int rc;

@@ -15,9 +15,10 @@ struct as_document {
     const struct assay_comparison *comparison; /* or NULL */
     struct assay_experiment *experiment;
     int64_t run_id;
-    size_t path_most; /* call paths kept; 0 = as many as a page can show */
-    bool no_inline;   /* as if nothing was inlined */
-    bool is_code;     /* of code that was read, and not measured */
+    size_t path_most;    /* call paths kept; 0 = as many as a page can show */
+    size_t level_most_b; /* of bins of finer levels; 0 = as many as a file may have */
+    bool no_inline;      /* as if nothing was inlined */
+    bool is_code;        /* of code that was read, and not measured */
     struct as_json json;
 };
 
@@ -36,6 +37,9 @@ int as_data_conditions(struct as_document *document, struct assay_error *err);
 int as_data_variants(struct as_document *document, struct assay_error *err);
 /* parallel */
 int as_data_parallel(struct as_document *document, struct assay_error *err);
+/* Its key `levels`, of threads below AS_DATA_THREADS_MOST. */
+int as_data_levels(struct as_document *document, struct assay_error *err);
+#define AS_DATA_THREADS_MOST "512"
 /* The key `timeline` of a section. */
 int as_data_timeline(struct as_document *document, int64_t detail_id, struct assay_error *err);
 /* Elements of sections: control flow of hot loops, drawn. */

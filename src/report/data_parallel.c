@@ -13,7 +13,7 @@ static const char trace_sql[] =
     " cost_most_s FROM v_traces t WHERE run_id = ?1";
 
 /* ?1 is the run of the report. */
-#define SHOWN "number < 512"
+#define SHOWN "number < " AS_DATA_THREADS_MOST
 
 static const char locations_sql[] =
     "SELECT number, location, rank, thread, begin_s, end_s, events_n, waiting_s, late_s, path_s"
@@ -97,6 +97,7 @@ int as_data_parallel(struct as_document *document, struct assay_error *err)
     AS_TRY(as_data_rows(document, "trace", trace_sql, true, err));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         AS_TRY(as_data_rows(document, part[i].key, part[i].sql, false, err));
+    AS_TRY(as_data_levels(document, err));
     as_json_object_end(&document->json);
     return 0;
 }

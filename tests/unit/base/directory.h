@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A directory of its own for each test: make_place and remove_place, around cmocka's tests.
+ * A directory of its own for each test: make_place and remove_place, around cmocka's tests; path_of
+ * is in it.
  */
 #ifndef AS_TEST_DIRECTORY_H
 #define AS_TEST_DIRECTORY_H
@@ -23,6 +24,16 @@ static int remove_place(void **state)
     (void)state;
     snprintf(command, sizeof command, "rm -rf %s", directory);
     return system(command);
+}
+
+/* A name in it; valid until the next but one. */
+static inline const char *path_of(const char *name)
+{
+    static char path[2][256];
+    static unsigned which;
+    which ^= 1;
+    snprintf(path[which], sizeof path[which], "%s/%s", directory, name);
+    return path[which];
 }
 
 #endif

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -81,9 +82,36 @@ static void test_failures(void **state)
     close(place);
 }
 
+static void test_text(void **state)
+{
+    char text[8] = "before", long_text[64];
+    const char name[] = "/tmp/assay-whole-XXXXXX";
+    char path[sizeof name];
+
+    (void)state;
+    memcpy(path, name, sizeof name);
+    const int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(as_whole_text(path, text, sizeof text), 0);
+    assert_string_equal(text, "");
+    assert_int_equal(as_whole_write(fd, "0123456789", 10), 0);
+    close(fd);
+    assert_int_equal(as_whole_text(path, text, sizeof text), 7);
+    assert_string_equal(text, "0123456");
+    assert_int_equal(as_whole_text(path, long_text, sizeof long_text), 10);
+    assert_string_equal(long_text, "0123456789");
+    unlink(path);
+    assert_int_equal(as_whole_text(path, text, sizeof text), -1);
+    assert_int_equal(errno, ENOENT);
+    assert_string_equal(text, "");
+    assert_int_equal(as_whole_text("/", text, sizeof text), -1);
+    assert_int_equal(errno, EISDIR);
+    assert_string_equal(text, "");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pipe),
-                                       cmocka_unit_test(test_failures)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pipe), cmocka_unit_test(test_failures),
+                                       cmocka_unit_test(test_text)};
     return cmocka_run_group_tests_name("base/whole", tests, NULL, NULL);
 }

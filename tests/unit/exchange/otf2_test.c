@@ -22,15 +22,6 @@ enum { COMMS_N = 3000, SENDS_N = 20000, ISEND = 1 };
 
 static struct as_trace_writer writer;
 
-static const char *path_of(const char *name)
-{
-    static char path[2][256];
-    static unsigned which;
-    which ^= 1;
-    snprintf(path[which], sizeof path[which], "%s/%s", directory, name);
-    return path[which];
-}
-
 static void open_made(const char *name, uint32_t tid)
 {
     const struct as_trace_writing how = {

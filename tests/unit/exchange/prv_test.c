@@ -23,15 +23,6 @@
 
 static struct as_trace_writer writer;
 
-static const char *path_of(const char *name)
-{
-    static char path[2][256];
-    static unsigned which;
-    which ^= 1;
-    snprintf(path[which], sizeof path[which], "%s/%s", directory, name);
-    return path[which];
-}
-
 static void open_stream_of(const char *name, uint32_t pid, uint32_t tid)
 {
     const struct as_trace_writing how = {
@@ -291,9 +282,86 @@ static void test_ties(void **state)
     assert_int_equal(at, sizeof wanted / sizeof *wanted);
 }
 
+/* ---- Many ------------------------------------------------------------------------------------ */
+
+enum { MANY_N = 5000 };
+
+static void name_many(uint64_t first, uint32_t group, const char *how)
+{
+    char text[32];
+    for (uint64_t i = 0; i < MANY_N; i++) {
+        snprintf(text, sizeof text, how, (unsigned)i);
+        name_it(first + i, group, text);
+    }
+}
+
+/* So many communicators, counters, functions of the program and of parallel regions, each met
+ * twice; numbers are given in the order in which they are met, which is not that of their names. */
+static void write_many(void)
+{
+    const uint64_t world[] = {0, 1};
+    uint64_t tick = 10;
+    open_stream("many/stream.5.1.0", 0);
+    name_many(1, AS_TRACE_OF_COUNTED, "counter %u");
+    name_many(MANY_N + 1, AS_TRACE_OF_USER, "function %u");
+    as_trace_put(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){0, 2, 0}, 3);
+    for (uint64_t c = 1; c <= MANY_N; c++)
+        as_trace_put_list(&writer, AS_TRACE_COMM, 0, (uint64_t[]){c, c << 32, 2, 0, 0}, 5, world,
+                          2);
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+    open_stream("many/stream.5.1.5", 5);
+    for (uint64_t i = 0; i < 2 * MANY_N; i++, tick += 8) {
+        const uint64_t k = MANY_N - 1 - i % MANY_N;
+        as_trace_put(&writer, AS_TRACE_ENTER, tick, (uint64_t[]){MANY_N + 1 + k}, 1);
+        as_trace_put(&writer, AS_TRACE_COLLECTIVE, tick + 1, (uint64_t[]){k + 1, 0, 1, 8, 8, 0}, 6);
+        as_trace_put(&writer, AS_TRACE_COUNTER, tick + 2, (uint64_t[]){1 + k, 2 * 1000}, 2);
+        as_trace_put(&writer, AS_TRACE_EVENT, tick + 3, (uint64_t[]){1 + k, 0}, 2);
+        as_trace_put(&writer, AS_TRACE_PARALLEL, tick + 4, (uint64_t[]){i + 1, 1, 0x1000 + k}, 3);
+        as_trace_put(&writer, AS_TRACE_IMPLICIT, tick + 4, (uint64_t[]){i + 1, 0, 1}, 3);
+        as_trace_put(&writer, AS_TRACE_IMPLICIT_END, tick + 5, (uint64_t[]){i + 1, 0}, 2);
+        as_trace_put(&writer, AS_TRACE_PARALLEL_END, tick + 5, (uint64_t[]){i + 1}, 1);
+        as_trace_put(&writer, AS_TRACE_LEAVE, tick + 6, (uint64_t[]){MANY_N + 1 + k}, 1);
+    }
+    as_trace_writer_close(&writer, AS_TRACE_CLOSED);
+}
+
+static void test_many(void **state)
+{
+    struct assay_error err;
+    struct as_trace trace;
+    struct as_prv_counts counts;
+    char line[512];
+    long long task, type, value, comms_n = 0, calls_n = 0, counted_n = 0, parts_n = 0;
+    (void)state;
+    assert_int_equal(mkdir(path_of("many"), 0777), 0);
+    write_many();
+    assert_int_equal(as_trace_open(path_of("many"), &trace, &err), 0);
+    assert_int_equal(as_prv_write(&trace, path_of("many.prv"), &counts, &err), 0);
+    as_trace_close(&trace);
+    FILE *file = fopen(path_of("many.prv"), "r");
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        if (sscanf(line, "2:0:1:%lld:1:%*d:%lld:%lld", &task, &type, &value) != 3)
+            continue;
+        if (type == 50100004)
+            assert_int_equal(value, comms_n++ % MANY_N + 1);
+        else if (type == 60000019 && value)
+            assert_int_equal(value, 1000 + calls_n++ % MANY_N);
+        else if (type == 60000018 && value)
+            assert_int_equal(value, parts_n++ % MANY_N + 1);
+        else if (type >= 44000000 && type < 45000000)
+            assert_int_equal(type, 44000000 + counted_n++ % (2 * MANY_N));
+    }
+    fclose(file);
+    assert_int_equal(comms_n, 2 * MANY_N);
+    assert_int_equal(calls_n, 2 * MANY_N);
+    assert_int_equal(parts_n, 2 * MANY_N);
+    assert_int_equal(counted_n, 4 * MANY_N);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_lines), cmocka_unit_test(test_again),
-                                       cmocka_unit_test(test_ties)};
+                                       cmocka_unit_test(test_ties), cmocka_unit_test(test_many)};
     return cmocka_run_group_tests(tests, make_place, remove_place);
 }

@@ -735,6 +735,121 @@ static void test_out_of_memory(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* ---- Levels of time lines ----------------------------------------------------------------- */
+
+/* Two threads that a report shows and one that it does not, in the time line's level and those
+ * below: `levels_n` of them, a row of 256 bins and one of `2 << (3 - level)`. */
+static void add_traced(struct assay_experiment *e, int64_t run_id, int64_t levels_n)
+{
+    const struct assay_row_trace trace = {.run_id = run_id,
+                                          .traced_run_id = run_id,
+                                          .elapsed_ns = 8000,
+                                          .location_n = 3,
+                                          .bin_ns = 800,
+                                          .bin_n = 272,
+                                          .pass = "test"};
+    static char bins[256 * 5 + 3];
+    int64_t id;
+
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_trace(e, &trace, &id, err));
+    for (int64_t number = 0; number < 3; number++) {
+        const struct assay_row_trace_location location = {
+            .trace_id = id, .number = number < 2 ? number : 512, .thread = number};
+        int64_t thread;
+
+        fine(assay_experiment_add_trace_location(e, &location, &thread, err));
+        for (int64_t level = 4 - levels_n; level < 4; level++)
+            for (int64_t segment = 0; segment < 2; segment++) {
+                const int64_t n = segment ? 2 << (3 - level) : 256;
+                const struct assay_row_trace_level row = {.trace_location_id = thread,
+                                                          .level = level,
+                                                          .segment = segment,
+                                                          .begin_ns =
+                                                              segment * 256 * (100 << level),
+                                                          .bin_ns = 100 << level,
+                                                          .name = "computing",
+                                                          .bins = bins};
+                size_t at = 0;
+
+                for (int64_t i = 0; i < n; i++)
+                    at += (size_t)snprintf(bins + at, sizeof bins - at, "%c%03d", i ? ',' : '[',
+                                           (int)(100 + level));
+                snprintf(bins + at, sizeof bins - at, "]");
+                fine(assay_experiment_add_trace_level(e, &row, err));
+            }
+    }
+    fine(assay_experiment_commit(e, err));
+}
+
+/* The key `levels` of a document with so much room for them. */
+static json_t *levels_with(struct assay_experiment *e, size_t most_b, json_t **document)
+{
+    const struct assay_report_data_options options = {.level_most_b = most_b};
+    struct as_str str = {0};
+    struct as_out out;
+
+    as_out_init_str(&out, &str);
+    fine(assay_report_data(e, 0, &options, &out, err));
+    fine(as_out_flush(&out, err));
+    as_out_fini(&out);
+    *document = json_loadb(str.p, str.n, JSON_REJECT_DUPLICATES, NULL);
+    as_str_fini(&str);
+    assert_non_null(*document);
+    return json_object_get(json_object_get(*document, "parallel"), "levels");
+}
+
+static void test_levels(void **state)
+{
+    /* Bytes of bins of two threads: 4 a bin and a bracket more a row. */
+    const size_t level_b[] = {2 * (4 * (256 + 16) + 2), 2 * (4 * (256 + 8) + 2),
+                              2 * (4 * (256 + 4) + 2)};
+    struct cxx c;
+    struct assay_experiment *e = empty(*state);
+    json_t *document, *levels, *row;
+
+    fine(cxx_fill(e, &c, err));
+    add_traced(e, c.run, 4);
+    for (size_t level = 0; level < 4; level++) {
+        const size_t most_b = level == 0 ? 0 : level_b[level - 1] - 1;
+
+        levels = levels_with(e, most_b, &document);
+        near(member(levels, "least_bin_s"), 1e-7);
+        near(member(levels, "segment_n"), 256);
+        if (level == 3) {
+            assert_true(json_is_null(json_object_get(levels, "bin_s")));
+            assert_int_equal(json_array_size(json_object_get(levels, "rows")), 0);
+        } else {
+            near(member(levels, "bin_s"), 1e-7 * (1 << level));
+            assert_int_equal(json_array_size(json_object_get(levels, "rows")), 4);
+            row = json_array_get(json_object_get(levels, "rows"), 3);
+            near(member(row, "number"), 1);
+            near(member(row, "segment"), 1);
+            same(row, "name", "computing");
+            assert_int_equal(strlen(json_string_value(json_object_get(row, "bins"))),
+                             4 * (16 >> level) + 1);
+        }
+        json_decref(document);
+    }
+    levels = levels_with(e, level_b[0], &document); /* it just fits */
+    near(member(levels, "bin_s"), 1e-7);
+    json_decref(document);
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_no_levels(void **state)
+{
+    struct cxx c;
+    struct assay_experiment *e = empty(*state);
+    json_t *document;
+
+    fine(cxx_fill(e, &c, err));
+    add_traced(e, c.run, 1);
+    assert_true(json_is_null(levels_with(e, 0, &document)));
+    json_decref(document);
+    fine(assay_experiment_close(&e, err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -745,6 +860,7 @@ int main(void)
         place_test(test_no_run),         place_test(test_out_of_memory),
         place_test(test_kernel_entries), place_test(test_small_paths),
         place_test(test_metric_sets),    place_test(test_exact_metric_columns),
+        place_test(test_levels),         place_test(test_no_levels),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

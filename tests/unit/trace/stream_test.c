@@ -28,13 +28,6 @@
 
 static struct as_trace_writer writer;
 
-static const char *path_of(const char *name)
-{
-    static char path[256];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    return path;
-}
-
 /* Ticks are nanoseconds, so that times are known. */
 static void open_writer(const char *name, uint32_t tid, uint32_t ring_n, _Atomic int64_t *budget_b)
 {

@@ -138,6 +138,16 @@ export interface TraceSizes {
     wait_s: number;
 }
 
+/** Bins of a finer level, of `segment_n` a row; those that are not there have nothing in them. */
+export interface TraceLevels {
+    /** Null: none of them fits into the document. */
+    bin_s: number | null;
+    /** The shortest that the experiment has. */
+    least_bin_s: number;
+    segment_n: number;
+    rows: { number: number; name: string; segment: number; bins: string }[];
+}
+
 export interface Parallel {
     trace: TraceFacts;
     locations: TraceLocation[];
@@ -150,6 +160,8 @@ export interface Parallel {
     late: TraceLate[];
     messages: TraceMessages[];
     sizes: TraceSizes[];
+    /** Null, or not there: the experiment has the time line alone. */
+    levels?: TraceLevels | null;
 }
 
 export const PATH = 'critical_path';

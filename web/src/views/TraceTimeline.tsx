@@ -1,39 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each thread did over time: a row a thread, a column a bin, in it the states on each other by
-// their share. The line below a row: the critical path goes through it then.
+// their share. The line below a row: the critical path goes through it then. Part of it closer has
+// shorter bins, as far as the document has them.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type Lane, type Parallel, lanesOf } from '../data/parallel';
+import {
+    type Detail,
+    type Level,
+    type Span,
+    clamped,
+    detailOf,
+    isWhole,
+    lengthOf,
+    levelFor,
+    moved,
+    spanOf,
+    textOf,
+    zoomed,
+} from '../data/levels';
+import type { Lane, Parallel } from '../data/parallel';
 import { percent, seconds } from '../format';
-import { cssColor, isDark } from '../theme';
+import { route, setParams } from '../route';
+import { isDark } from '../theme';
+import { LABELS_PX, type Place, SCALE_PX, binsOf, draw, rowHeight, timeOf } from './trace_draw';
 import { isHatched, isKnownState, stateColour } from './trace_states';
 
-const LABELS_PX = 118;
-const SCALE_PX = 18;
-const LABEL_PX = 13; // of text, at least
-const PATH_PX = 2;
-const TICKS = 8;
-
-export interface Drawing {
-    lanes: readonly Lane[];
-    others: readonly string[];
-    bins: number;
-    binS: number;
-    rowPx: number;
-    width: number;
-}
-
-/** Many ranks stay in one picture, few are not drawn as towers. */
-export function rowHeight(lanes: number): number {
-    return Math.max(5, Math.min(24, Math.floor(520 / Math.max(1, lanes))));
-}
-
-/** Steps of 1, 2 or 5 times a power of ten, of which so many fit. */
-export function niceStep(length: number, most: number): number {
-    const least = length / most;
-    const power = 10 ** Math.floor(Math.log10(least));
-    return [1, 2, 5, 10].map(factor => factor * power).find(step => step >= least) ?? least;
-}
+const PARAM = 'time';
 
 export function tellBin(lane: Lane, bin: number, binS: number): string {
     const shares = lane.states
@@ -44,100 +36,9 @@ export function tellBin(lane: Lane, bin: number, binS: number): string {
     const part = (lane.path[bin] ?? 0) / 10;
     const path = part ? `; on the critical path ${percent(part)}` : '';
     return (
-        `${lane.location.location}, ${seconds(bin * binS)} to ${seconds((bin + 1) * binS)}: ` +
+        `${lane.location.location}, ${timeOf(bin * binS, binS)} to ` +
+        `${timeOf((bin + 1) * binS, binS)}: ` +
         `${shares.join(', ') || 'not there'}${path}`
-    );
-}
-
-function drawScale(context: CanvasRenderingContext2D, d: Drawing, binPx: number): void {
-    const step = niceStep(d.bins * d.binS, TICKS);
-    context.fillStyle = cssColor('--muted');
-    context.font = '11px system-ui, sans-serif';
-    context.textBaseline = 'top';
-    for (let at = 0; at <= d.bins * d.binS; at += step) {
-        const x = LABELS_PX + (at / d.binS) * binPx;
-        const text = seconds(at);
-        if (x + context.measureText(text).width <= d.width) context.fillText(text, x, 2);
-        context.fillRect(x, SCALE_PX - 3, 1, 3);
-    }
-}
-
-/** Thin lines across, so that it looks like nothing else in either scheme. */
-function hatching(context: CanvasRenderingContext2D): CanvasPattern | string {
-    const tile = document.createElement('canvas');
-    tile.width = tile.height = 6;
-    const on = tile.getContext('2d');
-    if (!on) return cssColor('--panel');
-    on.fillStyle = cssColor('--panel');
-    on.fillRect(0, 0, 6, 6);
-    on.strokeStyle = cssColor('--line-strong');
-    on.beginPath();
-    for (const at of [-6, 0, 6]) {
-        on.moveTo(at, 6);
-        on.lineTo(at + 6, 0);
-    }
-    on.stroke();
-    return context.createPattern(tile, 'repeat') ?? cssColor('--panel');
-}
-
-function drawLane(
-    context: CanvasRenderingContext2D,
-    lane: Lane,
-    d: Drawing,
-    top: number,
-    binPx: number,
-    hatched: CanvasPattern | string,
-): void {
-    const path = d.rowPx >= 8 ? PATH_PX + 1 : PATH_PX;
-    const height = d.rowPx - path;
-    for (let bin = 0; bin < d.bins; bin++) {
-        let y = top + height;
-        const x = LABELS_PX + bin * binPx;
-        for (const { name, bins } of lane.states) {
-            const part = ((bins[bin] ?? 0) / 1000) * height;
-            if (part <= 0) continue;
-            y -= part;
-            context.fillStyle = isHatched(name) ? hatched : cssColor(stateColour(name, d.others));
-            context.fillRect(x, y, binPx + 0.4, part);
-        }
-        if ((lane.path[bin] ?? 0) >= 500) {
-            context.fillStyle = cssColor('--text');
-            context.fillRect(x, top + height, binPx + 0.4, PATH_PX);
-        }
-    }
-}
-
-function draw(canvas: HTMLCanvasElement, d: Drawing, selected: [number, number] | null): void {
-    const ratio = devicePixelRatio || 1;
-    const height = SCALE_PX + d.lanes.length * d.rowPx;
-    canvas.width = Math.round(d.width * ratio);
-    canvas.height = Math.round(height * ratio);
-    canvas.style.width = `${d.width}px`;
-    canvas.style.height = `${height}px`;
-    const context = canvas.getContext('2d');
-    if (!context) return;
-    context.scale(ratio, ratio);
-    const binPx = (d.width - LABELS_PX) / d.bins;
-    const every = Math.ceil(LABEL_PX / d.rowPx);
-    const hatched = hatching(context);
-    drawScale(context, d, binPx);
-    d.lanes.forEach((lane, row) => {
-        const top = SCALE_PX + row * d.rowPx;
-        drawLane(context, lane, d, top, binPx, hatched);
-        if (row % every !== 0) return;
-        context.fillStyle = cssColor('--text');
-        context.font = '12px system-ui, sans-serif';
-        context.textBaseline = 'top';
-        context.fillText(lane.location.location, 2, top, LABELS_PX - 8);
-    });
-    if (!selected) return;
-    context.strokeStyle = cssColor('--match');
-    context.lineWidth = 2;
-    context.strokeRect(
-        LABELS_PX + selected[1] * binPx - 1,
-        SCALE_PX + selected[0] * d.rowPx,
-        binPx + 2,
-        d.rowPx,
     );
 }
 
@@ -164,23 +65,66 @@ function Swatch({ colour, flat, hatched }: { colour: string; flat?: boolean; hat
     return <span ref={box} class={kind} aria-hidden="true" />;
 }
 
-export function TraceTimeline({ parallel }: { parallel: Parallel }) {
-    const box = useRef<HTMLDivElement>(null);
-    const canvas = useRef<HTMLCanvasElement>(null);
-    const [width, setWidth] = useState(900);
-    const [at, setAt] = useState<[number, number] | null>(null);
-    const lanes = useMemo(() => lanesOf(parallel), [parallel]);
-    const states = useMemo(() => {
-        const titles = new Map<string, string>();
-        for (const lane of lanes)
-            for (const { name, title } of lane.states) titles.set(name, title);
-        return [...titles];
-    }, [lanes]);
-    const others = states.map(([name]) => name).filter(name => !isKnownState(name));
-    const bins = Math.max(1, parallel.trace.bin_n);
-    const rowPx = rowHeight(lanes.length);
-    const dark = isDark.value;
+/** What is in the picture, and whether there is more to see. */
+export function tellSpan(detail: Detail, level: Level, span: Span): string {
+    const part = isWhole(detail, span)
+        ? ''
+        : `${timeOf(span.from, level.binS)} to ${timeOf(span.to, level.binS)} of ` +
+          `${seconds(detail.whole.to)}. `;
+    const isFinest = level === detail.levels.at(-1);
+    const more =
+        detail.finerS !== null && isFinest
+            ? ` The experiment has columns of ${seconds(detail.finerS)}: assay open --serve ` +
+              'shows them, this file is kept small.'
+            : '';
+    return `${part}A column is ${seconds(level.binS)}.${more}`;
+}
 
+/** "400 ms to 600 ms chosen." */
+function tellChoice(level: Level, place: Place, isDragged: boolean): string {
+    const [first, last] = [place.anchor ?? place.bin, place.bin].sort((a, b) => a - b);
+    return (
+        `${timeOf(first! * level.binS, level.binS)} to ` +
+        `${timeOf((last! + 1) * level.binS, level.binS)} chosen: ` +
+        (isDragged ? 'let go to see it closer' : 'Enter shows it closer')
+    );
+}
+
+const STEPS: Record<string, [number, number]> = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+};
+
+function Tools({ detail, span, show }: ToolsProps) {
+    const whole = isWhole(detail, span);
+    const isLeast = lengthOf(zoomed(detail, span, 2)) > 0.999 * lengthOf(span);
+    const tool = (title: string, disabled: boolean, to: () => Span) => (
+        <button type="button" class="button" disabled={disabled} onClick={() => show(to())}>
+            {title}
+        </button>
+    );
+    return (
+        <div class="toolbar trace-tools" role="group" aria-label="Part of the time line">
+            {tool('Zoom in', isLeast, () => zoomed(detail, span, 2))}
+            {tool('Zoom out', whole, () => zoomed(detail, span, 0.5))}
+            {tool('Earlier', span.from <= 0, () => moved(detail, span, -0.5))}
+            {tool('Later', span.to >= detail.whole.to * 0.9999, () => moved(detail, span, 0.5))}
+            {tool('Whole run', whole, () => detail.whole)}
+        </div>
+    );
+}
+
+interface ToolsProps {
+    detail: Detail;
+    span: Span;
+    show: (span: Span) => void;
+}
+
+/** The width of an element that has room for its contents. */
+function useWidth(box: { current: HTMLElement | null }): number {
+    const [width, setWidth] = useState(900);
     useEffect(() => {
         const element = box.current;
         if (!element) return undefined;
@@ -190,63 +134,147 @@ export function TraceTimeline({ parallel }: { parallel: Parallel }) {
         observer.observe(element);
         return () => observer.disconnect();
     }, []);
-    useEffect(() => {
-        if (canvas.current)
-            draw(
-                canvas.current,
-                { lanes, others, bins, binS: parallel.trace.bin_s, rowPx, width },
-                at,
-            );
-    }, [lanes, bins, rowPx, width, at, dark]);
+    return width;
+}
 
-    const hit = (event: MouseEvent): [number, number] | null => {
+export function TraceTimeline({ parallel }: { parallel: Parallel }) {
+    const box = useRef<HTMLDivElement>(null);
+    const canvas = useRef<HTMLCanvasElement>(null);
+    const width = useWidth(box);
+    const [at, setAt] = useState<Place | null>(null);
+    const [isDragged, setDragged] = useState(false);
+    const detail = useMemo(() => detailOf(parallel), [parallel]);
+    const param = route.value.params[PARAM];
+    const span = useMemo(() => spanOf(detail, param), [detail, param]);
+    const level = levelFor(detail, span);
+    const { lanes } = level;
+    const states = useMemo(() => {
+        const titles = new Map<string, string>();
+        for (const lane of lanes)
+            for (const { name, title } of lane.states) titles.set(name, title);
+        return [...titles];
+    }, [lanes]);
+    const others = states.map(([name]) => name).filter(name => !isKnownState(name));
+    const rowPx = rowHeight(lanes.length);
+    const dark = isDark.value;
+    const { first, last } = binsOf(level, span);
+
+    useEffect(() => {
+        if (canvas.current) draw(canvas.current, { level, span, others, rowPx, width }, at);
+    }, [level, span, rowPx, width, at, dark]);
+
+    const show = (next: Span): void => {
+        setAt(null);
+        setDragged(false);
+        setParams({ [PARAM]: textOf(detail, next) });
+    };
+    const showChosen = (place: Place): void => {
+        const [from, to] = [place.anchor ?? place.bin, place.bin].sort((a, b) => a - b);
+        show(clamped(detail, { from: from! * level.binS, to: (to! + 1) * level.binS }));
+    };
+
+    const hit = (event: MouseEvent): { row: number; bin: number } => {
         const place = canvas.current!.getBoundingClientRect();
-        const row = Math.floor((event.clientY - place.top - SCALE_PX) / rowPx);
-        const bin = Math.floor(
-            ((event.clientX - place.left - LABELS_PX) / (width - LABELS_PX)) * bins,
-        );
-        return row >= 0 && row < lanes.length && bin >= 0 && bin < bins ? [row, bin] : null;
+        const share = (event.clientX - place.left - LABELS_PX) / (width - LABELS_PX);
+        return {
+            row: Math.floor((event.clientY - place.top - SCALE_PX) / rowPx),
+            bin: Math.floor((span.from + share * lengthOf(span)) / level.binS),
+        };
+    };
+    const isIn = ({ row, bin }: { row: number; bin: number }): boolean =>
+        row >= 0 && row < lanes.length && bin >= first && bin <= last;
+    const within = (value: number, least: number, most: number): number =>
+        Math.max(least, Math.min(most, value));
+
+    const onPointerDown = (event: PointerEvent): void => {
+        const found = hit(event);
+        if (event.button !== 0 || !isIn(found)) return;
+        canvas.current!.setPointerCapture(event.pointerId);
+        setDragged(true);
+        setAt({ ...found, anchor: found.bin });
+    };
+    const onPointerMove = (event: PointerEvent): void => {
+        const found = hit(event);
+        if (isDragged && at)
+            setAt({
+                row: within(found.row, 0, lanes.length - 1),
+                bin: within(found.bin, first, last),
+                anchor: at.anchor,
+            });
+        else setAt(isIn(found) ? { ...found, anchor: null } : null);
+    };
+    const onPointerUp = (): void => {
+        if (!isDragged || !at) return;
+        if (at.anchor !== null && at.anchor !== at.bin) return showChosen(at);
+        setDragged(false);
+        setAt({ ...at, anchor: null });
+    };
+
+    const walk = ([down, right]: [number, number], isChoosing: boolean): void => {
+        const from = at ?? { row: 0, bin: first, anchor: null };
+        const bin = from.bin + right;
+        if (!isChoosing && (bin < first || bin > last)) {
+            const next = moved(detail, span, right * 0.5);
+            setParams({ [PARAM]: textOf(detail, next) }, true);
+            const seen = binsOf(level, next);
+            setAt({ row: from.row, bin: within(bin, seen.first, seen.last), anchor: null });
+            return;
+        }
+        setAt({
+            row: within(from.row + down, 0, lanes.length - 1),
+            bin: within(bin, first, last),
+            anchor: isChoosing ? (from.anchor ?? from.bin) : null,
+        });
+    };
+    const centre = at ? (at.bin + 0.5) * level.binS : undefined;
+    const keys: Record<string, () => void> = {
+        Enter: () =>
+            at && at.anchor !== null ? showChosen(at) : show(zoomed(detail, span, 2, centre)),
+        '+': () => show(zoomed(detail, span, 2, centre)),
+        '=': () => show(zoomed(detail, span, 2, centre)),
+        '-': () => show(zoomed(detail, span, 0.5, centre)),
+        '0': () => show(detail.whole),
+        Escape: () => (at ? setAt(null) : show(zoomed(detail, span, 0.5))),
     };
     const onKeyDown = (event: KeyboardEvent): void => {
-        const step: Record<string, [number, number]> = {
-            ArrowUp: [-1, 0],
-            ArrowDown: [1, 0],
-            ArrowLeft: [0, -1],
-            ArrowRight: [0, 1],
-        };
-        const by = step[event.key];
-        if (event.key === 'Escape') setAt(null);
-        if (!by) return;
+        if (event.ctrlKey || event.altKey || event.metaKey) return;
+        const step = STEPS[event.key];
+        const key = keys[event.key];
+        if (!step && !key) return;
         event.preventDefault();
-        const [row, bin] = at ?? [0, 0];
-        setAt([
-            Math.max(0, Math.min(lanes.length - 1, row + by[0])),
-            Math.max(0, Math.min(bins - 1, bin + by[1])),
-        ]);
+        if (step) walk(step, event.shiftKey);
+        else key!();
     };
     return (
         <>
             <Legend states={states} others={others} />
-            <p class="flame-told" aria-live="polite">
-                {at
-                    ? tellBin(lanes[at[0]]!, at[1], parallel.trace.bin_s)
-                    : `A column is ${seconds(parallel.trace.bin_s)}.`}
+            <Tools detail={detail} span={span} show={show} />
+            <p class="flame-told" role="status">
+                {at?.anchor != null
+                    ? tellChoice(level, at, isDragged)
+                    : at && lanes[at.row]
+                      ? tellBin(lanes[at.row]!, at.bin, level.binS)
+                      : tellSpan(detail, level, span)}
             </p>
             <div
                 ref={box}
                 class="trace-timeline"
                 role="application"
                 aria-label={
-                    `What ${lanes.length} threads did over time: arrow keys walk; the tables ` +
-                    'below have the sums'
+                    `What ${lanes.length} threads did over time: arrow keys walk, with Shift ` +
+                    'they choose a span, Enter shows it closer, plus and minus zoom, 0 shows the ' +
+                    'whole run; the tables below have the sums'
                 }
                 tabIndex={0}
                 onKeyDown={onKeyDown}
             >
                 <canvas
                     ref={canvas}
-                    onPointerMove={event => setAt(hit(event))}
-                    onPointerLeave={() => setAt(null)}
+                    onPointerDown={onPointerDown}
+                    onPointerMove={onPointerMove}
+                    onPointerUp={onPointerUp}
+                    onPointerCancel={() => setDragged(false)}
+                    onPointerLeave={() => !isDragged && setAt(null)}
                 />
             </div>
         </>

@@ -44,6 +44,7 @@ const PAGES = [
         'trust',
         'expert',
         'parallel',
+        'parallel?time=2.9..3.2',
         'machine',
         'experiment',
         'loop/12',
@@ -70,6 +71,87 @@ test('the keyboard reaches what there is, and where it is shows', () =>
             await page.waitForSelector('main h1');
             assert.deepEqual(await unseenFocus(page, 40), []);
         }
+    }));
+
+const timeline = page => ({
+    told: () => page.locator('.flame-told').innerText(),
+    picture: page.getByRole('application', { name: /What 4 threads did/ }),
+    button: name => page.getByRole('button', { name, exact: true }),
+});
+
+test('a time line is zoomed by buttons, and the address has what it shows', () =>
+    onReport(small, 'parallel', async page => {
+        const { told, button } = timeline(page);
+        assert.match(await told(), /^A column is 50\.0 ms/);
+        for (const name of ['Zoom out', 'Earlier', 'Later', 'Whole run'])
+            assert.ok(await button(name).isDisabled(), name);
+        await button('Zoom in').click();
+        assert.match(await told(), /^1\.500 s to 4\.500 s of 6\.00 s\. A column is 25\.0 ms/);
+        assert.equal(await hash(page), '#/parallel?time=1.5..4.5');
+        await button('Zoom in').click();
+        assert.match(await told(), /^2\.250 s to 3\.750 s of 6\.00 s\. A column is 12\.5 ms/);
+        const panel = page.locator('.panel', { has: page.locator('.trace-timeline') });
+        assert.match(await panel.innerText(), /columns of 6\.25 ms: assay open --serve/);
+        await button('Later').click();
+        assert.equal(await hash(page), '#/parallel?time=3..4.5');
+        await button('Earlier').click();
+        await button('Zoom out').click();
+        assert.equal(await hash(page), '#/parallel?time=1.5..4.5');
+        await page.goBack();
+        await until(async () => assert.equal(await hash(page), '#/parallel?time=2.25..3.75'));
+        assert.match(await told(), /A column is 12\.5 ms/);
+        await button('Whole run').click();
+        assert.equal(await hash(page), '#/parallel');
+        assert.match(await told(), /^A column is 50\.0 ms/);
+    }));
+
+test('a time line is zoomed by the keyboard alone', () =>
+    onReport(small, 'parallel?time=1.5..4.5', async page => {
+        const { told, picture } = timeline(page);
+        await picture.focus();
+        await page.keyboard.press('ArrowRight');
+        assert.match(await told(), /^rank 0, 1\.525 s to 1\.550 s: waiting 100 %/);
+        await page.keyboard.press('ArrowDown');
+        for (let i = 0; i < 11; i++) await page.keyboard.press('Shift+ArrowRight');
+        assert.match(await told(), /^1\.525 s to 1\.825 s chosen: Enter shows it closer/);
+        await page.keyboard.press('Enter');
+        assert.equal(await hash(page), '#/parallel?time=1.525..1.825');
+        assert.match(await told(), /^1\.525 s to 1\.825 s of 6\.00 s\. A column is 12\.5 ms/);
+        await page.keyboard.press('ArrowLeft'); // beyond the edge: the picture moves
+        assert.equal(await hash(page), '#/parallel?time=1.375..1.675');
+        assert.match(await told(), /^rank 0, 1\.513 s to 1\.525 s/);
+        await page.keyboard.press('Escape');
+        await page.keyboard.press('-');
+        assert.equal(await hash(page), '#/parallel?time=1.225..1.825');
+        await page.keyboard.press('+');
+        assert.equal(await hash(page), '#/parallel?time=1.375..1.675');
+        await page.keyboard.press('0');
+        assert.equal(await hash(page), '#/parallel');
+        await page.keyboard.press('Escape'); // there is nothing wider
+        assert.equal(await hash(page), '#/parallel');
+    }));
+
+test('a span of a time line is drawn by the mouse', () =>
+    onReport(small, 'parallel', async page => {
+        const { told } = timeline(page);
+        const canvas = page.locator('.trace-timeline canvas');
+        await canvas.scrollIntoViewIfNeeded();
+        const box = await canvas.boundingBox();
+        const at = share => box.x + 118 + share * (box.width - 118);
+        await page.mouse.move(at(0.252), box.y + 30);
+        assert.match(await told(), /^rank 0, 1\.50 s to 1\.55 s: /);
+        await page.mouse.down();
+        await page.mouse.move(at(0.498), box.y + 70, { steps: 4 });
+        assert.match(await told(), /^1\.50 s to 3\.00 s chosen: let go/);
+        await page.mouse.move(at(1.2), box.y + 500); // and back, from beyond the picture
+        await page.mouse.move(at(0.498), box.y + 70);
+        await page.mouse.up();
+        assert.equal(await hash(page), '#/parallel?time=1.5..3');
+        await page.mouse.move(at(0.5), box.y + 30);
+        await page.mouse.down();
+        await page.mouse.up(); // a click chooses nothing
+        assert.equal(await hash(page), '#/parallel?time=1.5..3');
+        assert.match(await told(), /^rank 0, 2\.25/);
     }));
 
 test('instances of a loop are drawn, many rows stay folded, and estimates are marked', () =>

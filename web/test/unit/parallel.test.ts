@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { type Parallel, counterLines, lanesOf, matrixOf, placeOf } from '../../src/data/parallel';
 import { shade } from '../../src/views/TraceMatrix';
 import { isHatched } from '../../src/views/trace_states';
-import { niceStep, rowHeight, tellBin } from '../../src/views/TraceTimeline';
+import { niceStep, rowHeight } from '../../src/views/trace_draw';
+import { tellBin } from '../../src/views/TraceTimeline';
 import {
     counterRows,
     lateRows,
