@@ -175,6 +175,23 @@ static void put_cost(const struct as_traced *traced, struct as_str *out)
                    100 * as_traced_cost_most_ns(traced) / elapsed_ns, traced->record_ns);
 }
 
+/* What is done at points of functions is no part of the records' cost. */
+static int put_points_cost(struct assay_experiment *experiment, int64_t run_id, struct as_str *out,
+                           struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT points_s FROM v_traces WHERE run_id = ?1 AND points_s NOTNULL",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        as_str_appendf(out, "; measured: points of functions took %.3g s of all threads together",
+                       assay_rows_real(rows, 0));
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 static int by_time(const void *a, const void *b, void *traced)
 {
     const struct as_traced *of = traced;
@@ -224,6 +241,8 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
     if (rc == 0 && view->traced->counters.range.n)
         rc = as_trace_counters_text(cli, view->traced, err);
     put_cost(view->traced, &s);
+    if (rc == 0)
+        rc = put_points_cost(experiment, run_id, &s, err);
     as_page_wrap(&page, "", as_str_z(&s), false);
     as_str_fini(&s);
     return rc;

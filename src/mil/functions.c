@@ -219,6 +219,12 @@ static int tell_points_cost(const struct function_telling *to, struct assay_erro
         calls += it->run.probed.tally[i].calls;
         ns += (double)it->run.probed.tally[i].ticks * it->run.tick.ns;
     }
+    const struct assay_row_overhead row = {.run_id = to->run_id,
+                                           .part = "points of functions",
+                                           .cpu_ns = assay_known((int64_t)ns),
+                                           .origin = "measured"};
+    if (calls)
+        AS_TRY(assay_experiment_add_overhead(to->experiment, &row, NULL, err));
     if (!calls || !(cpu_ns > 0) || 100 * ns < COST_TOLD_PCT * cpu_ns)
         return 0;
     snprintf(text, sizeof text,

@@ -10,7 +10,7 @@
 static const char trace_sql[] =
     "SELECT t.traced_run_id, elapsed_s, bin_s, bin_n, location_n, rank_n, events_n, lost_n,"
     " damaged_n, broken_n, matched_n, sends_n, receives_n, unmet_n, waited_s, record_ns, cost_s,"
-    " cost_most_s FROM v_traces t WHERE run_id = ?1";
+    " cost_most_s, points_s FROM v_traces t WHERE run_id = ?1";
 
 /* ?1 is the run of the report. */
 #define SHOWN "number < " AS_DATA_THREADS_MOST

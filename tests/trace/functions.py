@@ -382,8 +382,11 @@ def what_points_cost(bench):
     equal("of two points", bench.query(sql), [])
     bench.trace("./often", options=("--functions", "often"))
     rows = bench.query(sql)
-    match = re.match(r'400000,"points .*, ([0-9.]+) % of their processor time', rows[0])
-    equal("of many", (len(rows), match is not None and 1 <= float(match[1]) <= 100), (1, True))
+    match = re.match(r'400000,"points .* took ([0-9.]+) s .*, ([0-9.]+) % of their processor time',
+                     rows[0])
+    equal("of many", (len(rows), match is not None and 1 <= float(match[2]) <= 100), (1, True))
+    points = bench.query("SELECT points_s FROM v_traces")
+    equal("beside the records", round(float(points[0]) / float(match[1]), 2), 1)
 
 
 def both_ways(bench):

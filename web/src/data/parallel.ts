@@ -20,6 +20,8 @@ export interface TraceFacts {
     record_ns: number | null;
     cost_s: number;
     cost_most_s: number;
+    /** Processor time that points of functions took; null without them. */
+    points_s: number | null;
 }
 
 /** A thread; `number` is what the lists below name it by. */

@@ -41,7 +41,13 @@ function factsOf({ trace }: Data): [string, string][] {
         ['Threads', integer(trace.location_n)],
         ['Ranks', trace.rank_n ? integer(trace.rank_n) : ''],
         ['Events', integer(trace.events_n)],
-        ['Cost of tracing', cost],
+        ['Cost of writing records', cost],
+        [
+            'Cost of points of functions',
+            trace.points_s === null
+                ? ''
+                : `${seconds(trace.points_s)} of all threads together (measured)`,
+        ],
         ['Messages matched', trace.matched_n ? integer(trace.matched_n) : ''],
         ['Without a partner', lonely ? integer(lonely) : ''],
         ['Lost or damaged', lost ? integer(lost) : ''],
