@@ -259,6 +259,16 @@ static void keep_value(struct as_probe_values *values, int64_t value, bool float
 
 /* ---- Functions of the user's ----------------------------------------------------------------- */
 
+static void take_call_time(struct as_probe_tally *tally, uint64_t ticks)
+{
+    if (tally->timed == 0 || ticks < tally->least)
+        tally->least = ticks;
+    if (ticks > AS_PROBE_INTERRUPTED * tally->least)
+        return;
+    tally->timed++;
+    tally->ticks += ticks;
+}
+
 static void call_function(struct as_prober_area *area, const struct as_prober_frame *frame,
                           const struct as_patch_point *point, const struct as_patch_act *act,
                           uint64_t now)
@@ -284,7 +294,7 @@ static void call_function(struct as_prober_area *area, const struct as_prober_fr
     as_prober_call(area->state[area->states++ % AS_PROBER_STATES], as_prober.function[act->called],
                    &hit);
     *area->error = error;
-    area->tally[act->place].ticks += stamp_now() - now;
+    take_call_time(&area->tally[act->place], stamp_now() - now);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */

@@ -216,8 +216,12 @@ static int tell_points_cost(const struct function_telling *to, struct assay_erro
     double ns = 0;
     char text[512];
     for (uint64_t i = 0; it->run.probed.tally && i < it->run.plan.tallies; i++) {
-        calls += it->run.probed.tally[i].calls;
-        ns += (double)it->run.probed.tally[i].ticks * it->run.tick.ns;
+        const struct as_probe_tally *tally = &it->run.probed.tally[i];
+        calls += tally->calls;
+        /* Those that were interrupted took as long for themselves as the others. */
+        if (tally->timed)
+            ns += (double)tally->ticks / (double)tally->timed * (double)tally->calls *
+                  it->run.tick.ns;
     }
     const struct assay_row_overhead row = {.run_id = to->run_id,
                                            .part = "points of functions",

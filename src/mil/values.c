@@ -148,6 +148,7 @@ static int add_file(struct as_probed_all *out, const struct as_probed *file)
         out->tally[i].calls += tally[i].calls;
         out->tally[i].lost += tally[i].lost;
         out->tally[i].ticks += tally[i].ticks;
+        out->tally[i].timed += tally[i].timed;
     }
     if (file->empty_ticks && (!out->empty_ticks || file->empty_ticks < out->empty_ticks))
         out->empty_ticks = file->empty_ticks;

@@ -96,8 +96,11 @@ struct as_probe_values {
 
 struct as_probe_tally {
     uint64_t calls, lost;
-    uint64_t ticks; /* from the points until the functions that they call have returned */
+    /* From the points until the functions that they call have returned, of `timed` of the calls:
+     * what took this many times the shortest so far was interrupted. */
+    uint64_t ticks, timed, least;
 };
+enum { AS_PROBE_INTERRUPTED = 16 };
 
 /* Buckets by powers of two: 64 is 0, 65 + i of whole numbers [2^i, 2^(i+1)), 63 - i their
  * negatives; of doubles 65 + i begins at 2^(i-31), the first and the last have what lies beyond. */
@@ -134,7 +137,7 @@ _Static_assert(sizeof(struct as_patch_act) == 32, "layout of plans");
 _Static_assert(sizeof(struct as_patch_called) == 32, "layout of plans");
 _Static_assert(sizeof(struct as_probe_timer) == 72, "layout of files of probes");
 _Static_assert(sizeof(struct as_probe_values) == 64 + 1024 + 192 + 128, "layout of probes' files");
-_Static_assert(sizeof(struct as_probe_tally) == 24, "layout of files of probes");
+_Static_assert(sizeof(struct as_probe_tally) == 40, "layout of files of probes");
 _Static_assert(sizeof(struct as_probed) == 64, "layout of files of probes");
 
 #endif
