@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A program of MPI that calls some routines often and makes one rank late, by an amount that is
- * planted; built twice, with regions of <assay/assay.h> and without.
+ * planted; built twice, with regions of <assay/assay.h> and without. Late is rank 0 to rank 1,
+ * which says beside MPI, in a file that both have mapped, that it is about to receive: on a busy
+ * machine the one that waits could have no processor until the other has sent.
  *
  *   filter ROUNDS MILLISECONDS LOG
  *
  * Each rank writes to LOG.RANK what it called, "RANK ROUTINE CALLS" a line.
  */
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #ifdef REGIONS
 #include <assay/assay.h>
@@ -22,14 +27,36 @@
 
 #define ASKS 300 /* of its rank, a round */
 
-static void compute(int64_t ns)
+static int64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    const int64_t end = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec + ns;
-    do
-        clock_gettime(CLOCK_MONOTONIC, &t);
-    while ((int64_t)t.tv_sec * 1000000000 + t.tv_nsec < end);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* The round in which rank 1 is about to receive; both begin at 0. */
+static int *map_waiting(const char *log)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s.waiting", log);
+    const int fd = open(path, O_RDWR | O_CREAT, 0600);
+    if (fd < 0 || ftruncate(fd, 4096) < 0)
+        exit(1);
+    void *at = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED)
+        exit(1);
+    close(fd);
+    __atomic_store_n((int *)at, 0, __ATOMIC_SEQ_CST);
+    return at;
+}
+
+/* As long as that from when the other waits in this round. */
+static void compute(const int *waiting, int round, int64_t ns)
+{
+    while (__atomic_load_n(waiting, __ATOMIC_SEQ_CST) < round)
+        ;
+    for (const int64_t end = now_ns() + ns; now_ns() < end;)
+        ;
 }
 
 int main(int argc, char **argv)
@@ -37,6 +64,7 @@ int main(int argc, char **argv)
     const int rounds = atoi(argv[1]);
     const int64_t late_ns = atoll(argv[2]) * 1000000;
     int rank = 0, n, tests = 0, value = 0;
+    int *waiting = map_waiting(argv[3]);
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &n);
     for (int i = 0; i < rounds; i++) {
@@ -50,10 +78,11 @@ int main(int argc, char **argv)
             MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         assay_region_end("asking");
         if (rank == 0) {
-            compute(late_ns);
+            compute(waiting, i + 1, late_ns);
             MPI_Send(&value, 1, MPI_INT, 1, 7, MPI_COMM_WORLD);
             MPI_Send(&value, 1, MPI_INT, 1, 8, MPI_COMM_WORLD);
         } else if (rank == 1) {
+            __atomic_store_n(waiting, i + 1, __ATOMIC_SEQ_CST);
             MPI_Recv(&value, 1, MPI_INT, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             MPI_Irecv(&value, 1, MPI_INT, 0, 8, MPI_COMM_WORLD, &request);
             for (; !flag; tests++)
