@@ -8,11 +8,8 @@ out here by their definitions, and compared with those of the trace, each within
 is not installed.
 """
 import collections
-import json
 import os
 import pathlib
-import shutil
-import subprocess
 import sys
 
 import traced
@@ -149,16 +146,11 @@ def try_late(tools, mpi, case, late_ms):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     over = ["--oversubscribe"] if mpi == "openmpi" else []
     log = f"{mpi}.{case}"
-    shutil.rmtree(f"{log}.assay", ignore_errors=True)
-    run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--",
-                          f"mpirun.{mpi}", *over, "-n", str(RANKS), f"./groups.{mpi}", case, log,
-                          str(ROUNDS), str(late_ms)],
-                         env=environment, capture_output=True, text=True, check=False)
-    if run.returncode:
-        return run.stderr, False
-    found = collections.Counter()
-    for wait in json.loads(run.stdout)["parallel"]["waits"]:
-        found[wait["kind"]] += wait["time_s"]
+    why, found = traced.waited_in(assay, log, [f"mpirun.{mpi}", *over, "-n", str(RANKS),
+                                               f"./groups.{mpi}", case, log, str(ROUNDS),
+                                               str(late_ms)], environment)
+    if why:
+        return why, False
     try:
         logs = traced.placed(read_log(log), traced.calls_of(dump, f"{log}.assay"))
     except traced.Misplaced as misplaced:

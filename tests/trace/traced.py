@@ -6,7 +6,9 @@ within it, and hardly any time besides: how long a process was without a process
 not matter, however busy the host. What the trace says of waiting is then held to these times.
 """
 import collections
+import json
 import pathlib
+import shutil
 import statistics
 import subprocess
 
@@ -19,6 +21,19 @@ LATE_MS = (20, 100, 500)
 
 class Misplaced(Exception):
     """A logged call has no traced one within it."""
+
+
+def waited_in(assay, log, command, environment):
+    """(why it failed or None, {kind of waiting: s}) of a trace of the command, LOG.assay."""
+    shutil.rmtree(f"{log}.assay", ignore_errors=True)
+    run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--", *command],
+                         env=environment, capture_output=True, text=True, check=False)
+    found = collections.Counter()
+    if run.returncode:
+        return f"exit status {run.returncode}: {run.stderr}", found
+    for wait in json.loads(run.stdout)["parallel"]["waits"]:
+        found[wait["kind"]] += wait["time_s"]
+    return None, found
 
 
 def calls_of(dump, experiment):

@@ -8,11 +8,8 @@ with those of the trace: each within 3 %, as long as it is more than noise.
 Skips what MPI is not installed.
 """
 import collections
-import json
 import os
 import pathlib
-import shutil
-import subprocess
 import sys
 
 import traced
@@ -131,15 +128,10 @@ def try_late(tools, mpi, case, late_ms):
     assay, dump = tools
     launch, environment = launcher(mpi)
     log = f"{mpi}.{case}"
-    shutil.rmtree(f"{log}.assay", ignore_errors=True)
-    run = subprocess.run([assay, "trace", "--format", "json", "-o", f"{log}.assay", "--", *launch,
-                          f"./waits.{mpi}", case, log, str(ROUNDS), str(late_ms)],
-                         env=environment, capture_output=True, text=True, check=False)
-    if run.returncode:
-        return run.stderr, False
-    found = collections.Counter()
-    for wait in json.loads(run.stdout)["parallel"]["waits"]:
-        found[wait["kind"]] += wait["time_s"]
+    why, found = traced.waited_in(assay, log, [*launch, f"./waits.{mpi}", case, log, str(ROUNDS),
+                                               str(late_ms)], environment)
+    if why:
+        return why, False
     try:
         logs = traced.placed(read_log(log, 2), traced.calls_of(dump, f"{log}.assay"))
     except traced.Misplaced as misplaced:

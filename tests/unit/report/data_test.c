@@ -154,10 +154,10 @@ static struct assay_experiment *filled(const struct place *place, struct fixture
 
 /* ---- Documents ---------------------------------------------------------------------------- */
 
-static struct as_str text_with(struct assay_experiment *e, size_t path_most)
+static struct as_str text_with(struct assay_experiment *e, size_t path_most, size_t level_most_b)
 {
-    const struct assay_report_data_options options = {.made_utc = "2026-01-02T03:04:05Z",
-                                                      .path_most = path_most};
+    const struct assay_report_data_options options = {
+        .made_utc = "2026-01-02T03:04:05Z", .path_most = path_most, .level_most_b = level_most_b};
     struct as_str str = {0};
     struct as_out out;
 
@@ -170,12 +170,12 @@ static struct as_str text_with(struct assay_experiment *e, size_t path_most)
 
 static struct as_str text_of(struct assay_experiment *e)
 {
-    return text_with(e, 0);
+    return text_with(e, 0, 0);
 }
 
-static json_t *document_with(struct assay_experiment *e, size_t path_most)
+static json_t *document_with(struct assay_experiment *e, size_t path_most, size_t level_most_b)
 {
-    struct as_str str = text_with(e, path_most);
+    struct as_str str = text_with(e, path_most, level_most_b);
     json_error_t error;
     json_t *document = json_loadb(str.p, str.n, JSON_REJECT_DUPLICATES, &error);
 
@@ -187,7 +187,7 @@ static json_t *document_with(struct assay_experiment *e, size_t path_most)
 
 static json_t *document_of(struct assay_experiment *e)
 {
-    return document_with(e, 0);
+    return document_with(e, 0, 0);
 }
 
 static json_t *named(json_t *array, const char *name)
@@ -461,7 +461,7 @@ static void test_small_paths(void **state)
     static const double self_s[] = {0, 1.05, 0.6, 0.1, 0.04, 0.06, 0.15};
     struct fixture f;
     struct assay_experiment *e = filled(*state, &f);
-    json_t *document = document_with(e, 4), *tree = json_object_get(document, "calltree");
+    json_t *document = document_with(e, 4, 0), *tree = json_object_get(document, "calltree");
 
     near(member(tree, "row_n"), 7);
     for (size_t i = 0; i < 7; i++) {
@@ -785,17 +785,7 @@ static void add_traced(struct assay_experiment *e, int64_t run_id, int64_t level
 /* The key `levels` of a document with so much room for them. */
 static json_t *levels_with(struct assay_experiment *e, size_t most_b, json_t **document)
 {
-    const struct assay_report_data_options options = {.level_most_b = most_b};
-    struct as_str str = {0};
-    struct as_out out;
-
-    as_out_init_str(&out, &str);
-    fine(assay_report_data(e, 0, &options, &out, err));
-    fine(as_out_flush(&out, err));
-    as_out_fini(&out);
-    *document = json_loadb(str.p, str.n, JSON_REJECT_DUPLICATES, NULL);
-    as_str_fini(&str);
-    assert_non_null(*document);
+    *document = document_with(e, 0, most_b);
     return json_object_get(json_object_get(*document, "parallel"), "levels");
 }
 
