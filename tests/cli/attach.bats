@@ -102,7 +102,7 @@ END
     env --default-signal=INT "$ASSAY" vprof --pid "$pid" --duration 60 --every 1 --loops chain \
         -o x.assay >said 2>&1 3>&- 4>&- &
     local assay=$! status=0
-    sleep 1
+    until_so has_written x.assay/run-001/main.samples 0
     kill -INT "$assay"
     wait "$assay" || status=$?
     equal 130 "$status"

@@ -269,6 +269,7 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
 @test "repeat: Ctrl-C ends the series, and what ran is shown" {
     records
     touch go-on
+    : >err
     setsid env --default-signal=INT "$ASSAY" repeat -n 50 -o x.assay -- ./work 0.02 never >out 2>err </dev/null &
     pid=$!
     until_so grep -q "run 3 of 50" err

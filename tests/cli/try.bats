@@ -93,6 +93,7 @@ tries() {
 tries_until() {
     local status=0 pid text=$1
     shift
+    : >err # what an earlier one said is not waited for: the shell goes on before its child opens it
     setsid env --default-signal=INT "$ASSAY" try --budget 600 "$@" >out 2>err </dev/null &
     pid=$!
     said_or_over() { grep -q "$1" err || ! kill -0 "$2" 2>/dev/null; }
@@ -307,6 +308,7 @@ END
 }
 @test "try: Ctrl-C: what was measured stays and is shown" {
     records
+    : >err
     setsid env --default-signal=INT "$ASSAY" try --what env --budget 600 -o x.assay -- ./work slow >out 2>err </dev/null &
     pid=$!
     until_so grep -q "round 2" err
