@@ -214,6 +214,7 @@ static int write_parts(struct as_document *document,
     AS_TRY(as_data_code(document, err));
     AS_TRY(as_data_variants(document, err));
     AS_TRY(as_data_parallel(document, err));
+    AS_TRY(as_data_over_time(document, err));
     return as_data_modes(document, err);
 }
 

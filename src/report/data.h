@@ -37,8 +37,19 @@ int as_data_conditions(struct as_document *document, struct assay_error *err);
 int as_data_variants(struct as_document *document, struct assay_error *err);
 /* parallel */
 int as_data_parallel(struct as_document *document, struct assay_error *err);
-/* Its key `levels`, of threads below AS_DATA_THREADS_MOST. */
-int as_data_levels(struct as_document *document, struct assay_error *err);
+/* over_time */
+int as_data_over_time(struct as_document *document, struct assay_error *err);
+/*
+ * Their key `levels`: of levels (?2 and up are left out) the shortest bins first, as level, seconds
+ * of a bin and bytes of all; what the rows of level ?2 have. ?1 is the run.
+ */
+struct as_data_finer {
+    const char *sizes_sql, *rows_sql;
+    int64_t below;
+};
+int as_data_levels(struct as_document *document, const struct as_data_finer *finer,
+                   struct assay_error *err);
+/* So many threads are shown over time. */
 #define AS_DATA_THREADS_MOST "512"
 /* The key `timeline` of a section. */
 int as_data_timeline(struct as_document *document, int64_t detail_id, struct assay_error *err);

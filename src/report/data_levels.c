@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The time line of a trace closer: bins of the finest level that fits (doc/report-data.md). The
- * levels between that one and the time line are sums of its bins, which the page makes itself.
+ * A time line closer: bins of the finest level that fits (doc/report-data.md). The levels between
+ * that one and the time line are sums of its bins, which the page makes itself.
  */
 #include "report/data.h"
 
@@ -10,30 +10,29 @@
 
 #define LEVEL_MOST_B ((size_t)1 << 20)
 
-/* Level 3 is the time line itself. */
-#define FINER " FROM v_trace_levels WHERE run_id = ?1 AND number < " AS_DATA_THREADS_MOST
-
-static const char sizes_sql[] = "SELECT level, min(bin_s), sum(length(bins))" FINER
-                                " AND level < 3 GROUP BY level ORDER BY level";
-
-static const char rows_sql[] =
-    "SELECT number, name, segment, bins" FINER " AND level = ?2 ORDER BY number, position, segment";
-
 struct finer_level {
     int64_t level; /* -1: none */
     double bin_s, least_bin_s;
 };
 
+static int open_levels(struct as_document *document, const char *sql, int64_t level,
+                       struct assay_rows **rows, struct assay_error *err)
+{
+    AS_TRY(assay_rows_open(document->experiment, sql, rows, err));
+    assay_rows_bind_integer(*rows, 1, document->run_id);
+    assay_rows_bind_integer(*rows, 2, level);
+    return 0;
+}
+
 /* The first that fits: they begin with the shortest bins. */
-static int choose_level(struct as_document *document, struct finer_level *out,
-                        struct assay_error *err)
+static int choose_level(struct as_document *document, const struct as_data_finer *finer,
+                        struct finer_level *out, struct assay_error *err)
 {
     const size_t most_b = document->level_most_b ? document->level_most_b : LEVEL_MOST_B;
     struct assay_rows *rows;
     int more;
     *out = (struct finer_level){.level = -1};
-    AS_TRY(assay_rows_open(document->experiment, sizes_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
+    AS_TRY(open_levels(document, finer->sizes_sql, finer->below, &rows, err));
     while ((more = assay_rows_next(rows, err)) > 0 && out->level < 0) {
         const double bin_s = assay_rows_real(rows, 1);
         if (out->least_bin_s == 0)
@@ -47,14 +46,13 @@ static int choose_level(struct as_document *document, struct finer_level *out,
     return more < 0 ? more : 0;
 }
 
-static int write_rows(struct as_document *document, int64_t level, struct assay_error *err)
+static int write_rows(struct as_document *document, const char *sql, int64_t level,
+                      struct assay_error *err)
 {
     struct as_json *json = &document->json;
     struct assay_rows *rows;
     int more;
-    AS_TRY(assay_rows_open(document->experiment, rows_sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
-    assay_rows_bind_integer(rows, 2, level);
+    AS_TRY(open_levels(document, sql, level, &rows, err));
     while ((more = assay_rows_next(rows, err)) > 0 && !json->out->failed) {
         as_json_object_begin(json);
         as_data_row(json, rows);
@@ -64,11 +62,12 @@ static int write_rows(struct as_document *document, int64_t level, struct assay_
     return more < 0 ? more : 0;
 }
 
-int as_data_levels(struct as_document *document, struct assay_error *err)
+int as_data_levels(struct as_document *document, const struct as_data_finer *source,
+                   struct assay_error *err)
 {
     struct as_json *json = &document->json;
     struct finer_level finer;
-    AS_TRY(choose_level(document, &finer, err));
+    AS_TRY(choose_level(document, source, &finer, err));
     as_json_key(json, "levels");
     if (finer.least_bin_s == 0) {
         as_json_null(json);
@@ -86,7 +85,7 @@ int as_data_levels(struct as_document *document, struct assay_error *err)
     as_json_key(json, "rows");
     as_json_array_begin(json);
     if (finer.level >= 0)
-        AS_TRY(write_rows(document, finer.level, err));
+        AS_TRY(write_rows(document, source->rows_sql, finer.level, err));
     as_json_array_end(json);
     as_json_object_end(json);
     return 0;

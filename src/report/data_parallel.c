@@ -66,6 +66,17 @@ static const char sizes_sql[] =
     "SELECT from_b, below_b, n, size_b, wait_s FROM v_trace_message_sizes WHERE run_id = ?1"
     " ORDER BY from_b";
 
+/* Level 3 is the time line itself. */
+#define FINER " FROM v_trace_levels WHERE run_id = ?1 AND " SHOWN
+
+static const struct as_data_finer finer_levels = {
+    .sizes_sql = "SELECT level, min(bin_s), sum(length(bins))" FINER
+                 " AND level < ?2 GROUP BY level ORDER BY level",
+    .rows_sql = "SELECT number, name, segment, bins" FINER
+                " AND level = ?2 ORDER BY number, position, segment",
+    .below = 3,
+};
+
 static int was_traced(struct as_document *document, bool *was, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -97,7 +108,7 @@ int as_data_parallel(struct as_document *document, struct assay_error *err)
     AS_TRY(as_data_rows(document, "trace", trace_sql, true, err));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         AS_TRY(as_data_rows(document, part[i].key, part[i].sql, false, err));
-    AS_TRY(as_data_levels(document, err));
+    AS_TRY(as_data_levels(document, &finer_levels, err));
     as_json_object_end(&document->json);
     return 0;
 }

@@ -9,6 +9,7 @@ import { Comparison } from './views/Comparison';
 import { Experiment } from './views/Experiment';
 import { Machine } from './views/Machine';
 import { Metrics } from './views/Metrics';
+import { OverTime } from './views/OverTime';
 import { Parallel } from './views/Parallel';
 import { Scalability } from './views/Scalability';
 import { Stability } from './views/Stability';
@@ -42,6 +43,12 @@ export const PAGES: Page[] = [
     },
     { path: 'lines', title: 'Lines', view: Lines, isThere: isMeasured },
     { path: 'calltree', title: 'Call tree', view: CallTree, isThere: isMeasured },
+    {
+        path: 'over-time',
+        title: 'Over time',
+        view: OverTime,
+        isThere: report => report.doc.over_time !== null,
+    },
     {
         path: 'parallel',
         title: 'Parallel',

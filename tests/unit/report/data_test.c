@@ -841,6 +841,83 @@ static void test_no_levels(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* ---- Over time ----------------------------------------------------------------------------- */
+
+/* So many bins, a row of them, of a thousandth more than the level. */
+static void add_thread_level(struct assay_experiment *e, int64_t thread, int64_t level,
+                             int64_t segment, int n)
+{
+    static char bins[256 * 2 + 2];
+    const struct assay_row_thread_level row = {.thread_id = thread,
+                                               .level = level,
+                                               .segment = segment,
+                                               .begin_ns = segment * 256 * (1000 << level),
+                                               .bin_ns = 1000 << level,
+                                               .name = "running",
+                                               .bins = bins};
+
+    for (int i = 0; i < n; i++)
+        snprintf(bins + 2 * (size_t)i, 3, "%c%d", i ? ',' : '[', (int)level + 1);
+    strcat(bins, "]");
+    fine(assay_experiment_add_thread_level(e, &row, err));
+}
+
+/* The time line is the finest level that is one row long; what is finer is beside it. */
+static void test_over_time(void **state)
+{
+    struct cxx c;
+    struct assay_experiment *e = empty(*state);
+    struct assay_row_process process = {.pid = 90, .rank = assay_known(3)};
+    struct assay_row_thread thread = {.tid = 90};
+    int64_t id;
+    json_t *document, *over, *line, *threads, *row;
+
+    fine(cxx_fill(e, &c, err));
+    document = document_of(e);
+    over = json_object_get(document, "over_time");
+    assert_true(json_is_null(over));
+    json_decref(document);
+    fine(assay_experiment_begin(e, err));
+    for (int i = 1; i < 3; i++) {
+        add_thread_level(e, c.thread[i], 0, 0, 256);
+        add_thread_level(e, c.thread[i], 0, 1, 100 * i);
+        add_thread_level(e, c.thread[i], 1, 0, 128 + 50 * i);
+        add_thread_level(e, c.thread[i], 2, 0, 64 + 25 * i);
+    }
+    process.run_id = c.run;
+    fine(assay_experiment_add_process(e, &process, &thread.process_id, err));
+    fine(assay_experiment_add_thread(e, &thread, &id, err));
+    add_thread_level(e, id, 1, 0, 10);
+    fine(assay_experiment_commit(e, err));
+    document = document_of(e);
+    over = json_object_get(document, "over_time");
+    line = json_object_get(over, "line");
+    near(member(line, "level"), 1);
+    near(member(line, "bin_s"), 2e-6);
+    near(member(line, "bin_n"), 228);
+    near(member(line, "thread_n"), 3);
+    threads = json_object_get(over, "threads");
+    assert_int_equal(json_array_size(threads), 3);
+    same(json_array_get(threads, 0), "label", "rank 3");
+    same(json_array_get(threads, 1), "label", "process 77");
+    same(json_array_get(threads, 2), "label", "process 77, thread 1");
+    near(member(json_array_get(threads, 2), "number"), (double)c.thread[2]);
+    assert_int_equal(json_array_size(json_object_get(over, "timeline")), 3);
+    row = json_array_get(json_object_get(over, "timeline"), 0);
+    near(member(row, "number"), (double)c.thread[1]);
+    same(row, "name", "running");
+    assert_int_equal(strlen(json_string_value(json_object_get(row, "bins"))), 2 * 178 + 1);
+    over = json_object_get(over, "levels");
+    near(member(over, "bin_s"), 1e-6);
+    near(member(over, "least_bin_s"), 1e-6);
+    assert_int_equal(json_array_size(json_object_get(over, "rows")), 4);
+    row = json_array_get(json_object_get(over, "rows"), 3);
+    near(member(row, "number"), (double)c.thread[2]);
+    near(member(row, "segment"), 1);
+    json_decref(document);
+    fine(assay_experiment_close(&e, err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -852,6 +929,7 @@ int main(void)
         place_test(test_kernel_entries), place_test(test_small_paths),
         place_test(test_metric_sets),    place_test(test_exact_metric_columns),
         place_test(test_levels),         place_test(test_no_levels),
+        place_test(test_over_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
 // The document that the page gets, as doc/report-data.md describes it. Everything is optional
 // where an older or newer program may leave it out: the page says what is missing.
 
+import type { OverTime } from './over_time';
 import type { Parallel } from './parallel';
 
 export type Origin = 'measured' | 'exact' | 'derived' | 'modelled' | 'simulated';
@@ -410,4 +411,6 @@ export interface Document {
     comparison: Comparison | null;
     /** What its trace says, where it was traced. */
     parallel: Parallel | null;
+    /** What its threads did over time, by samples and switches. */
+    over_time: OverTime | null;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time line of a trace from afar and from near: levels of detail, bins of each half as long as
-// those of the one before. The document has the time line and one level that is finer, whose bins
+// A time line from afar and from near: levels of detail, bins of each half as long as those of the
+// one before. The document has the time line and one level that is finer, whose bins
 // make up those of the levels in between.
 
-import { type Lane, type Parallel, PATH, lanesOf } from './parallel';
+import { type Lane, type LaneState, type TimeLine, PATH } from './timeline';
 
 /** Part of the time line, in seconds. */
 export interface Span {
@@ -38,7 +38,7 @@ function coarser(bins: readonly number[], by: number): number[] {
 }
 
 /** By thread and state the bins of the finer level, joined: `[number, name]` is the key. */
-function finestBins({ levels }: Parallel): Map<string, number[]> {
+function finestBins({ levels }: TimeLine): Map<string, number[]> {
     const joined = new Map<string, number[]>();
     for (const { number, name, segment, bins } of levels?.rows ?? []) {
         const key = `${number} ${name}`;
@@ -52,33 +52,33 @@ function finestBins({ levels }: Parallel): Map<string, number[]> {
     return joined;
 }
 
-export function detailOf(parallel: Parallel): Detail {
-    const { trace, levels } = parallel;
-    const coarsest: Level = { binS: trace.bin_s, lanes: lanesOf(parallel) };
-    const whole = { from: 0, to: Math.max(1, trace.bin_n) * trace.bin_s };
-    const steps = levels?.bin_s ? Math.round(Math.log2(trace.bin_s / levels.bin_s)) : 0;
-    const least = levels?.least_bin_s ?? trace.bin_s;
-    const shown = levels?.bin_s ?? trace.bin_s;
-    const finest = finestBins(parallel);
+export function detailOf(line: TimeLine): Detail {
+    const { binS, binN, lanes, levels } = line;
+    const shown = line.shown ?? ((states: readonly LaneState[]): LaneState[] => [...states]);
+    const steps = levels?.bin_s ? Math.round(Math.log2(binS / levels.bin_s)) : 0;
+    const least = levels?.least_bin_s ?? binS;
+    const finestS = levels?.bin_s ?? binS;
+    const finest = finestBins(line);
     const finer = Array.from({ length: steps }, (_, i): Level => {
         const by = 2 ** (steps - 1 - i);
-        const binsOf = (lane: Lane, name: string): number[] =>
-            coarser(finest.get(`${lane.location.number} ${name}`) ?? [], by);
-        const lanes = coarsest.lanes.map(lane => ({
-            location: lane.location,
-            states: lane.states.map(({ name, title }) => ({
-                name,
-                title,
-                bins: binsOf(lane, name),
+        const binsOf = ({ number }: Lane, name: string): number[] =>
+            coarser(finest.get(`${number} ${name}`) ?? [], by);
+        return {
+            binS: finestS * by,
+            lanes: lanes.map(lane => ({
+                ...lane,
+                states: shown(
+                    lane.states.map(state => ({ ...state, bins: binsOf(lane, state.name) })),
+                ),
+                path: binsOf(lane, PATH),
             })),
-            path: binsOf(lane, PATH),
-        }));
-        return { binS: shown * by, lanes };
+        };
     });
+    const coarsest = lanes.map(lane => ({ ...lane, states: shown(lane.states) }));
     return {
-        levels: [coarsest, ...finer],
-        whole,
-        finerS: least < shown * 0.999 ? least : null,
+        levels: [{ binS, lanes: coarsest }, ...finer],
+        whole: { from: 0, to: Math.max(1, binN) * binS },
+        finerS: least < finestS * 0.999 ? least : null,
     };
 }
 

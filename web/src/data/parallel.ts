@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trace says, as doc/report-data.md describes the member `parallel` of the document.
 
+import { type FinerLevels, type Lane, type TimeLine, PATH } from './timeline';
+
 export interface TraceFacts {
     /** The run that was traced: the report's, or another one of the same command. */
     traced_run_id: number;
@@ -140,16 +142,6 @@ export interface TraceSizes {
     wait_s: number;
 }
 
-/** Bins of a finer level, of `segment_n` a row; those that are not there have nothing in them. */
-export interface TraceLevels {
-    /** Null: none of them fits into the document. */
-    bin_s: number | null;
-    /** The shortest that the experiment has. */
-    least_bin_s: number;
-    segment_n: number;
-    rows: { number: number; name: string; segment: number; bins: string }[];
-}
-
 export interface Parallel {
     trace: TraceFacts;
     locations: TraceLocation[];
@@ -163,30 +155,31 @@ export interface Parallel {
     messages: TraceMessages[];
     sizes: TraceSizes[];
     /** Null, or not there: the experiment has the time line alone. */
-    levels?: TraceLevels | null;
+    levels?: FinerLevels | null;
 }
 
-export const PATH = 'critical_path';
-
-export interface Lane {
-    location: TraceLocation;
-    /** Of each state, in its order: thousandths of each bin. */
-    states: { name: string; title: string; bins: readonly number[] }[];
-    path: readonly number[];
-}
-
-export function lanesOf(parallel: Parallel): Lane[] {
+export function lineOf(parallel: Parallel): TimeLine {
+    const { trace, locations, timeline, levels } = parallel;
     const lanes = new Map<number, Lane>(
-        parallel.locations.map(location => [location.number, { location, states: [], path: [] }]),
+        locations.map(({ number, location }) => [
+            number,
+            { number, label: location, states: [], path: [] },
+        ]),
     );
-    for (const { number, name, title, bins } of parallel.timeline) {
+    for (const { number, name, title, bins } of timeline) {
         const lane = lanes.get(number);
         const values = JSON.parse(bins) as number[];
         if (!lane) continue;
         if (name === PATH) lane.path = values;
         else lane.states.push({ name, title, bins: values });
     }
-    return [...lanes.values()];
+    return {
+        binS: trace.bin_s,
+        binN: trace.bin_n,
+        lanes: [...lanes.values()],
+        levels: levels ?? null,
+        hasPath: true,
+    };
 }
 
 export interface CounterLine {

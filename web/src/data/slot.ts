@@ -103,6 +103,7 @@ export function parseDocument(json: string): Document {
                   offs: given.parallel.offs ?? [],
               }
             : null,
+        over_time: given.over_time ?? null,
     };
 }
 

@@ -4,14 +4,14 @@
 import { useMemo } from 'preact/hooks';
 import { Chart, type Series } from '../chart/Chart';
 import { useReport } from '../context';
-import type { Parallel as Data, TraceSizes } from '../data/parallel';
+import { type Parallel as Data, type TraceSizes, lineOf } from '../data/parallel';
 import { bytes, counted, integer, percent, seconds } from '../format';
 import { Grid } from '../grid/Grid';
 import { Empty, Facts, PageHead, Panel } from '../parts/parts';
 import { Efficiency } from './Efficiency';
 import { TraceCounters } from './TraceCounters';
 import { TraceMatrix } from './TraceMatrix';
-import { TraceTimeline } from './TraceTimeline';
+import { ThreadTimeline } from './ThreadTimeline';
 import { lateRows, offRows, sampleRows, sizeName, threadRows, waitRows } from './trace_tables';
 
 const GROUP = 'efficiency';
@@ -62,6 +62,7 @@ function Known({ data, runId }: { data: Data; runId: number }) {
     const late = useMemo(() => lateRows(data), [data]);
     const offs = useMemo(() => offRows(data.offs), [data]);
     const samples = useMemo(() => sampleRows(data.samples), [data]);
+    const line = useMemo(() => lineOf(data), [data]);
     const { trace, locations } = data;
     return (
         <>
@@ -94,7 +95,7 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                         : undefined
                 }
             >
-                <TraceTimeline parallel={data} />
+                <ThreadTimeline line={line} />
             </Panel>
             {data.offs.length > 0 && (
                 <Panel

@@ -51,6 +51,29 @@ export function madeView(
     return new ViewRows(view);
 }
 
+/** Measured seconds. */
+export function secondsColumn(
+    name: string,
+    title: string,
+    meaning: string,
+    values: (number | null)[],
+    more: Partial<MadeColumn> = {},
+): MadeColumn {
+    return {
+        name,
+        title,
+        meaning,
+        values,
+        kind: 'number',
+        unit: 's',
+        digits: 3,
+        shown: true,
+        group: 'time',
+        origin: 'measured',
+        ...more,
+    };
+}
+
 /** Three columns of a quantity: its value, and its interval hidden behind. */
 export function quantityColumns(
     name: string,

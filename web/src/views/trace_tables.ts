@@ -11,29 +11,7 @@ import {
 } from '../data/parallel';
 import { bytes } from '../format';
 import type { ViewRows } from '../grid/rows';
-import { type MadeColumn, madeView, textColumn } from './table';
-
-function secondsColumn(
-    name: string,
-    title: string,
-    meaning: string,
-    values: (number | null)[],
-    more: Partial<MadeColumn> = {},
-): MadeColumn {
-    return {
-        name,
-        title,
-        meaning,
-        values,
-        kind: 'number',
-        unit: 's',
-        digits: 3,
-        shown: true,
-        group: 'time',
-        origin: 'measured',
-        ...more,
-    };
-}
+import { type MadeColumn, madeView, secondsColumn, textColumn } from './table';
 
 function countColumn(name: string, title: string, meaning: string, values: number[]): MadeColumn {
     return {

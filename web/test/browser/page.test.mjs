@@ -45,6 +45,8 @@ const PAGES = [
         'expert',
         'parallel',
         'parallel?time=2.9..3.2',
+        'over-time',
+        'over-time?time=0.4..0.6',
         'machine',
         'experiment',
         'loop/12',

@@ -12,9 +12,9 @@ import {
     textOf,
     zoomed,
 } from '../../src/data/levels';
-import type { Parallel } from '../../src/data/parallel';
-import { tellSpan } from '../../src/views/TraceTimeline';
-import { binsOf, tickOf, timeOf } from '../../src/views/trace_draw';
+import { type Parallel, lineOf } from '../../src/data/parallel';
+import { tellSpan } from '../../src/views/ThreadTimeline';
+import { binsOf, tickOf, timeOf } from '../../src/views/timeline_draw';
 // @ts-expect-error: fixtures are plain scripts
 import { parallel as made } from '../fixture/parallel.mjs';
 
@@ -22,7 +22,7 @@ const parallel = (): Parallel => made(4) as Parallel;
 const near = (a: number, b: number): void => assert.ok(Math.abs(a - b) < 1e-9, `${a} is not ${b}`);
 
 test('levels between the time line and the finest are its means', () => {
-    const { levels, whole, finerS } = detailOf(parallel());
+    const { levels, whole, finerS } = detailOf(lineOf(parallel()));
     assert.deepEqual(
         levels.map(level => level.binS),
         [0.05, 0.025, 0.0125],
@@ -49,21 +49,21 @@ test('levels between the time line and the finest are its means', () => {
 test('rows that are not there have nothing, and do not shift the others', () => {
     const data = parallel();
     data.levels!.rows = data.levels!.rows.filter(row => row.segment !== 0);
-    const lane = detailOf(data).levels[2]!.lanes[3]!;
+    const lane = detailOf(lineOf(data)).levels[2]!.lanes[3]!;
     assert.equal(lane.path[0], 0);
     assert.equal(lane.path[300], 1000);
 });
 
 test('a document without levels has the time line alone', () => {
     const data = { ...parallel(), levels: null };
-    const detail = detailOf(data);
+    const detail = detailOf(lineOf(data));
     assert.equal(detail.levels.length, 1);
     assert.equal(detail.finerS, null);
     assert.equal(tellSpan(detail, detail.levels[0]!, detail.whole), 'A column is 50.0 ms.');
     delete (data as Partial<Parallel>).levels;
-    assert.equal(detailOf(data).levels.length, 1);
+    assert.equal(detailOf(lineOf(data)).levels.length, 1);
     const none = { bin_s: null, least_bin_s: 0.0125, segment_n: 256, rows: [] };
-    const refused = detailOf({ ...data, levels: none });
+    const refused = detailOf(lineOf({ ...data, levels: none }));
     assert.equal(refused.finerS, 0.0125);
     assert.ok(
         /columns of 12\.50* ms: assay open --serve/.test(
@@ -73,7 +73,7 @@ test('a document without levels has the time line alone', () => {
 });
 
 test('half of the picture has bins half as long, down to the finest', () => {
-    const detail = detailOf(parallel());
+    const detail = detailOf(lineOf(parallel()));
     assert.equal(levelFor(detail, detail.whole).binS, 0.05);
     const half = zoomed(detail, detail.whole, 2);
     near(half.from, 1.5);
@@ -95,13 +95,13 @@ test('half of the picture has bins half as long, down to the finest', () => {
 });
 
 test('what is pointed at stays where it is', () => {
-    const detail = detailOf(parallel());
+    const detail = detailOf(lineOf(parallel()));
     const span = zoomed(detail, detail.whole, 2, 1.5);
     near((1.5 - span.from) / lengthOf(span), 1.5 / 6);
 });
 
 test('spans stay within the run', () => {
-    const detail = detailOf(parallel());
+    const detail = detailOf(lineOf(parallel()));
     const late = moved(detail, { from: 4, to: 5.5 }, 0.5);
     near(late.from, 4.5);
     near(late.to, 6);
@@ -116,7 +116,7 @@ test('spans stay within the run', () => {
 });
 
 test('an address has the span, and one that makes no sense is the whole run', () => {
-    const detail = detailOf(parallel());
+    const detail = detailOf(lineOf(parallel()));
     const span = clamped(detail, { from: 1.2375, to: 1.8 });
     assert.equal(textOf(detail, span), '1.2375..1.8');
     const again = spanOf(detail, '1.2375..1.8');

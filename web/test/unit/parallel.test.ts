@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Parallel, counterLines, lanesOf, matrixOf, placeOf } from '../../src/data/parallel';
+import { type Parallel, counterLines, lineOf, matrixOf, placeOf } from '../../src/data/parallel';
 import { shade } from '../../src/views/TraceMatrix';
-import { isHatched } from '../../src/views/trace_states';
-import { niceStep, rowHeight } from '../../src/views/trace_draw';
-import { tellBin } from '../../src/views/TraceTimeline';
+import { isHatched } from '../../src/views/timeline_states';
+import { niceStep, rowHeight } from '../../src/views/timeline_draw';
+import { tellBin } from '../../src/views/ThreadTimeline';
 import {
     counterRows,
     lateRows,
@@ -21,7 +21,7 @@ import { parallel as made } from '../fixture/parallel.mjs';
 const parallel = (ranks: number): Parallel => made(ranks) as Parallel;
 
 test('a thread has its states and the critical path apart', () => {
-    const lanes = lanesOf(parallel(4));
+    const { lanes } = lineOf(parallel(4));
     assert.equal(lanes.length, 4);
     assert.deepEqual(
         lanes[0]!.states.map(one => one.name),

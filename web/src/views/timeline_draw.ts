@@ -2,10 +2,10 @@
 // The picture of what threads did over time, on a canvas.
 
 import { type Level, type Span, lengthOf } from '../data/levels';
-import type { Lane } from '../data/parallel';
+import type { Lane } from '../data/timeline';
 import { seconds } from '../format';
 import { cssColor } from '../theme';
-import { isHatched, stateColour } from './trace_states';
+import { isHatched, stateColour } from './timeline_states';
 
 export const LABELS_PX = 118;
 export const SCALE_PX = 18;
@@ -167,7 +167,7 @@ export function draw(canvas: HTMLCanvasElement, d: Drawing, place: Place | null)
         context.fillStyle = cssColor('--text');
         context.font = '12px system-ui, sans-serif';
         context.textBaseline = 'top';
-        context.fillText(lane.location.location, 2, top, LABELS_PX - 8);
+        context.fillText(lane.label, 2, top, LABELS_PX - 8);
     });
     if (place) drawPlace(context, d, place);
 }

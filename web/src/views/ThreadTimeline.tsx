@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each thread did over time: a row a thread, a column a bin, in it the states on each other by
-// their share. The line below a row: the critical path goes through it then. Part of it closer has
-// shorter bins, as far as the document has them.
+// their share. The line below a row, of a trace: the critical path goes through it then. Part of it
+// closer has shorter bins, as far as the document has them.
 
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import {
@@ -18,12 +18,12 @@ import {
     textOf,
     zoomed,
 } from '../data/levels';
-import type { Lane, Parallel } from '../data/parallel';
+import type { Lane, TimeLine } from '../data/timeline';
 import { percent, seconds } from '../format';
 import { route, setParams } from '../route';
 import { isDark } from '../theme';
-import { LABELS_PX, type Place, SCALE_PX, binsOf, draw, rowHeight, timeOf } from './trace_draw';
-import { isHatched, isKnownState, stateColour } from './trace_states';
+import { LABELS_PX, type Place, SCALE_PX, binsOf, draw, rowHeight, timeOf } from './timeline_draw';
+import { isHatched, isKnownState, stateColour } from './timeline_states';
 
 const PARAM = 'time';
 
@@ -36,13 +36,19 @@ export function tellBin(lane: Lane, bin: number, binS: number): string {
     const part = (lane.path[bin] ?? 0) / 10;
     const path = part ? `; on the critical path ${percent(part)}` : '';
     return (
-        `${lane.location.location}, ${timeOf(bin * binS, binS)} to ` +
+        `${lane.label}, ${timeOf(bin * binS, binS)} to ` +
         `${timeOf((bin + 1) * binS, binS)}: ` +
         `${shares.join(', ') || 'not there'}${path}`
     );
 }
 
-function Legend({ states, others }: { states: [string, string][]; others: readonly string[] }) {
+interface LegendProps {
+    states: [string, string][];
+    others: readonly string[];
+    hasPath: boolean;
+}
+
+function Legend({ states, others, hasPath }: LegendProps) {
     return (
         <ul class="trace-legend">
             {states.map(([name, title]) => (
@@ -50,9 +56,11 @@ function Legend({ states, others }: { states: [string, string][]; others: readon
                     <Swatch colour={stateColour(name, others)} hatched={isHatched(name)} /> {title}
                 </li>
             ))}
-            <li>
-                <Swatch colour="--text" flat /> critical path
-            </li>
+            {hasPath && (
+                <li>
+                    <Swatch colour="--text" flat /> critical path
+                </li>
+            )}
         </ul>
     );
 }
@@ -137,13 +145,13 @@ function useWidth(box: { current: HTMLElement | null }): number {
     return width;
 }
 
-export function TraceTimeline({ parallel }: { parallel: Parallel }) {
+export function ThreadTimeline({ line }: { line: TimeLine }) {
     const box = useRef<HTMLDivElement>(null);
     const canvas = useRef<HTMLCanvasElement>(null);
     const width = useWidth(box);
     const [at, setAt] = useState<Place | null>(null);
     const [isDragged, setDragged] = useState(false);
-    const detail = useMemo(() => detailOf(parallel), [parallel]);
+    const detail = useMemo(() => detailOf(line), [line]);
     const param = route.value.params[PARAM];
     const span = useMemo(() => spanOf(detail, param), [detail, param]);
     const level = levelFor(detail, span);
@@ -247,7 +255,7 @@ export function TraceTimeline({ parallel }: { parallel: Parallel }) {
     };
     return (
         <>
-            <Legend states={states} others={others} />
+            <Legend states={states} others={others} hasPath={line.hasPath} />
             <Tools detail={detail} span={span} show={show} />
             <p class="flame-told" role="status">
                 {at?.anchor != null

@@ -3,6 +3,9 @@
 
 const COLOURS: Record<string, string> = {
     computing: '--category-4',
+    user: '--category-4',
+    kernel: '--category-0',
+    ready: '--category-2',
     mpi: '--category-0',
     openmp: '--category-5',
     threads: '--category-6',

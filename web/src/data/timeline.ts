@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// What threads did over time, wherever it is known from: a lane a thread, in it of each state the
+// thousandths of each bin.
+
+/** Bins of a finer level, of `segment_n` a row; those that are not there have nothing in them. */
+export interface FinerLevels {
+    /** Null: none of them fits into the document. */
+    bin_s: number | null;
+    /** The shortest that the experiment has. */
+    least_bin_s: number;
+    segment_n: number;
+    rows: { number: number; name: string; segment: number; bins: string }[];
+}
+
+export interface LaneState {
+    name: string;
+    title: string;
+    bins: readonly number[];
+}
+
+export interface Lane {
+    number: number;
+    label: string;
+    /** In the order in which they are drawn. */
+    states: LaneState[];
+    /** Of the critical path; empty where none is known. */
+    path: readonly number[];
+}
+
+export interface TimeLine {
+    binS: number;
+    binN: number;
+    lanes: Lane[];
+    levels: FinerLevels | null;
+    /** What is drawn of states as they are recorded; without it they are drawn themselves. */
+    shown?: (states: readonly LaneState[]) => LaneState[];
+    hasPath: boolean;
+}
+
+export const PATH = 'critical_path';

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the threads of a run did over time, by its samples and its records of switches.
+
+import { useMemo } from 'preact/hooks';
+import { useReport } from '../context';
+import { type OverTime as Data, lineOf, titleOf } from '../data/over_time';
+import { integer } from '../format';
+import { Grid } from '../grid/Grid';
+import type { ViewRows } from '../grid/rows';
+import { Empty, PageHead, Panel } from '../parts/parts';
+import { ThreadTimeline } from './ThreadTimeline';
+import { madeView, secondsColumn, textColumn } from './table';
+
+export function OverTime() {
+    const { over_time } = useReport().doc;
+    if (!over_time)
+        return (
+            <>
+                <PageHead title="Over time" />
+                <Empty>Nothing is known of when the threads of this run did what.</Empty>
+            </>
+        );
+    return <Known data={over_time} />;
+}
+
+export function threadRows({ threads }: Data): ViewRows {
+    return madeView('over_time', 'Threads', [
+        textColumn(
+            'who',
+            'Who',
+            threads.map(one => one.label),
+        ),
+        textColumn(
+            'thread_name',
+            'Its name',
+            threads.map(one => one.name),
+        ),
+        secondsColumn(
+            'cpu_s',
+            'running',
+            'Processor time by the account of the kernel.',
+            threads.map(one => one.cpu_time_s),
+            { bar: true },
+        ),
+        secondsColumn(
+            'ready_s',
+            titleOf('ready'),
+            'Ready to run, and no processor was there for it.',
+            threads.map(one => one.runnable_time_s),
+        ),
+        secondsColumn(
+            'waiting_s',
+            titleOf('waiting'),
+            'It waited for others: threads, processes, files, time.',
+            threads.map(one => one.blocked_time_s),
+        ),
+    ]);
+}
+
+/** Where the picture is from. */
+function noteOf({ line, threads, timeline }: Data): string {
+    const most =
+        threads.length < line.thread_n
+            ? `The ${integer(threads.length)} of ${integer(line.thread_n)} threads that ran most. `
+            : '';
+    const hasSwitches = timeline.some(({ name }) => name === 'running' || name === 'waiting');
+    return (
+        most +
+        (hasSwitches
+            ? 'By every switch of a thread; what is in the kernel is by samples.'
+            : 'By samples: where there are none a thread did not run, or ran too shortly.')
+    );
+}
+
+function Known({ data }: { data: Data }) {
+    const line = useMemo(() => lineOf(data), [data]);
+    const threads = useMemo(() => threadRows(data), [data]);
+    return (
+        <>
+            <PageHead title="Over time" note="What each thread did, and when." />
+            <Panel title="Threads" note={noteOf(data)}>
+                <ThreadTimeline line={line} />
+            </Panel>
+            <Panel title="Seconds of each">
+                <Grid rows={threads} name="over_time" label="Seconds of each thread" sort={null} />
+            </Panel>
+        </>
+    );
+}
