@@ -23,16 +23,18 @@ static const char line_sql[] =
     "SELECT level, bin_s, bin_n, (SELECT count(DISTINCT thread_id) FROM v_thread_levels"
     " WHERE run_id = ?1) AS thread_n FROM " LEVELS;
 
-/* Named by what tells it from the others: rank, process, place among those of its process. */
-static const char threads_sql[] =
-    SHOWN ", own AS (SELECT *, row_number() OVER (PARTITION BY process_id ORDER BY omp_thread IS"
-          " NULL, omp_thread, start_s, thread_id) - 1 AS place, min(process_id) OVER ()"
-          " <> max(process_id) OVER () AS are_several FROM shown)"
-          " SELECT thread_id AS number, CASE WHEN rank IS NOT NULL THEN 'rank ' || rank"
-          " WHEN are_several THEN 'process ' || pid ELSE 'thread ' || place END"
-          " || CASE WHEN place > 0 AND (rank IS NOT NULL OR are_several) THEN ', thread ' || place"
-          " ELSE '' END AS label, rank, tid, name, role, cpu_time_s, runnable_time_s,"
-          " blocked_time_s FROM own ORDER BY rank IS NULL, rank, process_id, place";
+/* Named by what tells it from the others: rank, process, place among those of its process. What
+ * works stands before threads of runtimes and launchers. */
+static const char threads_sql[] = SHOWN
+    ", own AS (SELECT *, row_number() OVER (PARTITION BY process_id ORDER BY omp_thread IS"
+    " NULL, omp_thread, start_s, thread_id) - 1 AS place, min(process_id) OVER ()"
+    " <> max(process_id) OVER () AS are_several FROM shown)"
+    " SELECT thread_id AS number, CASE WHEN rank IS NOT NULL THEN 'rank ' || rank"
+    " WHEN are_several THEN 'process ' || pid ELSE 'thread ' || place END"
+    " || CASE WHEN place > 0 AND (rank IS NOT NULL OR are_several) THEN ', thread ' || place"
+    " ELSE '' END AS label, rank, tid, name, role, cpu_time_s, runnable_time_s,"
+    " blocked_time_s FROM own ORDER BY ifnull(role, 'worker') <> 'worker', rank IS NULL, rank,"
+    " process_id, place";
 
 static const char bins_sql[] =
     SHOWN "SELECT thread_id AS number, name, bins FROM v_thread_levels WHERE run_id = ?1"
