@@ -104,6 +104,17 @@ tries_until() {
     [ -z "$(ls "$TMPDIR")" ] || fails "left behind: $(ls "$TMPDIR")"
 }
 
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+# once: milliseconds of a profile, on this host as it is now
+once() {
+    local begin
+    begin=$(now_ms)
+    "$ASSAY" profile -q --force -o once.assay -- ./work >/dev/null
+    echo $(($(now_ms) - begin))
+}
+# roomy: seconds that are enough for each of two ways to run
+roomy() { echo $((8 + 20 * $(once) / 1000)); }
+
 # What has its value already is no try: of the environment bind_now is left, and what is installed.
 bind_now_alone() {
     export MALLOC_TRIM_THRESHOLD_=17179869184 MALLOC_MMAP_MAX_=0 MALLOC_TOP_PAD_=67108864
@@ -172,7 +183,7 @@ END
         set -- $how
         # What is no gain for its results is known in the end.
         if [ "$1" = other ]; then
-            tries --what env --budget 8 --force -o x.assay -- ./work "$1"
+            tries --what env --budget "$(roomy)" --force -o x.assay -- ./work "$1"
         else
             tries_until 'round 2' --what env --force -o x.assay -- ./work "$1"
         fi
@@ -194,9 +205,9 @@ END
 }
 @test "try: --same-output, --tolerance, --check, output that differs by itself" {
     records
-    tries --what env --same-output --budget 8 -o x.assay -- ./work digit
+    tries --what env --same-output --budget "$(roomy)" -o x.assay -- ./work digit
     equal 0 "$(query x.assay "SELECT count(*) FROM v_tries WHERE name = 'bind_now' AND verdict = 'gain'")"
-    tries --what env --budget 8 --force -o x.assay -- ./work wild
+    tries --what env --budget "$(roomy)" --force -o x.assay -- ./work wild
     equal "results not compared" "$(query x.assay "SELECT DISTINCT result FROM v_tries WHERE n > 0")"
     tries_until 'round 2' --what env --check 'grep -q sum "$ASSAY_OUTPUT" && echo "no good" && [ -z "$LD_BIND_NOW" ] && ! grep -q "^sum 1$" "$ASSAY_OUTPUT"' \
         --force -o x.assay -- ./work other
@@ -325,18 +336,12 @@ END
     records
     # What is under way when it is used up, and showing, take as long as the host and the build make it:
     # measured by a profile, before and after.
-    now_ms() { echo $(($(date +%s%N) / 1000000)); }
-    once() { "$ASSAY" profile -q --force -o once.assay -- ./work >/dev/null; }
     local begin once_ms used
-    begin=$(now_ms)
-    once
-    once_ms=$(($(now_ms) - begin))
+    once_ms=$(once)
     begin=$(now_ms)
     tries --what env,placement --budget 6 -o x.assay -- ./work
     used=$(($(now_ms) - begin))
-    begin=$(now_ms)
-    once
-    once_ms=$((once_ms + $(now_ms) - begin))
+    once_ms=$((once_ms + $(once)))
     # Without one it would take a hundred runs, and minutes.
     [ "$used" -lt $((20000 + 20 * once_ms)) ] || fails "6 s became $used ms; a profile takes $once_ms / 2"
 }
