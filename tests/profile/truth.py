@@ -26,6 +26,9 @@ build.HERE, build.SRC = HERE, HERE / "programs"
 SPINNERS = [f"spin_{k:02}" for k in range(12)]
 # How often a recording, and those of a group together, are made again because of the host.
 REPEATS, REPEATS_IN_ALL = 3, 12
+# For as long somebody must have waited for a processor until the reader can have come too late:
+# what is not read lies in buffers of half a second (sample/rings.c).
+LATE_S = 0.4
 # Points that are not held yet, and why; when one fails it is skipped with this reason.
 GAPS = {
 }
@@ -135,6 +138,8 @@ class Truth:
         for again in range(1 + REPEATS):
             with Host(self.witness) as self.host:
                 run = Run(self.assay, folder, command, **more)
+            if self.host.queued >= LATE_S:  # what was lost so is told, and may be of any function
+                self.host.taken_s += run.run()["lost_sample_n"] / run.run()["rate_hz"]
             got, want = measure(run) if measure else (0, own_clock(run))
             self.calm = self.host.taken_s <= bearable(want)
             if self.calm:
@@ -287,6 +292,10 @@ class Truth:
         if not run:
             return
         said = run.run()
+        if self.host.queued >= LATE_S and any(f["name"] == "lost_records"
+                                              for f in run.view("flags")):
+            self.tap.skip(f"{name}: are counted", f"not all was read in time: {self.host}")
+            return
         self.tap.equal(said["thread_n"], 10001, f"{name}: are counted")
         self.tap.equal(said["lost_sample_n"], 0, f"{name}: no sample is lost")
         # More than the threads measured between their first and last line; less than the process,
