@@ -25,9 +25,11 @@
 #include "agent/inject_internal.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/task.h"
 
 #define THREADS_MOST (UINT32_C(1) << 22) /* the kernel has no higher numbers */
 #define SEIZE_TRIES  20
+#define SEIZE_MOST   2000 /* of one that has not had a processor yet */
 
 static struct {
     struct as_image image;
@@ -239,15 +241,19 @@ static void stand_apart(int report)
 }
 
 /* 0 or errno. Under Yama a child of our parent must say first that it may be traced, which it does
- * as soon as it runs (launch/start.c). */
+ * as soon as it runs (launch/start.c); then it waits. Until then it may be in want of a processor.
+ */
 static int seize_child(pid_t child)
 {
     const struct timespec time = {0, 10000000};
     for (int tries = 0;; tries++) {
+        struct as_task task;
         if (ptrace(PTRACE_SEIZE, child, NULL, (void *)(intptr_t)AS_INJECT_OPTIONS) == 0)
             return 0;
-        if (errno != EPERM || tries == SEIZE_TRIES)
-            return errno;
+        const int error = errno;
+        const bool runs = as_task_read((uint32_t)child, &task) && task.state == 'R';
+        if (error != EPERM || (tries >= SEIZE_TRIES && !runs) || tries >= SEIZE_MOST)
+            return error;
         nanosleep(&time, NULL);
     }
 }

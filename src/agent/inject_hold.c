@@ -18,8 +18,10 @@
 
 #include "agent/inject_internal.h"
 #include "base/clock.h"
+#include "base/task.h"
 
 #define PATIENCE_NS INT64_C(3000000000)
+#define QUEUE_NS    INT64_C(30000000000)            /* with a thread that only has no processor */
 #define GET_RSEQ    ((enum __ptrace_request)0x420f) /* PTRACE_GET_RSEQ_CONFIGURATION, Linux 5.13 */
 /* With which the kernel marks a system call that begins again (linux/errno.h has no user's copy).
  */
@@ -59,6 +61,12 @@ static bool has_ended(pid_t tid)
         close(fd);
     const char *name_end = n > 0 ? strrchr(text, ')') : NULL;
     return !name_end || name_end[1] != ' ' || name_end[2] == 'Z' || name_end[2] == 'X';
+}
+
+static bool is_runnable(pid_t tid)
+{
+    struct as_task task;
+    return as_task_read((uint32_t)tid, &task) && task.state == 'R';
 }
 
 /* 0, or errno. One that ends, or that its maker's trace has reached already, is fine. */
@@ -203,7 +211,8 @@ static enum as_attach_refusal gather_threads(pid_t pid, bool seize, struct as_at
                 *waits = as_held[--as_held_n];
                 continue;
             }
-            if (as_monotonic_ns() > until_ns)
+            const int64_t now_ns = as_monotonic_ns();
+            if (now_ns > until_ns && (now_ns > until_ns + QUEUE_NS || !is_runnable(waits->tid)))
                 return AS_ATTACH_DEAF;
             nanosleep(&time, NULL);
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stops threads by a signal: each waits in its handler, and tells where it stood. One that blocks
- * the signal cannot be stopped, and then nothing is changed.
+ * the signal cannot be stopped, and then nothing is changed. On a busy machine a thread may have no
+ * processor for seconds: what it did is judged by what it ran, not by the time that passed.
  */
 #include "agent/patcher_stop.h"
 
@@ -18,20 +19,29 @@
 #include "agent/agent.h"
 #include "base/clock.h"
 
-#define PATIENCE_NS   INT64_C(200000000)
 #define THREADS_MOST  4096u
 #define ATTEMPTS_MOST 20
+/* Those that did not come are looked at so often, and waited for so long at most. */
+#define LOOK_NS     INT64_C(100000000)
+#define PATIENCE_NS INT64_C(20000000000)
+/* A thread that ran as long with the signal blocked blocks it for good. */
+#define DEAF_NS INT64_C(10000000)
+/* What a thread in a bad place is to run before it is stopped again, and how long that may take:
+ * at a system call it does not run. */
+#define ELSEWHERE_NS      INT64_C(100000)
+#define ELSEWHERE_MOST_NS INT64_C(100000000)
 
 static struct {
     _Atomic uint32_t held; /* a futex: threads wait while it is 1 */
     _Atomic uint32_t arrived, left;
-    _Atomic uint32_t bad;
+    _Atomic pid_t bad; /* a thread that stood in a bad place */
     _Atomic uint32_t confined;
     uint64_t module;
     bool (*is_bad)(uint64_t m, uint64_t address);
     int signal; /* that is ours now; 0: nobody is stopped */
     uint32_t asked;
     pid_t tid[THREADS_MOST];
+    int64_t ran_ns[THREADS_MOST]; /* each, when it was asked */
     struct sigaction before;
 } stop;
 
@@ -39,11 +49,12 @@ static void wait_here(int number, siginfo_t *info, void *context)
 {
     const int saved = errno;
     const ucontext_t *at = context;
-    (void)number;
-    if (info->si_code != SI_TKILL || info->si_pid != as_agent.pid || !stop.held)
+    /* Another number: of an earlier stop that did not wait for this thread. */
+    if (info->si_code != SI_TKILL || info->si_pid != as_agent.pid || number != stop.signal ||
+        !stop.held)
         return;
     if (stop.is_bad(stop.module, (uint64_t)at->uc_mcontext.gregs[REG_RIP]))
-        stop.bad = 1;
+        stop.bad = (pid_t)syscall(SYS_gettid);
     stop.arrived++;
     while (stop.held)
         syscall(SYS_futex, &stop.held, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
@@ -60,6 +71,16 @@ static void nap(void)
 {
     const struct timespec time = {0, 100000};
     syscall(SYS_nanosleep, &time, NULL);
+}
+
+/* Processor time of a thread (pthread_getcpuclockid(3)); -1: it has ended. */
+static int64_t ran_ns(pid_t tid)
+{
+    const clockid_t clock = (clockid_t)((~(unsigned)tid << 3) | 6);
+    struct timespec time;
+    return syscall(SYS_clock_gettime, clock, &time) < 0
+               ? -1
+               : (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 /* ---- Who there is --------------------------------------------------------------------------- */
@@ -112,8 +133,60 @@ static int ask(pid_t tid)
         return -EAGAIN;
     if (syscall(SYS_tgkill, as_agent.pid, tid, stop.signal) < 0)
         return errno == ESRCH ? 0 : -errno; /* it has ended */
-    stop.tid[stop.asked++] = tid;
+    stop.tid[stop.asked] = tid;
+    stop.ran_ns[stop.asked++] = ran_ns(tid);
     return 1;
+}
+
+/* ---- Who does not come ---------------------------------------------------------------------- */
+
+/* What is behind `key` in a status file (proc(5)), or its end. */
+static const char *behind(const char *text, const char *key)
+{
+    const size_t key_b = strlen(key);
+    while (*text && strncmp(text, key, key_b) != 0) {
+        const char *end = strchr(text, '\n');
+        text = end ? end + 1 : text + strlen(text);
+    }
+    text += *text ? key_b : 0;
+    return text + (*text == '\t');
+}
+
+/* Whether `signal` is in the set that is written there. */
+static bool has_signal(const char *text, const char *key, int signal)
+{
+    uint64_t set = 0;
+    for (const char *at = behind(text, key); *at && *at != '\n'; at++)
+        set = set << 4 | (uint64_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
+    return set >> (signal - 1) & 1;
+}
+
+/* Whether the signal of a thread waits because the thread blocks it, and not for a processor. */
+static bool is_deaf(uint32_t asked)
+{
+    static char text[4096];
+    char path[64];
+    const char *path_end = path + sizeof path - 1;
+    char *at = as_agent_append(path, path_end, "/proc/self/task/");
+    at = as_agent_append_number(at, path_end, (uint64_t)stop.tid[asked]);
+    *as_agent_append(at, path_end, "/status") = 0;
+    const int fd = as_agent_open(path, O_RDONLY);
+    if (fd < 0)
+        return false;
+    const long got = syscall(SYS_read, fd, text, sizeof text - 1);
+    syscall(SYS_close, fd);
+    text[got > 0 ? got : 0] = 0;
+    if (!has_signal(text, "SigPnd:", stop.signal) || !has_signal(text, "SigBlk:", stop.signal))
+        return false;
+    return *behind(text, "State:") != 'R' || ran_ns(stop.tid[asked]) - stop.ran_ns[asked] > DEAF_NS;
+}
+
+static bool is_any_deaf(void)
+{
+    for (uint32_t i = 0; i < stop.asked; i++)
+        if (is_deaf(i))
+            return true;
+    return false;
 }
 
 /* ---- Stopping ------------------------------------------------------------------------------- */
@@ -139,14 +212,20 @@ static int take_signal(void)
 /* Until all who were asked stand still, and nobody new is there. */
 static int gather_threads(void)
 {
-    const int64_t until_ns = as_monotonic_ns() + PATIENCE_NS;
+    const int64_t begun_ns = as_monotonic_ns();
+    int64_t look_ns = begun_ns + 2 * LOOK_NS;
     for (;;) {
         const int found = for_others(ask);
         if (found < 0)
             return -found;
         while (stop.arrived < stop.asked) {
-            if (as_monotonic_ns() > until_ns)
+            const int64_t now_ns = as_monotonic_ns();
+            if (now_ns > begun_ns + PATIENCE_NS)
+                return ETIMEDOUT;
+            if (now_ns > look_ns && is_any_deaf())
                 return EAGAIN;
+            if (now_ns > look_ns)
+                look_ns = as_monotonic_ns() + LOOK_NS;
             nap();
         }
         if (found == 0)
@@ -182,6 +261,18 @@ static void give_signal_back(void)
     stop.signal = 0;
 }
 
+/* The thread that stood in a bad place goes on from there, or the next attempt would find it where
+ * it was. */
+static void let_run(pid_t tid)
+{
+    const int64_t before_ns = ran_ns(tid), until_ns = as_monotonic_ns() + ELSEWHERE_MOST_NS;
+    int64_t now_ns;
+    do {
+        nap();
+        now_ns = ran_ns(tid);
+    } while (now_ns >= 0 && now_ns - before_ns < ELSEWHERE_NS && as_monotonic_ns() < until_ns);
+}
+
 int as_patcher_stop(uint64_t m, bool (*is_bad)(uint64_t m, uint64_t address))
 {
     int error = EBUSY;
@@ -198,10 +289,10 @@ int as_patcher_stop(uint64_t m, bool (*is_bad)(uint64_t m, uint64_t address))
         return EAGAIN;
     for (int i = 0; i < ATTEMPTS_MOST && error == EBUSY; i++) {
         error = stop_once();
-        if (error) {
+        if (error)
             as_patcher_go_on();
-            nap();
-        }
+        if (error == EBUSY)
+            let_run(stop.bad);
     }
     if (error)
         give_signal_back();

@@ -13,7 +13,7 @@
 
 /* Before it nothing is drawn: short commands stay silent. */
 #define FIRST_NS    ((uint64_t)300 * 1000 * 1000)
-#define LEFT_NS     ((uint64_t)1000 * 1000 * 1000) /* before it no pace is known */
+#define LEFT_NS     ((int64_t)1000 * 1000 * 1000) /* before it no pace is known */
 #define INTERVAL_NS ((uint64_t)100 * 1000 * 1000)
 
 void as_progress_begin(struct as_progress *progress, int fd, const char *label, uint64_t total)
@@ -37,7 +37,7 @@ static void put_line(int fd, const char *p, size_t n)
 /* ", 7 s left" by the pace so far, once that says anything. */
 static void remaining(const struct as_progress *progress, double part, char *out, size_t size_b)
 {
-    const uint64_t spent_ns = as_monotonic_ns() - progress->begin_ns;
+    const int64_t spent_ns = (int64_t)((uint64_t)as_monotonic_ns() - progress->begin_ns);
 
     *out = '\0';
     if (part < 0.02 || spent_ns < LEFT_NS)

@@ -32,6 +32,7 @@
 #define PARTY_MAGIC  UINT64_C(0x3179747261507361)
 #define BEAT_FAST_NS INT64_C(100000000) /* of the first BEATS_FAST: others wait for one */
 #define BEAT_NS      INT64_C(500000000)
+#define DEAD_NS      INT64_C(3000000000) /* without a beat it has left its name behind */
 #define BEATS_FAST   50u
 /* Network file systems may hide a new file for a minute. */
 #define PATIENCE_NS INT64_C(90000000000)
@@ -162,14 +163,19 @@ static void pause_ns(int64_t ns)
 
 /* ---- Joining --------------------------------------------------------------------------------- */
 
-/* Whether another process holds the name: one that lives moves. */
+/* Whether another process holds the name: one that lives moves, if not in time on a busy machine.
+ */
 static int take_over(struct as_party *party, struct assay_error *err)
 {
     struct party_state before, after;
+    bool is_moving = false;
     if (!read_state(party->fd, &before) || before.left)
         return 0;
-    pause_ns(BEAT_NS + 2 * BEAT_FAST_NS);
-    if (read_state(party->fd, &after) && after.beats_n == before.beats_n)
+    for (int64_t ns = 0; ns < DEAD_NS && !is_moving; ns += BEAT_FAST_NS) {
+        pause_ns(BEAT_FAST_NS);
+        is_moving = !read_state(party->fd, &after) || after.beats_n != before.beats_n;
+    }
+    if (!is_moving)
         return 0;
     return as_error_set(err, ASSAY_ERR_USAGE,
                         "%s: other processes are making this already; wait for them, or take "

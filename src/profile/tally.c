@@ -504,6 +504,7 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
     as_map_u64_fini(&r.process);
     as_vec_fini(&r.numa.node);
     as_vec_fini(&r.thread);
+    as_vec_fini(&r.on_cpu);
     as_vec_fini(&r.module);
     as_vec_fini(&r.node);
     as_vec_fini(&r.is_private);

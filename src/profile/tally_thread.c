@@ -5,6 +5,8 @@
  */
 #include "profile/tally_read.h"
 
+#define CPUS_MOST 65536 /* more there are not: what a file says is foreign */
+
 /* ---- Incarnations ---------------------------------------------------------------- */
 
 static int new_process(struct as_tally_reading *r, uint32_t pid, uint32_t parent,
@@ -162,6 +164,21 @@ void as_tally_seen_on(const struct as_tally_reading *r, struct as_tally_thread *
     thread->last_cpu = cpu;
 }
 
+/* Who was on the processor is not any more, also where the record of that was lost. */
+static int take_processor(struct as_tally_reading *r, uint32_t index, uint32_t cpu, int64_t at)
+{
+    if (cpu >= CPUS_MOST)
+        return 0;
+    while (r->on_cpu.n <= cpu)
+        AS_TRY(as_vec_push(&r->on_cpu, ASSAY_NONE));
+    const uint32_t before = r->on_cpu.at[cpu];
+    r->on_cpu.at[cpu] = index;
+    if (before == ASSAY_NONE || before == index || r->tally->thread.at[before].last_cpu != cpu)
+        return 0;
+    stop_running(r->tally, &r->tally->thread.at[before], at);
+    return 0;
+}
+
 int as_tally_take_switch(struct as_tally_reading *r, const struct assay_stream_record *record,
                          int64_t at)
 {
@@ -180,7 +197,7 @@ int as_tally_take_switch(struct as_tally_reading *r, const struct assay_stream_r
         as_tally_stop_queueing(r->tally, thread, at);
         thread->on_ns = at;
         thread->waits_at = 0;
-        return 0;
+        return take_processor(r, index, record->cpu, at);
     }
     thread->is_new = false;
     stop_running(r->tally, thread, at);

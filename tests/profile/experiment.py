@@ -40,7 +40,7 @@ class Run:
         self.assay, self.path = str(assay), folder / f"{name}.assay"
         words = [self.assay, "profile", "--quiet", "--force", "--output", str(self.path),
                  "--rate", str(rate), *options, "--", *map(str, command)]
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300,
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=800,
                               stdin=subprocess.DEVNULL, **more)
         self.out, self.err, self.status = done.stdout, done.stderr, done.returncode
         if done.returncode != status:
@@ -53,7 +53,7 @@ class Run:
     def rows(self, sql):
         if sql not in self.cache:
             done = subprocess.run([self.assay, "query", str(self.path), sql, "--format", "json"],
-                                  capture_output=True, text=True, timeout=60)
+                                  capture_output=True, text=True, timeout=800)
             if done.returncode != 0:
                 raise RuntimeError(f"{sql}: {done.stderr.strip()}")
             self.cache[sql] = json.loads(done.stdout)

@@ -26,6 +26,9 @@ build.HERE, build.SRC = HERE, HERE / "programs"
 SPINNERS = [f"spin_{k:02}" for k in range(12)]
 # How often a recording, and those of a group together, are made again because of the host.
 REPEATS, REPEATS_IN_ALL = 3, 12
+# For as long somebody must have waited for a processor until the reader can have come too late:
+# what is not read lies in buffers of half a second (sample/rings.c).
+LATE_S = 0.4
 # Points that are not held yet, and why; when one fails it is skipped with this reason.
 GAPS = {
 }
@@ -135,6 +138,8 @@ class Truth:
         for again in range(1 + REPEATS):
             with Host(self.witness) as self.host:
                 run = Run(self.assay, folder, command, **more)
+            if self.host.queued >= LATE_S:  # what was lost so is told, and may be of any function
+                self.host.taken_s += run.run()["lost_sample_n"] / run.run()["rate_hz"]
             got, want = measure(run) if measure else (0, own_clock(run))
             self.calm = self.host.taken_s <= bearable(want)
             if self.calm:
@@ -177,19 +182,23 @@ class Truth:
                                f"{name}: 5 % fewer samples would be told")
         return run
 
-    def fair(self, name, pairs, total):
-        """pairs: {what: (samples, share by the program)}."""
+    def fair(self, name, pairs, total, host=None):
+        """pairs: {what: (samples, share by the program)}. `host`: what it took of several
+        recordings in seconds, and whether it was calm in all; without: of the last one."""
+        taken_s, calm = host or (self.host.taken_s, self.calm)
+
         def wrong(taken):
             return "\n".join(f"{what}: {why}" for what, (n, share) in pairs.items()
                              if (why := unlikely(n, total, share, taken)))
         self.judge(f"{name}: shares are those of the program's own clock", wrong(0),
-                   wrong(RATE * self.host.taken_s))
+                   wrong(RATE * taken_s), calm)
 
     # ---- Shares ---------------------------------------------------------------------------
 
     def shares(self):
         """Intervals are 95 % intervals: many runs of few samples each."""
-        hits, all_n, width = 0, 0, []
+        hits, hits_most, all_n, width = 0, 0, 0, []
+        taken_s, calm = 0, True
         got, want = collections.Counter(), collections.Counter()
         folder = self.folder("spinner")
         if not folder:
@@ -199,11 +208,15 @@ class Truth:
             run, _, _ = self.recorded(folder, ["./p", seconds, threads, seed + 1], f"run {seed}",
                                       whole)
             functions, total = run.functions("p"), run.run()["sample_n"]
+            taken_s, calm = taken_s + self.host.taken_s, calm and self.calm
+            off = 100 * RATE * self.host.taken_s / total
             for k, name in enumerate(SPINNERS):
                 share = sum(t["ns"][k] for t in run.truth["threads"]) / run.truth["total_ns"]
                 f = functions.get(name, {"inclusive_low_pct": 0, "inclusive_high_pct": 0,
                                          "inclusive_sample_n": 0})
-                hits += f["inclusive_low_pct"] <= 100 * share <= f["inclusive_high_pct"]
+                low, high = f["inclusive_low_pct"], f["inclusive_high_pct"]
+                hits += low <= 100 * share <= high
+                hits_most += low - off <= 100 * share <= high + off
                 all_n += 1
                 got[name] += f["inclusive_sample_n"]
                 want[name] += share * total
@@ -211,14 +224,16 @@ class Truth:
                 width.append((f["inclusive_high_pct"] - f["inclusive_low_pct"]) / 2 / binomial)
             got["all"] += total
         need = least_hits(all_n)
-        self.tap.point(hits >= need, f"spinner: {hits} of {all_n} shares lie in their 95 % "
-                       f"interval, {need} must")
+        few = f"{hits} of {all_n}, {hits_most} give or take what the host took"
+        self.judge(f"spinner: {need} of {all_n} shares lie in their 95 % interval",
+                   few if hits < need else "", hits_most < need, calm)
         middle = statistics.median(width)
         self.tap.point(0.9 < middle < 1.3,
                        "spinner: intervals are as wide as binomial ones, no wider",
                        f"{middle:.3f} times as wide")
         self.fair("spinner, all runs together",
-                  {k: (got[k], want[k] / got["all"]) for k in SPINNERS}, got["all"])
+                  {k: (got[k], want[k] / got["all"]) for k in SPINNERS}, got["all"],
+                  (taken_s, calm))
 
     def of_threads(self, name, run, names, key="ns"):
         """Each thread's share of the whole, and each function's share of each thread."""
@@ -277,6 +292,10 @@ class Truth:
         if not run:
             return
         said = run.run()
+        if self.host.queued >= LATE_S and any(f["name"] == "lost_records"
+                                              for f in run.view("flags")):
+            self.tap.skip(f"{name}: are counted", f"not all was read in time: {self.host}")
+            return
         self.tap.equal(said["thread_n"], 10001, f"{name}: are counted")
         self.tap.equal(said["lost_sample_n"], 0, f"{name}: no sample is lost")
         # More than the threads measured between their first and last line; less than the process,
@@ -677,6 +696,13 @@ class Truth:
 
     # ---- Waiting ------------------------------------------------------------------------------
 
+    def between(self, name, least, got, most, why):
+        """Seconds of waiting, within bounds. What the host takes while a thread runs is neither in
+        its processor time nor in what the kernel tells of its waits."""
+        taken = self.host.taken_s
+        self.judge(name, "" if least <= got <= most else f"{got} s, {least} to {most} s; {why}",
+                   not least - taken <= got <= most + taken)
+
     def waits(self):
         run = self.record("waits", ["./p"], "waits")
         if not run:
@@ -687,44 +713,39 @@ class Truth:
             got = functions.get(name, {}).get("blocked_inclusive_time_s", 0)
             # At most what the thread was not running; less what it was pushed off before it waited,
             # and its part of what the thread had no processor for when its waits were over.
-            least = 0.8 * most_ns * (1 - delay / all_ns)
-            self.tap.point(least / 1e9 <= got <= most_ns / 1e9 + 0.001,
-                           f"waits: {name} is blocked as long as it waits",
-                           f"{got} s; {most_ns / 1e9} s by the program's own clock, {delay / 1e9} "
-                           f"of {all_ns / 1e9} s in all without a processor")
+            self.between(f"waits: {name} is blocked as long as it waits",
+                         0.8 * most_ns * (1 - delay / all_ns) / 1e9, got, most_ns / 1e9 + 0.001,
+                         f"{delay / 1e9} of {all_ns / 1e9} s in all without a processor")
         main = next((t for t in run.view("threads") if t["tid"] == t["pid"]), {})
-        self.tap.point(0.8 * (all_ns - delay) / 1e9 <= main.get("blocked_time_s", 0) <=
-                       run.run()["wall_s"],
-                       "waits: the thread is blocked as long as it waits", main)
+        self.between("waits: the thread is blocked as long as it waits",
+                     0.8 * (all_ns - delay) / 1e9, main.get("blocked_time_s", 0),
+                     run.run()["wall_s"], main)
         away = main["blocked_time_s"] + main["runnable_time_s"] + main["cpu_time_s"]
         life = main["end_s"] - main["start_s"]
-        self.tap.point(0.99 * life - 0.002 <= away <= 1.01 * life + 0.002,
-                       "waits: running, waiting and waiting for a processor are all of its life",
-                       main)
+        self.between("waits: running, waiting and waiting for a processor are all of its life",
+                     0.99 * life - 0.002, away, 1.01 * life + 0.002, main)
         share = functions.get("busy", {"inclusive_sample_n": 0})["inclusive_sample_n"]
         self.tap.point(share >= 0.8 * run.run()["sample_n"], "waits: waiting is no running time",
                        f"busy has {share} of {run.run()['sample_n']} samples")
-
 
     def queue(self):
         run = self.record("queue", ["./p", 0.4], "queue")
         if not run:
             return
-        threads = {t["name"]: t for t in run.view("threads")}
-        for name, ns in run.truth["ns"].items():
+        threads, ns = {t["name"]: t for t in run.view("threads")}, run.truth["ns"]
+        for name in ("queue_burn", "queue_yield"):
             it = threads.get(name, {"runnable_time_s": 0, "blocked_time_s": 9})
-            # Its begin and its end are in its life, but not in its own account of it; what it is
-            # recorded to run before each switch is not in its own clock.
-            room = 0.03 * ns / 1e9 + 0.005
+            least, most = ns[name] / 1e9, ns[name + " since it was made"] / 1e9
+            # Its end is in its life, but not in its own account of it; what it is recorded to run
+            # before each switch is not in its own clock.
+            room = 0.03 * least + 0.005
             less = preempted_s(it.get("switch_involuntary_n", 0))
-            self.tap.point(-room - less <= it["runnable_time_s"] - ns / 1e9 <= room,
-                           f"queue: {name} waits for a processor when it does not run",
-                           f"{it}; {ns / 1e9} s by the program's own clock")
-            self.tap.point(it["blocked_time_s"] <= 0.03 * ns / 1e9 + 0.005,
-                           f"queue: {name} waits for nothing else", it)
-        self.tap.point(sum(run.truth["ns"].values()) >= 0.3e9, "queue: there was something to see",
-                       run.truth)
-
+            self.between(f"queue: {name} waits for a processor when it does not run",
+                         least - room - less, it["runnable_time_s"], most + room, it)
+            self.between(f"queue: {name} waits for nothing else", 0, it["blocked_time_s"], room,
+                         it)
+        self.tap.point(ns["queue_burn"] + ns["queue_yield"] >= 0.3e9,
+                       "queue: there was something to see", run.truth)
 
 GROUPS = {name: getattr(Truth, name) for name in
           ("shares", "threads", "ranks", "paths", "unwinding", "code", "loops", "inlining", "waits",

@@ -22,7 +22,7 @@
 #define RANKS 8
 /* Of who waits for somebody that does not come, while others come: far more than those take on a
  * busy machine. Cases that wait so wait side by side. */
-#define LIMIT_NS INT64_C(6000000000)
+#define LIMIT_NS INT64_C(15000000000)
 #define LONG_NS  INT64_C(300000000000) /* of who waits for all, and all come */
 #define SHORT_NS INT64_C(75000000)     /* where each answer is right, if it is one */
 

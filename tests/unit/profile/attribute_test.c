@@ -117,12 +117,15 @@ static void give_map(uint32_t pid, uint64_t address, uint64_t size_b, const char
                                       .text = path});
 }
 
+/* 101 comes on 2 and leaves 1; those behind 102 have processors of their own. */
 static void give_switch(uint32_t tid, uint64_t time_ns, bool out, bool preempted)
 {
     give((struct assay_sample_record){.kind = ASSAY_SAMPLE_SWITCH,
                                       .pid = 100,
                                       .tid = tid,
-                                      .cpu = tid == 101 && !out ? 2 : 1,
+                                      .cpu = tid == 101 && !out ? 2
+                                             : tid > 102        ? tid - 100
+                                                                : 1,
                                       .time_ns = time_ns,
                                       .out = out,
                                       .preempted = preempted});
@@ -601,6 +604,30 @@ static void test_waiting_for_a_processor(void **state)
            "-|-");
 }
 
+/* That 102 left the processor was not read in time: it was not on it any more when 100 came. */
+static void give_lost_switch(void)
+{
+    give_switch(102, 1000, false, false);
+    give_switch(100, 1500, false, false);
+    give_switch(100, 1700, true, false);
+    give_switch(100, 90000, false, false);
+    give_switch(100, 91000, true, false);
+}
+
+static void test_lost_switch(void **state)
+{
+    struct assay_error err;
+    char path[4200], sql[256];
+    (void)state;
+    const int64_t run_id = add_run(give_lost_switch, path);
+    assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
+    snprintf(sql, sizeof sql,
+             "SELECT tid, cpu_ns FROM thread JOIN process USING (process_id) WHERE run_id = %lld "
+             "ORDER BY tid",
+             (long long)run_id);
+    expect(sql, "100|1200;102|500");
+}
+
 /* ---- Reading the code again ---------------------------------------------------------------- */
 
 static int64_t count(const char *sql)
@@ -746,6 +773,7 @@ int main(void)
         cmocka_unit_test(test_openmp_numbers),
         cmocka_unit_test(test_waiting_for_a_processor),
         cmocka_unit_test(test_waiting_before_it_began),
+        cmocka_unit_test(test_lost_switch),
         cmocka_unit_test(test_code_of_another),
         cmocka_unit_test(test_code_is_analysed_once),
         cmocka_unit_test(test_inlined),

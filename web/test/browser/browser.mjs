@@ -8,6 +8,9 @@ import { chromium } from 'playwright-core';
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
+/** How long the browser may take for a step: its host may give it no processor for many seconds. */
+export const PATIENCE_MS = 300_000;
+
 export function findChromium() {
     const asked = process.env.CHROMIUM;
     return (asked ? [asked] : CANDIDATES).find(path => existsSync(path)) ?? null;
@@ -19,6 +22,7 @@ export async function openBrowser() {
     const profile = mkdtempSync(join(tmpdir(), 'assay-web-'));
     const browser = await chromium.launch({
         executablePath,
+        timeout: PATIENCE_MS,
         args: [
             '--headless',
             '--no-sandbox',

@@ -3,6 +3,7 @@
 // beyond itself fails the test it happens in.
 
 import assert from 'node:assert/strict';
+import { PATIENCE_MS } from './browser.mjs';
 
 /** A page on a report; when the test is over, all that went wrong on it is held against it. */
 export async function onReport(browser, address, hash, use, options = {}) {
@@ -11,6 +12,7 @@ export async function onReport(browser, address, hash, use, options = {}) {
         acceptDownloads: true,
         ...options,
     });
+    context.setDefaultTimeout(PATIENCE_MS);
     const page = await context.newPage();
     const wrong = [];
     page.on('console', message => {
@@ -44,11 +46,11 @@ export const rowTexts = (page, column) =>
 
 /** What the browser does in its own time (going back) is asked for until it is so. */
 export async function until(holds) {
-    for (let left = 50; ; left--) {
+    for (const end = Date.now() + PATIENCE_MS / 5; ; ) {
         try {
             return await holds();
         } catch (error) {
-            if (!left) throw error;
+            if (Date.now() > end) throw error;
             await new Promise(done => setTimeout(done, 100));
         }
     }
