@@ -20,6 +20,8 @@ int main(void)
 {
     struct pollfd end = {.fd = 0, .events = POLLIN};
     double s = 0;
+    printf("going\n");
+    fflush(stdout);
     while (poll(&end, 1, 0) == 0)
         for (int i = 0; i < 100; i++)
             s += chain(1000, s);
@@ -37,11 +39,12 @@ setup() {
     ./going <gate.$BATS_TEST_NUMBER >out.$BATS_TEST_NUMBER 3>&- &
     pid=$!
     exec 4>gate.$BATS_TEST_NUMBER
+    until_so grep -qs going out.$BATS_TEST_NUMBER
 }
 
 teardown() {
     exec 4>&-
-    kill -KILL "$pid" 2>/dev/null || true
+    [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null || true
 }
 
 # The program ends as it does alone.
@@ -49,8 +52,9 @@ ends_well() {
     echo >&4
     local status=0
     wait "$pid" || status=$?
+    pid=
     [ "$status" -eq 7 ]
-    [ "$(cat out.$BATS_TEST_NUMBER)" = "end 0" ]
+    equal "going end 0" "$(xargs <out.$BATS_TEST_NUMBER)"
 }
 
 # May ptrace(2) be used, and perf events, in this place?
@@ -112,6 +116,7 @@ END
 @test "refused at once: a process that is stopped, or of another user" {
     may_enter
     kill -STOP "$pid"
+    until_so grep -q "^State:.T" "/proc/$pid/status"
     run "$ASSAY" vprof --pid "$pid" -o x.assay
     [ "$status" -ne 0 ]
     like "*process $pid: is stopped by a signal*" "$output"

@@ -77,12 +77,16 @@ __attribute__((noinline)) void in_library(unsigned long n)
 }
 setup() {
     load common.bash
-    rm -rf ./*.assay prog new tmp library.so perf.data
+    rm -rf ./*.assay prog new tmp library.so perf.data ran gate
     mkdir -p tmp
     export TMPDIR=$PWD/tmp
 }
 
-teardown() { [ -z "$ELSEWHERE" ] || rm -rf "$ELSEWHERE"; }
+teardown() {
+    [ -z "$ELSEWHERE" ] || rm -rf "$ELSEWHERE"
+    [ -z "$killed" ] || kill -KILL "$killed" 2>/dev/null || true
+    go_on
+}
 
 # made BUILD_ID: ./prog, which burns in guilty, ./new, which burns in innocent, and ./library.so.
 made() {
@@ -187,39 +191,44 @@ library() {
     done
 }
 
+# ran_and_killed: ./prog has run into x.assay, and assay was killed while the shell that had started it
+# waited, without work, for what go_on writes.
+ran_and_killed() {
+    rm -rf x.assay ran gate
+    mkfifo gate
+    exec {gate}<>gate
+    "$ASSAY" profile -q -o x.assay --event timer -- \
+        sh -c './prog & wait; echo done >ran; read -r line <gate' 3>&- {gate}>&- &
+    killed=$!
+    until_so test -e ran
+    after_flush "$killed"
+    kill -KILL "$killed"
+    wait "$killed" || true
+    killed=
+    go_on
+}
+go_on() {
+    [ -n "$gate" ] || return 0
+    echo >&"$gate"
+    exec {gate}>&-
+    gate=
+}
 # What was not copied because assay was killed is not made up for by what stands there now.
 @test "identity: read after a kill, when another file has its name" {
     for id in none sha1; do
         made $id
-        rm -rf x.assay
-        "$ASSAY" profile -q -o x.assay --event timer -- \
-            sh -c './prog & wait; echo done >ran; while [ ! -e killed ]; do sleep 0.1; done' &
-        local pid=$!
-        until_so test -e ran
-        after_flush "$pid"
-        kill -KILL $pid
-        wait $pid || true
-        touch killed
+        ran_and_killed
         mv new prog
         "$ASSAY" attribute -q x.assay
         nameless
-        rm -f ran killed
     done
 }
 @test "identity: read after a kill, when the file has been written over" {
     made none
-    "$ASSAY" profile -q -o x.assay --event timer -- \
-        sh -c './prog & wait; echo done >ran; while [ ! -e killed ]; do sleep 0.1; done' &
-    local pid=$!
-    until_so test -e ran
-    after_flush "$pid"
-    kill -KILL $pid
-    wait $pid || true
-    touch killed
+    ran_and_killed
     cat new >prog
     "$ASSAY" attribute -q x.assay
     nameless
-    rm -f ran killed
 }
 
 # recorded HOW BUILD_ID OPTION...: by perf, into perf.data; HOW the file was replaced, if it was.
