@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stops threads by a signal: each waits in its handler, and tells where it stood. One that blocks
- * the signal cannot be stopped, and then nothing is changed.
+ * the signal cannot be stopped, and then nothing is changed. One that has no processor comes late,
+ * and one that ends does not come at all; what the kernel says of those that are missing in
+ * /proc/self/task/TID/status tells them apart (proc(5)).
  */
 #include "agent/patcher_stop.h"
 
@@ -18,22 +20,35 @@
 #include "agent/agent.h"
 #include "base/clock.h"
 
-#define PATIENCE_NS   INT64_C(200000000)
+#define PATIENCE_NS   INT64_C(200000000)  /* with one that blocks the signal */
+#define QUEUE_NS      INT64_C(2000000000) /* with one that has no processor */
+#define NAPS_A_LOOK   16u
 #define THREADS_MOST  4096u
 #define ATTEMPTS_MOST 20
 
 static struct {
     _Atomic uint32_t held; /* a futex: threads wait while it is 1 */
     _Atomic uint32_t arrived, left;
+    uint32_t gone; /* of those that were asked */
     _Atomic uint32_t bad;
     _Atomic uint32_t confined;
     uint64_t module;
     bool (*is_bad)(uint64_t m, uint64_t address);
     int signal; /* that is ours now; 0: nobody is stopped */
-    uint32_t asked;
+    _Atomic uint32_t asked;
     pid_t tid[THREADS_MOST];
+    _Atomic bool came[THREADS_MOST]; /* or is gone */
     struct sigaction before;
 } stop;
+
+static void note_arrival(void)
+{
+    const pid_t self = (pid_t)syscall(SYS_gettid);
+    for (uint32_t i = 0; i < stop.asked; i++)
+        if (stop.tid[i] == self)
+            stop.came[i] = true;
+    stop.arrived++;
+}
 
 static void wait_here(int number, siginfo_t *info, void *context)
 {
@@ -44,7 +59,7 @@ static void wait_here(int number, siginfo_t *info, void *context)
         return;
     if (stop.is_bad(stop.module, (uint64_t)at->uc_mcontext.gregs[REG_RIP]))
         stop.bad = 1;
-    stop.arrived++;
+    note_arrival();
     while (stop.held)
         syscall(SYS_futex, &stop.held, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
     stop.left++;
@@ -108,12 +123,77 @@ static int for_others(int (*each)(pid_t tid))
 
 static int ask(pid_t tid)
 {
-    if (stop.asked == THREADS_MOST)
+    const uint32_t at = stop.asked;
+    if (at == THREADS_MOST)
         return -EAGAIN;
-    if (syscall(SYS_tgkill, as_agent.pid, tid, stop.signal) < 0)
-        return errno == ESRCH ? 0 : -errno; /* it has ended */
-    stop.tid[stop.asked++] = tid;
-    return 1;
+    stop.tid[at] = tid;
+    stop.came[at] = false;
+    stop.asked = at + 1; /* it finds itself there */
+    if (syscall(SYS_tgkill, as_agent.pid, tid, stop.signal) == 0)
+        return 1;
+    stop.asked = at;
+    return errno == ESRCH ? 0 : -errno; /* it has ended */
+}
+
+/* ---- Who is missing ------------------------------------------------------------------------- */
+
+enum missing_thread { MISSING_GONE, MISSING_BLOCKS, MISSING_QUEUES };
+
+/* What stands behind the key; "" where it is not there. */
+static const char *find_behind(const char *text, const char *key)
+{
+    for (const size_t key_b = strlen(key); *text; text++)
+        if (strncmp(text, key, key_b) == 0)
+            return text + key_b;
+    return "";
+}
+
+static uint64_t read_hex(const char *at)
+{
+    uint64_t value = 0;
+    for (;; at++) {
+        const bool is_digit = *at >= '0' && *at <= '9';
+        if (!is_digit && !(*at >= 'a' && *at <= 'f'))
+            return value;
+        value = value << 4 | (uint64_t)(is_digit ? *at - '0' : *at - 'a' + 10);
+    }
+}
+
+static enum missing_thread why_missing(pid_t tid)
+{
+    static char text[4096];
+    char path[64];
+    const char *end = path + sizeof path - 1;
+    char *at = as_agent_append(path, end, "/proc/self/task/");
+    at = as_agent_append_number(at, end, (uint64_t)tid);
+    *as_agent_append(at, end, "/status") = 0;
+    const int fd = as_agent_open(path, O_RDONLY);
+    const long got = fd < 0 ? 0 : syscall(SYS_read, fd, text, sizeof text - 1);
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    text[got > 0 ? got : 0] = 0;
+    const char state = *find_behind(text, "\nState:\t");
+    if (fd == -ENOENT || got < 0 || state == 'Z' || state == 'X')
+        return MISSING_GONE;
+    const uint64_t blocked = read_hex(find_behind(text, "\nSigBlk:\t"));
+    return blocked >> (stop.signal - 1) & 1 ? MISSING_BLOCKS : MISSING_QUEUES;
+}
+
+/* Whether there is one that may come yet. */
+static bool look_for_missing(int64_t waited_ns)
+{
+    bool all_queue = true;
+    for (uint32_t i = 0; i < stop.asked; i++) {
+        if (stop.came[i])
+            continue;
+        const enum missing_thread why = why_missing(stop.tid[i]);
+        all_queue &= why != MISSING_BLOCKS;
+        if (why == MISSING_GONE) {
+            stop.came[i] = true;
+            stop.gone++;
+        }
+    }
+    return waited_ns <= (all_queue ? QUEUE_NS : PATIENCE_NS);
 }
 
 /* ---- Stopping ------------------------------------------------------------------------------- */
@@ -139,15 +219,15 @@ static int take_signal(void)
 /* Until all who were asked stand still, and nobody new is there. */
 static int gather_threads(void)
 {
-    const int64_t until_ns = as_monotonic_ns() + PATIENCE_NS;
+    const int64_t begin_ns = as_monotonic_ns();
     for (;;) {
         const int found = for_others(ask);
         if (found < 0)
             return -found;
-        while (stop.arrived < stop.asked) {
-            if (as_monotonic_ns() > until_ns)
-                return EAGAIN;
+        for (unsigned naps = 1; stop.arrived + stop.gone < stop.asked; naps++) {
             nap();
+            if (naps % NAPS_A_LOOK == 0 && !look_for_missing(as_monotonic_ns() - begin_ns))
+                return EAGAIN;
         }
         if (found == 0)
             return 0;
@@ -157,7 +237,7 @@ static int gather_threads(void)
 static int stop_once(void)
 {
     stop.arrived = stop.left = stop.bad = 0;
-    stop.asked = 0;
+    stop.asked = stop.gone = 0;
     stop.held = 1;
     const int error = gather_threads();
     return error ? error : stop.bad ? EBUSY : 0;
@@ -177,7 +257,7 @@ void as_patcher_go_on(void)
  * come, and lets them go on. */
 static void give_signal_back(void)
 {
-    if (stop.arrived == stop.asked)
+    if (stop.arrived + stop.gone == stop.asked)
         AS_AGENT_REAL(sigaction)(stop.signal, &stop.before, NULL);
     stop.signal = 0;
 }
