@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Stops threads by a signal: each waits in its handler, and tells where it stood. One that blocks
- * the signal cannot be stopped, and then nothing is changed. On a busy machine a thread may have no
- * processor for seconds: what it did is judged by what it ran, not by the time that passed.
+ * the signal cannot be stopped, and then nothing is changed. One that has no processor comes late,
+ * by seconds on a busy machine, and one that ends does not come at all; what the kernel says of
+ * those that are missing in /proc/self/task/TID/status (proc(5)), and what they ran meanwhile,
+ * tells them apart.
  */
 #include "agent/patcher_stop.h"
 
@@ -22,10 +24,11 @@
 #define THREADS_MOST  4096u
 #define ATTEMPTS_MOST 20
 /* Those that did not come are looked at so often, and waited for so long at most. */
-#define LOOK_NS     INT64_C(100000000)
+#define LOOK_NS     INT64_C(5000000)
 #define PATIENCE_NS INT64_C(20000000000)
-/* A thread that ran as long with the signal blocked blocks it for good. */
-#define DEAF_NS INT64_C(10000000)
+/* A thread that blocks the signal for so long, of which it ran so much, blocks it for good. */
+#define DEAF_NS     INT64_C(200000000)
+#define DEAF_RAN_NS INT64_C(10000000)
 /* What a thread in a bad place is to run before it is stopped again, and how long that may take:
  * at a system call it does not run. */
 #define ELSEWHERE_NS      INT64_C(100000)
@@ -34,28 +37,39 @@
 static struct {
     _Atomic uint32_t held; /* a futex: threads wait while it is 1 */
     _Atomic uint32_t arrived, left;
+    uint32_t gone;     /* of those that were asked */
     _Atomic pid_t bad; /* a thread that stood in a bad place */
     _Atomic uint32_t confined;
     uint64_t module;
     bool (*is_bad)(uint64_t m, uint64_t address);
     int signal; /* that is ours now; 0: nobody is stopped */
-    uint32_t asked;
+    _Atomic uint32_t asked;
     pid_t tid[THREADS_MOST];
-    int64_t ran_ns[THREADS_MOST]; /* each, when it was asked */
+    _Atomic bool came[THREADS_MOST]; /* or is gone */
+    int64_t ran_ns[THREADS_MOST];    /* each, when it was asked */
     struct sigaction before;
 } stop;
+
+static void note_arrival(pid_t self)
+{
+    for (uint32_t i = 0; i < stop.asked; i++)
+        if (stop.tid[i] == self)
+            stop.came[i] = true;
+    stop.arrived++;
+}
 
 static void wait_here(int number, siginfo_t *info, void *context)
 {
     const int saved = errno;
     const ucontext_t *at = context;
+    const pid_t self = (pid_t)syscall(SYS_gettid);
     /* Another number: of an earlier stop that did not wait for this thread. */
     if (info->si_code != SI_TKILL || info->si_pid != as_agent.pid || number != stop.signal ||
         !stop.held)
         return;
     if (stop.is_bad(stop.module, (uint64_t)at->uc_mcontext.gregs[REG_RIP]))
-        stop.bad = (pid_t)syscall(SYS_gettid);
-    stop.arrived++;
+        stop.bad = self;
+    note_arrival(self);
     while (stop.held)
         syscall(SYS_futex, &stop.held, FUTEX_WAIT_PRIVATE, 1, NULL, NULL, 0);
     stop.left++;
@@ -129,64 +143,85 @@ static int for_others(int (*each)(pid_t tid))
 
 static int ask(pid_t tid)
 {
-    if (stop.asked == THREADS_MOST)
+    const uint32_t at = stop.asked;
+    if (at == THREADS_MOST)
         return -EAGAIN;
-    if (syscall(SYS_tgkill, as_agent.pid, tid, stop.signal) < 0)
-        return errno == ESRCH ? 0 : -errno; /* it has ended */
-    stop.tid[stop.asked] = tid;
-    stop.ran_ns[stop.asked++] = ran_ns(tid);
-    return 1;
+    stop.tid[at] = tid;
+    stop.came[at] = false;
+    stop.ran_ns[at] = ran_ns(tid);
+    stop.asked = at + 1; /* it finds itself there */
+    if (syscall(SYS_tgkill, as_agent.pid, tid, stop.signal) == 0)
+        return 1;
+    stop.asked = at;
+    return errno == ESRCH ? 0 : -errno; /* it has ended */
 }
 
-/* ---- Who does not come ---------------------------------------------------------------------- */
+/* ---- Who is missing ------------------------------------------------------------------------- */
 
-/* What is behind `key` in a status file (proc(5)), or its end. */
-static const char *behind(const char *text, const char *key)
+enum missing_thread { MISSING_GONE, MISSING_BLOCKS, MISSING_QUEUES };
+
+/* What stands behind the key; "" where it is not there. */
+static const char *find_behind(const char *text, const char *key)
 {
-    const size_t key_b = strlen(key);
-    while (*text && strncmp(text, key, key_b) != 0) {
-        const char *end = strchr(text, '\n');
-        text = end ? end + 1 : text + strlen(text);
+    for (const size_t key_b = strlen(key); *text; text++)
+        if (strncmp(text, key, key_b) == 0)
+            return text + key_b;
+    return "";
+}
+
+static uint64_t read_hex(const char *at)
+{
+    uint64_t value = 0;
+    for (;; at++) {
+        const bool is_digit = *at >= '0' && *at <= '9';
+        if (!is_digit && !(*at >= 'a' && *at <= 'f'))
+            return value;
+        value = value << 4 | (uint64_t)(is_digit ? *at - '0' : *at - 'a' + 10);
     }
-    text += *text ? key_b : 0;
-    return text + (*text == '\t');
 }
 
-/* Whether `signal` is in the set that is written there. */
-static bool has_signal(const char *text, const char *key, int signal)
+static enum missing_thread why_missing(uint32_t asked)
 {
-    uint64_t set = 0;
-    for (const char *at = behind(text, key); *at && *at != '\n'; at++)
-        set = set << 4 | (uint64_t)(*at <= '9' ? *at - '0' : *at - 'a' + 10);
-    return set >> (signal - 1) & 1;
-}
-
-/* Whether the signal of a thread waits because the thread blocks it, and not for a processor. */
-static bool is_deaf(uint32_t asked)
-{
+    const pid_t tid = stop.tid[asked];
     static char text[4096];
     char path[64];
-    const char *path_end = path + sizeof path - 1;
-    char *at = as_agent_append(path, path_end, "/proc/self/task/");
-    at = as_agent_append_number(at, path_end, (uint64_t)stop.tid[asked]);
-    *as_agent_append(at, path_end, "/status") = 0;
+    const char *end = path + sizeof path - 1;
+    char *at = as_agent_append(path, end, "/proc/self/task/");
+    at = as_agent_append_number(at, end, (uint64_t)tid);
+    *as_agent_append(at, end, "/status") = 0;
     const int fd = as_agent_open(path, O_RDONLY);
-    if (fd < 0)
-        return false;
-    const long got = syscall(SYS_read, fd, text, sizeof text - 1);
-    syscall(SYS_close, fd);
+    const long got = fd < 0 ? 0 : syscall(SYS_read, fd, text, sizeof text - 1);
+    if (fd >= 0)
+        syscall(SYS_close, fd);
     text[got > 0 ? got : 0] = 0;
-    if (!has_signal(text, "SigPnd:", stop.signal) || !has_signal(text, "SigBlk:", stop.signal))
-        return false;
-    return *behind(text, "State:") != 'R' || ran_ns(stop.tid[asked]) - stop.ran_ns[asked] > DEAF_NS;
+    const char state = *find_behind(text, "\nState:\t");
+    if (fd == -ENOENT || got < 0 || state == 'Z' || state == 'X')
+        return MISSING_GONE;
+    const uint64_t held =
+        read_hex(find_behind(text, "\nSigPnd:\t")) & read_hex(find_behind(text, "\nSigBlk:\t"));
+    if (!(held >> (stop.signal - 1) & 1))
+        return MISSING_QUEUES;
+    return state != 'R' || ran_ns(tid) - stop.ran_ns[asked] > DEAF_RAN_NS ? MISSING_BLOCKS
+                                                                          : MISSING_QUEUES;
 }
 
-static bool is_any_deaf(void)
+/* 0: all that are missing may come yet; or why not. Those that have ended are missing no more. */
+static int look_for_missing(int64_t waited_ns)
 {
-    for (uint32_t i = 0; i < stop.asked; i++)
-        if (is_deaf(i))
-            return true;
-    return false;
+    bool is_deaf = false;
+    for (uint32_t i = 0; i < stop.asked; i++) {
+        if (stop.came[i])
+            continue;
+        const enum missing_thread why = why_missing(i);
+        is_deaf |= why == MISSING_BLOCKS;
+        if (why == MISSING_GONE) {
+            stop.came[i] = true;
+            stop.gone++;
+        }
+    }
+    if (is_deaf && waited_ns > DEAF_NS)
+        return EAGAIN;
+    return waited_ns > PATIENCE_NS ? ETIMEDOUT : 0;
 }
 
 /* ---- Stopping ------------------------------------------------------------------------------- */
@@ -212,21 +247,21 @@ static int take_signal(void)
 /* Until all who were asked stand still, and nobody new is there. */
 static int gather_threads(void)
 {
-    const int64_t begun_ns = as_monotonic_ns();
-    int64_t look_ns = begun_ns + 2 * LOOK_NS;
+    const int64_t begin_ns = as_monotonic_ns();
+    int64_t looked_ns = begin_ns;
     for (;;) {
         const int found = for_others(ask);
         if (found < 0)
             return -found;
-        while (stop.arrived < stop.asked) {
-            const int64_t now_ns = as_monotonic_ns();
-            if (now_ns > begun_ns + PATIENCE_NS)
-                return ETIMEDOUT;
-            if (now_ns > look_ns && is_any_deaf())
-                return EAGAIN;
-            if (now_ns > look_ns)
-                look_ns = as_monotonic_ns() + LOOK_NS;
+        while (stop.arrived + stop.gone < stop.asked) {
             nap();
+            const int64_t now_ns = as_monotonic_ns();
+            if (now_ns - looked_ns < LOOK_NS)
+                continue;
+            const int error = look_for_missing(now_ns - begin_ns);
+            if (error)
+                return error;
+            looked_ns = as_monotonic_ns();
         }
         if (found == 0)
             return 0;
@@ -236,7 +271,7 @@ static int gather_threads(void)
 static int stop_once(void)
 {
     stop.arrived = stop.left = stop.bad = 0;
-    stop.asked = 0;
+    stop.asked = stop.gone = 0;
     stop.held = 1;
     const int error = gather_threads();
     return error ? error : stop.bad ? EBUSY : 0;
@@ -256,7 +291,7 @@ void as_patcher_go_on(void)
  * come, and lets them go on. */
 static void give_signal_back(void)
 {
-    if (stop.arrived == stop.asked)
+    if (stop.arrived + stop.gone == stop.asked)
         AS_AGENT_REAL(sigaction)(stop.signal, &stop.before, NULL);
     stop.signal = 0;
 }

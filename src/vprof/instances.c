@@ -266,6 +266,7 @@ const char *as_instances_why_not(const struct as_instances *all, uint32_t region
         {AS_PATCH_DENIED, EBUSY, "the program uses the register that leads to counters (gs)"},
         {AS_PATCH_THREADS, EBUSY, "other threads ran in it whenever they were stopped"},
         {AS_PATCH_THREADS, EAGAIN, "a thread blocks the signal that would stop it"},
+        {AS_PATCH_THREADS, ETIMEDOUT, "a thread that was to be stopped had no processor"},
         {AS_PATCH_THREADS, EPERM, "a thread gave up system calls (seccomp), and cannot be stopped"},
     };
     if (region >= all->outcome.n)

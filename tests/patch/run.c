@@ -9,7 +9,7 @@
  * DIRECTORY/result.json. Exits as the program does.
  * patch-run MODE[:PERIOD] OPTION... --attach PID --ms N DIRECTORY AGENT -- PROGRAM: of a process
  * that executes PROGRAM already, for N milliseconds, or with --told until standard input ends, when
- * that is sooner; `records` are those of its instances.
+ * that is sooner, from a line "entered" on; `records` are those of its instances.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -402,6 +402,9 @@ static int attach(struct job *job)
     if (as_injector_attach_check(job->attach, job->directory, &err) < 0 ||
         as_injector_attach(&injector, job->attach, job->directory, job->agent, &err) < 0)
         die("attach", err.text);
+    if (job->is_told)
+        puts("entered");
+    fflush(stdout);
     poll(&told, 1, (int)job->ms);
     as_injector_leave(&injector);
     if (!as_injector_rest(&injector, job->rest, sizeof job->rest))

@@ -85,6 +85,8 @@ ROWS = {
     "spinning": (C, "spinning.c", ["-O2", "-pthread", "-ldl"], {"spins"}),
     "spinning-blocked": (C, "spinning.c", ["-O2", "-pthread", "-ldl", "-DROUNDS=1", "-DBLOCKED"],
                          {"spins", "EAGAIN"}),
+    "spinning-first-ended": (C, "spinning.c", ["-O2", "-pthread", "-ldl", "-DFIRST_ENDED"],
+                             {"spins"}),
     "spinning-confined": (C, "spinning.c",
                           ["-O2", "-pthread", "-ldl", "-DROUNDS=1", "-DCONFINED"],
                           {"spins", "EPERM"}),

@@ -7,8 +7,9 @@
  * "times" how clocks were corrected, and when calls of MPI began and ended; with "nested" each call
  * as "DEPTH ROUTINE", where those that do not end in their order are a fault; with
  * "samples" those alone, behind the routine that they fell in or "-": "ROUTINE NS ADDRESS
- * FILE+ADDRESS, ...", and at the end of a thread "lost N". usage: dump DIRECTORY
- * [teams|callers|times|nested|samples]
+ * FILE+ADDRESS, ...", and at the end of a thread "lost N"; with "marks" when what was: for each
+ * thread a line "of RANK TID", then "KIND NS FIELD FIELD", or "enter|leave NS ROUTINE".
+ * usage: dump DIRECTORY [teams|callers|times|nested|samples|marks]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -201,6 +202,34 @@ static int show_samples(const struct as_trace_process *p, struct as_trace_stream
            as_trace_stream_facts(stream)->lost_n;
 }
 
+static void print_word(const char *words)
+{
+    for (; *words; words++)
+        putchar(*words == ' ' ? '_' : *words);
+}
+
+static int show_marks(const struct as_trace_process *p, struct as_trace_stream *stream)
+{
+    struct as_trace_event e;
+    struct assay_error err;
+    int rc;
+    printf("of %" PRId64 " %u\n", p->rank, as_trace_stream_facts(stream)->tid);
+    while ((rc = as_trace_stream_next(stream, &e, &err)) > 0) {
+        const bool is_call = e.kind == AS_TRACE_ENTER || e.kind == AS_TRACE_LEAVE;
+        if (!is_call && (e.kind < AS_TRACE_THREAD_CREATE || e.kind > AS_TRACE_TASK_END))
+            continue;
+        print_word(as_trace_kind_name(e.kind));
+        printf(" %" PRId64 " ", e.raw_ns);
+        if (is_call)
+            print_word(as_trace_name_of(p, e.name).text);
+        else
+            printf("%" PRId64 " %" PRId64, e.field[0], e.field[1]);
+        printf("\n");
+    }
+    return rc < 0 || as_trace_stream_facts(stream)->damaged_n ||
+           as_trace_stream_facts(stream)->lost_n;
+}
+
 int main(int argc, char **argv)
 {
     struct as_trace trace;
@@ -210,8 +239,9 @@ int main(int argc, char **argv)
     const bool times = argc == 3 && strcmp(argv[2], "times") == 0;
     const bool nested = argc == 3 && strcmp(argv[2], "nested") == 0;
     const bool samples = argc == 3 && strcmp(argv[2], "samples") == 0;
+    const bool marks = argc == 3 && strcmp(argv[2], "marks") == 0;
     only_callers = argc == 3 && strcmp(argv[2], "callers") == 0;
-    if ((argc != 2 && !teams && !times && !only_callers && !nested && !samples) ||
+    if ((argc != 2 && !teams && !times && !only_callers && !nested && !samples && !marks) ||
         as_trace_open(argv[1], &trace, &err) < 0)
         return 2;
     as_vec_foreach (&trace.process, p) {
@@ -219,10 +249,11 @@ int main(int argc, char **argv)
             bad |= teams     ? show_teams(*stream)
                    : nested  ? show_nested(p, *stream)
                    : samples ? show_samples(p, *stream)
+                   : marks   ? show_marks(p, *stream)
                              : 0;
         if (times)
             bad |= show_times(p) < 0;
-        if (teams || times || nested || samples)
+        if (teams || times || nested || samples || marks)
             continue;
         as_vec_foreach (&p->comm, comm) {
             printf("comm %" PRIu64 " global %" PRIu64 " size %" PRIu64 " rank %" PRId64 " members",

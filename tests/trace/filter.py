@@ -173,7 +173,8 @@ def beginning_alone(bench):
     got = {row["routine"]: row["calls"] for row in score["routines"]}
     equal("rounds of the program", said[0, "MPI_Barrier"], 150)
     holds(f"{got.get('MPI_Barrier')} of 300 barriers", 0 < got.get("MPI_Barrier", 0) < 300)
-    holds("it was recorded to the end", score["recorded_s"] < 0.9 * score["lasted_s"])
+    # Three seconds and more behind MPI_Init, of which the first is recorded.
+    holds("it was recorded to the end", score["lasted_s"] - score["recorded_s"] > 1)
     holds("no more is expected than was recorded",
           score["expected_b"] > score["trace"]["size_b"] > 0)
     # The experiment says so itself, to whoever reads it later.

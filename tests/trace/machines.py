@@ -93,6 +93,11 @@ def times_of(dump, trace):
     return clocks, calls
 
 
+def read_log(path):
+    words = (line.split() for line in path.read_text(encoding="utf-8").splitlines())
+    return [(routine, int(begin), int(end)) for routine, begin, end in words]
+
+
 def check_calls(rank, uncertain, logged, traced):
     """Each within what the program saw of it, but for what the trace says that it may be off."""
     if [call[0] for call in logged] != [call[0] for call in traced]:
@@ -104,7 +109,14 @@ def check_calls(rank, uncertain, logged, traced):
     return []
 
 
-def check_machine(rank, clock, machine, seconds):
+def slowest_ns(logs):
+    """The longest that a rank waited for rank 0's answer: the pause of each round, and how long
+    ranks had no processor."""
+    return max(got[2] - sent[1] for log in logs[1:] for sent, got in zip(log[::2], log[1::2]))
+
+
+def check_machine(rank, clock, machine, seconds, host):
+    """host: how long ago its clock began to drift at most, and how long a message may take."""
     if machine is None:
         return [f"rank {rank}: {clock}"] * (clock["related"] != ONE_CLOCK or clock["n"] != 0)
     faults = []
@@ -114,18 +126,22 @@ def check_machine(rank, clock, machine, seconds):
     drift = 1 / (1 + machine[2]) - 1
     if abs(clock["drift"] - drift) > 2 * (clock["uncertain"] + 1) / 1e9 / seconds + 1e-9:
         faults.append(f"rank {rank}: drifts by {clock['drift']}, not {drift}: {clock}")
-    if abs(clock["shift"] + machine[1]) > abs(machine[2]) * 60e9 or clock["uncertain"] > 20_000_000:
-        faults.append(f"rank {rank}: {clock}")
+    drifted_ns, slowest = host
+    if abs(clock["shift"] + machine[1]) > abs(machine[2]) * drifted_ns + 1_000_000 or \
+            clock["uncertain"] > max(20_000_000, 2 * slowest):
+        faults.append(f"rank {rank}: {clock}, on a host that takes {slowest} ns")
     return faults
 
 
 def check_measured(assay, dump, place, mpi, machines):
     clean(place)
+    begin_ns = time.monotonic_ns()
     script = write_script(place, machines)
     n = len(machines)
     run = launch(mpi, (n, [script, assay, "trace", "-q", "-o", place / "x.assay", "--",
                            place / f"clocks.{mpi}", place / "log", "50"]))
     faults = [f"exit status {run.returncode}: {run.stderr[-400:]!r}"] * bool(run.returncode)
+    drifted_ns = time.monotonic_ns() - begin_ns
     faults += left_behind(place)
     if not faults:
         merged = subprocess.run([assay, "merge", *sorted(glob.glob(f"{place}/x.r*.assay")), "-o",
@@ -135,13 +151,11 @@ def check_measured(assay, dump, place, mpi, machines):
     clocks, calls = times_of(dump, place / "all.assay/run-001/trace") if not faults else ({}, {})
     if not faults and sorted(clocks) != list(range(n)):
         faults.append(f"ranks {sorted(clocks)}")
-    for rank in range(n if not faults else 0):
-        logged = []
-        for line in open(place / f"log.{rank}", encoding="utf-8"):
-            word = line.split()
-            logged.append((word[0], int(word[1]), int(word[2])))
+    logs = [read_log(place / f"log.{rank}") for rank in range(n if not faults else 0)]
+    host = drifted_ns, slowest_ns(logs) if logs else 0
+    for rank, logged in enumerate(logs):
         seconds = (logged[-1][2] - logged[0][1]) / 1e9
-        faults += check_machine(rank, clocks[rank], MACHINES[machines[rank]], seconds)
+        faults += check_machine(rank, clocks[rank], MACHINES[machines[rank]], seconds, host)
         # Half a nanosecond and the like are cut off a few times.
         faults += check_calls(rank, clocks[rank]["uncertain"] + 10, logged, calls[rank])
     point(f"{mpi}: machines {machines}", faults)

@@ -1,28 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting of threads by the trace (`assay trace`) against what the program logged itself.
+"""Waiting of threads by the trace (`assay trace`) against what the program did.
 
-usage: threads.py ASSAY SOURCE DIRECTORY
+usage: threads.py ASSAY DUMP SOURCE DIRECTORY
 
-From the log alone it is worked out how long threads waited for each other, of which kind, and held
-against the trace: within 3 %, as long as it is more than noise. The program's stamps lie around the
-tracer's, and a thread that loses its processor in between differs by that: by no more than threads
-were without one while they were ready, as they say themselves, and the middle one of three runs is
-judged. OpenMP is that of gcc (libgomp) and, where it is here, of clang (libomp).
+What the program logged must be in the trace, when it says; from these times it is worked out here
+by their definitions how long threads waited for each other, of which kind, and that is what the
+trace says, within 3 %. OpenMP is that of gcc (libgomp) and, where it is here, of clang (libomp).
 """
 import collections
-import json
 import os
 import pathlib
 import shutil
-import statistics
 import subprocess
 import sys
 
-RUNS, ROUNDS, THREADS = 3, 3, 3
-# For how long somebody is late: on a busy host others come late as well, and wait less for what was
-# planted; then more of it.
-LATE_MS = (20, 100, 500)
+import traced
+
+ROUNDS, THREADS = 3, 3
 # Cases that one run has; kind of wait -> how many times the rounds' lateness they plant at least.
 OF_THREADS = ("mutex,condition,semaphore,thread_barrier,join,omp_lock",
               {"lock_contention": 2, "wait_for_condition": 2, "wait_at_thread_barrier": 1,
@@ -33,7 +28,22 @@ OF_TEAMS = ("critical,serial,imbalance,omp_barrier,loop",
 OF_TASKS = ("tasks", {"wait_for_tasks": 1})
 OF_GROUPS = ("groups", {"wait_for_tasks": 1})
 
-Line = collections.namedtuple("Line", "kind round thread enter leave")
+Line = collections.namedtuple("Line", "kind round thread enter leave tid")
+# What is logged, and what the trace has of it: begin, end, sorts of it, whether around what is
+# logged.
+TRACED = {"thread_barrier": ("barrier", "barrier_end", {4}, False),
+          "barrier": ("barrier", "barrier_end", {0, 1}, False),
+          "taskwait": ("barrier", "barrier_end", {2}, False),
+          "group": ("barrier", "barrier_end", {3}, False),
+          "region": ("parallel", "parallel_end", None, False),
+          "part": ("implicit_task", "implicit_task_end", None, True),
+          "task": ("task_begin", "task_end", None, True),
+          "grouped": ("task_begin", "task_end", None, True),
+          "thread": ("thread_begin", "thread_end", None, True),
+          "join": ("thread_join", "leave", None, False)}
+# By sort of lock; all else is contention of locks.
+LOCKED = ("lock", "critical", "wait")
+WAIT_OF_SORT = {"3": "wait_for_condition", "8": "wait_for_condition", "4": "critical_contention"}
 
 
 def read_log(path):
@@ -41,17 +51,38 @@ def read_log(path):
     return [Line(row[0], *map(int, row[1:])) for row in rows]
 
 
+def of_kind(lines, kind):
+    return [line for line in lines if line.kind == kind]
+
+
+def lock_spans(marks, tid):
+    return marks.spans(tid, "lock_wait", "lock_held")
+
+
+def placed(lines, marks, late_ms):
+    """With the trace's times; locks stay as they are logged."""
+    out, besides = [], []
+    for tid in {line.tid for line in lines}:
+        own = sorted((line for line in lines if line.tid == tid), key=lambda line: line.enter)
+        for kind, (begin, end, sorts, is_around) in TRACED.items():
+            spans = marks.spans(tid, begin, end,
+                                lambda words, sorts=sorts: not sorts or int(words[1]) in sorts)
+            if of_kind(own, kind):
+                kept, off = traced.placed_spans(of_kind(own, kind), spans, is_around)
+                out += kept
+                besides += off
+        besides += traced.held_within([line for line in own if line.kind in LOCKED],
+                                      lock_spans(marks, tid), late_ms * 1e6 / 2)
+    traced.close_enough(besides)
+    return out
+
+
 def last_of_all(lines, kind, when):
     """Until the last of each round has come."""
     rounds = collections.defaultdict(list)
-    for line in lines:
-        if line.kind == kind:
-            rounds[line.round].append(when(line))
+    for line in of_kind(lines, kind):
+        rounds[line.round].append(when(line))
     return sum(max(came) * len(came) - sum(came) for came in rounds.values())
-
-
-def of_kind(lines, kind):
-    return [line for line in lines if line.kind == kind]
 
 
 def waits_for_tasks(lines, waiting, task):
@@ -62,13 +93,24 @@ def waits_for_tasks(lines, waiting, task):
         yield max(0, max(line.leave for line in tasks) - max([wait.enter, *own]))
 
 
-def expected(lines):
+def lock_waits(marks):
+    """Contended is what another gave back, or signalled, in between."""
+    given = collections.defaultdict(list)
+    for tid, own in marks.of.items():
+        for mark in own:
+            if mark.kind == "lock_released":
+                given[mark.words[0]].append((mark.ns, tid))
+    for tid in marks.of:
+        for span in lock_spans(marks, tid):
+            if any(span.begin < ns <= span.end and by != tid for ns, by in given[span.words[0]]):
+                yield WAIT_OF_SORT.get(span.words[1], "lock_contention"), span.end - span.begin
+
+
+def expected(lines, marks):
     """Kind of wait -> nanoseconds."""
     waits = collections.Counter()
-    for kind, wait in (("lock", "lock_contention"), ("critical", "critical_contention"),
-                       ("wait", "wait_for_condition")):
-        waits[wait] = sum(line.leave - line.enter for line in of_kind(lines, kind))
-    waits["queued"] = sum(line.leave for line in of_kind(lines, "queued"))
+    for kind, ns in lock_waits(marks):
+        waits[kind] += ns
     waits["wait_at_thread_barrier"] = last_of_all(lines, "thread_barrier", lambda line: line.enter)
     waits["wait_at_omp_barrier"] = (last_of_all(lines, "barrier", lambda line: line.enter) +
                                     last_of_all(lines, "part", lambda line: line.leave))
@@ -83,46 +125,40 @@ def expected(lines):
     return waits
 
 
-def found(text):
-    waits = collections.Counter()
-    for wait in json.loads(text)["parallel"]["waits"]:
-        waits[wait["kind"]] += wait["time_s"] * 1e9
-    return waits
+def judge(kinds, truth, found):
+    """Kind -> why it is not so, or None."""
+    return {kind: None if abs(found[kind] * 1e9 - truth[kind]) <= 0.03 * truth[kind] + 2e6 else
+            f"{found[kind]:.4f} s by the trace, not {truth[kind] / 1e9:.4f}" for kind in kinds}
 
 
-def planted(times, late_ms):
-    return times * ROUNDS * late_ms * 1e6 * 0.7  # no worker before the first round
+def try_late(tools, program, cases, kinds, late_ms):
+    """(kind -> why it fails or None, whether enough was waited for what was planted)"""
+    assay, dump = tools
+    why, found = traced.waited_in(assay, "threads", [f"./{program}", cases, "log", str(ROUNDS),
+                                                     str(late_ms)], None)
+    if why:
+        return dict.fromkeys(kinds, why), False
+    try:
+        marks = traced.Marks(dump, "threads.assay")
+        lines = placed(read_log("log"), marks, late_ms)
+    except traced.Misplaced as misplaced:
+        return dict.fromkeys(kinds, str(misplaced)), False
+    truth = expected(lines, marks)
+    # No worker before the first round.
+    return judge(kinds, truth, found), all(truth[kind] >= times * ROUNDS * late_ms * 1e6 * 0.7
+                                           for kind, times in kinds.items())
 
 
-def waited(kind, sums):
-    return statistics.median(truth[kind] for truth, _ in sums)
-
-
-def judge(kind, least, sums):
-    if waited(kind, sums) < least:
-        return f"{waited(kind, sums) / 1e9:.3f} s of what was planted, not {least / 1e9:.3f}"
-    off = [abs(by_trace[kind] - truth[kind]) - 0.03 * truth[kind] - truth["queued"]
-           for truth, by_trace in sums]
-    said = ", ".join(f"{by_trace[kind] / 1e9:.4f} ({truth[kind] / 1e9:.4f})"
-                     for truth, by_trace in sums)
-    return f"seconds by the trace (by the program): {said}" if statistics.median(off) > 2e6 else ""
-
-
-def run_cases(assay, program, cases, late_ms):
-    sums = []
-    for _ in range(RUNS):
-        shutil.rmtree("threads.assay", ignore_errors=True)
-        run = subprocess.run([assay, "trace", "--format", "json", "-o", "threads.assay", "--",
-                              f"./{program}", cases, "log", str(ROUNDS), str(late_ms)],
-                             capture_output=True, text=True, check=False)
-        if run.returncode:
-            sys.exit(f"Bail out! {run.stderr}")
-        sums.append((expected(read_log("log")), found(run.stdout)))
-    return sums
+def run_cases(tools, program, cases, kinds):
+    for late_ms in traced.LATE_MS:
+        faults, is_enough = try_late(tools, program, cases, kinds, late_ms)
+        if is_enough or any(faults.values()):
+            return faults
+    return dict.fromkeys(kinds, f"hardly anybody waited for what was late by {late_ms} ms")
 
 
 def main():
-    assay, source, directory = map(os.path.abspath, sys.argv[1:])
+    *tools, source, directory = map(os.path.abspath, sys.argv[1:])
     os.makedirs(directory, exist_ok=True)
     os.chdir(directory)
     points = []
@@ -137,12 +173,7 @@ def main():
             print(f"ok {len(points)} - {compiler} # SKIP no {compiler} with OpenMP")
             continue
         for cases, kinds in groups:
-            for late_ms in LATE_MS:
-                sums = run_cases(assay, program, cases, late_ms)
-                if all(waited(kind, sums) >= planted(n, late_ms) for kind, n in kinds.items()):
-                    break
-            for kind, times in kinds.items():
-                why = judge(kind, planted(times, late_ms), sums)
+            for kind, why in run_cases(tools, program, cases, kinds).items():
                 points.append(not why)
                 print(f"{'not ok' if why else 'ok'} {len(points)} - {compiler}: {kind}")
                 if why:

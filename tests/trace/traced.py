@@ -4,7 +4,10 @@
 The program's looks at the clock lie around the tracer's, so each logged call has one traced call
 within it, and hardly any time besides: how long a process was without a processor in between does
 not matter, however busy the host. What the trace says of waiting is then held to these times.
+Where the tracer looks at the clock around the program, as at parts of regions, it is so the other
+way round.
 """
+import bisect
 import collections
 import json
 import pathlib
@@ -75,11 +78,87 @@ def placed(logs, calls):
     return out
 
 
-def of_enough(try_late):
+# ---- Threads ------------------------------------------------------------------------------------
+
+Mark = collections.namedtuple("Mark", "kind ns words")
+Span = collections.namedtuple("Span", "begin end words")
+
+
+class Marks:
+    """What threads of one rank (-1: of none) did when, by the trace."""
+
+    def __init__(self, dump, experiment):
+        trace = next(pathlib.Path(experiment).glob("run-*/trace"))
+        text = subprocess.run([dump, trace, "marks"], capture_output=True, text=True,
+                              check=True).stdout
+        self.of, self.rank = {}, {}
+        for line in text.splitlines():
+            kind, *words = line.split()
+            if kind == "of":
+                own = self.of.setdefault(int(words[1]), [])
+                self.rank[int(words[1])] = int(words[0])
+            else:
+                own.append(Mark(kind, int(words[0]), words[1:]))
+
+    def spans(self, tid, begin, end, fits=lambda words: True):
+        """From each `begin` to the `end` behind it; they do not lie within each other."""
+        out, open_ = [], None
+        for mark in self.of.get(tid, []):
+            if mark.kind == begin and fits(mark.words):
+                open_ = mark
+            elif mark.kind == end and open_:
+                out.append(Span(open_.ns, mark.ns, open_.words))
+                open_ = None
+        return out
+
+    def span_s(self):
+        all_ns = [mark.ns for own in self.of.values() for mark in own]
+        return (max(all_ns) - min(all_ns)) / 1e9
+
+
+def close_enough(besides):
+    middle = statistics.median(besides) if besides else 0
+    if middle > BESIDES_MOST_NS:
+        raise Misplaced(f"the middle one of {len(besides)} lies {middle} ns off")
+
+
+def placed_spans(lines, spans, is_around=False):
+    """Logged lines of one thread and sort (enter, leave) with the times of the traced spans, of
+    which each has its own. `is_around`: the spans lie around what was logged."""
+    if len(lines) != len(spans):
+        raise Misplaced(f"{len(lines)} are logged, {len(spans)} in the trace: {lines[:2]}")
+    besides, out = [], []
+    for line, span in zip(lines, spans):
+        outer, inner = ((span.begin, span.end), (line.enter, line.leave))
+        if not is_around:
+            outer, inner = inner, outer
+        if not outer[0] <= inner[0] <= inner[1] <= outer[1]:
+            raise Misplaced(f"{line}, and in the trace {span}")
+        besides.append(inner[0] - outer[0] + outer[1] - inner[1])
+        out.append(line._replace(enter=span.begin, leave=span.end))
+    return out, besides
+
+
+def held_within(lines, spans, long_ns):
+    """Of logged lines of one thread that took long, at which a lock may be waited for: how far they
+    are from the traced waits within them. Who has no processor takes long, and waits for nobody."""
+    begins = [span.begin for span in spans]
+    besides = []
+    for line in lines:
+        inside = spans[bisect.bisect_left(begins, line.enter):
+                       bisect.bisect_right(begins, line.leave)]
+        if inside and inside[-1].end > line.leave:
+            raise Misplaced(f"{line}, and in the trace {inside[-1]}")
+        if line.leave - line.enter >= long_ns:
+            besides.append(line.leave - line.enter - sum(s.end - s.begin for s in inside))
+    return besides
+
+
+def of_enough(try_late, late=LATE_MS):
     """try_late(milliseconds) says (why it fails or None, whether enough was waited for what was
     planted): the first try with enough says all, and none may fail."""
-    for late_ms in LATE_MS:
+    for late_ms in late:
         why, is_enough = try_late(late_ms)
         if why or is_enough:
             return why
-    return f"hardly anybody waited for what was late by {LATE_MS[-1]} ms"
+    return f"hardly anybody waited for what was late by {late[-1]} ms"

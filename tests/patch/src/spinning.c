@@ -4,7 +4,8 @@
  * its code changes under them. Many times, since each is a matter of where they stand just then.
  * With -DLIBRARY it is that library, whose path is the program's first argument. With
  * -DBLOCKED its threads block all signals, and cannot be stopped; with -DCONFINED they give up
- * system calls (those that they make are let through).
+ * system calls (those that they make are let through). With -DFIRST_ENDED the program's first
+ * thread has ended before, which stays among the threads of the process and cannot be stopped.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -102,12 +103,31 @@ long finish(void)
 }
 #else
 #include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
 
-int main(int argc, char **argv)
+static void await_end_of_first(void)
+{
+    char path[64], text[4096] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%ld/status", (long)getpid());
+    while (!strstr(text, "State:\tZ")) {
+        FILE *status = fopen(path, "r");
+        text[status ? fread(text, 1, sizeof text - 1, status) : 0] = 0;
+        if (status)
+            fclose(status);
+    }
+}
+
+static void *use_library(void *path)
 {
     long good = 0;
-    for (int i = 0; i < ROUNDS && argc > 1; i++) {
-        void *library = dlopen(argv[1], RTLD_NOW);
+#ifdef FIRST_ENDED
+    await_end_of_first();
+#else
+    (void)await_end_of_first;
+#endif
+    for (int i = 0; i < ROUNDS; i++) {
+        void *library = dlopen(path, RTLD_NOW);
         long (*finish)(void) = library ? (long (*)(void))(uintptr_t)dlsym(library, "finish") : NULL;
         good += finish && finish() == 0;
 #if !defined BLOCKED && !defined CONFINED /* what became of the code is told while it is there */
@@ -116,6 +136,18 @@ int main(int argc, char **argv)
 #endif
     }
     printf("%ld\n", good);
-    return good != ROUNDS;
+    exit(good != ROUNDS);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 2;
+#ifdef FIRST_ENDED
+    pthread_t thread;
+    pthread_create(&thread, NULL, use_library, argv[1]);
+    pthread_exit(NULL);
+#endif
+    use_library(argv[1]);
 }
 #endif

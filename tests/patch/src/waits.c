@@ -175,7 +175,7 @@ static void wake_all(void)
 
 int main(void)
 {
-    const struct timeval limit = {60, 0};
+    const struct timeval limit = {3600, 0};
     struct epoll_event event = {.events = EPOLLIN};
     sigset_t set;
     pthread_t worker;

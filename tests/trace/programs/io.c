@@ -44,17 +44,18 @@ static void on_alarm(int signal)
     (void)signal;
 }
 
-/* A read that a signal interrupts. */
+/* A read that a signal interrupts. It comes again and again: the first may come before the read. */
 static void interrupt_read(void)
 {
     const struct sigaction action = {.sa_handler = on_alarm}; /* no SA_RESTART */
-    const struct itimerval soon = {{0, 0}, {0, 20000}};
+    const struct itimerval soon = {{0, 20000}, {0, 20000}}, never = {{0, 0}, {0, 0}};
     int ends[2];
     int rc = pipe(ends);
     say("pipe");
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &soon, NULL);
     rc = (int)read(ends[0], bytes, 10);
+    setitimer(ITIMER_REAL, &never, NULL);
     say("read io %d %d -1 0", ends[0], rc);
     for (int i = 0; i < 2; i++) {
         close(ends[i]);

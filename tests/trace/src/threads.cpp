@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Threads that wait for each other in known ways, and log when: usage: threads CASE[,CASE...] LOG
-// ROUNDS MS. A line of the log: KIND ROUND THREAD ENTER LEAVE, in nanoseconds; of kind "queued" for
-// how long a thread was ready and had no processor.
-#include <dirent.h>
+// ROUNDS MS. A line of the log: KIND ROUND THREAD ENTER LEAVE TID, in nanoseconds of
+// CLOCK_MONOTONIC_RAW.
 #include <omp.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <cstdio>
@@ -13,7 +14,6 @@
 #include <cstring>
 #include <ctime>
 #include <mutex>
-#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,6 +21,7 @@ struct Line {
     const char *kind;
     int round, thread;
     long long enter, leave;
+    long tid;
 };
 
 static const int threads = 3;
@@ -31,7 +32,7 @@ static std::vector<Line> lines[16];
 static long long now()
 {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
     return t.tv_sec * 1000000000ll + t.tv_nsec;
 }
 
@@ -43,31 +44,8 @@ static void rest(long ms)
 
 static void say(const char *kind, int round, int thread, long long enter, long long leave)
 {
-    lines[thread].push_back({kind, first_round + round, thread, enter, leave});
-}
-
-static long long queued(const std::string &who)
-{
-    long long ran = 0, waited = 0;
-    if (FILE *file = fopen(("/proc/" + who + "/schedstat").c_str(), "r")) {
-        if (fscanf(file, "%lld %lld", &ran, &waited) != 2)
-            waited = 0;
-        fclose(file);
-    }
-    return waited;
-}
-
-// Of those that live.
-static long long all_queued()
-{
-    long long sum = 0;
-    if (DIR *tasks = opendir("/proc/self/task")) {
-        while (struct dirent *task = readdir(tasks))
-            if (task->d_name[0] != '.')
-                sum += queued(std::string("self/task/") + task->d_name);
-        closedir(tasks);
-    }
-    return sum;
+    static thread_local const long tid = syscall(SYS_gettid);
+    lines[thread].push_back({kind, first_round + round, thread, enter, leave, tid});
 }
 
 template <class F> static void timed(const char *kind, int round, int thread, F call)
@@ -83,10 +61,7 @@ template <class F> static void in_threads(F work)
 {
     std::vector<std::thread> team;
     for (int i = 1; i < threads; i++)
-        team.emplace_back([work, i] {
-            timed("thread", 0, i, [&] { work(i); });
-            say("queued", 0, i, 0, queued("thread-self"));
-        });
+        team.emplace_back([work, i] { timed("thread", 0, i, [&] { work(i); }); });
     work(0);
     for (int i = 1; i < threads; i++)
         timed("join", 0, i, [&] { team[i - 1].join(); });
@@ -159,7 +134,6 @@ static void with_join()
             long long enter = now();
             rest(late_ms);
             say("thread", r, 1, enter, now());
-            say("queued", r, 1, 0, queued("thread-self"));
         });
         timed("join", r, 1, [&] { one.join(); });
     }
@@ -337,11 +311,10 @@ int main(int argc, char **argv)
         for (auto &one : cases)
             if (!strcmp(name, one.name))
                 one.run();
-    say("queued", 0, 0, 0, all_queued());
     FILE *log = fopen(argv[2], "w");
     for (auto &own : lines)
         for (auto &line : own)
-            fprintf(log, "%s %d %d %lld %lld\n", line.kind, line.round, line.thread, line.enter,
-                    line.leave);
+            fprintf(log, "%s %d %d %lld %lld %ld\n", line.kind, line.round, line.thread, line.enter,
+                    line.leave, line.tid);
     return fclose(log) != 0;
 }
