@@ -235,7 +235,8 @@ static int gather_threads(void)
 
 static int stop_once(void)
 {
-    stop.arrived = stop.left = stop.bad = 0;
+    stop.arrived = stop.left = 0;
+    stop.bad = 0;
     stop.asked = 0;
     stop.held = 1;
     const int error = gather_threads();
