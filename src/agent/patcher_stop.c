@@ -270,8 +270,9 @@ static int gather_threads(void)
 
 static int stop_once(void)
 {
-    stop.arrived = stop.left = stop.bad = 0;
-    stop.asked = stop.gone = 0;
+    stop.arrived = stop.left = stop.gone = 0;
+    stop.bad = 0;
+    stop.asked = 0;
     stop.held = 1;
     const int error = gather_threads();
     return error ? error : stop.bad ? EBUSY : 0;

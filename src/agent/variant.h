@@ -50,7 +50,9 @@ struct as_variant_area {
     uint8_t *copy;
     struct as_variant_file *file;
     const struct as_patch_region *region; /* that varies */
-    uint64_t begun, spent, asked;         /* ticks */
+    uint64_t begun_ran_ns, asked_ran_ns;  /* what the thread had run by then */
+    uint64_t spent_ns;                    /* that it ran for variants */
+    uint64_t begun, begun_ns, asked;      /* ticks, but for the clock */
     uint64_t trips;                       /* of the instance */
     uint64_t notes, at, copied_b;
     uint8_t frame[AS_VARIANT_FRAME_MOST][AS_VARIANT_FRAME_B]; /* what is on the stack */
@@ -137,6 +139,11 @@ bool as_variant_lacks_limit(uint64_t region); /* it would be, but there is no wo
 bool as_variant_knows_slice(struct as_variant_area *area, uint64_t region);
 /* The instance is left after so many iterations from here on. */
 void as_variant_limit_to(const struct as_variant_area *area, uint64_t region, uint64_t trips);
+/* What this thread has run: while others have the processor, ticks pass all the same. */
+uint64_t as_variant_ran_ns(void);
+void as_variant_begin_clocks(struct as_variant_area *area);
+/* So long in ticks, as they passed since the thread began. */
+uint64_t as_variant_ticks_of(const struct as_variant_area *area, uint64_t ns);
 /* It runs on as the program has it, until there is time again. */
 enum as_variant_way as_variant_pass(const struct as_variant_area *area, uint64_t region);
 

@@ -162,7 +162,7 @@ static struct as_variant_area *make_area(void)
     make_timer(area);
     as_variant_self = area; /* stubs look there */
     measure_empty(area);
-    area->begun = as_variant_ticks();
+    as_variant_begin_clocks(area);
     return area;
 }
 

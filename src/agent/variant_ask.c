@@ -5,6 +5,9 @@
  */
 #include "agent/variant.h"
 
+#include <sys/syscall.h>
+#include <time.h>
+
 enum { SKIP_MOST = 4096 };
 
 /* Instances that pass before the next is asked. */
@@ -38,9 +41,35 @@ static bool may_vary(struct as_variant_area *area, uint64_t number)
     return true;
 }
 
-static bool has_time(const struct as_variant_area *area, uint64_t now)
+static uint64_t read_clock(long clock)
 {
-    return area->spent <= (now - area->begun) / 100 * as_variants.share;
+    struct timespec time = {0, 0};
+    as_variant_call_system(SYS_clock_gettime, clock, (long)&time, 0, 0);
+    return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+uint64_t as_variant_ran_ns(void)
+{
+    return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
+void as_variant_begin_clocks(struct as_variant_area *area)
+{
+    area->begun = as_variant_ticks();
+    area->begun_ns = read_clock(CLOCK_MONOTONIC);
+    area->begun_ran_ns = as_variant_ran_ns();
+}
+
+uint64_t as_variant_ticks_of(const struct as_variant_area *area, uint64_t ns)
+{
+    const uint64_t ticks = as_variant_ticks() - area->begun;
+    const uint64_t passed_ns = read_clock(CLOCK_MONOTONIC) - area->begun_ns;
+    return passed_ns ? ns * (ticks * 1024 / passed_ns) / 1024 : ns;
+}
+
+static bool has_time(const struct as_variant_area *area)
+{
+    return area->spent_ns <= (area->asked_ran_ns - area->begun_ran_ns) / 100 * as_variants.share;
 }
 
 /* Called from assembly. */
@@ -52,9 +81,11 @@ __attribute__((used, visibility("hidden"))) uint64_t as_variant_ask(struct as_va
         as_variant_skip_more(area, number);
         return 0;
     }
-    const bool may_open = has_time(area, area->asked), sliced = as_variant_is_sliced(number);
+    const bool sliced = as_variant_is_sliced(number);
     if (sliced && !as_variant_knows_slice(area, number))
         return AS_VARIANT_PASSES;
+    area->asked_ran_ns = as_variant_ran_ns();
+    const bool may_open = has_time(area);
     if (may_open || as_variants.together) {
         if (as_variant_begin_turn(area, number, may_open))
             return AS_VARIANT_MEASURED;
