@@ -102,6 +102,7 @@ setup() {
     load common.bash
     rm -rf ./*.assay
 }
+teardown() { end_group; }
 
 events() { [ ! -e timed ] || skip "perf events are refused here, and timers do not do"; }
 records() { [ ! -e refused ] || skip "perf events are refused here: $(cat probe.err)"; }
@@ -218,11 +219,12 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     # setsid: a group of its own, as a terminal has; kill reaches all of it.
     # A shell starts what is behind & deaf to it.
     setsid env --default-signal=INT "$ASSAY" profile -o x.assay -- ./badly never >out 2>err &
-    pid=$!
+    pid=$! group=$!
     wait_for_samples x.assay/run-001 -g "$pid" badly
     kill -INT -- "-$pid"
     status=0
     wait "$pid" || status=$?
+    group=
     equal 130 "$status"
     like "*interrupted*SIGINT*burn*" "$(cat err)"
     equal interrupted "$(query x.assay "SELECT state FROM v_runs")"
@@ -231,11 +233,11 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
 @test "profile: assay killed, and what it recorded is finished later" {
     records
     setsid "$ASSAY" profile -o x.assay -- ./badly never >out 2>err &
-    pid=$!
+    pid=$! group=$!
     wait_for_samples x.assay/run-001 -g "$pid" badly
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || true
-    pkill -KILL -g "$pid" badly || true
+    end_group
     like "*not attributed*    assay attribute x.assay" "$("$ASSAY" show x.assay)"
     "$ASSAY" attribute x.assay 2>err
     like "*run 1 is attributed*" "$(cat err)"

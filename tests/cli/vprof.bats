@@ -249,6 +249,7 @@ END
 setup() {
     load common.bash
 }
+teardown() { end_group; }
 
 # vprof ARGUMENTS...: into vprof.json, every instance
 vprof() {
@@ -447,11 +448,12 @@ END
 @test "Ctrl-C: the text says so" {
     rm -rf x.assay
     setsid env --default-signal=INT "$ASSAY" vprof --rate high -o x.assay -- ./loops plain 1000000 >out 2>err &
-    pid=$!
+    pid=$! group=$!
     wait_for_samples x.assay/run-001 -g "$pid" loops
     kill -INT -- "-$pid"
     status=0
     wait "$pid" || status=$?
+    group=
     equal 130 "$status"
     equal "interrupted before loops were timed" "$(cat out)"
 }
