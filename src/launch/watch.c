@@ -87,6 +87,20 @@ int as_watch_begin(struct assay_error *err)
     return 0;
 }
 
+/* Who asked for an end after the last look asked whoever listened before. */
+static void hand_back(void)
+{
+    static const int ends[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+    struct as_watch_signal got;
+    sigset_t left;
+    sigemptyset(&left);
+    while (watch.in >= 0 && as_watch_next(&got))
+        sigaddset(&left, got.signal);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (sigismember(&left, ends[i]) == 1)
+            raise(ends[i]);
+}
+
 void as_watch_end(void)
 {
     if (!watch.on)
@@ -95,6 +109,7 @@ void as_watch_end(void)
         if (watch.taken[i])
             sigaction(watched[i].signal, &watch.before[i], NULL);
     memset(watch.taken, 0, sizeof watch.taken);
+    hand_back();
     if (watch.in >= 0)
         close(watch.in);
     if (watch.out >= 0)

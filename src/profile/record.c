@@ -397,6 +397,14 @@ static void wait_for_end(struct recording *r)
     }
 }
 
+/* Those that came while the stream was finished are of the run, too. */
+static void take_last_signals(struct recording *r)
+{
+    struct assay_error ignored;
+    if (r->sources.launch)
+        (void)assay_launch_step(r->sources.launch, &ignored);
+}
+
 static void tell_result(struct recording *r)
 {
     const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
@@ -430,6 +438,7 @@ static int observe(struct recording *r, const struct as_collector_kind *const *k
     (void)setpriority(PRIO_PROCESS, 0, nice_was);
     as_collection_release(&r->sources);
     wait_for_end(r);
+    take_last_signals(r);
     tell_result(r);
     return rc < 0 ? rc : complete_run(r, err);
 }
@@ -448,6 +457,7 @@ int as_profile_run_with(const struct as_collector_kind *const *kinds,
     if (rc < 0 && !r.begun)
         forget_run(&r);
     as_collection_release(&r.sources);
+    assay_launch_close(&r.sources.launch); /* from here on signals are for who made us */
     as_vec_fini(&r.early);
     as_map_u64_fini(&r.user);
     if (rc == 0)

@@ -22,13 +22,15 @@
 #define TOO_LONG_TIMES  5
 #define TOO_LONG_MORE_S 2
 #define LOOK_MS         50
+/* What lies between two looks counts as so much at most: then the machine stood still. */
+#define LOOK_MOST_NS 500000000
 
 struct check {
     const struct as_trial *trial;
     pid_t pid;
-    int from; /* what it writes */
-    int64_t end_ns;
-    char *said; /* its first line */
+    int from;                            /* what it writes */
+    int64_t last_ns, looked_ns, most_ns; /* the last look, the time of looks, what it may be */
+    char *said;                          /* its first line */
     size_t said_n, size_b;
     bool is_line_over;
     bool is_late, is_stopped;
@@ -87,7 +89,10 @@ static bool read_some(struct check *it)
 
 static bool must_end(struct check *it)
 {
-    it->is_late |= as_monotonic_ns() > it->end_ns;
+    const int64_t now_ns = as_monotonic_ns(), took_ns = now_ns - it->last_ns;
+    it->looked_ns += took_ns < LOOK_MOST_NS ? took_ns : LOOK_MOST_NS;
+    it->last_ns = now_ns;
+    it->is_late |= it->looked_ns > it->most_ns;
     it->is_stopped |= as_trial_stopped((void *)(uintptr_t)it->trial);
     return it->is_late || it->is_stopped;
 }
@@ -119,10 +124,11 @@ int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check
                    struct assay_error *err)
 {
     const int64_t begin_ns = as_monotonic_ns();
-    struct check it = {.trial = t, .said = out->said, .size_b = sizeof out->said};
+    struct check it = {
+        .trial = t, .last_ns = begin_ns, .said = out->said, .size_b = sizeof out->said};
 
     out->said[0] = '\0';
-    it.end_ns = t->check_limit_s > 0 ? begin_ns + (int64_t)(t->check_limit_s * 1e9) : INT64_MAX;
+    it.most_ns = t->check_limit_s > 0 ? (int64_t)(t->check_limit_s * 1e9) : INT64_MAX;
     AS_TRY(start_check(&it, output, err));
     const int status = await_check(&it);
     close(it.from);

@@ -87,6 +87,12 @@ wait_for_samples() {
     until_so has_run 50 "${@:2}"
     until_so has_written "$1/main.samples" "$(stat -c %s "$1/main.samples" 2>/dev/null || echo 0)"
 }
+# For teardown: what a test that failed had started in a group of its own, $group, takes no processor
+# from the tests that follow.
+end_group() {
+    [ -z "${group:-}" ] || kill -KILL -- "-$group" 2>/dev/null || true
+    group=
+}
 # has_slept PID TIMES: so often has it given its processor away
 has_slept() {
     [ "$(sed -n 's/^voluntary_ctxt_switches:[[:space:]]*//p' "/proc/$1/status")" -ge "$2" ]

@@ -92,6 +92,7 @@ END
 setup() {
     load common.bash
 }
+teardown() { end_group; }
 
 contains() { case "$1" in *"$2"*) ;; *) fails "no '$2' in:" "$1" ;; esac; }
 
@@ -243,12 +244,13 @@ END
     gcc -O1 -g -o twice twice.c
     rm -rf x.assay first
     setsid env --default-signal=INT "$ASSAY" count --functions '^add$' -o x.assay -- ./twice >out 2>err &
-    pid=$!
+    pid=$! group=$!
     until_so test -e x.assay/run-002
     until_so has_run 30 -g "$pid" twice
     kill -INT -- "-$pid"
     status=0
     wait "$pid" || status=$?
+    group=
     equal 130 "$status"
     equal "interrupted before all was counted" "$(cat out)"
     equal 0 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM block_count" | tail -1)"

@@ -30,7 +30,7 @@ store() { # -> $stored
     env --default-signal=INT "$ASSAY" machine --measure peaks --quiet >/dev/null &
     local pid=$!
     until_so is_measured 1
-    kill -INT $pid
+    kill -INT $pid 2>/dev/null || true # or it is over
     status=0
     wait $pid || status=$?
 }
@@ -114,7 +114,7 @@ store() { # -> $stored
     env --default-signal=INT "$ASSAY" machine --measure peaks --quiet >/dev/null &
     pid=$!
     until_so is_measured $((n + 1))
-    kill -INT $pid
+    kill -INT $pid 2>/dev/null || true # or it is over
     wait $pid || true
     [ "$(grep -c ^figure "$stored")" -gt "$n" ]
     grep ^figure first >before
@@ -191,7 +191,7 @@ store() { # -> $stored
     env --default-signal=INT taskset -c "$first" "$ASSAY" machine --measure peaks --quiet >/dev/null &
     pid=$!
     until_so is_measured 1
-    kill -INT $pid
+    kill -INT $pid 2>/dev/null || true # or it is over
     wait $pid || true
     grep -q '^finding	processors	processors: only 1 of ' "$stored"
 }
@@ -200,7 +200,7 @@ until_three() { # COMMAND...
     env --default-signal=INT "$@" "$ASSAY" machine --measure peaks --quiet >/dev/null &
     local pid=$!
     until_so is_measured_or_over 3 $pid
-    kill -INT $pid
+    kill -INT $pid 2>/dev/null || true # or it is over
     wait $pid || true
     [ "$(grep -c ^figure "$stored")" -ge 3 ]
 }
@@ -288,13 +288,12 @@ END
     env --default-signal=INT "$ASSAY" machine --measure instructions --for /bin/true \
         >/dev/null 2>err &
     pid=$!
-    for ((i = 0; i < 3000; i++)); do
+    three_lines_or_over() {
         part=$(find "$XDG_DATA_HOME/assay/machines" -name '*.uarch.tsv.part' 2>/dev/null || true)
-        if [ -n "$part" ] && [ "$(lines)" -ge 3 ]; then break; fi
-        if ! kill -0 $pid 2>/dev/null; then break; fi
-        sleep 0.1
-    done
-    kill -INT $pid
+        { [ -n "$part" ] && [ "$(lines)" -ge 3 ]; } || ! kill -0 $pid 2>/dev/null
+    }
+    until_so three_lines_or_over
+    kill -INT $pid 2>/dev/null || true # or it is over
     status=0
     wait $pid || status=$?
     equal 130 "$status"

@@ -66,7 +66,10 @@ setup() {
     mkdir -p tmp
     export TMPDIR=$PWD/tmp
 }
-teardown() { [ -z "$(ls -A tmp 2>/dev/null)" ] || fails "left behind: $(ls tmp)"; }
+teardown() {
+    end_group
+    [ -z "$(ls -A tmp 2>/dev/null)" ] || fails "left behind: $(ls tmp)"
+}
 
 query() { "$ASSAY" query --format csv x.assay "$(echo "$1" | tr '\n' ' ')" | tail -n +2; }
 one() { [ "$(query "$1")" = 1 ] || fails "not so: $1"; }
@@ -284,7 +287,7 @@ missed() {
     two_more() { until_so has_written ends "$(($(stat -c %s ends) + 1))"; }
     chmod +x forever.sh
     setsid "$ASSAY" profile -q -o x.assay --event timer -- ./forever.sh >out 2>err &
-    pid=$!
+    pid=$! group=$!
     until_so has_written x.assay/run-001/main.samples 0
     until_so test -s ends
     kill -KILL "$pid"
@@ -294,7 +297,7 @@ missed() {
     before=$(du -s --apparent-size tmp | cut -f 1)
     two_more
     equal "$before" "$(du -s --apparent-size tmp | cut -f 1)"
-    pkill -KILL -g "$pid" || true
+    end_group
     # The next run removes what is left, when it is old; how long all this took is no matter.
     equal 1 "$(ls tmp | wc -l)"
     touch -d '1 hour' tmp/*/control

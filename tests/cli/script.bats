@@ -278,9 +278,10 @@ for i = 1, 1e9 do t[i] = ("x"):rep(1000) .. i end'
 }
 @test "Ctrl-C ends a script" {
     echo 'print("begun") while true do end' >endless.lua
-    # A background process of a script ignores SIGINT; python's child does not.
+    # A background process of a script ignores SIGINT; this child of python's does not.
     python3 - "$ASSAY" <<'EOP'
 import signal, subprocess, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 p = subprocess.Popen([sys.argv[1], "script", "endless.lua"], stderr=subprocess.PIPE,
                      stdout=subprocess.DEVNULL)
 while not any("SigCgt" in l and int(l.split()[1], 16) >> (signal.SIGINT - 1) & 1

@@ -91,6 +91,8 @@ def key_of_another(assay, experiment):
 
 def main():
     assay, experiment = sys.argv[1:]
+    # What we start hears Ctrl-C, also where we were started behind the back of a shell.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     server = subprocess.Popen([assay, "open", experiment, "--serve", "-q"], stdout=subprocess.PIPE,
                               text=True)
     try:
