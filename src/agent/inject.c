@@ -27,7 +27,7 @@
 #include "base/error.h"
 
 #define THREADS_MOST (UINT32_C(1) << 22) /* the kernel has no higher numbers */
-#define SEIZE_TRIES  20
+#define SEIZE_TRIES  300                 /* 10 ms apart: the child may have no processor */
 
 static struct {
     struct as_image image;
