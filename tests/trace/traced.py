@@ -17,6 +17,8 @@ import subprocess
 
 # Of the middle one of all calls; a busy host makes some of them long and not half of them.
 BESIDES_MOST_NS = 1_000_000
+# The line through two readings of both clocks may be off by as much as a reading takes.
+CLOCKS_NS = 1000
 # Milliseconds for which somebody is late: on a busy host others come late as well, and wait less
 # for what was planted; then more of it.
 LATE_MS = (20, 100, 500)
@@ -62,10 +64,10 @@ def placed(logs, calls):
     for rank, log in enumerate(logs):
         at, own = 0, []
         for call in log:
-            while at < len(calls[rank]) and calls[rank][at][1] < call.enter:
+            while at < len(calls[rank]) and calls[rank][at][2] <= call.enter:
                 at += 1
             routine, begin, end = calls[rank][at] if at < len(calls[rank]) else ("nothing", 0, 0)
-            if not call.enter <= begin <= end <= call.leave or \
+            if not call.enter - CLOCKS_NS <= begin <= end <= call.leave + CLOCKS_NS or \
                     call.name.startswith("MPI_") and call.name != routine:
                 raise Misplaced(f"rank {rank}: {call}, and in the trace {routine} {begin} {end}")
             besides.append(begin - call.enter + call.leave - end)
@@ -132,7 +134,7 @@ def placed_spans(lines, spans, is_around=False):
         outer, inner = ((span.begin, span.end), (line.enter, line.leave))
         if not is_around:
             outer, inner = inner, outer
-        if not outer[0] <= inner[0] <= inner[1] <= outer[1]:
+        if not outer[0] - CLOCKS_NS <= inner[0] <= inner[1] <= outer[1] + CLOCKS_NS:
             raise Misplaced(f"{line}, and in the trace {span}")
         besides.append(inner[0] - outer[0] + outer[1] - inner[1])
         out.append(line._replace(enter=span.begin, leave=span.end))
@@ -145,9 +147,9 @@ def held_within(lines, spans, long_ns):
     begins = [span.begin for span in spans]
     besides = []
     for line in lines:
-        inside = spans[bisect.bisect_left(begins, line.enter):
+        inside = spans[bisect.bisect_left(begins, line.enter - CLOCKS_NS):
                        bisect.bisect_right(begins, line.leave)]
-        if inside and inside[-1].end > line.leave:
+        if inside and inside[-1].end > line.leave + CLOCKS_NS:
             raise Misplaced(f"{line}, and in the trace {inside[-1]}")
         if line.leave - line.enter >= long_ns:
             besides.append(line.leave - line.enter - sum(s.end - s.begin for s in inside))

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loops that are reached by several paths: alone, one in another, with calls, short ones entered
- * often, under a moved stack pointer, and from a handler that interrupts them.
+ * often, under a moved stack pointer, and from a handler that interrupts them; for so much
+ * processor time that samples of it are enough, on fast processors too.
  */
 #include <alloca.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
+
+#define ROUNDS_LEAST 1000
+#define CLOCKS_LEAST (7 * CLOCKS_PER_SEC / 10)
 
 #define ALONE __attribute__((noinline, noclone))
 
@@ -94,11 +99,12 @@ int main(int argc, char **argv)
     action.sa_flags = SA_RESTART;
     sigaction(SIGVTALRM, &action, NULL);
     const struct itimerval often = {{0, 4000}, {0, 4000}};
+    (void)argc;
     (void)argv;
     setitimer(ITIMER_VIRTUAL, &often, NULL);
     for (int i = 0; i < 64; i++)
         values[i] = i;
-    for (int i = 0; i < 1700 * argc; i++) {
+    for (int i = 0; i < ROUNDS_LEAST || clock() < CLOCKS_LEAST; i++) {
         values[i & 63] += 1e-3;
         result += one_way() + other_way() + third_way();
     }
