@@ -90,9 +90,14 @@ int as_walk_prepare(struct as_trace_walk *walk)
 
 static int keep_said(struct as_walker *walker, const struct as_trace_event *event)
 {
-    struct as_said said = {.ns = event->raw_ns, .kind = event->kind};
-    memcpy(said.field, event->field, sizeof said.field);
-    return walker->frame.n ? as_vec_push(&walker->said, said) : 0;
+    if (walker->frame.n == 0)
+        return 0;
+    AS_TRY(as_vec_reserve(&walker->said, walker->said.n + 1));
+    struct as_said *said = &walker->said.at[walker->said.n++];
+    said->ns = event->raw_ns;
+    said->kind = event->kind;
+    memcpy(said->field, event->field, sizeof said->field);
+    return 0;
 }
 
 /* Those who do not want to know of a kind of event are not asked: routines and what calls said are

@@ -106,8 +106,7 @@ static int find_call(struct as_trace_walk *walk, struct as_walker *walker,
         return 0;
     *call = (struct as_call_known){
         .address = frame->address, .routine = frame->routine, .sum = UINT32_MAX};
-    if (!walk->is_watched)
-        AS_TRY(as_walk_site(walk, walker, frame, &call->site));
+    AS_TRY(as_walk_site(walk, walker, frame, &call->site));
     call->is_known = true;
     return 0;
 }

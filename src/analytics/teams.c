@@ -110,7 +110,7 @@ static int finish_team(struct as_trace_walk *walk, uint32_t process, struct as_o
     as_vec_foreach (&team->end.member, member)
         if (rc == 0)
             rc = as_doing_released(walk, &walk->walker.at[member->location], team->closed_ns);
-    if (rc == 0)
+    if (rc == 0 && !walk->is_watched)
         rc = as_meeting_end(&team->end, AS_WAIT_OMP_BARRIER, &walk->out->waits);
     walk->out->unshared_n +=
         walk->trace->process.at[process].has_libgomp && team->threads > 1 && !team->has_work;

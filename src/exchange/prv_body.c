@@ -4,6 +4,12 @@
 #include "base/error.h"
 #include "exchange/prv_write.h"
 
+/* The digits of a time but for the last eight, and a whole one with what stands behind it: as they
+ * are copied, at once. */
+#define HIGH_MOST_B  16u
+#define TIME_MOST_B  (AS_DIGITS_MOST + AS_DIGITS_SPARE)
+#define HIGH_NONE_NS (UINT64_C(1) << 63) /* no time is as far from it as eight digits say */
+
 /* What each gives next. */
 struct prv_sources {
     struct as_prv_writer *w;
@@ -11,15 +17,15 @@ struct prv_sources {
     struct assay_error *err;
     struct as_prv_event event;
     bool has_event;
-    int64_t event_ns;
+    int64_t event_ns;                   /* since the trace began */
     uint64_t event_number;              /* from 0 */
     const struct as_prv_stretch *state; /* NULL: no more */
     const struct as_prv_message *message;
-    uint64_t high; /* of the time that was put last, without its last eight digits, and its text */
-    char high_text[AS_DIGITS_MOST + AS_DIGITS_SPARE];
+    uint64_t high_ns; /* of the time that was put last, without its last eight digits; its text */
+    char high_text[HIGH_MOST_B];
     size_t high_n;
     int64_t line_ns; /* of the line before: its time, and its text */
-    char line_text[AS_DIGITS_MOST + AS_DIGITS_SPARE];
+    char line_text[TIME_MOST_B];
     size_t line_n;
 };
 
@@ -46,24 +52,34 @@ static char *put_number(char *to, int64_t value, char behind)
     return to + 1;
 }
 
-/* Times of lines that follow each other differ in their last digits. */
-static char *put_time(char *to, struct prv_sources *s, int64_t ns, char behind)
+static char *put_other_time(char *to, struct prv_sources *s, int64_t ns)
 {
     const uint64_t high = (uint64_t)ns / AS_DIGITS_EIGHT;
+    char text[AS_DIGITS_MOST + AS_DIGITS_SPARE];
     if (ns < AS_DIGITS_EIGHT)
-        return put_number(to, ns, behind);
-    if (high != s->high) {
-        s->high = high;
-        s->high_n = (size_t)(as_digits_put(s->high_text, high) - s->high_text);
+        return as_digits_signed(to, ns);
+    s->high_ns = high * AS_DIGITS_EIGHT;
+    s->high_n = (size_t)(as_digits_put(text, high) - text);
+    memcpy(s->high_text, text, sizeof s->high_text);
+    return as_digits_put(to, (uint64_t)ns);
+}
+
+/* Times of lines that follow each other differ in their last eight digits. */
+static inline char *put_time(char *to, struct prv_sources *s, int64_t ns, char behind)
+{
+    const uint64_t rest = (uint64_t)ns - s->high_ns;
+    if (rest < AS_DIGITS_EIGHT) {
+        memcpy(to, s->high_text, sizeof s->high_text);
+        to = as_digits_rest(to + s->high_n, (uint32_t)rest);
+    } else {
+        to = put_other_time(to, s, ns);
     }
-    memcpy(to, s->high_text, sizeof s->high_text);
-    to = as_digits_rest(to + s->high_n, (uint32_t)((uint64_t)ns % AS_DIGITS_EIGHT));
     *to = behind;
     return to + 1;
 }
 
 /* With which a line begins: many have that of the line before. */
-static char *put_begin(char *to, struct prv_sources *s, int64_t ns)
+static inline char *put_begin(char *to, struct prv_sources *s, int64_t ns)
 {
     if (ns != s->line_ns) {
         s->line_ns = ns;
@@ -75,7 +91,7 @@ static char *put_begin(char *to, struct prv_sources *s, int64_t ns)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static int next_event(struct prv_sources *s)
+static inline int next_event(struct prv_sources *s)
 {
     const uint8_t *at;
     AS_TRY(as_lane_next(&s->w->events, &at, s->err));
@@ -87,18 +103,17 @@ static int next_event(struct prv_sources *s)
     return 0;
 }
 
-static int put_event(struct prv_sources *s)
+static inline void put_event(struct prv_sources *s)
 {
     const struct as_prv_event_type *type = &s->w->type.at[s->event.type];
     char *to = as_out_room(s->out, LINE_MOST_B);
     *to = '0' + AS_PRV_EVENT;
     to = put_thread(to + 1, s, s->event.location);
-    to = put_begin(to, s, s->event_ns - s->w->begin_ns) - 1;
+    to = put_begin(to, s, s->event_ns) - 1;
     memcpy(to, type->text, sizeof type->text);
     to = put_number(to + type->text_n, s->event.value, '\n');
     as_out_passed(s->out, to);
     s->event_number++;
-    return next_event(s);
 }
 
 /* ---- What was found when it was over ----------------------------------------------------------
@@ -157,11 +172,11 @@ static bool state_is_next(const struct as_prv_stretch *state, const struct as_pr
 /* Events before a time, and those of that time that were found before. */
 static int put_events_until(struct prv_sources *s, int64_t ns, uint64_t number)
 {
-    const int64_t until_ns = ns + s->w->begin_ns;
-    while (s->has_event &&
-           (s->event_ns < until_ns ||
-            (s->event_ns == until_ns && s->event_number < number >> AS_PRV_FOUND_BITS)))
-        AS_TRY(put_event(s));
+    const uint64_t found_n = number >> AS_PRV_FOUND_BITS;
+    while (s->has_event && (s->event_ns < ns || (s->event_ns == ns && s->event_number < found_n))) {
+        put_event(s);
+        AS_TRY(next_event(s));
+    }
     return 0;
 }
 
@@ -178,14 +193,12 @@ static int put_lines(struct prv_sources *s)
             AS_TRY(put_events_until(s, s->message->ns, s->message->number));
             AS_TRY(put_message(s));
         }
-    while (s->has_event)
-        AS_TRY(put_event(s));
-    return 0;
+    return put_events_until(s, INT64_MAX, UINT64_MAX);
 }
 
 int as_prv_put_body(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
 {
-    struct prv_sources s = {.w = w, .out = out, .err = err, .event_ns = w->begin_ns, .line_ns = -1};
+    struct prv_sources s = {.w = w, .out = out, .err = err, .high_ns = HIGH_NONE_NS, .line_ns = -1};
     AS_TRY(as_lane_begin(&w->events, err));
     AS_TRY(as_prv_states_begin(w->states, err));
     AS_TRY(as_ordered_begin(w->messages, err));

@@ -156,7 +156,7 @@ int as_prv_call_of(struct as_prv_writer *w, uint32_t process, int64_t name, stru
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-static int add_type(struct as_prv_writer *w, int64_t type, uint32_t *out)
+int as_prv_type_of(struct as_prv_writer *w, int64_t type, uint32_t *out)
 {
     struct as_prv_event_type added = {.type = type};
     *out = as_index_of_word(&w->types, w->type.at, sizeof *w->type.at, (uint64_t)type);
@@ -166,18 +166,6 @@ static int add_type(struct as_prv_writer *w, int64_t type, uint32_t *out)
     added.text_n = (uint32_t)snprintf(added.text, sizeof added.text, ":%" PRId64 ":", type);
     AS_TRY(as_vec_push(&w->type, added));
     return as_index_add_word(&w->types, (uint64_t)type, *out);
-}
-
-/* Events are many and their types few: each is looked for once, unless two have the same place. */
-int as_prv_type_of(struct as_prv_writer *w, int64_t type, uint32_t *out)
-{
-    const size_t slot = as_hash_mix(19, (uint64_t)type) % AS_PRV_TYPES_KNOWN;
-    *out = w->type_known[slot];
-    if (*out < w->type.n && w->type.at[*out].type == type)
-        return 0;
-    AS_TRY(add_type(w, type, out));
-    w->type_known[slot] = *out;
-    return 0;
 }
 
 /* ---- All else -------------------------------------------------------------------------------- */

@@ -26,17 +26,17 @@
 #define GROWN_BITS  20u
 #define SINCE_BITS  8u
 #define LONG_STATE  ((UINT64_C(1) << LENGTH_BITS) - 1)
+#define FOUND_SHIFT AS_PRV_FOUND_BITS
+#define FOUND_MASK  ((UINT64_C(1) << FOUND_SHIFT) - 1)
 _Static_assert(LENGTH_BITS + STATE_BITS + GROWN_BITS + SINCE_BITS == 64, "a stretch is a word");
 
 struct state_row {
-    uint64_t *word;       /* BLOCK_N of the thread's own; NULL: it has none yet */
-    const uint64_t *from; /* the block that is read */
-    uint32_t at;          /* in it */
-    uint32_t first, last; /* its blocks */
-    uint64_t left_n;      /* words */
-    int64_t end_ns;       /* of the latest stretch */
-    uint64_t number;
-    uint32_t state;
+    struct as_prv_stretch it; /* the latest that was added, or the next that is handed out */
+    uint64_t *word;           /* BLOCK_N of the thread's own; NULL: it has none yet */
+    const uint64_t *from;     /* the next word that is read, */
+    const uint64_t *end;      /* and that behind the last of its block */
+    uint32_t n;               /* words in the thread's own block, or in its last */
+    uint32_t first, last;     /* its blocks */
 };
 
 struct as_prv_states {
@@ -47,8 +47,7 @@ struct as_prv_states {
     int fd;                /* -1: all are in memory */
     off_t end;
     struct as_losers heads; /* the next stretch of each row */
-    struct as_prv_stretch out;
-    bool is_taking; /* the first of them is handed out */
+    bool is_taking;         /* the first of them is handed out */
 };
 
 int as_prv_states_new(struct as_prv_states **out, uint32_t locations_n)
@@ -64,7 +63,8 @@ int as_prv_states_new(struct as_prv_states **out, uint32_t locations_n)
     }
     s->row_n = locations_n;
     for (uint32_t i = 0; i < locations_n; i++)
-        s->row[i].first = s->row[i].last = NO_BLOCK;
+        s->row[i] = (struct state_row){
+            .it = {.location = i}, .n = BLOCK_N, .first = NO_BLOCK, .last = NO_BLOCK};
     return 0;
 }
 
@@ -115,113 +115,127 @@ static int end_block(struct as_prv_states *s, struct state_row *row, struct assa
     else
         s->next.at[row->last] = block;
     row->last = block;
-    row->at = 0;
     return 0;
 }
 
-static int put_word(struct as_prv_states *s, struct state_row *row, uint64_t word,
-                    struct assay_error *err)
+/* There is room in the thread's own block. */
+static int begin_block(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
 {
-    if (!row->word)
+    if (row->word)
+        AS_TRY(end_block(s, row, err));
+    else
         row->word = as_malloc(BLOCK_B);
     if (!row->word)
         return as_error_nomem(err, "states of a trace");
-    row->word[row->at++] = word;
-    row->left_n++;
-    return row->at < BLOCK_N ? 0 : end_block(s, row, err);
+    row->n = 0;
+    return 0;
 }
 
-static bool fits_word(const struct state_row *row, const struct as_prv_stretch *it)
+static inline int put_word(struct as_prv_states *s, struct state_row *row, uint64_t word,
+                           struct assay_error *err)
 {
-    const uint64_t since = it->number & ((UINT64_C(1) << AS_PRV_FOUND_BITS) - 1);
-    const uint64_t grown = (it->number >> AS_PRV_FOUND_BITS) - (row->number >> AS_PRV_FOUND_BITS);
-    return it->ns == row->end_ns && (uint64_t)(it->end_ns - it->ns) < LONG_STATE &&
-           it->state >> STATE_BITS == 0 && grown >> GROWN_BITS == 0 && since >> SINCE_BITS == 0;
+    if (row->n == BLOCK_N)
+        AS_TRY(begin_block(s, row, err));
+    row->word[row->n++] = word;
+    return 0;
+}
+
+static int put_long(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
+{
+    const struct as_prv_stretch *it = &row->it;
+    const uint64_t word[] = {LONG_STATE, (uint64_t)it->ns, (uint64_t)it->end_ns, it->number,
+                             it->state};
+    for (unsigned i = 0; i < sizeof word / sizeof *word; i++)
+        AS_TRY(put_word(s, row, word[i], err));
+    return 0;
 }
 
 int as_prv_states_add(struct as_prv_states *s, const struct as_prv_stretch *it,
                       struct assay_error *err)
 {
     struct state_row *row = &s->row[it->location];
-    if (fits_word(row, it)) {
-        const uint64_t grown =
-            (it->number >> AS_PRV_FOUND_BITS) - (row->number >> AS_PRV_FOUND_BITS);
-        const uint64_t since = it->number & ((UINT64_C(1) << SINCE_BITS) - 1);
-        AS_TRY(put_word(s, row,
-                        (uint64_t)(it->end_ns - it->ns) | (uint64_t)it->state << LENGTH_BITS |
-                            grown << (LENGTH_BITS + STATE_BITS) | since << (64 - SINCE_BITS),
-                        err));
-    } else {
-        const uint64_t word[] = {LONG_STATE, (uint64_t)it->ns, (uint64_t)it->end_ns, it->number,
-                                 it->state};
-        for (unsigned i = 0; i < sizeof word / sizeof *word; i++)
-            AS_TRY(put_word(s, row, word[i], err));
-    }
-    row->end_ns = it->end_ns;
-    row->number = it->number;
-    return 0;
+    const uint64_t length_ns = (uint64_t)(it->end_ns - it->ns);
+    const uint64_t since = it->number & FOUND_MASK;
+    const uint64_t grown = (it->number - since - (row->it.number & ~FOUND_MASK)) >> FOUND_SHIFT;
+    const bool goes_on = it->ns == row->it.end_ns;
+    row->it = *it;
+    if (!goes_on || length_ns >= LONG_STATE || it->state >> STATE_BITS || grown >> GROWN_BITS ||
+        since >> SINCE_BITS)
+        return put_long(s, row, err);
+    return put_word(s, row,
+                    length_ns | (uint64_t)it->state << LENGTH_BITS |
+                        grown << (LENGTH_BITS + STATE_BITS) | since << (64 - SINCE_BITS),
+                    err);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* The words of the next block; none: the row has no more. */
 static int load_states(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
 {
     const uint32_t block = row->first;
+    if (block == NO_BLOCK)
+        return 0;
+    const uint32_t n = block == row->last ? row->n : BLOCK_N;
     row->first = s->next.at[block];
-    row->at = 0;
     row->from = row->word;
     if (block >= KEPT_N)
-        return as_scratch_read(s->fd, row->word, BLOCK_B, (off_t)((block - KEPT_N) * BLOCK_B), err);
-    row->from = s->kept + (size_t)block * BLOCK_N;
+        AS_TRY(
+            as_scratch_read(s->fd, row->word, BLOCK_B, (off_t)((block - KEPT_N) * BLOCK_B), err));
+    else
+        row->from = s->kept + (size_t)block * BLOCK_N;
+    row->end = row->from + n;
     return 0;
 }
 
-static int take_word(struct as_prv_states *s, struct state_row *row, uint64_t *out,
-                     struct assay_error *err)
+static int read_long(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
 {
-    if (row->at == BLOCK_N)
-        AS_TRY(load_states(s, row, err));
-    *out = row->from[row->at++];
-    row->left_n--;
-    return 0;
-}
-
-/* The next of a row; `ns` is when it begins. */
-static int read_stretch(struct as_prv_states *s, struct state_row *row, int64_t *ns,
-                        struct assay_error *err)
-{
-    uint64_t word, more[4];
-    AS_TRY(take_word(s, row, &word, err));
-    if ((word & LONG_STATE) != LONG_STATE) {
-        *ns = row->end_ns;
-        row->end_ns += (int64_t)(word & LONG_STATE);
-        row->state = word >> LENGTH_BITS & ((1u << STATE_BITS) - 1);
-        row->number = ((row->number >> AS_PRV_FOUND_BITS) +
-                       (word >> (LENGTH_BITS + STATE_BITS) & ((1u << GROWN_BITS) - 1)))
-                          << AS_PRV_FOUND_BITS |
-                      word >> (64 - SINCE_BITS);
-    } else {
-        for (unsigned i = 0; i < 4; i++)
-            AS_TRY(take_word(s, row, &more[i], err));
-        *ns = (int64_t)more[0];
-        row->end_ns = (int64_t)more[1];
-        row->number = more[2];
-        row->state = (uint32_t)more[3];
+    uint64_t word[4] = {0};
+    for (unsigned i = 0; i < sizeof word / sizeof *word; i++) {
+        if (row->from == row->end)
+            AS_TRY(load_states(s, row, err));
+        word[i] = *row->from++;
     }
+    row->it.ns = (int64_t)word[0];
+    row->it.end_ns = (int64_t)word[1];
+    row->it.number = word[2];
+    row->it.state = (uint32_t)word[3];
     return 0;
+}
+
+/* 1, or 0 where the row has no more. */
+static inline int read_stretch(struct as_prv_states *s, struct state_row *row,
+                               struct assay_error *err)
+{
+    if (row->from == row->end)
+        AS_TRY(load_states(s, row, err));
+    if (row->from == row->end)
+        return 0;
+    struct as_prv_stretch *it = &row->it;
+    const uint64_t word = *row->from++;
+    if ((word & LONG_STATE) == LONG_STATE) {
+        AS_TRY(read_long(s, row, err));
+        return 1;
+    }
+    const uint64_t grown = word >> (LENGTH_BITS + STATE_BITS) & ((1u << GROWN_BITS) - 1);
+    it->ns = it->end_ns;
+    it->end_ns += (int64_t)(word & LONG_STATE);
+    it->state = word >> LENGTH_BITS & ((1u << STATE_BITS) - 1);
+    it->number = (it->number & ~FOUND_MASK) + (grown << FOUND_SHIFT) + (word >> (64 - SINCE_BITS));
+    return 1;
 }
 
 /* The block that is being filled is the last, and none is read yet. */
 static int begin_row(struct as_prv_states *s, struct state_row *row, struct as_loser *head,
                      struct assay_error *err)
 {
-    if (row->at)
-        AS_TRY(end_block(s, row, err));
-    row->at = BLOCK_N;
-    row->end_ns = 0;
-    row->number = 0;
-    AS_TRY(read_stretch(s, row, &head->ns, err));
-    head->order = row->number;
+    *head = (struct as_loser){.ns = INT64_MAX, .order = AS_LOSER_OVER};
+    if (!row->word)
+        return 0;
+    AS_TRY(end_block(s, row, err));
+    row->it = (struct as_prv_stretch){.location = row->it.location};
+    AS_TRY(read_stretch(s, row, err));
+    *head = (struct as_loser){.ns = row->it.ns, .order = row->it.number};
     return 0;
 }
 
@@ -229,11 +243,8 @@ int as_prv_states_begin(struct as_prv_states *s, struct assay_error *err)
 {
     struct as_loser *head = as_calloc((size_t)s->row_n + 1, sizeof *head);
     int rc = head ? 0 : ASSAY_ERR_NOMEM;
-    for (uint32_t i = 0; rc == 0 && i < s->row_n; i++) {
-        head[i] = (struct as_loser){.ns = INT64_MAX, .order = AS_LOSER_OVER};
-        if (s->row[i].left_n)
-            rc = begin_row(s, &s->row[i], &head[i], err);
-    }
+    for (uint32_t i = 0; rc == 0 && i < s->row_n; i++)
+        rc = begin_row(s, &s->row[i], &head[i], err);
     if (rc == 0)
         rc = as_losers_init(&s->heads, head, s->row_n);
     as_free(head);
@@ -243,27 +254,19 @@ int as_prv_states_begin(struct as_prv_states *s, struct assay_error *err)
 int as_prv_states_next(struct as_prv_states *s, const struct as_prv_stretch **out,
                        struct assay_error *err)
 {
-    int64_t ns;
     *out = NULL;
     if (s->is_taking) {
         struct state_row *row = &s->row[as_losers_first(&s->heads)->leaf];
-        if (row->left_n) {
-            AS_TRY(read_stretch(s, row, &ns, err));
-            as_losers_next(&s->heads, ns, row->number);
-        } else {
+        const int rc = read_stretch(s, row, err);
+        if (rc < 0)
+            return rc;
+        if (rc > 0)
+            as_losers_next(&s->heads, row->it.ns, row->it.number);
+        else
             as_losers_end(&s->heads);
-        }
     }
     s->is_taking = !as_losers_are_over(&s->heads);
-    if (!s->is_taking)
-        return 0;
-    const struct as_loser *first = as_losers_first(&s->heads);
-    const struct state_row *row = &s->row[first->leaf];
-    s->out = (struct as_prv_stretch){.ns = first->ns,
-                                     .number = first->order,
-                                     .end_ns = row->end_ns,
-                                     .location = (uint32_t)first->leaf,
-                                     .state = row->state};
-    *out = &s->out;
+    if (s->is_taking)
+        *out = &s->row[as_losers_first(&s->heads)->leaf].it;
     return 0;
 }

@@ -39,14 +39,13 @@ _Static_assert(AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS + AS_PRV_TYPE_BITS + AS_PRV
 
 static inline uint8_t *as_prv_event_put(uint8_t *at, const struct as_prv_event *e)
 {
-    uint64_t word = AS_PRV_LONG;
-    if ((uint64_t)e->since_ns < AS_PRV_LONG && e->location >> AS_PRV_PLACE_BITS == 0 &&
-        e->type >> AS_PRV_TYPE_BITS == 0 && (uint64_t)e->value >> AS_PRV_VALUE_BITS == 0)
-        word = (uint64_t)e->since_ns | (uint64_t)e->location << AS_PRV_SINCE_BITS |
-               (uint64_t)e->type << (AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS) |
-               (uint64_t)e->value << (64 - AS_PRV_VALUE_BITS);
-    memcpy(at, &word, sizeof word);
-    if (word != AS_PRV_LONG)
+    const uint64_t word = (uint64_t)e->since_ns | (uint64_t)e->location << AS_PRV_SINCE_BITS |
+                          (uint64_t)e->type << (AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS) |
+                          (uint64_t)e->value << (64 - AS_PRV_VALUE_BITS);
+    const bool fits = (uint64_t)e->since_ns < AS_PRV_LONG && !(e->location >> AS_PRV_PLACE_BITS) &&
+                      !(e->type >> AS_PRV_TYPE_BITS) && !((uint64_t)e->value >> AS_PRV_VALUE_BITS);
+    memcpy(at, fits ? &word : &(uint64_t){AS_PRV_LONG}, sizeof word);
+    if (fits)
         return at + sizeof word;
     memcpy(at + sizeof word, e, sizeof *e);
     return at + sizeof word + sizeof *e;
@@ -86,7 +85,12 @@ struct as_prv_event_type {
     char text[24]; /* ":type:" */
     uint32_t text_n;
 };
+/* One that was looked for lately. */
 #define AS_PRV_TYPES_KNOWN 64u
+struct as_prv_type_known {
+    int64_t type; /* 0: a free place */
+    uint32_t at;  /* in the writer's list */
+};
 
 /* A task and thread as the files count them, from 1. */
 struct as_prv_thread {
@@ -150,9 +154,9 @@ struct as_prv_writer {
     uint64_t since_event_n;            /* states and communications that were found since */
     struct as_prv_stretch *open_state; /* by location: not handed on, for it may go on */
     AS_VEC(struct as_prv_event_type) type;
-    uint32_t type_known[AS_PRV_TYPES_KNOWN]; /* by some bits of it: place in `type` */
-    AS_VEC(struct as_prv_thread) thread;     /* by location */
-    AS_VEC(uint32_t) task;                   /* by process; 0: it has no thread in the trace */
+    struct as_prv_type_known type_known[AS_PRV_TYPES_KNOWN]; /* by some bits of it */
+    AS_VEC(struct as_prv_thread) thread;                     /* by location */
+    AS_VEC(uint32_t) task; /* by process; 0: it has no thread in the trace */
     uint32_t task_n;
     AS_VEC(struct as_prv_rank) rank;
     AS_VEC(uint64_t) comm; /* their global numbers: in the file they count from 1 */

@@ -26,9 +26,6 @@ static inline int64_t as_numbers_unzigzag(uint64_t value)
     return (int64_t)(value >> 1) ^ -(int64_t)(value & 1);
 }
 
-/* Of more than eight bytes. A value that does not fit 64 bits puts `*at` behind `end`. */
-uint64_t as_numbers_long(const uint8_t **at, const uint8_t *end);
-
 /* Seven bits of each of the first `n` bytes, 1 to 8, of a word. */
 static inline uint64_t as_numbers_packed(uint64_t word, unsigned n)
 {
@@ -38,24 +35,14 @@ static inline uint64_t as_numbers_packed(uint64_t word, unsigned n)
     return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
 }
 
+/* Of more than one byte. A value that does not fit 64 bits puts `*at` behind `end`. */
+uint64_t as_numbers_more(const uint8_t **at, const uint8_t *end);
+
 static inline uint64_t as_numbers_next(const uint8_t **at, const uint8_t *end)
 {
-    const uint8_t *p = *at;
-    if (__builtin_expect(p[0] < 0x80, 1)) {
-        *at = p + 1;
-        return p[0];
-    }
-    if (p[1] < 0x80) {
-        *at = p + 2;
-        return (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
-    }
-    const uint64_t word = as_numbers_word(p);
-    const uint64_t last = ~word & UINT64_C(0x8080808080808080);
-    if (last == 0)
-        return as_numbers_long(at, end);
-    const unsigned n = ((unsigned)__builtin_ctzll(last) >> 3) + 1;
-    *at = p + n;
-    return as_numbers_packed(word, n);
+    if (__builtin_expect(**at >= 0x80, 0))
+        return as_numbers_more(at, end);
+    return *(*at)++;
 }
 
 static inline uint64_t as_numbers_zigzag(int64_t value)

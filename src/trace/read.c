@@ -349,12 +349,29 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     return 0;
 }
 
-uint64_t as_numbers_long(const uint8_t **at, const uint8_t *end)
+/* Of more than eight bytes. */
+static uint64_t long_number(const uint8_t **at, const uint8_t *end)
 {
     struct as_read rest = as_read_of(*at, *at < end ? (size_t)(end - *at) : 0);
     const uint64_t value = as_read_uleb_slow(&rest);
     *at = rest.bad ? end + 1 : rest.at;
     return value;
+}
+
+uint64_t as_numbers_more(const uint8_t **at, const uint8_t *end)
+{
+    const uint8_t *p = *at;
+    if (p[1] < 0x80) {
+        *at = p + 2;
+        return (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+    }
+    const uint64_t word = as_numbers_word(p);
+    const uint64_t last = ~word & UINT64_C(0x8080808080808080);
+    if (last == 0)
+        return long_number(at, end);
+    const unsigned n = ((unsigned)__builtin_ctzll(last) >> 3) + 1;
+    *at = p + n;
+    return as_numbers_packed(word, n);
 }
 
 /* What was read ended there; a place behind the block's end is a record that is cut. */
@@ -509,7 +526,7 @@ static int read_record(struct as_trace_stream *s, struct as_trace_event *out)
     out->list = NULL;
     out->list_n = 0;
     /* Later than the next block, which may have been read without this one, is damage. */
-    if (kind == AS_TRACE_NONE || kind >= AS_TRACE_KINDS_N || since > s->tick_most - s->tick) {
+    if (kind - 1 >= AS_TRACE_KINDS_N - 1 || since > s->tick_most - s->tick) {
         as_read_fail(&s->cursor);
         return 0;
     }
