@@ -406,6 +406,37 @@ static void test_restored(void **state)
     }
 }
 
+static volatile sig_atomic_t heard_n;
+
+static void hear(int number)
+{
+    heard_n += number == SIGTERM;
+}
+
+/* Who listened before hears what came behind the last look, and nothing that was seen by it. */
+static void test_handed_back(void **state)
+{
+    (void)state;
+    const struct sigaction action = {.sa_handler = hear};
+    const char *const argv[] = {"/bin/true", NULL};
+    struct sigaction before;
+    for (int looks = 0; looks < 2; looks++) {
+        assert_int_equal(sigaction(SIGTERM, &action, &before), 0);
+        heard_n = 0;
+        struct assay_launch *launch = start(argv, NULL);
+        fine(assay_launch_go(launch, err));
+        to_end(launch);
+        raise(SIGTERM);
+        assert_int_equal(heard_n, 0);
+        if (looks)
+            fine(assay_launch_step(launch, err));
+        assert_int_equal(assay_launch_outcome(launch)->interrupted, looks);
+        assay_launch_close(&launch);
+        assert_int_equal(heard_n, !looks);
+        assert_int_equal(sigaction(SIGTERM, &before, NULL), 0);
+    }
+}
+
 /* Without memory nothing is left behind. */
 static void test_memory(void **state)
 {
@@ -552,6 +583,7 @@ int main(void)
         place_test(test_ended_by_interrupt),
         place_test(test_ignored),
         cmocka_unit_test(test_restored),
+        cmocka_unit_test(test_handed_back),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_attach),
         cmocka_unit_test(test_leave),
