@@ -6,7 +6,8 @@ usage: check-style.py ROOT
 
 Source files carry one SPDX line, stay under 100 columns (tables laid out by hand, between
 clang-format off and on, apart) and under 1,500 lines, and end in a newline;
-nothing in the tree names a path of somebody's machine. Exit status 1 when something was printed.
+nothing in the tree names a path of somebody's machine; no line of a bats script begins with `!`,
+which ends no test, whatever comes out (`never` of tests/cli/common.bash does). Exit status 1 when something was printed.
 """
 import pathlib
 import re
@@ -15,6 +16,8 @@ import sys
 
 SOURCES = {".c", ".h", ".py", ".sh", ".def", ".S", ".f90", ".cc", ".ts", ".tsx", ".mjs", ".css"}
 COLUMNS, LINES = 100, 1500
+# A line of bats that cannot fail.
+IDLE = re.compile(r"\s*! (?!.*\|\|)")
 # Absolute places that exist on one machine only.
 PRIVATE = re.compile(r"/(work|home|root)/[A-Za-z0-9_.-]+/")
 
@@ -44,6 +47,8 @@ def faults_of(path, text):
     for number, line in enumerate(lines, 1):
         if PRIVATE.search(line):
             yield number, "names a path of one machine"
+        if path.suffix == ".bats" and IDLE.match(line):
+            yield number, "a bare '!' ends no test: use never"
 
 
 def main():

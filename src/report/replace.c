@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,8 @@
 #include "base/error.h"
 #include "base/foreign.h"
 
-#define TRIES 100
+#define TRIES      100
+#define LINKS_MOST 40 /* as the kernel follows */
 
 int as_replace_refused(const char *path, int number, struct assay_error *err)
 {
@@ -39,12 +41,25 @@ static void append_directory(struct as_str *to, const char *path)
     as_str_append(to, slash ? path : "./", slash ? (size_t)(slash - path) + 1 : 2);
 }
 
-/* Follows a link of the user's. */
+/* Follows a link of the user's, also to what is not there yet. */
 static void find_real(struct as_replace *it, bool foreign)
 {
+    char target[PATH_MAX];
     char *real = foreign ? NULL : realpath(it->path, NULL);
+    ssize_t n;
 
     as_str_appendz(&it->real, real ? real : it->path);
+    if (!foreign && !real)
+        for (int i = 0; i < LINKS_MOST && !it->real.failed &&
+                        (n = readlink(as_str_z(&it->real), target, sizeof target)) > 0;
+             i++) {
+            struct as_str led = {0};
+            if (target[0] != '/')
+                append_directory(&led, as_str_z(&it->real));
+            as_str_append(&led, target, (size_t)n);
+            as_str_fini(&it->real);
+            it->real = led;
+        }
     free(real);
 }
 

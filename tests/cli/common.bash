@@ -57,6 +57,9 @@ equal() { [ "$1" = "$2" ] || fails "want: $1" "got:  $2"; }
 # shellcheck disable=SC2254
 like() { case $2 in $1) ;; *) fails "want like: $1" "got: $2" ;; esac; }
 
+# never COMMAND...: it fails, as it should; a bare `! COMMAND` ends no test
+never() { ! "$@" || fails "this should fail: $*"; }
+
 # What is waited for is an event and never a time, for a host may be slow, and give a process nothing
 # for seconds.
 

@@ -94,7 +94,7 @@ END
     while read -r line; do
         [ "${#line}" -le 80 ] || fails "too long: $line"
     done <out
-    ! grep -q "$(printf '\033')" out
+    never grep -q "$(printf '\033')" out
     compare 0 --color always v1.assay v2.assay
     grep -q "$(printf '\033\\[31m')" out
 }

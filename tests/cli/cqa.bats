@@ -51,7 +51,7 @@ of() { # FILE JSON-PATH of the only loop
     like 'on AMD Zen 5*' "$(head -1 out)"
     grep -qE '^ +[0-9]+  daxpy, kernels.c:3-4 .* 8.0x vector$' out
     grep -qE '^ +[0-9]+  horner, .* latency +-$' out # a recurrence: nothing to gain
-    ! grep -qE '.{81}' out
+    never grep -qE '.{81}' out
 }
 @test "a report: the verdict, the source, the gains, what stands against them" {
     "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
@@ -60,7 +60,7 @@ of() { # FILE JSON-PATH of the only loop
     grep -q 'Not vectorised: 12 % of the core' out # 8 of 64 bytes
     grep -q 'Most to gain: fully vectorised' out
     grep -q '     4 |         y\[i\] += a \* x\[i\];' out
-    ! grep -qE '.{81}' out
+    never grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --function sum scalar.so >out
     grep -q 'a sum or the like' out
     "$ASSAY" cqa --machine zen5 --function horner scalar.so >out
@@ -84,10 +84,10 @@ of() { # FILE JSON-PATH of the only loop
     grep -q 'cycles by port' out
     grep -q 'fp_op_n  *2' out
     grep -q 'mulsd' out
-    ! grep -q 'Most to gain' out
-    ! grep -qE '.{81}' out
+    never grep -q 'Most to gain' out
+    never grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --function daxpy --level gain scalar.so >out
-    ! grep -q 'fp_op_n' out
+    never grep -q 'fp_op_n' out
 }
 @test "advice is that of the rules, by level, and quantified" {
     "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
@@ -95,9 +95,9 @@ of() { # FILE JSON-PATH of the only loop
     grep -q 'may pay off - It does 0 % of its floating-point arithmetic on whole vectors' flat
     grep -q 'Without it: 0.12 cycles in place of 1.00, at most 8.0 times as fast.' flat
     grep -q 'worth a look - It multiplies 1 and adds 1 times' flat
-    ! grep -qE '.{81}' out
+    never grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --function daxpy --level hint scalar.so >out
-    ! grep -q 'may pay off' out
+    never grep -q 'may pay off' out
     grep -q 'worth a look' out
     "$ASSAY" cqa --machine zen5 --level potential,hint,expert --format json -j 1 scalar.so >one
     "$ASSAY" cqa --machine zen5 --level potential,hint,expert --format json -j 3 scalar.so >three
@@ -310,7 +310,7 @@ EOA
     grep -q 'fully vectorised  .*2.0x' out
     grep -q 'vfmadd213ps' out
     grep -qE '^loop 0: .* at 0x[0-9a-f]+ .single, main' out # no lines: its address
-    ! grep -qE '.{81}' out
+    never grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --format json hand.so >out
     equal 16 "$(of out '["mean"]["metrics"]["fp_op_n"]')"
     equal 64 "$(of out '["mean"]["metrics"]["load_b"]')"
@@ -321,7 +321,7 @@ EOA
     gcc -g -shared -nostdlib scalar_hand.S -o known.so # told to be assembly by its lines
     "$ASSAY" cqa --machine zen5 --function hand known.so >out
     tr -s ' \n' ' ' <out | grep -q 'It is written in assembly'
-    ! grep -qE -- ' -[mfO]|ompiler|pragma' out
+    never grep -qE -- ' -[mfO]|ompiler|pragma' out
 }
 @test "what loads limit, and arrays of any step, are told as such" {
     command -v gfortran >/dev/null || skip "no gfortran here"
@@ -346,7 +346,7 @@ EOF90
     tr -s ' \n' ' ' <out >flat
     grep -q 'give them the attribute contiguous' flat
     grep -q 'They load: whole vectors load several values at once' flat # four loads, two ports
-    ! grep -q 'shifts and additions' flat
+    never grep -q 'shifts and additions' flat
 }
 @test "how it was compiled, and nothing that was given already" {
     "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
@@ -356,7 +356,7 @@ EOF90
     "$ASSAY" cqa --machine zen5 --function sum fast.so >out
     grep -q 'how it was compiled' out
     grep -q 'arithmetic on the x87: ' out
-    ! grep -qE -- '-ffast-math|-march=native|- -O3:' out
+    never grep -qE -- '-ffast-math|-march=native|- -O3:' out
 }
 @test "what gcc recorded stands beside the loop it is of" {
     gcc -g -O3 -shared -fPIC kernels.c -o recorded.so -fsave-optimization-record \
@@ -365,8 +365,8 @@ EOF90
         "$ASSAY" cqa --machine zen5 --function horner --opt-record "$record" recorded.so >out
         grep -q 'the compiler said' out
         grep -qE 'missed, line 1[67]: (not vectorized|couldn.t vectorize)' out
-        ! grep -qE 'line (3|4|9|10|23):' out # those are of the others
-        ! grep -qE '.{81}' out
+        never grep -qE 'line (3|4|9|10|23):' out # those are of the others
+        never grep -qE '.{81}' out
     done
     "$ASSAY" cqa --machine zen5 --function horner --format json \
         --opt-record missed.txt --opt-record *.opt-record.json.gz recorded.so >out
@@ -378,7 +378,7 @@ assert any(r["pass"] == "vect" for r in said) and any(r["pass"] == "" for r in s
 EOP
     "$ASSAY" cqa --machine zen5 --function sum --opt-record *.opt-record.json.gz recorded.so >out
     grep -q 'line 9: loop vectorized using' out
-    ! grep -q 'missed' out # of the widths that were tried before
+    never grep -q 'missed' out # of the widths that were tried before
     "$ASSAY" cqa --machine zen5 --function horner --format json recorded.so >out
     equal null "$(of out '["compiler_said"]')"
 }
@@ -389,7 +389,7 @@ EOP
     "$ASSAY" cqa --machine zen5 --opt-record kernels.yaml clang.so >out
     grep -A1 'daxpy, kernels.c' out | grep -q 'line 3: vectorized loop'
     grep -A1 'horner, kernels.c' out | grep -q 'missed, line'
-    ! grep -qE '.{81}' out
+    never grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --opt-record kernels.yaml --format csv clang.so >out
     python3 - <<'EOP'
 import csv

@@ -18,7 +18,7 @@ address_of() { nm program | awk -v n="$1" '$3 == n {sub(/^0*/, "", $1); print $1
     grep -q 'twice.c$' out
     grep -qx '     3 |     return 2 \* x;' out
     "$ASSAY" disasm --function twice --no-source program >out
-    ! grep -q 'return' out
+    never grep -q 'return' out
 }
 @test "without the source file the line number remains" {
     cp program moved

@@ -96,7 +96,7 @@ END
     sqlite3 killed.assay/experiment.db "DELETE FROM process; DELETE FROM object_time; UPDATE run SET state = 'interrupted'"
     "$ASSAY" show killed.assay >out
     like "*not attributed*    assay attribute killed.assay" "$(cat out)"
-    ! grep -q "Samples   \|No sample" out
+    never grep -q "Samples   \|No sample" out
     equal false "$("$ASSAY" show killed.assay --format json | json '["run"]["is_attributed"]')"
     want="assay: killed.assay: run 1 is not attributed, *; finish it with 'assay attribute killed.assay'"
     like "$want" "$("$ASSAY" show killed.assay --view functions 2>&1 >out)"

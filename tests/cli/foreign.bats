@@ -78,10 +78,10 @@ END
 @test "no message lets a name drive the terminal" {
     local name=$'no\033[2J\302\233such'
 
-    ! "$ASSAY" info "$name" 2>err
+    never "$ASSAY" info "$name" 2>err
     is_calm err
     grep -qF 'no?[2J\u009bsuch' err
-    ! "$ASSAY" show "$name.assay" 2>err
+    never "$ASSAY" show "$name.assay" 2>err
     is_calm err
 }
 
@@ -114,7 +114,8 @@ refused() {
     "$ASSAY" open y.assay -q
     (cd y.assay && "$ASSAY" report . --format json,text -o .) # by another name of the directory
     equal mine "$(cat kept)"
-    [ ! -L y.assay/report.html ] && [ ! -L y.assay/report.json ]
+    [ ! -L y.assay/report.html ]
+    [ ! -L y.assay/report.json ]
     ln -sf ../kept y.assay/report-run-1.html
     "$ASSAY" report y.assay --run 1
     equal mine "$(cat kept)"
@@ -137,13 +138,15 @@ refused() {
 @test "a pipe where a report belongs is replaced" {
     mkfifo y.assay/report.html y.assay/report.json y.assay/report.xlsx
     timeout 300 "$ASSAY" report y.assay --format html,json,xlsx
-    [ -f y.assay/report.html ] && [ -f y.assay/report.json ] && [ -f y.assay/report.xlsx ]
+    [ -f y.assay/report.html ]
+    [ -f y.assay/report.json ]
+    [ -f y.assay/report.xlsx ]
 }
 @test "a page that somebody put there is never shown" {
     echo '<script>theirs</script>' >y.assay/report.html
     touch -d '1 hour' y.assay/report.html
     "$ASSAY" open y.assay -q
-    ! grep -q theirs y.assay/report.html
+    never grep -q theirs y.assay/report.html
     grep -q '<title>mpirun -n 2 ./solver 100</title>' y.assay/report.html
 }
 @test "an experiment that cannot be written is shown from elsewhere" {
@@ -192,7 +195,7 @@ refused() {
     ln -s ../kept-run y.assay/run-002
     printf 'int main(void) { for (volatile long i = 0; i < 20000000; i++) ; return 0; }\n' >spin.c
     gcc -O1 spin.c -o spin
-    ! "$ASSAY" run --add -o y.assay -q -- ./spin 2>err
+    never "$ASSAY" run --add -o y.assay -q -- ./spin 2>err
     like "*assay: y.assay/run-002: is a link where a directory of assay belongs; remove it*" "$(cat err)"
     equal "" "$(ls -A kept-run)"
     rm -r kept-run
@@ -210,7 +213,9 @@ refused() {
     gcc -O1 spin.c -o spin
     "$ASSAY" profile --force -o y.assay -q -- ./spin
     equal mine "$(cat kept-run/sub/kept)"
-    [ -f y.assay/experiment.db ] && [ ! -L y.assay/experiment.db ] && [ ! -L y.assay/run-001 ]
+    [ -f y.assay/experiment.db ]
+    [ ! -L y.assay/experiment.db ]
+    [ ! -L y.assay/run-001 ]
     rm -r kept-run
 }
 @test "a pipe in place of the samples" {
@@ -346,7 +351,7 @@ END
     "$ASSAY" report y.assay --format csv --csv-safe
     grep -qE "(^|,)'=cmd[|]" y.assay/report-csv/functions.csv
     grep -qF "'-2+3\\x1b[2J" y.assay/report-csv/functions.csv
-    ! grep -q "$(printf '\033')" y.assay/report-csv/*.csv
+    never grep -q "$(printf '\033')" y.assay/report-csv/*.csv
     "$ASSAY" --format csv --csv-safe query y.assay "SELECT '=1' AS a, -5 AS b, '-6' AS c, '@x' AS d" >out
     equal "a,b,c,d '=1,-5,-6,'@x" "$(tr '\n' ' ' <out | sed 's/ $//')"
     "$ASSAY" --format csv query y.assay "SELECT '=1' AS a" >out

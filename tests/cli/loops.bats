@@ -184,7 +184,7 @@ END
     equal 3 "$(json '["binaries"][0]["code"]["loops"]' <out)"
     equal 0 "$(json '["binaries"][0]["code"]["indirect_jumps_unresolved"]' <out)"
     "$ASSAY" info --code loops.so | grep -q '^  loops *3: 2 without a loop inside, 1 around others, 0'
-    ! "$ASSAY" info loops.so | grep -q '^  loops'
+    ! "$ASSAY" info loops.so | grep -q '^  loops' || fails "what should not be there is"
 }
 @test "a closed pipe and a full disk" {
     "$ASSAY" loops /usr/bin/python3 | head -1 >out

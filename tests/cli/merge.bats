@@ -168,7 +168,8 @@ equals_parts() { # RANKS
         equal 2 "$(wc -l <times)"
         awk -F, '$2 + $3 < 0.7 || $2 - $3 > 1.5 { exit 1 }' times || fails "$experiment: $(cat times)"
     done
-    [ -s work.x ] && diff work.xb work.x
+    [ -s work.x ]
+    diff work.xb work.x
     diff run.xb run.x
 }
 @test "merge: srun, by its variables" {
@@ -204,7 +205,8 @@ equals_parts() { # RANKS
     equal 16 "$(query x.assay "SELECT rank_n FROM v_runs")"
     for rank in 0 1; do as_rank $rank 2 "$ASSAY" profile -q -- ./m -1 >out & done
     wait
-    [ -d m.r0.assay ] && [ -d m.r1.assay ]
+    [ -d m.r0.assay ]
+    [ -d m.r1.assay ]
     # Those that are no ranks find names of their own.
     for ((i = 0; i < 16; i++)); do "$ASSAY" profile -q -- ./m -1 >outn$i 2>errn$i & done
     wait
@@ -220,7 +222,8 @@ equals_parts() { # RANKS
             as_rank $rank 2 "$ASSAY" profile -q -o x.assay -- ./m -1 >out
         done
     done
-    [ -d x-2.r0.assay ] && [ -d x-2.r1.assay ]
+    [ -d x-2.r0.assay ]
+    [ -d x-2.r1.assay ]
     as_rank 0 2 "$ASSAY" profile -o x.assay -- ./m -1 >out 2>err
     equal "assay: this was rank 0 of 2, in x-3.r0.assay; 'assay merge x-3.r*.assay -o x-3.assay' makes one experiment of all" \
         "$(grep "^assay:" err)"

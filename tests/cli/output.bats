@@ -28,7 +28,7 @@ setup() { load common.bash; }
     local escape=$'\033'
     "$ASSAY" info program >plain
     "$ASSAY" info --color always program >coloured
-    ! grep -q "$escape" plain
+    never grep -q "$escape" plain
     grep -q "$escape" coloured
     equal "$(cat plain)" "$(sed "s/$escape\[[0-9]*m//g" coloured)"
     "$ASSAY" info --color always --format json program | { ! grep -q "$escape"; }

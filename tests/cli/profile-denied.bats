@@ -210,7 +210,7 @@ refused() {
     status=0
     wait "$pid" || status=$?
     equal 143 "$status"
-    ! kill -0 "$child" 2>/dev/null
+    never kill -0 "$child" 2>/dev/null
     one x.assay "SELECT exclusive_pct > 80 FROM v_functions WHERE name = 'burn'"
 }
 @test "ended: kill -9 to assay leaves an experiment that can be read" {

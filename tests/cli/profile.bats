@@ -162,13 +162,14 @@ hot() { query x.assay "SELECT inclusive_pct > 90 FROM v_functions WHERE name = '
     while read -r line; do
         [ "${#line}" -le 80 ] || fails "too long: $line"
     done <err
-    ! grep -q "$(printf '\033')" err
+    never grep -q "$(printf '\033')" err
 }
 @test "profile: the name is that of the program, and the next one free" {
     records
     "$ASSAY" profile -q -- ./burn 0.05
     "$ASSAY" profile -q -- ./burn 0.05
-    [ -d burn.assay ] && [ -d burn-2.assay ]
+    [ -d burn.assay ]
+    [ -d burn-2.assay ]
 }
 @test "profile: input, output and exit status are the program's" {
     records
@@ -553,6 +554,6 @@ END
     chmod -R a-w,a+rX x.assay
     nobody show x.assay || skip "another user does not come here: $(cat err)"
     chmod 700 x.assay
-    ! nobody show x.assay
+    never nobody show x.assay
     equal "assay: x.assay: cannot be read: Permission denied; ask its owner for the right" "$(cat err)"
 }

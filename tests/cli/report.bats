@@ -103,7 +103,8 @@ END
         report y.assay --format html,json -o out2
     ln -s dir/report.txt link
     "$ASSAY" report y.assay --format text -o link
-    [ -L link ] && [ -s dir/report.txt ]
+    [ -L link ]
+    [ -s dir/report.txt ]
     "$ASSAY" report y.assay --format text -o /dev/stdout -q | grep -q "^Profile of"
 }
 @test "report: what cannot be" {

@@ -137,7 +137,7 @@ END
     records
     series 0 scale --weak --threads 1,2 -q -o x.assay -- ./work 0.05
     like "Weak scaling*" "$(cat out)"
-    ! grep -q speed-up out
+    never grep -q speed-up out
     series 0 scale --read x.assay --format json
     equal null "$(json '["scalability"]["points"][1]["speedup"]' <out)"
 }
@@ -309,7 +309,7 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
     unset MODE
     series 0 scale --vary size=0.01,0.02 --vary 'env:MODE=a,b\,c' -o x.assay -- ./work {size} -s={size}
     like "Settings, *size*point*runs*speed-up*size=0.01 MODE=a (reference)*size=0.02 MODE=b,c*burn*" "$(cat out)"
-    ! grep -q efficiency out
+    never grep -q efficiency out
     like "assay: 4 runs: size (2) x env:MODE (2)*run 4 of 4: size=0.02 MODE=b,c*" "$(cat err)"
     equal "./work 0.01 -s=0.01|./work 0.01 -s=0.01|./work 0.02 -s=0.02|./work 0.02 -s=0.02" \
         "$(query x.assay "SELECT command FROM run ORDER BY run_id" | paste -sd'|')"
