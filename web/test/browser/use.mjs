@@ -46,7 +46,7 @@ export const rowTexts = (page, column) =>
 
 /** What the browser does in its own time (going back) is asked for until it is so. */
 export async function until(holds) {
-    for (const end = Date.now() + PATIENCE_MS / 5; ; ) {
+    for (const end = Date.now() + PATIENCE_MS / 5; ;) {
         try {
             return await holds();
         } catch (error) {
