@@ -119,7 +119,13 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                     <Grid rows={samples} name="sampled" label="What samples say" sort="time_s" />
                 </Panel>
             )}
-            <Panel title="Waiting" note="By kind and call, of all threads together.">
+            <Panel
+                title="Waiting"
+                note={
+                    'By kind and call, of all threads together. Who sends and receives at ' +
+                    'once may wait for both, and is in both rows.'
+                }
+            >
                 {data.waits.length ? (
                     <Grid rows={waits} name="waiting" label="Wait states" sort="time_s" />
                 ) : (
