@@ -15,7 +15,7 @@ import json
 import re
 import sys
 
-from uarch_lines import is_general, is_memory, is_vector, kinds, uses_text
+from uarch_lines import is_memory, is_vector, kinds, uses_text
 
 # Kernel -> how many ports it saturates: imul p1, shlx p06, vmulpd p01, vaddpd p15, vpand p015,
 # vperm2f128 p5.

@@ -166,8 +166,9 @@ class Bench:
         """Nanoseconds of a record, the least, and processor seconds."""
         least, records = 1e30, 1
         for _ in range(TIMES):
-            if target:
+            if target:  # a directory, or a file, with others named alike beside it
                 shutil.rmtree(target, ignore_errors=True)
+                pathlib.Path(target).unlink(missing_ok=True)
             words = [self.drivers / "bench-traced", what, trace, *([target] if target else [])]
             records, took = said(words).split()
             least = min(least, float(took))
