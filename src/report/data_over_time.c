@@ -9,9 +9,11 @@
 
 /* The threads that are shown. ?1 is the run. */
 #define SHOWN                                                                                      \
-    "WITH shown AS (SELECT * FROM v_threads WHERE run_id = ?1 AND thread_id IN (SELECT thread_id"  \
-    " FROM v_thread_levels WHERE run_id = ?1) ORDER BY ifnull(cpu_time_s, 0) DESC, thread_id"      \
-    " LIMIT " AS_DATA_THREADS_MOST ") "
+    "WITH shown AS (SELECT thread_id, process_id, pid, rank, tid, name, role, omp_thread, "        \
+    "start_s,"                                                                                     \
+    " cpu_time_s, runnable_time_s, blocked_time_s FROM v_threads WHERE run_id = ?1 AND thread_id"  \
+    " IN (SELECT thread_id FROM v_thread_levels WHERE run_id = ?1)"                                \
+    " ORDER BY ifnull(cpu_time_s, 0) DESC, thread_id LIMIT " AS_DATA_THREADS_MOST ") "
 
 /* The time line: the finest level of which a thread has one row of bins. */
 #define LEVELS                                                                                     \
