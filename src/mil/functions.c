@@ -23,6 +23,8 @@
 #define FUNCTIONS_MOST 4000u
 #define TOLD_MOST      8u /* refusals that are said one by one */
 #define COST_TOLD_PCT  1  /* of the processor time; less is not worth a word */
+/* Of fewer an interruption is most, and none is called often. */
+#define COST_TOLD_N 1000
 
 struct function_trace {
     struct as_probe_run run;
@@ -229,7 +231,7 @@ static int tell_points_cost(const struct function_telling *to, struct assay_erro
                                            .origin = "measured"};
     if (calls)
         AS_TRY(assay_experiment_add_overhead(to->experiment, &row, NULL, err));
-    if (!calls || !(cpu_ns > 0) || 100 * ns < COST_TOLD_PCT * cpu_ns)
+    if (calls < COST_TOLD_N || !(cpu_ns > 0) || 100 * ns < COST_TOLD_PCT * cpu_ns)
         return 0;
     snprintf(text, sizeof text,
              "points at the beginnings and ends of functions took %.3g s of all threads together, "
