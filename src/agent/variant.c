@@ -167,8 +167,7 @@ as_variant_dispatch(struct as_variant_area *area, uint64_t number)
     }
     if (result != AS_VARIANT_MEASURED)
         as_variant_end_turn(area);
-    area->spent_ns += as_variant_ran_ns() - area->asked_ran_ns;
-    area->file->spent_ticks = as_variant_ticks_of(area, area->spent_ns);
+    area->file->spent_ns += as_variant_ran_ns() - area->asked_ran_ns;
     if (result == AS_VARIANT_MEASURED)
         as_variant_watch(area);
     return result;

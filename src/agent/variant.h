@@ -51,7 +51,6 @@ struct as_variant_area {
     struct as_variant_file *file;
     const struct as_patch_region *region; /* that varies */
     uint64_t begun_ran_ns, asked_ran_ns;  /* what the thread had run by then */
-    uint64_t spent_ns;                    /* that it ran for variants */
     uint64_t begun, begun_ns, asked;      /* ticks, but for the clock */
     uint64_t trips;                       /* of the instance */
     uint64_t notes, at, copied_b;

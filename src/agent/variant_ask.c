@@ -69,7 +69,8 @@ uint64_t as_variant_ticks_of(const struct as_variant_area *area, uint64_t ns)
 
 static bool has_time(const struct as_variant_area *area)
 {
-    return area->spent_ns <= (area->asked_ran_ns - area->begun_ran_ns) / 100 * as_variants.share;
+    return area->file->spent_ns <=
+           (area->asked_ran_ns - area->begun_ran_ns) / 100 * as_variants.share;
 }
 
 /* Called from assembly. */

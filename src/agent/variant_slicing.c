@@ -88,7 +88,7 @@ enum as_variant_way as_variant_pass(const struct as_variant_area *area, uint64_t
 {
     const struct as_variant_slicing *it = &area->slicing[number];
     const uint64_t ran_ns = area->asked_ran_ns - area->begun_ran_ns;
-    const uint64_t needed_ns = area->spent_ns / as_variants.share * 100;
+    const uint64_t needed_ns = area->file->spent_ns / as_variants.share * 100;
     const uint64_t more_ns = needed_ns > ran_ns ? needed_ns - ran_ns : 0;
     uint64_t trips = as_variant_ticks_of(area, more_ns) / it->least * PILOT_TRIPS;
     trips = trips < it->trips ? it->trips : trips;

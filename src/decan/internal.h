@@ -69,7 +69,7 @@ struct as_varied_all {
     AS_VEC(struct as_varied) record;
     uint32_t threads;
     uint64_t lost, damaged;
-    double spent_ticks;
+    double spent_ns;
     uint64_t met, team; /* records of threads that ran at once; sum of how many there were */
 };
 

@@ -43,7 +43,7 @@ static int keep_records(struct as_varied_all *out, const struct as_patch_plan *p
             return ASSAY_ERR_NOMEM;
     }
     out->lost += file->lost;
-    out->spent_ticks += (double)file->spent_ticks;
+    out->spent_ns += (double)file->spent_ns;
     out->threads += file->records > 0;
     return 0;
 }

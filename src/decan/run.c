@@ -410,11 +410,10 @@ static int describe_loops(struct as_decan *decan, struct assay_error *err)
 static void set_spent(struct as_decan *decan)
 {
     struct assay_decan_result *result = decan->result;
-    const double ns = decan->all.spent_ticks * decan->timed.tick.ns;
     const double cpu_ns = result->varied.run_id
                               ? as_clones_cpu_ns(decan->timed.experiment, result->varied.run_id)
                               : 0;
-    result->spent = cpu_ns > 0 && result->runs ? ns / result->runs / cpu_ns : 0;
+    result->spent = cpu_ns > 0 && result->runs ? decan->all.spent_ns / result->runs / cpu_ns : 0;
 }
 
 static int vary_chosen(struct as_decan *decan, struct assay_error *err)

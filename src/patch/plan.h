@@ -18,7 +18,7 @@
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 11u
+#define AS_PATCH_VERSION 12u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
 #define AS_PATCH_HOP_B   2u /* or so many, which lead to another place for it */
 #define AS_PATCH_BATCH_N 64u

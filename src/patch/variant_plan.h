@@ -101,7 +101,7 @@ struct as_variant_file {
     uint64_t records, lost; /* lost: there was no room */
     uint64_t empty_ticks;   /* of a variant that does nothing */
     uint64_t bare_ticks;    /* so, of ORIG */
-    uint64_t spent_ticks;   /* with variants and what they need */
+    uint64_t spent_ns;      /* that the thread ran for variants and what they need */
     struct as_variant_record record[AS_VARIANT_RECORDS];
 };
 

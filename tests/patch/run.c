@@ -30,6 +30,7 @@
 #include "agent/control.h"
 #include "agent/inject.h"
 #include "agent/patcher.h"
+#include "base/ticks.h"
 #include "patch/patch.h"
 #include "patch/variant.h"
 #include "planned.h"
@@ -37,6 +38,8 @@
 #define FILES_MOST 16
 
 struct job {
+    uint64_t begun; /* ticks, and the clock beside them */
+    int64_t begun_ns;
     struct as_patch_wish wish;
     bool undo, is_injected, together;
     struct planned_which which;
@@ -125,8 +128,9 @@ struct sums {
     FILE *varied;      /* JSON of what ran as variants */
     char *varied_text;
     size_t varied_b, varied_n;
-    uint64_t spent, empty, bare; /* ticks: the sum of threads, the most of them */
-    FILE *records;               /* JSON of kept records */
+    uint64_t spent_ns;    /* of all threads */
+    uint64_t empty, bare; /* ticks: the most of any thread */
+    FILE *records;        /* JSON of kept records */
     char *records_text;
     size_t records_b, records_n;
     uint64_t values, unread, called, lost; /* PROBE: of all places */
@@ -229,7 +233,7 @@ static void add_varied(struct sums *s, struct bytes file)
     const struct as_patch_region *region = as_patch_at(s->plan, &s->plan->region);
     if (file.n < sizeof *v || v->magic != AS_VARIANT_MAGIC)
         return;
-    s->spent += v->spent_ticks;
+    s->spent_ns += v->spent_ns;
     s->empty = v->empty_ticks > s->empty ? v->empty_ticks : s->empty;
     s->bare = v->bare_ticks > s->bare ? v->bare_ticks : s->bare;
     for (uint64_t i = 0; i < v->records; i++) {
@@ -257,6 +261,13 @@ static void add_outcomes(struct sums *s, struct bytes file)
             s->refused_errno = (int)it[r].error;
         }
     }
+}
+
+static double ticks_in_ns(const struct job *job)
+{
+    int64_t now_ns = 0;
+    const uint64_t ticks = as_ticks_at(8, &now_ns) - job->begun;
+    return (double)ticks / (double)(now_ns - job->begun_ns);
 }
 
 static void print(const struct job *job, const struct sums *s, FILE *f)
@@ -297,10 +308,10 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
             ", \"lost\": %" PRIu64 ",\n",
             s->values, s->unread, s->called, s->lost);
     fprintf(f,
-            "\"spent_ticks\": %" PRIu64 ", \"empty_ticks\": %" PRIu64 ", \"bare_ticks\": %" PRIu64
+            "\"spent_ticks\": %.0f, \"empty_ticks\": %" PRIu64 ", \"bare_ticks\": %" PRIu64
             ",\n\"varied\": [%s],\n\"rest\": \"%s\",\n"
             "\"records\": [%s]}\n",
-            s->spent, s->empty, s->bare, s->varied_text, job->rest,
+            (double)s->spent_ns * ticks_in_ns(job), s->empty, s->bare, s->varied_text, job->rest,
             job->attach ? s->records_text : "");
 }
 
@@ -467,6 +478,7 @@ const char planned_program[] = "patch-run";
 int main(int argc, char **argv)
 {
     struct job job = {0};
+    job.begun = as_ticks_at(8, &job.begun_ns);
     parse(&job, argc, argv);
     write_plan(&job);
     write_control(&job);

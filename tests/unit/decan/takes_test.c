@@ -264,7 +264,7 @@ static void test_files(void **state)
     file.records = 4;
     file.empty_ticks = 30;
     file.lost = 5;
-    file.spent_ticks = 900;
+    file.spent_ns = 900;
     file.record[0] = (struct as_variant_record){.ticks = 130, .trips = 9, .kind = AS_VARIANT_FP};
     file.record[1] = (struct as_variant_record){.ticks = 20, .kind = AS_VARIANT_ORIG, .region = 1};
     file.record[2] = (struct as_variant_record){.kind = AS_VARIANT_KINDS}; /* there is none */
@@ -281,7 +281,7 @@ static void test_files(void **state)
     assert_int_equal(all.damaged, 5);
     assert_int_equal(all.lost, 5);
     assert_int_equal(all.threads, 1);
-    NEAR(900, all.spent_ticks);
+    NEAR(900, all.spent_ns);
     NEAR(100, all.record.at[0].ticks); /* an empty variant took 30 */
     assert_int_equal(all.record.at[0].loop, 7);
     NEAR(12, all.record.at[1].ticks); /* the clone that is timed has no more than its stamps */
