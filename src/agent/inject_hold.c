@@ -53,14 +53,8 @@ static bool has_table(void)
 /* A first thread that has ended stays in the list while others run. */
 static bool has_ended(pid_t tid)
 {
-    char path[64] = "/proc/", text[512] = "";
-    memcpy(as_inject_number(path + 6, (uint64_t)tid), "/stat", 6);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
-    if (fd >= 0)
-        close(fd);
-    const char *name_end = n > 0 ? strrchr(text, ')') : NULL;
-    return !name_end || name_end[1] != ' ' || name_end[2] == 'Z' || name_end[2] == 'X';
+    struct as_task task;
+    return !as_task_read((uint32_t)tid, &task) || task.state == 'Z' || task.state == 'X';
 }
 
 static bool is_runnable(pid_t tid)

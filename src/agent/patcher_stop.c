@@ -92,9 +92,7 @@ static int64_t ran_ns(pid_t tid)
 {
     const clockid_t clock = (clockid_t)((~(unsigned)tid << 3) | 6);
     struct timespec time;
-    return syscall(SYS_clock_gettime, clock, &time) < 0
-               ? -1
-               : (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+    return syscall(SYS_clock_gettime, clock, &time) < 0 ? -1 : as_timespec_ns(time);
 }
 
 /* ---- Who there is --------------------------------------------------------------------------- */

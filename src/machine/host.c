@@ -20,6 +20,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/ticks.h"
 #include "base/vec.h"
 #include "machine/pmu.h"
 #include "machine/uarch.h"
@@ -193,11 +194,12 @@ static void read_tsc(struct host_reading *w)
             }
         }
     }
-    const uint64_t from_ns = as_clock_ns(CLOCK_MONOTONIC_RAW), from = __rdtsc();
+    int64_t from_ns = 0, to_ns = 0;
+    const uint64_t from = as_ticks_at(8, &from_ns);
     while (as_clock_ns(CLOCK_MONOTONIC_RAW) - from_ns < 5000000)
         _mm_pause();
-    const uint64_t ticks = __rdtsc() - from, ns = as_clock_ns(CLOCK_MONOTONIC_RAW) - from_ns;
-    w->host.tsc_hz = (int64_t)((double)ticks * 1e9 / (double)ns);
+    const uint64_t ticks = as_ticks_at(8, &to_ns) - from;
+    w->host.tsc_hz = (int64_t)((double)ticks * 1e9 / (double)(to_ns - from_ns));
     w->host.tsc_origin = "measured";
 }
 

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/ticks.h"
 #include "base/whole.h"
 #include "profile/inside.h"
 #include "profile/trace_meeting.h"
@@ -63,32 +64,14 @@ static bool has_steady_counter(void)
     return steady;
 }
 
-/* Both clocks at one moment: the closest of some tries, for others may take the processor between
- * the two. */
-static uint64_t read_both(int64_t *raw_ns)
-{
-    uint64_t least = UINT64_MAX, tick = 0;
-    for (unsigned i = 0; i < 8; i++) {
-        const uint64_t before = __rdtsc();
-        const int64_t ns = as_clock_ns(CLOCK_MONOTONIC_RAW);
-        const uint64_t took = __rdtsc() - before;
-        if (took >= least)
-            continue;
-        least = took;
-        tick = before + took / 2;
-        *raw_ns = ns;
-    }
-    return tick;
-}
-
 /* Ticks a second, to 1 in 10^5: of use for threads that live shorter than a millisecond alone. */
 static uint64_t measure_rate(void)
 {
     const struct timespec rest = {0, 5000000};
     int64_t from_ns = 0, to_ns = 0;
-    const uint64_t from = read_both(&from_ns);
+    const uint64_t from = as_ticks_at(8, &from_ns);
     nanosleep(&rest, NULL);
-    const uint64_t ticks = read_both(&to_ns) - from;
+    const uint64_t ticks = as_ticks_at(8, &to_ns) - from;
     const int64_t ns = to_ns - from_ns;
     return ns > 0 ? (uint64_t)((double)ticks * 1e9 / (double)ns) : 0;
 }

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/looks.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "profile/category.h"
@@ -25,9 +26,6 @@
 /* Between two looks at the kernel's buffers, and two flushes of the stream. */
 #define LOOK_MS  100
 #define FLUSH_NS 1000000000
-/* What lies between two looks counts as so much at most: where it took longer the machine stood
- * still, or had no processor for us, nor perhaps for the program. */
-#define LOOK_MOST_NS 500000000
 /* Of the thread that empties the buffers, where the user may: a hundred threads that run leave it
  * too little time otherwise, and stacks are lost. */
 #define RECORDING_NICE (-15)
@@ -55,8 +53,8 @@ struct recording {
     struct assay_host_load load; /* when it began */
     struct assay_row_run row;
     int64_t run_id;
-    int64_t begin_ns;  /* CLOCK_MONOTONIC */
-    int64_t looked_ns; /* for which limits of time hold */
+    int64_t begin_ns;      /* CLOCK_MONOTONIC */
+    struct as_looks looks; /* for which limits of time hold */
     char directory[4096], digest[17], label[64], numa[4096];
     struct rusage before;
     AS_VEC(struct early) early;
@@ -220,7 +218,7 @@ static int open_stream(struct recording *r, struct assay_error *err)
 
 static bool time_is_over(const struct recording *r)
 {
-    return r->request->duration_s > 0 && (double)r->looked_ns >= r->request->duration_s * 1e9;
+    return r->request->duration_s > 0 && (double)r->looks.all_ns >= r->request->duration_s * 1e9;
 }
 
 static int kill_deaf(struct recording *r, struct assay_error *err)
@@ -233,26 +231,19 @@ static int kill_deaf(struct recording *r, struct assay_error *err)
 /* Kills the command and what it started, again and again until it has ended. */
 static void keep_limit(struct recording *r)
 {
-    if (!r->plan || r->request->limit_s <= 0 || (double)r->looked_ns < r->request->limit_s * 1e9)
+    if (!r->plan || r->request->limit_s <= 0 || (double)r->looks.all_ns < r->request->limit_s * 1e9)
         return;
     r->result->too_long = true;
     as_limit_kill(assay_launch_pid(r->sources.launch));
 }
 
-/* The time between two looks, which begin with the first. */
-static void count_look(struct recording *r, int64_t *last_ns)
-{
-    const int64_t now_ns = as_monotonic_ns(), took_ns = now_ns - *last_ns;
-    r->looked_ns += took_ns < LOOK_MOST_NS ? took_ns : LOOK_MOST_NS;
-    *last_ns = now_ns;
-}
-
 static int record_until_end(struct recording *r, struct assay_error *err)
 {
-    int64_t flushed = as_monotonic_ns(), looked = flushed;
+    int64_t flushed = as_monotonic_ns();
+    as_looks_begin(&r->looks);
     for (;;) {
         as_collection_wait(&r->sources, LOOK_MS);
-        count_look(r, &looked);
+        as_looks_count(&r->looks);
         const int going = assay_launch_step(r->sources.launch, err);
         AS_TRY(going);
         if (r->early.n)

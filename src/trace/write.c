@@ -12,37 +12,22 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/ticks.h"
+
 /* ---- Clocks ------------------------------------------------------------------------------- */
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec t = {0};
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Of several readings the one that took least: an interrupt may lie in any. */
 static struct as_trace_pair read_pair(const struct as_trace_writer *w)
 {
-    struct as_trace_pair best = {0};
-    uint64_t least = UINT64_MAX;
+    struct as_trace_pair pair = {0};
     if (w->clock == AS_TRACE_GIVEN)
         return (struct as_trace_pair){w->tick, (int64_t)w->tick};
-    if (w->clock != AS_TRACE_TSC) {
-        best.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW);
-        best.tick = (uint64_t)best.raw_ns;
-        return best;
+    if (w->clock == AS_TRACE_TSC) {
+        pair.tick = as_ticks_at(4, &pair.raw_ns);
+    } else {
+        pair.raw_ns = as_clock_ns(CLOCK_MONOTONIC_RAW);
+        pair.tick = (uint64_t)pair.raw_ns;
     }
-    for (unsigned i = 0; i < 4; i++) {
-        const uint64_t before = __rdtsc();
-        const int64_t ns = clock_ns(CLOCK_MONOTONIC_RAW);
-        const uint64_t took = __rdtsc() - before;
-        if (took >= least)
-            continue;
-        least = took;
-        best = (struct as_trace_pair){before + took / 2, ns};
-    }
-    return best;
+    return pair;
 }
 
 /* ---- The file ----------------------------------------------------------------------------- */
@@ -193,8 +178,8 @@ static void fill_head(struct as_trace_writer *w, const struct as_trace_writing *
     const bool is_given = how->clock == AS_TRACE_GIVEN;
     w->tick = how->begin_tick;
     head->begin = head->latest = read_pair(w);
-    head->monotonic_ns = is_given ? head->begin.raw_ns : clock_ns(CLOCK_MONOTONIC);
-    head->real_ns = is_given ? head->begin.raw_ns : clock_ns(CLOCK_REALTIME);
+    head->monotonic_ns = is_given ? head->begin.raw_ns : as_clock_ns(CLOCK_MONOTONIC);
+    head->real_ns = is_given ? head->begin.raw_ns : as_clock_ns(CLOCK_REALTIME);
     copy_name(head->name, sizeof head->name, how->name);
     w->tick = head->begin.tick;
 }

@@ -16,21 +16,21 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/looks.h"
 #include "trial/campaign.h"
 
 /* A check that takes so many times as long as the first one hangs. */
 #define TOO_LONG_TIMES  5
 #define TOO_LONG_MORE_S 2
 #define LOOK_MS         50
-/* What lies between two looks counts as so much at most: then the machine stood still. */
-#define LOOK_MOST_NS 500000000
 
 struct check {
     const struct as_trial *trial;
     pid_t pid;
-    int from;                            /* what it writes */
-    int64_t last_ns, looked_ns, most_ns; /* the last look, the time of looks, what it may be */
-    char *said;                          /* its first line */
+    int from; /* what it writes */
+    struct as_looks looks;
+    int64_t most_ns; /* that it may be looked at */
+    char *said;      /* its first line */
     size_t said_n, size_b;
     bool is_line_over;
     bool is_late, is_stopped;
@@ -89,10 +89,8 @@ static bool read_some(struct check *it)
 
 static bool must_end(struct check *it)
 {
-    const int64_t now_ns = as_monotonic_ns(), took_ns = now_ns - it->last_ns;
-    it->looked_ns += took_ns < LOOK_MOST_NS ? took_ns : LOOK_MOST_NS;
-    it->last_ns = now_ns;
-    it->is_late |= it->looked_ns > it->most_ns;
+    as_looks_count(&it->looks);
+    it->is_late |= it->looks.all_ns > it->most_ns;
     it->is_stopped |= as_trial_stopped((void *)(uintptr_t)it->trial);
     return it->is_late || it->is_stopped;
 }
@@ -124,9 +122,9 @@ int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check
                    struct assay_error *err)
 {
     const int64_t begin_ns = as_monotonic_ns();
-    struct check it = {
-        .trial = t, .last_ns = begin_ns, .said = out->said, .size_b = sizeof out->said};
+    struct check it = {.trial = t, .said = out->said, .size_b = sizeof out->said};
 
+    as_looks_begin(&it.looks);
     out->said[0] = '\0';
     it.most_ns = t->check_limit_s > 0 ? (int64_t)(t->check_limit_s * 1e9) : INT64_MAX;
     AS_TRY(start_check(&it, output, err));
