@@ -77,16 +77,14 @@ void as_data_row(struct as_json *json, struct assay_rows *rows)
     }
 }
 
-int as_data_rows(struct as_document *document, const char *key, const char *sql, bool is_one,
-                 struct assay_error *err)
+/* Closes `rows`. */
+static int write_rows(struct as_document *document, const char *key, struct assay_rows *rows,
+                      bool is_one, struct assay_error *err)
 {
     struct as_json *json = &document->json;
-    struct assay_rows *rows;
     bool is_there = false;
     int more;
 
-    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
-    assay_rows_bind_integer(rows, 1, document->run_id);
     as_json_key(json, key);
     if (!is_one)
         as_json_array_begin(json);
@@ -108,6 +106,27 @@ int as_data_rows(struct as_document *document, const char *key, const char *sql,
         as_json_array_end(json);
     assay_rows_close(&rows);
     return more < 0 ? more : 0;
+}
+
+int as_data_rows(struct as_document *document, const char *key, const char *sql, bool is_one,
+                 struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, document->run_id);
+    return write_rows(document, key, rows, is_one, err);
+}
+
+int as_data_level(struct as_document *document, const char *key, const char *sql, int64_t level,
+                  struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(assay_rows_open(document->experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, document->run_id);
+    assay_rows_bind_integer(rows, 2, level);
+    return write_rows(document, key, rows, false, err);
 }
 
 /* ---- Head --------------------------------------------------------------------------------- */

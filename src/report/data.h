@@ -65,6 +65,9 @@ int as_data_modes(struct as_document *document, struct assay_error *err);
  */
 int as_data_rows(struct as_document *document, const char *key, const char *sql, bool is_one,
                  struct assay_error *err);
+/* The array alone; ?2 = a level, of which -1 has no rows. */
+int as_data_level(struct as_document *document, const char *key, const char *sql, int64_t level,
+                  struct assay_error *err);
 /* A cell of the current row; bytes are null. */
 void as_data_cell(struct as_json *json, struct assay_rows *rows, int i);
 /* The members of the current row. */

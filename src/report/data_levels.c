@@ -15,15 +15,6 @@ struct finer_level {
     double bin_s, least_bin_s;
 };
 
-static int open_levels(struct as_document *document, const char *sql, int64_t level,
-                       struct assay_rows **rows, struct assay_error *err)
-{
-    AS_TRY(assay_rows_open(document->experiment, sql, rows, err));
-    assay_rows_bind_integer(*rows, 1, document->run_id);
-    assay_rows_bind_integer(*rows, 2, level);
-    return 0;
-}
-
 /* The first that fits: they begin with the shortest bins. */
 static int choose_level(struct as_document *document, const struct as_data_finer *finer,
                         struct finer_level *out, struct assay_error *err)
@@ -32,7 +23,9 @@ static int choose_level(struct as_document *document, const struct as_data_finer
     struct assay_rows *rows;
     int more;
     *out = (struct finer_level){.level = -1};
-    AS_TRY(open_levels(document, finer->sizes_sql, finer->below, &rows, err));
+    AS_TRY(assay_rows_open(document->experiment, finer->sizes_sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, document->run_id);
+    assay_rows_bind_integer(rows, 2, finer->below);
     while ((more = assay_rows_next(rows, err)) > 0 && out->level < 0) {
         const double bin_s = assay_rows_real(rows, 1);
         if (out->least_bin_s == 0)
@@ -41,22 +34,6 @@ static int choose_level(struct as_document *document, const struct as_data_finer
             continue;
         out->level = assay_rows_integer(rows, 0);
         out->bin_s = bin_s;
-    }
-    assay_rows_close(&rows);
-    return more < 0 ? more : 0;
-}
-
-static int write_rows(struct as_document *document, const char *sql, int64_t level,
-                      struct assay_error *err)
-{
-    struct as_json *json = &document->json;
-    struct assay_rows *rows;
-    int more;
-    AS_TRY(open_levels(document, sql, level, &rows, err));
-    while ((more = assay_rows_next(rows, err)) > 0 && !json->out->failed) {
-        as_json_object_begin(json);
-        as_data_row(json, rows);
-        as_json_object_end(json);
     }
     assay_rows_close(&rows);
     return more < 0 ? more : 0;
@@ -82,11 +59,7 @@ int as_data_levels(struct as_document *document, const struct as_data_finer *sou
     as_json_key(json, "least_bin_s");
     as_json_double(json, finer.least_bin_s);
     as_json_key_u64(json, "segment_n", AS_BINS_OF_ROW);
-    as_json_key(json, "rows");
-    as_json_array_begin(json);
-    if (finer.level >= 0)
-        AS_TRY(write_rows(document, source->rows_sql, finer.level, err));
-    as_json_array_end(json);
+    AS_TRY(as_data_level(document, "rows", source->rows_sql, finer.level, err));
     as_json_object_end(json);
     return 0;
 }

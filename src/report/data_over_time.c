@@ -16,14 +16,11 @@
     " ORDER BY ifnull(cpu_time_s, 0) DESC, thread_id LIMIT " AS_DATA_THREADS_MOST ") "
 
 /* The time line: the finest level of which a thread has one row of bins. */
-#define LEVELS                                                                                     \
-    "(SELECT level, min(bin_s) AS bin_s, max(json_array_length(bins)) AS bin_n"                    \
-    " FROM v_thread_levels WHERE run_id = ?1 GROUP BY level HAVING max(segment) = 0"               \
-    " ORDER BY level LIMIT 1)"
-
 static const char line_sql[] =
-    "SELECT level, bin_s, bin_n, (SELECT count(DISTINCT thread_id) FROM v_thread_levels"
-    " WHERE run_id = ?1) AS thread_n FROM " LEVELS;
+    "SELECT level, min(bin_s) AS bin_s, max(json_array_length(bins)) AS bin_n,"
+    " (SELECT count(DISTINCT thread_id) FROM v_thread_levels WHERE run_id = ?1) AS thread_n"
+    " FROM v_thread_levels WHERE run_id = ?1 GROUP BY level HAVING max(segment) = 0"
+    " ORDER BY level LIMIT 1";
 
 /* Named by what tells it from the others: rank, process, place among those of its process. What
  * works stands before threads of runtimes and launchers. */
@@ -40,7 +37,7 @@ static const char threads_sql[] = SHOWN
 
 static const char bins_sql[] =
     SHOWN "SELECT thread_id AS number, name, bins FROM v_thread_levels WHERE run_id = ?1"
-          " AND level = (SELECT level FROM " LEVELS ")"
+          " AND level = ?2"
           " AND thread_id IN (SELECT thread_id FROM shown) ORDER BY thread_id, position";
 
 #define FINER                                                                                      \
@@ -76,7 +73,7 @@ int as_data_over_time(struct as_document *document, struct assay_error *err)
     as_json_object_begin(&document->json);
     AS_TRY(as_data_rows(document, "line", line_sql, true, err));
     AS_TRY(as_data_rows(document, "threads", threads_sql, false, err));
-    AS_TRY(as_data_rows(document, "timeline", bins_sql, false, err));
+    AS_TRY(as_data_level(document, "timeline", bins_sql, finer.below, err));
     AS_TRY(as_data_levels(document, &finer, err));
     as_json_object_end(&document->json);
     return 0;

@@ -2,7 +2,7 @@
 // What threads did over time by samples and records of switches, as doc/report-data.md describes
 // the member `over_time` of the document.
 
-import type { FinerLevels, Lane, LaneState, TimeLine } from './timeline';
+import { type FinerLevels, type LaneState, type TimeLine, lanesOf } from './timeline';
 
 export interface OverTimeThread {
     number: number;
@@ -63,15 +63,10 @@ export function shownStates(states: readonly LaneState[]): LaneState[] {
 }
 
 export function lineOf({ line, threads, timeline, levels }: OverTime): TimeLine {
-    const lanes = new Map<number, Lane>(
-        threads.map(({ number, label }) => [number, { number, label, states: [], path: [] }]),
-    );
-    for (const { number, name, bins } of timeline)
-        lanes.get(number)?.states.push({ name, title: name, bins: JSON.parse(bins) as number[] });
     return {
         binS: line.bin_s,
         binN: line.bin_n,
-        lanes: [...lanes.values()],
+        lanes: lanesOf(threads, timeline),
         levels,
         shown: shownStates,
         hasPath: false,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trace says, as doc/report-data.md describes the member `parallel` of the document.
 
-import { type FinerLevels, type Lane, type TimeLine, PATH } from './timeline';
+import { type FinerLevels, type TimeLine, lanesOf } from './timeline';
 
 export interface TraceFacts {
     /** The run that was traced: the report's, or another one of the same command. */
@@ -158,25 +158,12 @@ export interface Parallel {
     levels?: FinerLevels | null;
 }
 
-export function lineOf(parallel: Parallel): TimeLine {
-    const { trace, locations, timeline, levels } = parallel;
-    const lanes = new Map<number, Lane>(
-        locations.map(({ number, location }) => [
-            number,
-            { number, label: location, states: [], path: [] },
-        ]),
-    );
-    for (const { number, name, title, bins } of timeline) {
-        const lane = lanes.get(number);
-        const values = JSON.parse(bins) as number[];
-        if (!lane) continue;
-        if (name === PATH) lane.path = values;
-        else lane.states.push({ name, title, bins: values });
-    }
+export function lineOf({ trace, locations, timeline, levels }: Parallel): TimeLine {
+    const threads = locations.map(({ number, location }) => ({ number, label: location }));
     return {
         binS: trace.bin_s,
         binN: trace.bin_n,
-        lanes: [...lanes.values()],
+        lanes: lanesOf(threads, timeline),
         levels: levels ?? null,
         hasPath: true,
     };

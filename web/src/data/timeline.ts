@@ -38,3 +38,21 @@ export interface TimeLine {
 }
 
 export const PATH = 'critical_path';
+
+/** Lanes of threads, in their order, of rows of bins as JSON. */
+export function lanesOf(
+    threads: readonly { number: number; label: string }[],
+    rows: readonly { number: number; name: string; title?: string; bins: string }[],
+): Lane[] {
+    const lanes = new Map<number, Lane>(
+        threads.map(({ number, label }) => [number, { number, label, states: [], path: [] }]),
+    );
+    for (const { number, name, title = name, bins } of rows) {
+        const lane = lanes.get(number);
+        if (!lane) continue;
+        const values = JSON.parse(bins) as number[];
+        if (name === PATH) lane.path = values;
+        else lane.states.push({ name, title, bins: values });
+    }
+    return [...lanes.values()];
+}
