@@ -141,14 +141,6 @@ def try_late(tools, mpi, line, late_ms):
     return faults, is_enough
 
 
-def run_points(tools, mpi, line):
-    for late_ms in LATE_MS:
-        faults, is_enough = try_late(tools, mpi, line, late_ms)
-        if is_enough or any(faults.values()):
-            return faults
-    return {"waits": f"others were late by as much as who was late by {late_ms} ms"}
-
-
 def main():
     *tools, source, directory = map(os.path.abspath, sys.argv[1:])
     os.makedirs(directory, exist_ok=True)
@@ -162,7 +154,8 @@ def main():
             continue
         subprocess.run([f"mpicc.{mpi}", "-g", "-O2", "-fopenmp", "-o", f"hybrid.{mpi}", source],
                        check=True)
-        faults = run_points(tools, mpi, line)
+        faults = traced.points_of_enough(
+            lambda late_ms, mpi=mpi: try_late(tools, mpi, line, late_ms), ("waits",), LATE_MS)
         for name in POINTS:
             fault = faults.get(name, "it did not come to that")
             points.append(not fault)

@@ -150,11 +150,8 @@ def try_late(tools, program, cases, kinds, late_ms):
 
 
 def run_cases(tools, program, cases, kinds):
-    for late_ms in traced.LATE_MS:
-        faults, is_enough = try_late(tools, program, cases, kinds, late_ms)
-        if is_enough or any(faults.values()):
-            return faults
-    return dict.fromkeys(kinds, f"hardly anybody waited for what was late by {late_ms} ms")
+    return traced.points_of_enough(
+        lambda late_ms: try_late(tools, program, cases, kinds, late_ms), kinds)
 
 
 def main():

@@ -156,11 +156,19 @@ def held_within(lines, spans, long_ns):
     return besides
 
 
-def of_enough(try_late, late=LATE_MS):
-    """try_late(milliseconds) says (why it fails or None, whether enough was waited for what was
-    planted): the first try with enough says all, and none may fail."""
+def points_of_enough(try_late, points, late=LATE_MS):
+    """try_late(milliseconds) says (point -> why it fails or None, whether enough was waited for
+    what was planted): the first try with enough says all, and none may fail."""
     for late_ms in late:
+        faults, is_enough = try_late(late_ms)
+        if is_enough or any(faults.values()):
+            return faults
+    return dict.fromkeys(points, f"hardly anybody waited for what was late by {late[-1]} ms")
+
+
+def of_enough(try_late, late=LATE_MS):
+    """The same of one point: try_late says why it fails or None."""
+    def try_one(late_ms):
         why, is_enough = try_late(late_ms)
-        if why or is_enough:
-            return why
-    return f"hardly anybody waited for what was late by {late[-1]} ms"
+        return {"": why}, is_enough
+    return points_of_enough(try_one, ("",), late)[""]
