@@ -5,8 +5,9 @@
 usage: test-summary.py TESTLOG.json
 
 Every TAP point counts as one test; a program that failed without a failed point (crash, time-out,
-wrong plan) counts as one failure more. Prints the failed points with what they say of themselves
-(the lines of comment after them), the skipped points, then the closing line "N passed, N failed".
+wrong plan) counts as one failure more. Prints the skipped points, the failed points with what they
+say of themselves (the lines of comment after them, the end of what the program said on stderr) and
+the closing line "N passed, N failed": failures last, where who sees only a log's end finds them.
 Exit status 1 when anything failed or nothing ran.
 """
 import json
@@ -16,6 +17,7 @@ import sys
 POINT = re.compile(r"^(not )?ok\b\s*\d*\s*(?:- )?(.*)$")
 GOOD = {"OK", "EXPECTEDFAIL", "SKIP"}
 WHY_LINES = 12
+STDERR_LINES = 40
 
 
 def points(output):
@@ -37,30 +39,38 @@ def points(output):
         yield state, name, why
 
 
+def failures_of(test, seen):
+    """Yields the lines that tell of each failure of a program; nothing where none failed."""
+    failed = [(point, why) for state, point, why in seen if state == "failed"]
+    for point, why in failed:
+        yield "\n".join([f"failed: {test['name']}: {point}", *why[:WHY_LINES]])
+    if not failed and test["result"] not in GOOD:
+        yield f"failed: {test['name']}: {test['result']}"
+        failed = [("", [])]
+    if failed:
+        yield from (test.get("stderr") or "").splitlines()[-STDERR_LINES:]
+
+
 def main():
     counts = {"passed": 0, "failed": 0, "skipped": 0}
+    failures = []
     with open(sys.argv[1], encoding="utf-8", errors="replace") as log:
         for line in log:
             test = json.loads(line)
-            name = test["name"]
             seen = list(points(test.get("stdout") or ""))
-            for state, point, why in seen:
+            for state, point, _ in seen:
                 counts[state] += 1
-                if state != "passed":
-                    print(f"{state}: {name}: {point}")
-                if state == "failed" and why:
-                    print("\n".join(why[:WHY_LINES]))
-            states = {state for state, _, _ in seen}
-            if test["result"] not in GOOD and "failed" not in states:
-                counts["failed"] += 1
-                print(f"failed: {name}: {test['result']}")
-                print("\n".join((test.get("stderr") or "").splitlines()[-40:]))
+                if state == "skipped":
+                    print(f"skipped: {test['name']}: {point}")
+            failures += failures_of(test, seen)
+            if test["result"] not in GOOD:
+                counts["failed"] += all(state != "failed" for state, _, _ in seen)
             elif not seen:
                 counts["skipped" if test["result"] == "SKIP" else "passed"] += 1
     closing = f"{counts['passed']} passed, {counts['failed']} failed"
     if counts["skipped"]:
         closing += f", {counts['skipped']} skipped"
-    print(closing)
+    print("\n".join([*failures, closing]))
     return 1 if counts["failed"] or not counts["passed"] else 0
 
 
