@@ -67,8 +67,10 @@ static int not_ours(const struct assay_experiment *experiment, const char *name,
                     struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_CORRUPT,
-                        "%s: not an experiment: '%.60s' of its database is not as assay makes it; "
-                        "do not trust it, and ask where it comes from for another copy",
+                        "%s: not an experiment of this assay: '%.60s' of its database is not as "
+                        "it makes it: another build wrote it, or somebody changed it; read it with "
+                        "the build that wrote it or record it anew, and if you do not know where "
+                        "it comes from, do not trust it",
                         experiment->path, name ? name : "?");
 }
 

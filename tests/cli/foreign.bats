@@ -258,10 +258,10 @@ END
         rm -rf y.assay
         cp -r x.assay y.assay
         python3 -c "import sqlite3, sys; sqlite3.connect('y.assay/experiment.db').executescript(sys.argv[1])" "$sql"
-        refused 2 "assay: y.assay: not an experiment: * of its database is not as assay makes it; *" show y.assay
-        refused 2 "assay: y.assay: not an experiment: * of its database is not as assay makes it; *" \
+        refused 2 "assay: y.assay: not an experiment of this assay: * of its database is not as it makes it: *" show y.assay
+        refused 2 "assay: y.assay: not an experiment of this assay: * of its database is not as it makes it: *" \
             query y.assay "SELECT * FROM v_runs"
-        refused 2 "assay: y.assay: not an experiment: * of its database is not as assay makes it; *" attribute y.assay
+        refused 2 "assay: y.assay: not an experiment of this assay: * of its database is not as it makes it: *" attribute y.assay
     done
     # What SQL alone cannot make: rows of the schema itself.
     for sql in \
