@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "base/term.h"
 #include "export_trace.h"
+#include "text.h"
 
 /* ---- Results ----------------------------------------------------------------------------- */
 
@@ -70,6 +71,33 @@ void as_cli_print(struct as_cli *cli, const char *fmt, ...)
     if (n > 0)
         as_out_write(&cli->out, p, (size_t)n);
     free(p);
+}
+
+void as_cli_wrapped(struct as_cli *cli, const char *before, const char *fmt, ...)
+{
+    const unsigned indent = (unsigned)strlen(before);
+    struct as_str lines = {0};
+    va_list args;
+    char *p = NULL;
+
+    va_start(args, fmt);
+    const int n = vasprintf(&p, fmt, args);
+    va_end(args);
+    if (n >= 0) {
+        as_str_appendz(&lines, before);
+        as_wrap(&lines, p, indent, indent, as_cli_width(cli));
+        as_out_z(&cli->out, as_str_z(&lines));
+        free(p);
+    }
+    as_str_fini(&lines);
+}
+
+void as_cli_share(struct as_cli *cli, double share, const char *text)
+{
+    char before[32];
+
+    snprintf(before, sizeof before, "  %5.1f %%  ", 100 * share);
+    as_cli_wrapped(cli, before, "%s", text);
 }
 
 bool as_cli_is_stdout(const char *path)

@@ -61,6 +61,11 @@ unsigned as_cli_table_width(const struct as_cli *cli);
 void as_cli_style(struct as_cli *cli, enum as_style style);
 void as_cli_styled(struct as_cli *cli, enum as_style style, const char *text);
 void as_cli_print(struct as_cli *cli, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* `before` (ASCII), and behind it what is formatted, in lines that fit, each below the first. */
+void as_cli_wrapped(struct as_cli *cli, const char *before, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "   12.5 %  because": a share of 1, and what is said of it. */
+void as_cli_share(struct as_cli *cli, double share, const char *text);
 
 /* "assay: sentence" on stderr; remembers the exit status of the code. */
 void as_cli_complain(struct as_cli *cli, const struct assay_error *err);

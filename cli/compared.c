@@ -9,7 +9,6 @@
 #include <assay/version.h>
 
 #include "base/error.h"
-#include "text.h"
 
 size_t as_compared_limit(const struct as_cli *cli)
 {
@@ -97,13 +96,8 @@ int as_compared_table(struct as_cli *cli, enum assay_object_kind kind, struct as
 
 void as_compared_notes(struct as_cli *cli, const char *const *note, size_t n)
 {
-    struct as_str text = {0};
-    for (size_t i = 0; i < n; i++) {
-        as_str_appendz(&text, "- ");
-        as_wrap(&text, note[i], 2, 2, as_cli_width(cli));
-    }
-    as_out_z(&cli->out, as_str_z(&text));
-    as_str_fini(&text);
+    for (size_t i = 0; i < n; i++)
+        as_cli_wrapped(cli, "- ", "%s", note[i]);
 }
 
 /* ---- Cells --------------------------------------------------------------------------------- */

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/table.h"
 #include "decan_view.h"
-#include "text.h"
 
 static const struct as_column columns[] = {{.title = "variant"},
                                            {.title = "instances", .align = AS_ALIGN_RIGHT},
@@ -100,15 +99,6 @@ static void append_bits(const struct assay_decan_bucket *bucket, struct as_str *
                            text->n ? " " : "", bucket->take[i].variant);
 }
 
-static void print_wrapped(struct as_decan_view *view, const char *text)
-{
-    struct as_str out = {0};
-    as_str_appendz(&out, "  ");
-    as_wrap(&out, text, 2, 2, as_cli_width(view->cli));
-    as_out_z(&view->cli->out, as_str_z(&out));
-    as_str_fini(&out);
-}
-
 static int print_takes(struct as_decan_view *view, const struct assay_decan_bucket *bucket,
                        struct assay_error *err)
 {
@@ -125,7 +115,7 @@ static int print_takes(struct as_decan_view *view, const struct assay_decan_buck
     append_missing(bucket, &rest);
     append_bits(bucket, &rest);
     if (rest.n)
-        print_wrapped(view, as_str_z(&rest));
+        as_cli_wrapped(view->cli, "  ", "%s", as_str_z(&rest));
     as_str_fini(&rest);
     return rc;
 }
@@ -151,7 +141,7 @@ static void print_others(struct as_decan_view *view, const struct assay_decan_lo
         if (!isnan(it->share))
             as_str_appendf(&line, " (%.0f %% of its time)", 100 * it->share);
         as_str_appendf(&line, ": %s, confidence %s.", it->title, it->confidence);
-        print_wrapped(view, as_str_z(&line));
+        as_cli_wrapped(view->cli, "  ", "%s", as_str_z(&line));
         as_str_fini(&line);
     }
 }
@@ -171,7 +161,7 @@ static int print_loop(struct as_decan_view *view, const struct assay_decan_loop 
     as_str_fini(&head);
     if (loop->reason) {
         as_str_appendf(&head, "Not varied: %s.", loop->reason);
-        print_wrapped(view, as_str_z(&head));
+        as_cli_wrapped(view->cli, "  ", "%s", as_str_z(&head));
         as_str_fini(&head);
         return 0;
     }
@@ -180,7 +170,7 @@ static int print_loop(struct as_decan_view *view, const struct assay_decan_loop 
     if (!isnan(main->share))
         as_str_appendf(&head, ", %.0f %% of its time", 100 * main->share);
     as_str_appendz(&head, ".");
-    print_wrapped(view, as_str_z(&head));
+    as_cli_wrapped(view->cli, "  ", "%s", as_str_z(&head));
     as_str_fini(&head);
     AS_TRY(print_takes(view, main, err));
     print_others(view, loop);
@@ -218,10 +208,7 @@ static void print_end(struct as_decan_view *view)
         as_str_appendf(&text, " %llu threads are in no number.",
                        (unsigned long long)it->threads_missed);
     as_cli_print(view->cli, "\n");
-    struct as_str out = {0};
-    as_wrap(&out, as_str_z(&text), 0, 0, as_cli_width(view->cli));
-    as_out_z(&view->cli->out, as_str_z(&out));
-    as_str_fini(&out);
+    as_cli_wrapped(view->cli, "", "%s", as_str_z(&text));
     as_str_fini(&text);
 }
 

@@ -155,9 +155,9 @@ static void show_levels(struct as_predicting *p, const struct as_predicted *pred
         lacking = predicted->level[i].lacking ? predicted->level[i].lacking : lacking;
     }
     if (lacking)
-        as_cli_print(p->cli,
-                     "  not known of this machine: %s; 'assay machine --measure all' measures it\n",
-                     lacking);
+        as_cli_wrapped(p->cli, "  ",
+                       "not known of this machine: %s; 'assay machine --measure all' measures it",
+                       lacking);
     else if (asked && !predicted->piece->traffic)
         as_cli_print(p->cli, "  only loops of a binary have streams from other levels\n");
     if (asked && predicted->piece->traffic && predicted->piece->traffic->unknown_n)

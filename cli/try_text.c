@@ -12,7 +12,6 @@
 #include "base/error.h"
 #include "compared.h"
 #include "rows.h"
-#include "text.h"
 #include "try.h"
 
 /* Exit status where nothing gains. */
@@ -142,12 +141,10 @@ static int show_table(struct as_cli *cli, struct assay_rows *rows, size_t *n, si
 
 static void say_line(struct as_cli *cli, const char *title, const char *text)
 {
-    struct as_str out = {0};
+    char before[32];
 
-    as_str_appendf(&out, "  %-10s", title);
-    as_wrap(&out, text, 12, 12, as_cli_width(cli));
-    as_out_z(&cli->out, as_str_z(&out));
-    as_str_fini(&out);
+    snprintf(before, sizeof before, "  %-10s", title);
+    as_cli_wrapped(cli, before, "%s", text);
 }
 
 /* "-1.92 s +-0.06 of 5.40 s, same results". */
@@ -199,11 +196,13 @@ static int show_details(struct as_cli *cli, struct assay_rows *rows, struct assa
         else
             say_try(cli, rows);
     }
-    if (rc == 0 && unrun)
-        as_cli_print(cli,
-                     "\n%zu %s not run: the same code as another, or no time; "
-                     "'assay show EXP --view tries' says which\n",
-                     unrun, unrun == 1 ? "was" : "were");
+    if (rc == 0 && unrun) {
+        as_cli_print(cli, "\n");
+        as_cli_wrapped(cli, "",
+                       "%zu %s not run: the same code as another, or no time; "
+                       "'assay show EXP --view tries' says which",
+                       unrun, unrun == 1 ? "was" : "were");
+    }
     return rc;
 }
 

@@ -121,7 +121,7 @@ static void print_refusals(const struct counted_view *view)
                                  ? uncounted_like(result, i, uncounted / result->refused_share)
                                  : 0;
         if (share > 0)
-            as_cli_print(view->cli, "  %5.1f %%  %s\n", 100 * share, result->object[i].reason);
+            as_cli_share(view->cli, share, result->object[i].reason);
     }
 }
 

@@ -160,10 +160,10 @@ static void print_stability(const struct shown *it)
         }
     }
     if (all)
-        as_cli_print(it->cli,
-                     "Instances above %.0f cycles, by iterations: %u of %u groups have a stability "
-                     "of\n%.2f or less.\n",
-                     LONG_CYCLES, stable, all, STABLE);
+        as_cli_wrapped(it->cli, "",
+                       "Instances above %.0f cycles, by iterations: %u of %u groups have a "
+                       "stability of %.2f or less.",
+                       LONG_CYCLES, stable, all, STABLE);
 }
 
 /* Of all chosen loops' time, what could not be timed for the same reason as loop `first`. */
@@ -186,7 +186,7 @@ static void print_reasons(const struct shown *it)
     for (size_t i = 0; i < it->result->loop_n; i++) {
         const double share = it->result->loop[i].reason ? share_like(it->result, i) : 0;
         if (share > 0)
-            as_cli_print(it->cli, "  %5.1f %%  %s\n", 100 * share, it->result->loop[i].reason);
+            as_cli_share(it->cli, share, it->result->loop[i].reason);
     }
 }
 
@@ -197,13 +197,13 @@ static void print_how(const struct shown *it)
     if (result->every > 1)
         snprintf(what, sizeof what, "One instance of %u, drawn by chance, was timed",
                  result->every);
-    as_cli_print(
-        it->cli,
-        "\n%s; that took about %.1f %% of the run,\nby what an instance costs on this host: %.1f "
-        "ns, %.0f ns one that is timed.\nCycles are medians; out: disturbed and "
-        "left out. %.1f %% of the time of these loops\ncould not be timed.\n",
-        what, 100 * result->overhead, result->passed_ns, result->timed_ns,
-        100 * result->refused_share);
+    as_cli_print(it->cli, "\n");
+    as_cli_wrapped(it->cli, "",
+                   "%s; that took about %.1f %% of the run, by what an instance costs on this "
+                   "host: %.1f ns, %.0f ns one that is timed. Cycles are medians; out: disturbed "
+                   "and left out. %.1f %% of the time of these loops could not be timed.",
+                   what, 100 * result->overhead, result->passed_ns, result->timed_ns,
+                   100 * result->refused_share);
     print_reasons(it);
     if (result->overhead_seen >= 0)
         as_cli_print(it->cli, "The run took %.1f %% more processor time than the first.\n",

@@ -107,7 +107,7 @@ assert all(abs(x["weighted_cycles"] - sum(y["cycles"] for y in p) / 2) < 1e-9 fo
     export XDG_DATA_HOME=$PWD/data
     "$ASSAY" predict --machine zen5 --function sum --level all loops.so >out
     grep -q '^  data in L1 *2.00$' out
-    grep -q 'not known of this machine: bandwidth; .assay machine --measure all. measures it' out
+    tr -s ' \n' ' ' <out | grep -q 'not known of this machine: bandwidth; .assay machine --measure all. measures it'
     "$ASSAY" predict --machine zen5 --function sum --level L1 --format json loops.so >out
     equal 2 "$(json '["predictions"][0]["levels"]["L1"]' <out)"
     like '*only loops of a binary*' "$("$ASSAY" predict --machine zen5 --hex 480fafc0 --level L2)"

@@ -330,6 +330,11 @@ END
     # What is under way when it is used up, and showing, take as long as the host and the build make it;
     # no run begins then. Without a budget it would take a hundred runs, and minutes.
     equal 1 "$(query x.assay "SELECT count(*) >= 1 AND max(start_ns) - min(start_ns) < 26e9 FROM run")"
+    # What there was no time for is said in lines that fit.
+    rm -rf x.assay
+    tries --what env,placement --budget 0.01 -o x.assay -- ./work
+    like "* not run: *'assay show EXP --view tries' says which" "$(tr -s ' \n' ' ' <out | sed 's/ $//')"
+    [ "$(wc -L <out)" -le 80 ] || fails "$(cat out)"
 }
 @test "try: a program that fails, is not there, or reads a pipe" {
     records

@@ -481,15 +481,17 @@ END
 @test "the text says what was timed, facts are in the experiment" {
     rm -rf x.assay
     mkdir tmp # those of other tests are in the one of the system
-    TMPDIR=$PWD/tmp PARTS=parts.txt run "$ASSAY" vprof --loops chain --every 1 --rate high -o x.assay -- ./loops plain 10
+    COLUMNS=80 TMPDIR=$PWD/tmp PARTS=parts.txt run "$ASSAY" vprof --loops chain --every 1 --rate high -o x.assay -- ./loops plain 10
     equal "" "$(ls tmp)"
     equal 0 "$status"
     like "*chain loops.c:*" "$output"
-    like "*Every instance was timed*" "$output"
-    like "*by what an instance costs on this host: * ns one that is timed.*" "$output"
+    [ "$(wc -L <<<"$output")" -le 80 ] || fails "$output"
+    local flat
+    flat=$(tr -s ' \n' ' ' <<<"$output") # lines end where 80 columns do
+    like "*Every instance was timed*by what an instance costs on this host: * ns one that is timed.*" "$flat"
     # A thousand iterations of the chain take 3,600 to 6,000 cycles, by the core and its clock.
     if awk '/ of 512 to 1023/ { exit !($4 * $5 > 5100) }' <<<"$output"; then
-        like "*Instances above 5000 cycles, by iterations: * of * groups have a stability*" "$output"
+        like "*Instances above 5000 cycles, by iterations: * of * groups have a stability*" "$flat"
     elif awk '/ of 512 to 1023/ { exit !($4 * $5 < 4900) }' <<<"$output"; then
         [[ $output != *"Instances above"* ]] || fails "none is so long: $output"
     fi
