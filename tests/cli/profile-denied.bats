@@ -44,7 +44,10 @@ END
     fi
     chmod 755 "$as_user"
 }
-teardown_file() { [ -z "$ORDINARY" ] || rm -rf "$ORDINARY"; }
+teardown_file() {
+    load common.bash
+    [ -z "$ORDINARY" ] || until_so rm -rf "$ORDINARY" # a program that ends may write there yet
+}
 setup() {
     load common.bash
     rm -rf ./*.assay "$ORDINARY"/free/*.assay
