@@ -94,7 +94,7 @@ check_headers() { # every header compiles alone; those of include/ in C11 and in
 }
 
 check_shell() {
-    shellcheck -s sh dev .ci/run tools/*.sh examples/*/*.sh
+    shellcheck -s sh dev .ci/run tools/*.sh tests/cli/*.sh examples/*/*.sh
 }
 
 check_web() { # types and layout of the page of reports
