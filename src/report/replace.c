@@ -97,13 +97,19 @@ static int open_beside(struct as_replace *it, struct assay_error *err)
     return it->fd < 0 ? as_replace_refused(it->path, errno, err) : 0;
 }
 
-/* What is at the place: nothing, what can be replaced, a directory, or (1) a device. */
+/* What is at the place: nothing, what can be replaced, a directory, a ring of links, or (1) a
+ * device. */
 static int look_at_place(const struct as_replace *it, bool foreign, struct assay_error *err)
 {
     struct stat st;
 
     if (fstatat(AT_FDCWD, it->path, &st, foreign ? AT_SYMLINK_NOFOLLOW : 0) != 0)
-        return 0;
+        return errno != ELOOP
+                   ? 0
+                   : as_error_set(err, ASSAY_ERR_IO,
+                                  "%s: cannot be written: it is a link that leads to itself; name "
+                                  "another file by --output",
+                                  it->path);
     if (S_ISDIR(st.st_mode))
         return as_error_set(err, ASSAY_ERR_USAGE, "%s: is a directory; name a file by --output",
                             it->path);

@@ -105,6 +105,10 @@ END
     "$ASSAY" report y.assay --format text -o link
     [ -L link ]
     [ -s dir/report.txt ]
+    ln -s ring ring
+    refused 1 "assay: ring: cannot be written: it is a link that leads to itself; *" \
+        report y.assay --format text -o ring
+    [ -L ring ]
     "$ASSAY" report y.assay --format text -o /dev/stdout -q | grep -q "^Profile of"
 }
 @test "report: what cannot be" {
