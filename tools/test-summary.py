@@ -45,7 +45,7 @@ def failures_of(test, seen):
     for point, why in failed:
         yield "\n".join([f"failed: {test['name']}: {point}", *why[:WHY_LINES]])
     if not failed and test["result"] not in GOOD:
-        yield f"failed: {test['name']}: {test['result']}"
+        yield f"failed: {test['name']}: {test['result']}, exit status {test['returncode']}"
         failed = [("", [])]
     if failed:
         yield from (test.get("stderr") or "").splitlines()[-STDERR_LINES:]
