@@ -298,14 +298,17 @@ static void await(int fd, const char *text)
     fail_msg("\"%s\" did not come", text);
 }
 
-/* drive in front of a terminal of its own, with the probe that counts; its pid. */
-static pid_t in_terminal(const struct place *place, int *terminal)
+/* drive in front of a terminal of its own, with the probe that does `what`; its pid. It hears
+ * Ctrl-C though who runs this is deaf to it, as what a script has in the background is. */
+static pid_t in_terminal(const struct place *place, int *terminal, const char *what)
 {
     const pid_t pid = forkpty(terminal, NULL, NULL, NULL);
     assert_true(pid >= 0);
     if (pid == 0) {
+        signal(SIGINT, SIG_DFL);
         if (chdir(place->dir) == 0)
-            execl(DRIVE, DRIVE, "outcome", PROBE, "count", "counted", NULL);
+            execl(DRIVE, DRIVE, "outcome", PROBE, what,
+                  strcmp(what, "count") == 0 ? "counted" : NULL, NULL);
         _exit(120);
     }
     await(*terminal, "ready");
@@ -324,7 +327,7 @@ static void test_interrupt(void **state)
 {
     const struct place *place = *state;
     int terminal;
-    const pid_t pid = in_terminal(place, &terminal);
+    const pid_t pid = in_terminal(place, &terminal, "count");
     assert_int_equal(write(terminal, "\3", 1), 1);
     await(terminal, "1\r\n");
     assert_int_equal(write(terminal, "\3", 1), 1);
@@ -343,7 +346,7 @@ static void test_forwarded(void **state)
 {
     const struct place *place = *state;
     int terminal;
-    const pid_t pid = in_terminal(place, &terminal);
+    const pid_t pid = in_terminal(place, &terminal, "count");
     assert_int_equal(kill(pid, SIGINT), 0);
     await(terminal, "1\r\n");
     assert_int_equal(kill(pid, SIGTERM), 0);
@@ -357,14 +360,7 @@ static void test_ended_by_interrupt(void **state)
 {
     const struct place *place = *state;
     int terminal;
-    const pid_t pid = forkpty(&terminal, NULL, NULL, NULL);
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        if (chdir(place->dir) == 0)
-            execl(DRIVE, DRIVE, "outcome", PROBE, "wait", NULL);
-        _exit(120);
-    }
-    await(terminal, "ready");
+    const pid_t pid = in_terminal(place, &terminal, "wait");
     assert_int_equal(write(terminal, "\3", 1), 1);
     assert_int_equal(status_of(pid), 130);
     assert_string_equal(text_of(place, "outcome"),
