@@ -63,7 +63,7 @@ static bool is_harmless(sqlite3_stmt *object)
     return false;
 }
 
-static int not_ours(const struct assay_experiment *experiment, const char *name,
+static int not_ours(const struct assay_experiment *experiment, const char *what,
                     struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_CORRUPT,
@@ -71,7 +71,7 @@ static int not_ours(const struct assay_experiment *experiment, const char *name,
                         "it makes it: another build wrote it, or somebody changed it; read it with "
                         "the build that wrote it or record it anew, and if you do not know where "
                         "it comes from, do not trust it",
-                        experiment->path, name ? name : "?");
+                        experiment->path, what ? what : "?");
 }
 
 /* Walks both listings, sorted alike: each object of the model must be there, and little else;
@@ -108,12 +108,7 @@ static int check_sets(struct assay_experiment *experiment, struct assay_error *e
                           " = 'set_' AND (l.type <> 'table' OR EXISTS (SELECT 1 FROM"
                           " pragma_table_xinfo(l.name) WHERE hidden <> 0)) LIMIT 1",
                           &found, err));
-    if (!found)
-        return 0;
-    return as_error_set(err, ASSAY_ERR_CORRUPT,
-                        "%s: not an experiment: a set of metrics of its database is not as assay "
-                        "makes it; do not trust it, and ask where it comes from for another copy",
-                        experiment->path);
+    return found ? not_ours(experiment, "a set of metrics", err) : 0;
 }
 
 /*

@@ -6,19 +6,18 @@
 # where one rm of that directory did, as it does while a program that ends writes its last there;
 # on a busy host that may take it a while. One that stays is a fault of the script, or of assay.
 set -u
-BATS_RUN_TMPDIR=$(mktemp -u "${TMPDIR:-/tmp}/bats-run-XXXXXX") || exit 1
-export BATS_RUN_TMPDIR
-"$1" --tap --no-tempdir-cleanup "$2"
+directory=$(mktemp -u "${TMPDIR:-/tmp}/bats-run-XXXXXX") || exit 1
+"$1" --tap --no-tempdir-cleanup --tempdir "$directory" "$2"
 status=$?
 tries=0
-until rm -rf "$BATS_RUN_TMPDIR" 2>/dev/null; do
+until rm -rf "$directory" 2>/dev/null; do
     tries=$((tries + 1))
     if [ "$tries" -gt 600 ]; then
-        rm -rf "$BATS_RUN_TMPDIR" # says what is there
+        rm -rf "$directory" # says what is there
         echo "what runs in it:" >&2
         for process in /proc/[0-9]*; do
             case $(readlink "$process/cwd" 2>/dev/null) in
-                "$BATS_RUN_TMPDIR"*) tr '\0' ' ' <"$process/cmdline" >&2 && echo >&2 ;;
+                "$directory"*) tr '\0' ' ' <"$process/cmdline" >&2 && echo >&2 ;;
             esac
         done
         exit 1
