@@ -68,6 +68,9 @@ void as_cqa_assembly(const struct as_quality_view *view, uint32_t insn, char *bu
 double as_cqa_value(const struct assay_cqa_path *path, const char *metric);
 
 void as_cqa_text_head(struct as_quality_view *view);
+/* `first` (ASCII), and behind it `text`, in lines of a report; further ones begin at `indent`. */
+void as_cqa_wrapped(struct as_quality_view *view, const char *first, unsigned indent,
+                    const struct as_str *text);
 void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa);
 void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cqa);
 void as_cqa_text_expert(struct as_quality_view *view, const struct assay_cqa *cqa);

@@ -8,9 +8,6 @@
 
 #include "base/error.h"
 #include "cqa.h"
-#include "text.h"
-
-#define WIDTH 79
 
 /* ---- Opening ------------------------------------------------------------------------------- */
 
@@ -125,7 +122,7 @@ static void say_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
                       const struct assay_cause *cause)
 {
     const struct assay_cqa_what_if *without = variant_of(cqa, cause);
-    struct as_str text = {0}, line = {0};
+    struct as_str text = {0};
 
     as_str_appendf(&text, "It %s.", cause->text);
     if (*cause->workaround)
@@ -134,10 +131,7 @@ static void say_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
         as_str_appendf(&text,
                        " Without it: %.2f cycles in place of %.2f, at most %.1f times as fast.",
                        without->cycles, as_cqa_value(&cqa->mean, "cycles"), without->speedup);
-    as_str_appendz(&line, "  - ");
-    as_wrap(&line, as_str_z(&text), 4, 4, WIDTH);
-    as_cli_print(view->cli, "%s", as_str_z(&line));
-    as_str_fini(&line);
+    as_cqa_wrapped(view, "  - ", 4, &text);
     as_str_fini(&text);
 }
 

@@ -7,9 +7,6 @@
 #include <string.h>
 
 #include "cqa.h"
-#include "text.h"
-
-#define WIDTH 79
 
 static const struct assay_unit *unit_of(const struct as_quality_view *view, uint32_t body)
 {
@@ -73,13 +70,10 @@ void as_cqa_order_words(const struct as_quality_view *view, const struct assay_c
 
 static void say_option(struct as_quality_view *view, const char *first, const char *second)
 {
-    struct as_str text = {0}, line = {0};
+    struct as_str text = {0};
 
     as_str_appendf(&text, "%s: %s", first, second);
-    as_str_appendz(&line, "  - ");
-    as_wrap(&line, as_str_z(&text), 4, 4, WIDTH);
-    as_cli_print(view->cli, "%s", as_str_z(&line));
-    as_str_fini(&line);
+    as_cqa_wrapped(view, "  - ", 4, &text);
     as_str_fini(&text);
 }
 

@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "cqa.h"
-#include "text.h"
 
 #define SHOWN_MOST 6
-#define WIDTH      79
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
@@ -95,14 +93,11 @@ static const struct assay_remark *foremost(struct as_quality_view *view,
 static void say_remark(struct as_quality_view *view, const char *first,
                        const struct assay_remark *it)
 {
-    struct as_str text = {0}, line = {0};
+    struct as_str text = {0};
 
     as_str_appendf(&text, "%sline %" PRIu32 ": %s", it->kind == ASSAY_REMARK_DONE ? "" : "missed, ",
                    it->line, it->text);
-    as_str_appendz(&line, first);
-    as_wrap(&line, as_str_z(&text), (unsigned)strlen(first), (unsigned)strlen(first), WIDTH);
-    as_cli_print(view->cli, "%s", as_str_z(&line));
-    as_str_fini(&line);
+    as_cqa_wrapped(view, first, (unsigned)strlen(first), &text);
     as_str_fini(&text);
 }
 

@@ -20,12 +20,13 @@
 #define EVIDENCE_MOST 2    /* reasons of one kind that are shown */
 #define GAIN          1.05 /* less is no gain worth a line of its own */
 
-static void wrap(struct as_quality_view *view, const char *first, const struct as_str *text)
+void as_cqa_wrapped(struct as_quality_view *view, const char *first, unsigned indent,
+                    const struct as_str *text)
 {
     struct as_str line = {0};
 
     as_str_appendz(&line, first);
-    as_wrap(&line, as_str_z(text), (unsigned)strlen(first), 4, WIDTH);
+    as_wrap(&line, as_str_z(text), (unsigned)strlen(first), indent, WIDTH);
     as_cli_print(view->cli, "%s", as_str_z(&line));
     as_str_fini(&line);
 }
@@ -151,7 +152,7 @@ static void say_time(struct as_quality_view *view, const struct assay_cqa_path *
                        " The core's table has nothing of %.0f of its instructions: they are "
                        "estimated.",
                        ceil(estimated)); /* a mean over paths */
-    wrap(view, "  ", &text);
+    as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }
 
@@ -176,7 +177,7 @@ static void say_vectors(struct as_quality_view *view, const struct assay_cqa_pat
     if (as_cqa_value(mean, "fp_op_n") > 0 && !isnan(peak))
         as_str_appendf(&text, "; %.0f %% of peak arithmetic", peak);
     as_str_appendz(&text, ".");
-    wrap(view, "  ", &text);
+    as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }
 
@@ -192,7 +193,7 @@ static void say_best(struct as_quality_view *view, const struct assay_cqa_path *
     else
         as_str_appendz(&text, "No other code for the same work would be 5 % faster on this core, "
                               "as far as can be told.");
-    wrap(view, "  ", &text);
+    as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }
 
@@ -287,7 +288,7 @@ static void say_reason(struct as_quality_view *view, const struct assay_cqa *cqa
     assay_vector_reason_text(view->chosen.program, cqa->verdict, &cqa->verdict->reason[number],
                              words, sizeof words);
     as_str_appendz(&text, words);
-    wrap(view, first, &text);
+    as_cqa_wrapped(view, first, 4, &text);
     as_str_fini(&text);
 }
 
@@ -344,7 +345,7 @@ static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *
             as_cqa_order_words(view, cqa, &text);
         else
             as_str_appendz(&text, as_cqa_obstacle_words(i));
-        wrap(view, "  - ", &text);
+        as_cqa_wrapped(view, "  - ", 4, &text);
         say_evidence(view, cqa, 1u << i);
         as_str_fini(&text);
     }
