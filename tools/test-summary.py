@@ -39,16 +39,12 @@ def points(output):
         yield state, name, why
 
 
-def failures_of(test, seen):
-    """Yields the lines that tell of each failure of a program; nothing where none failed."""
-    failed = [(point, why) for state, point, why in seen if state == "failed"]
-    for point, why in failed:
-        yield "\n".join([f"failed: {test['name']}: {point}", *why[:WHY_LINES]])
-    if not failed and test["result"] not in GOOD:
-        yield f"failed: {test['name']}: {test['result']}, exit status {test['returncode']}"
-        failed = [("", [])]
-    if failed:
-        yield from (test.get("stderr") or "").splitlines()[-STDERR_LINES:]
+def states_of(test):
+    """As points, of a program: one that failed without a failed point is one more."""
+    seen = list(points(test.get("stdout") or ""))
+    if test["result"] not in GOOD and all(state != "failed" for state, _, _ in seen):
+        seen.append(("failed", f"{test['result']}, exit status {test['returncode']}", []))
+    return seen or [("skipped" if test["result"] == "SKIP" else "passed", None, [])]
 
 
 def main():
@@ -57,16 +53,15 @@ def main():
     with open(sys.argv[1], encoding="utf-8", errors="replace") as log:
         for line in log:
             test = json.loads(line)
-            seen = list(points(test.get("stdout") or ""))
-            for state, point, _ in seen:
+            seen = states_of(test)
+            for state, point, why in seen:
                 counts[state] += 1
-                if state == "skipped":
+                if state == "skipped" and point is not None:
                     print(f"skipped: {test['name']}: {point}")
-            failures += failures_of(test, seen)
-            if test["result"] not in GOOD:
-                counts["failed"] += all(state != "failed" for state, _, _ in seen)
-            elif not seen:
-                counts["skipped" if test["result"] == "SKIP" else "passed"] += 1
+                if state == "failed":
+                    failures += [f"failed: {test['name']}: {point}", *why[:WHY_LINES]]
+            if any(state == "failed" for state, _, _ in seen):
+                failures += (test.get("stderr") or "").splitlines()[-STDERR_LINES:]
     closing = f"{counts['passed']} passed, {counts['failed']} failed"
     if counts["skipped"]:
         closing += f", {counts['skipped']} skipped"
