@@ -112,6 +112,28 @@ static bool is_held(const struct as_modules *modules, const struct assay_sample_
     return false;
 }
 
+/* The file of a module that is known. One that was gone when it was first looked for, and is the
+ * same by its build-id, is found where it is now. */
+static void take_file(struct as_modules *modules, uint32_t index,
+                      const struct assay_sample_record *map, const struct assay_file_identity *file,
+                      int fd, bool nameless)
+{
+    struct as_module *module = &modules->module.at[index];
+    if (fd < 0)
+        return;
+    if (module->fd >= 0) {
+        close(fd);
+        return;
+    }
+    if (module->fact.file.known == ASSAY_FILE_UNSEEN) {
+        module->fact.file = *file;
+        module->pid = map->pid;
+        module->nameless = nameless;
+        module->tried = module->object != NULL;
+    }
+    as_held_take(modules, index, fd);
+}
+
 /* The module of a mapping that is new: its file may be known by another. `*out` comes as the one
  * without a file that it was so far, or AS_MAP_NONE. */
 static int settle_mapping(struct as_modules *modules, const struct assay_sample_record *map,
@@ -137,10 +159,7 @@ static int settle_mapping(struct as_modules *modules, const struct assay_sample_
         return 0;
     const bool has_key = file_key(&fact, key);
     if (has_key && index_of(modules, key, out)) {
-        if (fd >= 0 && modules->module.at[*out].fd < 0)
-            as_held_take(modules, *out, fd);
-        else if (fd >= 0)
-            close(fd);
+        take_file(modules, *out, map, &fact.file, fd, nameless);
         return 0;
     }
     *out = (uint32_t)modules->module.n;
@@ -176,7 +195,7 @@ static bool is_unseen(const struct as_modules *modules, uint32_t index)
 {
     const struct assay_stream_module *fact = &modules->module.at[index].fact;
     return fact->kind == ASSAY_MODULE_FILE && fact->file.known == ASSAY_FILE_UNSEEN &&
-           fact->file.build_id_b == 0 && !modules->imported;
+           !modules->imported;
 }
 
 int as_modules_of(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out)
