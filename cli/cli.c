@@ -100,6 +100,18 @@ void as_cli_share(struct as_cli *cli, double share, const char *text)
     as_cli_wrapped(cli, before, "%s", text);
 }
 
+void as_cli_fact(struct as_cli *cli, const char *title, const char *value)
+{
+    enum { BEFORE = 2, COLUMN = 14 };
+    struct as_str lines = {0};
+
+    as_wrap(&lines, value, COLUMN, COLUMN, as_cli_width(cli));
+    as_cli_print(cli, "%*s", BEFORE, "");
+    as_cli_styled(cli, AS_STYLE_DIM, title);
+    as_cli_print(cli, "%*s%s", COLUMN - BEFORE - (int)strlen(title), "", as_str_z(&lines));
+    as_str_fini(&lines);
+}
+
 bool as_cli_is_stdout(const char *path)
 {
     struct stat here, there;

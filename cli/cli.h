@@ -66,6 +66,8 @@ void as_cli_wrapped(struct as_cli *cli, const char *before, const char *fmt, ...
     __attribute__((format(printf, 3, 4)));
 /* "   12.5 %  because": a share of 1, and what is said of it. */
 void as_cli_share(struct as_cli *cli, double share, const char *text);
+/* A line of a card: a title of up to 11 characters, and its value in lines that fit. */
+void as_cli_fact(struct as_cli *cli, const char *title, const char *value);
 
 /* "assay: sentence" on stderr; remembers the exit status of the code. */
 void as_cli_complain(struct as_cli *cli, const struct assay_error *err);

@@ -11,33 +11,14 @@
 #include "info.h"
 #include "text.h"
 
-#define FACT_COLUMN 14 /* where values begin */
-
-struct info_page {
-    struct as_cli *cli;
-    struct as_str line;
-    unsigned width;
-};
-
-/* "  title       value", wrapped. */
-static void fact(struct info_page *page, const char *title, const char *value)
+/* The value is released. */
+static void fact_str(struct as_cli *cli, const char *title, struct as_str *value)
 {
-    struct as_str *out = &page->line;
-
-    as_str_clear(out);
-    as_wrap(out, value, FACT_COLUMN, FACT_COLUMN, page->width);
-    as_cli_print(page->cli, "  ");
-    as_cli_styled(page->cli, AS_STYLE_DIM, title);
-    as_cli_print(page->cli, "%*s%s", (int)(FACT_COLUMN - 2 - strlen(title)), "", as_str_z(out));
-}
-
-static void fact_str(struct info_page *page, const char *title, struct as_str *value)
-{
-    fact(page, title, as_str_z(value));
+    as_cli_fact(cli, title, as_str_z(value));
     as_str_fini(value);
 }
 
-static void say_format(struct info_page *page, const struct assay_object_info *it)
+static void say_format(struct as_cli *cli, const struct assay_object_info *it)
 {
     struct as_str s = {0};
 
@@ -58,30 +39,31 @@ static void say_format(struct info_page *page, const struct assay_object_info *i
     }
     if (it->is_static)
         as_str_appendz(&s, ", statically linked");
-    fact_str(page, "format", &s);
+    fact_str(cli, "format", &s);
 }
 
-static void say_identity(struct info_page *page, const struct as_info *info)
+static void say_identity(struct as_cli *cli, const struct as_info *info)
 {
     const struct assay_object_info *it = info->identity;
     char build_id[2 * sizeof it->build_id + 1];
     struct as_str s = {0};
 
-    say_format(page, it);
+    say_format(cli, it);
     as_append_size(&s, it->size_b);
     as_str_appendz(&s, ", of it code ");
     as_append_size(&s, it->text_b);
-    fact_str(page, "size", &s);
-    fact(page, "build-id", as_hex_put(build_id, it->build_id, it->build_id_b) ? build_id : "none");
+    fact_str(cli, "size", &s);
+    as_cli_fact(cli, "build-id",
+                as_hex_put(build_id, it->build_id, it->build_id_b) ? build_id : "none");
     if (it->soname)
-        fact(page, "soname", it->soname);
+        as_cli_fact(cli, "soname", it->soname);
     if (it->interpreter)
-        fact(page, "loader", it->interpreter);
+        as_cli_fact(cli, "loader", it->interpreter);
     if (it->runpath)
-        fact(page, "runpath", it->runpath);
+        as_cli_fact(cli, "runpath", it->runpath);
 }
 
-static void say_needed(struct info_page *page, const struct as_info *info)
+static void say_needed(struct as_cli *cli, const struct as_info *info)
 {
     const char *const *name;
     const size_t n = assay_object_needed(info->object, &name);
@@ -90,12 +72,12 @@ static void say_needed(struct info_page *page, const struct as_info *info)
     for (size_t i = 0; i < n; i++)
         as_str_appendf(&s, "%s%s", i ? ", " : "", name[i]);
     if (n)
-        fact_str(page, "needs", &s);
+        fact_str(cli, "needs", &s);
     else if (info->identity->type != ASSAY_OBJECT_RELOCATABLE)
-        fact(page, "needs", "no libraries");
+        as_cli_fact(cli, "needs", "no libraries");
 }
 
-static void say_symbols(struct info_page *page, const struct as_info *info)
+static void say_symbols(struct as_cli *cli, const struct as_info *info)
 {
     const struct assay_symbol_counts *n = &info->symbols;
     struct as_str s = {0};
@@ -121,7 +103,7 @@ static void say_symbols(struct info_page *page, const struct as_info *info)
     as_str_appendz(&s, ", ");
     as_append_count(&s, n->undefined);
     as_str_appendz(&s, " undefined");
-    fact_str(page, "symbols", &s);
+    fact_str(cli, "symbols", &s);
 }
 
 static void say_debug_kind(struct as_str *s, const struct assay_object_info *it)
@@ -148,7 +130,7 @@ static void say_debug_kind(struct as_str *s, const struct assay_object_info *it)
     }
 }
 
-static void say_debug(struct info_page *page, const struct as_info *info)
+static void say_debug(struct as_cli *cli, const struct as_info *info)
 {
     const struct assay_object_info *it = info->identity;
     struct as_str s = {0};
@@ -165,17 +147,17 @@ static void say_debug(struct info_page *page, const struct as_info *info)
     if (it->dwz_path)
         as_str_appendf(&s, ", shared parts in %s%s", it->dwz_path,
                        it->dwz_missing ? " (not found)" : "");
-    fact_str(page, "debug info", &s);
+    fact_str(cli, "debug info", &s);
     if (it->debug_split_missing) {
         as_append_counted(&s, it->debug_split_missing, "unit");
         as_str_appendz(&s, " without its .dwo file; keep the .dwo files beside the program or "
                            "pack them with dwp");
-        fact_str(page, "  missing", &s);
+        fact_str(cli, "  missing", &s);
     }
     if (info->damaged_units) {
         as_append_counted(&s, info->damaged_units, "unit");
         as_str_appendz(&s, " could not be read and are left out");
-        fact_str(page, "  damaged", &s);
+        fact_str(cli, "  damaged", &s);
     }
 }
 
@@ -205,7 +187,7 @@ static enum content content_of(const struct assay_section *section)
     return LINKING;
 }
 
-static void say_sections(struct info_page *page, const struct as_info *info)
+static void say_sections(struct as_cli *cli, const struct as_info *info)
 {
     static const char *const word[CONTENTS] = {"code",      "constants",  "data",   "zeroes",
                                                "unwinding", "debug info", "linking"};
@@ -224,9 +206,9 @@ static void say_sections(struct info_page *page, const struct as_info *info)
         as_append_size(&s, size_b[i]);
     }
     if (n)
-        fact_str(page, "sections", &s);
+        fact_str(cli, "sections", &s);
     else
-        fact(page, "sections", "none");
+        as_cli_fact(cli, "sections", "none");
     as_str_fini(&s);
 }
 
@@ -243,7 +225,7 @@ static void compiler_words(struct as_str *s, const struct assay_unit *unit)
                        unit->compiler_version ? unit->compiler_version : "");
 }
 
-static void say_group(struct info_page *page, const struct as_info *info,
+static void say_group(struct as_cli *cli, const struct as_info *info,
                       const struct as_unit_group *group, unsigned digits)
 {
     const struct assay_unit *unit = &info->debug.unit[group->unit];
@@ -257,16 +239,16 @@ static void say_group(struct info_page *page, const struct as_info *info,
                                     : "unknown language");
     compiler_words(&s, unit);
     as_str_appendf(&s, ", DWARF %u\n", unit->dwarf_version);
-    as_cli_print(page->cli, "%s", as_str_z(&s));
+    as_cli_print(cli, "%s", as_str_z(&s));
     as_str_clear(&s);
     as_str_appendf(&s, "%*s", (int)indent, "");
     as_wrap(&s, unit->flags && *unit->flags ? unit->flags : "(flags not recorded)", indent, indent,
-            page->width);
-    as_cli_styled(page->cli, AS_STYLE_DIM, as_str_z(&s));
+            as_cli_width(cli));
+    as_cli_styled(cli, AS_STYLE_DIM, as_str_z(&s));
     as_str_fini(&s);
 }
 
-static void say_units(struct info_page *page, const struct as_info *info)
+static void say_units(struct as_cli *cli, const struct as_info *info)
 {
     struct as_str s = {0};
     unsigned digits;
@@ -279,14 +261,14 @@ static void say_units(struct info_page *page, const struct as_info *info)
         as_str_appendf(&s, ", built in %zu ways:", info->groups.n);
     else
         as_str_appendz(&s, info->debug.unit_n > 1 ? ", all built alike:" : ":");
-    fact_str(page, "units", &s);
+    fact_str(cli, "units", &s);
     for (size_t i = 0; i < info->groups.n; i++)
-        say_group(page, info, &info->groups.at[i], digits);
+        say_group(cli, info, &info->groups.at[i], digits);
 }
 
 /* ---- Code ------------------------------------------------------------------------------- */
 
-static void say_code(struct info_page *page, const struct as_code_counts *c)
+static void say_code(struct as_cli *cli, const struct as_code_counts *c)
 {
     struct as_str s = {0};
 
@@ -305,7 +287,7 @@ static void say_code(struct info_page *page, const struct as_code_counts *c)
         as_append_counted(&s, c->unreached, "block");
         as_str_appendz(&s, " that nothing was seen to reach");
     }
-    fact_str(page, "code", &s);
+    fact_str(cli, "code", &s);
     as_append_count(&s, c->loops);
     if (c->loops) {
         as_str_appendz(&s, ": ");
@@ -316,7 +298,7 @@ static void say_code(struct info_page *page, const struct as_code_counts *c)
         as_append_count(&s, c->irreducible);
         as_str_appendz(&s, " irreducible");
     }
-    fact_str(page, "loops", &s);
+    fact_str(cli, "loops", &s);
     as_append_counted(&s, c->jumps, "indirect jump");
     if (c->jumps) {
         as_str_appendz(&s, ": ");
@@ -327,23 +309,20 @@ static void say_code(struct info_page *page, const struct as_code_counts *c)
         as_append_count(&s, c->unresolved);
         as_str_appendf(&s, " unresolved (%.2f %% understood)", as_understood_percent(c));
     }
-    fact_str(page, "jumps", &s);
+    fact_str(cli, "jumps", &s);
 }
 
 void as_info_text(struct as_cli *cli, const struct as_info *info, bool first)
 {
-    struct info_page page = {.cli = cli, .width = as_cli_width(cli)};
-
     as_cli_print(cli, "%s", first ? "" : "\n");
     as_cli_styled(cli, AS_STYLE_BOLD, info->identity->path);
     as_cli_print(cli, "\n");
-    say_identity(&page, info);
-    say_needed(&page, info);
-    say_symbols(&page, info);
-    say_debug(&page, info);
-    say_sections(&page, info);
+    say_identity(cli, info);
+    say_needed(cli, info);
+    say_symbols(cli, info);
+    say_debug(cli, info);
+    say_sections(cli, info);
     if (info->with_code)
-        say_code(&page, &info->code);
-    say_units(&page, info);
-    as_str_fini(&page.line);
+        say_code(cli, &info->code);
+    say_units(cli, info);
 }

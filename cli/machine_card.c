@@ -15,23 +15,16 @@
 #include "machine_page.h"
 #include "text.h"
 
-#define VALUE_COLUMN  14
 #define FINDINGS_MOST 3 /* more would push the figures off the screen */
 
 /* ---- Lines ------------------------------------------------------------------------------------
  */
 
+/* No line where there is nothing to say. */
 static void card_line(struct as_cli *cli, const char *title, struct as_str *value)
 {
-    struct as_str wrapped = {0};
-
-    if (value->n) {
-        as_wrap(&wrapped, as_str_z(value), VALUE_COLUMN, VALUE_COLUMN, as_cli_width(cli));
-        as_cli_print(cli, "  ");
-        as_cli_styled(cli, AS_STYLE_DIM, title);
-        as_cli_print(cli, "%*s%s", (int)(VALUE_COLUMN - 2 - strlen(title)), "", as_str_z(&wrapped));
-    }
-    as_str_fini(&wrapped);
+    if (value->n)
+        as_cli_fact(cli, title, as_str_z(value));
     as_str_fini(value);
 }
 
