@@ -9,7 +9,7 @@
 
 struct place_of {
     const char *name;
-    int64_t path, location, depth;
+    int64_t path, location, depth, function, module;
 };
 
 static int64_t add_category(struct assay_experiment *e, const char *name)
@@ -73,15 +73,20 @@ static struct place_of add_code(struct assay_experiment *e, const struct story_c
     struct place_of out = {.name = code->name, .depth = path.depth};
 
     path.category_id = add_category(e, code->category);
-    path.function_id = location.function_id = loop.function_id =
-        add_function(e, code, number, &location.module_id);
+    if (code->is_of_before)
+        out = before[number - 1];
+    else
+        out.function = add_function(e, code, number, &out.module);
+    path.function_id = location.function_id = loop.function_id = out.function;
+    location.module_id = out.module;
     if (code->in_loop) {
         fine(assay_experiment_add_source_file(e, &source, &line.source_file_id, err));
         fine(assay_experiment_add_line(e, &line, &loop.first_line_id, err));
         fine(assay_experiment_add_loop(e, &loop, &location.loop_id, err));
     }
     fine(assay_experiment_add_location(e, &location, &out.location, err));
-    fine(assay_experiment_add_callpath(e, &path, &out.path, err));
+    if (!code->is_of_before)
+        fine(assay_experiment_add_callpath(e, &path, &out.path, err));
     return out;
 }
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who has more of the work than others, and where: of threads, of ranks, and of ranks that a trace
+ * says are waited for. */
+/* Stories name what matters to a rule; all else of them is zero. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+#include "place.h"
+
+#include <assay/advise.h>
+
+#include "story.h"
+
+/* A run of a second on two processors. */
+#define MS  INT64_C(1000000)
+#define RUN .wall_ms = 1000, .cpu_n = 2
+#define OWN(n)                                                                                     \
+    {                                                                                              \
+        "work", "application", n                                                                   \
+    }
+
+/* Of what one thread alone does the rest is to be given to others, rather than shared out finer. */
+static void test_serial(void **state)
+{
+    struct story story = {RUN, .thread_n = 2,
+                          .code = {{"serial", "application", 400, .only = 1}, OWN(600)}};
+    const char *sql =
+        "SELECT text LIKE '% s of that are in functions that it alone runs, most of it "
+        "in serial.', workaround LIKE 'Let all threads do it: %' FROM v_findings"
+        " WHERE rule = 'load_imbalance'";
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, sql, "1 1");
+    fine(assay_experiment_close(&e, err));
+    story.code[0] = (struct story_code){"uneven", "application", 400, .is_uneven = true};
+    e = story_tell(&story);
+    expect_row(e, sql, "0 0");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Of ranks it is said in which function and loop the longest is longer than the others. */
+static void test_uneven_ranks(void **state)
+{
+    struct story story = {
+        RUN, .rank_n = 2,
+        .code = {OWN(500),
+                 {"sweep", "application", 400, .in_loop = true, .is_uneven = true},
+                 {"tidy", "application", 30, .is_uneven = true}}};
+    const char *sql = "SELECT text FROM v_findings WHERE rule = 'load_imbalance'";
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, sql,
+               "Ranks compute unevenly: rank 0 takes 13 % longer than the mean (0.93 s against "
+               "0.823 s), load balance 88 %. The others wait for it. It is longer most of all in "
+               "sweep (a.c:20): 0.2 s more than the mean of the others (0.2 s), by 400 samples.");
+    fine(assay_experiment_close(&e, err));
+    story.code[1].only = 1; /* the other has none of it */
+    e = story_tell(&story);
+    expect_row(e,
+               "SELECT text LIKE '% in sweep (a.c:20): 0.4 s more than the mean of the others (0 "
+               "s), by 400 samples.' FROM v_findings WHERE rule = 'load_imbalance'",
+               "1");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* A trace in which both ranks wait for each other: how long each computes as time passes, and how
+ * long the other waits for it; 0: nobody is known to. */
+static void add_waiting(struct assay_experiment *e, const int64_t *computing_ms,
+                        const int64_t *late_ms)
+{
+    const struct assay_row_trace trace = {
+        .run_id = 1, .traced_run_id = 1, .elapsed_ns = 1000 * MS, .location_n = 2, .rank_n = 2};
+    struct assay_row_trace_site site = {.routine = "MPI_Allreduce", .kind = "mpi-collective"};
+    int64_t site_id;
+
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_trace(e, &trace, &site.trace_id, err));
+    fine(assay_experiment_add_trace_site(e, &site, &site_id, err));
+    for (int rank = 0; rank < 2; rank++) {
+        const struct assay_row_trace_location location = {.trace_id = site.trace_id,
+                                                          .number = rank,
+                                                          .rank = assay_known(rank),
+                                                          .thread_id = rank + 1,
+                                                          .late_ns = late_ms[rank] * MS,
+                                                          .waiting_ns = 300 * MS};
+        struct assay_row_trace_state state = {
+            .position = 0, .name = "computing", .title = "computing"};
+        struct assay_row_trace_wait wait = {.trace_site_id = site_id,
+                                            .kind = "wait_at_n_x_n",
+                                            .title = "wait at N x N",
+                                            .n = 10,
+                                            .time_ns = 300 * MS};
+        struct assay_row_trace_late late = {.trace_site_id = site_id,
+                                            .n = 10,
+                                            .direct_ns = late_ms[rank] * MS,
+                                            .total_ns = late_ms[rank] * MS,
+                                            .elapsed_ns = late_ms[rank] * MS};
+
+        fine(assay_experiment_add_trace_location(e, &location, &state.trace_location_id, err));
+        wait.trace_location_id = late.trace_location_id = state.trace_location_id;
+        state.time_ns = computing_ms[rank] * MS;
+        fine(assay_experiment_add_trace_state(e, &state, err));
+        fine(assay_experiment_add_trace_wait(e, &wait, err));
+        if (late_ms[rank])
+            fine(assay_experiment_add_trace_late(e, &late, err));
+    }
+    fine(assay_experiment_commit(e, err));
+    fine(assay_advise_run(e, 1, err));
+}
+
+/* Ranks that have no processor for half of the time are late in turn. Own work tells whose it is:
+ * by processor time, if it is sure by samples, and only of whom others wait for. */
+static void test_uneven_without_processors(void **state)
+{
+    const struct {
+        int64_t more_ms, computing_ms[2], late_ms[2];
+        const char *rules, *text;
+    } row[] = {
+        {400,
+         {700, 500},
+         {350, 250},
+         "late",
+         "Rank 0 is late to MPI_Allreduce: others wait 0.35 s for it, in 10 waits. Others are late "
+         "as well: it explains 58 % of all waiting. The rank's own work takes 0.6 s of processor "
+         "time, 0.4 s more than the mean of the others (0.2 s), by 600 samples: most of all in "
+         "sweep (a.c:20), by 0.4 s. It was also ready to run and had no processor for 0.5 s: that "
+         "is the machine's."},
+        /* As time passes rank 0 computes longer; by processor time it does not. */
+        {0, {800, 400}, {350, 250}, "waiting_in_turn", NULL},
+        {20, {800, 400}, {350, 250}, "waiting_in_turn", NULL}, /* not sure: 220 and 200 samples */
+        {400,
+         {700, 500},
+         {10, 250}, /* it has more work, and is not who is waited for */
+         "late",
+         "Rank 1 is late to MPI_Allreduce: others wait 0.25 s for it, in 10 waits. It was also "
+         "ready to run and had no processor for 0.5 s: that is the machine's."},
+        {400, {30, 20}, {350, 250}, "waiting_in_turn", NULL}, /* it has hardly any work */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const struct story story = {
+            RUN, .rank_n = 2, .queued_ms = 500,
+            .code = {OWN(200),
+                     {"sweep", "application", row[i].more_ms, .in_loop = true, .only = 1}}};
+        struct assay_experiment *e = story_tell(&story);
+
+        add_waiting(e, row[i].computing_ms, row[i].late_ms);
+        expect_row(e,
+                   "SELECT group_concat(rule) FROM v_findings WHERE rule IN ('late',"
+                   " 'waiting_in_turn')",
+                   row[i].rules);
+        if (row[i].text)
+            expect_row(e, "SELECT text FROM v_findings WHERE rule = 'late'", row[i].text);
+        fine(assay_experiment_close(&e, err));
+    }
+}
+
+/* Nobody is late by itself: who computes longer, and where, is told all the same. */
+static void test_uneven_in_turn(void **state)
+{
+    const struct story story = {
+        RUN, .rank_n = 2,
+        .code = {OWN(500), {"sweep", "application", 400, .in_loop = true, .only = 1}}};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    add_waiting(e, (const int64_t[]){900, 500}, (const int64_t[]){0, 0});
+    expect_row(
+        e,
+        "SELECT substr(text, instr(text, 'But')) FROM v_findings"
+        " WHERE rule = 'waiting_in_turn'",
+        "But rank 0 computes for 0.9 s, where the mean is 0.7 s: most of all longer in sweep "
+        "(a.c:20), by 0.4 s (the mean of the others is 0 s; 400 samples).");
+    fine(assay_experiment_close(&e, err));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_serial),
+        cmocka_unit_test(test_uneven_ranks),
+        cmocka_unit_test(test_uneven_without_processors),
+        cmocka_unit_test(test_uneven_in_turn),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
