@@ -13,6 +13,7 @@ The head of a program says, as `key: value; ...`:
   flags, mended flags      -O3 without any; the mended form is also compiled with -DMENDED
   compiler, libraries      gcc without; what is linked besides
   starter, variables       what starts it; variables that it is run with
+  beside                   what runs meanwhile: a busy loop on processors 0 and 1 each
   options                  of `assay run`
   seconds                  whose: it says them itself, `seconds X` on standard error. Without: its
                            processor time
@@ -23,6 +24,7 @@ The head of a program says, as `key: value; ...`:
   within                   how much more than the time it is about may be saved (why)
   saves                    nothing (why)
 """
+import contextlib
 import itertools
 import lzma
 import pathlib
@@ -100,7 +102,25 @@ def run_timed(words, variables):
     return done.stderr, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
+@contextlib.contextmanager
+def neighbours(name):
+    """What takes processors meanwhile, where its head wants that."""
+    loops = [subprocess.Popen(["taskset", "-c", str(cpu), "sh", "-c", "while :; do :; done"])
+             for cpu in (range(2) if "beside" in head_of(name) else ())]
+    try:
+        yield
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+
 def seconds_of(name, words):
+    with neighbours(name):
+        return seconds_beside(name, words)
+
+
+def seconds_beside(name, words):
     said, seconds = run_timed(words, environment(name))
     if "seconds" in head_of(name):
         return float(re.search(r"seconds ([0-9.]+)", said)[1])
@@ -151,9 +171,10 @@ def pack(database, name):
 
 def record(assay, name, form, directory):
     words, experiment = build(name, form, directory), directory / f"{name}-{form}.assay"
-    subprocess.run([assay, "run", "--force", "-o", str(experiment),
-                    *head_of(name).get("options", "").split(), "--", *words], check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(name))
+    with neighbours(name):
+        subprocess.run([assay, "run", "--force", "-o", str(experiment),
+                        *head_of(name).get("options", "").split(), "--", *words], check=True,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(name))
     database = experiment / "experiment.db"
     shrink(database)
     pack(database, f"{name}-{form}")

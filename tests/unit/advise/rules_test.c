@@ -327,6 +327,12 @@ static const struct rule_case findings[] = {
      {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Init", "mpi", 300}}},
      {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}}},
     /* Where no gain is sure: all processors are busy. */
+    {"busy_waiting",
+     {RUN, .thread_n = 2, .queued_ms = 300, .code = {OWN(300), {"GOMP_barrier", "openmp", 200}}},
+     {RUN, .thread_n = 2, .code = {OWN(300), {"GOMP_barrier", "openmp", 200}}}},
+    {"busy_waiting", /* more threads than processors are another matter */
+     {RUN, .rank_n = 2, .queued_ms = 300, .code = {OWN(300), {"MPI_Wait", "mpi", 200}}},
+     {RUN, .rank_n = 4, .queued_ms = 300, .code = {OWN(300), {"MPI_Wait", "mpi", 200}}}},
     {"parallel_time",
      {.wall_ms = 1400, .cpu_n = 1, .rank_n = 2, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}},
      {.wall_ms = 1400, .cpu_n = 1, .rank_n = 1, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}}},

@@ -233,11 +233,37 @@ static void test_ranks(void **state)
     assert_true(interval.low < -7 && interval.high <= 1.5 && interval.high > 1.2);
 }
 
+/* Runs that differ by ten times, and few of them: their interval would go to numbers of thirty
+ * digits. It says that nothing is known. What is surely slower keeps its own. */
+static void test_nothing_known(void **state)
+{
+    static const double tried[][3] = {{0.4, 5, 1.2}, {90, 110, 95}};
+    struct as_race race;
+
+    (void)state;
+    as_race_init(&race, 10);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(as_race_join(&race), i);
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(as_race_take(&race, AS_RACE_BASE, 1 + 0.01 * round, 1), 0);
+        for (size_t i = 0; i < 2; i++)
+            assert_int_equal(as_race_take(&race, i, tried[i][round], 5), 0);
+    }
+    assert_int_equal(as_race_take(&race, AS_RACE_BASE, 1, 1), 0);
+    assert_int_equal(as_race_judge(&race), 0);
+    assert_true(isinf(race.racer.at[0].interval.high));
+    assert_true(race.racer.at[0].ratio > 0.4 && race.racer.at[0].ratio < 5);
+    assert_int_equal(race.racer.at[0].verdict, ASSAY_TRIAL_OPEN);
+    assert_true(race.racer.at[1].interval.low > 1 && !isinf(race.racer.at[1].interval.high));
+    as_race_fini(&race);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_null_is_no_gain), cmocka_unit_test(test_the_right_one_wins),
         cmocka_unit_test(test_short_time),      cmocka_unit_test(test_early_end),
-        cmocka_unit_test(test_disturbed_host),  cmocka_unit_test(test_ranks)};
+        cmocka_unit_test(test_disturbed_host),  cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_nothing_known)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
