@@ -703,6 +703,22 @@ static void test_commands(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Perl is no Python, and NumPy nothing for it. */
+static void test_other_language(void **state)
+{
+    const struct story story = {
+        RUN, .code = {OWN(300), {"Perl_runops", "interpreter", 700, .module = "/usr/bin/perl"}}};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(
+        e, "SELECT text FROM v_findings WHERE rule = 'interpreter'",
+        "70.0 % of the time goes into perl, the machine of the language that it is written in.");
+    expect_row(e, "SELECT workaround FROM v_findings WHERE rule = 'interpreter'",
+               "Move the hot loops into compiled code: a library in C, C++ or Fortran.");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* Of several loops the one with the most time is named, wherever it stands. */
 static void test_hottest_loop(void **state)
 {
@@ -1333,6 +1349,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_hottest_loop),
+        cmocka_unit_test(test_other_language),
         cmocka_unit_test(test_said_once),
         cmocka_unit_test(test_width_of_means),
         cmocka_unit_test(test_code_alone),
