@@ -303,6 +303,9 @@ static const struct rule_case findings[] = {
     {"input_output",
      {RUN, .code = {OWN(900), {"write", "io", 20, 80}}},
      {RUN, .code = {OWN(980), {"write", "io", 20}}}},
+    {"hottest", /* nor in the kernel */
+     {RUN, .code = {OWN(500), {"do_futex", "kernel", 400}}},
+     {RUN, .code = {OWN(400), {"do_futex", "kernel", 500}}}},
     {"compression",
      {RUN, .code = {OWN(900), {"deflate_slow", "compression", 100}}},
      {RUN, .code = {OWN(980), {"deflate_slow", "compression", 20}}}},
@@ -701,6 +704,28 @@ static void test_commands(void **state)
                "assay disasm --function 'it'\\''s' '/opt/my program'");
     expect_row(e, "SELECT command FROM v_findings WHERE rule = 'oldest_instruction_set'", "");
     fine(assay_experiment_close(&e, err));
+}
+
+/* What waits in a run of several processes may wait for one of them. */
+static void test_pipes(void **state)
+{
+    struct story story = {RUN, .rank_n = 2, .code = {OWN(600), {"read", "io", 20, 200}}};
+    const char *sql = "SELECT level, text LIKE '%for other processes of the run.',"
+                      " workaround LIKE '%what makes that one faster.' FROM v_findings"
+                      " WHERE rule = 'input_output'";
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        static const char *const wanted[] = {"hint 1 1", "potential 0 0", "potential 0 0"};
+        struct assay_experiment *e = story_tell(&story);
+
+        expect_row(e, sql, wanted[i]);
+        fine(assay_experiment_close(&e, err));
+        if (i == 0)
+            story.code[1] = (struct story_code){"read", "io", 200, 20}; /* it works */
+        else
+            story = (struct story){RUN, .code = {OWN(600), {"read", "io", 20, 200}}};
+    }
 }
 
 /* Perl is no Python, and NumPy nothing for it. */
@@ -1350,6 +1375,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_commands),
         cmocka_unit_test(test_hottest_loop),
         cmocka_unit_test(test_other_language),
+        cmocka_unit_test(test_pipes),
         cmocka_unit_test(test_said_once),
         cmocka_unit_test(test_width_of_means),
         cmocka_unit_test(test_code_alone),

@@ -24,11 +24,12 @@ static int64_t add_category(struct assay_experiment *e, const char *name)
 static int64_t add_function(struct assay_experiment *e, const struct story_code *code, int number,
                             int64_t *module_id)
 {
-    const char *path = code->module ? code->module : "/opt/program";
+    const bool in_kernel = strcmp(code->category, "kernel") == 0;
+    const char *path = code->module ? code->module : in_kernel ? "[kernel]" : "/opt/program";
     const char *name = strrchr(path, '/');
     const struct assay_row_module module = {.path = path,
                                             .name = name ? name + 1 : path,
-                                            .kind = "executable",
+                                            .kind = in_kernel ? "kernel" : "executable",
                                             .has_debug = assay_known(!code->no_debug)};
     struct assay_row_unit unit = {.name = "a.c",
                                   .compiler = code->flags ? "gcc" : "gas",
