@@ -728,6 +728,25 @@ static void test_pipes(void **state)
     }
 }
 
+/* A function that belongs to one category here, to another there, counts where it is of this one.
+ */
+static void test_caller_of_category(void **state)
+{
+    const struct story story = {
+        RUN, .code = {{"main", "application", 600},
+                      {"wrap", "application", 50},
+                      {"lib", "python", 100},
+                      {"read", "io", 0, 300, .under = "wrap"},
+                      {"read", "python", 10, 200, .under = "lib", .is_of_before = true},
+                      {"open", "io", 10, .under = "main"}}};
+    struct assay_experiment *e = story_tell(&story);
+
+    (void)state;
+    expect_row(e, "SELECT text FROM v_findings WHERE rule = 'input_output'",
+               "0.31 s go into input and output, running or waiting, most of it for wrap.");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* Perl is no Python, and NumPy nothing for it. */
 static void test_other_language(void **state)
 {
@@ -1376,6 +1395,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_hottest_loop),
         cmocka_unit_test(test_other_language),
         cmocka_unit_test(test_pipes),
+        cmocka_unit_test(test_caller_of_category),
         cmocka_unit_test(test_said_once),
         cmocka_unit_test(test_width_of_means),
         cmocka_unit_test(test_code_alone),

@@ -86,7 +86,7 @@ static struct place_of add_code(struct assay_experiment *e, const struct story_c
         fine(assay_experiment_add_loop(e, &loop, &location.loop_id, err));
     }
     fine(assay_experiment_add_location(e, &location, &out.location, err));
-    if (!code->is_of_before)
+    if (!code->is_of_before || code->under)
         fine(assay_experiment_add_callpath(e, &path, &out.path, err));
     return out;
 }

@@ -20,7 +20,8 @@ struct story_code {
     const char *flags;    /* of its compilation; NULL: not recorded */
     const char *language; /* of its unit, too where there are no flags */
     bool in_loop;         /* its samples are in a loop of it, the first of which has the metrics */
-    bool is_of_before;    /* not a function of its own, but the one before, in another loop */
+    bool is_of_before;    /* not a function of its own, but the one before, in another loop
+                           * or under another one */
     int instruction_n;    /* of that loop; 0: 9 */
     int depth;            /* of that loop in its nest; 0: 1 */
     bool is_uneven;       /* thread i spends 1 / (i + 1) of it; rank i where each has one */
