@@ -117,11 +117,7 @@ def neighbours(name):
 
 def seconds_of(name, words):
     with neighbours(name):
-        return seconds_beside(name, words)
-
-
-def seconds_beside(name, words):
-    said, seconds = run_timed(words, environment(name))
+        said, seconds = run_timed(words, environment(name))
     if "seconds" in head_of(name):
         return float(re.search(r"seconds ([0-9.]+)", said)[1])
     return seconds

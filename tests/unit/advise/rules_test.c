@@ -11,16 +11,10 @@
 
 #include "story.h"
 
-/* A run of a second on two processors, nearly all of it the program's. */
-#define MS  INT64_C(1000000)
-#define RUN .wall_ms = 1000, .cpu_n = 2
+/* Nearly all of a run is the program's. */
 #define ALL                                                                                        \
     {                                                                                              \
         "work", "application", 1000                                                                \
-    }
-#define OWN(n)                                                                                     \
-    {                                                                                              \
-        "work", "application", n                                                                   \
     }
 #define LOOP                                                                                       \
     {                                                                                              \
@@ -303,9 +297,6 @@ static const struct rule_case findings[] = {
     {"input_output",
      {RUN, .code = {OWN(900), {"write", "io", 20, 80}}},
      {RUN, .code = {OWN(980), {"write", "io", 20}}}},
-    {"hottest", /* nor in the kernel */
-     {RUN, .code = {OWN(500), {"do_futex", "kernel", 400}}},
-     {RUN, .code = {OWN(400), {"do_futex", "kernel", 500}}}},
     {"compression",
      {RUN, .code = {OWN(900), {"deflate_slow", "compression", 100}}},
      {RUN, .code = {OWN(980), {"deflate_slow", "compression", 20}}}},
@@ -329,13 +320,13 @@ static const struct rule_case findings[] = {
     {"start_up",
      {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Init", "mpi", 300}}},
      {RUN, .rank_n = 2, .code = {OWN(600), {"MPI_Wait", "mpi", 300}}}},
-    /* Where no gain is sure: all processors are busy. */
     {"busy_waiting",
      {RUN, .thread_n = 2, .queued_ms = 300, .code = {OWN(300), {"GOMP_barrier", "openmp", 200}}},
      {RUN, .thread_n = 2, .code = {OWN(300), {"GOMP_barrier", "openmp", 200}}}},
     {"busy_waiting", /* more threads than processors are another matter */
      {RUN, .rank_n = 2, .queued_ms = 300, .code = {OWN(300), {"MPI_Wait", "mpi", 200}}},
      {RUN, .rank_n = 4, .queued_ms = 300, .code = {OWN(300), {"MPI_Wait", "mpi", 200}}}},
+    /* Where no gain is sure: all processors are busy. */
     {"parallel_time",
      {.wall_ms = 1400, .cpu_n = 1, .rank_n = 2, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}},
      {.wall_ms = 1400, .cpu_n = 1, .rank_n = 1, .code = {OWN(700), {"MPI_Wait", "mpi", 300}}}},
@@ -363,6 +354,9 @@ static const struct rule_case findings[] = {
      {RUN, .rank_n = 2,
       .code = {OWN(800), {"poll", "mpi", 200, .module = "/b/libmpi.so", .no_debug = true}}}},
     {"hottest", {RUN, .code = {ALL}}, {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 2}}}},
+    {"hottest", /* nobody begins in the kernel */
+     {RUN, .code = {OWN(500), {"do_futex", "kernel", 400}}},
+     {RUN, .code = {OWN(400), {"do_futex", "kernel", 500}}}},
     {"hottest", /* nobody begins in an interpreter */
      {RUN, .code = {ALL}},
      {RUN, .code = {{"_PyEval_EvalFrameDefault", "python", 1000}}}},
@@ -728,8 +722,7 @@ static void test_pipes(void **state)
     }
 }
 
-/* A function that belongs to one category here, to another there, counts where it is of this one.
- */
+/* A function of one category here, and of another there, counts where it is of this one. */
 static void test_caller_of_category(void **state)
 {
     const struct story story = {

@@ -5,8 +5,6 @@
 
 #include <assay/advise.h>
 
-#define MS INT64_C(1000000)
-
 struct place_of {
     const char *name;
     int64_t path, location, depth, function, module;

@@ -8,6 +8,14 @@
 
 #include <assay/experiment.h>
 
+/* Much told: a run of a second on two processors; a function of the program's own in it. */
+#define MS  INT64_C(1000000)
+#define RUN .wall_ms = 1000, .cpu_n = 2
+#define OWN(n)                                                                                     \
+    {                                                                                              \
+        "work", "application", n                                                                   \
+    }
+
 #define STORY_CODE_N   8
 #define STORY_METRIC_N 32
 

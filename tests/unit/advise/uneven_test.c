@@ -10,14 +10,6 @@
 
 #include "story.h"
 
-/* A run of a second on two processors. */
-#define MS  INT64_C(1000000)
-#define RUN .wall_ms = 1000, .cpu_n = 2
-#define OWN(n)                                                                                     \
-    {                                                                                              \
-        "work", "application", n                                                                   \
-    }
-
 /* Of what one thread alone does the rest is to be given to others, rather than shared out finer. */
 static void test_serial(void **state)
 {
