@@ -5,9 +5,9 @@
 usage: test-summary.py TESTLOG.json
 
 Every TAP point counts as one test; a program that failed without a failed point (crash, time-out,
-wrong plan) counts as one failure more. Prints the skipped points, the failed points with what they
-say of themselves (the lines of comment after them, the end of what the program said on stderr) and
-the closing line "N passed, N failed": failures last, where who sees only a log's end finds them.
+wrong plan) counts as one failure more. Prints the skipped points, the 20 slowest programs (and all
+that took over 20 s), each failed point with the comment lines after it and the end of the program's
+stderr, and the closing line "N passed, N failed". Failures come last: a log is often cut to its end.
 Exit status 1 when anything failed or nothing ran.
 """
 import json
@@ -18,6 +18,7 @@ POINT = re.compile(r"^(not )?ok\b\s*\d*\s*(?:- )?(.*)$")
 GOOD = {"OK", "EXPECTEDFAIL", "SKIP"}
 WHY_LINES = 12
 STDERR_LINES = 40
+SLOWEST, SLOW_S = 20, 20
 
 
 def points(output):
@@ -47,12 +48,20 @@ def states_of(test):
     return seen or [("skipped" if test["result"] == "SKIP" else "passed", None, [])]
 
 
+def slowest(tests):
+    """Returns the lines of the slowest programs, as (name, seconds) pairs are given."""
+    tests = sorted(tests, key=lambda test: -test[1])
+    shown = [test for at, test in enumerate(tests) if at < SLOWEST or test[1] > SLOW_S]
+    return [f"slow: {seconds:7.1f} s  {name}" for name, seconds in shown]
+
+
 def main():
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    failures = []
+    failures, durations = [], []
     with open(sys.argv[1], encoding="utf-8", errors="replace") as log:
         for line in log:
             test = json.loads(line)
+            durations.append((test["name"], test["duration"]))
             seen = states_of(test)
             for state, point, why in seen:
                 counts[state] += 1
@@ -65,7 +74,7 @@ def main():
     closing = f"{counts['passed']} passed, {counts['failed']} failed"
     if counts["skipped"]:
         closing += f", {counts['skipped']} skipped"
-    print("\n".join([*failures, closing]))
+    print("\n".join([*slowest(durations), *failures, closing]))
     return 1 if counts["failed"] or not counts["passed"] else 0
 
 

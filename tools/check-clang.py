@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks C and C++ sources with clang, by the commands that a build directory has recorded.
+
+usage: check-clang.py BUILD warnings
+       check-clang.py BUILD tidy
+       check-clang.py BUILD analyzer [--all | --base COMMIT]
+
+warnings  compiles each source outside src/ and cli/ for its warnings alone (those of src/ and cli/
+          come from tidy)
+tidy      clang-tidy without the static analyzer on each source of src/ and cli/
+analyzer  clang's static analyzer, on the sources of src/ and cli/ that changed since COMMIT or
+          that include a header which changed; without COMMIT, since the last commit that main of
+          the origin has too, or, if that is HEAD itself, since the last commit that is a day old
+
+A warning is an error. JOBS=N limits parallel work. Generated headers must exist: build first.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+JOBS = int(os.environ.get("JOBS") or os.cpu_count() or 2)
+DROPS = {"-c", "-MD", "-fdiagnostics-color=always"}
+DROPS_WITH_VALUE = {"-o", "-MQ", "-MF"}
+# Options that gcc has and clang has not.
+DROPS_OF_GCC = ("-fno-tree-", "-Wno-stringop-")
+CLANG_ADDS = ["-fsyntax-only", "-Werror", "-Wno-unknown-warning-option",
+              "-Wno-unused-command-line-argument", "-Wno-ignored-optimization-argument"]
+# Appended to the checks of .clang-tidy, which says which checks of the analyzer are off.
+ANALYZER = ",".join(f"-{group}-*" for group in (
+    "bugprone", "cert", "clang-diagnostic", "misc", "performance", "portability", "readability"))
+LANGUAGES = (".c", ".cc", ".cpp")
+BATCH = 4
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+
+
+def recorded(build):
+    """Returns {source relative to the root: its compile command as words}, each source once."""
+    commands = {}
+    for entry in json.loads((build / "compile_commands.json").read_text()):
+        path = pathlib.Path(os.path.normpath(os.path.join(entry["directory"], entry["file"])))
+        is_ours = ROOT in path.parents and build not in path.parents
+        if is_ours and path.suffix in LANGUAGES:
+            commands.setdefault(str(path.relative_to(ROOT)), shlex.split(entry["command"]))
+    return commands
+
+
+def is_product(source):
+    return source.startswith(("src/", "cli/")) and source.endswith(".c")
+
+
+def syntax_command(words):
+    compiler = "clang++" if words[0] in ("c++", "g++", "clang++") else "clang"
+    kept, drops_next = [compiler], False
+    for word in words[1:]:
+        if drops_next:
+            drops_next = False
+        elif word in DROPS_WITH_VALUE:
+            drops_next = True
+        elif word not in DROPS and not word.startswith(DROPS_OF_GCC):
+            kept.append(word)
+    return kept + CLANG_ADDS
+
+
+def run_all(commands, directory):
+    """Runs commands in parallel; prints what a failed one said. Returns the number of failures."""
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(JOBS) as pool:
+        jobs = [pool.submit(subprocess.run, command, cwd=directory, capture_output=True, text=True,
+                            errors="replace", check=False) for command in commands]
+        for job in concurrent.futures.as_completed(jobs):
+            if job.result().returncode != 0:
+                failures += 1
+                print(job.result().stdout + job.result().stderr, flush=True)
+    return failures
+
+
+def git(*words):
+    return subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True,
+                          check=False).stdout.strip()
+
+
+def base_commit():
+    """Returns the commit that changes are counted from, or "" if everything is to be checked."""
+    head = git("rev-parse", "HEAD")
+    base = git("merge-base", "HEAD", "refs/remotes/origin/main")
+    if base and base != head:
+        return base
+    return git("rev-list", "-1", "--before=24 hours ago", "HEAD")
+
+
+def changed_since(base):
+    names = git("diff", "--name-only", base) + "\n" + git("ls-files", "-o", "--exclude-standard")
+    return {name for name in names.splitlines() if name}
+
+
+def includes_changed(source, changed):
+    folder = pathlib.PurePath(source).parent
+    for name in INCLUDE.findall((ROOT / source).read_text(errors="replace")):
+        places = (str(folder / name), "src/" + name, "include/" + name, name)
+        if any(place in changed for place in places):
+            return True
+    return False
+
+
+def analyzed(sources, options):
+    """Returns the sources that the analyzer is to see."""
+    base = options[1] if options[:1] == ["--base"] else base_commit()
+    if options[:1] == ["--all"] or not base:
+        return sources
+    changed = changed_since(base)
+    if ".clang-tidy" in changed:
+        return sources
+    return [source for source in sources if source in changed or includes_changed(source, changed)]
+
+
+def write_database(build, commands):
+    """Writes the compile commands as clang reads them, each source once. Returns their folder."""
+    folder = build / "clang"
+    folder.mkdir(exist_ok=True)
+    entries = [{"directory": str(build), "file": str(ROOT / source),
+                "arguments": syntax_command(words)}
+               for source, words in commands.items()]
+    (folder / "compile_commands.json").write_text(json.dumps(entries))
+    return folder
+
+
+def tidy_commands(build, commands, sources, checks):
+    folder = write_database(build, commands)
+    batches = [sources[at:at + BATCH] for at in range(0, len(sources), BATCH)]
+    return [["clang-tidy", "-p", str(folder), "--quiet", "--warnings-as-errors=*",
+             f"--checks={checks}", *batch] for batch in batches]
+
+
+def main():
+    if len(sys.argv) < 3 or sys.argv[2] not in ("warnings", "tidy", "analyzer"):
+        sys.exit(__doc__.split("\n\n")[1])
+    build, what, options = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.argv[3:]
+    commands = recorded(build)
+    sources = sorted(source for source in commands if is_product(source))
+    if what == "warnings":
+        others = sorted(source for source in commands if not is_product(source))
+        failures = run_all([syntax_command(commands[source]) for source in others], build)
+        print(f"warnings: {len(others)} sources compiled by clang")
+    elif what == "tidy":
+        failures = run_all(tidy_commands(build, commands, sources, "-clang-analyzer-*"), ROOT)
+        print(f"tidy: {len(sources)} sources checked")
+    else:
+        chosen = analyzed(sources, options)
+        failures = run_all(tidy_commands(build, commands, chosen, ANALYZER), ROOT)
+        print(f"analyzer: {len(chosen)} of {len(sources)} sources checked")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Prints the names of the tests that a run is to have, for meson test.
+
+usage: choose-tests.py BUILD SELECTION | NAME...
+
+--daily            what ./dev test runs: all but the suites nightly and accuracy, and one test of
+                   the suite accuracy, chosen by the hash of the commit
+--nightly          the suites nightly and accuracy
+--sanitized        all but the suite plain
+--sanitized-quick  of these, all but the suites nightly-sanitizers, nightly and accuracy
+--all              all
+
+A NAME may be a pattern ('cli/*'). Suites: plain holds seconds to seconds, or runs no code of ours
+that others do not run; nightly-sanitizers drives compilers and recorded programs, of which
+sanitizers see little; nightly takes long; accuracy needs hundreds of recordings. Exit status 2 if a NAME fits no test.
+"""
+import fnmatch
+import json
+import pathlib
+import subprocess
+import sys
+
+SUITES_LEFT_OUT = {"--daily": {"nightly", "accuracy"}, "--sanitized": {"plain"},
+                   "--sanitized-quick": {"plain", "nightly-sanitizers", "nightly", "accuracy"},
+                   "--all": set()}
+
+
+def tests_of(build):
+    """Returns [(name, set of suites)] of a configured build directory."""
+    text = (pathlib.Path(build) / "meson-info/intro-tests.json").read_text(encoding="utf-8")
+    return [(test["name"], {suite.rpartition(":")[2] for suite in test["suite"]})
+            for test in json.loads(text)]
+
+
+def chosen_accuracy(tests, commit):
+    """Returns the accuracy test of a commit, as a list of one name or of none."""
+    groups = sorted(name for name, suites in tests if "accuracy" in suites)
+    return [groups[int(commit[:8], 16) % len(groups)]] if groups and commit else []
+
+
+def head_commit():
+    return subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True,
+                          check=False).stdout.strip()
+
+
+def selected(tests, selection):
+    if selection == "--nightly":
+        return [name for name, suites in tests if suites & {"nightly", "accuracy"}]
+    names = [name for name, suites in tests if not suites & SUITES_LEFT_OUT[selection]]
+    if selection == "--daily":
+        accuracy = chosen_accuracy(tests, head_commit())
+        for name in accuracy:
+            print(f"==> accuracy: this commit's group is {name} (again: ./dev test {name}; "
+                  "all: ./dev nightly)", file=sys.stderr)
+        names += accuracy
+    return names
+
+
+def named(tests, patterns):
+    names = []
+    for pattern in patterns:
+        found = [name for name, _ in tests if fnmatch.fnmatchcase(name, pattern)]
+        if not found:
+            print(f"dev: no test is named '{pattern}': list them with meson test -C build --list",
+                  file=sys.stderr)
+            sys.exit(2)
+        names += [name for name in found if name not in names]
+    return names
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__.split("\n\n")[1])
+    tests, words = tests_of(sys.argv[1]), sys.argv[2:]
+    is_selection = words[0] in SUITES_LEFT_OUT or words[0] == "--nightly"
+    print("\n".join(selected(tests, words[0]) if is_selection else named(tests, words)))
+
+
+if __name__ == "__main__":
+    main()
