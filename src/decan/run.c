@@ -424,6 +424,7 @@ static int vary_chosen(struct as_decan *decan, struct assay_error *err)
     decan->timed.tick = as_tick_calibrate();
     int rc = decan->timed.loop.n ? run_variants(decan, err) : 0;
     join_slices(decan);
+    as_tick_repeat(&decan->timed.tick);
     if (rc == 0)
         rc = describe_loops(decan, err);
     if (rc == 0) {

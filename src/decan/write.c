@@ -346,6 +346,8 @@ static int write_loops(const struct decan_writing *to, struct assay_error *err)
         AS_TRY(write_page(to, loop, err));
         AS_TRY(write_finding(to, loop, err));
     }
+    AS_TRY(as_tick_flag(&to->decan->timed.tick, to->decan->timed.experiment,
+                        to->decan->timed.run_id, AS_DECAN_PASS, err));
     return write_run(to, err);
 }
 

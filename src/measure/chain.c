@@ -64,6 +64,12 @@ __attribute__((noinline)) uint64_t as_chain_adds(void)
     return ticks_now() - from;
 }
 
+__attribute__((noinline)) uint64_t as_chain_none(void)
+{
+    const uint64_t from = ticks_now();
+    return ticks_now() - from;
+}
+
 __attribute__((noinline)) uint64_t as_canary_ticks(void)
 {
     uint64_t from = 0;

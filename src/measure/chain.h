@@ -26,6 +26,7 @@ uint64_t as_chain_held_ticks(void);
  * than half, each held to the second one behind it. */
 bool as_chain_is_left(void (*run)(void *context), uint64_t (*ticks)(void), void *context);
 uint64_t as_chain_adds(void);   /* of AS_CHAIN_N dependent additions, a cycle each */
+uint64_t as_chain_none(void);   /* of no addition: what reading the counter twice takes */
 uint64_t as_canary_ticks(void); /* of AS_CANARY_N independent increments */
 #define AS_CHAIN_N  7000
 #define AS_CANARY_N 16000

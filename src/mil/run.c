@@ -187,6 +187,7 @@ static int run_times(struct as_probe_run *run, struct assay_error *err)
         return 0;
     run->tick = as_tick_calibrate();
     const int rc = run_plan(run, plan->times, plan->times_n, &all, &run->result->timed_run, err);
+    as_tick_repeat(&run->tick);
     if (rc == 0)
         as_probe_read_times(run, &all);
     as_instances_fini(&all);

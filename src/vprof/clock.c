@@ -1,19 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The counter advances at a rate of its own. Core cycles come from a chain of additions of two
- * registers, each of which waits a cycle for the one before on every core; the least of many
- * counts, for whatever disturbs it makes it longer. What an instance costs comes from the
- * instructions of the stubs, run here without a loop.
+ * The time stamp counter advances at a rate of its own. Core cycles come from an unrolled chain of
+ * dependent additions (measure/chain.h), each of which takes one cycle on every core. A loop with a
+ * branch per addition would not do: a busy sibling thread halves its speed. The fastest try that
+ * another try repeats counts, on several CPUs. What an instance costs comes from the instructions
+ * of the stubs, run here without a loop.
  */
 #include "vprof/clock.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "measure/chain.h"
 
-#define CHAIN_N      4000
+#define CHAINS_N     60
+#define WARM_NS      1000000
+#define CPUS_MOST    8
+#define REPEATS      0.004 /* two tries agree within this share */
 #define TRIES_N      400
 #define INSTANCES_N  200
 #define COST_TRIES_N 50
@@ -44,18 +50,74 @@ static double empty_ticks(void)
     return (double)middle;
 }
 
-static double chain_ticks(void)
+/* ---- The rate of the core's clock ---------------------------------------------------------- */
+
+static int by_rate_descending(const void *a, const void *b)
 {
-    uint64_t least = UINT64_MAX, x = 3;
-    const uint64_t y = 5;
-    for (unsigned i = 0; i < TRIES_N; i++) {
-        const uint64_t t0 = fenced_ticks();
-        for (unsigned k = 0; k < CHAIN_N; k++)
-            __asm__ volatile("add %1, %0" : "+r"(x) : "r"(y));
-        const uint64_t took = fenced_ticks() - t0;
-        least = took < least ? took : least;
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+double as_tick_repeated(double *rate, size_t n)
+{
+    qsort(rate, n, sizeof *rate, by_rate_descending);
+    for (size_t i = 0; i + 1 < n; i++)
+        if (rate[i] - rate[i + 1] <= REPEATS * rate[i])
+            return rate[i];
+    return 0;
+}
+
+/* Core cycles in a tick on the CPU where this runs; 0 if no try repeats another. */
+static double rate_here(void)
+{
+    double rate[CHAINS_N];
+    uint64_t empty = UINT64_MAX;
+    const int64_t begun_ns = as_monotonic_ns();
+    while (as_monotonic_ns() - begun_ns < WARM_NS) /* the frequency rises */
+        as_chain_adds();
+    for (size_t i = 0; i < CHAINS_N; i++) {
+        const uint64_t none = as_chain_none();
+        empty = none < empty ? none : empty;
     }
-    return (double)least;
+    for (size_t i = 0; i < CHAINS_N; i++)
+        rate[i] = AS_CHAIN_N / ((double)as_chain_adds() - (double)empty);
+    return as_tick_repeated(rate, CHAINS_N);
+}
+
+/* Takes a further rate into `it`: the fastest counts, the slowest gives the spread. */
+static void add_rate(struct as_tick *it, double rate)
+{
+    if (rate <= 0)
+        return;
+    const double slowest = it->cycles > 0 ? it->cycles * (1 - it->spread) : rate;
+    it->cycles = fmax(it->cycles, rate);
+    it->spread = 1 - fmin(slowest, rate) / it->cycles;
+}
+
+/* Measures on up to CPUS_MOST of the CPUs that this thread may use, spread evenly. */
+static void measure_cycles(struct as_tick *it)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
+        add_rate(it, rate_here());
+        return;
+    }
+    const int n = CPU_COUNT(&allowed), step = (n + CPUS_MOST - 1) / CPUS_MOST;
+    for (int cpu = 0, seen = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET((size_t)cpu, &allowed) || seen++ % step)
+            continue;
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET((size_t)cpu, &one);
+        if (sched_setaffinity(0, sizeof one, &one) == 0)
+            add_rate(it, rate_here());
+    }
+    sched_setaffinity(0, sizeof allowed, &allowed);
+}
+
+void as_tick_repeat(struct as_tick *it)
+{
+    measure_cycles(it);
 }
 
 static void measure_rate(struct as_tick *it)
@@ -130,7 +192,7 @@ struct as_tick as_tick_calibrate(void)
     struct as_tick it = {.overhead = empty_ticks()};
     measure_rate(&it);
     const double nothing = ticks_of(run_nothing);
-    it.cycles = CHAIN_N / (chain_ticks() - it.overhead);
+    measure_cycles(&it);
     it.passed_ns = fmax(0, (ticks_of(run_passed) - nothing) * it.ns);
     it.timed_ns = fmax(0, (ticks_of(run_timed) - nothing) * it.ns);
     return it;

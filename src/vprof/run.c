@@ -395,6 +395,7 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
         result->threads_missed = attempt.all.threads_missed;
         snprintf(result->rest, sizeof result->rest, "%s", attempt.all.rest);
         timed->first = first_ticks(timed, &attempt.all);
+        as_tick_repeat(&timed->tick);
         rc = describe_instances(timed, &attempt.all, err);
     }
     as_paths_take(&attempt.all, result);

@@ -61,7 +61,9 @@ int as_timed_write_run(const struct as_timed *timed, const struct assay_vprof_re
     for (size_t i = 0; i < sizeof value / sizeof *value; i++)
         if (was_timed || i == 3)
             AS_TRY(write_alone(timed, AS_TIMED_RUN + (unsigned)i, &run, value[i], err));
-    return 0;
+    return was_timed
+               ? as_tick_flag(&timed->tick, timed->experiment, timed->run_id, AS_VPROF_PASS, err)
+               : 0;
 }
 
 /* ---- The order of time --------------------------------------------------------------------- */

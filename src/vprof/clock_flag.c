@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Doubts about the core's clock, stored with the run whose numbers are in cycles. */
+#include <stdio.h>
+
+#include "base/error.h"
+#include "vprof/clock.h"
+
+#define SPREAD_MOST 0.02
+#define STORED_MOST 0.05
+
+/* Hertz that `assay machine` measured on this host; 0 if it measured none that it trusts. */
+static int read_stored(struct assay_experiment *experiment, int64_t run_id, double *hz,
+                       struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT max(f.value) FROM machine_figure f JOIN run r USING (host_id)"
+                           " WHERE r.run_id = ?1 AND f.confidence <> 'low'"
+                           " AND f.name = 'frequency.fma.f64.scalar.core'",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    const int rc = assay_rows_next(rows, err);
+    *hz = rc > 0 ? assay_rows_real(rows, 0) : 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+/* Writes the doubt about a clock of `hz` into `text`; false if there is none. */
+static bool describe_doubt(const struct as_tick *it, double hz, double stored_hz, char *text,
+                           size_t text_b)
+{
+    if (!(hz > 0))
+        snprintf(text, text_b,
+                 "the core's clock could not be measured: no calibration repeated another; "
+                 "use the times in ns");
+    else if (it->spread > SPREAD_MOST)
+        snprintf(text, text_b,
+                 "the core's clock was between %.2f and %.2f GHz: numbers in cycles are uncertain "
+                 "by %.0f %%; use the times in ns",
+                 hz * (1 - it->spread) / 1e9, hz / 1e9, 100 * it->spread);
+    else if (stored_hz > 0 &&
+             (hz > stored_hz * (1 + STORED_MOST) || hz * (1 + STORED_MOST) < stored_hz))
+        snprintf(text, text_b,
+                 "the core's clock was %.2f GHz, but %.2f GHz when 'assay machine' measured it: "
+                 "numbers in cycles may be wrong by as much; use the times in ns",
+                 hz / 1e9, stored_hz / 1e9);
+    else
+        return false;
+    return true;
+}
+
+int as_tick_flag(const struct as_tick *it, struct assay_experiment *experiment, int64_t run_id,
+                 const char *pass, struct assay_error *err)
+{
+    const double hz = it->ns > 0 ? it->cycles / it->ns * 1e9 : 0;
+    char text[256];
+    double stored_hz;
+    AS_TRY(read_stored(experiment, run_id, &stored_hz, err));
+    if (!describe_doubt(it, hz, stored_hz, text, sizeof text))
+        return 0;
+    const struct assay_flag flag = {.run_id = run_id,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = run_id,
+                                    .name = "clock_unsure",
+                                    .text = text,
+                                    .n = 1,
+                                    .pass = pass};
+    return assay_experiment_flag(experiment, &flag, err);
+}
