@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs run with their loops as clones: truth.py RUN AGENT STEP OUT [static | ROW...].
+"""Programs run with their loops as clones: truth.py RUN AGENT STEP OUT [static | nightly | ROW...].
+
+Without names: programs that the agent is preloaded into; static: those that it is injected into;
+nightly: those of both kinds that differ from another row by their optimisation alone.
 
 What a program prints and how it ends must be the same in every mode, to the bit. Loops of known
 trip counts are counted by three ways that share nothing: the program says what it does, the time
@@ -14,6 +17,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
@@ -31,55 +35,58 @@ CALM = ["-O1", "-fno-tree-vectorize", "-fno-unroll-loops", "-fno-inline"]
 # name: compiler, source, flags, what more is checked
 ROWS = {
     "kernels-calm": (C, "kernels.c", CALM, {"truth", "step"}),
-    "kernels-O0": (C, "kernels.c", ["-O0"], {"step"}),
+    "kernels-O0": (C, "kernels.c", ["-O0"], {"step", "nightly"}),
     "kernels-O2": (C, "kernels.c", ["-O2"], {"truth", "step"}),
-    "kernels-O3": (C, "kernels.c", ["-O3", "-funroll-loops"], {"step"}),
+    "kernels-O3": (C, "kernels.c", ["-O3", "-funroll-loops"], {"step", "nightly"}),
     "kernels-fixed": (C, "kernels.c", ["-O2", "-no-pie", "-fno-pie"], {"truth", "step"}),
-    "kernels-stripped": (C, "kernels.c", ["-O2", "-s"], {"step"}),
+    "kernels-stripped": (C, "kernels.c", ["-O2", "-s"], {"step", "nightly"}),
     "kernels-clang": ("clang", "kernels.c", ["-O2"], {"step"}),
     "kernels-cet": (C, "kernels.c", ["-O2", "-fcf-protection=full"], {"step"}),
     "throw-O2": (CXX, "throw.cc", ["-O2"], {"step"}),
-    "throw-O0": (CXX, "throw.cc", ["-O0"], set()),
-    "throw-O3": (CXX, "throw.cc", ["-O3", "-s"], set()),
+    "throw-O0": (CXX, "throw.cc", ["-O0"], {"nightly"}),
+    "throw-O3": (CXX, "throw.cc", ["-O3", "-s"], {"nightly"}),
     "small-stacks": (C, "small_stacks.c", ["-O2"], {"cut"}),
     "handlers": (C, "handlers.c", ["-O2"], {"often"}),
-    "handlers-O0": (C, "handlers.c", ["-O0"], {"often"}),
+    "handlers-O0": (C, "handlers.c", ["-O0"], {"often", "nightly"}),
     "threads": (C, "threads.c", ["-O2", "-fopenmp", "-ldl"], {"loaded"}),
     "threads-libomp": ("clang", "threads.c", ["-O2", "-fopenmp", "-ldl"], {"loaded"}),
     "coroutines-O2": (CXX, "coroutines.cc", ["-O2", "-std=c++20", "-pthread"], set()),
-    "coroutines-O0": (CXX, "coroutines.cc", ["-O0", "-std=c++20", "-pthread"], set()),
+    "coroutines-O0": (CXX, "coroutines.cc", ["-O0", "-std=c++20", "-pthread"], {"nightly"}),
     "ranks-openmpi": ("mpicc.openmpi", "ranks.c", ["-O2"], {"known", "openmpi"}),
     "ranks-mpich": ("mpicc.mpich", "ranks.c", ["-O2"], {"known", "mpich"}),
     "soak": (C, "soak.c", ["-O2", "-pthread"], {"known", "soak"}),
     "stencil-O2": (F, "stencil.f90", ["-O2"], {"step"}),
-    "stencil-O3": (F, "stencil.f90", ["-O3"], {"step"}),
+    "stencil-O3": (F, "stencil.f90", ["-O3"], {"step", "nightly"}),
     "entries-O2": (C, "entries.c", ["-O2"], {"step", "entered"}),
-    "entries-O0": (C, "entries.c", ["-O0"], {"step", "entered"}),
-    "entries-many": (C, "entries.c", ["-O2", "-DMANY"], {"step", "entered"}),
-    "entries-fixed": (C, "entries.c", ["-O2", "-no-pie", "-fno-pie"], {"step", "entered"}),
+    "entries-O0": (C, "entries.c", ["-O0"], {"step", "entered", "nightly"}),
+    "entries-many": (C, "entries.c", ["-O2", "-DMANY"], {"step", "entered", "nightly"}),
+    "entries-fixed": (C, "entries.c", ["-O2", "-no-pie", "-fno-pie"],
+                      {"step", "entered", "nightly"}),
     "masks-O2": (C, "masks.c", ["-O2"], {"amounts", "step"}),
-    "masks-O0": (C, "masks.c", ["-O0"], {"amounts", "step"}),
+    "masks-O0": (C, "masks.c", ["-O0"], {"amounts", "step", "nightly"}),
     "entered": (C, "entered.c", ["-O2"], {"step"}),
     "tiles": (C, "tiles.c", ["-O2"], {"known", "step", "amx_tile", "few"}),
     "static-O2": (C, "kernels.c", ["-O2", "-static"], {"truth", "step", "injected"}),
     "static-pie-O2": (C, "kernels.c", ["-O2", "-static-pie", "-fPIE"],
                       {"truth", "step", "injected"}),
-    "static-O0": (C, "kernels.c", ["-O0", "-static"], {"step", "injected"}),
-    "static-stripped": (C, "kernels.c", ["-O2", "-static", "-s"], {"step", "injected"}),
+    "static-O0": (C, "kernels.c", ["-O0", "-static"], {"step", "injected", "nightly"}),
+    "static-stripped": (C, "kernels.c", ["-O2", "-static", "-s"], {"step", "injected", "nightly"}),
     "static-throw": (CXX, "throw.cc", ["-O2", "-static"], {"injected"}),
-    "static-throw-pie": (CXX, "throw.cc", ["-O0", "-static-pie", "-fPIE"], {"injected"}),
+    "static-throw-pie": (CXX, "throw.cc", ["-O0", "-static-pie", "-fPIE"], {"injected", "nightly"}),
     "static-small-stacks": (C, "small_stacks.c", ["-O2", "-static"], {"cut", "injected"}),
     "static-handlers": (C, "handlers.c", ["-O2", "-static"], {"injected"}),
     "static-coroutines": (CXX, "coroutines.cc", ["-O2", "-std=c++20", "-pthread", "-static"],
-                          {"injected"}),
-    "static-soak": (C, "soak.c", ["-O2", "-pthread", "-static"], {"known", "soak", "injected"}),
-    "static-stencil": (F, "stencil.f90", ["-O2", "-static"], {"step", "injected"}),
-    "static-masks": (C, "masks.c", ["-O2", "-static"], {"amounts", "step", "injected"}),
+                          {"injected", "nightly"}),
+    "static-soak": (C, "soak.c", ["-O2", "-pthread", "-static"],
+                    {"known", "soak", "injected", "nightly"}),
+    "static-stencil": (F, "stencil.f90", ["-O2", "-static"], {"step", "injected", "nightly"}),
+    "static-masks": (C, "masks.c", ["-O2", "-static"], {"amounts", "step", "injected", "nightly"}),
     "static-apart": (C, "apart.c", ["-O2", "-pthread", "-static"], {"known", "injected"}),
     "static-confined": (C, "confined.c", ["-O2", "-pthread", "-static"], {"confined", "injected"}),
     "musl": ("musl-gcc", "kernels.c", ["-O2"], {"truth", "step", "injected"}),
-    "musl-static": ("musl-gcc", "kernels.c", ["-O2", "-static"], {"truth", "step", "injected"}),
-    "musl-handlers": ("musl-gcc", "handlers.c", ["-O2"], {"injected"}),
+    "musl-static": ("musl-gcc", "kernels.c", ["-O2", "-static"],
+                    {"truth", "step", "injected", "nightly"}),
+    "musl-handlers": ("musl-gcc", "handlers.c", ["-O2"], {"injected", "nightly"}),
     "musl-apart": ("musl-gcc", "apart.c", ["-O2", "-pthread"], {"known", "injected"}),
     "undone": (C, "undone.c", ["-O2"], {"undo"}),
     "spinning": (C, "spinning.c", ["-O2", "-pthread", "-ldl"], {"spins"}),
@@ -353,14 +360,19 @@ class Row:
 def main():
     runner, agent, stepper, out = sys.argv[1:5]
     names = sys.argv[5:]
-    if names in ([], ["static"]): # all that are preloaded into, or that are not
-        names = [name for name in ROWS if ("injected" in ROWS[name][3]) == bool(names)]
+    if names in ([], ["static"]):
+        names = [name for name, row in ROWS.items()
+                 if "nightly" not in row[3] and ("injected" in row[3]) == bool(names)]
+    elif names == ["nightly"]:
+        names = [name for name, row in ROWS.items() if "nightly" in row[3]]
     tap = Tap()
     for name in names:
+        begun = time.monotonic()
         try:
             Row(tap, name, (runner, agent, stepper), out).check()
         except (subprocess.TimeoutExpired, ValueError, KeyError, OSError) as error:
             tap.point(False, f"{name}: is done", repr(error))
+        print(f"# {name}: {time.monotonic() - begun:.1f} s", flush=True)
     return tap.end()
 
 
