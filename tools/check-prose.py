@@ -220,9 +220,9 @@ def report(root, found, counts, list_name):
             changed = lines_changed(root, name, list_name) if count else None
             near = [fault for fault in faults if changed and fault[0] in changed]
             show(name, near or faults, SHOWN)
-            print(f"{name}: {len(faults)} faults of language, {count} allowed")
+            print(f"{name}: faults of language: {len(faults)}, allowed: {count}")
         elif len(faults) < count:
-            print(f"{name}: {len(faults)} faults of language, {count} allowed: lower the count: "
+            print(f"{name}: faults of language: {len(faults)}, allowed: {count}; lower the count: "
                   "run tools/check-prose.py --shrink")
         differing += len(faults) != count
     return differing

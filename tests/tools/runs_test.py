@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Holds the tools that choose, run and sum up checks to made-up builds, logs and sources.
 
-usage: runs.py ROOT
+usage: runs_test.py ROOT
 """
 import importlib.util
 import json
