@@ -3,9 +3,9 @@
 """Tests tools/check-circles.py on small build directories."""
 import sys
 
-import tap
+import trees
 
-CHECK = tap.ROOT / "tools" / "check-circles.py"
+CHECK = trees.ROOT / "tools" / "check-circles.py"
 CIRCLE = {"a": "int b(void);\nint a(void) { return b(); }\n",
           "b": "int c(void);\nint b(void) { return c(); }\n",
           "c": "int a(void);\nint c(void) { return a(); }\n"}
@@ -16,13 +16,13 @@ def build(root, target, sources):
     folder = root / "build" / f"{target}.p"
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in sources.items():
-        tap.write(folder, {f"{name}.c": text})
-        status, output = tap.command("cc", "-c", f"{name}.c", "-o", f"{name}.c.o", cwd=folder)
+        trees.write(folder, {f"{name}.c": text})
+        status, output = trees.command("cc", "-c", f"{name}.c", "-o", f"{name}.c.o", cwd=folder)
         assert status == 0, output
 
 
 def check(root, *arguments):
-    return tap.command(sys.executable, CHECK, *arguments, "--list", root / "allowed.txt",
+    return trees.command(sys.executable, CHECK, *arguments, "--list", root / "allowed.txt",
                        root / "build")
 
 
@@ -56,13 +56,13 @@ def test_tests_are_left_out(root):
 
 def test_allowed_circle_passes(root):
     build(root, "src/liba.a", CIRCLE)
-    tap.write(root, {"allowed.txt": "src/liba.a\ta.c b.c c.c\nsrc/not-built.a\tx.c y.c\n"})
+    trees.write(root, {"allowed.txt": "src/liba.a\ta.c b.c c.c\nsrc/not-built.a\tx.c y.c\n"})
     assert check(root)[0] == 0, check(root)
 
 
 def test_circle_that_grows_fails(root):
     build(root, "src/liba.a", CIRCLE)
-    tap.write(root, {"allowed.txt": "src/liba.a\ta.c b.c\n"})
+    trees.write(root, {"allowed.txt": "src/liba.a\ta.c b.c\n"})
     status, output = check(root)
     assert status == 1 and "c.c needs a of a.c" in output, output
     assert check(root, "--shrink")[0] == 0 and "c.c" not in allowed(root)
@@ -71,13 +71,13 @@ def test_circle_that_grows_fails(root):
 
 def test_circle_of_another_target_is_not_allowed(root):
     build(root, "src/liba.a", CIRCLE)
-    tap.write(root, {"allowed.txt": "src/libb.a\ta.c b.c c.c\n"})
+    trees.write(root, {"allowed.txt": "src/libb.a\ta.c b.c c.c\n"})
     assert check(root)[0] == 1
 
 
 def test_shrink_removes_what_left(root):
     build(root, "src/liba.a", {**CIRCLE, "d": "int d(void) { return 0; }\n"})
-    tap.write(root, {"allowed.txt": "# head\nsrc/liba.a\ta.c b.c c.c d.c\nsrc/liba.a\te.c f.c\n"})
+    trees.write(root, {"allowed.txt": "# head\nsrc/liba.a\ta.c b.c c.c d.c\nsrc/liba.a\te.c f.c\n"})
     status, output = check(root)
     assert status == 1 and output.count("run tools/check-circles.py --shrink") == 2, output
     assert check(root, "--shrink")[0] == 0
@@ -97,4 +97,4 @@ def test_directory_without_objects_fails(root):
 
 
 if __name__ == "__main__":
-    tap.main(globals())
+    trees.main(globals())

@@ -4,10 +4,10 @@
 import re
 import sys
 
-import tap
+import trees
 
-CHECK = tap.ROOT / "tools" / "check-prose.py"
-RULES = tap.ROOT / "tools" / "prose-rules.txt"
+CHECK = trees.ROOT / "tools" / "check-prose.py"
+RULES = trees.ROOT / "tools" / "prose-rules.txt"
 LONG = "The list has\n" + "one more word\n" * 7
 
 # For each rule: files with one fault each, and the line of the fault.
@@ -83,11 +83,11 @@ CLEAN = {
 
 
 def check(root, *arguments):
-    return tap.command(sys.executable, CHECK, *arguments, root)
+    return trees.command(sys.executable, CHECK, *arguments, root)
 
 
 def allow(root, counts):
-    tap.write(root, {"tools/prose-allowed.txt": "# head\n" + "".join(
+    trees.write(root, {"tools/prose-allowed.txt": "# head\n" + "".join(
         f"{name}\t{count}\n" for name, count in counts)})
 
 
@@ -103,7 +103,7 @@ def test_every_rule_is_planted(_root):
 def test_every_fault_is_found(root):
     for rule, plants in FAULTS.items():
         for name, text, line in plants:
-            tap.write(root, {name: text})
+            trees.write(root, {name: text})
             status, output = check(root)
             assert status == 1 and f"{name}:{line}: {rule}: " in output, (rule, name, output)
             assert f"{name}: faults of language: 1, allowed: 0\n" in output, (rule, name, output)
@@ -111,18 +111,18 @@ def test_every_fault_is_found(root):
 
 
 def test_better_word_is_named(root):
-    tap.write(root, {"doc/a.md": "A gathering.\n"})
+    trees.write(root, {"doc/a.md": "A gathering.\n"})
     assert 'doc/a.md:1: collective: "gathering."; use: collective' in check(root)[1]
 
 
 def test_clean_tree_passes(root):
-    tap.write(root, CLEAN)
+    trees.write(root, CLEAN)
     status, output = check(root)
     assert status == 0 and output.startswith(f"prose: {len(CLEAN)} files checked, 0 "), output
 
 
 def test_allowed_count_must_be_equal(root):
-    tap.write(root, {"doc/a.md": "The yard.\n\nThe yard.\n"})
+    trees.write(root, {"doc/a.md": "The yard.\n\nThe yard.\n"})
     for count, status in ((1, 1), (2, 0), (3, 1)):
         allow(root, [("doc/a.md", count)])
         assert check(root)[0] == status, count
@@ -130,7 +130,7 @@ def test_allowed_count_must_be_equal(root):
 
 
 def test_shrink_lowers_and_never_raises(root):
-    tap.write(root, {"doc/fewer.md": "The yard.\n", "doc/more.md": "A yard.\n\nA yard.\n",
+    trees.write(root, {"doc/fewer.md": "The yard.\n", "doc/more.md": "A yard.\n\nA yard.\n",
                      "doc/new.md": "The yard.\n", "doc/clean.md": "Text.\n"})
     allow(root, [("doc/fewer.md", 3), ("doc/more.md", 1), ("doc/clean.md", 2), ("doc/gone.md", 4)])
     assert check(root, "--shrink")[0] == 0
@@ -139,7 +139,7 @@ def test_shrink_lowers_and_never_raises(root):
 
 
 def test_smaller_of_two_lines_holds(root):
-    tap.write(root, {"doc/a.md": "The yard.\n\nThe yard.\n"})
+    trees.write(root, {"doc/a.md": "The yard.\n\nThe yard.\n"})
     allow(root, [("doc/a.md", 2), ("doc/a.md", 5)])
     assert check(root)[0] == 0
     allow(root, [("doc/a.md", 1), ("doc/a.md", 2)])
@@ -147,7 +147,7 @@ def test_smaller_of_two_lines_holds(root):
 
 
 def test_move_keeps_the_sum(root):
-    tap.write(root, {"src/new/a.c": "/* A yard. */\n/* A yard. */\n",
+    trees.write(root, {"src/new/a.c": "/* A yard. */\n/* A yard. */\n",
                      "src/old/b.c": "/* A yard. */\n",
                      "src/b_part.c": "/* A yard. */\n\n/* A yard. */\n"})
     allow(root, [("src/old/a.c", 1), ("src/old/b.c", 3)])
@@ -157,7 +157,7 @@ def test_move_keeps_the_sum(root):
 
 
 def test_create_only_without_a_list(root):
-    tap.write(root, {"doc/a.md": "The yard.\n"})
+    trees.write(root, {"doc/a.md": "The yard.\n"})
     (root / "tools").mkdir()
     assert check(root, "--create")[0] == 0 and allowed(root).endswith("doc/a.md\t1\n")
     assert check(root)[0] == 0
@@ -165,21 +165,21 @@ def test_create_only_without_a_list(root):
 
 
 def test_changed_lines_are_shown_first(root):
-    tap.write(root, {"doc/a.md": "The yard.\n\nThe stride.\n"})
+    trees.write(root, {"doc/a.md": "The yard.\n\nThe stride.\n"})
     allow(root, [("doc/a.md", 1)])
-    tap.git(root, "add", ".")
-    tap.git(root, "commit", "-qm", "all: Add pages")
-    tap.write(root, {"doc/a.md": "The yard.\n\nThe stretch.\n"})
+    trees.git(root, "add", ".")
+    trees.git(root, "commit", "-qm", "all: Add pages")
+    trees.write(root, {"doc/a.md": "The yard.\n\nThe stretch.\n"})
     output = check(root)[1]
     assert "doc/a.md:3: interval" in output and "build-tree" not in output, output
 
 
 def test_subjects_of_new_commits(root):
     def commit(subject):
-        tap.git(root, "commit", "-q", "--allow-empty", "-m", subject)
+        trees.git(root, "commit", "-q", "--allow-empty", "-m", subject)
     commit("What was there before is not looked at")
     assert check(root)[0] == 0
-    tap.git(root, "update-ref", "refs/remotes/origin/main", "HEAD")
+    trees.git(root, "update-ref", "refs/remotes/origin/main", "HEAD")
     commit("base, cli: Add a list")
     assert check(root)[0] == 0
     commit("base: What a list holds")
@@ -193,4 +193,4 @@ def test_subjects_of_new_commits(root):
 
 
 if __name__ == "__main__":
-    tap.main(globals())
+    trees.main(globals())
