@@ -13,6 +13,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "zoo"))
+import tap as tap_module  # noqa: E402
 
 
 TESTS = [("base/csv", {"unit"}), ("cli/run", {"assay", "nightly-sanitizers"}), ("cli/info", {"assay"}),
