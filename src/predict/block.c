@@ -305,10 +305,12 @@ static void add_loop_end(struct assay_predictor *p, struct as_piece_of_code *blo
     block->has_branch = false;
 }
 
-/* The next instruction is not the one behind it. */
-static bool jumps_away(const struct assay_insn *insn, bool last)
+/* Whether the instruction after code[i] of an iteration does not stand behind code[i] in memory.
+ * The next iteration begins with code[0]: a rotated loop falls through to its header. */
+static bool jumps_away(const struct assay_insn *code, size_t n, size_t i)
 {
-    return last || insn[1].address != insn->address + insn->length;
+    const struct assay_insn *next = &code[i + 1 < n ? i + 1 : 0];
+    return next->address != code[i].address + code[i].length;
 }
 
 int as_block_build(struct assay_predictor *p, const struct assay_code *code, size_t first, size_t n,
@@ -330,7 +332,7 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
         if (i && !(block->without & ASSAY_WITHOUT_FUSION) && block->op_n && op[-1].insn == i - 1 &&
             may_fuse(p, insn - 1, insn)) {
             fuse_branch(p, op - 1);
-            op[-1].jump_taken = jumps_away(insn, i + 1 == n);
+            op[-1].jump_taken = jumps_away(&code->insn[first], n, i);
             op[-1].length += insn->length;
             continue;
         }
@@ -341,10 +343,11 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
             op[-1].slots = op[-1].decoded = 0;
         op->insn = (uint32_t)i;
         op->offset = offset;
-        op->jump_taken = op->branch && jumps_away(insn, i + 1 == n);
+        op->jump_taken = op->branch && jumps_away(&code->insn[first], n, i);
         block->op_n++;
     }
-    if (block->mode == ASSAY_PREDICT_LOOP && !block->op[block->op_n - 1].branch)
+    if (block->mode == ASSAY_PREDICT_LOOP && !block->op[block->op_n - 1].branch &&
+        jumps_away(&code->insn[first], n, n - 1))
         add_loop_end(p, block);
     return 0;
 }

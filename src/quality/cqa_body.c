@@ -187,8 +187,9 @@ int as_cqa_body_make(struct as_arena *arena, const struct assay_program *program
     }
     for (size_t i = 0; i < n; i++) {
         const struct assay_insn *insn = &out->code.insn[i];
+        const struct assay_insn *next = &out->code.insn[i + 1 < n ? i + 1 : 0];
 
-        out->item[i].leaves = i + 1 == n || insn[1].address != insn->address + insn->length;
+        out->item[i].leaves = next->address != insn->address + insn->length;
         assay_insn_effects(insn, &out->effects[i]);
     }
     as_cqa_find_roles(out);

@@ -25,9 +25,10 @@ void as_cqa_list_add(struct as_cqa_list *list, const struct assay_insn *insn, bo
     list->failed |= as_vec_push(&list->insn, *insn) < 0 || as_vec_push(&list->leaves, leaves) < 0;
 }
 
-void as_cqa_list_place(struct as_cqa_list *list, uint64_t start)
+/* Places instructions `from` up to `end` one behind the other. */
+static void place_part(struct as_cqa_list *list, size_t from, size_t end, uint64_t start)
 {
-    for (size_t i = 0; i < list->insn.n; i++) {
+    for (size_t i = from; i < end; i++) {
         struct assay_insn *insn = &list->insn.at[i];
 
         if (insn->base == ASSAY_REG_IP) /* what it names stays where it is */
@@ -35,6 +36,20 @@ void as_cqa_list_place(struct as_cqa_list *list, uint64_t start)
         insn->address = start;
         start += insn->length + (list->leaves.at[i] ? GAP_B : 0);
     }
+}
+
+void as_cqa_list_place(struct as_cqa_list *list, uint64_t start)
+{
+    const size_t n = list->insn.n;
+    size_t tail = n; /* of a rotated loop: what falls through to the first instruction */
+    uint64_t tail_b = 0;
+
+    while (tail > 0 && !list->leaves.at[tail - 1])
+        tail_b += list->insn.at[--tail].length;
+    if (tail == 0) /* no jump at all: straight code */
+        tail = n;
+    place_part(list, 0, tail, start);
+    place_part(list, tail, n, start - tail_b);
 }
 
 int as_cqa_list_predict(struct assay_cqa_engine *engine, bool simulate, uint32_t without,
