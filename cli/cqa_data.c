@@ -223,6 +223,12 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
     as_json_key_u64(json, "paths_total", cqa->path_count);
     as_json_key_bool(json, "merged", cqa->merged);
     as_json_key_bool(json, "outsize", cqa->outsize);
+    as_json_key(json, "lacks");
+    as_json_array_begin(json);
+    for (unsigned i = 0; i < ASSAY_EXTENSION_COUNT; i++)
+        if (cqa->lacks >> i & 1)
+            as_json_string(json, assay_extension_name(i));
+    as_json_array_end(json);
     as_json_key(json, "mean");
     if (cqa->path_n)
         put_path(view, json, &cqa->mean);

@@ -71,7 +71,12 @@ void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
     if (cqa->loop != ASSAY_NONE)
         snprintf(id, sizeof id, "%" PRIu32, cqa->loop);
     if (!cqa->path_n) {
-        as_cli_print(view->cli, "%6s  %-27s %s\n", id, place, "no path (outsize nest)");
+        char lacks[128] = "no path (outsize nest)", words[96];
+
+        if (cqa->lacks)
+            snprintf(lacks, sizeof lacks, "not for this core (%s)",
+                     assay_extension_words(cqa->lacks, words, sizeof words));
+        as_cli_print(view->cli, "%6s  %-27s %s\n", id, place, lacks);
         return;
     }
     const double ratio = as_cqa_value(mean, "vec_eff_all_pct");
@@ -377,12 +382,27 @@ static void say_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
     }
 }
 
+/* Why there are no figures. */
+static void say_why_none(struct as_quality_view *view, const struct assay_cqa *cqa)
+{
+    struct as_str text = {0};
+    char words[256];
+
+    if (cqa->lacks)
+        as_str_appendf(&text, "Not for this core: the loop needs %s, which %s lacks.",
+                       assay_extension_words(cqa->lacks, words, sizeof words), view->uarch->words);
+    else
+        as_str_appendf(&text, "no path through it was looked for: %s",
+                       cqa->outsize ? "the nest is too large" : "no way leads back to its header");
+    as_cqa_wrapped(view, "  ", 4, &text);
+    as_str_fini(&text);
+}
+
 void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     say_head(view, cqa);
     if (!cqa->path_n) {
-        as_cli_print(view->cli, "  no path through it was looked for: %s\n",
-                     cqa->outsize ? "the nest is too large" : "no way leads back to its header");
+        say_why_none(view, cqa);
         return;
     }
     say_time(view, &cqa->mean);

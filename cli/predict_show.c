@@ -213,9 +213,48 @@ static void find_levels(struct as_predicting *p, struct as_predicted *predicted)
     }
 }
 
+/* Extensions that the piece needs and the core lacks. */
+static uint64_t find_lacks(const struct as_predicting *p, const struct as_piece *piece)
+{
+    uint64_t lacks = 0;
+    for (size_t i = piece->first; i < piece->first + piece->n; i++)
+        lacks |= assay_uarch_lacks(p->uarch, &piece->code->insn[i]);
+    return lacks;
+}
+
+/* Code that the core cannot run has no cycles. */
+static void show_lacks(struct as_predicting *p, const struct as_piece *piece, uint64_t lacks)
+{
+    struct as_json *json = &p->facts.json;
+    char words[256];
+    if (p->cli->format != AS_FORMAT_JSON) {
+        as_cli_print(p->cli, "%s: not for this core: the code needs %s, which %s lacks\n",
+                     piece->name, assay_extension_words(lacks, words, sizeof words),
+                     p->uarch->words);
+        return;
+    }
+    as_json_object_begin(json);
+    as_json_key_string(json, "id", piece->name);
+    as_json_key_string(json, "machine", p->uarch->name);
+    as_json_key(json, "cycles");
+    as_json_null(json);
+    as_json_key(json, "lacks");
+    as_json_array_begin(json);
+    for (unsigned i = 0; i < ASSAY_EXTENSION_COUNT; i++)
+        if (lacks >> i & 1)
+            as_json_string(json, assay_extension_name(i));
+    as_json_array_end(json);
+    as_json_object_end(json);
+}
+
 int as_predict_show(struct as_predicting *p, const struct as_piece *piece, struct assay_error *err)
 {
     struct as_predicted predicted = {.p = p, .piece = piece};
+    const uint64_t lacks = find_lacks(p, piece);
+    if (lacks) {
+        show_lacks(p, piece, lacks);
+        return 0;
+    }
     AS_TRY(find_what_ifs(p, &predicted, err));
     AS_TRY(assay_predict(p->predictor, piece->code, piece->first, piece->n, &p->options,
                          &predicted.out, err));

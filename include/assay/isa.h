@@ -172,6 +172,80 @@ enum assay_isa_set {
     ASSAY_ISA_COUNT
 };
 
+/* X(NAME, word): extensions of the instruction set; words as in data/machine/features.txt. SSE
+ * stands for what every x86-64 core but Knights Corner has. */
+#define ASSAY_EXTENSION_LIST(X)                                                                    \
+    X(SSE, "sse")                                                                                  \
+    X(SSE3, "sse3")                                                                                \
+    X(SSSE3, "ssse3")                                                                              \
+    X(SSE4_1, "sse4.1")                                                                            \
+    X(SSE4_2, "sse4.2")                                                                            \
+    X(SSE4A, "sse4a")                                                                              \
+    X(POPCNT, "popcnt")                                                                            \
+    X(AES, "aes")                                                                                  \
+    X(PCLMUL, "pclmul")                                                                            \
+    X(AVX, "avx")                                                                                  \
+    X(F16C, "f16c")                                                                                \
+    X(RDRAND, "rdrand")                                                                            \
+    X(FMA, "fma")                                                                                  \
+    X(AVX2, "avx2")                                                                                \
+    X(BMI1, "bmi1")                                                                                \
+    X(BMI2, "bmi2")                                                                                \
+    X(LZCNT, "lzcnt")                                                                              \
+    X(RDSEED, "rdseed")                                                                            \
+    X(ADX, "adx")                                                                                  \
+    X(SHA, "sha")                                                                                  \
+    X(GFNI, "gfni")                                                                                \
+    X(VAES, "vaes")                                                                                \
+    X(VPCLMULQDQ, "vpclmulqdq")                                                                    \
+    X(MOVDIRI, "movdiri")                                                                          \
+    X(AVX_VNNI, "avx-vnni")                                                                        \
+    X(AVX512F, "avx512f")                                                                          \
+    X(AVX512CD, "avx512cd")                                                                        \
+    X(AVX512BW, "avx512bw")                                                                        \
+    X(AVX512DQ, "avx512dq")                                                                        \
+    X(AVX512VL, "avx512vl")                                                                        \
+    X(AVX512ER, "avx512er")                                                                        \
+    X(AVX512PF, "avx512pf")                                                                        \
+    X(AVX512IFMA, "avx512ifma")                                                                    \
+    X(AVX512VBMI, "avx512vbmi")                                                                    \
+    X(AVX512VBMI2, "avx512vbmi2")                                                                  \
+    X(AVX512VNNI, "avx512vnni")                                                                    \
+    X(AVX512BITALG, "avx512bitalg")                                                                \
+    X(AVX512VPOPCNTDQ, "avx512vpopcntdq")                                                          \
+    X(AVX512VP2INTERSECT, "avx512vp2intersect")                                                    \
+    X(AVX512_4VNNIW, "avx5124vnniw")                                                               \
+    X(AVX512_4FMAPS, "avx5124fmaps")                                                               \
+    X(AVX512BF16, "avx512bf16")                                                                    \
+    X(AVX512FP16, "avx512fp16")                                                                    \
+    X(AMX_TILE, "amx-tile")                                                                        \
+    X(AMX_INT8, "amx-int8")                                                                        \
+    X(AMX_BF16, "amx-bf16")                                                                        \
+    X(XOP, "xop")                                                                                  \
+    X(FMA4, "fma4")                                                                                \
+    X(TBM, "tbm")                                                                                  \
+    X(LWP, "lwp")                                                                                  \
+    X(AMD3DNOW, "3dnow")                                                                           \
+    X(KNC, "knc") /* vectors of Knights Corner */
+
+enum assay_extension {
+#define ASSAY_EXTENSION_ENUM(name, word) ASSAY_EXTENSION_##name,
+    ASSAY_EXTENSION_LIST(ASSAY_EXTENSION_ENUM)
+#undef ASSAY_EXTENSION_ENUM
+        ASSAY_EXTENSION_COUNT
+};
+
+/* Bit of an extension in a set. */
+#define ASSAY_EXTENSION_BIT(name) (UINT64_C(1) << ASSAY_EXTENSION_##name)
+
+/* Borrowed word of an extension ("avx2"); "?" when unknown. */
+const char *assay_extension_name(unsigned extension);
+/* Number of an extension by its word; below 0: none. */
+int assay_extension_find(const char *word);
+/* Words of a set, "avx512f, avx512vl", into `buf` (always terminated, truncated if need be);
+ * returns `buf`. */
+const char *assay_extension_words(uint64_t set, char *buf, size_t buf_b);
+
 /* Bits of assay_form.traits */
 enum assay_trait {
     ASSAY_TRAIT_PACKED = 1u << 0,   /* works on all lanes of a vector */
@@ -284,6 +358,7 @@ struct assay_form {
     struct assay_regset implicit_clear; /* subset of implicit_write: bits above 31 become zero */
     uint8_t memories;                   /* implicit memory operands */
     struct assay_form_memory memory[2];
+    uint64_t extensions; /* bits by assay_extension: a core needs all of them to run the form */
 };
 
 /* ---- Records ---------------------------------------------------------------------------- */

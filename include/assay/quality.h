@@ -185,6 +185,9 @@ struct assay_cqa {
     uint64_t path_count; /* ways there are, saturated */
     bool merged;         /* more than the limit: one entry, every block that stands on some way */
     bool outsize;        /* too large a nest to be looked into: no path at all */
+    /* Extensions that the code needs and the core lacks, bits by assay_extension. Not 0: the core
+     * cannot run the loop, and there is no path. */
+    uint64_t lacks;
     const struct assay_vector_verdict *verdict; /* what stands against vectors; NULL: no loop */
     size_t path_n;
     struct assay_cqa_path *path;

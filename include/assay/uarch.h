@@ -79,6 +79,8 @@ extern "C" {
     X(ports_at_rename, 0)  /* 1: ports are chosen when renamed, not when issued */                 \
     X(line_b, 64)          /* of the caches */                                                     \
     X(store_lines, 0)      /* lines written a cycle, stores to one line together; 0: any */        \
+    X(load_b, 0)           /* bytes loaded a cycle at most; 0: as ports and widths tell */         \
+    X(store_b, 0)          /* bytes stored a cycle at most; 0: as ports and widths tell */         \
     X(load_bank_b, 0)      /* bytes of a bank of the first level; 0: no banks */                   \
     X(load_bank, 0)        /* loads a cycle from one bank */                                       \
     X(split_load, 1)       /* extra port-cycles of a load that crosses lines */                    \
@@ -186,6 +188,9 @@ struct assay_uarch {
     size_t source_n;
     const struct assay_uarch_match *match;
     size_t match_n;
+    /* What code may need to run on the core, bits by assay_extension; 0: the table does not tell.
+     */
+    uint64_t extensions;
     const struct assay_timing *timing; /* in the order of the lines */
     size_t timing_n;
 };
@@ -260,6 +265,9 @@ enum assay_timing_match {
 const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
                                               const struct assay_insn *insn,
                                               enum assay_timing_match *match);
+/* Extensions that the instruction needs and the core lacks, bits by assay_extension; 0: the core
+ * can run the instruction, or the table does not tell. */
+uint64_t assay_uarch_lacks(const struct assay_uarch *uarch, const struct assay_insn *insn);
 /* Index of a group or of nothing: below 0. */
 int assay_uarch_group_find(const struct assay_uarch *uarch, const char *name);
 

@@ -446,6 +446,7 @@ void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperan
     f->insn_class = row->insn_class;
     f->traits = row->traits;
     f->isa = row->traits & ASSAY_TRAIT_X87 ? ASSAY_ISA_X87 : isa_of(insn);
+    f->extensions = as_form_extensions(insn);
     build_flags(insn, f);
     build_encoding_traits(insn, f);
     build_operands(insn, ops, f);

@@ -35,6 +35,9 @@ static inline bool as_is_masked(const ZydisDecodedInstruction *insn)
               insn->avx.mask.reg == ZYDIS_REGISTER_NONE));
 }
 
+/* Extensions that the instruction needs; bits by assay_extension (extensions.c). */
+uint64_t as_form_extensions(const ZydisDecodedInstruction *insn);
+
 /* Fills `out` (zeroed first) from a decoded instruction and all its operands. */
 void as_form_build(const ZydisDecodedInstruction *insn, const ZydisDecodedOperand *operands,
                    struct assay_form *out);

@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "machine/cpu_features.h"
 #include "machine/microarchitectures.h"
+#include "machine/uarch.h"
 
 /* One feature too many may be one that a core was given late; several are another core. */
 #define CONTRADICTING 2
@@ -31,6 +32,27 @@ static const struct as_cpu_core *core_named(const char *name)
         if (strcmp(as_cpu_cores[i].name, name) == 0)
             return &as_cpu_cores[i];
     return NULL;
+}
+
+uint64_t as_extensions_of_features(uint64_t features)
+{
+    uint64_t found = ASSAY_EXTENSION_BIT(SSE);
+
+    for (size_t i = 0; i < as_cpu_feature_n; i++) {
+        const int at = features >> i & 1 ? assay_extension_find(as_cpu_features[i].name) : -1;
+        if (at >= 0)
+            found |= UINT64_C(1) << at;
+    }
+    return found;
+}
+
+bool as_core_extensions(const char *core, uint64_t *out)
+{
+    const struct as_cpu_core *found = core_named(core);
+
+    if (found)
+        *out |= as_extensions_of_features(found->features);
+    return found != NULL;
 }
 
 /* The first line of a core by its name; NULL: the vendor has none. */

@@ -172,6 +172,13 @@ const char *assay_uarch_host(void)
     return core.table;
 }
 
+/* Code runs here or not, whatever other processors of that core, or the hypervisor, let through. */
+static void keep_extensions(const struct assay_processor *it, struct assay_uarch *uarch)
+{
+    if (it->features && uarch->extensions)
+        uarch->extensions &= as_extensions_of_features(it->features);
+}
+
 /* The table that was measured on a core as this one; false: none, or it cannot be read (said). */
 static bool open_measured(const struct assay_processor *it, struct assay_uarch **out,
                           struct assay_uarch_choice *choice)
@@ -183,8 +190,11 @@ static bool open_measured(const struct assay_processor *it, struct assay_uarch *
 
     if (assay_core_table_path(&host, choice->file, sizeof choice->file) &&
         access(choice->file, R_OK) == 0 &&
-        assay_uarch_open(choice->file, out, &choice->damaged) == 0)
+        assay_uarch_open(choice->file, out, &choice->damaged) == 0) {
+        if (it->features)
+            (*out)->extensions = as_extensions_of_features(it->features);
         return true;
+    }
     choice->file[0] = 0;
     return false;
 }
@@ -192,7 +202,7 @@ static bool open_measured(const struct assay_processor *it, struct assay_uarch *
 int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *choice,
                           struct assay_error *err)
 {
-    struct assay_processor processor;
+    struct assay_processor processor = {.features = 0};
 
     *choice = (struct assay_uarch_choice){.file = ""};
     *out = NULL;
@@ -204,7 +214,9 @@ int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *c
     if (!choice->core.table)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "assay has no table of this machine's core, nor of one near it");
-    return assay_uarch_open(choice->core.table, out, err);
+    AS_TRY(assay_uarch_open(choice->core.table, out, err));
+    keep_extensions(&processor, *out);
+    return 0;
 }
 
 void assay_uarch_free(struct assay_uarch **uarch)
@@ -291,4 +303,9 @@ const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,
              : distance < 100 ? ASSAY_TIMING_WIDTH
                               : ASSAY_TIMING_REGISTER;
     return timing;
+}
+
+uint64_t assay_uarch_lacks(const struct assay_uarch *uarch, const struct assay_insn *insn)
+{
+    return uarch->extensions ? assay_form_get(insn->form)->extensions & ~uarch->extensions : 0;
 }

@@ -81,6 +81,11 @@ bool as_uarch_is_parameter(const char *name);
 /* Its place in `set`; below 0: none. */
 int as_uarch_parameter_of(const char *name);
 
+/* Adds the extensions of a core of data/machine/features.txt; false: there is no such core. */
+bool as_core_extensions(const char *core, uint64_t *out);
+/* Bits by assay_extension of the features of a processor (assay_processor.features). */
+uint64_t as_extensions_of_features(uint64_t features);
+
 struct assay_host;
 /* Which table predictions for this host take, and where it is from, as words. */
 void as_uarch_say_of_host(const struct assay_host *host, char *out, size_t out_b);

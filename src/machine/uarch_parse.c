@@ -92,6 +92,28 @@ static int read_match(struct table_reading *r)
     return 0;
 }
 
+/* "+CORE" of data/machine/features.txt, or an extension by its word. */
+static bool read_extension(const char *word, uint64_t *out)
+{
+    const int at = *word == '+' ? -1 : assay_extension_find(word);
+    if (at >= 0)
+        *out |= UINT64_C(1) << at;
+    return at >= 0 || (*word == '+' && as_core_extensions(word + 1, out));
+}
+
+/* Those of the base do not count: the line tells all of them. */
+static int read_isa(struct table_reading *r)
+{
+    uint64_t found = 0;
+    AS_TRY(find_source(r, r->column[2]));
+    char *rest = r->column[1];
+    for (char *part; (part = strsep(&rest, " ")) != NULL;)
+        if (!read_extension(part, &found))
+            return say_line(r, "neither an extension nor +CORE:", part);
+    r->table->uarch.extensions = found;
+    return 0;
+}
+
 static int read_source(struct table_reading *r)
 {
     const struct assay_uarch_source source = {r->column[1], r->column[2]};
@@ -421,9 +443,10 @@ static int read_columns(struct table_reading *r, char *line)
         const char *word;
         unsigned columns;
         int (*read)(struct table_reading *);
-    } kind[] = {{"core", 3, read_core}, {"match", 4, read_match}, {"source", 3, read_source},
-                {"set", 4, read_set},   {"group", 4, read_group}, {"bypass", 5, read_bypass},
-                {"line", 4, read_line}, {"form", 7, read_form},   {"like", 2, read_like}};
+    } kind[] = {{"core", 3, read_core},     {"match", 4, read_match}, {"source", 3, read_source},
+                {"isa", 3, read_isa},       {"set", 4, read_set},     {"group", 4, read_group},
+                {"bypass", 5, read_bypass}, {"line", 4, read_line},   {"form", 7, read_form},
+                {"like", 2, read_like}};
     r->column_n = 0;
     for (char *part; r->column_n < UARCH_COLUMNS && (part = strsep(&line, "\t")) != NULL;)
         r->column[r->column_n++] = part;

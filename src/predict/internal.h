@@ -166,6 +166,9 @@ void as_ports_of_memory(const struct as_piece_of_code *block, struct assay_predi
 void as_units_of_division(const struct as_piece_of_code *block, double *best, double *worst);
 double as_units_busiest(const struct as_piece_of_code *block, const char **name);
 double as_bank_busiest(const struct as_piece_of_code *block);
+/* Cycles that the bytes loaded or stored take where the core limits bytes a cycle; which of them.
+ */
+double as_memory_bytes(const struct as_piece_of_code *block, const char **name);
 double as_memory_mixed(const struct as_piece_of_code *block);
 double as_store_lines(const struct as_piece_of_code *block);
 double as_front_dispatch(const struct as_piece_of_code *block);

@@ -194,6 +194,23 @@ double as_memory_mixed(const struct as_piece_of_code *block)
                : 0;
 }
 
+double as_memory_bytes(const struct as_piece_of_code *block, const char **name)
+{
+    const double *set = block->uarch->set;
+    double loaded = 0, stored = 0;
+    for (uint32_t i = 0; i < block->op_n; i++)
+        for (unsigned k = 0; k < block->op[i].memory_n; k++) {
+            const struct assay_memory *memory = &block->op[i].memory[k];
+            loaded +=
+                block->op[i].loads && memory->access & ASSAY_ACCESS_READ ? memory->width_b : 0;
+            stored += memory->access & ASSAY_ACCESS_WRITE ? memory->width_b : 0;
+        }
+    const double load_cy = set[ASSAY_UARCH_load_b] > 0 ? loaded / set[ASSAY_UARCH_load_b] : 0;
+    const double store_cy = set[ASSAY_UARCH_store_b] > 0 ? stored / set[ASSAY_UARCH_store_b] : 0;
+    *name = load_cy > store_cy ? "loads, by bytes" : "stores, by bytes";
+    return fmax(load_cy, store_cy);
+}
+
 /* Loads from one bank of the first level; registers are taken to hold addresses of whole lines. */
 double as_bank_busiest(const struct as_piece_of_code *block)
 {

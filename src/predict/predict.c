@@ -133,30 +133,42 @@ static void find_bounds_of_issue(const struct assay_predictor *p, struct assay_p
     }
 }
 
+struct unit_bound {
+    double cycles;
+    const char *name;
+};
+
+static void raise_unit(struct unit_bound *out, double cycles, const char *name)
+{
+    if (cycles > out->cycles)
+        *out = (struct unit_bound){cycles, name};
+}
+
+/* What is not pipelined, and what the first level takes in a cycle. */
+static struct unit_bound find_unit_bound(const struct as_piece_of_code *block)
+{
+    const double lines = block->uarch->set[ASSAY_UARCH_store_lines];
+    const char *name = "";
+    struct unit_bound found = {.name = ""};
+    const double own = as_units_busiest(block, &name);
+    raise_unit(&found, own, name);
+    raise_unit(&found, lines > 0 ? as_store_lines(block) / lines : 0, "stores to lines");
+    if (!(block->without & ASSAY_WITHOUT_PORTS)) {
+        const double bytes = as_memory_bytes(block, &name);
+        raise_unit(&found, bytes, name);
+        raise_unit(&found, as_memory_mixed(block), "loads and stores");
+    }
+    raise_unit(&found, as_bank_busiest(block), "loads from one bank");
+    return found;
+}
+
 static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
 {
     const struct as_piece_of_code *block = &p->block;
+    const struct unit_bound unit = find_unit_bound(block);
     uint64_t ports = 0;
-    const char *unit = "";
     find_bounds_of_issue(p, out, &ports);
-    out->bounds[ASSAY_BOUND_UNIT] = as_units_busiest(block, &unit);
-    const double written = p->uarch->set[ASSAY_UARCH_store_lines] > 0
-                               ? as_store_lines(block) / p->uarch->set[ASSAY_UARCH_store_lines]
-                               : 0;
-    if (written > out->bounds[ASSAY_BOUND_UNIT]) {
-        out->bounds[ASSAY_BOUND_UNIT] = written;
-        unit = "stores to lines";
-    }
-    const double mixed = block->without & ASSAY_WITHOUT_PORTS ? 0 : as_memory_mixed(block);
-    if (mixed > out->bounds[ASSAY_BOUND_UNIT]) {
-        out->bounds[ASSAY_BOUND_UNIT] = mixed;
-        unit = "loads and stores";
-    }
-    const double banks = as_bank_busiest(block);
-    if (banks > out->bounds[ASSAY_BOUND_UNIT]) {
-        out->bounds[ASSAY_BOUND_UNIT] = banks;
-        unit = "loads from one bank";
-    }
+    out->bounds[ASSAY_BOUND_UNIT] = unit.cycles;
     if (!(block->without & ASSAY_WITHOUT_LATENCY))
         AS_TRY(find_chain(p, out));
     for (unsigned i = 0; i < ASSAY_BOUND_WINDOW; i++)
@@ -167,7 +179,7 @@ static int find_bounds(struct assay_predictor *p, struct assay_prediction *out)
     if (out->bound == ASSAY_BOUND_PORTS)
         name_ports(p->uarch, ports, out->limit, sizeof out->limit);
     else if (out->bound == ASSAY_BOUND_UNIT)
-        snprintf(out->limit, sizeof out->limit, "%s", unit);
+        snprintf(out->limit, sizeof out->limit, "%s", unit.name);
     return 0;
 }
 

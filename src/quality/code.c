@@ -35,7 +35,7 @@ static int take_analysed(struct code_writing *w, size_t number, int64_t *id,
     it.complex_call_n = as_quality_complex_calls(module, it.at);
     AS_TRY(assay_quality_loop(it.program, it.at, &it.facts, err));
     AS_TRY(as_cqa_keep(&w->pass.arena, cqa, &it.cqa, err));
-    if (it.wants_page) {
+    if (it.wants_page && !cqa->lacks) {
         w->core.loop = it.at;
         w->core.port_use = cqa->mean.port_use;
         AS_TRY(as_core_keep(&w->pass.arena, &w->core, &it.core, err));

@@ -102,21 +102,6 @@ static int keep_chain(struct assay_cqa_engine *engine, const struct as_cqa_body 
     return 0;
 }
 
-/* Cycles that instruction `i` takes of the ports and units it needs, alone. */
-static float own_throughput(const struct assay_cqa_engine *engine,
-                            const struct assay_timing *timing)
-{
-    float most = timing ? timing->own : 0;
-
-    for (unsigned i = 0; timing && i < timing->use_n; i++) {
-        const uint64_t ports = engine->uarch->group[timing->use[i].group].ports;
-        const float cycles = timing->use[i].n / (float)__builtin_popcountll(ports);
-
-        most = cycles > most ? cycles : most;
-    }
-    return most;
-}
-
 static int keep_insns(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
                       const struct assay_prediction *found, struct assay_cqa_path *out)
 {
@@ -127,16 +112,17 @@ static int keep_insns(struct assay_cqa_engine *engine, const struct as_cqa_body 
     for (size_t i = 0; i < found->insn_n; i++) {
         const struct assay_insn_prediction *from = &found->insn[i];
 
-        out->insn[i] = (struct assay_cqa_insn){.insn = body->item[i].insn,
-                                               .fused = from->fused,
-                                               .eliminated = from->eliminated && !from->fused,
-                                               .estimated = from->estimated,
-                                               .chain = from->chain,
-                                               .packed = body->item[i].packed,
-                                               .packable = body->item[i].packable,
-                                               .slots = from->slots,
-                                               .latency = from->latency,
-                                               .throughput = own_throughput(engine, from->timing)};
+        out->insn[i] = (struct assay_cqa_insn){
+            .insn = body->item[i].insn,
+            .fused = from->fused,
+            .eliminated = from->eliminated && !from->fused,
+            .estimated = from->estimated,
+            .chain = from->chain,
+            .packed = body->item[i].packed,
+            .packable = body->item[i].packable,
+            .slots = from->slots,
+            .latency = from->latency,
+            .throughput = (float)as_cqa_own_throughput(engine->uarch, from->timing)};
     }
     return 0;
 }
@@ -164,8 +150,10 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
 
     AS_TRY(assay_predict(a->engine->predictor, &body->code, 0, body->n, &options, &found, err));
     out->value[AS_CQA_CYCLES] = found.cycles;
-    if (!a->options->promise_only)
+    if (!a->options->promise_only) {
         as_cqa_put_prediction(a->engine, &found, out->value);
+        out->value[AS_CQA_PEAK_FP_PER_CY] = as_cqa_peak_of_mix(a->engine, body, &found);
+    }
     as_is->few = as_cqa_put_few(a->engine, body, &found, out->value);
     as_is->few_cy = as_is->few < AS_FEWS ? out->value[AS_CQA_FEW_PORTS_SHUFFLE_CY + as_is->few] : 0;
     as_is->load_cy = found.load_cy;
@@ -300,6 +288,22 @@ static void mean_what_if(struct assay_cqa *out, unsigned variant)
     mean->speedup = mean->cycles > 0 ? out->mean.value[AS_CQA_CYCLES] / mean->cycles : 0;
 }
 
+/* Operations that all paths could have started, over the cycles of all: what a path may reach at
+ * most holds for the mean, too. */
+static double mean_peak(const struct assay_cqa *out)
+{
+    double operations = 0, cycles = 0;
+
+    for (size_t i = 0; i < out->path_n; i++) {
+        const struct assay_cqa_path *path = &out->path[i];
+        const double took = path->weight * path->value[AS_CQA_CYCLES];
+
+        operations += took * path->value[AS_CQA_PEAK_FP_PER_CY];
+        cycles += took;
+    }
+    return cycles > 0 ? operations / cycles : NAN;
+}
+
 static int find_mean(struct assay_cqa_engine *engine, const struct assay_cqa_options *options,
                      struct assay_cqa *out, struct assay_error *err)
 {
@@ -321,6 +325,7 @@ static int find_mean(struct assay_cqa_engine *engine, const struct assay_cqa_opt
         for (unsigned k = 0; path->port_use && k < port_n; k++)
             mean->port_use[k] += path->weight * path->port_use[k];
     }
+    mean->value[AS_CQA_PEAK_FP_PER_CY] = mean_peak(out);
     if (!options->promise_only)
         as_cqa_derive(mean->value);
     mean->bound = heaviest(out)->bound;
@@ -365,10 +370,31 @@ double assay_cqa_promise(const struct assay_cqa *cqa)
 
 /* ---- Loops and functions ------------------------------------------------------------------- */
 
+/* Extensions that some path needs and the core lacks. */
+static uint64_t find_lacks(const struct analysing *a, const struct assay_paths *paths)
+{
+    const struct assay_program *program = a->program;
+    uint64_t lacks = 0;
+
+    for (size_t i = 0; i < paths->path_n; i++)
+        for (uint32_t k = 0; k < paths->path[i].blocks; k++) {
+            const struct assay_block *block =
+                &program->block[paths->block[paths->path[i].first + k]];
+
+            for (uint32_t at = 0; at < block->insns; at++)
+                lacks |= assay_uarch_lacks(a->engine->uarch,
+                                           &program->code.insn[block->first_insn + at]);
+        }
+    return lacks;
+}
+
 static int analyse_paths(const struct analysing *a, const struct assay_paths *paths,
                          const struct assay_streams *streams, struct assay_cqa *out,
                          struct assay_error *err)
 {
+    out->lacks = find_lacks(a, paths);
+    if (out->lacks)
+        return 0;
     out->path = as_arena_array(&a->engine->arena, struct assay_cqa_path, paths->path_n + 1);
     if (!out->path)
         return as_error_nomem(err, "code quality analysis");

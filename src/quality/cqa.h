@@ -103,7 +103,6 @@ struct assay_cqa_engine {
     const struct assay_figures *figures; /* of the machine, or NULL */
     unsigned native_b, native_int_b;     /* bytes of the widest vectors */
     double peak_f32, peak_f64, peak_load, peak_store;
-    unsigned load_port_n, store_port_n;
     uint64_t few[AS_CQA_FEW_MOST]; /* sets of one port or two that execute (cqa_ports.c) */
     unsigned few_n;
 };
@@ -139,6 +138,12 @@ void as_cqa_put_levels(const struct assay_cqa_engine *engine, const struct assay
 void as_cqa_find_peaks(struct assay_cqa_engine *engine);
 void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
                         double *m);
+/* Operations that ports start in a cycle if all are of the mix of the path, on the widest vectors;
+ * 0: none. */
+double as_cqa_peak_of_mix(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+                          const struct assay_prediction *prediction);
+/* Cycles that an instruction takes of the ports and units it needs, alone; 0 without a line. */
+double as_cqa_own_throughput(const struct assay_uarch *uarch, const struct assay_timing *timing);
 /* Metrics of a prediction. */
 void as_cqa_put_prediction(const struct assay_cqa_engine *engine,
                            const struct assay_prediction *prediction, double *m);

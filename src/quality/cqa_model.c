@@ -30,10 +30,9 @@ static bool is_memory_group(const char *name)
            strncmp(name, "STA", 3) == 0 || strncmp(name, "STD", 3) == 0;
 }
 
-/* Ports of the use that is (`memory`: of the memory groups that begin so) one; of several, as
- * addresses and data of a load may be, those that start the fewest a cycle; times one. */
+/* Ports that compute, of several uses those that start the fewest a cycle; times one. */
 static uint64_t ports_of(const struct assay_cqa_engine *engine, const struct assay_timing *timing,
-                         const char *memory, double *times)
+                         double *times)
 {
     uint64_t found = 0;
 
@@ -42,8 +41,7 @@ static uint64_t ports_of(const struct assay_cqa_engine *engine, const struct ass
         const struct assay_uarch_group *group = &engine->uarch->group[timing->use[i].group];
         const double each = timing->use[i].n > 0 ? 1 / (double)timing->use[i].n : 1;
 
-        if (memory ? strncmp(group->name, memory, strlen(memory)) != 0
-                   : is_memory_group(group->name))
+        if (is_memory_group(group->name))
             continue;
         if (found &&
             each * __builtin_popcountll(group->ports) >= *times * __builtin_popcountll(found))
@@ -54,8 +52,25 @@ static uint64_t ports_of(const struct assay_cqa_engine *engine, const struct ass
     return found;
 }
 
-static unsigned widest(const struct assay_cqa_engine *engine, enum as_part part, double set)
+double as_cqa_own_throughput(const struct assay_uarch *uarch, const struct assay_timing *timing)
 {
+    double most = timing ? (double)timing->own : 0;
+
+    for (unsigned i = 0; timing && i < timing->use_n; i++) {
+        const uint64_t ports = uarch->group[timing->use[i].group].ports;
+        most = fmax(most, (double)timing->use[i].n / __builtin_popcountll(ports));
+    }
+    return most;
+}
+
+/* Bytes of the widest vectors: by what the core can run, else by the lines of the table. */
+static unsigned widest(const struct assay_cqa_engine *engine, enum as_part part, double set,
+                       uint64_t wide, uint64_t half)
+{
+    const uint64_t has = engine->uarch->extensions;
+
+    if (has)
+        return has & (wide | ASSAY_EXTENSION_BIT(KNC)) ? 64 : has & half ? 32 : 16;
     if (set > 0)
         return (unsigned)set;
     for (unsigned width_b = 64; width_b > 16; width_b /= 2)
@@ -74,9 +89,9 @@ static double operations_a_lane(const struct assay_cqa_engine *engine)
         timing_of(engine, AS_PART_MUL, engine->native_b, ASSAY_TIMING_WIDTH);
     const struct assay_timing *fma =
         timing_of(engine, AS_PART_FMA, engine->native_b, ASSAY_TIMING_WIDTH);
-    const uint64_t fused = ports_of(engine, fma, NULL, &fused_times);
-    const uint64_t adds = ports_of(engine, add, NULL, &add_times);
-    const uint64_t muls = ports_of(engine, mul, NULL, &mul_times);
+    const uint64_t fused = ports_of(engine, fma, &fused_times);
+    const uint64_t adds = ports_of(engine, add, &add_times);
+    const uint64_t muls = ports_of(engine, mul, &mul_times);
     const double alone = 2 * fused_times * __builtin_popcountll(fused);
     const double beside =
         add_times * __builtin_popcountll(adds) + mul_times * __builtin_popcountll(muls & ~adds);
@@ -84,23 +99,16 @@ static double operations_a_lane(const struct assay_cqa_engine *engine)
     return alone > beside ? alone : beside;
 }
 
-/* Bytes a cycle by the best width that the table has. */
-static double bytes_a_cycle(const struct assay_cqa_engine *engine, enum as_part part,
-                            const char *first, const char *second, unsigned *port_n)
+/* Bytes a cycle: what the table sets, else by the best width that it has a line for. */
+static double bytes_a_cycle(const struct assay_cqa_engine *engine, enum as_part part, double set)
 {
-    double best = 0, times;
+    double best = set;
 
-    for (unsigned width_b = 16; width_b <= engine->native_b; width_b *= 2) {
-        const struct assay_timing *timing = timing_of(engine, part, width_b, ASSAY_TIMING_ALIKE);
-        uint64_t ports = ports_of(engine, timing, first, &times);
+    for (unsigned width_b = 16; !(set > 0) && width_b <= engine->native_b; width_b *= 2) {
+        const double cycles = as_cqa_own_throughput(
+            engine->uarch, timing_of(engine, part, width_b, ASSAY_TIMING_ALIKE));
 
-        if (!ports && second)
-            ports = ports_of(engine, timing, second, &times);
-        const double bytes = times * __builtin_popcountll(ports) * width_b;
-        if (bytes > best)
-            best = bytes;
-        if (ports)
-            *port_n = (unsigned)__builtin_popcountll(ports);
+        best = cycles > 0 ? fmax(best, width_b / cycles) : best;
     }
     return best > 0 ? best : NAN;
 }
@@ -109,13 +117,15 @@ void as_cqa_find_peaks(struct assay_cqa_engine *engine)
 {
     const double *set = engine->uarch->set;
 
-    engine->native_b = widest(engine, AS_PART_ADD, set[ASSAY_UARCH_vector_b]);
-    engine->native_int_b = widest(engine, AS_PART_ADD_INTEGERS, set[ASSAY_UARCH_vector_int_b]);
+    engine->native_b = widest(engine, AS_PART_ADD, set[ASSAY_UARCH_vector_b],
+                              ASSAY_EXTENSION_BIT(AVX512F), ASSAY_EXTENSION_BIT(AVX));
+    engine->native_int_b = widest(engine, AS_PART_ADD_INTEGERS, set[ASSAY_UARCH_vector_int_b],
+                                  ASSAY_EXTENSION_BIT(AVX512F), ASSAY_EXTENSION_BIT(AVX2));
     const double lane = operations_a_lane(engine);
     engine->peak_f64 = lane > 0 ? lane * engine->native_b / 8 : NAN;
     engine->peak_f32 = lane > 0 ? lane * engine->native_b / 4 : NAN;
-    engine->peak_load = bytes_a_cycle(engine, AS_PART_LOAD, "LD", "AGU", &engine->load_port_n);
-    engine->peak_store = bytes_a_cycle(engine, AS_PART_STORE, "STD", NULL, &engine->store_port_n);
+    engine->peak_load = bytes_a_cycle(engine, AS_PART_LOAD, set[ASSAY_UARCH_load_b]);
+    engine->peak_store = bytes_a_cycle(engine, AS_PART_STORE, set[ASSAY_UARCH_store_b]);
 }
 
 /* Peak of the element that most operations have. */
@@ -132,6 +142,48 @@ static double peak_of(const struct assay_cqa_engine *engine, const struct as_cqa
     return f32 > f64 ? engine->peak_f32 : engine->peak_f64;
 }
 
+/* ---- Peak of a mix ------------------------------------------------------------------------- */
+
+/* Port-cycles of the operations of a path, each on vectors of the widest kind. */
+static double add_operations(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+                             const struct assay_prediction *p, double *busy)
+{
+    double operations = 0;
+
+    for (size_t i = 0; i < p->insn_n; i++) {
+        const struct as_cqa_item *item = &body->item[i];
+        const struct assay_timing *timing = p->insn[i].timing;
+        const double share = (double)as_insn_width(item->form) / engine->native_b;
+
+        if (!item->form->flops)
+            continue;
+        operations += item->form->flops;
+        for (unsigned k = 0; timing && k < timing->use_n; k++)
+            if (!is_memory_group(engine->uarch->group[timing->use[k].group].name))
+                busy[timing->use[k].group] += (double)timing->use[k].n * fmin(share, 1);
+    }
+    return operations;
+}
+
+double as_cqa_peak_of_mix(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+                          const struct assay_prediction *prediction)
+{
+    const struct assay_uarch_group *group = engine->uarch->group;
+    double busy[ASSAY_UARCH_GROUPS] = {0}, cycles = 0;
+    const double operations = add_operations(engine, body, prediction, busy);
+
+    for (unsigned i = 0; i < engine->uarch->group_n; i++)
+        for (unsigned k = 0; busy[i] > 0 && k <= i; k++) {
+            const uint64_t ports = group[i].ports | group[k].ports;
+            double within = 0;
+
+            for (unsigned at = 0; at < engine->uarch->group_n; at++)
+                within += group[at].ports & ~ports ? 0 : busy[at];
+            cycles = fmax(cycles, within / __builtin_popcountll(ports));
+        }
+    return cycles > 0 ? operations / cycles : 0;
+}
+
 void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
                         double *m)
 {
@@ -139,7 +191,7 @@ void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_c
     const bool has_cache = engine->uarch->set[ASSAY_UARCH_opcache_width] > 0;
 
     m[AS_CQA_NATIVE_B] = engine->native_b;
-    m[AS_CQA_PEAK_FP_PER_CY] = peak_of(engine, body);
+    m[AS_CQA_PEAK_FP_PER_CY] = fmax(m[AS_CQA_PEAK_FP_PER_CY], peak_of(engine, body));
     m[AS_CQA_PEAK_LOAD_PER_CY] = engine->peak_load;
     m[AS_CQA_PEAK_STORE_PER_CY] = engine->peak_store;
     m[AS_CQA_OPCACHE_PCT] = has_cache && cache > 0 ? 100 * m[AS_CQA_SLOT_N] / cache : NAN;

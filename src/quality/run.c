@@ -190,6 +190,8 @@ static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engi
     options.weight = weight;
     AS_TRY(assay_cqa_loop(engine, it->program, it->at, &options, &found, err));
     AS_TRY(as_cqa_keep(&p->arena, &found, &it->cqa, err));
+    if (found.lacks)
+        return 0;
     core->object = it->object;
     core->program = it->program;
     core->loop = it->at;

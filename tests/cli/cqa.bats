@@ -79,6 +79,28 @@ of() { # FILE JSON-PATH of the only loop
     grep -q -- '- It divides or takes a square root\. ' out
     grep -qE 'it calls, from 1 place: 0x[0-9a-f]+ call' out
 }
+@test "code that the core cannot run has no figures" {
+    gcc -g -O3 -march=skylake-avx512 -mprefer-vector-width=512 -shared -fPIC kernels.c -o wide.so
+    "$ASSAY" cqa --machine zen3 wide.so >out
+    grep -qE 'daxpy, kernels.c:3-4 +not for this core \(.*avx512f\)$' out
+    "$ASSAY" cqa --machine zen3 --function daxpy wide.so >out
+    tr -s ' \n' ' ' <out | grep -q 'Not for this core: the loop needs .*avx512f.* lacks'
+    never grep -q 'cycles an iteration' out
+    "$ASSAY" cqa --machine zen3 --function daxpy --format json wide.so >out
+    equal null "$(of out '["mean"]')"
+    equal 1 "$(of out '["lacks"].count("avx512f")')"
+    equal '[]' "$(of out '["advice"]')"
+    "$ASSAY" cqa --machine zen3 --format csv wide.so >out
+    equal 0 "$(grep -c daxpy out)"
+    "$ASSAY" cqa --machine zen3 --format html -o page.html wide.so
+    never grep -q 'cqa_cycles":[0-9]' page.html
+    "$ASSAY" cqa --machine skylake-sp --function daxpy --format json wide.so >out
+    equal 64 "$(of out '["mean"]["metrics"]["native_b"]')"
+    "$ASSAY" predict --machine zen3 --function daxpy wide.so >out
+    grep -q 'not for this core: the code needs' out
+    "$ASSAY" predict --machine zen3 --function daxpy --format json wide.so |
+        json '["predictions"][0]["cycles"]' | grep -q null
+}
 @test "levels choose what is told" {
     "$ASSAY" cqa --machine zen5 --function daxpy --level expert scalar.so >out
     grep -q 'cycles by port' out

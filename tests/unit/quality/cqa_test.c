@@ -5,19 +5,7 @@
  * addresses and one of data of stores, one each that adds, multiplies and shuffles, a divider. The
  * computation stands beside each.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
-#include <math.h>
-
-#include <assay/quality.h>
-
-#include "built.h"
+#include "analysed.h"
 #include "quality/weights.h"
 
 static const char core[] =
@@ -47,17 +35,8 @@ static const char core[] =
     "form\tvextractf128 xmm,ymm,imm8\t1\tFSHUF:1\t3\t-\ts\n"
     "form\tvgatherdpd ymm,m256,ymm\t4\tLD:16\t1\t-\ts\n";
 
-struct fixture {
-    struct assay_uarch *uarch;
-    struct assay_cqa_engine *engine;
-    struct built built;
-    struct assay_cqa out;
-};
-
-/* Analyses the loop of `f` in assembly: "1: ... jne 1b"; on the core of that name, NULL: made up.
- */
-static struct fixture analyse_on(const char *name, const char *loop,
-                                 const struct assay_cqa_options *options)
+/* The same on the made-up core. */
+static struct fixture analyse(const char *loop, const struct assay_cqa_options *options)
 {
     struct fixture f = {0};
     struct assay_error err;
@@ -65,45 +44,9 @@ static struct fixture analyse_on(const char *name, const char *loop,
 
     snprintf(text, sizeof text,
              ".intel_syntax noprefix\n.globl f\n.type f,@function\nf:\n1: %s\nret\n", loop);
-    f.built = built_new(TEST_CC, "", "S", text);
-    assert_int_equal(name ? assay_uarch_open(name, &f.uarch, &err)
-                          : assay_uarch_parse(core, sizeof core - 1, "made", &f.uarch, &err),
-                     0);
-    assert_int_equal(assay_cqa_engine_new(f.uarch, &f.engine, &err), 0);
-    assert_int_equal(assay_cqa_loop(f.engine, f.built.program, built_loop(&f.built, "f", 0),
-                                    options, &f.out, &err),
-                     0);
+    assert_int_equal(assay_uarch_parse(core, sizeof core - 1, "made", &f.uarch, &err), 0);
+    analyse_text(&f, text, options);
     return f;
-}
-
-static struct fixture analyse(const char *loop, const struct assay_cqa_options *options)
-{
-    return analyse_on(NULL, loop, options);
-}
-
-static void done(struct fixture *f)
-{
-    assay_cqa_engine_free(&f->engine);
-    assay_uarch_free(&f->uarch);
-    built_free(&f->built);
-}
-
-static double metric(const struct assay_cqa_path *path, const char *name)
-{
-    const int at = assay_cqa_metric_find(name);
-
-    if (at < 0)
-        fail_msg("there is no metric %s", name);
-    return path->value[at];
-}
-
-static void is(const struct assay_cqa_path *path, const char *name, double expected)
-{
-    const double got = metric(path, name);
-
-    /* The simulation of some hundred iterations is above a bound by its beginning and end. */
-    if (!(fabs(got - expected) <= 0.004 * fabs(expected)) && !(isnan(got) && isnan(expected)))
-        fail_msg("%s is %g, expected %g", name, got, expected);
 }
 
 static void takes(const struct assay_cqa_path *path, enum assay_cqa_variant variant, double cycles,
