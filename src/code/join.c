@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clone_suffix.h"
 #include "code/internal.h"
 
 static const char *name_of(const struct as_builder *b, const struct as_region *r)
@@ -47,11 +48,27 @@ static void weigh_back(const struct as_builder *b, const struct as_crossing *c, 
         e[c->from].strong = true;
 }
 
+/* ".cold.3" of GCC and LLVM, ".cold.0" and ".warm" of BOLT. */
+static bool starts_split(const char *suffix)
+{
+    return (strncmp(suffix, ".cold", 5) == 0 || strncmp(suffix, ".warm", 5) == 0) &&
+           as_clone_suffix_n(as_view_of(suffix)) > 0;
+}
+
 /* ".cold" of `part` belongs to `name`: "name.cold", "name.cold.3", "name.part.0.cold". */
-static bool is_cold_of(const char *part, const char *name)
+static bool is_split_of(const char *part, const char *name)
 {
     size_t n = strlen(name);
-    return n && strncmp(part, name, n) == 0 && strncmp(part + n, ".cold", 5) == 0;
+    return n && strncmp(part, name, n) == 0 && starts_split(part + n);
+}
+
+static bool is_split_name(const char *name)
+{
+    const struct as_view view = as_view_of(name);
+    for (size_t i = as_clone_base_n(view); i < view.n; i++)
+        if (starts_split(name + i))
+            return true;
+    return false;
 }
 
 static bool may_be_part(const struct as_region *r)
@@ -67,7 +84,7 @@ static uint32_t owner_by_name(const struct as_builder *b, uint32_t part)
     const char *name = name_of(b, &b->region.at[part]);
     for (size_t i = 0; i < b->crossing.n; i++) {
         const struct as_crossing *c = &b->crossing.at[i];
-        if (c->to == part && is_cold_of(name, name_of(b, &b->region.at[c->from])))
+        if (c->to == part && is_split_of(name, name_of(b, &b->region.at[c->from])))
             return c->from;
     }
     return ASSAY_NONE;
@@ -80,7 +97,7 @@ static void choose_owners(struct as_builder *b, const struct evidence *e)
         r->owner = i;
         if (!may_be_part(r) || e[i].owner == ASSAY_NONE || !(e[i].start || r->is_part))
             continue;
-        bool named = strstr(name_of(b, r), ".cold") != NULL;
+        bool named = is_split_name(name_of(b, r));
         if (e[i].several)
             r->owner = named ? owner_by_name(b, i) : i;
         else if (named || e[i].strong)

@@ -6,9 +6,11 @@
  */
 #include "compare/align.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clone_suffix.h"
 #include "base/error.h"
 
 struct align_work {
@@ -28,6 +30,8 @@ struct rule {
     bool (*test)(const struct align_work *work, const struct as_object *object, uint32_t function,
                  const struct as_aligned_row *row, int64_t moved);
 };
+
+#define CLONE " [clone " /* as assay_demangle writes it */
 
 /* ---- Words --------------------------------------------------------------------------------- */
 
@@ -50,25 +54,24 @@ static bool may_be(const char *a, const char *b)
     return !a || !b || strcmp(a, b) == 0;
 }
 
-static bool is_clone_suffix(const char *at)
+/* The length of the name without " [clone .isra.0]" at its end; bodies of regions keep theirs. */
+static size_t without_brackets_n(const char *name)
 {
-    static const char *const suffix[] = {".constprop.", ".isra.", ".part.", ".cold",
-                                         ".lto_priv.",  ".llvm.", ".clone."};
-    for (size_t i = 0; i < sizeof suffix / sizeof *suffix; i++)
-        if (strncmp(at, suffix[i], strlen(suffix[i])) == 0)
-            return true;
-    return false;
+    const size_t n = strlen(name);
+    for (const char *at = strstr(name, CLONE); at; at = strstr(at + 1, CLONE)) {
+        const struct as_view text = {at + strlen(CLONE), strcspn(at + strlen(CLONE), "]")};
+        /* "f" stands for the name that the suffix follows. */
+        char word[64] = "f";
+        snprintf(word + 1, sizeof word - 1, "%.*s", (int)text.n, text.p);
+        if (at > name && as_clone_original_n(as_view_of(word)) == 1)
+            return (size_t)(at - name);
+    }
+    return n;
 }
 
 size_t as_align_name_n(const char *name)
 {
-    for (size_t i = 1; name[0] && name[i]; i++) {
-        if (name[i] == '.' && is_clone_suffix(name + i))
-            return i;
-        if (strncmp(name + i, " [clone ", 8) == 0 && is_clone_suffix(name + i + 8))
-            return i;
-    }
-    return strlen(name);
+    return as_clone_original_n((struct as_view){name, without_brackets_n(name)});
 }
 
 static bool is_clone(const struct as_object *it)

@@ -15,6 +15,8 @@
 
 #include <assay/object.h>
 
+#include "base/clone_suffix.h"
+
 #define NAME_MOST_B    ((size_t)4096)
 #define OUTPUT_MOST_B  ((size_t)1 << 20)
 #define LIMITED_MOST_B ((size_t)1024) /* up to here libiberty's own limit lets names pass */
@@ -106,18 +108,32 @@ static bool fortran(const char *name, size_t n, struct demangled_sink *out)
 
 /* ---- Clones --------------------------------------------------------------------------------- */
 
-/* Where the clone suffixes of `name` begin (".cold", ".isra.0", "._omp_fn.1"), or its end. */
-static size_t clone_at(const char *name, size_t n)
+/* The length of a legacy Rust symbol that `name` starts with, or 0: such symbols hold dots of their
+ * own and end in a hash, "17h" and 16 hexadecimal digits. */
+static size_t rust_n(const char *name, size_t n)
 {
-    for (size_t i = 1; i + 1 < n; i++) {
-        if (name[i] != '.')
-            continue;
-        bool word = (name[i + 1] >= 'a' && name[i + 1] <= 'z') || name[i + 1] == '_';
-        bool digit = name[i + 1] >= '0' && name[i + 1] <= '9';
-        if (word || digit)
-            return i;
+    static const char digits[] = "0123456789abcdef";
+    if (n < 3 || strncmp(name, "_ZN", 3) != 0)
+        return 0;
+    for (size_t i = 3; i + 20 <= n; i++) {
+        const size_t end = i + 20;
+        if (strncmp(name + i, "17h", 3) == 0 && strspn(name + i + 3, digits) == 16 &&
+            name[end - 1] == 'E' && (end == n || name[end] == '.'))
+            return end;
     }
-    return n;
+    return 0;
+}
+
+/* The length of `name` without its clone suffixes. Mangled names hold no dots but those of Rust, so
+ * that every suffix ends them; plain names hold dots of their own. */
+static size_t base_length(const char *name, size_t n)
+{
+    const bool mangled = n > 2 && name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
+    const char *dot = n > 1 ? memchr(name + 1, '.', n - 1) : NULL;
+    const size_t rust = mangled ? rust_n(name, n) : 0;
+    if (!mangled)
+        return as_clone_base_n((struct as_view){name, n});
+    return rust ? rust : dot ? (size_t)(dot - name) : n;
 }
 
 /* " [clone .isra.0] [clone .cold]": one bracket a suffix, its number with it. */
@@ -164,12 +180,13 @@ int assay_demangle(const char *name, char *buf, size_t buf_b)
     char base[NAME_MOST_B + 1];
     const char *at = memchr(name, '@', n);
     size_t base_n = at ? (size_t)(at - name) : n;
-    size_t plain = clone_at(name, base_n);
+    size_t plain = base_length(name, base_n);
     memcpy(base, name, plain);
     base[plain] = 0;
     if (!demangle_base(base, plain, &out)) {
         out.n = 0;
-        put_text(&out, base, plain);
+        plain = as_clone_base_n((struct as_view){name, base_n});
+        put_text(&out, name, plain);
     }
     put_clones(&out, name + plain, base_n - plain);
     put_text(&out, name + base_n, n - base_n);

@@ -10,6 +10,7 @@
 #include <assay/object.h>
 #include <assay/sample.h>
 
+#include "base/clone_suffix.h"
 #include "base/glob.h"
 #include "profile/category_rules.h"
 
@@ -134,16 +135,7 @@ static struct as_view original(struct as_view name)
 {
     if (as_view_starts(name, "__GI_") && name.n > 5)
         name = (struct as_view){name.p + 5, name.n - 5};
-    static const char *const ends[] = {".part.", ".constprop.", ".isra.",     ".cold",
-                                       ".llvm.", ".lto_priv.",  ".localalias"};
-    const char *dot = name.n > 1 ? memchr(name.p + 1, '.', name.n - 1) : NULL;
-    if (!dot)
-        return name;
-    const struct as_view rest = {dot, (size_t)(name.p + name.n - dot)};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (as_view_starts(rest, ends[i]))
-            return (struct as_view){name.p, (size_t)(dot - name.p)};
-    return name;
+    return (struct as_view){name.p, as_clone_original_n(name)};
 }
 
 /* "solver::step(int)" up to its parameters, for rules that name none. */
