@@ -372,7 +372,8 @@ struct assay_stream_node {
 enum assay_stack_end {
     ASSAY_STACK_COMPLETE, /* at the outermost frame */
     ASSAY_STACK_CUT,      /* the copy of the stack or the depth did not suffice */
-    ASSAY_STACK_BROKEN    /* no unwind information, or it led nowhere */
+    ASSAY_STACK_BROKEN,   /* no unwind information, or it led nowhere */
+    ASSAY_STACK_SWITCHED  /* a signal handler ran on an alternate stack: the rest lies on another */
 };
 
 enum assay_stream_kind {

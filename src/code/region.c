@@ -172,6 +172,18 @@ static int add_range(code_ranges *ranges, uint64_t start, uint64_t size_b)
     return as_vec_push(ranges, (struct code_range){start, start + size_b});
 }
 
+/* Of a section that BOLT has replaced, the functions that it left in place. */
+static int live_code(const struct as_builder *b, const struct assay_section *section,
+                     code_ranges *ranges)
+{
+    for (size_t i = 0; i < b->program->function_n; i++) {
+        const struct assay_function *f = &b->program->function[i];
+        if (f->start - section->address < section->size_b)
+            AS_TRY(add_range(ranges, f->start, f->end - f->start));
+    }
+    return 0;
+}
+
 /* Executable sections, or segments where there are no sections. */
 static int code_of_file(const struct as_builder *b, code_ranges *ranges)
 {
@@ -180,7 +192,11 @@ static int code_of_file(const struct as_builder *b, code_ranges *ranges)
     size_t sections = assay_object_sections(b->object, &section);
     size_t segments = assay_object_segments(b->object, &segment);
     for (size_t i = 0; i < sections; i++) {
-        if (section[i].exec && section[i].alloc && section[i].data)
+        if (!section[i].exec || !section[i].alloc || !section[i].data)
+            continue;
+        if (section[i].replaced)
+            AS_TRY(live_code(b, &section[i], ranges));
+        else
             AS_TRY(add_range(ranges, section[i].address, section[i].size_b));
     }
     for (size_t i = 0; i < segments && ranges->n == 0; i++) {

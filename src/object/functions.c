@@ -10,32 +10,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/clone_suffix.h"
 #include "base/search.h"
 #include "base/vec.h"
 #include "object/internal.h"
+#include "object/known_code.h"
 #include "object/order.h"
 
 typedef AS_VEC(struct assay_function) function_vec;
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* ".cold", ".cold.1", ".part.3": code split off another function by GCC or LLVM; ".isra.0" and
- * ".constprop.0" are whole functions (changed copies). */
-static bool is_part_name(const char *name)
-{
-    for (const char *dot = strchr(name, '.'); dot; dot = strchr(dot + 1, '.')) {
-        if (strncmp(dot, ".cold", 5) == 0 && (dot[5] == '\0' || dot[5] == '.'))
-            return true;
-        if (strncmp(dot, ".part.", 6) == 0 && is_digit(dot[6]))
-            return true;
-        if (strncmp(dot, ".__part.", 8) == 0 && is_digit(dot[8]))
-            return true;
-    }
-    return false;
-}
 
 static bool in_code(const struct assay_object *object, uint64_t address, uint32_t section)
 {
@@ -47,6 +29,14 @@ static bool in_code(const struct assay_object *object, uint64_t address, uint32_
             address - object->segment[i].address < object->segment[i].file_b)
             return true;
     return false;
+}
+
+/* Whether code without a symbol may run at `address`. */
+static bool may_run(const struct assay_object *object, uint64_t address)
+{
+    const uint32_t section = as_object_section_at(object, address);
+    return in_code(object, address, section) &&
+           !(section != ASSAY_NONE && object->section[section].replaced);
 }
 
 /* First byte behind the section or segment that holds `address`. */
@@ -156,7 +146,7 @@ static int add_symbols(const struct assay_object *object, function_vec *out)
                                     .origin = symbol[best].kind == ASSAY_SYMBOL_PLT
                                                   ? ASSAY_FUNCTION_PLT
                                                   : ASSAY_FUNCTION_SYMBOL,
-                                    .is_part = is_part_name(symbol[best].name),
+                                    .is_part = as_clone_is_part(as_view_of(symbol[best].name)),
                                 }));
     }
     return 0;
@@ -214,7 +204,8 @@ struct function_candidate {
 static int add_candidate(struct assay_object *object, function_vec *out,
                          const struct function_candidate *candidate)
 {
-    const char *name = candidate->name;
+    const char *name =
+        candidate->name ? candidate->name : as_known_code_name(object, candidate->start);
     if (!name) {
         char buf[32];
         snprintf(buf, sizeof buf, "func_%" PRIx64, candidate->start);
@@ -223,17 +214,18 @@ static int add_candidate(struct assay_object *object, function_vec *out,
             return ASSAY_ERR_NOMEM;
     }
     uint64_t limit = code_end(object, candidate->start);
-    return as_vec_push(out, (struct assay_function){
-                                .name = name,
-                                .start = candidate->start,
-                                .end = candidate->end < limit ? candidate->end : limit,
-                                .section = as_object_section_at(object, candidate->start),
-                                .symbol = ASSAY_NONE,
-                                .unit = ASSAY_NONE,
-                                .decl_file = ASSAY_NONE,
-                                .origin = candidate->origin,
-                                .is_part = candidate->name && is_part_name(candidate->name),
-                            });
+    return as_vec_push(
+        out, (struct assay_function){
+                 .name = name,
+                 .start = candidate->start,
+                 .end = candidate->end < limit ? candidate->end : limit,
+                 .section = as_object_section_at(object, candidate->start),
+                 .symbol = ASSAY_NONE,
+                 .unit = ASSAY_NONE,
+                 .decl_file = ASSAY_NONE,
+                 .origin = candidate->origin,
+                 .is_part = candidate->name && as_clone_is_part(as_view_of(candidate->name)),
+             });
 }
 
 /*
@@ -253,8 +245,7 @@ static int add_uncovered(struct assay_object *object, function_vec *functions,
             end = end ? end : functions->at[f].start + 1;
             covered = end > covered ? end : covered;
         }
-        if (c->start < covered || c->start == last ||
-            !in_code(object, c->start, as_object_section_at(object, c->start)))
+        if (c->start < covered || c->start == last || !may_run(object, c->start))
             continue;
         AS_TRY(add_candidate(object, functions, c));
         last = c->start;
@@ -276,6 +267,16 @@ static bool is_plt_range(const struct assay_object *object, const struct assay_u
            ((p[6] == 0xff && p[7] == 0x25) || (p[6] == 0xf2 && p[7] == 0xff && p[8] == 0x25));
 }
 
+/* Where the code of a range begins. That of a signal's return begins one byte behind the range:
+ * libraries start the range early, for unwinders look it up by the return address less 1. */
+static uint64_t range_start(const struct assay_object *object,
+                            const struct assay_unwind_range *range)
+{
+    const bool early = range->signal_frame && range->end - range->start > 1 &&
+                       as_known_code_name(object, range->start + 1);
+    return range->start + early;
+}
+
 static int add_unwind(struct assay_object *object, function_vec *functions)
 {
     AS_VEC(struct function_candidate) candidates = {0};
@@ -283,8 +284,10 @@ static int add_unwind(struct assay_object *object, function_vec *functions)
     for (size_t i = 0; rc == 0 && i < object->unwind_n; i++) {
         const struct assay_unwind_range *range = &object->unwind[i];
         if (!is_plt_range(object, range))
-            candidates.at[candidates.n++] = (struct function_candidate){
-                .start = range->start, .end = range->end, .origin = ASSAY_FUNCTION_UNWIND};
+            candidates.at[candidates.n++] =
+                (struct function_candidate){.start = range_start(object, range),
+                                            .end = range->end,
+                                            .origin = ASSAY_FUNCTION_UNWIND};
     }
     if (rc == 0)
         rc = add_uncovered(object, functions, candidates.at, candidates.n);

@@ -109,6 +109,16 @@ static uint64_t text_size(const struct assay_object *object)
     return text_b;
 }
 
+/* BOLT renames the sections whose functions it has moved. Functions that it left in place keep
+ * their symbols; without a symbol table the two cannot be told apart. */
+static void mark_replaced(struct assay_object *object)
+{
+    static const char prefix[] = ".bolt.org.";
+    for (size_t i = 0; i < object->section_n && object->info.has_symtab; i++)
+        object->section[i].replaced =
+            strncmp(object->section[i].name, prefix, sizeof prefix - 1) == 0;
+}
+
 int as_object_load_sections(struct assay_object *object, struct assay_error *err)
 {
     const struct as_file *file = &object->file;
@@ -136,6 +146,7 @@ int as_object_load_sections(struct assay_object *object, struct assay_error *err
         if (shdr->sh_type == SHT_SYMTAB)
             object->info.has_symtab = true;
     }
+    mark_replaced(object);
     if (file->ehdr.e_type == ET_REL)
         AS_TRY(lay_out(object, err));
     AS_TRY(index_by_address(object, err));

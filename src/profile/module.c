@@ -200,6 +200,16 @@ int as_attribute_locations(struct as_attribution *all, struct assay_error *err)
                                               err);
 }
 
+/* A caller's address is that of its return less 1. Where that is in no function and the return is
+ * in one, nothing was called: a signal's return, or the end of a stack made by hand. */
+static void find_place(const struct assay_catalogue_module *code, uint64_t address,
+                       struct assay_catalogue_place *place)
+{
+    assay_catalogue_find(code, address, place);
+    if (place->function == ASSAY_NONE)
+        assay_catalogue_find(code, address + 1, place);
+}
+
 static int attribute_spot(struct module_work *w, uint64_t recorded,
                           struct assay_catalogue_place *place, struct as_node_fact *fact,
                           struct assay_error *err)
@@ -209,7 +219,7 @@ static int attribute_spot(struct module_work *w, uint64_t recorded,
     *place = (struct assay_catalogue_place){ASSAY_NONE, ASSAY_NONE, ASSAY_NONE,
                                             ASSAY_NONE, 0,          ASSAY_NONE};
     if (assay_catalogue_address(w->code, recorded, &address))
-        assay_catalogue_find(w->code, address, place);
+        find_place(w->code, address, place);
     AS_TRY(function_of(w, place->function, &fact->function, err));
     AS_TRY(
         inlined_of(w, place->inlined, w->all->function.at[fact->function].id, &fact->inlined, err));

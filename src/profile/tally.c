@@ -188,6 +188,7 @@ static int take_sample(struct as_tally_reading *r, const struct assay_stream_rec
     t->running_n++;
     t->cut_n += record->end == ASSAY_STACK_CUT;
     t->broken_n += record->end == ASSAY_STACK_BROKEN;
+    t->switched_n += record->end == ASSAY_STACK_SWITCHED;
     thread->n++;
     t->process.at[thread->process].n++;
     as_tally_seen_on(r, thread, record->cpu);

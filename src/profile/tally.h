@@ -118,7 +118,7 @@ struct as_tally {
     AS_VEC(uint32_t) last_sum; /* by node: the one that was last added to */
     AS_VEC(struct as_tally_fact) fact;
     AS_VEC(struct as_tally_operand) operand;
-    uint64_t running_n, cut_n, broken_n;
+    uint64_t running_n, cut_n, broken_n, switched_n;
     /* Of all, never more than a number can hold. */
     uint64_t sum_ns, cpu_ns, blocked_ns, runnable_ns, lost_n;
     /* Waiting whose place was seen, spread over places that were seen at other times, and of which

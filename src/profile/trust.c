@@ -122,8 +122,8 @@ static int flag_stacks(struct as_attribution *all, struct assay_error *err)
     const struct as_tally *tally = &all->tally;
     if (tally->running_n && (double)tally->broken_n > WORTH * (double)tally->running_n)
         FLAG_RUN("broken_stacks", tally->broken_n,
-                 "%.1f %% of the call stacks end early for want of unwind information: their "
-                 "callers are missing",
+                 "%.1f %% of the call stacks end early or lack callers: generated code or assembly "
+                 "has no unwind information; compile it with frame pointers or .cfi directives",
                  percent(tally->broken_n, tally->running_n));
     if (tally->running_n && (double)tally->cut_n > WORTH * (double)tally->running_n)
         FLAG_RUN("cut_stacks", tally->cut_n,
@@ -131,6 +131,12 @@ static int flag_stacks(struct as_attribution *all, struct assay_error *err)
                  "are missing; record with a larger --stack-size (at most 65528), or with "
                  "--call-stacks fp a program built with -fno-omit-frame-pointer",
                  percent(tally->cut_n, tally->running_n));
+    if (tally->running_n && (double)tally->switched_n > WORTH * (double)tally->running_n)
+        FLAG_RUN("switched_stacks", tally->switched_n,
+                 "%.1f %% of the call stacks are cut where a signal handler ran on an alternate "
+                 "stack (sigaltstack): the callers of the interrupted code lie on another stack, "
+                 "which is not copied",
+                 percent(tally->switched_n, tally->running_n));
     return 0;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "sample/recorder.h"
+#include "sample/without_rows.h"
 
 /* Of two: entries of the cache. A program has some thousand places on its stacks. */
 #define CACHE_N 8192u
@@ -20,10 +21,12 @@ struct cached {
     const struct assay_unwind_row *row; /* or NULL */
     const struct assay_object *object;
     uint64_t bias;
+    bool is_steady; /* no row, and the return address is at the stack pointer */
 };
 
 struct as_unwinder {
     struct cached cache[CACHE_N];
+    struct as_leaf leaf;
 };
 
 /* The copy of the stack. */
@@ -33,7 +36,14 @@ struct memory {
     uint64_t size_b;
     uint64_t reach_b; /* of what was read of it */
     bool beyond;      /* a word above the copy was wanted */
+    bool switched;    /* a signal interrupted code on another stack than the copied one */
+    bool doubtful;    /* frames may be missing: the frame pointer was not that of the code */
 };
+
+/* A handler's frames and what the kernel saves take less than this. */
+#define SAME_STACK_B (64u << 10)
+/* How far return addresses are looked for where the frame pointer ends the stack. */
+#define LOOK_B 4096u
 
 int as_unwinder_new(struct as_unwinder **out)
 {
@@ -111,6 +121,7 @@ static const struct cached *look_up(struct as_unwinder *unwinder, struct as_modu
         assay_object_unwind_row(object, address, &entry->row, NULL) == 0) {
         entry->object = object;
         entry->bias = pc - address;
+        entry->is_steady = !entry->row && as_leaf_is_steady(&unwinder->leaf, object, address);
     }
     return entry;
 }
@@ -146,20 +157,43 @@ static enum assay_unwind_result by_top(struct assay_unwind_frame *frame, struct 
         return ASSAY_UNWIND_NO_MEMORY;
     frame->reg[ASSAY_UNWIND_RSP] = rsp + 8;
     frame->reg[ASSAY_UNWIND_RA] = pc;
+    frame->signal_frame = false;
     return pc ? ASSAY_UNWIND_CALLER : ASSAY_UNWIND_OUTERMOST;
 }
 
-static enum assay_unwind_result step_out(const struct cached *at, struct assay_unwind_frame *frame,
-                                         struct memory *memory, bool innermost)
+/*
+ * Whether a return address stands between the stack pointer and what the frame pointer says is the
+ * frame's end: then code without unwind information may have kept the frame pointer of a caller.
+ */
+static bool skips_callers(const struct as_places *places, const struct assay_unwind_frame *frame,
+                          const struct memory *memory)
+{
+    const uint64_t rsp = frame->reg[ASSAY_UNWIND_RSP], rbp = frame->reg[ASSAY_UNWIND_RBP];
+    const uint64_t end = rbp > rsp && rbp - rsp < LOOK_B ? rbp : rsp + LOOK_B;
+    struct memory looked = *memory;
+    uint64_t word;
+    for (uint64_t at = rsp; at < end && read_word(&looked, at, &word); at += sizeof word)
+        if (as_is_return_address(places->modules, &places->spaces->space.at[places->space], word))
+            return true;
+    return false;
+}
+
+static enum assay_unwind_result step_out(const struct as_places *places, const struct cached *at,
+                                         struct assay_unwind_frame *frame, struct memory *memory,
+                                         bool exact, bool innermost)
 {
     uint64_t rsp = frame->reg[ASSAY_UNWIND_RSP];
     enum assay_unwind_result result;
-    if (at->row)
+    if (at->row) {
         result = assay_object_unwind_step(at->object, at->row, at->bias, frame, read_word, memory);
-    else if (!at->mapped && innermost)
+    } else if ((!at->mapped && innermost) || (at->is_steady && exact)) {
         result = by_top(frame, memory);
-    else
+    } else {
+        memory->doubtful |= skips_callers(places, frame, memory);
         result = by_frame_pointer(frame, memory);
+    }
+    if (result == ASSAY_UNWIND_CALLER && frame->signal_frame)
+        memory->switched |= frame->reg[ASSAY_UNWIND_RSP] - rsp > SAME_STACK_B;
     /* Stacks shrink towards the caller; a signal handler may have had one of its own. */
     if (result == ASSAY_UNWIND_CALLER && frame->reg[ASSAY_UNWIND_RSP] <= rsp &&
         !frame->signal_frame)
@@ -181,6 +215,34 @@ static bool move_back(const struct as_places *places, const struct assay_sample_
     return true;
 }
 
+static enum assay_stack_end end_of(enum assay_unwind_result result, const struct memory *memory)
+{
+    if (result == ASSAY_UNWIND_NO_MEMORY && memory->switched)
+        return ASSAY_STACK_SWITCHED;
+    if (result == ASSAY_UNWIND_NO_MEMORY && memory->beyond)
+        return ASSAY_STACK_CUT;
+    return result == ASSAY_UNWIND_OUTERMOST && !memory->doubtful ? ASSAY_STACK_COMPLETE
+                                                                 : ASSAY_STACK_BROKEN;
+}
+
+/* Whether code with unwind information begins at `pc` and none ends there: no call returns to such
+ * a place, so that the stack was made by hand, as makecontext(3) does, and ends here. */
+static bool begins(struct as_unwinder *unwinder, const struct as_places *places, uint64_t pc)
+{
+    return look_up(unwinder, places->modules, &places->spaces->space.at[places->space], pc)->row;
+}
+
+/* The code that returns from a handler was not called: its address is that of the return. */
+static bool returns_from_signal(const struct cached *at, bool exact)
+{
+    return !exact && at->row && at->row->signal_frame;
+}
+
+static struct as_frame next_byte(const struct cached *at)
+{
+    return (struct as_frame){at->frame.module, at->frame.address + 1};
+}
+
 void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
                const struct assay_sample_record *sample, struct as_frames *out)
 {
@@ -197,19 +259,17 @@ void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
         uint64_t pc = frame.reg[ASSAY_UNWIND_RA] - !exact;
         if (move_back(places, sample, pc, &frame))
             pc = frame.reg[ASSAY_UNWIND_RA];
-        const struct cached *at = look_up(unwinder, places->modules, in, pc);
-        if (depth && !at->mapped)
+        const struct cached at = *look_up(unwinder, places->modules, in, pc);
+        if (depth && !at.mapped)
             break; /* not code: the step before was wrong */
-        as_frames_push(out, at->frame);
+        const bool is_made = !exact && !at.row && !at.is_steady && begins(unwinder, places, pc + 1);
+        as_frames_push(out, is_made || returns_from_signal(&at, exact) ? next_byte(&at) : at.frame);
         if (out->end == ASSAY_STACK_CUT)
             break;
-        result = step_out(at, &frame, &memory, depth == 0);
+        result = is_made ? ASSAY_UNWIND_OUTERMOST
+                         : step_out(places, &at, &frame, &memory, exact, depth == 0);
     }
     out->reach_b = memory.reach_b;
-    if (out->end == ASSAY_STACK_CUT) /* by the depth */
-        return;
-    if (result == ASSAY_UNWIND_NO_MEMORY && memory.beyond)
-        out->end = ASSAY_STACK_CUT;
-    else if (result != ASSAY_UNWIND_OUTERMOST)
-        out->end = ASSAY_STACK_BROKEN;
+    if (out->end != ASSAY_STACK_CUT) /* by the depth */
+        out->end = end_of(result, &memory);
 }

@@ -481,6 +481,59 @@ static void test_lsda_and_assembly(void **state)
     assay_object_close(&object);
 }
 
+/* BOLT leaves the code that it has moved behind: only functions with a symbol are live there. */
+static void test_replaced_code(void **state)
+{
+    (void)state;
+    static const char assembly[] =
+        ".text\n.globl moved\n.type moved,@function\nmoved: .cfi_startproc\n jmp moved.cold.0\n"
+        " .cfi_endproc\n.size moved,.-moved\n"
+        ".section .text.cold,\"ax\"\n.type moved.cold.0,@function\nmoved.cold.0: ret\n"
+        ".size moved.cold.0,.-moved.cold.0\n"
+        ".section .bolt.org.text,\"ax\"\n"
+        ".cfi_startproc\n.Ldead: dec %rdi\n jnz .Ldead\n ret\n .cfi_endproc\n"
+        ".globl kept\n.type kept,@function\nkept: .cfi_startproc\n ret\n .cfi_endproc\n"
+        ".size kept,.-kept\n";
+    static const char *const names[] = {"moved", "moved.cold.0", "kept"};
+    program_write("bolt.s", assembly, sizeof assembly - 1);
+    program_run(TEST_CC " -c -o bolt.o bolt.s");
+    struct assay_object *object = open_path(program_path("bolt.o"));
+    size_t n;
+    const struct assay_function *f = functions(object, &n);
+    assert_int_equal(n, 3);
+    for (size_t i = 0; i < n; i++) {
+        assert_string_equal(f[i].name, names[i]);
+        assert_int_equal(f[i].is_part, i == 1);
+    }
+    assay_object_close(&object);
+}
+
+/* The unwind range of a signal's return begins one byte early; its code is known by itself. */
+static void test_known_code(void **state)
+{
+    (void)state;
+    static const char assembly[] =
+        ".text\n.globl first\n.type first,@function\nfirst: ret\n.size first,.-first\n"
+        ".cfi_startproc\n.cfi_signal_frame\n nop\n"
+        "mov $15,%rax\n syscall\n .cfi_endproc\n"
+        ".p2align 4\n.cfi_startproc\n mov %rbx,%rsp\n mov (%rsp),%rdi\n"
+        "test %rdi,%rdi\n je 1f\n1: hlt\n .cfi_endproc\n"
+        ".p2align 4\n.cfi_startproc\n mov %rbx,%rsp\n ret\n .cfi_endproc\n"
+        ".section .note.GNU-stack,\"\",@progbits\n";
+    program_write("known.s", assembly, sizeof assembly - 1);
+    program_run(TEST_CC " -shared -o known.so known.s");
+    struct assay_object *object = open_path(program_path("known.so"));
+    const struct assay_function *first = find(object, "first");
+    const struct assay_function *signal_end = find(object, "__restore_rt");
+    assert_non_null(signal_end);
+    assert_int_equal(signal_end->start, first->start + 2);
+    assert_non_null(find(object, "__start_context"));
+    char name[32];
+    snprintf(name, sizeof name, "func_%" PRIx64, first->start + 1);
+    assert_null(find(object, name));
+    assay_object_close(&object);
+}
+
 static int build_all(void **state)
 {
     if (program_setup(state) < 0)
@@ -493,12 +546,13 @@ static int build_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_identity),    cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_symbols),     cmocka_unit_test(test_plt),
-        cmocka_unit_test(test_static_plt),  cmocka_unit_test(test_unwind),
-        cmocka_unit_test(test_functions),   cmocka_unit_test(test_init_functions),
-        cmocka_unit_test(test_stripped),    cmocka_unit_test(test_without_sections),
-        cmocka_unit_test(test_relocatable), cmocka_unit_test(test_lsda_and_assembly),
+        cmocka_unit_test(test_replaced_code), cmocka_unit_test(test_known_code),
+        cmocka_unit_test(test_identity),      cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_symbols),       cmocka_unit_test(test_plt),
+        cmocka_unit_test(test_static_plt),    cmocka_unit_test(test_unwind),
+        cmocka_unit_test(test_functions),     cmocka_unit_test(test_init_functions),
+        cmocka_unit_test(test_stripped),      cmocka_unit_test(test_without_sections),
+        cmocka_unit_test(test_relocatable),   cmocka_unit_test(test_lsda_and_assembly),
     };
     return cmocka_run_group_tests_name("object/elf", tests, build_all, program_teardown);
 }

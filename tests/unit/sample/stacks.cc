@@ -9,7 +9,9 @@
 #include <cstdio>
 #include <cstring>
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 #include "account.h"
 
@@ -53,6 +55,7 @@ ALONE bool is_enough(void)
     }
 void burn_leaf(long), burn_alloca(long), burn_deep(long), burn_signal(long), burn_tail(long);
 void burn_throw(long), burn_aligned(long), burn_sort(long), burn_child(long), burn_wide(long);
+void burn_context(long), burn_alternate(long), burn_generated(long), burn_assembly(long);
 BURN(leaf)
 BURN(alloca)
 BURN(deep)
@@ -63,10 +66,15 @@ BURN(aligned)
 BURN(sort)
 BURN(child)
 BURN(wide)
+BURN(context)
+BURN(alternate)
+BURN(generated)
 
 void case_leaf(void), case_alloca(int), case_deep(int), case_signal(void), tail_2(long);
 void tail_1(long), case_tail(void), case_throw(int), case_aligned(int), case_sort(void);
 void case_wide(void), wide_1(void), wide_2(void);
+void case_context(void), context_main(void), case_alternate(void), on_alternate(int);
+void case_generated(void), case_assembly(void);
 void on_signal(int), case_child(void), case_library(const char *), thrower(int);
 int compare(const void *, const void *);
 
@@ -213,6 +221,81 @@ ALONE void case_child(void)
     waitpid(pid, NULL, 0);
 }
 
+static ucontext_t around, fiber;
+
+ALONE void context_main(void)
+{
+    BURN_ENOUGH(burn_context(WORK));
+    sink++;
+}
+
+/* A stack that makecontext(3) makes: its outermost function returns to no call. */
+ALONE void case_context(void)
+{
+    static char stack[1 << 16];
+    getcontext(&fiber);
+    fiber.uc_stack.ss_sp = stack;
+    fiber.uc_stack.ss_size = sizeof stack;
+    fiber.uc_link = &around;
+    makecontext(&fiber, context_main, 0);
+    swapcontext(&around, &fiber);
+    sink++;
+}
+
+ALONE void on_alternate(int)
+{
+    BURN_ENOUGH(burn_alternate(WORK));
+    sink++;
+}
+
+ALONE void case_alternate(void)
+{
+    static char stack[1 << 16];
+    stack_t alternate = {};
+    alternate.ss_sp = stack;
+    alternate.ss_size = sizeof stack;
+    sigaltstack(&alternate, nullptr);
+    struct sigaction action = {};
+    action.sa_handler = on_alternate;
+    action.sa_flags = SA_ONSTACK;
+    sigaction(SIGUSR1, &action, nullptr);
+    raise(SIGUSR1);
+    sink++;
+}
+
+/* Generated code that keeps its caller's frame pointer: sub $24,%rsp; mov %rdi,%rax;
+ * mov %rsi,%rdi; call *%rax; add $24,%rsp; ret */
+__attribute__((noinline, optimize("no-omit-frame-pointer"))) void case_generated(void)
+{
+    static const unsigned char code[] = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0xf8, 0x48, 0x89,
+                                         0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x18, 0xc3};
+    void *page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void (*generated)(void (*)(long), long);
+    memcpy(page, code, sizeof code);
+    mprotect(page, 4096, PROT_READ | PROT_EXEC);
+    memcpy(&generated, &page, sizeof page);
+    BURN_ENOUGH(generated(burn_generated, WORK));
+    sink++;
+}
+
+/* Assembly without .cfi directives. */
+__asm__(".text\n"
+        ".globl burn_assembly\n"
+        ".type burn_assembly, @function\n"
+        "burn_assembly:\n"
+        "    mov %rdi, %rax\n"
+        "1:  mov %rax, -8(%rsp)\n"
+        "    dec %rax\n"
+        "    jnz 1b\n"
+        "    ret\n"
+        ".size burn_assembly, . - burn_assembly\n");
+
+ALONE void case_assembly(void)
+{
+    BURN_ENOUGH(burn_assembly(WORK));
+    sink++;
+}
+
 ALONE void case_library(const char *path)
 {
     void *library = dlopen(path, RTLD_NOW);
@@ -252,6 +335,14 @@ int main(int argc, char **argv)
         case_sort();
     else if (!strcmp(name, "child"))
         case_child();
+    else if (!strcmp(name, "context"))
+        case_context();
+    else if (!strcmp(name, "alternate"))
+        case_alternate();
+    else if (!strcmp(name, "generated"))
+        case_generated();
+    else if (!strcmp(name, "assembly"))
+        case_assembly();
     else if (!strcmp(name, "library"))
         case_library(argv[3]);
     else
