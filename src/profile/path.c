@@ -8,6 +8,7 @@
 #include "base/alloc.h"
 #include "base/sort.h"
 #include "profile/attribute.h"
+#include "profile/workers.h"
 
 struct path {
     int64_t id;
@@ -29,11 +30,15 @@ struct paths {
     AS_VEC(struct edge) edge;              /* by path */
     AS_VEC(struct assay_row_callpath) row; /* new ones, not written yet */
     struct as_index index;
-    uint32_t *of_node;
+    uint32_t *of_node; /* NO_PATH: not known yet */
+    struct as_workers workers;
     struct as_map_u64
         told;         /* inlined calls whose category was told, by frame's category and them */
     int64_t known_id; /* the last path that earlier runs have left */
 };
+
+#define NO_PATH   UINT32_MAX
+#define NODE_BUSY (UINT32_MAX - 1) /* its callers are being looked for */
 
 /* ---- Inlined functions --------------------------------------------------------------------- */
 
@@ -121,19 +126,84 @@ static int path_of(struct paths *p, const struct edge *edge,
                                                    : 0;
 }
 
+/* The path that both are below. */
+static uint32_t common_path(const struct paths *p, uint32_t a, uint32_t b)
+{
+    while (a != b) {
+        uint32_t *deeper = p->path.at[a].depth >= p->path.at[b].depth ? &a : &b;
+        *deeper = p->edge.at[*deeper].parent;
+    }
+    return a;
+}
+
+static int find_path(struct paths *p, uint32_t node, struct assay_error *err);
+
+static void call_from(const struct paths *p, uint32_t node, struct edge *edge)
+{
+    edge->parent = p->of_node[node];
+    edge->call_location = p->all->node[node].location_id;
+    edge->inlined = p->all->node[node].inlined;
+}
+
+/*
+ * The caller of a body of a region on a worker's stack: the runtime's frame below which the program
+ * called the same function. Of several callers of one region, samples do not tell which it was:
+ * then the body stands below what all of them have in common.
+ */
+static int join_worker(struct paths *p, uint32_t node, struct edge *edge, struct assay_error *err)
+{
+    const struct edge own = *edge;
+    bool joined = false;
+    for (uint32_t at = p->workers.region[node]; at; at = p->workers.next[at]) {
+        const uint32_t parent = p->all->tally.node.at[at].parent;
+        AS_TRY(find_path(p, parent, err));
+        if (p->of_node[parent] >= NODE_BUSY)
+            continue; /* a region in itself */
+        const uint32_t path = p->of_node[parent];
+        const uint32_t common = joined ? common_path(p, edge->parent, path) : path;
+        if (!joined || (common == path && common != edge->parent)) {
+            call_from(p, parent, edge);
+        } else if (common != edge->parent) {
+            edge->parent = common;
+            edge->call_location = 0;
+            edge->inlined = 0;
+        }
+        joined = true;
+    }
+    if (joined && edge->parent == 0)
+        *edge = own;
+    return 0;
+}
+
+/* Leaves NO_PATH where the callers of `node` are being looked for. */
+static int find_path(struct paths *p, uint32_t node, struct assay_error *err)
+{
+    const struct as_attribution *all = p->all;
+    if (p->of_node[node] != NO_PATH)
+        return 0;
+    const uint32_t parent = all->tally.node.at[node].parent;
+    const struct as_function_fact *function = &all->function.at[all->node[node].function];
+    struct edge edge = {.function = function->id};
+    p->of_node[node] = NODE_BUSY;
+    AS_TRY(find_path(p, parent, err));
+    if (p->of_node[parent] >= NODE_BUSY) {
+        p->of_node[node] = NO_PATH;
+        return 0;
+    }
+    if (parent)
+        call_from(p, parent, &edge);
+    AS_TRY(join_worker(p, node, &edge, err));
+    return path_of(p, &edge, function, &p->of_node[node], err);
+}
+
 static int walk_nodes(struct paths *p, struct assay_error *err)
 {
     const struct as_attribution *all = p->all;
-    for (size_t i = 1; i < all->tally.node.n; i++) {
-        const uint32_t parent = all->tally.node.at[i].parent;
-        const struct as_function_fact *function = &all->function.at[all->node[i].function];
-        struct edge edge = {.parent = p->of_node[parent], .function = function->id};
-        if (parent) {
-            edge.call_location = all->node[parent].location_id;
-            edge.inlined = all->node[parent].inlined;
-        }
-        AS_TRY(path_of(p, &edge, function, &p->of_node[i], err));
-    }
+    p->of_node[0] = 0;
+    for (uint32_t i = 1; i < all->tally.node.n; i++)
+        p->of_node[i] = NO_PATH;
+    for (uint32_t i = 1; i < all->tally.node.n; i++)
+        AS_TRY(find_path(p, i, err));
     return assay_experiment_add_new_callpaths(all->experiment, p->row.at, p->row.n, 1, err);
 }
 
@@ -219,7 +289,8 @@ int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
     as_map_u64_init(&p.told);
     p.of_node = as_calloc(all->tally.node.n + 1, sizeof *p.of_node);
     int rc = 0;
-    if (!p.of_node || as_vec_push(&p.path, none) < 0 || as_vec_push(&p.edge, nothing) < 0)
+    if (!p.of_node || as_vec_push(&p.path, none) < 0 || as_vec_push(&p.edge, nothing) < 0 ||
+        as_workers_find(all, &p.workers) < 0)
         rc = as_error_nomem(err, "the call paths of a run");
     if (rc == 0)
         rc = last_path(&p, err);
@@ -234,6 +305,7 @@ int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
     as_vec_fini(&p.path);
     as_vec_fini(&p.edge);
     as_vec_fini(&p.row);
+    as_workers_fini(&p.workers);
     as_free(p.of_node);
     return rc;
 }

@@ -5,6 +5,7 @@
  */
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <link.h>
 #include <linux/perf_event.h>
 #include <setjmp.h>
@@ -73,7 +74,7 @@ __attribute__((noinline)) int outermost(int n)
 
 struct setting {
     char directory[64], experiment[96], program[4096];
-    uint64_t callee_at, caller_at; /* as mapped at BASE */
+    uint64_t callee_at, caller_at, outermost_at; /* as mapped at BASE */
     struct assay_experiment *store;
     int64_t run_id;
 };
@@ -210,6 +211,7 @@ static int make(void **state)
         const uint64_t bias = BASE + segment[i].offset - segment[i].address;
         setting.callee_at = (uintptr_t)callee - (uintptr_t)info.dli_fbase + bias;
         setting.caller_at = (uintptr_t)caller - (uintptr_t)info.dli_fbase + bias;
+        setting.outermost_at = (uintptr_t)outermost - (uintptr_t)info.dli_fbase + bias;
     }
     assay_object_close(&object);
     assert_int_equal(assay_experiment_create(setting.experiment, 0, &setting.store, &err), 0);
@@ -477,6 +479,60 @@ static void test_openmp_numbers(void **state)
     const int64_t run_id = add_run(give_openmp, path);
     assert_int_equal(assay_profile_attribute(setting.store, run_id, NULL, &err), 0);
     expect("SELECT tid, omp_thread FROM v_threads WHERE pid = 300 ORDER BY tid", "300|0;305|1");
+}
+
+/* A region of the program on its first thread, and on a worker that the thread library began. With
+ * `two`, another function calls the region too. */
+static void give_region(bool two)
+{
+    const uint64_t user = (uint64_t)PERF_CONTEXT_USER, gomp = 0x7f0000000010;
+    const uint64_t libpthread = 0x7f0000100010;
+    const uint64_t first[] = {user, setting.callee_at + 1, gomp, setting.caller_at + 6,
+                              setting.outermost_at + 1};
+    const uint64_t second[] = {user, setting.callee_at + 1, gomp, setting.outermost_at + 1};
+    const uint64_t worker[] = {user, setting.callee_at + 1, gomp + 0x100, libpthread};
+    give_map(300, BASE, LONG, setting.program);
+    give_map(300, 0x7f0000000000, 0x1000, "/nowhere/libgomp.so.1");
+    give_map(300, 0x7f0000100000, 0x1000, "/nowhere/libpthread.so.0");
+    give_sample(300, 305, 2000, worker, 4);
+    give_sample(300, 300, 2001, first, 5);
+    give_sample(300, 305, 2002, worker, 4);
+    if (two)
+        give_sample(300, 300, 2003, second, 4);
+}
+
+static void give_one_caller(void)
+{
+    give_region(false);
+}
+
+static void give_two_callers(void)
+{
+    give_region(true);
+}
+
+/* Inclusive samples of the program's functions, by path. */
+static void expect_region(void (*content)(void), const char *answer)
+{
+    struct assay_error err;
+    char path[4200], sql[1024];
+    const int64_t run_id = add_run(content, path);
+    if (assay_profile_attribute(setting.store, run_id, NULL, &err) < 0)
+        fail_msg("%s", err.text);
+    snprintf(sql, sizeof sql,
+             "SELECT f.name, p.depth, t.inclusive_n FROM callpath_time AS t JOIN callpath AS p "
+             "USING (callpath_id) JOIN function AS f USING (function_id) WHERE t.run_id = %" PRId64
+             " AND f.name NOT LIKE '[%%' ORDER BY p.depth, f.name",
+             run_id);
+    expect(sql, answer);
+}
+
+static void test_workers_join_their_region(void **state)
+{
+    (void)state;
+    expect_region(give_one_caller, "outermost|1|3;caller|2|3;callee|4|3");
+    /* Which of the two it was is not known: below what they have in common. */
+    expect_region(give_two_callers, "outermost|1|4;callee|2|2;caller|2|1;callee|3|1;callee|4|1");
 }
 
 static void give_fact(uint32_t tid, uint64_t time_ns, const char *name, const char *value)
@@ -771,6 +827,7 @@ int main(void)
         cmocka_unit_test(test_nothing_recorded),
         cmocka_unit_test(test_another_run),
         cmocka_unit_test(test_openmp_numbers),
+        cmocka_unit_test(test_workers_join_their_region),
         cmocka_unit_test(test_waiting_for_a_processor),
         cmocka_unit_test(test_waiting_before_it_began),
         cmocka_unit_test(test_lost_switch),

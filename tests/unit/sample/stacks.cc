@@ -17,9 +17,11 @@
 
 /* A body of its own, called as written: clang makes no copies for constant arguments. */
 #ifdef __clang__
-#define ALONE __attribute__((noinline))
+#define ALONE  __attribute__((noinline))
+#define FRAMED ALONE
 #else
-#define ALONE __attribute__((noinline, noclone))
+#define ALONE  __attribute__((noinline, noclone))
+#define FRAMED __attribute__((noinline, noclone, optimize("no-omit-frame-pointer")))
 #endif
 
 extern "C" {
@@ -265,7 +267,7 @@ ALONE void case_alternate(void)
 
 /* Generated code that keeps its caller's frame pointer: sub $24,%rsp; mov %rdi,%rax;
  * mov %rsi,%rdi; call *%rax; add $24,%rsp; ret */
-__attribute__((noinline, optimize("no-omit-frame-pointer"))) void case_generated(void)
+FRAMED void case_generated(void)
 {
     static const unsigned char code[] = {0x48, 0x83, 0xec, 0x18, 0x48, 0x89, 0xf8, 0x48, 0x89,
                                          0xf7, 0xff, 0xd0, 0x48, 0x83, 0xc4, 0x18, 0xc3};
