@@ -277,6 +277,21 @@ static uint64_t range_start(const struct assay_object *object,
     return range->start + early;
 }
 
+/* Gives names to nameless candidates to which functions with a symbol lead. */
+static void name_by_jumps(const struct assay_object *object, const function_vec *functions,
+                          struct function_candidate *candidates, size_t n)
+{
+    as_vec_foreach (functions, f) {
+        struct as_known_jump jump[AS_KNOWN_JUMPS];
+        as_known_jumps(object, f->name, f->start, f->end, jump);
+        for (size_t i = 0; i < AS_KNOWN_JUMPS && jump[i].address; i++) {
+            const size_t at = as_first_not(k, n, candidates[k].start < jump[i].address);
+            if (at < n && candidates[at].start == jump[i].address)
+                candidates[at].name = jump[i].name;
+        }
+    }
+}
+
 static int add_unwind(struct assay_object *object, function_vec *functions)
 {
     AS_VEC(struct function_candidate) candidates = {0};
@@ -289,6 +304,8 @@ static int add_unwind(struct assay_object *object, function_vec *functions)
                                             .end = range->end,
                                             .origin = ASSAY_FUNCTION_UNWIND};
     }
+    if (rc == 0)
+        name_by_jumps(object, functions, candidates.at, candidates.n);
     if (rc == 0)
         rc = add_uncovered(object, functions, candidates.at, candidates.n);
     as_vec_fini(&candidates);

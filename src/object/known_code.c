@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "base/search.h"
+
 #define MOST_B 16
 
 struct known_code {
@@ -30,4 +32,60 @@ const char *as_known_code_name(const struct assay_object *object, uint64_t addre
         if (have_b >= known[i].n && memcmp(p, known[i].bytes, known[i].n) == 0)
             return known[i].name;
     return NULL;
+}
+
+/* ---- Tail calls ---------------------------------------------------------------------------- */
+
+/* libgomp: a barrier ends in a jump to the team's barrier, and that one in a jump to its wait. */
+static const struct {
+    const char *symbol, *name[AS_KNOWN_JUMPS];
+} tails[] = {
+    {"GOMP_barrier", {"gomp_team_barrier_wait", "gomp_team_barrier_wait_end"}},
+};
+
+/* The unwind range that begins at `address`, or NULL. */
+static const struct assay_unwind_range *range_from(const struct assay_object *object,
+                                                   uint64_t address)
+{
+    const size_t at = as_first_not(i, object->unwind_n, object->unwind[i].start < address);
+    return at < object->unwind_n && object->unwind[at].start == address ? &object->unwind[at]
+                                                                        : NULL;
+}
+
+/* The one function that a jump (E9) in [start, end) leads to; NULL when none or several are. */
+static const struct assay_unwind_range *tail_of(const struct assay_object *object, uint64_t start,
+                                                uint64_t end)
+{
+    uint64_t have_b = 0;
+    const uint8_t *p = assay_object_bytes(object, start, &have_b);
+    const struct assay_unwind_range *found = NULL;
+    for (uint64_t i = 0; p && i + 5 <= end - start && i + 5 <= have_b; i++) {
+        int32_t offset;
+        memcpy(&offset, p + i + 1, sizeof offset);
+        const uint64_t target = start + i + 5 + (uint64_t)(int64_t)offset;
+        const struct assay_unwind_range *range =
+            p[i] == 0xe9 && target - start >= end - start ? range_from(object, target) : NULL;
+        if (range && found && range != found)
+            return NULL;
+        found = range ? range : found;
+    }
+    return found;
+}
+
+void as_known_jumps(const struct assay_object *object, const char *symbol, uint64_t start,
+                    uint64_t end, struct as_known_jump out[AS_KNOWN_JUMPS])
+{
+    memset(out, 0, AS_KNOWN_JUMPS * sizeof *out);
+    for (size_t t = 0; t < sizeof tails / sizeof *tails; t++) {
+        if (strcmp(symbol, tails[t].symbol) != 0)
+            continue;
+        for (size_t i = 0; i < AS_KNOWN_JUMPS; i++) {
+            const struct assay_unwind_range *to = tail_of(object, start, end);
+            if (!to)
+                return;
+            out[i] = (struct as_known_jump){to->start, tails[t].name[i]};
+            start = to->start;
+            end = to->end;
+        }
+    }
 }

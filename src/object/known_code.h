@@ -9,4 +9,16 @@
  * not known. */
 const char *as_known_code_name(const struct assay_object *object, uint64_t address);
 
+/* A function that is known by who jumps to it. */
+struct as_known_jump {
+    uint64_t address;
+    const char *name; /* static */
+};
+#define AS_KNOWN_JUMPS 2
+
+/* Fills `out` with nameless functions that the symbol's code at [start, end) leads to by tail
+ * calls; address 0 where it leads to none. */
+void as_known_jumps(const struct assay_object *object, const char *symbol, uint64_t start,
+                    uint64_t end, struct as_known_jump out[AS_KNOWN_JUMPS]);
+
 #endif

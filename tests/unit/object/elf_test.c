@@ -534,6 +534,29 @@ static void test_known_code(void **state)
     assay_object_close(&object);
 }
 
+/* A stripped libgomp: the tail calls of an exported function prove the names of what they reach. */
+static void test_known_jumps(void **state)
+{
+    (void)state;
+    static const char assembly[] =
+        ".text\n.globl GOMP_barrier\n.type GOMP_barrier,@function\n"
+        "GOMP_barrier: .cfi_startproc\n jmp .Lwait\n .cfi_endproc\n"
+        ".size GOMP_barrier,.-GOMP_barrier\n.p2align 4\n.skip 128,0x90\n"
+        ".Lwait: .cfi_startproc\n mov %rdi,%rax\n jmp .Lend\n .cfi_endproc\n"
+        ".skip 128,0x90\n.Lend: .cfi_startproc\n pause\n ret\n .cfi_endproc\n"
+        ".Lother: .cfi_startproc\n ret\n .cfi_endproc\n"
+        ".section .note.GNU-stack,\"\",@progbits\n";
+    program_write("gomp.s", assembly, sizeof assembly - 1);
+    program_run(TEST_CC " -shared -o gomp.so gomp.s && strip gomp.so");
+    struct assay_object *object = open_path(program_path("gomp.so"));
+    const struct assay_function *wait = find(object, "gomp_team_barrier_wait");
+    const struct assay_function *end = find(object, "gomp_team_barrier_wait_end");
+    assert_non_null(wait);
+    assert_non_null(end);
+    assert_true(end->start > wait->start);
+    assay_object_close(&object);
+}
+
 static int build_all(void **state)
 {
     if (program_setup(state) < 0)
@@ -546,13 +569,21 @@ static int build_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_replaced_code), cmocka_unit_test(test_known_code),
-        cmocka_unit_test(test_identity),      cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_symbols),       cmocka_unit_test(test_plt),
-        cmocka_unit_test(test_static_plt),    cmocka_unit_test(test_unwind),
-        cmocka_unit_test(test_functions),     cmocka_unit_test(test_init_functions),
-        cmocka_unit_test(test_stripped),      cmocka_unit_test(test_without_sections),
-        cmocka_unit_test(test_relocatable),   cmocka_unit_test(test_lsda_and_assembly),
+        cmocka_unit_test(test_known_jumps),
+        cmocka_unit_test(test_replaced_code),
+        cmocka_unit_test(test_known_code),
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_plt),
+        cmocka_unit_test(test_static_plt),
+        cmocka_unit_test(test_unwind),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_init_functions),
+        cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_without_sections),
+        cmocka_unit_test(test_relocatable),
+        cmocka_unit_test(test_lsda_and_assembly),
     };
     return cmocka_run_group_tests_name("object/elf", tests, build_all, program_teardown);
 }
