@@ -44,6 +44,15 @@ static const char *mark_of(const struct assay_decan_take *take)
                                                          : "";
 }
 
+/* One instance has none. */
+static void put_stability(struct as_table *table, double value)
+{
+    if (isnan(value))
+        as_table_string(table, NULL);
+    else
+        as_table_f(table, "%.2f", value);
+}
+
 static void put_take(struct as_table *table, const struct assay_decan_take *take)
 {
     as_table_string(table, take->variant);
@@ -51,7 +60,7 @@ static void put_take(struct as_table *table, const struct assay_decan_take *take
     if (take->n) {
         put_cycles(table, take->median);
         put_interval(table, take);
-        as_table_f(table, "%.2f", take->stability);
+        put_stability(table, take->stability);
         as_table_f(table, take->instance < 1e7 ? "%s%.0f" : "%s%.3g", mark_of(take),
                    take->instance);
     } else

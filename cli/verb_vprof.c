@@ -75,13 +75,13 @@ static void path_rows(struct as_table *table, const struct assay_vprof_bucket *i
     }
 }
 
-static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *it)
+static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *it, bool is_exact)
 {
     as_table_f(table, "%.0f %%", 100 * it->share);
-    as_table_f(table, "%llu", (unsigned long long)it->n);
+    as_table_f(table, "%s%.0f", is_exact ? "" : "~", it->instances);
     put_number(table, true, it->iterations);
     put_number(table, true, it->median);
-    put_number(table, true, it->stability);
+    put_number(table, isfinite(it->stability), it->stability);
     as_table_string(table, NULL);
     as_table_f(table, "  of %.0f to %.0f", it->low, it->high > 1 ? it->high - 1 : 0);
 }
@@ -96,13 +96,13 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
         as_table_string(table, NULL);
     put_number(table, any && loop->has_iterations, loop->all.iterations);
     put_number(table, any && loop->has_iterations, loop->all.median);
-    put_number(table, any, loop->all.stability);
+    put_number(table, any && isfinite(loop->all.stability), loop->all.stability);
     put_number(table, any && loop->disturbed, (double)loop->disturbed);
     as_table_string(table, name);
     if (loop->bucket_n < 2)
         path_rows(table, &loop->all);
     for (size_t i = 0; loop->bucket_n > 1 && i < loop->bucket_n; i++) {
-        bucket_row(table, &loop->bucket[i]);
+        bucket_row(table, &loop->bucket[i], loop->is_exact);
         path_rows(table, &loop->bucket[i]);
     }
 }
@@ -266,6 +266,7 @@ static void put_bucket(struct as_json *json, const struct assay_vprof_bucket *it
     as_json_object_begin(json);
     as_json_key_double(json, "iterations_from", it->low);
     as_json_key_double(json, "iterations_below", it->high);
+    as_json_key_double(json, "instances", it->instances);
     as_json_key_u64(json, "timed", it->n);
     as_json_key_double(json, "share", it->share);
     as_json_key_double(json, "iterations_mean", it->iterations);

@@ -54,10 +54,13 @@ struct assay_vprof_path {
 struct assay_vprof_bucket {
     double low, high; /* iterations, or cycles of one: at least, less than */
     uint64_t n;       /* instances looked at */
-    double share;     /* of the loop's time */
+    double
+        instances; /* of the whole run, disturbed ones too: a count where the loop is `is_exact` */
+    double share;  /* of the loop's time */
     double iterations;
-    double mean, median, deviation, least, stability; /* cycles of an iteration */
-    double instance;                                  /* median cycles of an instance */
+    /* Cycles of an iteration; deviation and stability of one instance are NAN. */
+    double mean, median, deviation, least, stability;
+    double instance; /* median cycles of an instance */
     /* That stand for it, evenly from the cheapest to the dearest iteration. */
     struct assay_vprof_instance chosen[ASSAY_VPROF_CHOSEN_N];
     unsigned chosen_n;

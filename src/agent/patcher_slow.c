@@ -121,7 +121,10 @@ static void count_record(struct as_patch_thread *thread, struct as_patch_record 
     const uint64_t trips =
         as_patch_trips(loop, exit[loop->first_exit + record->exit].add, record->iv0, record->iv1);
     total->instances++;
-    total->trips += trips == UINT64_MAX ? 0 : trips;
+    if (trips != UINT64_MAX) {
+        total->trips += trips;
+        total->by_trips[as_patch_class(trips)]++;
+    }
     total->ticks += record->t1 - record->t0;
     total->switched += as_patch_is_switched(record);
     total->faulted += as_patch_is_faulted(record);

@@ -70,8 +70,8 @@ enum as_decan_reliability as_decan_reliability_of(const struct as_decan_timing *
 
 double as_decan_stability(const struct as_decan_timing *timing)
 {
-    return timing->n ? as_decan_ratio_of(timing->median - timing->least, timing->least)
-                     : (double)NAN;
+    return timing->n > 1 ? as_decan_ratio_of(timing->median - timing->least, timing->least)
+                         : (double)NAN;
 }
 
 static struct as_decan_use use_of(double cap, double amount, double cycles)

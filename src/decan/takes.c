@@ -133,7 +133,9 @@ static void describe_take(const struct as_varied *it, size_t n, double cycles, s
     as_sort_doubles(room->value, n);
     take->median = as_median_of_sorted(room->value, n) * cycles;
     take->least = room->value[0] * cycles;
-    take->stability = take->least > 0 ? (take->median - take->least) / take->least : 0;
+    take->stability = n < 2             ? (double)NAN
+                      : take->least > 0 ? (take->median - take->least) / take->least
+                                        : 0;
     take->iterations = trips / (double)n;
     set_interval(room->value, n, cycles, &take->low, &take->high);
 }

@@ -93,7 +93,8 @@ static int write_take(const struct decan_writing *to, struct assay_subject of,
     if (it->n) {
         value[AS_TAKE_CYCLES] = median_of(it->median, it->low, it->high, it->n);
         value[AS_TAKE_LEAST] = varied_number(it->least, it->n);
-        value[AS_TAKE_STABILITY] = varied_number(it->stability, it->n);
+        if (it->n > 1)
+            value[AS_TAKE_STABILITY] = varied_number(it->stability, it->n);
         value[AS_TAKE_INSTANCE] =
             median_of(it->instance, it->instance_low, it->instance_high, it->n);
         value[AS_TAKE_ITERATIONS] = varied_number(it->iterations, it->n);

@@ -18,7 +18,7 @@
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 12u
+#define AS_PATCH_VERSION 13u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
 #define AS_PATCH_HOP_B   2u /* or so many, which lead to another place for it */
 #define AS_PATCH_BATCH_N 64u
@@ -246,6 +246,7 @@ struct as_patch_slot {
     uint64_t path;      /* measured ones until the next whose call path is taken */
 };
 
+#define AS_PATCH_CLASSES 65
 struct as_patch_total {
     uint64_t instances; /* measured */
     uint64_t trips, ticks;
@@ -258,7 +259,15 @@ struct as_patch_total {
     uint64_t draws, drawn, left, settled;
     /* Call paths in their table; each stands for 2^paths_halved measured instances. */
     uint64_t paths, paths_halved;
+    /* Measured instances by as_patch_class of their trips, where these are known. */
+    uint64_t by_trips[AS_PATCH_CLASSES];
 };
+
+/* 0 for no trip, else 1 more than the power of two that is not above. */
+static inline unsigned as_patch_class(uint64_t trips)
+{
+    return trips ? 64u - (unsigned)__builtin_clzll(trips) : 0;
+}
 
 /* How an instance was come to: what is needed to find who had called the loop's function when it
  * ended. Its stack pointer was the same at the header, whose unwind row holds then. */
@@ -384,7 +393,7 @@ _Static_assert(sizeof(struct as_patch_counter) == 24, "layout of plans");
 _Static_assert(sizeof(struct as_patch_term) == 16, "layout of plans");
 _Static_assert(sizeof(struct as_patch_record) == 64, "layout of records");
 _Static_assert(sizeof(struct as_patch_slot) == 48, "layout of threads' files");
-_Static_assert(sizeof(struct as_patch_total) == 112, "layout of threads' files");
+_Static_assert(sizeof(struct as_patch_total) == 632, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_path) == 136, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_thread) ==
                    128 + AS_PATCH_BATCH_N * sizeof(struct as_patch_record),

@@ -64,6 +64,8 @@ static struct as_costs spread_of(double *value, size_t n)
     out.median = as_median_of_sorted(value, n);
     out.deviation = as_moments_deviation(&moments);
     out.stability = out.least > 0 ? (out.median - out.least) / out.least : 0;
+    if (n < 2)
+        out.deviation = out.stability = NAN;
     return out;
 }
 

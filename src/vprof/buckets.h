@@ -15,7 +15,8 @@ enum as_bucket_key {
     AS_BUCKET_COST        /* of an iteration: powers of the square root of two */
 };
 
-/* Of a number of values. Stability: (median - least) / least; 0 where the least is 0. */
+/* Of a number of values. Stability: (median - least) / least; 0 where the least is 0. One value is
+ * no distribution: its deviation and stability are NAN. */
 struct as_costs {
     double least, mean, median, deviation, stability;
 };

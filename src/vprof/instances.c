@@ -90,7 +90,10 @@ static int take_batch(struct as_instances *out, const struct as_patch_thread *th
         const double trips = trips_of(out->plan, record);
         total[record->loop].instances++;
         total[record->loop].ticks += record->t1 - record->t0;
-        total[record->loop].trips += isnan(trips) ? 0 : (uint64_t)trips;
+        if (!isnan(trips)) {
+            total[record->loop].trips += (uint64_t)trips;
+            total[record->loop].by_trips[as_patch_class((uint64_t)trips)]++;
+        }
         total[record->loop].switched += as_patch_is_switched(record);
         total[record->loop].faulted += as_patch_is_faulted(record);
         if (keep(out, record) < 0)

@@ -45,6 +45,8 @@ static struct as_patch_total sum_of(const struct as_instances *all, uint32_t loo
         sum.dropped += one->dropped;
         sum.switched += one->switched;
         sum.faulted += one->faulted;
+        for (unsigned i = 0; i < AS_PATCH_CLASSES; i++)
+            sum.by_trips[i] += one->by_trips[i];
         *threads += one->instances > 0;
     }
     return sum;
@@ -118,10 +120,28 @@ static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cy
     return out;
 }
 
-static int put_buckets(struct as_instances *all, size_t n, enum as_bucket_key key, double cycles,
-                       struct assay_vprof_bucket **out, size_t *out_n, uint32_t loop,
-                       struct assay_error *err)
+/* What its buckets are made of. */
+struct bucketed {
+    struct as_instances *all; /* the loop's are the first */
+    size_t n;
+    double cycles; /* of a tick */
+    uint32_t loop;
+    const struct as_patch_total *sum;
+    double each; /* instances that a measured one stands for */
+};
+
+/* Instances of the whole run in a bucket by iterations, disturbed ones too: counted one by one. */
+static double instances_of(const struct bucketed *of, const struct as_bucket *it)
 {
+    return (double)of->sum->by_trips[as_patch_class((uint64_t)it->low)] * of->each;
+}
+
+static int put_buckets(const struct bucketed *of, enum as_bucket_key key,
+                       struct assay_vprof_bucket **out, size_t *out_n, struct assay_error *err)
+{
+    struct as_instances *all = of->all;
+    const size_t n = of->n;
+    const double cycles = of->cycles;
     as_bucket_list list = {0};
     int rc = as_buckets_make(all->kept.at, n, key, &list, err);
     *out = rc == 0 && list.n ? as_calloc(list.n, sizeof **out) : NULL;
@@ -130,11 +150,14 @@ static int put_buckets(struct as_instances *all, size_t n, enum as_bucket_key ke
     for (size_t i = 0; rc == 0 && *out && i < list.n; i++) {
         struct assay_vprof_bucket *bucket = &(*out)[(*out_n)++];
         *bucket = in_cycles(&list.at[i], cycles, all);
+        bucket->instances = (double)of->sum->instances * of->each * (double)bucket->n / (double)n;
         if (key == AS_BUCKET_COST) {
             bucket->low *= cycles;
             bucket->high *= cycles;
-        } else
-            rc = as_paths_put(all, loop, bucket, err);
+        } else {
+            bucket->instances = instances_of(of, &list.at[i]);
+            rc = as_paths_put(all, of->loop, bucket, err);
+        }
     }
     as_vec_fini(&list);
     return rc;
@@ -154,17 +177,16 @@ static int put_line(struct assay_vprof_loop *out, const struct as_instances *all
     return out->line ? 0 : as_error_nomem(err, "a time line");
 }
 
-static int put_all(struct assay_vprof_loop *out, struct as_instances *all, size_t n, double cycles,
-                   uint32_t loop, struct assay_error *err)
+static int put_all(struct assay_vprof_loop *out, const struct bucketed *of, struct assay_error *err)
 {
     struct as_bucket whole;
-    as_bucket_all(all->kept.at, n, &whole);
-    out->all = in_cycles(&whole, cycles, all);
-    AS_TRY(as_paths_put(all, loop, &out->all, err));
-    AS_TRY(put_line(out, all, n, cycles, err));
-    AS_TRY(put_buckets(all, n, AS_BUCKET_COST, cycles, &out->cost, &out->cost_n, loop, err));
-    return put_buckets(all, n, AS_BUCKET_ITERATIONS, cycles, &out->bucket, &out->bucket_n, loop,
-                       err);
+    as_bucket_all(of->all->kept.at, of->n, &whole);
+    out->all = in_cycles(&whole, of->cycles, of->all);
+    out->all.instances = out->instances;
+    AS_TRY(as_paths_put(of->all, of->loop, &out->all, err));
+    AS_TRY(put_line(out, of->all, of->n, of->cycles, err));
+    AS_TRY(put_buckets(of, AS_BUCKET_COST, &out->cost, &out->cost_n, err));
+    return put_buckets(of, AS_BUCKET_ITERATIONS, &out->bucket, &out->bucket_n, err);
 }
 
 /* Its instances, moved together. */
@@ -225,7 +247,8 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
     out->imbalance = shares.by_thread;
     out->imbalance_processes = shares.by_process;
     out->imbalance_within = shares.within;
-    return put_all(out, all, n, tick->cycles, loop->number, err);
+    const struct bucketed of = {all, n, tick->cycles, loop->number, &sum, each};
+    return put_all(out, &of, err);
 }
 
 /* What counts is whether there are instances. */

@@ -19,17 +19,20 @@ static struct assay_quantity measured(double value, uint64_t n)
     return assay_measured(value, value, value, (int64_t)n);
 }
 
-static void fill_values(const struct assay_vprof_bucket *it, double instances, bool has_iterations,
+/* One instance has neither deviation nor stability. */
+static void fill_values(const struct assay_vprof_bucket *it, bool has_iterations,
                         struct assay_quantity *out)
 {
-    out[0] = measured(instances, it->n);
+    out[0] = measured(it->instances, it->n);
     if (has_iterations) {
         out[1] = measured(it->iterations, it->n);
         out[2] = measured(it->median, it->n);
         out[3] = measured(it->mean, it->n);
-        out[4] = measured(it->deviation, it->n);
+        if (it->n > 1)
+            out[4] = measured(it->deviation, it->n);
     }
-    out[5] = measured(it->stability, it->n);
+    if (it->n > 1)
+        out[5] = measured(it->stability, it->n);
     out[6] = measured(it->instance, it->n);
     out[7] = measured(it->share, it->n);
 }
@@ -84,7 +87,7 @@ static int write_values(const struct writing *to, const struct assay_vprof_loop 
     struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->timed->run_id, 0};
     struct assay_quantity value[METRICS_N] = {0};
     const uint64_t looked_at = loop->timed - loop->disturbed;
-    fill_values(&loop->all, loop->instances, loop->has_iterations, value);
+    fill_values(&loop->all, loop->has_iterations, value);
     value[8] = measured(loop->imbalance, looked_at);
     value[9] = measured((double)loop->disturbed, loop->timed);
     value[10] = measured((double)loop->switched, loop->timed);
@@ -98,8 +101,7 @@ static int write_values(const struct writing *to, const struct assay_vprof_loop 
                  it->high > it->low ? it->high - 1 : it->high);
         const struct assay_row_context where = {.bucket = name};
         AS_TRY(assay_experiment_add_context(to->timed->experiment, &where, &of.context_id, err));
-        fill_values(it, looked_at ? loop->instances * (double)it->n / (double)looked_at : 0, true,
-                    part);
+        fill_values(it, true, part);
         AS_TRY(assay_metric_set_add(to->set, &of, (int64_t)it->n, part, err));
         AS_TRY(write_chosen(to, &of, it, err));
     }

@@ -116,6 +116,9 @@ static void test_unknown(void **state)
     assert_int_equal(as_buckets_make(it, 3, AS_BUCKET_ITERATIONS, &list, NULL), 0);
     assert_int_equal(list.n, 2);
     assert_true(list.at[0].low == 0 && list.at[0].high == 1 && list.at[0].n == 1);
+    /* One instance is no distribution. */
+    assert_true(isnan(list.at[0].iteration.deviation) && isnan(list.at[0].iteration.stability));
+    assert_true(isnan(list.at[0].instance.deviation) && isnan(list.at[0].instance.stability));
     assert_true(list.at[1].low == 1 && list.at[1].iteration.median == 20);
     as_bucket_all(it, 3, &all);
     assert_int_equal(all.n, 3);
