@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "compared.h"
+#include "external_load.h"
 #include "recording.h"
 #include "sheet.h"
 #include "text.h"
@@ -302,6 +303,8 @@ static int count_into(struct as_cli *cli, struct as_experiment_name *name,
                       struct assay_error *err)
 {
     struct counted_view view = {.cli = cli, .result = result};
+    struct as_external_load load;
+    as_external_begin(&load);
     AS_TRY(as_experiment_create(cli, name, &view.experiment, err));
     as_arena_init(&view.arena);
     int rc = assay_count_run(view.experiment, request, result, err);
@@ -309,6 +312,8 @@ static int count_into(struct as_cli *cli, struct as_experiment_name *name,
         as_cli_note(cli, "%s", result->rest);
     if (rc == 0 && request->profile.command) /* else the runs are of different work */
         rc = assay_trust_run(view.experiment, result->profile.run_id, err);
+    if (rc == 0)
+        as_external_say(cli, &load);
     if (rc == 0)
         rc = show_counts(&view, err);
     as_arena_fini(&view.arena);

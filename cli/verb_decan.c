@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "decan_view.h"
+#include "external_load.h"
 #include "machine_page.h"
 #include "recording.h"
 
@@ -79,12 +80,16 @@ static int decan_into(struct as_cli *cli, struct as_experiment_name *name,
 {
     struct as_decan_view view = {.cli = cli, .result = result};
     struct assay_campaign *campaign = NULL;
+    struct as_external_load load;
+    as_external_begin(&load);
     AS_TRY(as_experiment_create(cli, name, &view.experiment, err));
     int rc = assay_campaign_open(&campaign, err);
     if (rc == 0)
         rc = assay_campaign_check(campaign, 2, err);
     if (rc == 0)
         rc = measure_command(&view, campaign, request, result, err);
+    if (rc == 0)
+        as_external_say(cli, &load);
     if (rc == 0)
         rc = show(&view, err);
     assay_campaign_close(&campaign);

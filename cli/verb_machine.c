@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "external_load.h"
 #include "machine_page.h"
 
 static volatile int stop_asked; /* set by SIGINT: what is measured by then is kept */
@@ -184,8 +185,10 @@ static int show_host(struct as_cli *cli, struct assay_error *err)
 {
     struct assay_host *host;
     struct assay_figures *figures = NULL;
+    struct as_external_load load;
     char path[PATH_MAX];
 
+    as_external_begin(&load);
     AS_TRY(assay_host_read(NULL, &host, err));
     int rc = open_stored(cli, host, path, &figures, err);
     if (rc == 0 && as_given(&cli->args, AS_OPTION_MEASURE)) {
@@ -202,6 +205,8 @@ static int show_host(struct as_cli *cli, struct assay_error *err)
         else
             rc = assay_figures_save(figures, copy, err);
     }
+    if (rc == 0 && as_given(&cli->args, AS_OPTION_MEASURE))
+        as_external_say(cli, &load);
     if (rc == 0) {
         const struct as_machine_page page = {host, host->topology, figures};
         if (cli->format == AS_FORMAT_TEXT)

@@ -11,6 +11,7 @@
 #include "base/short_name.h"
 #include "base/str.h"
 #include "compared.h"
+#include "external_load.h"
 #include "series.h"
 
 #define RUNS_DEFAULT 31
@@ -209,6 +210,7 @@ static int take_counts(struct as_cli *cli, size_t *run_n, size_t *warm_up_n,
 int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
 {
     struct as_series series;
+    struct as_external_load load;
     struct as_str name = {0};
     size_t run_n, warm_up_n;
     if (as_given(&cli->args, AS_OPTION_READ))
@@ -217,11 +219,13 @@ int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
         return as_against_run(cli, err);
     AS_TRY(take_counts(cli, &run_n, &warm_up_n, err));
     const char *const *command = (const char *const *)cli->args.positional;
+    as_external_begin(&load);
     int rc = as_series_begin(&series, cli, run_n + warm_up_n, command, &name, err);
     if (rc == 0)
         rc = run_all(&series, command, warm_up_n, err);
     if (series.begun_n > warm_up_n) {
         struct assay_error late = {0};
+        as_external_say(cli, &load);
         const int shown = show_stability(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown;
     }

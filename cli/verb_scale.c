@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "compared.h"
+#include "external_load.h"
 #include "scale.h"
 #include "series.h"
 
@@ -207,8 +208,10 @@ static int show_scaling(struct as_cli *cli, struct assay_experiment *experiment,
 static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, struct assay_error *err)
 {
     struct as_series series = {.cli = cli};
+    struct as_external_load load;
     struct as_str name = {0};
     const size_t run_n = plan->point_n * plan->repeat_n;
+    as_external_begin(&load);
     int rc = check_commands(plan, err);
     if (rc == 0)
         rc = as_series_begin(&series, cli, run_n, plan->point[0].command, &name, err);
@@ -218,6 +221,7 @@ static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, stru
     }
     if (series.begun_n) {
         struct assay_error late = {0};
+        as_external_say(cli, &load);
         const int shown = show_scaling(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown;
     }

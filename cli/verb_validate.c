@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/map.h"
+#include "external_load.h"
 #include "names.h"
 #include "program.h"
 #include "validate.h"
@@ -251,12 +252,16 @@ static int judge_given(struct validating *v, struct assay_error *err)
 {
     const struct as_arguments *args = &v->p.cli->args;
     const char *blocks = args->value[AS_OPTION_BLOCKS];
+    struct as_external_load load;
+    as_external_begin(&load);
     if (!v->p.equal_given)
         v->p.options.equal_memory = blocks != NULL;
     AS_TRY(assay_validation_new(v->p.predictor, &v->p.options, &v->judged, err));
     AS_TRY(blocks ? judge_blocks(v, blocks, err) : measure_here(v, err));
     if (v->p.cli->status != 0)
         return 0; /* a file was refused: said already */
+    if (!blocks)
+        as_external_say(v->p.cli, &load);
     return as_validate_show(&v->p, v->judged, err);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "compared.h"
+#include "external_load.h"
 #include "recording.h"
 #include "text.h"
 
@@ -368,12 +369,16 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
                       struct assay_error *err)
 {
     struct shown it = {.cli = cli, .result = result};
+    struct as_external_load load;
     AS_TRY(as_experiment_create(cli, name, &it.experiment, err));
+    as_external_begin(&load);
     int rc = assay_vprof_run(it.experiment, request, result, err);
     if (rc == 0 && result->rest[0])
         as_cli_note(cli, "%s", result->rest);
     if (rc == 0 && request->profile.command) /* else the runs are of different work */
         rc = assay_trust_run(it.experiment, result->profile.run_id, err);
+    if (rc == 0)
+        as_external_say(cli, &load);
     if (rc == 0)
         rc = cli->format == AS_FORMAT_TEXT ? show_text(&it, err) : show_json(&it, err);
     as_str_fini(&it.name);

@@ -141,6 +141,20 @@ struct assay_host_load {
  * a quota gives parts of them. */
 void assay_host_load_read(const char *root, long pid, struct assay_host_load *load);
 
+/* What other processes used of these CPUs between two readings. */
+struct assay_external_load {
+    double
+        used_cpu_n; /* CPUs on average, those that the hypervisor took among them; -1: not known */
+    double able_cpu_n; /* usable ones */
+    bool is_high;      /* timings are unreliable: a fifth of them or more */
+};
+
+/* Between the readings `wall_ns` passed, and the caller and its children used `own_ns` of CPU time.
+ */
+struct assay_external_load assay_external_load_of(const struct assay_host_load *before,
+                                                  const struct assay_host_load *after,
+                                                  int64_t wall_ns, int64_t own_ns);
+
 /* ---- Measured figures ------------------------------------------------------------------------ */
 
 /* What was measured on a machine: ceilings of memory and arithmetic (doc/machine.md names them). */

@@ -124,6 +124,33 @@ static void test_memory_of_nodes(void **state)
     assert_int_equal(memory_of_nodes(), UINT64_C(2) << 30); /* whose it is nobody knows */
 }
 
+static void test_external_load(void **state)
+{
+    (void)state;
+    const struct assay_host_load before = {.usable_cpu_n = 2, .busy_ns = 1000, .steal_ns = 500};
+    struct assay_host_load after = {
+        .usable_cpu_n = 2, .busy_ns = 2380001000, .steal_ns = 200000500};
+    /* In a second 2.38 s on two CPUs, of which 1.2 were the caller's, and 0.2 stolen. */
+    struct assay_external_load load =
+        assay_external_load_of(&before, &after, 1000000000, 1200000000);
+    assert_true(load.is_high && load.able_cpu_n == 2);
+    assert_true(load.used_cpu_n > 1.3799 && load.used_cpu_n < 1.3801);
+    /* All of it was the caller's. */
+    after.steal_ns = before.steal_ns;
+    load = assay_external_load_of(&before, &after, 1000000000, 2380000000);
+    assert_true(!load.is_high && load.used_cpu_n == 0);
+    load = assay_external_load_of(&before, &after, 1000000000, 1981000000);
+    assert_false(load.is_high); /* 0.399 of 2 */
+    load = assay_external_load_of(&before, &after, 1000000000, 1979000000);
+    assert_true(load.is_high);
+    /* Too short to tell, and not known. */
+    load = assay_external_load_of(&before, &after, 1000000, 0);
+    assert_true(!load.is_high && load.used_cpu_n == -1);
+    after.busy_ns = -1;
+    load = assay_external_load_of(&before, &after, 1000000000, 0);
+    assert_true(!load.is_high && load.used_cpu_n == -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -131,6 +158,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_quotas, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_numa, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_memory_of_nodes, set_up, tear_down),
+        cmocka_unit_test(test_external_load),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
