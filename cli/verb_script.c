@@ -12,12 +12,10 @@
 
 #include "base/error.h"
 #include "predict.h"
+#include "query_limits.h"
 
 #include <assay/machine.h>
 
-#define TIME_USUAL_S    600
-#define MEMORY_USUAL    4096 /* MiB */
-#define MEMORY_MOST     (UINT64_MAX >> 20)
 #define AFTER_S         3 /* the script had that time to stop by itself */
 #define STATUS_LIMIT    1
 #define STATUS_IS_FALSE 1
@@ -79,47 +77,31 @@ static void write_for_script(void *context, const char *text, size_t n)
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
-static int take_limits(const struct as_arguments *args, uint64_t *time_s, uint64_t *memory_mib,
-                       struct assay_error *err)
-{
-    *time_s =
-        as_given(args, AS_OPTION_TIME_LIMIT) ? args->number[AS_OPTION_TIME_LIMIT] : TIME_USUAL_S;
-    *memory_mib = as_given(args, AS_OPTION_MEMORY_LIMIT) ? args->number[AS_OPTION_MEMORY_LIMIT]
-                                                         : MEMORY_USUAL;
-    if (*time_s > INT32_MAX)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--time-limit: so many seconds are no limit; write 0 for none");
-    if (*memory_mib > MEMORY_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--memory-limit: so many MiB are no limit; write 0 for none");
-    return 0;
-}
-
 int as_verb_script(struct as_cli *cli, struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
     const size_t named = args->positional_n > 1 ? 2 : 1;
-    uint64_t time_s, memory_mib;
+    struct as_limits limits;
     struct assay_script_result result;
     if (as_given(args, AS_OPTION_FORMAT))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--format: a script writes what it likes; leave --format out");
-    AS_TRY(take_limits(args, &time_s, &memory_mib, err));
+    AS_TRY(as_limits_of(args, &limits, err));
     const struct assay_script_request request = {.path = args->positional[0],
                                                  .subject = named > 1 ? args->positional[1] : NULL,
                                                  .argument =
                                                      (const char *const *)args->positional + named,
                                                  .argument_n = args->positional_n - named,
                                                  .trusted = as_given(args, AS_OPTION_TRUSTED),
-                                                 .time_limit_ns = time_s * 1000000000u,
-                                                 .memory_limit_b = memory_mib << 20,
+                                                 .time_limit_ns = limits.time_s * 1000000000u,
+                                                 .memory_limit_b = limits.memory_mib << 20,
                                                  .interrupted = &script_interrupted,
                                                  .jobs = cli->jobs,
                                                  .open = open_for_script,
                                                  .machine = machine_for_script,
                                                  .write = write_for_script,
                                                  .context = cli};
-    watch_script(time_s);
+    watch_script(limits.time_s);
     const int rc = assay_script_run(&request, &result, err);
     alarm(0);
     if (result.interrupted)

@@ -467,10 +467,29 @@ int assay_experiment_summarise(struct assay_experiment *experiment, int64_t run_
 
 /* ---- Reading ----------------------------------------------------------------------------- */
 
+/* Limits for SQL of users. */
+struct assay_sql_limits {
+    int64_t deadline_ns;             /* of the monotonic clock; 0: none */
+    uint64_t memory_b;               /* of SQLite's heap, `also_b` included; 0: none */
+    const uint64_t *also_b;          /* bytes held elsewhere that count; may be NULL */
+    const volatile int *interrupted; /* a sig_atomic_t; not 0: a statement stops; may be NULL */
+};
+
 /*
- * Prepares one statement that reads ("SELECT ..."). USAGE for SQL that is wrong, with the place,
- * that changes something, or that is more than one statement. Parameters (?1, ?2, ...) are bound
- * before the first row, NULL otherwise. Close it before its experiment.
+ * Sets limits for all later statements of the connection; the struct is copied. Sorts and
+ * temporary tables stay in memory from then on, so that no statement fills a disk. A statement
+ * beyond a limit fails with LIMIT (time, Ctrl-C) or NOMEM (memory).
+ */
+int assay_experiment_limit_sql(struct assay_experiment *experiment,
+                               const struct assay_sql_limits *limits, struct assay_error *err);
+/* Bytes that SQLite allocated since there is a limit, in the whole process. */
+uint64_t assay_sql_memory(void);
+
+/*
+ * Prepares one statement that reads ("SELECT ..."). It may use the functions, pragmas and tables of
+ * doc/query.md. USAGE for SQL that is wrong, with the place, that changes something, or that is
+ * more than one statement. Parameters (?1, ?2, ...) are bound before the first row, NULL otherwise.
+ * Close it before its experiment.
  */
 int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct assay_rows **out,
                     struct assay_error *err);

@@ -15,6 +15,8 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "experiment/internal.h"
+#include "experiment/sql_allowed.h"
+#include "experiment/sql_limits.h"
 
 /* How long to wait for another connection's lock. */
 #define BUSY_MS 10000
@@ -104,6 +106,7 @@ static void append_place(struct as_str *place, const struct assay_experiment *it
 static void configure_once(void)
 {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    as_limits_install();
 }
 
 static int connect_db(struct assay_experiment *it, int flags, const char *parameters,
@@ -136,6 +139,7 @@ static int connect_db(struct assay_experiment *it, int flags, const char *parame
         sqlite3_busy_timeout(it->db, BUSY_MS);
         sqlite3_extended_result_codes(it->db, 1);
         distrust(it->db);
+        as_allowed_install(it->db, &it->is_guarded);
     }
     as_str_fini(&uri);
     return rc;

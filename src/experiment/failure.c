@@ -35,6 +35,8 @@ int as_sql_failure(const char *db_path, sqlite3 *db, int code, const char *what,
                             system_errno ? strerror(system_errno) : why);
     case SQLITE_NOMEM:
         return as_error_nomem(err, db_path);
+    case SQLITE_INTERRUPT:
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: %s: stopped at a limit", db_path, what);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return as_error_set(err, ASSAY_ERR_LIMIT,

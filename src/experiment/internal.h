@@ -28,6 +28,9 @@ struct assay_experiment {
     int64_t rollbacks;
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
     bool (*stopped)(void);     /* may be NULL */
+    bool is_guarded;           /* the statement being compiled may be a user's (sql_allowed.h) */
+    bool has_limits;
+    struct assay_sql_limits limits;                          /* of users' statements */
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */
     bool has_key[AS_TABLE_COUNT];                            /* of brief keys: made by this batch */
     const struct as_bulk *bulk;                              /* what is being written, or NULL */

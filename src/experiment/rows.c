@@ -1,59 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading by SQL: one statement that only reads, rows one at a time. The statement may come from a
- * user: what changes anything, reaches other files or loads code is refused before it runs.
+ * user: what is not on the allow-list (sql_allowed.c) is refused before it runs.
  */
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "experiment/internal.h"
+#include "experiment/sql_limits.h"
 
 struct assay_rows {
     struct assay_experiment *experiment;
     sqlite3_stmt *statement;
 };
 
-/* ---- What is allowed --------------------------------------------------------------------- */
+/* ---- Around each call -------------------------------------------------------------------- */
 
-/* Pragmas that tell and change nothing. */
-static bool is_telling_pragma(const char *name)
+static void enter_sql(struct assay_experiment *experiment)
 {
-    static const char *const known[] = {
-        "table_info",     "table_xinfo",    "table_list",        "index_list",
-        "index_info",     "index_xinfo",    "user_version",      "schema_version",
-        "journal_mode",   "application_id", "foreign_key_list",  "integrity_check",
-        "quick_check",    "page_count",     "foreign_key_check", "compile_options",
-        "freelist_count",
-    };
-
-    for (size_t i = 0; name && i < sizeof known / sizeof *known; i++)
-        if (strcasecmp(name, known[i]) == 0)
-            return true;
-    return false;
+    experiment->is_guarded = true;
+    as_limits_enter(experiment);
 }
 
-static int authorize(void *context, int action, const char *first, const char *second,
-                     const char *database, const char *trigger)
+static void leave_sql(struct assay_experiment *experiment)
 {
-    (void)context;
-    (void)database;
-    (void)trigger;
-    switch (action) {
-    case SQLITE_ATTACH:
-    case SQLITE_DETACH:
-    case SQLITE_TRANSACTION:
-    case SQLITE_SAVEPOINT:
-        return SQLITE_DENY;
-    case SQLITE_FUNCTION:
-        return second && strcasecmp(second, "load_extension") == 0 ? SQLITE_DENY : SQLITE_OK;
-    case SQLITE_PRAGMA:
-        if (first && strcasecmp(first, "journal_mode") == 0 && second)
-            return SQLITE_DENY;
-        return is_telling_pragma(first) ? SQLITE_OK : SQLITE_DENY;
-    default:
-        return SQLITE_OK; /* what writes is refused as a whole (sqlite3_stmt_readonly) */
-    }
+    experiment->is_guarded = false;
+    as_limits_leave(experiment);
 }
 
 /* ---- Wrong SQL --------------------------------------------------------------------------- */
@@ -85,10 +57,14 @@ static int wrong_sql(struct assay_experiment *experiment, const char *sql, int c
     const int offset = sqlite3_error_offset(experiment->db);
     int line, character;
 
+    AS_TRY(as_limits_failure(experiment, code, err));
     if (code == SQLITE_AUTH || code == SQLITE_READONLY)
         return no_reading(err);
     if ((code & 0xff) != SQLITE_ERROR)
         return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
+    if (strstr(why, "not authorized to use function"))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "SQL: %s; use only the functions that doc/query.md lists", why);
     if (offset < 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "SQL: %s; 'SELECT name FROM sqlite_schema' lists tables and views",
@@ -129,7 +105,7 @@ int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct
     if (!rows)
         return as_error_nomem(err, experiment->db_path);
     rows->experiment = experiment;
-    sqlite3_set_authorizer(experiment->db, authorize, NULL);
+    enter_sql(experiment);
     code = sqlite3_prepare_v2(experiment->db, sql, -1, &rows->statement, &tail);
     if (code != SQLITE_OK)
         rc = wrong_sql(experiment, sql, code, err);
@@ -140,7 +116,7 @@ int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct
     else if (has_more(experiment, tail))
         rc = as_error_set(err, ASSAY_ERR_USAGE,
                           "SQL: is more than one statement; write one at a time");
-    sqlite3_set_authorizer(experiment->db, NULL, NULL);
+    leave_sql(experiment);
     if (rc < 0)
         assay_rows_close(&rows);
     *out = rows;
@@ -169,12 +145,16 @@ void assay_rows_bind_text(struct assay_rows *rows, int parameter, const char *te
 int assay_rows_next(struct assay_rows *rows, struct assay_error *err)
 {
     struct assay_experiment *experiment = rows->experiment;
-    const int code = sqlite3_step(rows->statement);
+    int code;
 
+    enter_sql(experiment);
+    code = sqlite3_step(rows->statement);
+    leave_sql(experiment);
     if (code == SQLITE_ROW)
         return 1;
     if (code == SQLITE_DONE)
         return 0;
+    AS_TRY(as_limits_failure(experiment, code, err));
     if ((code & 0xff) == SQLITE_ERROR)
         /* A statement of the user's, or one of ours over numbers that no writer stores. */
         return as_error_set(err, ASSAY_ERR_USAGE,

@@ -25,6 +25,18 @@ static int collect_experiment(lua_State *L)
     return 0;
 }
 
+/* What statements of the script take counts as what the script takes. */
+static int limit_statements(lua_State *L, struct assay_experiment *experiment,
+                            struct assay_error *err)
+{
+    const struct as_script *script = as_script_of(L);
+    const struct assay_sql_limits limits = {.deadline_ns = script->deadline,
+                                            .memory_b = script->request->memory_limit_b,
+                                            .also_b = &script->held_b,
+                                            .interrupted = script->request->interrupted};
+    return assay_experiment_limit_sql(experiment, &limits, err);
+}
+
 int as_script_open_experiment(lua_State *L, const char *path)
 {
     struct assay_error err;
@@ -37,7 +49,8 @@ int as_script_open_experiment(lua_State *L, const char *path)
     lua_setmetatable(L, -2); /* again: that is when Lua looks for __gc */
     lua_newtable(L);
     lua_setiuservalue(L, -2, 1);
-    if (assay_experiment_read(path, &it->experiment, &err) < 0)
+    if (assay_experiment_read(path, &it->experiment, &err) < 0 ||
+        limit_statements(L, it->experiment, &err) < 0)
         return as_script_fail(L, &err);
     return 1;
 }

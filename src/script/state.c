@@ -25,11 +25,6 @@ struct as_script *as_script_of(lua_State *L)
     return *(struct as_script **)lua_getextraspace(L);
 }
 
-int as_script_fail(lua_State *L, const struct assay_error *err)
-{
-    return luaL_error(L, "%s", err->text);
-}
-
 void as_script_place(lua_State *L, char *out, size_t out_b)
 {
     lua_Debug at;
@@ -49,12 +44,13 @@ static void *take_memory(void *context, void *block, size_t had_b, size_t want_b
     struct as_script *script = context;
     const uint64_t held_b = script->held_b - (block ? had_b : 0) + want_b;
     const uint64_t limit_b = script->request->memory_limit_b;
+    const uint64_t all_b = held_b + assay_sql_memory();
     if (want_b == 0) {
         script->held_b = held_b;
         as_free(block);
         return NULL;
     }
-    if (limit_b && held_b > limit_b && want_b > (block ? had_b : 0)) {
+    if (limit_b && all_b > limit_b && want_b > (block ? had_b : 0)) {
         if (script->main && script->stop == AS_SCRIPT_GOES_ON)
             as_script_place(script->main, script->place, sizeof script->place);
         return NULL;
@@ -65,21 +61,38 @@ static void *take_memory(void *context, void *block, size_t had_b, size_t want_b
     return got;
 }
 
-static void look_at_clock(lua_State *L, lua_Debug *event)
+/* Notes why the script must stop, and where it is; false if it may go on. */
+static bool must_stop(lua_State *L, bool is_large)
 {
     struct as_script *script = as_script_of(L);
+    if (script->stop != AS_SCRIPT_GOES_ON)
+        return true;
+    if (script->request->interrupted && *script->request->interrupted)
+        script->stop = AS_SCRIPT_INTERRUPTED;
+    else if (script->deadline && as_monotonic_ns() > script->deadline)
+        script->stop = AS_SCRIPT_LATE;
+    else if (is_large)
+        script->stop = AS_SCRIPT_LARGE;
+    else
+        return false;
+    as_script_place(L, script->place, sizeof script->place);
+    return true;
+}
+
+static void look_at_clock(lua_State *L, lua_Debug *event)
+{
     (void)event;
-    if (script->stop == AS_SCRIPT_GOES_ON) {
-        if (script->request->interrupted && *script->request->interrupted)
-            script->stop = AS_SCRIPT_INTERRUPTED;
-        else if (script->deadline && as_monotonic_ns() > script->deadline)
-            script->stop = AS_SCRIPT_LATE;
-        else
-            return;
-        as_script_place(L, script->place, sizeof script->place);
-    }
+    if (!must_stop(L, false))
+        return;
     lua_sethook(L, look_at_clock, LUA_MASKCOUNT, 1);
     luaL_error(L, "stopped");
+}
+
+int as_script_fail(lua_State *L, const struct assay_error *err)
+{
+    if (must_stop(L, err->code == ASSAY_ERR_NOMEM))
+        lua_sethook(L, look_at_clock, LUA_MASKCOUNT, 1);
+    return luaL_error(L, "%s", err->text);
 }
 
 /* ---- What goes wrong ------------------------------------------------------------------------- */
@@ -87,15 +100,6 @@ static void look_at_clock(lua_State *L, lua_Debug *event)
 static const char *place_or_file(const struct as_script *script)
 {
     return script->place[0] ? script->place : script->request->path;
-}
-
-static int say_stop(const struct as_script *script, struct assay_error *err)
-{
-    if (script->stop == AS_SCRIPT_INTERRUPTED)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: interrupted", place_or_file(script));
-    return as_error_set(err, ASSAY_ERR_LIMIT,
-                        "%s: stopped: it ran for %.3g s; --time-limit allows more",
-                        place_or_file(script), (double)script->request->time_limit_ns / 1e9);
 }
 
 static int say_memory(const struct as_script *script, struct assay_error *err)
@@ -106,6 +110,17 @@ static int say_memory(const struct as_script *script, struct assay_error *err)
                         "%s: stopped: its values take more than %" PRIu64
                         " MiB; --memory-limit allows more",
                         place_or_file(script), script->request->memory_limit_b >> 20);
+}
+
+static int say_stop(const struct as_script *script, struct assay_error *err)
+{
+    if (script->stop == AS_SCRIPT_LARGE)
+        return say_memory(script, err);
+    if (script->stop == AS_SCRIPT_INTERRUPTED)
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: interrupted", place_or_file(script));
+    return as_error_set(err, ASSAY_ERR_LIMIT,
+                        "%s: stopped: it ran for %.3g s; --time-limit allows more",
+                        place_or_file(script), (double)script->request->time_limit_ns / 1e9);
 }
 
 /* The message on top, on one line. */

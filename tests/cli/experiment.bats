@@ -135,6 +135,13 @@ END
     cmp x.assay/experiment.db before.assay/experiment.db
     [ ! -e y.db ]
 }
+@test "query: time and memory are limited" {
+    endless="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    refused 1 "assay: SQL: stopped: needs more than 64 MiB of memory; raise --memory-limit" \
+        query x.assay "$endless SELECT randomblob(9000) AS b FROM n ORDER BY b" --memory-limit 64
+    refused 1 "assay: SQL: stopped at the time limit; raise --time-limit" \
+        query x.assay "$endless SELECT max(i) FROM n" --time-limit 1
+}
 @test "query: many rows line up and stream" {
     "$MAKE_EXPERIMENT" long.assay 5000
     "$ASSAY" query long.assay "SELECT number, text FROM line WHERE number >= 1000" >out

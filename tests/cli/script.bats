@@ -276,6 +276,34 @@ for i = 1, 1e9 do t[i] = ("x"):rep(1000) .. i end'
     mistake 1 "assay: script: stopped: one of its calls *" --time-limit 1 \
         <<<'string.find(("a"):rep(100000), ".-.-.-.-.-b")'
 }
+@test "SQL of a script has the limits of the script" {
+    endless="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+    "$MAKE_EXPERIMENT" sql.assay
+    cat >sql.lua <<EOL
+local e = assay.subject
+for i = 1, 3 do pcall(e.query, e, assay.arguments[1]) end
+EOL
+    for sql in "SELECT randomblob(9000) AS b FROM n ORDER BY b" "SELECT max(i) FROM n"; do
+        run "$ASSAY" script sql.lua sql.assay "$endless $sql" --time-limit 2 --memory-limit 64
+        equal 1 "$status"
+        like "assay: sql.lua:2: stopped: *" "$output"
+    done
+    run "$ASSAY" script sql.lua sql.assay "SELECT 1" --time-limit 100 --memory-limit 64
+    equal 0 "$status"
+}
+@test "SQL of a script reaches no memory of the process" {
+    "$MAKE_EXPERIMENT" sql.assay
+    cat >tokens.lua <<'EOL'
+local e = assay.subject
+for _, sql in ipairs{"SELECT fts3_tokenizer('simple', X'4141414141414141')",
+                     "SELECT token FROM fts3tokenize('x')"} do
+    print((pcall(e.query, e, sql)))
+end
+EOL
+    run "$ASSAY" script tokens.lua sql.assay
+    equal 0 "$status"
+    equal "$(printf 'false\nfalse')" "$output"
+}
 @test "Ctrl-C ends a script" {
     echo 'print("begun") while true do end' >endless.lua
     # A background process of a script ignores SIGINT; this child of python's does not.

@@ -2,6 +2,10 @@
 /* Reading by SQL: what comes back, and what a user may not do or got wrong. */
 #include "place.h"
 
+#include <signal.h>
+
+#include "experiment/sql_allowed.h"
+
 /* What an analysis adds to the facts of the fixture. */
 static int fill_advice(struct assay_experiment *e, const struct fixture *f, struct assay_error *err)
 {
@@ -167,6 +171,26 @@ static void test_only_reading(void **state)
         "PRAGMA writable_schema = ON",
         "SELECT load_extension('x')",
         "REINDEX",
+        "UPDATE sqlite_master SET sql = ''",
+        "PRAGMA user_version = 7",
+        "PRAGMA temp_store = FILE",
+        /* What assay's own statements never use: functions, modules and tables that reach memory.
+         */
+        "SELECT hex(fts3_tokenizer('simple'))",
+        "SELECT fts3_tokenizer('simple', X'4141414141414141')",
+        "SELECT token FROM fts3tokenize('x')",
+        "SELECT count(*) FROM fts3tokenize('x')",
+        "SELECT * FROM dbstat",
+        "SELECT count(*) FROM sqlite_stmt",
+        "SELECT 1 FROM pragma_database_list",
+        "SELECT * FROM pragma_temp_store",
+        "SELECT fts5(1)",
+        "SELECT fts5_source_id()",
+        "SELECT matchinfo(1)",
+        "SELECT rtreenode(2, x'00')",
+        "SELECT sqlite_log(1, 'x')",
+        "SELECT (SELECT max(fts5_source_id()) FROM run)",
+        "SELECT * FROM run ORDER BY fts5_source_id()",
     };
     struct assay_experiment *e = filled(*state);
     struct assay_rows *rows;
@@ -177,12 +201,89 @@ static void test_only_reading(void **state)
     }
     refused(assay_rows_open(e, "DELETE FROM run", &rows, err), USAGE,
             "changes the experiment or reaches beyond it; write a SELECT");
+    refused(assay_rows_open(e, "SELECT fts5_source_id()", &rows, err), USAGE,
+            "function: fts5_source_id; use only the functions that doc/query.md lists");
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM pragma_table_info('run')") > 10, 1);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM run"), 1);
     assert_int_equal(integer_of(e, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
                                    " WHERE i < 10) SELECT sum(i) FROM n"),
                      55);
     fine(assay_rows_open(e, "EXPLAIN QUERY PLAN SELECT * FROM v_functions", &rows, err));
     assay_rows_close(&rows);
+    fine(assay_experiment_close(&e, err));
+}
+
+/* A statement that is compiled again, after the schema changed, is checked again: a view of a user
+ * came to call a function. */
+static void test_compiled_again(void **state)
+{
+    struct place *place = *state;
+    struct assay_experiment *e = filled(place);
+    struct assay_rows *rows;
+    fine(assay_experiment_close(&e, err));
+    behind(place, "CREATE VIEW mine AS SELECT 1 AS a");
+    fine(assay_experiment_read(place->exp, &e, err));
+    fine(assay_rows_open(e, "SELECT a FROM mine", &rows, err));
+    behind(place, "DROP VIEW mine; CREATE VIEW mine AS SELECT fts5_source_id() AS a");
+    assert_true(assay_rows_next(rows, NULL) < 0);
+    assay_rows_close(&rows);
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Each function of data/experiment/functions.txt works. */
+static void test_functions(void **state)
+{
+    struct assay_experiment *e = filled(*state);
+    for (const struct as_sql_function *it = as_sql_functions; it->name; it++) {
+        struct assay_rows *rows;
+        struct assay_error err = {0};
+        char sql[200];
+        snprintf(sql, sizeof sql, "SELECT %s", it->example);
+        if (assay_rows_open(e, sql, &rows, &err) < 0 || assay_rows_next(rows, &err) != 1)
+            fail_msg("%s: %s", sql, err.text);
+        assert_string_equal(assay_rows_text(rows, 0), it->value);
+        assay_rows_close(&rows);
+    }
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Steps of 1 to 20,000,000 with 9,000 bytes each, sorted: 180 GB. */
+#define LARGE_SORT                                                                                 \
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000000)"           \
+    " SELECT randomblob(9000) AS b FROM n ORDER BY b"
+#define ENDLESS                                                                                    \
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
+
+static void step_refused(struct assay_experiment *e, const char *sql, int code, const char *why)
+{
+    struct assay_rows *rows;
+    struct assay_error got = {0};
+    fine(assay_rows_open(e, sql, &rows, err));
+    assert_int_equal(assay_rows_next(rows, &got), code);
+    if (!strstr(got.text, why))
+        fail_msg("%s", got.text);
+    assay_rows_close(&rows);
+}
+
+static void test_limits(void **state)
+{
+    struct assay_experiment *e = filled(*state);
+    volatile sig_atomic_t interrupted = 1;
+    const uint64_t also_b = (uint64_t)32 << 20;
+    struct assay_sql_limits limits = {.memory_b = (uint64_t)64 << 20, .also_b = &also_b};
+    fine(assay_experiment_limit_sql(e, &limits, err));
+    step_refused(e, LARGE_SORT, ASSAY_ERR_NOMEM, "more than 64 MiB of memory; raise --memory");
+    assert_in_range(assay_sql_memory(), 0, 16 << 20);
+    limits.deadline_ns = 1;
+    fine(assay_experiment_limit_sql(e, &limits, err));
+    step_refused(e, ENDLESS, ASSAY_ERR_LIMIT, "time limit; raise --time-limit");
+    limits.interrupted = &interrupted;
+    fine(assay_experiment_limit_sql(e, &limits, err));
+    step_refused(e, ENDLESS, ASSAY_ERR_LIMIT, "SQL: interrupted");
+    interrupted = 0;
+    limits.deadline_ns = 0;
+    fine(assay_experiment_limit_sql(e, &limits, err));
+    assert_int_equal(integer_of(e, "SELECT count(*) FROM run"), 1);
     fine(assay_experiment_close(&e, err));
 }
 
@@ -228,7 +329,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         place_test(test_cells),        place_test(test_wrong_sql),
         place_test(test_only_reading), place_test(test_failure_while_running),
-        place_test(test_all_views),
+        place_test(test_all_views),    place_test(test_compiled_again),
+        place_test(test_functions),    place_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
