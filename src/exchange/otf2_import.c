@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OTF2 archives become traces of our own, location by location, by the library of their makers. */
+/*
+ * OTF2 archives become traces of our own, location by location, by the library of their makers. A
+ * child does it: a crash of the library on a damaged archive is an error.
+ */
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/limited.h"
 #include "base/str.h"
 #include "exchange/otf2_taken.h"
 
@@ -171,20 +175,48 @@ static int import_archive(struct as_otf2_taking *t, const char *directory, struc
     return as_maker_finish(t->maker, err);
 }
 
-int as_otf2_import(const char *path, const char *directory, struct as_import_counts *counts,
-                   struct assay_error *err)
+struct otf2_job {
+    const char *path, *directory;
+};
+
+/* In the child. The streams lie in the directory then; the answer is the counts. */
+static int import_in_child(void *context, struct as_str *answer, struct assay_error *err)
 {
-    struct as_otf2_taking t = {.path = path, .counts = counts};
-    *counts = (struct as_import_counts){0};
+    const struct otf2_job *job = context;
+    struct as_import_counts counts = {0};
+    struct as_otf2_taking t = {.path = job->path, .counts = &counts};
     as_map_u64_init(&t.texts);
     as_map_u64_init(&t.regions);
     as_map_u64_init(&t.comms);
     OTF2_Error_RegisterCallback(keep_silent, NULL);
-    const int rc = import_archive(&t, directory, err);
+    const int rc = import_archive(&t, job->directory, err);
     if (t.reader)
         OTF2_Reader_Close(t.reader);
     as_maker_free(&t.maker);
     as_vec_fini(&t.pending);
     as_otf2_free_definitions(&t);
+    as_str_append(answer, (const char *)&counts, sizeof counts);
+    return rc;
+}
+
+int as_otf2_import(const char *path, const char *directory, struct as_import_counts *counts,
+                   struct assay_error *err)
+{
+    struct otf2_job job = {path, directory};
+    const struct as_limited limits = {.what = path,
+                                      .memory_b = (uint64_t)16 << 30,
+                                      .may_write = true,
+                                      .answer_max_b = sizeof *counts};
+    struct as_str answer = {0};
+    int rc;
+    *counts = (struct as_import_counts){0};
+    rc = as_limited_run(&limits, import_in_child, &job, &answer, err);
+    if (rc == 0 && answer.n != sizeof *counts)
+        rc = as_error_set(err, ASSAY_ERR_CORRUPT, "%s: damaged; use another copy", path);
+    if (rc == 0) {
+        memcpy(counts, answer.p, sizeof *counts);
+        counts->first_bad[sizeof counts->first_bad - 1] = 0;
+    }
+    as_str_fini(&answer);
     return rc;
 }

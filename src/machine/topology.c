@@ -2,7 +2,8 @@
 /*
  * The tree of a machine, read by hwloc (https://www.open-mpi.org/projects/hwloc/): packages, NUMA
  * nodes, caches, cores, processors. Without devices and without hwloc's plugins, which would load
- * the drivers of graphics processors; with processors that this process may not use.
+ * the drivers of graphics processors; with processors that this process may not use. A file of
+ * another machine is foreign, and hwloc's parser crashes on some: a child reads it.
  */
 #include <errno.h>
 #include <limits.h>
@@ -18,7 +19,9 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limited.h"
 #include "base/vec.h"
+#include "machine/topology_wire.h"
 
 struct topology_reading {
     struct assay_topology topology; /* first: what users hold */
@@ -248,10 +251,24 @@ static int64_t count_type(const struct topology_reading *t, hwloc_obj_type_t typ
     return n > 0 ? n : -1;
 }
 
+/* The kind of most of the memory: of the last of the largest nodes. */
+static void find_memory(struct assay_topology *out)
+{
+    uint64_t max_b = 0;
+
+    for (size_t i = 0; i < out->place_n; i++) {
+        const struct assay_place *p = &out->place[i];
+
+        if (p->kind != ASSAY_PLACE_NUMA || p->size_b < max_b)
+            continue;
+        max_b = p->size_b;
+        out->memory_most = p->memory;
+    }
+}
+
 static void summarise_tree(struct topology_reading *t)
 {
     struct assay_topology *out = &t->topology;
-    uint64_t most = 0;
 
     out->place = t->place.at;
     out->place_n = t->place.n;
@@ -262,14 +279,10 @@ static void summarise_tree(struct topology_reading *t)
     out->core_kind_n = hwloc_cpukinds_get_nr(t->hwloc, 0);
     out->core_kind_n = out->core_kind_n > 1 ? out->core_kind_n : 1;
     out->usable_cpu_n = t->is_here ? 0 : -1;
-    as_vec_foreach (&t->place, p) {
+    as_vec_foreach (&t->place, p)
         if (t->is_here && p->kind == ASSAY_PLACE_PU)
             out->usable_cpu_n += p->usable;
-        if (p->kind == ASSAY_PLACE_NUMA && p->size_b >= most) {
-            most = p->size_b;
-            out->memory_most = p->memory;
-        }
-    }
+    find_memory(out);
 }
 
 static void find_model(struct topology_reading *t)
@@ -285,6 +298,50 @@ static void find_model(struct topology_reading *t)
     t->failed |= !t->topology.cpu_model;
 }
 
+static int read_tree(struct topology_reading *t, const char *root, const char *xml,
+                     struct assay_error *err)
+{
+    AS_TRY(load_hwloc(t, root, xml, err));
+    add_place(t, hwloc_get_root_obj(t->hwloc), 0, 0);
+    find_model(t);
+    summarise_tree(t);
+    hwloc_topology_destroy(t->hwloc);
+    return t->failed ? as_error_nomem(err, "the topology of the machine") : 0;
+}
+
+/* ---- Files of other machines ----------------------------------------------------------------- */
+
+/* In the child. What it allocates goes with it. */
+static int read_tree_of_file(void *context, struct as_str *answer, struct assay_error *err)
+{
+    struct topology_reading t = {0};
+
+    as_arena_init(&t.arena);
+    AS_TRY(read_tree(&t, NULL, context, err));
+    as_topology_put(answer, &t.topology);
+    return 0;
+}
+
+static int read_file(struct topology_reading *t, const char *xml, struct assay_error *err)
+{
+    const struct as_limited limits = {.what = xml,
+                                      .memory_b = (uint64_t)1 << 30,
+                                      .cpu_s = 10,
+                                      .wall_s = 300,
+                                      .answer_max_b = (uint64_t)64 << 20};
+    struct as_str answer = {0};
+    int rc = as_limited_run(&limits, read_tree_of_file, (void *)(uintptr_t)xml, &answer, err);
+
+    if (rc == 0 && !as_topology_get(answer.p, answer.n, &t->arena, &t->topology))
+        rc = as_error_set(err, ASSAY_ERR_CORRUPT,
+                          "%s: damaged: hwloc reads no whole machine from it; use another copy",
+                          xml);
+    if (rc == 0)
+        find_memory(&t->topology);
+    as_str_fini(&answer);
+    return rc;
+}
+
 int assay_topology_read(const char *root, const char *xml, struct assay_topology **out,
                         struct assay_error *err)
 {
@@ -295,14 +352,7 @@ int assay_topology_read(const char *root, const char *xml, struct assay_topology
         return as_error_nomem(err, "the topology of the machine");
     as_arena_init(&t->arena);
     t->is_here = !root && !xml && sched_getaffinity(0, sizeof t->affinity, &t->affinity) == 0;
-    int rc = load_hwloc(t, root, xml, err);
-    if (rc == 0) {
-        add_place(t, hwloc_get_root_obj(t->hwloc), 0, 0);
-        find_model(t);
-        summarise_tree(t);
-        hwloc_topology_destroy(t->hwloc);
-        rc = t->failed ? as_error_nomem(err, "the topology of the machine") : 0;
-    }
+    const int rc = xml ? read_file(t, xml, err) : read_tree(t, root, NULL, err);
     *out = &t->topology;
     if (rc < 0)
         assay_topology_free(out);

@@ -173,6 +173,13 @@ store() { # -> $stored
     "$ASSAY" machine --topology "$MACHINES/hybrid.xml" --measure all 2>err || status=$?
     equal 2 "$status"
 }
+@test "a file on which hwloc crashes is one sentence" {
+    status=0
+    "$ASSAY" machine --topology "$MACHINES/crashes-hwloc.xml" >out 2>err || status=$?
+    [ "$status" -eq 0 ] || [ "$status" -eq 2 ]
+    [ "$status" -eq 0 ] || like "assay: */crashes-hwloc.xml: *" "$(cat err)"
+    [ "$(wc -l <err)" -le 1 ]
+}
 @test "figures for elsewhere" {
     status=0
     "$ASSAY" machine --export copy.tsv 2>err >/dev/null || status=$?

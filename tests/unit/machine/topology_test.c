@@ -10,6 +10,7 @@
 #include <assay/machine.h>
 
 #include "machine/pmu.h"
+#include "machine/topology_wire.h"
 
 static struct assay_topology *topology;
 
@@ -222,6 +223,51 @@ static void what_is_no_machine(void **state)
     assert_int_equal(assay_topology_read(NULL, path, &topology, &err), ASSAY_ERR_CORRUPT);
 }
 
+/* A file on which hwloc 2.9 crashes; a later one may read it. */
+static void library_crashes(void **state)
+{
+    struct assay_error err;
+
+    (void)state;
+    if (assay_topology_read(NULL, MACHINES_DIR "/crashes-hwloc.xml", &topology, &err) < 0)
+        assert_int_equal(err.code, ASSAY_ERR_CORRUPT);
+    assay_topology_free(&topology);
+}
+
+/* Every byte of an answer changed, and every length: refused, or a tree. */
+static void answers_of_the_child(void **state)
+{
+    struct as_arena arena;
+    struct as_str bytes = {0};
+    struct assay_topology read;
+
+    (void)state;
+    load_machine("hybrid.xml");
+    as_topology_put(&bytes, topology);
+    for (size_t n = 0; n < bytes.n; n++) {
+        as_arena_init(&arena);
+        assert_false(as_topology_get(bytes.p, n, &arena, &read));
+        as_arena_fini(&arena);
+    }
+    for (size_t at = 0; at < bytes.n; at++) {
+        const char was = bytes.p[at];
+        bytes.p[at] = (char)~was;
+        as_arena_init(&arena);
+        if (as_topology_get(bytes.p, bytes.n, &arena, &read))
+            for (size_t i = 1; i < read.place_n; i++)
+                assert_true(read.place[i].parent < i && read.place[i].kind < ASSAY_PLACE_KINDS);
+        as_arena_fini(&arena);
+        bytes.p[at] = was;
+    }
+    as_arena_init(&arena);
+    assert_true(as_topology_get(bytes.p, bytes.n, &arena, &read));
+    assert_int_equal(read.place_n, topology->place_n);
+    assert_int_equal(read.core_kind_n, 2);
+    as_arena_fini(&arena);
+    as_str_fini(&bytes);
+    assay_topology_free(&topology);
+}
+
 static void memory_runs_out(void **state)
 {
     struct assay_error err;
@@ -321,6 +367,8 @@ int main(void)
         cmocka_unit_test(kinds_of_memory),
         cmocka_unit_test(kinds_of_cores),
         cmocka_unit_test_setup_teardown(what_is_no_machine, set_up, tear_down),
+        cmocka_unit_test(library_crashes),
+        cmocka_unit_test(answers_of_the_child),
         cmocka_unit_test_setup_teardown(memory_runs_out, set_up, tear_down),
         cmocka_unit_test(names_of_processors),
         cmocka_unit_test(reasons_for_no_counters),
