@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <assay/experiment.h>
 #include <assay/version.h>
 
 #include "base/alloc.h"
@@ -61,6 +62,8 @@ int main(int argc, char **argv)
     as_alloc_keep();
     rc = as_arguments_parse(argc, argv, &cli.args, &err);
 
+    assay_secrets_keep(as_given(&cli.args, AS_OPTION_KEEP_SECRETS));
+    assay_experiment_share(as_given(&cli.args, AS_OPTION_SHARED));
     if (rc == 0)
         rc = as_cli_init(&cli, &err);
     if (rc == 0 && (as_given(&cli.args, AS_OPTION_HELP) || as_given(&cli.args, AS_OPTION_VERSION)))

@@ -114,6 +114,8 @@ int as_verb_report(struct as_cli *cli, struct assay_error *err)
     AS_TRY(check_options(cli, formats, err));
     as_advise(cli, cli->args.positional[0]);
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
+    if (as_given(&cli->args, AS_OPTION_REDACT))
+        rc = assay_experiment_redact(experiment, err);
     for (size_t i = 0; rc == 0 && i < FORMAT_N; i++)
         if (formats >> i & 1)
             rc = write_one(cli, experiment, (enum assay_report_format)i, err);

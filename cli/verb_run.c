@@ -10,6 +10,7 @@
 #include <assay/report.h>
 
 #include "base/error.h"
+#include "experiment/secrets.h"
 #include "machine_page.h"
 #include "profiling.h"
 #include "recording.h"
@@ -105,15 +106,17 @@ static int find_run(struct assay_experiment *experiment, const char *const *comm
 {
     struct assay_launch_plan *plan;
     struct assay_rows *rows = NULL;
+    struct as_str argv = {0};
 
     AS_TRY(assay_launch_plan(command, &plan, err));
+    as_secrets_argv(&argv, plan->argv_json); /* as it is stored */
     int rc = assay_rows_open(experiment,
                              "SELECT run_id, ifnull(exit_code, -1), ifnull(exit_signal, 0) FROM run"
                              " WHERE kind = 'profile' AND argv = ?1"
                              " ORDER BY run_id DESC LIMIT 1",
                              &rows, err);
     if (rc == 0) {
-        assay_rows_bind_text(rows, 1, plan->argv_json);
+        assay_rows_bind_text(rows, 1, as_str_z(&argv));
         rc = assay_rows_next(rows, err);
         if (rc > 0)
             *found = (struct assay_profile_result){.run_id = assay_rows_integer(rows, 0),
@@ -122,6 +125,7 @@ static int find_run(struct assay_experiment *experiment, const char *const *comm
         assay_rows_close(&rows);
     }
     assay_launch_plan_free(&plan);
+    as_str_fini(&argv);
     return rc < 0   ? rc
            : rc > 0 ? 0
                     : as_error_set(err, ASSAY_ERR_USAGE,

@@ -300,6 +300,18 @@ static int read_earlier(struct as_cli *cli, struct assay_experiment *experiment,
     return rc < 0 ? rc : it->run_id ? read_words(experiment, it, err) : 0;
 }
 
+/* A command without its secrets does something else. */
+static int check_secrets(const struct earlier *it, struct assay_error *err)
+{
+    as_vec_foreach (&it->word, word)
+        if (assay_secrets_are_in(*word))
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--add: the stored command lacks its secrets (%s); repeat the "
+                                "command behind --",
+                                *word);
+    return 0;
+}
+
 static int try_earlier(struct as_cli *cli, struct as_experiment_name *name, struct earlier *earlier,
                        struct assay_error *err)
 {
@@ -308,6 +320,8 @@ static int try_earlier(struct as_cli *cli, struct as_experiment_name *name, stru
 
     AS_TRY(as_experiment_continue(cli, name, &experiment, err));
     int rc = read_earlier(cli, experiment, earlier, err);
+    if (rc == 0 && !cli->args.positional_n)
+        rc = check_secrets(earlier, err);
     if (rc == 0 && !cli->args.positional_n && earlier->word.n) {
         if (as_vec_push(&earlier->word, NULL) < 0)
             rc = as_error_nomem(err, "the command");

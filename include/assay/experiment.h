@@ -56,6 +56,10 @@ int assay_experiment_check_new(const char *path, unsigned flags, struct assay_er
 int assay_experiment_move(const char *path, const char *to, unsigned flags,
                           struct assay_error *err);
 
+/* Directories of experiments are made with mode 0700, or, shared, as the umask says. Of the whole
+ * process, before threads start. */
+void assay_experiment_share(bool share);
+
 /* Every write fails (LIMIT) once `stopped` says so, after a signal for example; NULL = never. */
 void assay_experiment_stop_when(struct assay_experiment *experiment, bool (*stopped)(void));
 
@@ -205,6 +209,14 @@ int assay_experiment_metric(struct assay_experiment *experiment, const struct as
 int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_id,
                            const struct assay_subject *subject, struct assay_quantity quantity,
                            struct assay_error *err);
+
+/*
+ * Keeps values of secrets in what is recorded from now on, in the whole process; without it they
+ * are replaced (doc/security.md). Before threads start.
+ */
+void assay_secrets_keep(bool keep);
+/* Whether a value was replaced in `text` (may be NULL). */
+bool assay_secrets_are_in(const char *text);
 
 struct assay_rows;
 
@@ -505,6 +517,14 @@ int assay_rows_each(struct assay_experiment *experiment, const char *sql, int64_
                     int (*take)(void *context, struct assay_rows *row, struct assay_error *err),
                     void *context, struct assay_error *err);
 
+/*
+ * From now on texts of rows have no names of users and hosts and no directories: `user`, `host1`,
+ * `dir1/` and so on stand for them, the same for the same. Directories of the system stay. Errors:
+ * those of reading, NOMEM.
+ */
+int assay_experiment_redact(struct assay_experiment *experiment, struct assay_error *err);
+bool assay_experiment_is_redacted(const struct assay_experiment *experiment);
+
 /* Columns, from 0; the name is borrowed until closing. */
 int assay_rows_column_n(const struct assay_rows *rows);
 const char *assay_rows_column(const struct assay_rows *rows, int column);
@@ -515,6 +535,8 @@ enum assay_cell_kind assay_rows_kind(struct assay_rows *rows, int column);
 int64_t assay_rows_integer(struct assay_rows *rows, int column);
 double assay_rows_real(struct assay_rows *rows, int column);
 const char *assay_rows_text(struct assay_rows *rows, int column);
+/* As above, also of an experiment whose texts are redacted: to open a file by its path. */
+const char *assay_rows_stored_text(struct assay_rows *rows, int column);
 const void *assay_rows_blob(struct assay_rows *rows, int column, size_t *size_b);
 
 #ifdef __cplusplus

@@ -119,8 +119,8 @@ static void bytes_of(const char *hex, struct assay_file_identity *file)
 static int request_of(struct as_arena *arena, struct assay_experiment *experiment,
                       struct assay_rows *rows, struct assay_catalogue_request *out)
 {
-    const char *path = assay_rows_text(rows, 0), *build_id = assay_rows_text(rows, 1);
-    const char *kind = assay_rows_text(rows, 2), *kept = assay_rows_text(rows, 3);
+    const char *path = assay_rows_stored_text(rows, 0), *build_id = assay_rows_text(rows, 1);
+    const char *kind = assay_rows_text(rows, 2), *kept = assay_rows_stored_text(rows, 3);
     out->file.path = as_arena_strndup(arena, path ? path : "", path ? strlen(path) : 0);
     out->file.kind = kind_of_word(kind ? kind : "");
     struct assay_file_identity *file = &out->file.file;

@@ -300,6 +300,13 @@ static int cannot_make(const char *path, struct assay_error *err)
                         errno == ENAMETOOLONG ? "shorter name" : "place where you may write");
 }
 
+static bool is_shared; /* written before threads start */
+
+void assay_experiment_share(bool share)
+{
+    is_shared = share;
+}
+
 /*
  * Who makes the directory, or finds it empty, need not be who gets the lock; who has the lock looks
  * again, and nobody else takes anything away.
@@ -308,7 +315,7 @@ int as_directory_make(struct assay_experiment *experiment, unsigned flags, bool 
                       struct assay_error *err)
 {
     const bool force = flags & ASSAY_EXPERIMENT_FORCE;
-    const bool is_new = mkdir(experiment->path, 0777) == 0;
+    const bool is_new = mkdir(experiment->path, is_shared ? 0777 : 0700) == 0;
     bool is_there;
     int rc;
 

@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "experiment/internal.h"
+#include "experiment/redaction.h"
 #include "experiment/sql_allowed.h"
 #include "experiment/sql_limits.h"
 
@@ -34,6 +35,7 @@ static void release_experiment(struct assay_experiment **experiment)
     if (!it)
         return;
     as_lock_release(it);
+    as_redaction_free(&it->redaction);
     as_free(it->path);
     as_free(it->db_path);
     as_free(it);

@@ -15,7 +15,8 @@
 #include "base/str.h"
 #include "experiment/row_tables.h"
 
-struct as_bulk; /* bulk.h */
+struct as_bulk;      /* bulk.h */
+struct as_redaction; /* redaction.h */
 
 struct assay_experiment {
     char *path;    /* of the directory, as given, without slashes at its end */
@@ -29,6 +30,7 @@ struct assay_experiment {
     struct assay_error failed; /* what made this batch fail; later calls of it repeat it */
     bool (*stopped)(void);     /* may be NULL */
     bool is_guarded;           /* the statement being compiled may be a user's (sql_allowed.h) */
+    struct as_redaction *redaction; /* of texts that are read, or NULL */
     bool has_limits;
     struct assay_sql_limits limits;                          /* of users' statements */
     sqlite3_stmt *add[AS_TABLE_COUNT], *set[AS_TABLE_COUNT]; /* prepared at first use */

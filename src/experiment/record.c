@@ -5,9 +5,11 @@
  */
 #include <assert.h>
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "experiment/bulk.h"
+#include "experiment/secrets.h"
 
 static void bind_text(sqlite3_stmt *statement, int at, const char *text)
 {
@@ -100,6 +102,70 @@ void as_row_result(sqlite3_context *context, enum as_row_kind kind, const char *
     }
 }
 
+/* Columns that may hold secrets of the user, and how they are read. */
+static const struct secret_column {
+    enum as_table_id table;
+    enum { SECRET_COMMAND, SECRET_ARGV, SECRET_VALUE } how;
+    size_t offset, name; /* of the member, and of the one that names a value */
+} secret_columns[] = {
+    {AS_TABLE_run, SECRET_COMMAND, offsetof(struct assay_row_run, command), 0},
+    {AS_TABLE_run, SECRET_ARGV, offsetof(struct assay_row_run, argv), 0},
+    {AS_TABLE_run_environment, SECRET_VALUE, offsetof(struct assay_row_run_environment, value),
+     offsetof(struct assay_row_run_environment, name)},
+    {AS_TABLE_run_setting, SECRET_VALUE, offsetof(struct assay_row_run_setting, value),
+     offsetof(struct assay_row_run_setting, name)},
+    {AS_TABLE_process, SECRET_COMMAND, offsetof(struct assay_row_process, command), 0},
+    {AS_TABLE_trial, SECRET_COMMAND, offsetof(struct assay_row_trial, command), 0},
+};
+
+static const struct secret_column *secret_column_of(enum as_table_id id, size_t offset)
+{
+    for (size_t i = 0; i < sizeof secret_columns / sizeof *secret_columns; i++)
+        if (secret_columns[i].table == id && secret_columns[i].offset == offset)
+            return &secret_columns[i];
+    return NULL;
+}
+
+static void redact_member(struct as_str *out, const struct secret_column *column, const char *row,
+                          const char *text)
+{
+    if (column->how == SECRET_VALUE)
+        as_secrets_value(out, MEMBER(const char *, row + column->name), text);
+    else if (column->how == SECRET_COMMAND || !as_secrets_argv(out, text))
+        as_secrets_command(out, text);
+}
+
+/* Binds the texts of a row anew that may hold secrets. */
+static int bind_secrets(sqlite3_stmt *statement, enum as_table_id id, const char *row,
+                        struct assay_error *err)
+{
+    const struct as_row_table *table = &as_row_tables[id];
+
+    for (size_t i = 0; i < table->column_n; i++) {
+        const struct secret_column *column = secret_column_of(id, table->column[i].offset);
+        const char *text = column ? MEMBER(const char *, row + column->offset) : NULL;
+        struct as_str redacted = {0};
+
+        if (!text)
+            continue;
+        redact_member(&redacted, column, row, text);
+        if (!redacted.failed)
+            sqlite3_bind_text(statement, (int)i + 1, as_str_z(&redacted), (int)redacted.n,
+                              SQLITE_TRANSIENT);
+        const bool failed = redacted.failed;
+        as_str_fini(&redacted);
+        if (failed)
+            return as_error_nomem(err, table->name);
+    }
+    return 0;
+}
+
+static bool may_hold_secrets(enum as_table_id id)
+{
+    return id == AS_TABLE_run || id == AS_TABLE_run_environment || id == AS_TABLE_run_setting ||
+           id == AS_TABLE_process || id == AS_TABLE_trial;
+}
+
 static int write_row(struct assay_experiment *experiment, enum as_table_id id,
                      sqlite3_stmt *statement, const void *row, int64_t *out,
                      struct assay_error *err)
@@ -109,6 +175,8 @@ static int write_row(struct assay_experiment *experiment, enum as_table_id id,
     for (size_t i = 0; i < table->column_n; i++)
         bind_member(statement, (int)i + 1, table->column[i].kind,
                     (const char *)row + table->column[i].offset);
+    if (may_hold_secrets(id))
+        AS_TRY(bind_secrets(statement, id, row, err));
     return as_sql_insert(experiment, statement, table->writing, out, err);
 }
 

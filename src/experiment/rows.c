@@ -7,11 +7,13 @@
 
 #include "base/alloc.h"
 #include "experiment/internal.h"
+#include "experiment/redaction.h"
 #include "experiment/sql_limits.h"
 
 struct assay_rows {
     struct assay_experiment *experiment;
     sqlite3_stmt *statement;
+    struct as_str *shown; /* by column, without names and paths; NULL: not redacted */
 };
 
 /* ---- Around each call -------------------------------------------------------------------- */
@@ -94,6 +96,17 @@ static bool has_more(struct assay_experiment *experiment, const char *tail)
     return false;
 }
 
+/* Room for texts without names and paths. */
+static int prepare_shown(struct assay_rows *rows, struct assay_error *err)
+{
+    const int n = sqlite3_column_count(rows->statement);
+
+    if (!rows->experiment->redaction || n == 0)
+        return 0;
+    rows->shown = as_calloc((size_t)n, sizeof *rows->shown);
+    return rows->shown ? 0 : as_error_nomem(err, rows->experiment->db_path);
+}
+
 int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct assay_rows **out,
                     struct assay_error *err)
 {
@@ -117,6 +130,8 @@ int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct
         rc = as_error_set(err, ASSAY_ERR_USAGE,
                           "SQL: is more than one statement; write one at a time");
     leave_sql(experiment);
+    if (rc == 0)
+        rc = prepare_shown(rows, err);
     if (rc < 0)
         assay_rows_close(&rows);
     *out = rows;
@@ -127,6 +142,9 @@ void assay_rows_close(struct assay_rows **rows)
 {
     if (!*rows)
         return;
+    for (int i = 0; (*rows)->shown && i < assay_rows_column_n(*rows); i++)
+        as_str_fini(&(*rows)->shown[i]);
+    as_free((*rows)->shown);
     sqlite3_finalize((*rows)->statement);
     as_free(*rows);
     *rows = NULL;
@@ -217,9 +235,21 @@ double assay_rows_real(struct assay_rows *rows, int column)
     return sqlite3_column_double(rows->statement, column);
 }
 
-const char *assay_rows_text(struct assay_rows *rows, int column)
+const char *assay_rows_stored_text(struct assay_rows *rows, int column)
 {
     return (const char *)sqlite3_column_text(rows->statement, column);
+}
+
+const char *assay_rows_text(struct assay_rows *rows, int column)
+{
+    const char *text = assay_rows_stored_text(rows, column);
+
+    if (!rows->shown || !text)
+        return text;
+    as_str_clear(&rows->shown[column]);
+    as_redaction_append(rows->experiment->redaction, text, &rows->shown[column]);
+    /* Without memory nothing is shown rather than a name. */
+    return rows->shown[column].failed ? "" : as_str_z(&rows->shown[column]);
 }
 
 const void *assay_rows_blob(struct assay_rows *rows, int column, size_t *size_b)

@@ -15,19 +15,19 @@
 #include "base/error.h"
 #include "base/foreign.h"
 #include "base/whole.h"
+#include "experiment/secrets.h"
 #include "profile/record.h"
 
-/* A file of /proc/PID, with zeros between words made blanks. */
-static bool read_words(uint32_t pid, const char *name, char *out, size_t out_b)
+/* The command line of a process without secrets, its words joined by blanks. */
+static bool read_command(uint32_t pid, struct as_str *out)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", pid, name);
-    ssize_t n = as_whole_text(path, out, out_b);
-    while (n > 0 && out[n - 1] == 0)
+    char path[64], words[4096];
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/cmdline", pid);
+    ssize_t n = as_whole_text(path, words, sizeof words);
+    while (n > 0 && words[n - 1] == 0)
         n--;
-    for (ssize_t i = 0; i < n; i++)
-        out[i] = out[i] ? out[i] : ' ';
-    out[n > 0 ? n : 0] = 0;
+    if (n > 0)
+        as_secrets_words(out, words, (size_t)n);
     return n > 0;
 }
 
@@ -40,24 +40,36 @@ static bool read_exe(uint32_t pid, char *out, size_t out_b)
     return n > 0;
 }
 
-int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, bool is_last,
-                      struct assay_error *err)
+static int record_rank(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
+                       struct assay_error *err)
 {
-    char text[4096], command[4096];
+    char text[32];
     struct assay_launch_rank rank;
-    const bool is_there = read_exe(pid, text, sizeof text);
-    /* The kernel tells of a program before it has put arguments and environment in their place. */
-    if (!read_words(pid, "cmdline", command, sizeof command) && is_there && !is_last)
-        return 1;
-    if (is_there)
-        AS_TRY(assay_recorder_process(recorder, pid, time_ns, "exe", text, err));
-    if (command[0])
-        AS_TRY(assay_recorder_process(recorder, pid, time_ns, "command", command, err));
     if (!assay_launch_rank_of_process((pid_t)pid, &rank))
         return 0;
     snprintf(text, sizeof text, "%" PRId64, rank.rank);
     AS_TRY(assay_recorder_process(recorder, pid, time_ns, "rank", text, err));
     return assay_recorder_process(recorder, pid, time_ns, "launcher", rank.launcher, err);
+}
+
+int as_record_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, bool is_last,
+                      struct assay_error *err)
+{
+    char exe[4096];
+    struct as_str command = {0};
+    const bool is_there = read_exe(pid, exe, sizeof exe);
+    int rc = 0;
+    /* The kernel tells of a program before it has put arguments and environment in their place. */
+    if (!read_command(pid, &command) && is_there && !is_last)
+        return 1;
+    if (command.failed)
+        rc = as_error_nomem(err, "the command of a process");
+    if (rc == 0 && is_there)
+        rc = assay_recorder_process(recorder, pid, time_ns, "exe", exe, err);
+    if (rc == 0 && command.n)
+        rc = assay_recorder_process(recorder, pid, time_ns, "command", as_str_z(&command), err);
+    as_str_fini(&command);
+    return rc < 0 ? rc : record_rank(recorder, pid, time_ns, err);
 }
 
 int as_record_end(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns, int status,
