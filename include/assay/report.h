@@ -33,6 +33,7 @@ struct assay_report_text_options {
     bool utf8;      /* bars and dots beyond ASCII (assay_report_locale_is_utf8) */
     size_t rows;    /* functions, loops, ... in each list; 0 = 10 */
     bool no_inline; /* as if nothing was inlined: functions of the binary with all their code */
+    bool clean; /* report data: control characters in texts become visible escapes, for a page */
 };
 
 /* Whether the environment (LC_ALL, LC_CTYPE, LANG) asks for UTF-8. */
@@ -69,6 +70,7 @@ struct assay_report_data_options {
     size_t level_most_b;
     bool csv_safe;  /* CSV: no text that a spreadsheet takes for a formula */
     bool no_inline; /* as if nothing was inlined: functions of the binary with all their code */
+    bool clean; /* report data: control characters in texts become visible escapes, for a page */
 };
 
 /*

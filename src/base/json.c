@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clean.h"
 #include "base/utf8.h"
@@ -124,8 +125,22 @@ static void escape_json(struct as_out *out, uint32_t c)
     }
 }
 
-static void put_escaped(struct as_out *out, const char *p, size_t n)
+/* As clean.h writes it, the backslash escaped; ends of lines and tabs stay. */
+static void escape_visibly(struct as_out *out, uint32_t c)
 {
+    char text[AS_CLEAN_ESCAPE_B + 2];
+    if (c == '\n' || c == '\t' || !as_clean_is_control(c)) {
+        escape_json(out, c);
+        return;
+    }
+    snprintf(text, sizeof text, c < 0x80 ? "\\\\x%02x" : "\\\\u%04x", c & 0xffffu);
+    as_out_z(out, text);
+}
+
+static void put_escaped(struct as_out *out, const char *p, size_t n, bool clean)
+{
+    void (*const escape)(struct as_out *, uint32_t) = clean ? escape_visibly : escape_json;
+
     as_out_c(out, '"');
     size_t from = 0, i = 0;
     while (i < n) {
@@ -143,13 +158,13 @@ static void put_escaped(struct as_out *out, const char *p, size_t n)
             }
             as_out_write(out, p + from, i - from);
             if (used > 0)
-                escape_json(out, code);
+                escape(out, code);
             else
                 as_out_z(out, AS_UTF8_REPLACEMENT_Z);
             i += (size_t)(used > 0 ? used : -used);
         } else {
             as_out_write(out, p + from, i - from);
-            escape_json(out, c);
+            escape(out, c);
             i++;
         }
         from = i;
@@ -163,7 +178,7 @@ void as_json_key(struct as_json *json, const char *key)
     assert(json->depth && (json->objects & level_bit(json)) && "a key outside an object");
     assert(!json->keyed && "a key after a key");
     next_member(json);
-    put_escaped(json->out, key, strlen(key));
+    put_escaped(json->out, key, strlen(key), json->clean);
     as_out_write(json->out, ": ", json->indent ? 2 : 1);
     json->keyed = true;
 }
@@ -175,7 +190,7 @@ void as_json_view(struct as_json *json, struct as_view s)
         return;
     }
     value(json);
-    put_escaped(json->out, s.p, s.n);
+    put_escaped(json->out, s.p, s.n, json->clean);
 }
 
 void as_json_string(struct as_json *json, const char *z)

@@ -24,6 +24,7 @@ struct as_json {
     uint64_t filled;  /* bit d: level d has a member already */
     bool keyed;       /* a key waits for its value */
     bool done;        /* the one top-level value is complete */
+    bool clean;       /* set by its owner: control characters in texts become visible (clean.h) */
 };
 
 /* Writes to `out`, borrowed. */

@@ -216,7 +216,9 @@ static int write_head(struct as_document *document, const struct assay_report_da
     as_json_key_u64(json, "schema", ASSAY_REPORT_DATA_SCHEMA);
     as_json_key_string(json, "assay", ASSAY_VERSION);
     as_json_key_string(json, "made_utc", options && options->made_utc ? options->made_utc : now);
-    write_name(json, assay_experiment_path(document->experiment));
+    write_name(json, assay_experiment_is_redacted(document->experiment)
+                         ? "experiment"
+                         : assay_experiment_path(document->experiment));
     as_json_key_string(json, "title", as_str_z(&title));
     as_json_key_i64(json, "run_id", document->run_id);
     as_str_fini(&title);
@@ -252,6 +254,7 @@ int assay_report_data(struct assay_experiment *experiment, int64_t run_id,
     AS_TRY(as_report_run(experiment, run_id, &document.run_id, &run_n, err));
     AS_TRY(as_report_is_code(experiment, document.run_id, &document.is_code, err));
     as_json_init(&document.json, out, 0);
+    document.json.clean = options && options->clean;
     as_json_object_begin(&document.json);
     rc = write_parts(&document, options, err);
     if (rc == 0) {

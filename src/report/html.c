@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "base/clean.h"
 #include "base/error.h"
-#include "base/utf8.h"
 #include "report/data.h"
 #include "report/packed.h"
 #include "report/profile.h"
@@ -37,24 +37,31 @@ static const char *entity(uint32_t c)
     case '\'':
         return "&#39;";
     default:
-        return (c < 0x20 && c != '\n' && c != '\t') || (c >= 0x7f && c < 0xa0)
-                   ? AS_UTF8_REPLACEMENT_Z
-                   : NULL;
+        return NULL;
     }
 }
 
 void as_html_escape(struct as_out *out, const char *text, size_t n)
 {
-    for (size_t i = 0; i < n;) {
-        uint32_t c;
-        const int step = as_utf8_next(text + i, n - i, &c);
-        const char *instead = step < 0 ? AS_UTF8_REPLACEMENT_Z : entity(c);
+    struct as_view rest = {text, n};
+    char escape[AS_CLEAN_ESCAPE_B];
 
-        if (instead)
-            as_out_z(out, instead);
-        else
-            as_out_write(out, text + i, (size_t)step);
-        i += (size_t)(step < 0 ? -step : step);
+    while (rest.n) {
+        size_t used;
+        const size_t clean_n = as_clean_run(rest, true, &used, escape);
+
+        for (size_t i = 0; i < clean_n; i++) {
+            const char *instead = entity((unsigned char)rest.p[i]);
+
+            if (instead)
+                as_out_z(out, instead);
+            else
+                as_out_c(out, rest.p[i]);
+        }
+        if (used)
+            as_out_z(out, escape);
+        rest.p += clean_n + used;
+        rest.n -= clean_n + used;
     }
 }
 
@@ -70,8 +77,11 @@ static int write_title(struct html_page *page, struct assay_error *err)
     return rc;
 }
 
+/* Texts of the page are shown as they are, so that they are clean. */
 static int write_data(struct html_page *page, struct assay_error *err)
 {
+    struct assay_report_data_options options =
+        page->options ? *page->options : (struct assay_report_data_options){0};
     struct as_packed packed;
     struct as_out out;
     int rc = as_packed_init(&packed, page->out);
@@ -81,7 +91,8 @@ static int write_data(struct html_page *page, struct assay_error *err)
         return as_error_nomem(err, "the report");
     }
     as_out_init_call(&out, as_packed_write, &packed, page->out->name);
-    rc = assay_report_data(page->experiment, page->run_id, page->options, &out, err);
+    options.clean = true;
+    rc = assay_report_data(page->experiment, page->run_id, &options, &out, err);
     if (rc == 0)
         rc = as_out_flush(&out, err);
     if (rc == 0)

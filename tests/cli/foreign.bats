@@ -157,7 +157,7 @@ refused() {
     cp -r y.assay "$place/y.assay"
     echo theirs >"$place/y.assay/report.html"
     mkdir "$place/tmp"
-    chmod 755 "$place"
+    chmod 755 "$place" "$place/y.assay"
     chmod 777 "$place/tmp"
     TMPDIR=$place/tmp $as_nobody "$ASSAY" --version >/dev/null 2>&1 || skip "others may not run it"
     TMPDIR=$place/tmp $as_nobody "$ASSAY" open "$place/y.assay" -q >out

@@ -205,6 +205,26 @@ static void test_full_depth(void **state)
     as_str_fini(&d.str);
 }
 
+/* For a page: control characters are text that can be seen, ends of lines stay. */
+static void clean_texts(void **state)
+{
+    struct as_str text = {0};
+    struct as_out out;
+    struct as_json json;
+
+    (void)state;
+    as_out_init_str(&out, &text);
+    as_json_init(&json, &out, 0);
+    json.clean = true;
+    as_json_string(&json, "a\x1b[31m\xe2\x80\xae\xc2\x9b\n\t\"\\b\x7f\xff");
+    as_json_finish(&json);
+    assert_int_equal(as_out_flush(&out, NULL), 0);
+    assert_string_equal(text.p, "\"a\\\\x1b[31m\\\\u202e\\\\u009b\\n\\t\\\"\\\\b\\\\x7f"
+                                "\xef\xbf\xbd\"\n");
+    as_out_fini(&out);
+    as_str_fini(&text);
+}
+
 static void no_key(struct as_json *j)
 {
     as_json_object_begin(j);
@@ -307,6 +327,7 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clean_texts),
         cmocka_unit_test(test_compact),
         cmocka_unit_test(test_indented),
         cmocka_unit_test(test_one_document_after_another),

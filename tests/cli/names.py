@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Hostile names in every text column of an experiment: names.py ASSAY TABLES EXPERIMENT...
+
+Each text column that has a value gets a tail with control characters, bidirectional controls and
+markup. `assay report` ends as it should, and neither page nor messages have them. With --page it
+only looks at the pages that are named.
+"""
+import base64
+import json
+import pathlib
+import re
+import shutil
+import sqlite3
+import subprocess
+import sys
+import zlib
+
+TAIL = "\x1b[31m\u202e\u2066\x07\x9b2J</script><!--<script onerror=1>%ASSAY_DATA%"
+BAD = re.compile("[^\n\t\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\U0010ffff]")
+
+
+def texts_of(value):
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from texts_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from texts_of(inner)
+    elif isinstance(value, str):
+        yield value
+
+
+def check_page(path):
+    """The page and its data have no control characters; how many texts the data has."""
+    page = path.read_text(encoding="utf-8")
+    # The page itself (scripts) is ours and the same for all; what is before and after is not.
+    slots = re.findall(r'<script[^>]*type="[^"]*"[^>]*>([A-Za-z0-9+/=\s]{100,})</script>', page)
+    assert len(slots) == 1, (path, len(slots))
+    data = json.loads(zlib.decompress(base64.b64decode(slots[0])))
+    texts = list(texts_of(data))
+    for text in texts + re.findall(r"<title>.*?</title>|<noscript>.*?</noscript>", page, re.S):
+        bad = BAD.search(text)
+        assert not bad, (path, text[max(0, bad.start() - 40):bad.end() + 40])
+    assert "onerror=1>" not in re.sub(r"<script.*?</script>", "", page, flags=re.S)
+    return texts
+
+
+def columns_of(tables):
+    """(table, column) of type text."""
+    table = None
+    for line in tables.read_text(encoding="utf-8").splitlines():
+        if line.startswith("table "):
+            table = line.split()[1]
+        elif found := re.match(r"  (\w+) +text!? ", line):
+            yield table, found[1]
+
+
+def poison(database, table, column):
+    """Whether there was a text."""
+    connection = sqlite3.connect(database)
+    try:
+        with connection:
+            return connection.execute(
+                f'UPDATE "{table}" SET "{column}" = "{column}" || ? WHERE "{column}" IS NOT NULL',
+                (TAIL,)).rowcount > 0
+    except sqlite3.IntegrityError:
+        return False
+    finally:
+        connection.close()
+
+
+def report(assay, experiment, page):
+    run = subprocess.run([assay, "report", experiment, "-o", page], capture_output=True, check=False)
+    message = run.stderr.decode("utf-8")
+    assert run.returncode in (0, 1, 2), (experiment, run.returncode, message)
+    assert not BAD.search(message) and not BAD.search(run.stdout.decode("utf-8")), message
+    return run.returncode == 0
+
+
+def main():
+    if sys.argv[1] == "--page":
+        for name in sys.argv[2:]:
+            assert any("31m" in text for text in check_page(pathlib.Path(name))), name
+        return
+    assay, tables, *experiments = sys.argv[1:]
+    copy, page = pathlib.Path("poisoned.assay"), pathlib.Path("poisoned.html")
+    tried = shown = 0
+    for experiment in experiments:
+        for table, column in columns_of(pathlib.Path(tables)):
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(experiment, copy)
+            if not poison(copy / "experiment.db", table, column):
+                continue
+            tried += 1
+            if report(assay, copy, page):
+                shown += any("31m" in text for text in check_page(page))
+    print(f"{tried} columns, {shown} on the page")
+    assert tried > 60 and shown > 25, (tried, shown)
+
+
+main()
