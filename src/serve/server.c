@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The server: one thread, a few connections at a time, each for one request. A connection that does
- * not get on is closed after some seconds; when all are taken the oldest gives way, as browsers
- * open connections ahead of need.
+ * not get on is closed after some seconds. When all are taken, the oldest gives way that has not
+ * sent its request, as browsers open connections ahead of need; one that is answered stays.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -24,7 +24,7 @@
 #include "base/str.h"
 #include "serve/request.h"
 
-#define CONNECTIONS 32
+#define CONNECTIONS 64
 #define PATIENCE_MS 10000
 #define BLOCK_B     65536
 
@@ -33,7 +33,8 @@ enum phase { FREE, READING, WRITING, DRAINING };
 struct connection {
     enum phase phase;
     int fd, file;     /* file -1: none */
-    int64_t since_ms; /* of its last progress */
+    int64_t since_ms; /* of its last progress; of a request from its begin on */
+    uint64_t number;  /* in the order in which they came */
     size_t in_n, out_n, out_at;
     uint64_t rest_b;            /* of the file */
     char in[AS_REQUEST_MOST_B]; /* the request */
@@ -45,6 +46,7 @@ struct assay_server {
     int fd;
     uint16_t port;
     char key[AS_REQUEST_KEY_N + 1];
+    uint64_t accepted_n;
     struct connection at[CONNECTIONS];
 };
 
@@ -88,7 +90,7 @@ static int listen_at(struct assay_server *server, uint16_t port, struct assay_er
         return cannot_listen(port, err);
     setsockopt(server->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(server->fd, (const struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(server->fd, CONNECTIONS) != 0 ||
+        listen(server->fd, SOMAXCONN) != 0 ||
         getsockname(server->fd, (struct sockaddr *)&address, &address_b) != 0)
         return cannot_listen(port, err);
     server->port = ntohs(address.sin_port);
@@ -163,39 +165,6 @@ void assay_server_close(struct assay_server **server)
     *server = NULL;
 }
 
-/* A free place, or that of the connection that rests longest. */
-static struct connection *place_for_one(struct assay_server *server)
-{
-    struct connection *oldest = &server->at[0];
-
-    for (size_t i = 0; i < CONNECTIONS; i++) {
-        struct connection *it = &server->at[i];
-
-        if (it->phase == FREE)
-            return it;
-        if (it->since_ms < oldest->since_ms)
-            oldest = it;
-    }
-    end_connection(oldest);
-    return oldest;
-}
-
-static void accept_one(struct assay_server *server)
-{
-    const int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    struct connection *it;
-
-    if (fd < 0)
-        return; /* it went away */
-    it = place_for_one(server);
-    it->phase = READING;
-    it->fd = fd;
-    it->file = -1;
-    it->since_ms = now_ms();
-    it->in_n = it->out_n = it->out_at = 0;
-    it->rest_b = 0;
-}
-
 /* The file as it is now; false when it cannot be read. */
 static bool open_file(struct assay_server *server, struct connection *it)
 {
@@ -235,6 +204,7 @@ static void answer_request(struct assay_server *server, struct connection *it, i
             (size_t)snprintf(it->out + it->out_n, sizeof it->out - it->out_n, "%s\n", reason);
     if (is_head)
         it->rest_b = 0;
+    it->since_ms = now_ms();
     it->phase = WRITING;
 }
 
@@ -250,7 +220,6 @@ static void read_some(struct assay_server *server, struct connection *it)
         return;
     }
     it->in_n += (size_t)n;
-    it->since_ms = now_ms();
     status = as_request_read(it->in, it->in_n, server->key, &is_head);
     if (status)
         answer_request(server, it, status, is_head);
@@ -308,6 +277,69 @@ static void get_on(struct assay_server *server, struct connection *it, short eve
         end_connection(it);
 }
 
+/* ---- New ones ----------------------------------------------------------------------------- */
+
+static struct connection *oldest_of(struct assay_server *server, enum phase phase)
+{
+    struct connection *oldest = NULL;
+
+    for (size_t i = 0; i < CONNECTIONS; i++) {
+        struct connection *it = &server->at[i];
+
+        if (it->phase == phase && (!oldest || it->number < oldest->number))
+            oldest = it;
+    }
+    return oldest;
+}
+
+/* A free place, or that of the oldest without a request; what one has sent by now is read first. */
+static struct connection *place_for_one(struct assay_server *server)
+{
+    struct connection *it;
+
+    for (size_t i = 0; i < CONNECTIONS; i++)
+        if (server->at[i].phase == FREE)
+            return &server->at[i];
+    while ((it = oldest_of(server, READING))) {
+        read_some(server, it);
+        if (it->phase == READING)
+            end_connection(it);
+        if (it->phase == FREE)
+            return it;
+    }
+    it = oldest_of(server, DRAINING);
+    if (!it)
+        it = oldest_of(server, WRITING);
+    end_connection(it);
+    return it;
+}
+
+/* False if none waits. */
+static bool accept_one(struct assay_server *server)
+{
+    const int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    struct connection *it;
+
+    if (fd < 0)
+        return false;
+    it = place_for_one(server);
+    it->phase = READING;
+    it->fd = fd;
+    it->file = -1;
+    it->since_ms = now_ms();
+    it->number = server->accepted_n++;
+    it->in_n = it->out_n = it->out_at = 0;
+    it->rest_b = 0;
+    return true;
+}
+
+/* All that wait, but no more than there are places: others have their turn between. */
+static void accept_waiting(struct assay_server *server)
+{
+    for (size_t i = 0; i < CONNECTIONS && accept_one(server); i++)
+        ;
+}
+
 /* ---- All of them -------------------------------------------------------------------------- */
 
 static nfds_t watch(const struct assay_server *server, int stop, struct pollfd *fds)
@@ -349,6 +381,6 @@ int assay_server_run(struct assay_server *server, int stop, struct assay_error *
                 end_connection(it);
         }
         if (fds[1].revents)
-            accept_one(server);
+            accept_waiting(server);
     }
 }

@@ -70,6 +70,31 @@ def check_crowd(port, page):
         link.close()
 
 
+def check_halves(port, page):
+    """Half-open connections, more than the server has places: requests are answered, and an answer
+    that has begun comes whole."""
+    slow = socket.socket()
+    slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    slow.settimeout(PATIENCE_S)
+    slow.connect(("127.0.0.1", port))
+    slow.sendall(f"GET /{KEY}/ HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+    parts = [slow.recv(100)]
+    halves = []
+    for at in range(300):
+        half = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+        half.sendall(b"GET /" if at % 3 else b"")
+        halves.append(half)
+        if at % 100 == 99:
+            assert ask(port, "GET", f"/{KEY}/")[1] == page
+    while part := slow.recv(65536):
+        parts.append(part)
+    assert b"".join(parts).endswith(page), len(b"".join(parts))
+    for half in halves:
+        half.close()
+    assert raw(port, f"GET /{KEY}/ HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"
+               .encode()).startswith(b"HTTP/1.1 400 ")
+
+
 def listens_elsewhere(port):
     """Whether another address of this machine answers."""
     try:
@@ -104,6 +129,7 @@ def main():
             page = file.read()
         check_answers(port, page)
         check_crowd(port, page)
+        check_halves(port, page)
         assert not listens_elsewhere(port)
         assert key_of_another(assay, experiment) != KEY
         taken = subprocess.run([assay, "open", experiment, "--serve", "--port", str(port)],
