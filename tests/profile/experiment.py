@@ -4,33 +4,68 @@ experiment whatever ran: sums that agree, and intervals around shares. Knows no 
 import collections
 import json
 import math
+import os
+import pathlib
 import re
 import subprocess
+import tempfile
 
 RATE = 1999
-# A right share lies further off than this many standard deviations once in 150,000 comparisons.
-SIGMAS = 4.5
+# What is so unlikely by chance is wrong. A suite compares some 1,000 shares: 1e-7 in all.
+SURE = 1e-10
+# What is so unlikely is recorded and compared again, and wrong when it is as unlikely then: two
+# recordings of one of 1,000 right shares are so far off with a probability of 1,000 x 1e-10 = 1e-7.
+DOUBT = 1e-5
 
 
-def least_hits(n, p=0.95, risk=1e-4):
+def log_binomial(k, n, p):
+    """Logarithm of the probability of k hits of n, each of probability p."""
+    return (math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) +
+            k * math.log(p) + (n - k) * math.log1p(-p))
+
+
+def tail(k, n, p):
+    """Probability of k hits of n or of a number farther from n * p, each hit of probability p."""
+    if p <= 0 or p >= 1:
+        return 0.0 if abs(k - n * p) > 0.5 else 1.0
+    numbers = range(k, n + 1) if k > n * p else range(k, -1, -1)
+    return sum(math.exp(log_binomial(i, n, p)) for i in numbers)
+
+
+def least_hits(n, risk, p=0.95):
     """The k with P(fewer than k of n independent hits, each of probability p) < risk."""
-    below = 0.0
-    for k in range(n + 1):
-        below += math.comb(n, k) * p ** k * (1 - p) ** (n - k)
-        if below >= risk:
-            return k
-    return n
+    return next((k for k in range(n + 1) if k >= n * p or tail(k, n, p) >= risk), n)
 
 
-def unlikely(n, total, share, taken=0):
+def unlikely(n, total, share, risk, taken=0):
     """"" when n of total samples is a fair draw of `share`, give or take `taken`, else the
-    sentence."""
-    expected = total * share
+    sentence. Samples lie at equal distances, so that their numbers vary less than drawn ones."""
     # Half a sample at each end, and two for a begin and an end that the program cannot measure.
-    far = SIGMAS * math.sqrt(max(expected * (1 - share), 0)) + 3 + taken
-    if abs(n - expected) <= far:
+    expected, off = total * share, 3 + taken
+    if abs(n - expected) <= off:
         return ""
-    return f"{n} of {total} samples; {expected:.1f} (± {far:.1f}) by the program's own clock"
+    nearer = math.floor(n - off) if n > expected else math.ceil(n + off)
+    chance = tail(nearer, total, share)
+    return "" if chance >= risk else (
+        f"{n} of {total} samples; {expected:.1f} (± {off:.1f}) by the program's own clock: a chance "
+        f"of {chance:.1e}")
+
+
+def run_told(words, **more):
+    """What it said and how it ended, and how long its first thread, which reads samples, waited for
+    a processor: in seconds, 0 where the kernel does not say."""
+    with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, **more)
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        try:
+            account = pathlib.Path(f"/proc/{process.pid}/schedstat").read_text()
+            queued_ns = int(account.split()[1])
+        except (OSError, IndexError, ValueError):
+            queued_ns = 0
+        out.seek(0)
+        err.seek(0)
+        return (subprocess.CompletedProcess(words, process.wait(), out.read(), err.read()),
+                queued_ns / 1e9)
 
 
 class Run:
@@ -40,8 +75,7 @@ class Run:
         self.assay, self.path = str(assay), folder / f"{name}.assay"
         words = [self.assay, "profile", "--quiet", "--force", "--output", str(self.path),
                  "--rate", str(rate), *options, "--", *map(str, command)]
-        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=800,
-                              stdin=subprocess.DEVNULL, **more)
+        done, self.queued_s = run_told(words, cwd=folder, **more)
         self.out, self.err, self.status = done.stdout, done.stderr, done.returncode
         if done.returncode != status:
             raise RuntimeError(f"{' '.join(words)}: exit status {done.returncode}, "

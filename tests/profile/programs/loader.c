@@ -25,6 +25,20 @@ static NOINLINE void copy(const char *from, const char *to)
     fclose(out);
 }
 
+/* How often the one that started us has slept: assay does once a look, or twice. 0: not known. */
+static NOINLINE long sleeps_of_parent(void)
+{
+    char path[64], line[256];
+    long n = 0;
+    snprintf(path, sizeof path, "/proc/%d/status", (int)getppid());
+    FILE *status = fopen(path, "r");
+    while (status && fgets(line, sizeof line, status))
+        sscanf(line, "voluntary_ctxt_switches: %ld", &n);
+    if (status)
+        fclose(status);
+    return n;
+}
+
 static NOINLINE void use(const char *library, const char *function, const char *how)
 {
     const char *path = library;
@@ -46,10 +60,15 @@ static NOINLINE void use(const char *library, const char *function, const char *
         unlink(path);
     if (strcmp(how, "replaced") == 0)
         copy("./libother.so", path);
-    for (int i = 0; i < 1200; i++) {
-        uint64_t begin = thread_ns();
-        burn(100000 + truth_random(&seed) % 300000);
-        truth_add(function, thread_ns() - begin);
+    /* A library that is gone before assay has looked has no name: however long assay has no
+     * processor, it has looked when it has slept these times since. By hand it ends as well. */
+    const long enough = strcmp(how, "kept") == 0 ? 0 : sleeps_of_parent() + 4;
+    for (int part = 0; part < 12 || (part < 4000 && sleeps_of_parent() < enough); part++) {
+        for (int i = 0; i < 100; i++) {
+            uint64_t begin = thread_ns();
+            burn(100000 + truth_random(&seed) % 300000);
+            truth_add(function, thread_ns() - begin);
+        }
     }
     dlclose(handle);
     if (path == temporary)
