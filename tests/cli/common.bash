@@ -90,6 +90,20 @@ wait_for_samples() {
     until_so has_run 50 "${@:2}"
     until_so has_written "$1/main.samples" "$(stat -c %s "$1/main.samples" 2>/dev/null || echo 0)"
 }
+# build_signals: signals.so of signals.c, for signalled
+build_signals() {
+    command -v gcc >/dev/null || skip "no gcc here"
+    gcc -O1 -shared -fPIC -o signals.so "$BATS_TEST_DIRNAME/signals.c"
+}
+# signalled SIGNAL COMMAND...: the command gets the signal when it first copies a file, or opens the file
+# whose name is $SIGNAL_AT. A sanitizer would like to come first, and need not.
+signalled() {
+    local number
+    number=$(kill -l "$1")
+    SIGNAL=$number LD_PRELOAD=$PWD/signals.so \
+        ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 \
+        env --default-signal="$1" "${@:2}"
+}
 # For teardown: what a test that failed had started in a group of its own, $group, takes no processor
 # from the tests that follow.
 end_group() {

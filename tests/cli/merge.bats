@@ -288,25 +288,8 @@ equals_parts() { # RANKS
     equal "x.assay xa.assay xc.assay" "$(echo x*)"
 }
 @test "merge: Ctrl-C leaves nothing" {
-    # The signal comes while the first input is copied, however slow the host is: where the merge
-    # copies a file, a library that is loaded before all others sends it.
-    cat >signals.c <<'END'
-#define _GNU_SOURCE
-#include <signal.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <sys/types.h>
-#include <unistd.h>
-ssize_t sendfile(int to, int from, off_t *at, size_t n)
-{
-    static int sent;
-    if (!sent++)
-        kill(getpid(), atoi(getenv("SIGNAL")));
-    return syscall(SYS_sendfile, to, from, at, n);
-}
-ssize_t sendfile64(int to, int from, off_t *at, size_t n) { return sendfile(to, from, at, n); }
-END
-    gcc -shared -fPIC -o signals.so signals.c
+    # The signal comes while the first input is copied.
+    build_signals
     cp -r kept/a.assay xa.assay
     mkdir -p xa.assay/run-001
     echo samples >xa.assay/run-001/file
@@ -323,10 +306,7 @@ END
     [ -s xwhole.assay/run-001/0001-file ] || fails "no file is copied"
     for signal in INT TERM; do
         status=0
-        # A sanitizer would come first.
-        SIGNAL=$(kill -l $signal) LD_PRELOAD=$PWD/signals.so \
-            ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 \
-            env --default-signal=INT "$ASSAY" merge xa*.assay -o x.assay >out 2>err || status=$?
+        signalled $signal "$ASSAY" merge xa*.assay -o x.assay >out 2>err || status=$?
         equal "assay: merge: stopped; nothing was made" "$(tail -n 1 err)"
         equal "$((128 + $(kill -l $signal)))" "$status"
         equal "" "$(find . -maxdepth 1 -name 'x.assay*')"

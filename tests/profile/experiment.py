@@ -39,7 +39,7 @@ def least_hits(n, risk, p=0.95):
 
 def unlikely(n, total, share, risk, taken=0):
     """"" when n of total samples is a fair draw of `share`, give or take `taken`, else the
-    sentence. Samples lie at equal distances, so that their numbers vary less than drawn ones."""
+    sentence. Samples lie at equal distances: their numbers vary less than drawn ones."""
     # Half a sample at each end, and two for a begin and an end that the program cannot measure.
     expected, off = total * share, 3 + taken
     if abs(n - expected) <= off:
