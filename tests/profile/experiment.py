@@ -47,25 +47,34 @@ def unlikely(n, total, share, risk, taken=0):
     nearer = math.floor(n - off) if n > expected else math.ceil(n + off)
     chance = tail(nearer, total, share)
     return "" if chance >= risk else (
-        f"{n} of {total} samples; {expected:.1f} (± {off:.1f}) by the program's own clock: a chance "
-        f"of {chance:.1e}")
+        f"{n} of {total} samples; {expected:.1f} (± {off:.1f}) by the program's own clock, "
+        f"a chance of {chance:.1e}")
+
+
+def wait_for_end(process):
+    """Until it has ended; its account is there until process.wait()."""
+    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+
+
+def queued_s_of(process):
+    """How long its first thread waited for a processor; 0 where the kernel does not say."""
+    try:
+        account = pathlib.Path(f"/proc/{process.pid}/schedstat").read_text(encoding="ascii")
+        return int(account.split()[1]) / 1e9
+    except (OSError, IndexError, ValueError):
+        return 0.0
 
 
 def run_told(words, **more):
-    """What it said and how it ended, and how long its first thread, which reads samples, waited for
-    a processor: in seconds, 0 where the kernel does not say."""
+    """What it said and how it ended, and how long the thread that reads samples was queued."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, **more)
-        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-        try:
-            account = pathlib.Path(f"/proc/{process.pid}/schedstat").read_text()
-            queued_ns = int(account.split()[1])
-        except (OSError, IndexError, ValueError):
-            queued_ns = 0
+        wait_for_end(process)
+        queued_s = queued_s_of(process)
         out.seek(0)
         err.seek(0)
         return (subprocess.CompletedProcess(words, process.wait(), out.read(), err.read()),
-                queued_ns / 1e9)
+                queued_s)
 
 
 class Run:
