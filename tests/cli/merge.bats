@@ -159,9 +159,11 @@ equals_parts() { # RANKS
             WHERE name = 'work'" >work.$experiment
         query $experiment.assay "SELECT kind, launcher, rank_n, event, rate_hz, call_stacks, scope
             FROM v_runs" >run.$experiment
-        # Each rank worked what it says, as far as a sample tells, and but for what a hypervisor took.
+        # Each rank worked what it says, as far as a sample tells, and but for what a hypervisor took
+        # and samples that a reader without a processor has lost.
         query $experiment.assay "SELECT p.rank, sum(t.inclusive_ns) / 1e8 / (p.rank + 1),
-            (SELECT ifnull(steal_time_s, 0) * 10 FROM v_runs) / (p.rank + 1) FROM thread_time t
+            (SELECT ifnull(steal_time_s, 0) + 1.0 * lost_sample_n / rate_hz FROM v_runs) * 10 / (p.rank + 1)
+            FROM thread_time t
             JOIN thread USING (thread_id) JOIN process p USING (process_id)
             JOIN function f ON t.object_kind = 'function' AND t.object_id = f.function_id
             WHERE f.name = 'work' GROUP BY p.rank" >times

@@ -39,6 +39,7 @@ END
         mpicc.$mpi -O1 -g -o ranks.$mpi ranks.c 2>$mpi.why || continue
         launch $mpi 2 true >$mpi.why 2>&1 && touch works.$mpi
     done
+    gcc -O1 -D_GNU_SOURCE -pthread -o witness "$BATS_TEST_DIRNAME/../profile/witness.c"
     gcc -O1 -g -x c - -o probe <<'END'
 int main(void) { return 0; }
 END
@@ -67,7 +68,7 @@ profiled() {
     shift
     [ ! -e refused ] || skip "perf events are refused here: $(cat probe.err)"
     [ -e "works.$mpi" ] || skip "$mpi is missing or does not work here"
-    profile="$ASSAY profile -q -o x.assay --" launch "$@" >out 2>err || status=$?
+    profile="${profile_by:-} $ASSAY profile -q -o x.assay --" launch "$@" >out 2>err || status=$?
     [ "$want" = "$status" ] || fails "status $status, not $want: $(cat err)"
 }
 query() { "$ASSAY" query --format csv "$1" "$2" | tail -n +2; }
@@ -79,9 +80,10 @@ ranks_right() { # RANKS
         AND exe LIKE '%/ranks.%' GROUP BY rank ORDER BY rank" >got
     for ((rank = 0; rank < $1; rank++)); do echo "$rank,1"; done >want
     diff want got
-    # What a hypervisor took may be in the one and not in the other.
+    # What a hypervisor took may be in the one and not in the other, and samples be lost to a reader
+    # that had no processor.
     query x.assay "SELECT p.rank, sum(t.inclusive_ns) / 1e9 / (0.2 * (p.rank + 1)),
-        (SELECT ifnull(steal_time_s, 0) FROM v_runs) / (0.2 * (p.rank + 1))
+        (SELECT ifnull(steal_time_s, 0) + 1.0 * lost_sample_n / rate_hz FROM v_runs) / (0.2 * (p.rank + 1))
         FROM thread_time t JOIN thread USING (thread_id) JOIN process p USING (process_id)
         JOIN function f ON t.object_kind = 'function' AND t.object_id = f.function_id
         WHERE f.name = 'work' GROUP BY p.rank ORDER BY p.rank" >times
@@ -110,8 +112,14 @@ ranks_right() { # RANKS
     ranks_right 6
 }
 @test "ranks: sixty-four on few processors are all found, and no sample is lost" {
-    profiled 0 openmpi 64 ./ranks.openmpi 0 0.02
-    equal "64,0" "$(query x.assay "SELECT rank_n, lost_sample_n FROM v_runs")"
+    # What is not read yet lies in buffers of a quarter of a second or more. While the reader has no
+    # processor for longer, as many samples are lost as are taken then, at most, and that is said.
+    profile_by="python3 $BATS_TEST_DIRNAME/waited.py waited ./witness" \
+        profiled 0 openmpi 64 ./ranks.openmpi 0 0.02
+    equal "64,1" "$(query x.assay "SELECT rank_n, lost_sample_n <= rate_hz * $(getconf _NPROCESSORS_ONLN)
+        * max(0, $(cat waited) - 0.25) AS fits FROM v_runs")"
+    equal 1 "$(query x.assay "SELECT (lost_sample_n > 0) = (SELECT count(*) FROM v_flags
+        WHERE name = 'lost_samples') AS is_said FROM v_runs")"
     equal 64 "$(query x.assay "SELECT count(DISTINCT rank) FROM v_processes WHERE sample_n > 0")"
 }
 @test "ranks: assay behind the launcher, an experiment a rank" {
