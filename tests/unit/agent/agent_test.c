@@ -127,8 +127,9 @@ static double worth_n(struct timed *t)
 /* Three functions in three threads, of which each asks for as much; and the sum is the CPU time
  * that there was. What a function used of it, it says itself: about 1 to 2 to 3, where the host
  * took nothing away. */
-static void expect_shares(struct timed *t)
+static bool has_shares(struct timed *t)
 {
+    bool fits = true;
     const double n = worth_n(t);
     const double all = ms_of(t, "spin_"),
                  used = used_ms(SPIN_1) + used_ms(SPIN_2) + used_ms(SPIN_3);
@@ -142,8 +143,22 @@ static void expect_shares(struct timed *t)
         const double p = used_ms(k) / used, got = ms_of(t, name) / all;
         const double bound = 4.5 * sqrt(p * (1 - p) / n) + 0.005;
         print_message("# %s: %.2f %%, due %.2f +- %.2f\n", name, 100 * got, 100 * p, 100 * bound);
-        assert_true(fabs(got - p) < bound);
+        fits &= fabs(got - p) < bound;
     }
+    return fits;
+}
+
+/* Chance makes one of 150,000 right shares lie further off: then the target runs once more, and
+ * that may not be so again, which right ones of three are with (3 / 150,000)^2 = 4e-10. */
+static struct timed run_with_shares(void)
+{
+    struct timed t = run_mode("shares", NULL);
+    if (has_shares(&t))
+        return t;
+    session_fini(&t.s);
+    t = run_mode("shares", NULL);
+    assert_true(has_shares(&t));
+    return t;
 }
 
 static int by_size(const void *a, const void *b)
@@ -170,11 +185,10 @@ static void expect_threads(double per_ms[3])
 static void test_shares(void **state)
 {
     (void)state;
-    struct timed t = run_mode("shares", NULL);
+    struct timed t = run_with_shares();
     assert_int_equal(t.status, 0);
     assert_int_equal(t.s.choice.event, ASSAY_EVENT_TIMER);
     assert_true(strstr(t.s.choice.reason, "because"));
-    expect_shares(&t);
     assert_int_equal(t.s.forks, 2);
     assert_int_equal(t.s.exits, 3);
     size_t whole = 0, through = 0;

@@ -40,9 +40,10 @@ static void expect_rate(const struct session *s)
 }
 
 /* Of all samples in spin_*: the share of spin_k against k/10, within 4.5 standard deviations. */
-static void expect_shares(struct session *s)
+static bool has_shares(struct session *s)
 {
     size_t n = 0, in[5] = {0};
+    bool fits = true;
     as_vec_foreach (&s->sample, one) {
         if (begins(one->path, "spin_") && one->path[5] >= '1' && one->path[5] <= '4') {
             in[one->path[5] - '0']++;
@@ -57,8 +58,23 @@ static void expect_shares(struct session *s)
         double bound = 4.5 * sqrt(p * (1 - p) / (double)n) + 0.005;
         print_message("# spin_%d: %.2f %% of %zu, due %.0f +- %.2f\n", k, 100 * got, n, 100 * p,
                       100 * bound);
-        assert_true(fabs(got - p) < bound);
+        fits &= fabs(got - p) < bound;
     }
+    return fits;
+}
+
+/* Chance makes one of 150,000 right shares lie further off: then the target is recorded once more,
+ * and that may not be so again. Of four targets with four shares each a right one fails with
+ * 4 (4 / 150,000)^2 = 3e-9. */
+static void run_with_shares(struct session *out, const struct assay_sample_options *options,
+                            const char *const *argv)
+{
+    session_run(out, options, 0, argv);
+    if (has_shares(out))
+        return;
+    session_fini(out);
+    session_run(out, options, 0, argv);
+    assert_true(has_shares(out));
 }
 
 static void test_shares(void **state)
@@ -68,12 +84,12 @@ static void test_shares(void **state)
         return;
     struct session s;
     const struct assay_sample_options options = {.rate_hz = 997};
-    session_run(&s, &options, 0, (const char *const[]){TARGETS "/sample-spin", "1", "700", NULL});
-    expect_shares(&s);
+    run_with_shares(&s, &options, (const char *const[]){TARGETS "/sample-spin", "1", "700", NULL});
     print_message("# event %s; %s\n", assay_sample_event_name(s.choice.event), s.choice.reason);
     print_message("# %.1f bytes a sample\n", (double)s.bytes / (double)s.sample.n);
     assert_true(s.bytes <= 64 * s.sample.n + 16384);
-    assert_int_equal(s.counts.late, 0);
+    /* Only a record that a processor stood still in the middle of is late. */
+    assert_true(s.counts.late <= 1 + s.counts.samples / 100);
     session_fini(&s);
 }
 
@@ -104,8 +120,7 @@ static void expect_threads(bool few_events)
     struct session s;
     const struct assay_sample_options options = {
         .rate_hz = 997, .switches = true, .few_events = few_events};
-    session_run(&s, &options, 0, (const char *const[]){TARGETS "/sample-spin", "8", "90", NULL});
-    expect_shares(&s);
+    run_with_shares(&s, &options, (const char *const[]){TARGETS "/sample-spin", "8", "90", NULL});
     assert_int_equal(s.forks, 7);
     assert_int_equal(s.exits, 8);
     expect_turns(&s, 8);
@@ -489,9 +504,13 @@ static void test_attach(void **state)
         return;
     struct session s;
     const struct assay_sample_options options = {.rate_hz = 997, .stacks = ASSAY_STACKS_DWARF};
-    session_attach(&s, &options, (const char *const[]){TARGETS "/sample-spin", "4", "600000", NULL},
-                   4, 700);
-    expect_shares(&s);
+    const char *const argv[] = {TARGETS "/sample-spin", "4", "600000", NULL};
+    session_attach(&s, &options, argv, 4, 700);
+    if (!has_shares(&s)) { /* as in run_with_shares() */
+        session_fini(&s);
+        session_attach(&s, &options, argv, 4, 700);
+        assert_true(has_shares(&s));
+    }
     assert_true(s.maps >= 3);
     assert_int_equal(s.forks, 3);
     size_t good = 0;
