@@ -80,15 +80,26 @@ timed() {
     equal timer "$(query "SELECT event FROM v_runs")"
 }
 
-# The shares are those of the program, within their intervals (95 %; twice that is nearly never
-# left); what the kernel does in between, on a busy host a few percent, is neither's.
-expect_shares() {
+# shares_fit: they are those of the program, within their intervals (95 %; of right ones 1 in 11,000 is off
+# by twice that); what the kernel does in between, on a busy host a few percent, is neither's.
+shares_fit() {
     query "SELECT name, exclusive_pct FROM v_binary_functions WHERE name IN ('one', 'two') ORDER BY name"
-    one "SELECT abs(o.exclusive_pct - own.pct / 3.0) < 2 * (o.exclusive_high_pct - o.exclusive_low_pct) / 2
+    [ "$(query "SELECT abs(o.exclusive_pct - own.pct / 3.0) < 2 * (o.exclusive_high_pct - o.exclusive_low_pct) / 2
          AND abs(t.exclusive_pct - own.pct / 1.5) < 2 * (t.exclusive_high_pct - t.exclusive_low_pct) / 2
          AND o.exclusive_pct + t.exclusive_pct > own.pct - 3 AND own.pct > 80 AS fine
          FROM v_binary_functions o, v_binary_functions t, (SELECT 100 - ifnull(sum(exclusive_pct), 0)
-         AS pct FROM v_modules WHERE kind = 'kernel') own WHERE o.name = 'one' AND t.name = 'two'"
+         AS pct FROM v_modules WHERE kind = 'kernel') own WHERE o.name = 'one' AND t.name = 'two'")" = 1 ]
+}
+# fair COMMAND...: it makes x.assay, with the shares of the program. One that is off is made again and may
+# not be off again: 13 of them are with 13 / 11,000^2 = 1e-7, for both shares are off together.
+fair() {
+    local again
+    for again in 1 2; do
+        rm -rf x.assay
+        "$@"
+        ! shares_fit || return 0
+    done
+    fails "the shares are not those of the program: $(shares_fit)"
 }
 
 # most SHARE WHERE: of what is not the kernel's the function there has nearly all.
@@ -98,40 +109,32 @@ most() {
 }
 
 @test "timers: the shares are right, and so is the sum" {
-    timed -- ./two 20000
-    expect_shares
+    fair timed -- ./two 20000
     # As with perf events, where there are some.
-    if "$ASSAY" profile -q -o events.assay --event cpu-clock -- ./two 20000; then
-        mv x.assay timed.assay && mv events.assay x.assay
-        [ "$(query "SELECT event FROM v_runs")" != cpu-clock ] || expect_shares
+    rm -rf x.assay
+    if "$ASSAY" profile -q -o x.assay --event cpu-clock -- ./two 20; then
+        [ "$(query "SELECT event FROM v_runs")" != cpu-clock ] ||
+            fair "$ASSAY" profile -q -o x.assay --event cpu-clock -- ./two 20000
     fi
 }
 @test "timers: on purpose" {
-    "$ASSAY" profile -q -o x.assay --event timer -- ./two 2000
+    fair "$ASSAY" profile -q -o x.assay --event timer -- ./two 2000
     equal timer "$(query "SELECT event FROM v_runs")"
     equal 0 "$(query "SELECT count(*) FROM v_runs WHERE event_reason LIKE '%perf%'")"
-    expect_shares
 }
 @test "timers: call stacks by each means" {
     timed -- ./two 2000
     most "inclusive_pct" "name = 'main'"
-    rm -rf x.assay
-    timed --call-stacks fp -- ./two-fp 2000
+    fair timed --call-stacks fp -- ./two-fp 2000
     equal fp "$(query "SELECT call_stacks FROM v_runs")"
-    expect_shares
     most "inclusive_pct" "name = 'main'"
-    rm -rf x.assay
-    timed --call-stacks off -- ./two 2000
-    expect_shares
+    fair timed --call-stacks off -- ./two 2000
     equal 0 "$(query "SELECT count(*) FROM v_binary_functions WHERE name = 'main'")"
 }
 @test "timers: threads and children" {
-    timed -- ./two 2000 threads
-    expect_shares
+    fair timed -- ./two 2000 threads
     equal 2 "$(query "SELECT count(*) FROM v_threads")"
-    rm -rf x.assay
-    timed -- ./two 2000 children
-    expect_shares
+    fair timed -- ./two 2000 children
     equal 2 "$(query "SELECT count(*) FROM v_processes WHERE sample_n > 20")"
     equal 3 "$(query "SELECT count(*) FROM v_processes WHERE exe = '$PWD/two'")"
 }
@@ -172,9 +175,7 @@ END
     rm -rf x.assay
     timed --no-children -- ./two 2000 threads
     equal 0 "$(query "SELECT count(*) FROM v_binary_functions WHERE name = 'two'")"
-    rm -rf x.assay
-    timed --no-children -- ./two 2000
-    expect_shares
+    fair timed --no-children -- ./two 2000
 }
 @test "timers: threads of OpenMP" {
     cat >omp.c <<'END'
@@ -263,10 +264,8 @@ missed() {
 @test "timers: a limit of the size of files" {
     timed -- sh -c 'ulimit -f 100; ./two 10'
     missed "*1 processes are not in the profile: *ulimit -f*"
-    rm -rf x.assay
     # Enough for a small ring.
-    timed -- sh -c 'ulimit -f 600; ./two 2000'
-    expect_shares
+    fair timed -- sh -c 'ulimit -f 600; ./two 2000'
 }
 @test "timers: processes with numbers of their own" {
     unshare --pid --fork true 2>/dev/null || skip "no namespace of processes can be made here"
