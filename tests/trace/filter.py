@@ -165,16 +165,26 @@ def written_filter_is_read(bench):
     holds("MPI_Send is excluded", "MPI_Send" not in out)
 
 
-def beginning_alone(bench):
+def beginning_of(bench, late_ms):
+    """The score of a run of 150 rounds; and whether it was not recorded to its end."""
     run = bench.run("--dry-run", "--force", "-o", "dry.assay", "--", *bench.launch, bench.program,
-                    "150", "20", bench.log)
+                    "150", str(late_ms), bench.log)
     score = json.loads(run.stdout)["score"]
+    return score, score["lasted_s"] - score["recorded_s"] > 1
+
+
+def beginning_alone(bench):
+    # Three seconds and more behind MPI_Init, of which the first is recorded; more of them where who
+    # ends the recording had no processor for two seconds, for half a minute, for minutes.
+    for late_ms in (20, 200, 2000):
+        score, is_part = beginning_of(bench, late_ms)
+        if is_part:
+            break
     said = bench.said()
     got = {row["routine"]: row["calls"] for row in score["routines"]}
     equal("rounds of the program", said[0, "MPI_Barrier"], 150)
     holds(f"{got.get('MPI_Barrier')} of 300 barriers", 0 < got.get("MPI_Barrier", 0) < 300)
-    # Three seconds and more behind MPI_Init, of which the first is recorded.
-    holds("it was recorded to the end", score["lasted_s"] - score["recorded_s"] > 1)
+    holds("it was recorded to the end", is_part)
     holds("no more is expected than was recorded",
           score["expected_b"] > score["trace"]["size_b"] > 0)
     # The experiment says so itself, to whoever reads it later.

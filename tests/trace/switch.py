@@ -65,9 +65,11 @@ class Switches:
 
     def from_outside(self, try_with):
         """try_with(factor of all times) says why it fails. Who switches may have no processor for a
-        while, and the program may be late: then there is more time."""
+        while, and the program may be late: then there is more time. It fails where assay has none
+        for a second, then for ten, and then for a minute: 1e-9 where that takes one of 1,000 tries
+        each."""
         why = ""
-        for times in (1, 10):
+        for times in (1, 10, 60):
             why = try_with(times)
             if not why:
                 break

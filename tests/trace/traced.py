@@ -20,8 +20,8 @@ BESIDES_MOST_NS = 1_000_000
 # The line through two readings of both clocks may be off by as much as a reading takes.
 CLOCKS_NS = 1000
 # Milliseconds for which somebody is late: on a busy host others come late as well, and wait less
-# for what was planted; then more of it.
-LATE_MS = (20, 100, 500)
+# for what was planted; then more of it. The last is for hosts that stand still for seconds.
+LATE_MS = (20, 100, 500, 2500, 12500)
 
 
 class Misplaced(Exception):
