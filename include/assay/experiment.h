@@ -524,6 +524,8 @@ int assay_rows_each(struct assay_experiment *experiment, const char *sql, int64_
  */
 int assay_experiment_redact(struct assay_experiment *experiment, struct assay_error *err);
 bool assay_experiment_is_redacted(const struct assay_experiment *experiment);
+/* Its directory as it was given, or, redacted, a word for it: what is shown of it. */
+const char *assay_experiment_shown_path(const struct assay_experiment *experiment);
 
 /* Columns, from 0; the name is borrowed until closing. */
 int assay_rows_column_n(const struct assay_rows *rows);

@@ -293,3 +293,8 @@ bool assay_experiment_is_redacted(const struct assay_experiment *experiment)
 {
     return experiment->redaction;
 }
+
+const char *assay_experiment_shown_path(const struct assay_experiment *experiment)
+{
+    return experiment->redaction ? "experiment" : experiment->path;
+}

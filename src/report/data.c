@@ -216,9 +216,7 @@ static int write_head(struct as_document *document, const struct assay_report_da
     as_json_key_u64(json, "schema", ASSAY_REPORT_DATA_SCHEMA);
     as_json_key_string(json, "assay", ASSAY_VERSION);
     as_json_key_string(json, "made_utc", options && options->made_utc ? options->made_utc : now);
-    write_name(json, assay_experiment_is_redacted(document->experiment)
-                         ? "experiment"
-                         : assay_experiment_path(document->experiment));
+    write_name(json, assay_experiment_shown_path(document->experiment));
     as_json_key_string(json, "title", as_str_z(&title));
     as_json_key_i64(json, "run_id", document->run_id);
     as_str_fini(&title);

@@ -335,7 +335,7 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
         {count_sql, take_count},
     };
 
-    *profile = (struct as_profile){.path = assay_experiment_path(experiment)};
+    *profile = (struct as_profile){.path = assay_experiment_shown_path(experiment)};
     profile->run.cpu_s = profile->run.unseen_s = NAN;
     as_arena_init(&profile->arena);
     AS_TRY(as_report_run(experiment, run_id, &profile->run.run_id, &profile->run.run_n, err));

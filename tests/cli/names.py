@@ -17,7 +17,8 @@ import sys
 import zlib
 
 TAIL = "\x1b[31m\u202e\u2066\x07\x9b2J</script><!--<script onerror=1>%ASSAY_DATA%"
-BAD = re.compile("[^\n\t\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065\u206a-\U0010ffff]")
+BAD = re.compile("[^\n\t\x20-\x7e\xa0-\u061b\u061d-\u200d\u2010-\u2027\u202f-\u2065"
+                 "\u206a-\U0010ffff]")
 
 
 def texts_of(value):
@@ -72,7 +73,8 @@ def poison(database, table, column):
 
 
 def report(assay, experiment, page):
-    run = subprocess.run([assay, "report", experiment, "-o", page], capture_output=True, check=False)
+    command = [assay, "report", experiment, "-o", page]
+    run = subprocess.run(command, capture_output=True, check=False)
     message = run.stderr.decode("utf-8")
     assert run.returncode in (0, 1, 2), (experiment, run.returncode, message)
     assert not BAD.search(message) and not BAD.search(run.stdout.decode("utf-8")), message

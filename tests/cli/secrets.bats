@@ -48,7 +48,7 @@ setup() {
         "$output"
 }
 @test "a report that is mailed" {
-    "$ASSAY" report x.assay --redact --format json,text,csv >out
+    "$ASSAY" report "$PWD/x.assay" --redact --format json,text,csv >out
     host=$(uname -n)
     python3 - "$PWD" "$host" "$(id -un)" x.assay/report.json x.assay/report.txt x.assay/report-csv/*.csv <<'END'
 import re, sys

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Talks to `assay open EXP --serve` as browsers and others do: serve.py ASSAY EXPERIMENT"""
 import http.client
+import pathlib
 import re
 import signal
 import socket
@@ -70,29 +71,36 @@ def check_crowd(port, page):
         link.close()
 
 
-def check_halves(port, page):
-    """Half-open connections, more than the server has places: requests are answered, and an answer
-    that has begun comes whole."""
+def check_halves(server, port, file, page):
+    """Half-open connections, more than the server has places: they connect while the server has no
+    processor, requests are answered, and an answer that has begun comes whole."""
+    large = page + b" " * (32 << 20)  # more than the buffers of the kernel hold
+    file.write_bytes(large)
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     slow.settimeout(PATIENCE_S)
     slow.connect(("127.0.0.1", port))
     slow.sendall(f"GET /{KEY}/ HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     parts = [slow.recv(100)]
-    halves = []
-    for at in range(300):
-        half = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
-        half.sendall(b"GET /" if at % 3 else b"")
-        halves.append(half)
-        if at % 100 == 99:
-            assert ask(port, "GET", f"/{KEY}/")[1] == page
-    while part := slow.recv(65536):
+    server.send_signal(signal.SIGSTOP)
+    try:
+        halves = [socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S)
+                  for _ in range(108)]
+    finally:
+        server.send_signal(signal.SIGCONT)
+    for half in halves[::3]:
+        half.sendall(b"GET /")
+    assert ask(port, "GET", f"/{KEY}/")[1] == large
+    while part := slow.recv(1 << 20):
         parts.append(part)
-    assert b"".join(parts).endswith(page), len(b"".join(parts))
+    got = b"".join(parts)
+    assert got.endswith(large), (len(got), len(large))
     for half in halves:
         half.close()
-    assert raw(port, f"GET /{KEY}/ HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n"
-               .encode()).startswith(b"HTTP/1.1 400 ")
+    file.write_bytes(page)
+    for field in (b"Host: evil.example", b"Host : evil.example"):
+        head = f"GET /{KEY}/ HTTP/1.1\r\nHost: localhost\r\n".encode() + field
+        assert raw(port, head + b"\r\n\r\n").startswith(b"HTTP/1.1 400 "), field
 
 
 def listens_elsewhere(port):
@@ -129,7 +137,7 @@ def main():
             page = file.read()
         check_answers(port, page)
         check_crowd(port, page)
-        check_halves(port, page)
+        check_halves(server, port, pathlib.Path(experiment) / "report.html", page)
         assert not listens_elsewhere(port)
         assert key_of_another(assay, experiment) != KEY
         taken = subprocess.run([assay, "open", experiment, "--serve", "--port", str(port)],
