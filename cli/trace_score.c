@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace_score.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "analytics/score.h"
 #include "analytics/traced.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "report/profile.h"
 #include "sheet.h"
 #include "trace/cost.h"
@@ -283,33 +283,34 @@ static void show_score_facts(const struct score_view *view, const struct as_shee
 /* ---- The file of --write-filter ------------------------------------------------------------- */
 
 /* As a pattern that matches this very name. */
-static void put_name(FILE *file, const char *name)
+static void append_name(struct as_str *to, const char *name)
 {
     for (; *name; name++) {
         if (strchr(" \t#*?[\\", *name))
-            fputc('\\', file);
-        fputc(*name, file);
+            as_str_append(to, "\\", 1);
+        as_str_append(to, name, 1);
     }
 }
 
-static size_t put_rules(FILE *file, const struct as_score *score)
+static size_t append_rules(struct as_str *to, const struct as_score *score)
 {
     size_t n = 0;
-    fprintf(file,
-            "# Routines and regions of at least %g %% of a trace's bytes, and less than %d ns a "
-            "call.\nSCOREP_REGION_NAMES_BEGIN\n",
-            100 * AS_SCORE_LEAST_SHARE, AS_SCORE_SHORT_NS);
+    as_str_appendf(
+        to,
+        "# Routines and regions of at least %g %% of a trace's bytes, and less than %d ns a "
+        "call.\nSCOREP_REGION_NAMES_BEGIN\n",
+        100 * AS_SCORE_LEAST_SHARE, AS_SCORE_SHORT_NS);
     as_vec_foreach (&score->row, row) {
         if (!as_score_is_worth(score, row))
             continue;
-        fputs("  EXCLUDE ", file);
-        put_name(file, row->routine);
-        fprintf(file, " # %s, %llu calls, %.1f %% of the bytes\n", as_score_type_word(row->type),
-                (unsigned long long)row->all.calls_n,
-                100 * (double)row->all.size_b / (double)score->all.size_b);
+        as_str_appendz(to, "  EXCLUDE ");
+        append_name(to, row->routine);
+        as_str_appendf(to, " # %s, %llu calls, %.1f %% of the bytes\n",
+                       as_score_type_word(row->type), (unsigned long long)row->all.calls_n,
+                       100 * (double)row->all.size_b / (double)score->all.size_b);
         n++;
     }
-    fputs("SCOREP_REGION_NAMES_END\n", file);
+    as_str_appendz(to, "SCOREP_REGION_NAMES_END\n");
     return n;
 }
 
@@ -319,15 +320,12 @@ static int write_filter_file(struct as_cli *cli, const struct as_score *score,
     const char *path = cli->args.value[AS_OPTION_TRACE_WRITE_FILTER];
     if (!path)
         return 0;
-    FILE *file = fopen(path, "we");
-    if (!file)
-        return as_error_set(err, ASSAY_ERR_IO, "--write-filter: %s: cannot be written: %s", path,
-                            strerror(errno));
-    const size_t n = put_rules(file, score);
-    const bool failed = ferror(file);
-    if (fclose(file) != 0 || failed)
-        return as_error_set(err, ASSAY_ERR_IO, "--write-filter: %s: cannot be written: %s", path,
-                            strerror(errno));
+    struct as_str text = {0};
+    const size_t n = append_rules(&text, score);
+    const int rc = text.failed ? as_error_nomem(err, "a filter")
+                               : as_outfile_write(path, AS_OUTFILE_REPLACE, text.p, text.n, err);
+    as_str_fini(&text);
+    AS_TRY(rc);
     as_cli_note(cli, "the filter is %s: it excludes %zu routines and regions", path, n);
     return 0;
 }

@@ -10,6 +10,9 @@
 
 #include "predict.h"
 
+/* No table of blocks is larger. */
+#define AS_RECORD_MAX_B ((size_t)1 << 30)
+
 /* Shows, in the format of the command line; writes --save, reads --against. Errors: USAGE (nothing
  * to judge), IO, NOT_FOUND, NOMEM. */
 int as_validate_show(struct as_predicting *p, const struct assay_validation *judged,

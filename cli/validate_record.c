@@ -3,7 +3,6 @@
  * Records of `assay validate`: a CSV that --blocks reads again, with what was predicted beside what
  * was measured, so that another version can be compared.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -11,32 +10,31 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/infile.h"
 #include "base/map.h"
+#include "base/outfile.h"
 #include "validate.h"
 
 static const char *const record_head = "id,hex,address,cycles,ok,predicted,spread,bound";
 
-static void put_piece(FILE *f, const struct assay_judged *piece)
+static void append_piece(struct as_str *to, const struct assay_judged *piece)
 {
-    fprintf(f, "%s,%s,0x%" PRIx64 ",%.4f,1,%.4f,%.4f,%s\n", piece->id, piece->hex ? piece->hex : "",
-            piece->address, piece->measured, piece->predicted, piece->spread,
-            assay_bound_name(piece->bound));
+    as_str_appendf(to, "%s,%s,0x%" PRIx64 ",%.4f,1,%.4f,%.4f,%s\n", piece->id,
+                   piece->hex ? piece->hex : "", piece->address, piece->measured, piece->predicted,
+                   piece->spread, assay_bound_name(piece->bound));
 }
 
 int as_record_save(const char *path, const struct assay_judged *piece, size_t n,
                    struct assay_error *err)
 {
-    FILE *f = fopen(path, "we");
-    if (!f)
-        return as_error_set(err, ASSAY_ERR_IO, "--save: %s: cannot be written: %s", path,
-                            strerror(errno));
-    fprintf(f, "%s\n", record_head);
+    struct as_str text = {0};
+    as_str_appendf(&text, "%s\n", record_head);
     for (size_t i = 0; i < n; i++)
-        put_piece(f, &piece[i]);
-    const bool failed = ferror(f);
-    if (fclose(f) != 0 || failed)
-        return as_error_set(err, ASSAY_ERR_IO, "--save: %s: cannot be written", path);
-    return 0;
+        append_piece(&text, &piece[i]);
+    const int rc = text.failed ? as_error_nomem(err, "the record of --save")
+                               : as_outfile_write(path, AS_OUTFILE_REPLACE, text.p, text.n, err);
+    as_str_fini(&text);
+    return rc;
 }
 
 /* ---- Since an earlier one ------------------------------------------------------------------- */
@@ -99,26 +97,29 @@ static void compare_line(const struct record_comparison *c, const char *line)
     c->out->worse_n += now > before + 0.01;
 }
 
-static int read_record(FILE *f, const struct record_comparison *c, const char *path,
-                       struct assay_error *err)
+/* Reads the lines once; the lines are cut in a copy. */
+static int read_record(const char *record, size_t n, const struct record_comparison *c,
+                       const char *path, struct assay_error *err)
 {
-    char *line = NULL;
-    size_t cap = 0, number = 0;
+    char *copy = as_malloc(n + 1), *rest = copy, *line;
+    size_t number = 0;
     int rc = 0;
-    while (rc == 0 && getline(&line, &cap, f) >= 0) {
-        line[strcspn(line, "\r\n")] = 0;
+    if (!copy)
+        return as_error_nomem(err, path);
+    memcpy(copy, record, n + 1);
+    while (rc == 0 && (line = as_infile_line(&rest))) {
         if (number++)
             compare_line(c, line);
         else if (strcmp(line, record_head) != 0)
             rc = as_error_set(err, ASSAY_ERR_USAGE,
                               "--against: %s: is no record of 'assay validate --save'", path);
     }
-    free(line); /* of getline */
+    as_free(copy);
     return rc;
 }
 
-static int compare_rounds(FILE *f, struct record_comparison *c, const char *path, size_t n,
-                          struct assay_error *err)
+static int compare_rounds(const char *record, size_t record_n, struct record_comparison *c,
+                          const char *path, size_t n, struct assay_error *err)
 {
     c->paired = as_calloc(n + 1, sizeof *c->paired);
     bool failed = !c->paired;
@@ -128,23 +129,23 @@ static int compare_rounds(FILE *f, struct record_comparison *c, const char *path
                   as_map_view_put(&c->by_code, as_view_of(c->piece[i].hex), (uint32_t)i) < 0);
     if (failed)
         return as_error_nomem(err, "the pieces by name");
-    AS_TRY(read_record(f, c, path, err));
-    rewind(f);
+    AS_TRY(read_record(record, record_n, c, path, err));
     c->by_code_alone = true;
-    return read_record(f, c, path, err);
+    return read_record(record, record_n, c, path, err);
 }
 
 int as_record_compare(const char *path, const struct assay_judged *piece, size_t n,
                       struct as_since *out, struct assay_error *err)
 {
     struct record_comparison c = {.piece = piece, .out = out};
-    FILE *f = fopen(path, "re");
+    char *text;
+    size_t text_n;
     *out = (struct as_since){.path = path};
-    if (!f)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "--against: %s: cannot be read", path);
+    AS_TRY(as_infile_read_text(path, "the record of --against", AS_RECORD_MAX_B, AS_INFILE_PIPE,
+                               &text, &text_n, err));
     as_map_view_init(&c.by_id);
     as_map_view_init(&c.by_code);
-    const int rc = compare_rounds(f, &c, path, n, err);
+    const int rc = compare_rounds(text, text_n, &c, path, n, err);
     if (out->n) {
         out->before /= (double)out->n;
         out->now /= (double)out->n;
@@ -152,6 +153,6 @@ int as_record_compare(const char *path, const struct assay_judged *piece, size_t
     as_map_view_fini(&c.by_id);
     as_map_view_fini(&c.by_code);
     as_free(c.paired);
-    fclose(f);
+    as_free(text);
     return rc;
 }

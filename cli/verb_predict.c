@@ -9,8 +9,12 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/infile.h"
 #include "predict.h"
 #include "program.h"
+
+/* Ten million blocks. */
+#define HEX_FILE_MAX_B ((size_t)1 << 30)
 
 enum { PREDICTED_MOST_B = 65536 };
 
@@ -83,23 +87,19 @@ static int predict_hex_file(struct as_predicting *p, const char *path, struct as
         "id",    "cycles", "bound",   "limit",  "dispatch",     "decode",      "branch",
         "ports", "unit",   "latency", "window", "instructions", "estimated_n", "alike_n"};
     struct as_csv csv;
-    char *line = NULL;
-    size_t cap = 0, number = 0;
+    char *text, *rest, *line;
+    size_t n, number = 0;
     int rc = 0;
-    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    if (!f)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: cannot be read", path);
+    AS_TRY(as_infile_read_text(path, "--hex-file", HEX_FILE_MAX_B, AS_INFILE_PIPE, &text, &n, err));
+    rest = text;
     as_cli_csv(p->cli, &csv);
     as_csv_header(&csv, head, sizeof head / sizeof *head);
-    while (rc == 0 && getline(&line, &cap, f) >= 0) {
+    while (rc == 0 && (line = as_infile_line(&rest))) {
         number++;
-        line[strcspn(line, "\r\n")] = 0;
         if (*line && *line != '#')
             rc = predict_line(p, &csv, line, number, err);
     }
-    free(line); /* of getline */
-    if (f != stdin)
-        fclose(f);
+    as_free(text);
     return rc;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/infile.h"
 #include "base/map.h"
 #include "external_load.h"
 #include "names.h"
@@ -65,12 +66,10 @@ static struct table_head read_head(const struct validating *v, const char *line)
         column_of(head, unrolled ? "ok_u" : "ok_l", "ok"), column_of(head, "address", "address")};
 }
 
-static size_t split_row(char *line, struct as_view out[JUDGED_COLUMNS])
+static size_t split_row(const char *line, struct as_view out[JUDGED_COLUMNS])
 {
     struct as_view rest = as_view_of(line);
     size_t n = 0;
-    line[strcspn(line, "\r\n")] = 0;
-    rest = as_view_of(line);
     while (n < JUDGED_COLUMNS && as_view_split(&rest, ',', &out[n]))
         n++;
     return n;
@@ -101,15 +100,14 @@ static int read_rows(struct validating *v, const char *path,
 {
     struct as_view row[JUDGED_COLUMNS];
     struct table_head head = {-1, -1, -1, -1, -1};
-    char *line = NULL;
-    size_t cap = 0, number = 0;
+    char *text, *rest, *line;
+    size_t text_n, number = 0;
     int rc = 0;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: cannot be read", path);
-    while (rc == 0 && getline(&line, &cap, f) >= 0) {
+    AS_TRY(as_infile_read_text(path, "the table of blocks", AS_RECORD_MAX_B, AS_INFILE_PIPE, &text,
+                               &text_n, err));
+    rest = text;
+    while (rc == 0 && (line = as_infile_line(&rest))) {
         if (!number++) {
-            line[strcspn(line, "\r\n")] = 0;
             head = read_head(v, line);
             if (head.id < 0)
                 rc = as_error_set(err, ASSAY_ERR_USAGE, "%s: no column 'id' in its first line",
@@ -119,8 +117,7 @@ static int read_rows(struct validating *v, const char *path,
         const size_t n = split_row(line, row);
         rc = each(v, &head, row, n, err);
     }
-    free(line); /* of getline */
-    fclose(f);
+    as_free(text);
     return rc;
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "experiment/bins.h"
 #include "object/executable.h"
 
@@ -365,7 +366,7 @@ static int take_program(void *context, struct assay_rows *row, struct assay_erro
     struct static_programs *programs = context;
     struct as_executable executable;
     const char *path = assay_rows_text(row, 0);
-    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const int fd = path ? as_foreign_open(AT_FDCWD, path, 0, NULL) : -1;
     (void)err;
     if (fd >= 0 && as_executable_read(path, fd, &executable, NULL) == 0 && !executable.loader[0]) {
         if (!programs->n)

@@ -9,6 +9,8 @@
 
 #include <sys/stat.h>
 
+#include <assay/error.h>
+
 /* The last part of the path may be no link: for what lies in a directory that others made. */
 #define AS_FOREIGN_NO_LINK 1u
 
@@ -24,6 +26,19 @@ int as_foreign_open(int at, const char *path, unsigned bits, struct stat *st);
  * with errno as above.
  */
 int as_foreign_create(int at, const char *path);
+
+/*
+ * Opens the regular file `below`, a relative path, in the directory `root`, where no component of
+ * `below` may be a link or "..": the file is in `root` in any case. Errors as of as_foreign_open.
+ */
+int as_foreign_open_below(const char *root, const char *below, struct stat *st);
+
+/*
+ * Fills the sentence for a file that could not be opened because of errno `number`, and returns its
+ * code: NOT_FOUND, PERMISSION, NOT_REGULAR, LIMIT (no descriptor left), NOMEM or IO. `what` names
+ * the file ("the filter").
+ */
+int as_foreign_fail(const char *path, const char *what, int number, struct assay_error *err);
 
 /* What an errno of the above means: "not a regular file", else as strerror(3). */
 const char *as_foreign_reason(int number);

@@ -8,12 +8,15 @@
 
 #include <stdint.h>
 
+#include "base/filemap.h"
+
 /* `at` is NULL where there is none to be read. */
 struct as_left {
     int directory, fd;
     const char *name;
     const void *at;
     uint64_t size_b;
+    struct as_filemap map;
 };
 
 /* Maps it: a regular file, no link, neither empty nor of `most_b` bytes and more. Borrows the

@@ -142,6 +142,7 @@ static void start_threads(struct as_pool *pool, unsigned jobs)
 {
     sigset_t all, before;
     sigfillset(&all);
+    sigdelset(&all, SIGBUS); /* base/filemap.h repairs it in the thread that it happens in */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     for (unsigned i = 1; i < jobs; i++) {
         struct worker *worker = &pool->workers[i];

@@ -8,6 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/foreign.h"
 #include "count/counted.h"
 #include "vprof/hot.h"
 
@@ -52,7 +53,7 @@ static int take_executable(void *context, struct assay_rows *row, struct assay_e
         .share = 1,
         .depth = ASSAY_CATALOGUE_ANALYSED};
     struct as_counted_module it = {.is_executable = true, .planned = ASSAY_NONE};
-    const int fd = open(request.file.path, O_RDONLY | O_CLOEXEC);
+    const int fd = as_foreign_open(AT_FDCWD, request.file.path, 0, NULL);
     const bool is_known = fd >= 0 && assay_file_identify(fd, &request.file.file);
     if (fd >= 0)
         close(fd);

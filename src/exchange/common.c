@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/common.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include <assert.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "base/outfile.h"
 
 int64_t as_exchange_begin_ns(const struct as_trace *trace)
 {
@@ -44,21 +43,28 @@ bool as_exchange_line(const struct as_trace *trace, const struct as_trace_proces
            trace->code->line(trace->code->context, module, in_file - (i > 0), file, line);
 }
 
-int as_exchange_write_file(const char *path, as_exchange_put *put, void *context,
-                           struct assay_error *err)
+static int fill_file(struct as_outfile *file, const struct as_exchange_file *it, void *context,
+                     struct assay_error *err)
 {
     struct as_out out;
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    as_out_init_fd(&out, fd, path);
-    int rc = put(context, &out, err);
+    AS_TRY(as_outfile_begin(file, it->path, AS_OUTFILE_REPLACE, err));
+    as_out_init_fd(&out, file->fd, it->path);
+    int rc = it->put(context, &out, err);
     if (rc == 0)
         rc = as_out_flush(&out, err);
     as_out_fini(&out);
-    if (close(fd) != 0 && rc == 0)
-        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    if (rc < 0)
-        unlink(path);
+    return rc;
+}
+
+int as_exchange_write_files(const struct as_exchange_file *it, size_t n, void *context,
+                            struct assay_error *err)
+{
+    struct as_outfile file[AS_EXCHANGE_FILES_MAX] = {0};
+    int rc = 0;
+    assert(n <= AS_EXCHANGE_FILES_MAX);
+    for (size_t i = 0; rc == 0 && i < n; i++)
+        rc = fill_file(&file[i], &it[i], context, err);
+    for (size_t i = 0; i < n; i++)
+        rc = as_outfile_end(&file[i], rc, err);
     return rc;
 }

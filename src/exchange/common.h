@@ -20,10 +20,18 @@ bool as_exchange_line(const struct as_trace *trace, const struct as_trace_proces
                       const struct as_trace_event *sample, size_t i, const char **file,
                       uint32_t *line);
 
-/* Writes the file `path` by `put`, and leaves nothing of it where that fails. Errors: IO, and what
- * `put` answers. */
 typedef int as_exchange_put(void *context, struct as_out *out, struct assay_error *err);
-int as_exchange_write_file(const char *path, as_exchange_put *put, void *context,
-                           struct assay_error *err);
+
+struct as_exchange_file {
+    const char *path;
+    as_exchange_put *put; /* writes the content */
+};
+
+#define AS_EXCHANGE_FILES_MAX 3
+
+/* Writes the files in this order. If one fails, none of them changes. Errors: IO, USAGE (a
+ * directory), and those of `put`. */
+int as_exchange_write_files(const struct as_exchange_file *it, size_t n, void *context,
+                            struct assay_error *err);
 
 #endif

@@ -3,6 +3,8 @@
  * OTF2 archives become traces of our own, location by location, by the library of their makers. A
  * child does it: a crash of the library on a damaged archive is an error.
  */
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -31,6 +33,39 @@ static int refuse_otf2(const struct as_otf2_taking *t, const char *what, OTF2_Er
                                              : OTF2_Error_GetDescription(code));
 }
 
+/* The library would wait for a writer of a FIFO. What is not there the library reports itself. */
+static int check_file(int at, const char *name, const char *path, struct assay_error *err)
+{
+    struct stat st;
+    return fstatat(at, name, &st, 0) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)
+               ? 0
+               : as_error_set(err, ASSAY_ERR_NOT_REGULAR,
+                              "%s: is no OTF2 archive: %s is not a regular file; copy the archive "
+                              "again",
+                              path, name);
+}
+
+/* NAME.otf2 has the definitions NAME.def and a directory NAME with the rest. */
+static int check_archive(const struct as_otf2_taking *t, const char *anchor,
+                         struct assay_error *err)
+{
+    struct as_view stem = as_view_of(anchor);
+    struct as_str name = {0};
+    if (as_view_ends(stem, ".otf2"))
+        stem.n -= strlen(".otf2");
+    as_str_append(&name, stem.p, stem.n);
+    DIR *dir = name.failed ? NULL : opendir(as_str_z(&name));
+    as_str_appendz(&name, ".def");
+    int rc = name.failed ? as_error_nomem(err, t->path)
+                         : check_file(AT_FDCWD, as_str_z(&name), t->path, err);
+    for (struct dirent *it; rc == 0 && dir && (it = readdir(dir));)
+        rc = check_file(dirfd(dir), it->d_name, t->path, err);
+    if (dir)
+        closedir(dir);
+    as_str_fini(&name);
+    return rc;
+}
+
 /* A directory is meant as the anchor in it. */
 static int open_reader(struct as_otf2_taking *t, struct assay_error *err)
 {
@@ -42,13 +77,13 @@ static int open_reader(struct as_otf2_taking *t, struct assay_error *err)
     if (anchor.failed)
         return as_error_nomem(err, t->path);
     const bool is_there = stat(as_str_z(&anchor), &st) == 0 && S_ISREG(st.st_mode);
-    if (is_there)
-        t->reader = OTF2_Reader_Open(as_str_z(&anchor));
-    const int rc = is_there ? 0
+    const int rc = is_there ? check_archive(t, as_str_z(&anchor), err)
                             : as_error_set(err, ASSAY_ERR_NOT_FOUND,
                                            "%s: there is no such OTF2 archive; name "
                                            "its anchor, a file NAME.otf2",
                                            as_str_z(&anchor));
+    if (rc == 0)
+        t->reader = OTF2_Reader_Open(as_str_z(&anchor));
     as_str_fini(&anchor);
     if (rc < 0)
         return rc;

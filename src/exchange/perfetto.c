@@ -159,7 +159,7 @@ int as_perfetto_write(const struct as_trace *trace, const char *path,
     if (rc == 0)
         rc = as_perfetto_collect(&w, err);
     if (rc == 0)
-        rc = as_exchange_write_file(path, put_perfetto, &w, err);
+        rc = as_exchange_write_files(&(struct as_exchange_file){path, put_perfetto}, 1, &w, err);
     as_ordered_free(&w.records);
     as_vec_foreach (&w.thread, thread)
         as_vec_fini(&thread->frame);

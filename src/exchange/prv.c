@@ -144,21 +144,21 @@ static int put_row(void *writer, struct as_out *out, struct assay_error *err)
 
 static int write_files(struct as_prv_writer *w, const char *path, struct assay_error *err)
 {
-    static const struct {
-        const char *ending;
-        as_exchange_put *put;
-    } files[] = {{".prv", put_prv}, {".pcf", put_pcf}, {".row", put_row}};
-    struct as_str name = {0};
-    const size_t stem_n = strlen(path) - strlen(".prv");
-    int rc = 0;
-    for (unsigned i = 0; rc == 0 && i < 3; i++) {
-        as_str_clear(&name);
-        as_str_append(&name, path, stem_n);
-        as_str_appendz(&name, files[i].ending);
-        rc = name.failed ? as_error_nomem(err, "the name of a file")
-                         : as_exchange_write_file(as_str_z(&name), files[i].put, w, err);
+    static const char *const ending[] = {".prv", ".pcf", ".row"};
+    static as_exchange_put *const put[] = {put_prv, put_pcf, put_row};
+    struct as_str name[3] = {0};
+    struct as_exchange_file file[3];
+    bool failed = false;
+    for (unsigned i = 0; i < 3; i++) {
+        as_str_append(&name[i], path, strlen(path) - strlen(".prv"));
+        as_str_appendz(&name[i], ending[i]);
+        failed |= name[i].failed;
+        file[i] = (struct as_exchange_file){as_str_z(&name[i]), put[i]};
     }
-    as_str_fini(&name);
+    const int rc = failed ? as_error_nomem(err, "the name of a file")
+                          : as_exchange_write_files(file, 3, w, err);
+    for (unsigned i = 0; i < 3; i++)
+        as_str_fini(&name[i]);
     return rc;
 }
 

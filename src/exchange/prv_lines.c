@@ -40,8 +40,7 @@ int as_lines_open(const char *path, struct as_lines **out, struct assay_error *e
     if (fd < 0) {
         const int error = errno;
         as_lines_close(out);
-        return as_error_set(err, error == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
-                            "%s: cannot be read: %s", path, as_foreign_reason(error));
+        return as_foreign_fail(path, "the trace", error, err);
     }
     l->file = gzdopen(fd, "rb");
     if (!l->file) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/filemap.h"
 #include "base/foreign.h"
 #include "launch/internal.h"
 
@@ -40,15 +41,16 @@ static enum assay_launch_kind maker_of(const char *path)
             close(fd);
         return kind;
     }
-    const size_t n = st.st_size < SEARCHED_B ? (size_t)st.st_size : SEARCHED_B;
-    void *bytes = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+    struct as_filemap map;
+    const int number =
+        as_filemap_open(fd, st.st_size < SEARCHED_B ? (size_t)st.st_size : SEARCHED_B, path, &map);
     close(fd);
-    if (bytes == MAP_FAILED)
+    if (number)
         return kind;
     for (size_t i = 0; i < sizeof mark / sizeof *mark && !kind; i++)
-        if (memmem(bytes, n, mark[i].text, strlen(mark[i].text)))
+        if (memmem(map.at, map.n, mark[i].text, strlen(mark[i].text)))
             kind = mark[i].kind;
-    munmap(bytes, n);
+    as_filemap_close(&map);
     return kind;
 }
 

@@ -182,9 +182,7 @@ static int examine_file(struct as_plan *plan, const char *path, unsigned depth,
         return 0;
     }
     if (fd < 0)
-        return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
-                            "%s: cannot be read: %s; check the file", path,
-                            as_foreign_reason(errno));
+        return as_foreign_fail(path, "the program", errno, err);
     const int rc = examine_open(plan, path, fd, depth, err);
     close(fd);
     return rc;

@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/infile.h"
+#include "base/outfile.h"
 #include "base/str.h"
 #include "machine/figures.h"
 
@@ -82,42 +84,19 @@ static void make_directories(const char *path)
     }
 }
 
-static int write_all(const char *path, const struct as_str *text, struct assay_error *err)
-{
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-    bool whole = fd >= 0;
-
-    for (size_t done = 0; whole && done < text->n;) {
-        const ssize_t n = write(fd, text->p + done, text->n - done);
-        whole = n > 0;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    const int why = errno;
-    if (fd >= 0 && close(fd) < 0)
-        whole = false;
-    return whole
-               ? 0
-               : as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(why));
-}
-
 int assay_figures_save(const struct assay_figures *figures, const char *path,
                        struct assay_error *err)
 {
-    char beside[PATH_MAX];
     struct as_str text = {0};
+    int rc;
 
     as_figures_append(&text, figures);
-    if (text.failed ||
-        snprintf(beside, sizeof beside, "%s.%ld", path, (long)getpid()) >= (int)sizeof beside) {
+    if (text.failed) {
         as_str_fini(&text);
         return as_error_nomem(err, "the figures of a machine");
     }
     make_directories(path);
-    int rc = write_all(beside, &text, err);
-    if (rc == 0 && rename(beside, path) < 0)
-        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be replaced: %s", path, strerror(errno));
-    if (rc < 0)
-        unlink(beside);
+    rc = as_outfile_write(path, AS_OUTFILE_REPLACE | AS_OUTFILE_PRIVATE, text.p, text.n, err);
     as_str_fini(&text);
     return rc;
 }
@@ -251,37 +230,16 @@ int as_figures_parse(char *text, const char *name, struct assay_figures **out,
     return rc;
 }
 
-#define FILE_MOST_B ((off_t)4 << 20) /* ours have some 10 KiB */
-
-static int read_file(const char *path, char **out, struct assay_error *err)
-{
-    struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    const int why = errno;
-
-    *out = NULL;
-    if (fd < 0)
-        return as_error_set(err, why == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_PERMISSION,
-                            "%s: cannot be read: %s", path, strerror(why));
-    const bool usable = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= FILE_MOST_B;
-    char *text = usable ? as_malloc((size_t)st.st_size + 1) : NULL;
-    ssize_t n = text ? read(fd, text, (size_t)st.st_size) : 0;
-    close(fd);
-    if (!usable)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is no file of figures", path);
-    if (!text)
-        return as_error_nomem(err, "the figures of a machine");
-    text[n > 0 ? n : 0] = 0;
-    *out = text;
-    return 0;
-}
+#define FILE_MOST_B ((size_t)4 << 20) /* ours have some 10 KiB */
 
 int assay_figures_open(const char *path, struct assay_figures **out, struct assay_error *err)
 {
     char *text;
+    size_t n;
 
     *out = NULL;
-    AS_TRY(read_file(path, &text, err));
+    AS_TRY(
+        as_infile_read(path, "the file of figures", FILE_MOST_B, AS_INFILE_PIPE, &text, &n, err));
     const int rc = as_figures_parse(text, path, out, err);
     as_free(text);
     return rc;

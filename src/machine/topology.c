@@ -19,9 +19,13 @@
 #include "base/alloc.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/infile.h"
 #include "base/limited.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "machine/topology_wire.h"
+
+#define XML_MAX_B ((size_t)256 << 20) /* hwloc takes an int */
 
 struct topology_reading {
     struct assay_topology topology; /* first: what users hold */
@@ -72,7 +76,7 @@ static void restore_variable(const struct held_variable *held)
 
 /* Without cpuid where the kernel says enough: hwloc binds itself to each processor in turn for it.
  */
-static int prepare_hwloc(hwloc_topology_t hwloc, const char *xml, bool with_cpuid)
+static int prepare_hwloc(hwloc_topology_t hwloc, struct as_view xml, bool with_cpuid)
 {
     const unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
                                 HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS;
@@ -83,10 +87,10 @@ static int prepare_hwloc(hwloc_topology_t hwloc, const char *xml, bool with_cpui
         hwloc_topology_set_components(hwloc, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (hwloc_topology_set_flags(hwloc, flags) < 0)
         return -1;
-    return xml ? hwloc_topology_set_xml(hwloc, xml) : 0;
+    return xml.p ? hwloc_topology_set_xmlbuffer(hwloc, xml.p, (int)xml.n + 1) : 0;
 }
 
-static bool load_once(struct topology_reading *t, const char *root, const char *xml,
+static bool load_once(struct topology_reading *t, const char *root, struct as_view xml,
                       bool with_cpuid)
 {
     struct held_variable plugins, fsroot, quiet;
@@ -116,18 +120,23 @@ static bool knows_caches(hwloc_topology_t hwloc)
 static int load_hwloc(struct topology_reading *t, const char *root, const char *xml,
                       struct assay_error *err)
 {
-    char path[PATH_MAX];
+    const struct as_view none = {0};
+    struct as_view text = none;
+    char path[PATH_MAX], *bytes = NULL;
 
-    if (xml && access(xml, R_OK) < 0)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: cannot be read: %s", xml,
-                            strerror(errno));
+    if (xml)
+        AS_TRY(
+            as_infile_read(xml, "the topology", XML_MAX_B, AS_INFILE_PIPE, &bytes, &text.n, err));
+    text.p = bytes;
     if (root) {
         snprintf(path, sizeof path, "%s/sys/devices/system/cpu", root);
         if (access(path, R_OK) < 0)
             return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: no recorded machine: %s", path,
                                 strerror(errno));
     }
-    if (!load_once(t, root, xml, false))
+    const bool loaded = load_once(t, root, text, false);
+    as_free(bytes);
+    if (!loaded)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
                             "%s: is no description of a machine that "
                             "hwloc can read",
@@ -137,7 +146,7 @@ static int load_hwloc(struct topology_reading *t, const char *root, const char *
     if (root || xml || knows_caches(t->hwloc))
         return 0;
     hwloc_topology_destroy(t->hwloc);
-    if (!load_once(t, root, xml, true))
+    if (!load_once(t, root, none, true))
         return as_error_set(err, ASSAY_ERR_CORRUPT, "this machine: hwloc cannot read it");
     return 0;
 }

@@ -11,7 +11,11 @@
 #include <assay/machine.h>
 
 #include "base/error.h"
+#include "base/infile.h"
 #include "machine/uarch.h"
+
+#define TABLE       "the table of a core"
+#define TABLE_MAX_B ((size_t)16 << 20) /* ours have up to 600 KiB */
 
 const char *const *assay_uarch_names(void)
 {
@@ -24,23 +28,6 @@ const struct as_uarch_text *as_uarch_text_find(const char *name)
         if (strcmp(as_uarch_texts[i].name, name) == 0)
             return &as_uarch_texts[i];
     return NULL;
-}
-
-static int read_table_file(const char *path, struct as_str *text, struct assay_error *err)
-{
-    char part[16384];
-    size_t n;
-    FILE *f = fopen(path, "re");
-    if (!f)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: no such table of a core, or it cannot "
-                            "be read",
-                            path);
-    while ((n = fread(part, 1, sizeof part, f)) > 0)
-        as_str_append(text, part, n);
-    const bool bad = ferror(f) || text->failed;
-    fclose(f);
-    return bad ? as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read to its end", path) : 0;
 }
 
 static int say_no_table(const char *name, struct assay_error *err)
@@ -64,11 +51,11 @@ int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_er
         return assay_uarch_parse(carried->text, carried->text_b, name, out, err);
     if (!strchr(name, '/') && !as_view_ends(as_view_of(name), ".tsv"))
         return say_no_table(name, err);
-    struct as_str text = {0};
-    int rc = read_table_file(name, &text, err);
-    if (rc == 0)
-        rc = assay_uarch_parse(as_str_z(&text), text.n, name, out, err);
-    as_str_fini(&text);
+    char *text;
+    size_t n;
+    AS_TRY(as_infile_read(name, TABLE, TABLE_MAX_B, AS_INFILE_PIPE, &text, &n, err));
+    const int rc = assay_uarch_parse(text, n, name, out, err);
+    as_free(text);
     return rc;
 }
 
@@ -140,14 +127,14 @@ static struct as_view first_source(struct as_view text)
 
 void as_uarch_say_of_host(const struct assay_host *host, char *out, size_t out_b)
 {
-    char path[PATH_MAX];
-    struct as_str text = {0};
+    char path[PATH_MAX], *text = NULL;
     struct assay_core core;
+    size_t n;
 
     assay_core_of_host(host, &core);
     if (assay_core_table_path(host, path, sizeof path) && access(path, R_OK) == 0 &&
-        read_table_file(path, &text, NULL) == 0) {
-        const struct as_view source = first_source((struct as_view){as_str_z(&text), text.n});
+        as_infile_read(path, TABLE, TABLE_MAX_B, 0, &text, &n, NULL) == 0) {
+        const struct as_view source = first_source((struct as_view){text, n});
         snprintf(out, out_b, "%.*s", (int)source.n, source.p);
     } else if (core.table) {
         const struct as_uarch_text *carried = as_uarch_text_find(core.table);
@@ -158,7 +145,7 @@ void as_uarch_say_of_host(const struct assay_host *host, char *out, size_t out_b
     } else {
         snprintf(out, out_b, "none of this core");
     }
-    as_str_fini(&text);
+    as_free(text);
 }
 
 const char *assay_uarch_host(void)

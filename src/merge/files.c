@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "merge/internal.h"
 
 static int cannot_copy(const char *to, const char *name, struct assay_error *err)
@@ -38,15 +39,11 @@ static int pour(int in, int out)
 
 int as_merge_copy_file(int at, const char *name, const char *to, struct assay_error *err)
 {
-    const int in = openat(at, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    struct stat st;
+    const int in = as_foreign_open(at, name, AS_FOREIGN_NO_LINK, NULL);
     int out, rc = 0;
 
-    if (in < 0 || fstat(in, &st) != 0 || !S_ISREG(st.st_mode)) {
-        if (in >= 0)
-            close(in);
+    if (in < 0)
         return 0;
-    }
     out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (out < 0 && errno != EEXIST)
         rc = cannot_copy(to, name, err);
@@ -60,14 +57,13 @@ int as_merge_copy_file(int at, const char *name, const char *to, struct assay_er
 
 int assay_merge_copy(const char *from, const char *to, struct assay_error *err)
 {
-    const int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const int in = as_foreign_open(AT_FDCWD, from, AS_FOREIGN_NO_LINK, NULL);
     const int out = in < 0 ? -1 : open(to, O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOFOLLOW);
     int rc = 0;
-    struct stat st;
 
     if (in < 0)
-        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s", from, strerror(errno));
-    else if (out < 0 || fstat(in, &st) != 0 || (S_ISREG(st.st_mode) && pour(in, out) < 0))
+        rc = as_foreign_fail(from, "the file to be copied", errno, err);
+    else if (out < 0 || pour(in, out) < 0)
         rc = cannot_copy(to, from, err);
     if (out >= 0 && close(out) != 0 && rc == 0)
         rc = cannot_copy(to, from, err);

@@ -9,8 +9,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/infile.h"
 #include "mil/parser.h"
-#include "profile/text.h"
 
 #define FILE_MOST_B  ((size_t)1 << 20)
 #define PROBES_MOST  4096
@@ -321,7 +321,7 @@ int assay_probes_read(const char *path, struct assay_probes **out, struct assay_
     char *text;
     size_t n;
     *out = NULL;
-    AS_TRY(as_text_read(path, "the file of probes", FILE_MOST_B, &text, &n, err));
+    AS_TRY(as_infile_read(path, "the file of probes", FILE_MOST_B, 0, &text, &n, err));
     const int rc = assay_probes_parse(text, n, path, out, err);
     as_free(text);
     return rc;

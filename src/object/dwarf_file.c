@@ -37,22 +37,22 @@ int as_dw_image_map(const char *path, struct as_dw_image *out)
     *out = (struct as_dw_image){0};
     struct stat st;
     const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
-    void *p = MAP_FAILED;
     if (fd < 0)
         return ASSAY_ERR_NOT_FOUND;
-    if (st.st_size > 0)
-        p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    const int number = as_filemap_open(fd, (size_t)st.st_size, path, &out->map);
     close(fd);
-    if (p == MAP_FAILED)
+    if (number || out->map.n == 0) {
+        as_filemap_close(&out->map);
         return ASSAY_ERR_NOT_FOUND;
-    *out = (struct as_dw_image){.p = p, .n = (size_t)st.st_size, .mapped = true};
+    }
+    out->p = out->map.at;
+    out->n = out->map.n;
     return 0;
 }
 
 void as_dw_image_release(struct as_dw_image *image)
 {
-    if (image->mapped)
-        munmap((void *)(uintptr_t)image->p, image->n);
+    as_filemap_close(&image->map);
     *image = (struct as_dw_image){0};
 }
 

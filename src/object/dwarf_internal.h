@@ -13,6 +13,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/filemap.h"
 #include "base/read.h"
 #include "base/vec.h"
 #include "object/dwarf_side.h"
@@ -47,7 +48,7 @@ struct as_dw_sections {
 struct as_dw_image {
     const uint8_t *p;
     size_t n;
-    bool mapped; /* munmap at the end */
+    struct as_filemap map; /* empty: borrowed */
 };
 
 struct as_dw_owned {

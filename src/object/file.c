@@ -326,11 +326,8 @@ static int fail_open(const char *path, int error, struct assay_error *err)
                             "%s: is a socket or device, not a regular file; name a compiled "
                             "program, library or .o file",
                             path);
-    case ENOMEM:
-        return as_error_nomem(err, path);
     default:
-        return as_error_set(err, ASSAY_ERR_IO, "%s: could not be opened: %s", path,
-                            strerror(error));
+        return as_foreign_fail(path, "the binary", error, err);
     }
 }
 
@@ -353,24 +350,21 @@ static int map(const char *path, struct as_file *file, struct assay_error *err)
 {
     struct stat st;
     const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
-    int rc = 0;
     if (fd < 0)
         return errno == EMEDIUMTYPE ? fail_not_regular(path, st.st_mode, err)
                                     : fail_open(path, errno, err);
-    if (st.st_size > 0) {
-        void *at = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-        if (at == MAP_FAILED) {
-            rc = fail_open(path, errno, err);
-        } else {
-            file->bytes = at;
-            file->size_b = (uint64_t)st.st_size;
-            file->mapped = true;
-            file->inode = st.st_ino;
-            file->mtime_ns = as_mtime_ns(&st);
-        }
-    }
+    const int number = as_filemap_open(fd, (size_t)st.st_size, path, &file->map);
     close(fd);
-    return rc;
+    if (number)
+        return fail_open(path, number, err);
+    if (file->map.n > 0) {
+        file->bytes = file->map.at;
+        file->size_b = file->map.n;
+        file->mapped = true;
+        file->inode = st.st_ino;
+        file->mtime_ns = as_mtime_ns(&st);
+    }
+    return 0;
 }
 
 int as_file_open(struct as_arena *arena, const char *path, enum as_file_role role,
@@ -413,9 +407,8 @@ int as_file_open_memory(struct as_arena *arena, const void *bytes, uint64_t size
 
 void as_file_close(struct as_file *file)
 {
-    if (file->mapped)
-        munmap(file->bytes, file->size_b);
-    else if (file->owned)
+    as_filemap_close(&file->map);
+    if (file->owned)
         as_free(file->bytes);
     *file = (struct as_file){0};
 }

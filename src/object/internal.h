@@ -16,6 +16,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/filemap.h"
 
 /*
  * One ELF64 x86-64 file. Once opened: every header fits the file, every section with bytes in the
@@ -25,8 +26,9 @@ struct as_file {
     const char *path; /* in the arena */
     uint8_t *bytes;   /* NULL: no file */
     uint64_t size_b;
-    bool mapped; /* privately: relocations of a .o are applied in place */
-    bool owned;  /* on the heap (else borrowed) */
+    struct as_filemap map; /* of `bytes`; private, as relocations of a .o are applied in place */
+    bool mapped;           /* opened by its path */
+    bool owned;            /* on the heap (else borrowed) */
     uint64_t inode;
     int64_t mtime_ns; /* both 0 when it was not opened by its path */
     Elf64_Ehdr ehdr;

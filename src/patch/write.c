@@ -4,12 +4,9 @@
  */
 #include "patch/internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/whole.h"
+#include "base/outfile.h"
 
 struct lay {
     uint64_t size_b;
@@ -80,12 +77,7 @@ int as_patch_maker_write(struct as_patch_maker *maker, const char *path, struct 
     uint8_t *bytes;
     size_t n;
     AS_TRY(as_patch_maker_bytes(maker, &bytes, &n, err));
-    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    int failed = fd < 0 ? errno : as_whole_write(fd, bytes, n);
-    if (fd >= 0 && close(fd) < 0 && !failed)
-        failed = errno;
+    const int rc = as_outfile_write(path, AS_OUTFILE_REPLACE | AS_OUTFILE_PRIVATE, bytes, n, err);
     as_free(bytes);
-    return failed ? as_error_set(err, ASSAY_ERR_IO, "%s: the plan cannot be written: %s", path,
-                                 strerror(failed))
-                  : 0;
+    return rc;
 }

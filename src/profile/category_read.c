@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/glob.h"
-#include "profile/text.h"
+#include "base/infile.h"
 
 #define CATEGORY_MAX 255
 #define NAME_MAX_B   63
@@ -352,7 +352,7 @@ static int read_user(struct reader *r, const char *path)
 {
     char *text;
     size_t n;
-    AS_TRY(as_text_read(path, "the file of categories", FILE_MAX_B, &text, &n, r->err));
+    AS_TRY(as_infile_read(path, "the file of categories", FILE_MAX_B, 0, &text, &n, r->err));
     r->user = true;
     const char *file;
     int rc = keep_rule_text(r, as_view_of(path), &file);

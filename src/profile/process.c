@@ -94,7 +94,7 @@ void as_record_generated(const char *directory, uint32_t pid, uid_t user)
 {
     char from[64], to[4096 + 64];
     snprintf(from, sizeof from, "/tmp/perf-%" PRIu32 ".map", pid);
-    const int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    const int in = as_foreign_open(AT_FDCWD, from, AS_FOREIGN_NO_LINK, NULL);
     if (in < 0)
         return;
     snprintf(to, sizeof to, "%.4096s/perf-%" PRIu32 ".map", directory, pid);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "object/executable.h"
 #include "trace/filter.h"
 
@@ -23,7 +24,7 @@ static bool is_of_system(const char *path)
 static bool is_program(const char *word, char *path)
 {
     struct as_executable executable;
-    const int fd = strchr(word, '/') ? open(word, O_RDONLY | O_CLOEXEC) : -1;
+    const int fd = strchr(word, '/') ? as_foreign_open(AT_FDCWD, word, 0, NULL) : -1;
     const bool is = fd >= 0 && as_executable_read(word, fd, &executable, NULL) == 0 &&
                     executable.type != ET_REL && realpath(word, path) && !is_of_system(path);
     if (fd >= 0)

@@ -13,10 +13,9 @@
 #include <zlib.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/infile.h"
 #include "base/search.h"
 #include "base/vec.h"
-#include "base/whole.h"
 
 #define TEXT_MOST 600 /* bytes of one remark's text */
 #define CHUNK_B   (1u << 20)
@@ -292,36 +291,15 @@ int assay_remarks_parse(struct assay_remarks *remarks, const void *bytes, size_t
     return rc;
 }
 
-static int read_whole(int fd, size_t size_b, struct assay_remarks *remarks, const char *path,
-                      struct assay_error *err)
+int assay_remarks_add(struct assay_remarks *remarks, const char *path, struct assay_error *err)
 {
-    char *bytes = as_malloc(size_b + 1);
+    char *bytes;
     size_t n;
     int rc;
 
-    if (!bytes)
-        return as_error_nomem(err, "the record of a compiler");
-    n = as_whole_read(fd, bytes, size_b);
-    rc = n < size_b && errno
-             ? as_error_set(err, ASSAY_ERR_IO, "%s: cannot be read: %s", path, strerror(errno))
-             : assay_remarks_parse(remarks, bytes, n, path, err);
+    AS_TRY(as_infile_read(path, "the record of a compiler", ASSAY_REMARKS_MOST_B, AS_INFILE_PIPE,
+                          &bytes, &n, err));
+    rc = assay_remarks_parse(remarks, bytes, n, path, err);
     as_free(bytes);
-    return rc;
-}
-
-int assay_remarks_add(struct assay_remarks *remarks, const char *path, struct assay_error *err)
-{
-    struct stat st = {0};
-    const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
-    int rc;
-
-    if (fd < 0)
-        return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
-                            "%s: cannot be opened: %s", path, as_foreign_reason(errno));
-    rc = (uint64_t)st.st_size > ASSAY_REMARKS_MOST_B
-             ? as_error_set(err, ASSAY_ERR_LIMIT, "%s: has more than %zu MiB", path,
-                            ASSAY_REMARKS_MOST_B >> 20)
-             : read_whole(fd, (size_t)st.st_size, remarks, path, err);
-    close(fd);
     return rc;
 }

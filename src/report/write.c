@@ -8,10 +8,10 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/outfile.h"
 #include "report/grid.h"
 #include "report/html.h"
 #include "report/profile.h"
-#include "report/replace.h"
 #include "report/xlsx.h"
 
 #define TEXT_COLUMNS 100
@@ -66,10 +66,11 @@ static int fill_file(const struct report *report, writer write_it, const void *w
 static int write_file(const struct report *report, writer write_it, const void *what,
                       const char *path, bool foreign, struct assay_error *err)
 {
-    struct as_replace file;
+    const unsigned bits = AS_OUTFILE_REPLACE | (foreign ? AS_OUTFILE_FOREIGN : 0);
+    struct as_outfile file;
 
-    AS_TRY(as_replace_begin(&file, path, foreign, err));
-    return as_replace_end(&file, fill_file(report, write_it, what, file.fd, path, err), err);
+    AS_TRY(as_outfile_begin(&file, path, bits, err));
+    return as_outfile_end(&file, fill_file(report, write_it, what, file.fd, path, err), err);
 }
 
 /* ---- Formats ------------------------------------------------------------------------------ */
@@ -155,10 +156,10 @@ static int make_report_directory(const struct report *report, const char *direct
     int fd;
 
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
-        return as_replace_refused(directory, errno, err);
+        return as_outfile_refused(directory, errno, err);
     fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | no_link);
     if (fd < 0)
-        return as_replace_refused(directory, errno, err);
+        return as_outfile_refused(directory, errno, err);
     close(fd);
     return 0;
 }
@@ -183,15 +184,16 @@ static int no_workbook(const char *path, struct assay_error *err)
 /* The library writes by name: the file is made here, so that it has the right owner and mode. */
 static int write_workbook(const struct report *report, const char *path, struct assay_error *err)
 {
-    struct as_replace file;
+    const unsigned place = is_inside(report, path) ? AS_OUTFILE_FOREIGN : 0;
+    struct as_outfile file;
     int rc;
 
-    AS_TRY(as_replace_begin(&file, path, is_inside(report, path), err));
-    rc = as_replace_is_device(&file)
+    AS_TRY(as_outfile_begin(&file, path, AS_OUTFILE_REPLACE | AS_OUTFILE_NAMED | place, err));
+    rc = as_outfile_is_device(&file)
              ? no_workbook(path, err)
              : as_report_xlsx(report->experiment, report->run_id, has_no_inline(report),
                               as_str_z(&file.beside), path, err);
-    return as_replace_end(&file, rc, err);
+    return as_outfile_end(&file, rc, err);
 }
 
 /* ---- The report --------------------------------------------------------------------------- */

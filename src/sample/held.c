@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/foreign.h"
 #include "sample/recorder.h"
 
 /* Descriptors that are left for everything else. */
@@ -58,21 +59,13 @@ bool as_mapped_is(const struct assay_sample_record *map, int fd)
 
 /* ---- Finding ------------------------------------------------------------------------------- */
 
-/* Regular files alone are opened: of devices that could do something. */
-static int open_regular(const char *path, struct stat *st)
-{
-    if (stat(path, st) < 0 || !S_ISREG(st->st_mode))
-        return -1;
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
 /* A descriptor of `path` if it is the file of the mapping, else -1. */
 static int open_mapped(const char *path, const struct assay_sample_record *map,
                        struct assay_file_identity *out)
 {
     struct assay_file_identity file;
     struct stat st;
-    int fd = open_regular(path, &st);
+    int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
     if (fd < 0)
         return -1;
     if (assay_file_identify(fd, &file) && is_same(map, fd, &file)) {
@@ -125,7 +118,7 @@ int as_mapped_recorded(const struct as_modules *modules, const struct assay_samp
                        struct assay_file_identity *out)
 {
     struct stat st;
-    int fd = open_regular(map->text, &st);
+    int fd = as_foreign_open(AT_FDCWD, map->text, 0, &st);
     if (fd < 0)
         return -1;
     const bool is_other = map->inode && map->inode != st.st_ino;

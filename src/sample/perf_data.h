@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/filemap.h"
 #include "base/map.h"
 #include "base/read.h"
 #include "base/vec.h"
@@ -77,7 +78,8 @@ struct as_perf_zstd;
 
 struct assay_perf_data {
     char *path;
-    const uint8_t *bytes; /* the file, mapped */
+    struct as_filemap map;
+    const uint8_t *bytes; /* the file */
     size_t size_b;
     uint64_t data_from, data_to;
     int64_t written_ns; /* when the file was written last, since 1970 */

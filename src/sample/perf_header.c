@@ -72,15 +72,16 @@ static int map_file(struct assay_perf_data *data, const char *path, struct assay
         rc = as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is not a file of perf: it has %lld bytes",
                           path, (long long)st.st_size);
     } else {
-        void *at = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (at == MAP_FAILED) {
+        errno = as_filemap_open(fd, (size_t)st.st_size, path, &data->map);
+        if (errno) {
             rc = system_error(path, err);
         } else {
-            data->bytes = at;
-            data->size_b = (size_t)st.st_size;
+            data->bytes = data->map.at;
+            data->size_b = data->map.n;
             data->written_ns = written_ns(&st);
             data->facts.clock_offset_ns = data->written_ns;
-            madvise(at, data->size_b, MADV_SEQUENTIAL);
+            if (data->map.is_mapped)
+                madvise(data->map.at, data->size_b, MADV_SEQUENTIAL);
         }
     }
     if (fd >= 0)
@@ -312,8 +313,7 @@ void assay_perf_data_close(struct assay_perf_data **data)
     struct assay_perf_data *d = *data;
     if (!d)
         return;
-    if (d->bytes)
-        munmap((void *)(uintptr_t)d->bytes, d->size_b);
+    as_filemap_close(&d->map);
     as_perf_reset(d);
     as_vec_fini(&d->attr);
     as_vec_fini(&d->event);

@@ -55,11 +55,7 @@ int assay_stream_open(const char *path, struct assay_stream **out, struct assay_
     s->block = as_malloc(AS_BLOCK_B);
     s->fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
     if (s->fd < 0) {
-        int code = errno == ENOENT   ? ASSAY_ERR_NOT_FOUND
-                   : errno == EACCES ? ASSAY_ERR_PERMISSION
-                                     : ASSAY_ERR_IO;
-        rc = as_error_set(err, code, "%s: cannot be opened: %s; name the stream of a run", path,
-                          as_foreign_reason(errno));
+        rc = as_foreign_fail(path, "the stream of a run", errno, err);
     } else if (!s->block || as_vec_push(&s->node, none) < 0 ||
                as_vec_push(&s->place, (struct as_frame){0}) < 0) {
         rc = as_error_nomem(err, path);

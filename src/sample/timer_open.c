@@ -5,6 +5,7 @@
  */
 #include <assay/object.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,8 @@
 
 #include "agent/inject.h"
 #include "base/alloc.h"
+#include "base/foreign.h"
+#include "base/whole.h"
 #include "sample/timer.h"
 #include "sample/timer_session.h"
 
@@ -204,10 +207,11 @@ int assay_timer_sampler_enable(struct assay_timer_sampler *sampler, bool on,
 static bool script_of(const char *path, char *out, size_t n)
 {
     char line[512] = "";
-    FILE *f = fopen(path, "re");
-    bool script = f && fgets(line, sizeof line, f) && strncmp(line, "#!", 2) == 0;
-    if (f)
-        fclose(f);
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, NULL);
+    const bool script =
+        fd >= 0 && as_whole_read(fd, line, sizeof line - 1) > 2 && strncmp(line, "#!", 2) == 0;
+    if (fd >= 0)
+        close(fd);
     const char *at = line + 2 + strspn(line + (script ? 2 : 0), " \t");
     if (script)
         snprintf(out, n, "%.*s", (int)strcspn(at, " \t\r\n"), at);

@@ -5,16 +5,20 @@
  * environment, and code that is no text (whose faults can break the interpreter) are for those that
  * are trusted.
  */
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <assay/version.h>
 
 #include "base/alloc.h"
+#include "base/foreign.h"
+#include "base/infile.h"
 #include "base/str.h"
-#include "profile/text.h"
 #include "script/script.h"
 
 #define PART_MOST_B ((size_t)16 << 20)
+#define PART        "a part of the script"
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
@@ -166,6 +170,24 @@ static void free_part(void *box)
     as_free(((struct part_text *)box)->text);
 }
 
+/* Reads the file named at index 2, which no link may lead out of the script's directory. */
+static int read_part(lua_State *L, struct part_text *part, struct assay_error *err)
+{
+    const char *script = as_script_of(L)->request->path, *path = lua_tostring(L, 2);
+    const size_t root_n = (size_t)(as_path_last(script) - script);
+    const char *root = lua_pushlstring(L, script, root_n);
+    const int fd = as_foreign_open_below(root, path + root_n, NULL);
+    int rc;
+    if (fd < 0) {
+        rc = as_foreign_fail(path, PART, errno, err);
+    } else {
+        rc = as_infile_read_fd(fd, path, PART, PART_MOST_B, &part->text, &part->n, err);
+        close(fd);
+    }
+    lua_pop(L, 1);
+    return rc;
+}
+
 static int require_part(lua_State *L)
 {
     const char *name = luaL_checkstring(L, 1);
@@ -177,8 +199,7 @@ static int require_part(lua_State *L)
     lua_pop(L, 1);
     push_part_path(L, name);
     struct part_text *part = as_script_box(L, sizeof *part, free_part);
-    if (as_text_read(lua_tostring(L, 2), "a part of the script", PART_MOST_B, &part->text, &part->n,
-                     &err) < 0)
+    if (read_part(L, part, &err) < 0)
         return as_script_fail(L, &err);
     lua_pushfstring(L, "@%s", lua_tostring(L, 2));
     if (luaL_loadbufferx(L, part->text, part->n, lua_tostring(L, -1), "t") != LUA_OK)

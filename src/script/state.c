@@ -12,7 +12,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "profile/text.h"
+#include "base/infile.h"
+#include "base/str.h"
 #include "script/script.h"
 
 #include <assay/machine.h>
@@ -213,7 +214,7 @@ int assay_script_run(const struct assay_script_request *request, struct assay_sc
     char *file = NULL;
     size_t file_n = 0;
     *result = (struct assay_script_result){0};
-    AS_TRY(as_text_read(request->path, "the script", SCRIPT_MOST_B, &file, &file_n, err));
+    AS_TRY(as_infile_read(request->path, "the script", SCRIPT_MOST_B, 0, &file, &file_n, err));
     if (request->time_limit_ns)
         script.deadline = as_monotonic_ns() + (int64_t)request->time_limit_ns;
     const struct as_view text = without_shell_line((struct as_view){file, file_n});

@@ -12,8 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/infile.h"
 
 #define FILE_MOST_B    (1u << 20)
 #define PATTERN_MOST_B 1024u
@@ -260,37 +259,13 @@ int as_trace_filter_parse(struct as_view text, const char *name, struct as_trace
 
 /* ---- The file ------------------------------------------------------------------------------ */
 
-static int code_of(int number)
-{
-    return number == ENOENT        ? ASSAY_ERR_NOT_FOUND
-           : number == EACCES      ? ASSAY_ERR_PERMISSION
-           : number == EMEDIUMTYPE ? ASSAY_ERR_NOT_REGULAR
-                                   : ASSAY_ERR_IO;
-}
-
 int as_trace_filter_read(const char *path, struct as_trace_filter *out, struct assay_error *err)
 {
-    struct stat status;
+    char *text;
+    size_t n;
     *out = (struct as_trace_filter){0};
-    const int fd = as_foreign_open(AT_FDCWD, path, 0, &status);
-    if (fd < 0)
-        return as_error_set(err, code_of(errno), "%s: the filter cannot be read: %s", path,
-                            as_foreign_reason(errno));
-    char *text = as_malloc(FILE_MOST_B + 1);
-    const size_t n = text ? as_whole_read(fd, text, FILE_MOST_B + 1) : 0;
-    const int error = errno;
-    close(fd);
-    int rc = 0;
-    if (!text)
-        rc = as_error_nomem(err, "a filter");
-    else if (n > FILE_MOST_B)
-        rc = as_error_set(err, ASSAY_ERR_USAGE,
-                          "%s: is larger than 1 MiB, too much for a filter; use patterns", path);
-    else if (n == 0 && error)
-        rc = as_error_set(err, ASSAY_ERR_IO, "%s: the filter cannot be read: %s", path,
-                          strerror(error));
-    else
-        rc = as_trace_filter_parse((struct as_view){text, n}, path, out, err);
+    AS_TRY(as_infile_read(path, "the filter", FILE_MOST_B, 0, &text, &n, err));
+    const int rc = as_trace_filter_parse((struct as_view){text, n}, path, out, err);
     as_free(text);
     return rc;
 }

@@ -260,8 +260,7 @@ static int open_file(struct as_trace_stream *s, int at, const char *path, struct
     struct stat status;
     s->fd = as_foreign_open(at, path, AS_FOREIGN_NO_LINK, &status);
     if (s->fd < 0)
-        return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_IO,
-                            "%s: cannot be read: %s", path, as_foreign_reason(errno));
+        return as_foreign_fail(path, "the stream of a trace", errno, err);
     const ssize_t got = pread(s->fd, &head, sizeof head, 0);
     AS_TRY(check_head(path, &head, got < 0 ? 0 : (size_t)got, err));
     set_clock(s, &head);

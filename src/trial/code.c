@@ -13,13 +13,15 @@
 #include <assay/object.h>
 
 #include "base/error.h"
+#include "base/filemap.h"
+#include "base/foreign.h"
 #include "trial/internal.h"
 #include "trial/tree.h"
 
 bool as_code_is_program(const char *path)
 {
     unsigned char head[18] = {0};
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
     const ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof head);
 
     if (fd >= 0)
@@ -93,17 +95,16 @@ unsigned as_code_compilers(const char *path)
 {
     unsigned found = 0;
     struct stat st;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, &st);
+    struct as_filemap map;
 
-    if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0) {
-        if (fd >= 0)
-            close(fd);
+    if (fd < 0)
         return 0;
-    }
-    const size_t n = (size_t)st.st_size;
-    void *bytes = mmap(NULL, n, PROT_READ, MAP_PRIVATE, fd, 0);
+    const int number = as_filemap_open(fd, (size_t)st.st_size, path, &map);
+    const void *bytes = map.at;
+    const size_t n = map.n;
     close(fd);
-    if (bytes == MAP_FAILED)
+    if (number)
         return 0;
     /* The files that gcc's linker adds name it in programs of clang too. */
     if (has_bytes(bytes, n, "clang version"))
@@ -112,6 +113,6 @@ unsigned as_code_compilers(const char *path)
         found |= AS_CODE_GCC;
     if (has_bytes(bytes, n, "_gfortran_"))
         found |= AS_CODE_GFORTRAN;
-    munmap(bytes, n);
+    as_filemap_close(&map);
     return found;
 }

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 
 #define PATH_ROOM (2 * PATH_MAX)
 
@@ -192,7 +193,7 @@ static int copy_file(const FTSENT *it, const char *to, struct assay_error *err)
 {
     const struct stat *st = it->fts_statp;
     const struct timespec times[] = {st->st_atim, st->st_mtim};
-    const int in = open(it->fts_path, O_RDONLY | O_CLOEXEC);
+    const int in = as_foreign_open(AT_FDCWD, it->fts_path, AS_FOREIGN_NO_LINK, NULL);
     if (in < 0)
         return cannot_read(it->fts_path, errno, err);
     const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, st->st_mode & 0777);

@@ -119,7 +119,7 @@ static void files_that_are_none(void **state)
     expect_bad("nonsense\ta\tb\n", "no known word");
     expect_bad("1\t2\t3\t4\t5\t6\t7\t8\t9\n", "too many columns");
     assert_int_equal(assay_figures_open("/nonexistent.tsv", &figures, &err), ASSAY_ERR_NOT_FOUND);
-    assert_int_equal(assay_figures_open("/tmp", &figures, &err), ASSAY_ERR_CORRUPT);
+    assert_int_equal(assay_figures_open("/tmp", &figures, &err), ASSAY_ERR_NOT_REGULAR);
 }
 
 static void memory_runs_out_while_reading(void **state)

@@ -199,7 +199,7 @@ static void files_that_cannot_be_read_are_said(void **state)
     (void)state;
     as_trace_filter_fini(&filter);
     assert_int_equal(as_trace_filter_read("/none/such", &filter, &err), ASSAY_ERR_NOT_FOUND);
-    assert_non_null(strstr(err.text, "/none/such: the filter cannot be read: No such file"));
+    assert_non_null(strstr(err.text, "/none/such: the filter is not there: No such file"));
     assert_int_equal(as_trace_filter_read("/", &filter, &err), ASSAY_ERR_NOT_REGULAR);
 }
 
