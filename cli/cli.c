@@ -4,8 +4,6 @@
  */
 #include "cli.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/term.h"
+#include "destination.h"
 #include "export_trace.h"
 #include "text.h"
 
@@ -128,6 +127,18 @@ void as_cli_csv(struct as_cli *cli, struct as_csv *csv)
     csv->safe = as_given(&cli->args, AS_OPTION_CSV_SAFE);
 }
 
+/* Results beside that of --output: refused before anything is measured. */
+static int check_further_outputs(const struct as_arguments *args, struct assay_error *err)
+{
+    static const enum as_option_id output[] = {
+        AS_OPTION_PLAN, AS_OPTION_SAVE, AS_OPTION_EXPORT_FIGURES, AS_OPTION_TRACE_WRITE_FILTER};
+
+    for (size_t i = 0; i < sizeof output / sizeof *output; i++)
+        if (as_given(args, output[i]))
+            AS_TRY(as_destination_check(args, output[i], args->value[output[i]], err));
+    return 0;
+}
+
 int as_cli_init(struct as_cli *cli, struct assay_error *err)
 {
     const char *path = cli->args.value[AS_OPTION_OUTPUT];
@@ -149,15 +160,13 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--output: an experiment is a directory and no standard output; name "
                             "one");
+    AS_TRY(check_further_outputs(&cli->args, err));
     cli->fd = STDOUT_FILENO;
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends us quietly, in as_cli_fini */
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit is an error like a full disk */
     if (path && !as_cli_is_stdout(path) && !as_exports_trace(&cli->args)) {
-        cli->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-        if (cli->fd < 0)
-            return as_error_set(err, ASSAY_ERR_IO,
-                                "%s: cannot be written: %s; give --output another file", path,
-                                strerror(errno));
+        AS_TRY(as_destination_begin(&cli->args, AS_OPTION_OUTPUT, path, 0, &cli->file, err));
+        cli->fd = cli->file.fd;
     }
     as_out_init_fd(&cli->out, cli->fd, cli->fd == STDOUT_FILENO ? "standard output" : path);
     /* Data goes to programs as it is, but not to a terminal. */
@@ -170,24 +179,33 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
     return as_log_configure_env(err);
 }
 
-int as_cli_fini(struct as_cli *cli)
+/* Nothing replaces the file of --output when the verb or every input failed. */
+static bool has_result(const struct as_cli *cli)
+{
+    const size_t input_n = cli->args.positional_n ? cli->args.positional_n : 1;
+
+    return !cli->is_void && cli->refused.n < input_n;
+}
+
+static void finish_output(struct as_cli *cli)
 {
     struct assay_error err = {0};
+    const int rc = as_out_flush(&cli->out, &err);
+    const bool is_good = rc == 0 && has_result(cli);
 
-    if (cli->is_open) {
-        int rc = as_out_flush(&cli->out, &err);
+    if (as_out_reader_gone(&cli->out))
+        cli->status = cli->status ? cli->status : 1;
+    else if (rc < 0)
+        as_cli_complain(cli, &err);
+    if (as_outfile_end(&cli->file, is_good ? 0 : ASSAY_ERR_IO, &err) < 0 && is_good)
+        as_cli_complain(cli, &err);
+    as_out_fini(&cli->out);
+}
 
-        if (as_out_reader_gone(&cli->out)) {
-            cli->status = cli->status ? cli->status : 1;
-        } else if (rc < 0) {
-            as_cli_complain(cli, &err);
-        } else if (cli->fd != STDOUT_FILENO && close(cli->fd) != 0) {
-            as_error_set(&err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space",
-                         cli->args.value[AS_OPTION_OUTPUT], strerror(errno));
-            as_cli_complain(cli, &err);
-        }
-        as_out_fini(&cli->out);
-    }
+int as_cli_fini(struct as_cli *cli)
+{
+    if (cli->is_open)
+        finish_output(cli);
     as_vec_foreach (&cli->refused, it)
         as_free(it->text);
     as_vec_fini(&cli->refused);

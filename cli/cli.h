@@ -12,6 +12,7 @@
 
 #include "base/csv.h"
 #include "base/out.h"
+#include "base/outfile.h"
 #include "base/table.h"
 #include "options.h"
 
@@ -32,9 +33,11 @@ struct as_refusal {
 
 struct as_cli {
     struct as_arguments args;
-    struct as_out out; /* results */
-    int fd;            /* under `out` */
-    bool is_open;      /* `out` is initialised */
+    struct as_out out;      /* results */
+    int fd;                 /* under `out` */
+    bool is_open;           /* `out` is initialised */
+    bool is_void;           /* the verb failed: the file of --output stays as it was */
+    struct as_outfile file; /* of --output; zeroed for standard output */
     bool color;
     enum as_format format;
     unsigned jobs;

@@ -10,6 +10,7 @@
 #include "analytics/traced.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "destination.h"
 #include "exchange/otf2.h"
 #include "exchange/perfetto.h"
 #include "exchange/prv.h"
@@ -40,6 +41,22 @@ static int name_output(const struct as_cli *cli, const char *ending, struct as_s
     as_str_append(out, stem.p, stem.n);
     as_str_appendz(out, ending);
     return out->failed ? as_error_nomem(err, "the name of a trace") : 0;
+}
+
+/* The names that are written instead of --output's, all of which may have to be replaced. */
+static int check_names(const struct as_cli *cli, struct assay_error *err)
+{
+    static const char *const ending[] = {".prv", ".pcf", ".row"};
+    const bool is_prv = cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV;
+    struct as_str name = {0};
+    int rc = name_output(cli, is_prv ? ending[0] : ".pftrace", &name, err);
+    for (size_t i = 0; rc == 0 && i < (is_prv ? 3 : 1); i++) {
+        if (is_prv)
+            memcpy(name.p + name.n - strlen(ending[i]), ending[i], strlen(ending[i]));
+        rc = as_destination_check(&cli->args, AS_OPTION_OUTPUT, as_str_z(&name), err);
+    }
+    as_str_fini(&name);
+    return rc;
 }
 
 static int write_prv(const struct as_cli *cli, const struct as_trace *trace,
@@ -108,6 +125,8 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--by, --blocked: are of call stacks; leave them out with --as %s",
                             cli->args.value[AS_OPTION_AS]);
+    if (cli->args.number[AS_OPTION_AS] != TRACE_AS_OTF2)
+        AS_TRY(check_names(cli, err));
     AS_TRY(
         as_report_run(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], &run_id, &run_n, err));
     int rc = as_run_trace_open(experiment, run_id, &trace, err);

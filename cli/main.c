@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/filemap.h"
 #include "cli.h"
 #include "help.h"
 
@@ -70,6 +71,9 @@ int main(int argc, char **argv)
         rc = answer_help_or_version(&cli, &err);
     else if (rc == 0)
         rc = run_verb[cli.args.verb](&cli, &err);
+    if (as_filemap_check(&err) < 0)
+        rc = err.code; /* and not what was made of the zeros in the file's place */
+    cli.is_void = rc < 0;
     if (rc < 0)
         as_cli_complain(&cli, &err);
     return as_cli_fini(&cli);

@@ -210,10 +210,7 @@ static int show_page(struct as_cli *cli, const struct assay_comparison *it,
     struct assay_experiment *experiment = sides->side[last].experiment;
     const int64_t run_id = it->side[last].run_id;
     cli->out.clean = isatty(cli->fd);
-    if (cli->fd == STDOUT_FILENO)
-        return assay_report_stream(experiment, run_id, ASSAY_REPORT_HTML, &options, &cli->out, err);
-    return assay_report_write(experiment, run_id, ASSAY_REPORT_HTML, &options,
-                              cli->args.value[AS_OPTION_OUTPUT], err);
+    return assay_report_stream(experiment, run_id, ASSAY_REPORT_HTML, &options, &cli->out, err);
 }
 
 static int show_comparison(struct as_cli *cli, const struct assay_comparison *it,

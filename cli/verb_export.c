@@ -3,14 +3,14 @@
  * `assay export EXP`: the call stacks or the trace of a run as a file for other programs. What is
  * written is made elsewhere; here is only where it goes.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <assay/report.h>
 
 #include "base/error.h"
+#include "destination.h"
 #include "export_trace.h"
 #include "profiling.h"
 #include "unfinished.h"
@@ -63,54 +63,49 @@ static int export_to(struct as_cli *cli, struct assay_experiment *experiment,
     return stack_n ? 0 : note_empty(cli, experiment, options, err);
 }
 
-/* A name beside us that is free: "run.assay" gives run.pb.gz, run-2.pb.gz, ... */
-static int open_free(const char *experiment, struct as_str *name, struct assay_error *err)
+/* A name in this directory that is free: "run.assay" gives run.pb.gz, run-2.pb.gz, ... */
+static void find_free(const char *experiment, struct as_str *name)
 {
     struct as_view stem = as_view_of(as_path_last(experiment));
-    int fd = -1;
+    struct stat st;
 
     while (stem.n && stem.p[stem.n - 1] == '/')
         stem.n--;
     if (as_view_ends(stem, ".assay"))
         stem.n -= strlen(".assay");
-    for (unsigned i = 1; i < 100000 && fd < 0 && !name->failed; i++) {
+    for (unsigned i = 1; i < 100000 && !name->failed; i++) {
         as_str_clear(name);
         as_str_append(name, stem.p, stem.n);
         if (i > 1)
             as_str_appendf(name, "-%u", i);
         as_str_appendz(name, ".pb.gz");
-        fd = open(as_str_z(name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (fd < 0 && errno != EEXIST)
+        if (lstat(as_str_z(name), &st) != 0)
             break;
     }
-    if (fd < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; name a file by --output",
-                            as_str_z(name), strerror(errno));
-    return fd;
 }
 
 static int export_to_file(struct as_cli *cli, struct assay_experiment *experiment,
                           const struct assay_export_options *options, struct assay_error *err)
 {
     struct as_str name = {0};
+    struct as_outfile file = {0};
     struct as_out out;
-    const int fd = open_free(cli->args.positional[0], &name, err);
-    int rc = fd;
+    int rc;
 
-    if (fd >= 0) {
-        as_out_init_fd(&out, fd, as_str_z(&name));
+    find_free(cli->args.positional[0], &name);
+    rc = name.failed
+             ? as_error_nomem(err, "the name of a file")
+             : as_destination_begin(&cli->args, AS_OPTION_OUTPUT, as_str_z(&name), 0, &file, err);
+    if (rc == 0) {
+        as_out_init_fd(&out, file.fd, as_str_z(&name));
         rc = export_to(cli, experiment, options, &out, err);
         if (rc == 0)
             rc = as_out_flush(&out, err);
         as_out_fini(&out);
-        if (close(fd) != 0 && rc == 0)
-            rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", as_str_z(&name),
-                              strerror(errno));
-        if (rc == 0)
-            as_cli_note(cli, "the export is %s", as_str_z(&name));
-        else
-            unlink(as_str_z(&name));
+        rc = as_outfile_end(&file, rc, err);
     }
+    if (rc == 0)
+        as_cli_note(cli, "the export is %s", as_str_z(&name));
     as_str_fini(&name);
     return rc;
 }

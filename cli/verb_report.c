@@ -11,6 +11,7 @@
 
 #include "advised.h"
 #include "base/error.h"
+#include "destination.h"
 #include "report_path.h"
 #include "unfinished.h"
 
@@ -79,6 +80,15 @@ static int write_stdout(struct as_cli *cli, struct assay_experiment *experiment,
                                options, &cli->out, err);
 }
 
+/* CSV goes to a directory, in which files of views are replaced. */
+static int check_destination(const struct as_cli *cli, enum assay_report_format format,
+                             const char *path, struct assay_error *err)
+{
+    return format == ASSAY_REPORT_CSV && is_directory(path)
+               ? 0
+               : as_destination_check(&cli->args, AS_OPTION_REPORT, path, err);
+}
+
 static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
                      enum assay_report_format format, struct assay_error *err)
 {
@@ -96,8 +106,11 @@ static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
     else
         as_str_appendz(&path, output);
     rc = path.failed ? as_error_nomem(err, "the report")
-                     : assay_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN],
-                                          format, &options, as_str_z(&path), err);
+         : output    ? check_destination(cli, format, as_str_z(&path), err)
+                     : 0;
+    if (rc == 0)
+        rc = assay_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], format,
+                                &options, as_str_z(&path), err);
     if (rc == 0)
         as_cli_print(cli, "%s\n", as_str_z(&path));
     as_str_fini(&path);

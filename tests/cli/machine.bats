@@ -168,7 +168,7 @@ store() { # -> $stored
     status=0
     "$ASSAY" machine --topology /nonexistent.xml 2>err || status=$?
     equal 2 "$status"
-    like "assay: /nonexistent.xml: cannot be read: *" "$(cat err)"
+    like "assay: /nonexistent.xml: the topology is not there: *" "$(cat err)"
     status=0
     "$ASSAY" machine --topology "$MACHINES/hybrid.xml" --measure all 2>err || status=$?
     equal 2 "$status"

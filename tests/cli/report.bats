@@ -118,7 +118,7 @@ END
         report y.assay --format html,pdf
     refused 2 "assay: --format: stands before 'report'; write 'assay report --format json'" \
         --format json report y.assay
-    refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; name another place by 'assay report --output'" \
+    refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; make its directory first" \
         report y.assay -o nowhere/x.html
 }
 @test "report: a full disk leaves what was there, and no half file" {

@@ -43,7 +43,7 @@ assert len(b) == 1 and b[0]["measured_cy"] > 0 and abs(b[0]["predicted_cy"] - 2)
 }
 @test "loops of the suite are compiled, run, and judged by their paths" {
     run "$ASSAY" validate --machine zen5 --suite --function '^(decay|sum_positive) gcc v1-scalar$' \
-        --save record.csv --format json --output out.json
+        --save record.csv --format json --output out.json --force
     [ "$status" -eq 0 ] || { like '*nothing to judge*' "$output" && skip "a busy machine"; }
     python3 - <<'EOP'
 import csv, json
@@ -102,7 +102,7 @@ EOP
     refused() { run "$ASSAY" validate --machine zen5 "${@:2}"; equal 2 "$status"; like "$1" "$output"; }
     refused '*write one of --blocks*--binary*--suite*'
     refused '*write one of *' --suite --binary loops.so
-    refused '*--against: *none.csv: cannot be read*' --blocks old.csv --mode unrolled --against none.csv
+    refused '*none.csv: the record of --against is not there: *' --blocks old.csv --mode unrolled --against none.csv
     refused '*--against: *loops.c: is no record*' --blocks old.csv --mode unrolled --against loops.c
     refused '*no loop is called so*gcc v1-scalar*fill, copy, scale*more*' --suite --function 'no such loop'
 }
