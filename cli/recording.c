@@ -221,13 +221,13 @@ int as_recording_place(struct assay_experiment *experiment, enum assay_object_ki
     return rc < 0 ? rc : 0;
 }
 
-int as_recording_close(struct assay_experiment **experiment, const struct as_experiment_name *name,
-                       int64_t run_id, int rc, struct assay_error *err)
+int as_recording_close(struct assay_experiment **experiment, int64_t run_id, int rc,
+                       struct assay_error *err)
 {
     if (rc < 0 && run_id == 0)
-        assay_experiment_discard(experiment);
+        as_experiment_drop(experiment, err);
     else if (rc < 0)
-        as_unfinished_add(err, as_str_z(&name->made), run_id);
+        as_unfinished_add(err, *experiment, run_id);
     const int closed = assay_experiment_close(experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }

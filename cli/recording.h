@@ -31,8 +31,8 @@ int as_recording_place(struct assay_experiment *experiment, enum assay_object_ki
 
 /* Closes what was recorded into: an experiment without a run is gone, one whose run was not made
  * sense of says how to go on. `rc` is what came of it; gives that, or the failure of closing. */
-int as_recording_close(struct assay_experiment **experiment, const struct as_experiment_name *name,
-                       int64_t run_id, int rc, struct assay_error *err);
+int as_recording_close(struct assay_experiment **experiment, int64_t run_id, int rc,
+                       struct assay_error *err);
 
 /* The end of a campaign, of which `rc` came: says where the experiment is, frees the name, and ends
  * as the program did, or as interrupted. */

@@ -18,6 +18,7 @@
 #include "base/foreign.h"
 #include "base/str.h"
 #include "recording.h"
+#include "unfinished.h"
 
 /* Set by Ctrl-C between two runs; during a run the launch has the signal. */
 static volatile sig_atomic_t interrupted;
@@ -32,11 +33,10 @@ static void note_interrupt(int signal)
 /* The last line that a run wrote, without what could drive a terminal; "" when there is none. */
 static void last_line(const struct as_series *series, int64_t run_id, char *line, size_t size_b)
 {
-    char path[4200], block[1024];
-    snprintf(path, sizeof path, "%s/run-%03lld/output.txt",
-             assay_experiment_path(series->experiment), (long long)run_id);
+    char path[64], block[1024];
+    snprintf(path, sizeof path, "run-%03lld/output.txt", (long long)run_id);
     line[0] = '\0';
-    const int fd = as_foreign_open(AT_FDCWD, path, AS_FOREIGN_NO_LINK, NULL);
+    const int fd = as_foreign_open_below(assay_experiment_path(series->experiment), path, NULL);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     if (!file) {
         if (fd >= 0)
@@ -90,7 +90,7 @@ int as_series_end(struct as_series *series, const char *name, int rc, struct ass
     const size_t left = series->run_n - series->begun_n;
     assay_campaign_close(&series->campaign);
     if (series->experiment && series->begun_n == 0) {
-        assay_experiment_discard(&series->experiment);
+        as_experiment_drop(&series->experiment, err);
         return rc;
     }
     const int closed =

@@ -53,14 +53,42 @@ static bool has_samples(const char *experiment, int64_t run_id)
     return has;
 }
 
-void as_unfinished_add(struct assay_error *err, const char *experiment, int64_t run_id)
+/* Leaves a sentence as it is that would become too long. */
+static void append_to(struct assay_error *err, const char *more)
 {
-    if (!has_samples(experiment, run_id))
-        return;
-    const size_t n = strlen(err->text), room = sizeof err->text - n;
-    const int more =
-        snprintf(err->text + n, room, "; then 'assay attribute %s' finishes the run", experiment);
+    if (strlen(err->text) + strlen(more) < sizeof err->text)
+        strcat(err->text, more);
+}
 
-    if (more < 0 || (size_t)more >= room)
-        err->text[n] = '\0';
+void as_experiment_drop(struct assay_experiment **experiment, struct assay_error *err)
+{
+    assay_experiment_discard(experiment);
+    if (err->code == ASSAY_ERR_IO)
+        append_to(err, "; nothing is kept");
+}
+
+static bool is_unfinished(struct assay_experiment *experiment, int64_t run_id)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    if (assay_rows_open(experiment, "SELECT 1 FROM run r WHERE run_id = ?1 AND " AS_RUN_UNFINISHED,
+                        &rows, NULL) < 0)
+        return false;
+    assay_rows_bind_integer(rows, 1, run_id);
+    rc = assay_rows_next(rows, NULL);
+    assay_rows_close(&rows);
+    return rc > 0;
+}
+
+void as_unfinished_add(struct assay_error *err, struct assay_experiment *experiment, int64_t run_id)
+{
+    const char *path = assay_experiment_path(experiment);
+
+    if (!has_samples(path, run_id) || !is_unfinished(experiment, run_id))
+        return;
+    struct as_str more = {0};
+    as_str_appendf(&more, "; then 'assay attribute %s' finishes the run", path);
+    append_to(err, as_str_z(&more));
+    as_str_fini(&more);
 }

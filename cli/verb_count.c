@@ -317,7 +317,7 @@ static int count_into(struct as_cli *cli, struct as_experiment_name *name,
     if (rc == 0)
         rc = show_counts(&view, err);
     as_arena_fini(&view.arena);
-    return as_recording_close(&view.experiment, name, result->profile.run_id, rc, err);
+    return as_recording_close(&view.experiment, result->profile.run_id, rc, err);
 }
 
 int as_verb_count(struct as_cli *cli, struct assay_error *err)

@@ -94,7 +94,7 @@ static int decan_into(struct as_cli *cli, struct as_experiment_name *name,
         rc = show(&view, err);
     assay_campaign_close(&campaign);
     as_str_fini(&view.name);
-    return as_recording_close(&view.experiment, name, result->profile.run_id, rc, err);
+    return as_recording_close(&view.experiment, result->profile.run_id, rc, err);
 }
 
 /* With variants the program is to do what it does without. */

@@ -12,6 +12,7 @@
 #include "experiment_name.h"
 #include "export_trace.h"
 #include "profiling.h"
+#include "unfinished.h"
 
 /* "perf.data" gives perf.assay, beside us and not beside the file. */
 static int choose_name(struct as_cli *cli, struct as_experiment_name *name, struct assay_error *err)
@@ -60,7 +61,7 @@ static int import_into(struct as_cli *cli, struct as_experiment_name *name, stru
     if (rc == 0 && result.damage[0])
         as_cli_note(cli, "%s", result.damage);
     if (rc < 0) /* the file is still there: nothing is lost */
-        assay_experiment_discard(&experiment);
+        as_experiment_drop(&experiment, err);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
@@ -95,7 +96,7 @@ static int import_trace_into(struct as_cli *cli, struct as_experiment_name *name
     if (rc == 0)
         note_import(cli, &counts);
     if (rc < 0) /* the file is still there: nothing is lost */
-        assay_experiment_discard(&experiment);
+        as_experiment_drop(&experiment, err);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }

@@ -18,6 +18,7 @@
 #include "merge_together.h"
 #include "profiling.h"
 #include "trace_clocks.h"
+#include "unfinished.h"
 
 /* ---- Being stopped ------------------------------------------------------------------------- */
 
@@ -136,7 +137,7 @@ static int make_merged(struct as_cli *cli, struct as_party *party, const char *d
     if (rc < 0 && !experiment)
         (void)assay_experiment_open(draft, &experiment, NULL);
     if (rc < 0)
-        assay_experiment_discard(&experiment);
+        as_experiment_drop(&experiment, err);
     return rc;
 }
 

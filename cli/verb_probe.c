@@ -304,7 +304,7 @@ static int run_into(struct probe_view *view, struct as_experiment_name *name,
         note_nowhere(view);
         rc = show_sites(view, err);
     }
-    return as_recording_close(&experiment, name, result->profile.run_id, rc, err);
+    return as_recording_close(&experiment, result->profile.run_id, rc, err);
 }
 
 /* Behind the file, and the "--" that may stand there. */

@@ -24,7 +24,7 @@ static int profile_into(struct as_cli *cli, struct as_experiment_name *name,
         as_advise_quickly(cli, experiment, result->run_id);
     if (rc == 0)
         rc = as_summary_show(cli, experiment, result->run_id, err);
-    return as_recording_close(&experiment, name, result->run_id, rc, err);
+    return as_recording_close(&experiment, result->run_id, rc, err);
 }
 
 int as_verb_profile(struct as_cli *cli, struct assay_error *err)

@@ -14,6 +14,7 @@
 #include "machine_page.h"
 #include "profiling.h"
 #include "recording.h"
+#include "unfinished.h"
 
 static int take_share(const char *text, double *share, struct assay_error *err)
 {
@@ -165,7 +166,7 @@ static int run_into(struct as_cli *cli, struct as_experiment_name *name,
         rc = as_summary_show(cli, experiment, result->profile.run_id, err);
     }
     if (rc < 0 && result->profile.run_id == 0 && !as_given(&cli->args, AS_OPTION_ADD))
-        assay_experiment_discard(&experiment);
+        as_experiment_drop(&experiment, err);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }

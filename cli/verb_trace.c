@@ -381,7 +381,7 @@ static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
         rc = as_score_run(cli, experiment, result->run_id, err);
     else if (rc == 0)
         rc = as_trace_show(cli, experiment, result->run_id, err);
-    return as_recording_close(&experiment, name, result->run_id, rc, err);
+    return as_recording_close(&experiment, result->run_id, rc, err);
 }
 
 static uint32_t group_bit(struct as_view name)

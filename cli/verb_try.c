@@ -20,6 +20,7 @@
 #include "experiment_name.h"
 #include "recording.h"
 #include "try.h"
+#include "unfinished.h"
 
 #define TOLERANCE 1e-6
 /* Of --what. */
@@ -195,7 +196,7 @@ static int show_and_close(struct as_cli *cli, struct assay_experiment **experime
     struct assay_error late = {0};
 
     if (!result->base_run_id && is_new) {
-        assay_experiment_discard(experiment);
+        as_experiment_drop(experiment, err);
         return rc;
     }
     if (result->trial_n) {

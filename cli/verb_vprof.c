@@ -382,7 +382,7 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
     if (rc == 0)
         rc = cli->format == AS_FORMAT_TEXT ? show_text(&it, err) : show_json(&it, err);
     as_str_fini(&it.name);
-    return as_recording_close(&it.experiment, name, result->profile.run_id, rc, err);
+    return as_recording_close(&it.experiment, result->profile.run_id, rc, err);
 }
 
 int as_verb_vprof(struct as_cli *cli, struct assay_error *err)

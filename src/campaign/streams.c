@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "campaign/internal.h"
 
 /* ---- Input --------------------------------------------------------------------------------- */
@@ -44,6 +45,26 @@ static void waiting_path(const struct assay_experiment *experiment, char *path, 
     snprintf(path, size_b, "%s/output.waiting", assay_experiment_path(experiment));
 }
 
+/* Copies the standard streams; one that is closed has no copy. */
+static int keep_own(struct as_output *output, const char *path, struct assay_error *err)
+{
+    int number = 0;
+
+    for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
+        output->own[i] = fcntl(i, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (output->own[i] < 0 && errno != EBADF)
+            number = errno;
+    }
+    if (!number)
+        return 0;
+    for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
+        if (output->own[i] >= 0)
+            close(output->own[i]);
+        output->own[i] = -1;
+    }
+    return as_foreign_fail(path, "the output of the program", number, err);
+}
+
 int as_output_divert(struct as_output *output, const struct assay_experiment *experiment,
                      struct assay_error *err)
 {
@@ -57,12 +78,13 @@ int as_output_divert(struct as_output *output, const struct assay_experiment *ex
                             strerror(errno));
     fflush(stdout);
     fflush(stderr);
-    for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
-        output->own[i] = fcntl(i, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    const int rc = keep_own(output, path, err);
+    for (int i = STDOUT_FILENO; rc == 0 && i <= STDERR_FILENO; i++)
         dup2(fd, i);
-    }
     close(fd);
-    return 0;
+    if (rc < 0)
+        (void)unlink(path);
+    return rc;
 }
 
 void as_output_restore(struct as_output *output)

@@ -5,13 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/foreign.h"
 #include "experiment/internal.h"
 
 static int disk_failure(const char *db_path, const char *why, struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_IO,
-                        "%s: cannot be written: %s; what was committed before is kept, free some "
-                        "space and repeat the rest",
+                        "%s: cannot be written: %s; free some space and repeat the command",
                         db_path, why);
 }
 
@@ -45,6 +45,8 @@ int as_sql_failure(const char *db_path, sqlite3 *db, int code, const char *what,
     case SQLITE_READONLY:
     case SQLITE_PERM:
     case SQLITE_CANTOPEN:
+        if (system_errno == EMFILE || system_errno == ENFILE)
+            return as_foreign_fail(db_path, "the database", system_errno, err);
         return as_error_set(err, ASSAY_ERR_PERMISSION,
                             "%s: %s: not permitted here (%s); copy the directory to a place where "
                             "you may write",

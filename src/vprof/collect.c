@@ -271,6 +271,19 @@ int as_clones_join(struct assay_experiment *experiment, const struct assay_profi
     return as_profile_run_with(kinds, experiment, &request.request, result, err);
 }
 
+/* A process that was there for its profile and is not found again has ended since. */
+static int explain_end(const struct assay_experiment *experiment,
+                       const struct assay_profile_request *profile, int rc, struct assay_error *err)
+{
+    if (profile->command || rc != ASSAY_ERR_NOT_FOUND)
+        return rc;
+    return as_error_set(err, ASSAY_ERR_LIMIT,
+                        "process %d: ended before assay attached to it again, so that its loops "
+                        "were not measured; its profile is kept in %s; attach earlier or shorten "
+                        "--duration",
+                        (int)profile->pid, assay_experiment_path(experiment));
+}
+
 int as_clones_run(struct assay_experiment *experiment, const struct as_input *input,
                   const struct assay_profile_request *profile, const struct as_clones *it,
                   struct assay_profile_result *result, struct assay_error *err)
@@ -285,7 +298,9 @@ int as_clones_run(struct assay_experiment *experiment, const struct as_input *in
     request.request.sampling.stacks = ASSAY_STACKS_OFF;
     if (it->sampling)
         request.request.sampling = *it->sampling;
-    return as_clones_record(experiment, input, kinds, &request.request, result, err);
+    return explain_end(experiment, profile,
+                       as_clones_record(experiment, input, kinds, &request.request, result, err),
+                       err);
 }
 
 double as_clones_cpu_ns(struct assay_experiment *experiment, int64_t run_id)

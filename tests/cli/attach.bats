@@ -160,3 +160,29 @@ END
     [ "$status" -ne 0 ]
     ends_well
 }
+@test "a process that ends before the second look is said to have ended" {
+    may_enter
+    for verb in vprof count; do
+        rm -rf x.assay
+        rm -f gate.other
+        mkfifo gate.other
+        ./going <gate.other >ended.out 4>&- &
+        other=$!
+        exec 5>gate.other
+        "$ASSAY" $verb --pid "$other" --duration 600 -o x.assay >out 2>err 4>&- 5>&- &
+        looks=$!
+        until_so has_written x.assay/run-001/main.samples 0
+        after_flush "$looks"
+        kill -KILL "$other" # in the first look: there is none for the second
+        status=0
+        wait "$looks" || status=$?
+        equal 1 "$status"
+        equal 1 "$(grep -c '^assay: ' err)"
+        like "assay: process $other: ended before assay attached to it again, *; its profile is kept in x.assay; *" \
+            "$(cat err)"
+        "$ASSAY" show x.assay >shown
+        exec 5>&-
+        wait "$other" || true
+    done
+    ends_well
+}

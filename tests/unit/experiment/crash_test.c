@@ -127,7 +127,7 @@ static void fill_the_disk(const char *path, const char *why)
         batches++;
     child_check(rc == ASSAY_ERR_IO && err.code == ASSAY_ERR_IO);
     child_check(has(err.text, why));
-    child_check(has(err.text, "what was committed before is kept"));
+    child_check(has(err.text, "; free some space and repeat the command"));
     child_check(strchr(err.text, '\n') == NULL);
     /* The same again, and reading and closing work. */
     child_check(add_batch(e, batches * 200, 200, &err) == ASSAY_ERR_IO);
