@@ -74,6 +74,7 @@ check_spelling() {
 
 check format check_format
 check style python3 tools/check-style.py .
+check files python3 tools/check-files.py .
 check includes python3 tools/check-includes.py .
 check names python3 tools/check-names.py .
 check language python3 tools/check-prose.py .
