@@ -57,8 +57,10 @@ query() { "$ASSAY" query --format csv x.assay "$1" | tail -n +2; }
         WHERE f.topic = 'memory_access' AND l.function = 'columns'")"
     # It divides, too, but waits for memory: one finding.
     equal 1 "$(query "SELECT count(*) FROM v_findings WHERE object_kind = 'loop'")"
-    equal "" "$(query "SELECT value FROM v_values WHERE metric = 'loops_pct'
-        AND value NOT BETWEEN $(cat own) - 5 AND 100")"
+    # Of some 600 samples a share of 9 in 10 is 7 standard deviations off by 9 (Chernoff: below 1e-8); the
+    # kernel's part of the time is the host's, and no loop's.
+    equal "" "$(query "SELECT value FROM v_values WHERE metric = 'loops_pct' AND value NOT BETWEEN
+        $(cat own) - 9 - (SELECT ifnull(sum(exclusive_pct), 0) FROM v_modules WHERE kind = 'kernel') AND 100")"
     equal 1 "$(query "SELECT count(*) FROM v_values WHERE metric = 'loops_pct'")"
     # -O2 for any x86-64 is 45; -fno-tree-vectorize costs 20 of it, and is said.
     equal 25 "$(query "SELECT value FROM v_values WHERE metric = 'options_pct'")"

@@ -208,7 +208,7 @@ END
 @test "try: a check that refuses the program as it is, or hangs" {
     records
     local status=0
-    "$ASSAY" try --what env --budget 10 -o x.assay --check 'echo no good; false' -- ./work >out 2>err || status=$?
+    "$ASSAY" try --what env --budget 600 -o x.assay --check 'echo no good; false' -- ./work >out 2>err || status=$?
     equal 2 "$status"
     like "*assay: --check: 'echo no good; false' refuses the results of the program as it is: no good; nothing*" "$(cat err)"
     rm -rf x.assay
@@ -294,7 +294,7 @@ END
     head -c 300000 /dev/zero >src/data.bin
     status=0
     unshare -m sh -c 'mount -t tmpfs -o size=128k none tmp && cd src && "$ASSAY" try --build "make CFLAGS={flags}" \
-        --budget 5 -o ../x.assay -- ./work >out 2>err; status=$?; ls ../tmp >left; exit $status' || status=$?
+        --budget 600 -o ../x.assay -- ./work >out 2>err; status=$?; ls ../tmp >left; exit $status' || status=$?
     rm src/data.bin
     equal 2 "$status"
     like "*fails in a copy of *: cannot be copied to: No space left on device; free some space, or set TMPDIR*" "$(cat src/err)"
@@ -339,7 +339,7 @@ END
 @test "try: a program that fails, is not there, or reads a pipe" {
     records
     status=0
-    "$ASSAY" try --budget 5 -o x.assay -- ./work never >out 2>err </dev/null || status=$?
+    "$ASSAY" try --budget 600 -o x.assay -- ./work never >out 2>err </dev/null || status=$?
     equal 2 "$status"
     like "*assay: ./work: ended with exit status 1: sum*; nothing can be compared with it*" "$(cat err)"
     rm -rf x.assay
