@@ -76,6 +76,33 @@ static const struct assay_source_range *lines_of(const struct as_source *s, uint
     return &s->ranges->at[s->program->loop[loop].source];
 }
 
+/* How many times as much `more` does as `less`; 0: not a whole number. Stores and operations agree
+ * where there are both; loads tell only where there is neither (vectors put together load in
+ * several ways). */
+static uint32_t times_the_work(const struct as_loop_work *more, const struct as_loop_work *less)
+{
+    const uint32_t stores = less->stores_b ? more->stores_b / less->stores_b : 0;
+    const uint32_t flops = less->flops ? more->flops / less->flops : 0;
+    const uint32_t loads = less->loads_b ? more->loads_b / less->loads_b : 0;
+    const uint32_t times = stores ? stores : flops ? flops : loads;
+
+    if (more->stores_b != less->stores_b * times || more->flops != less->flops * times)
+        return 0;
+    return less->stores_b || less->flops || more->loads_b == less->loads_b * times ? times : 0;
+}
+
+/* Compilers give a vector that stands for several accesses of the source one place for all of them,
+ * which may be none of theirs: then the same lines and a multiple of the work tell. Not so of two
+ * loops with one place each, as those of one macro. */
+static bool is_merged_copy(const struct as_source *s, uint32_t a, uint32_t b)
+{
+    const struct as_loop_work *x = as_source_work(s, a), *y = as_source_work(s, b);
+    const struct assay_source_range *from_x = lines_of(s, a), *from_y = lines_of(s, b);
+    return (x->places > 1 || y->places > 1) && from_x->first_line == from_y->first_line &&
+           from_x->last_line == from_y->last_line &&
+           (times_the_work(x, y) > 1 || times_the_work(y, x) > 1);
+}
+
 static bool together(const struct as_source *s, uint32_t a, uint32_t b)
 {
     const struct assay_program *program = s->program;
@@ -85,7 +112,8 @@ static bool together(const struct as_source *s, uint32_t a, uint32_t b)
            apart(from_x->last_line, from_y->last_line) <= LAST_LINES_APART &&
            from_x->first_line <= from_y->last_line && from_y->first_line <= from_x->last_line &&
            has_inner(x) == has_inner(y) && x->inlined == y->inlined && !is_inside(program, a, b) &&
-           !is_inside(program, b, a) && share_places(s, as_source_work(s, a), as_source_work(s, b));
+           !is_inside(program, b, a) &&
+           (share_places(s, as_source_work(s, a), as_source_work(s, b)) || is_merged_copy(s, a, b));
 }
 
 /* ---- Order ------------------------------------------------------------------------------- */

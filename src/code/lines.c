@@ -47,6 +47,22 @@ static uint32_t count_rows(struct as_source *s, const struct assay_block *block,
     return n;
 }
 
+bool as_source_has_place(struct as_source *s, uint32_t block, uint64_t place)
+{
+    const struct assay_debug *debug = &s->program->debug;
+    const uint64_t end = end_of(&s->program->block[block]);
+
+    for (size_t i = first_row_at(s, s->program->block[block].start);
+         i < debug->line_n && debug->line[i].address < end; i++) {
+        const struct as_source_row row = {.file = debug->line[i].file,
+                                          .line = debug->line[i].line,
+                                          .column = debug->line[i].column};
+        if (as_source_place(&row) == place)
+            return true;
+    }
+    return false;
+}
+
 /* The line that the code of the body begins with: where gcc opens the function. */
 static uint32_t opening_line(const struct as_source *s, uint32_t *file)
 {

@@ -63,6 +63,12 @@ struct as_source {
     struct as_loop_work *work; /* per loop of the body */
 };
 
+/* Place of a row as in as_source_op. */
+uint64_t as_source_place(const struct as_source_row *row);
+
+/* Whether code of the block, in a loop or not, comes from that place. */
+bool as_source_has_place(struct as_source *s, uint32_t block, uint64_t place);
+
 static inline const struct as_loop_work *as_source_work(const struct as_source *s, uint32_t loop)
 {
     return &s->work[loop - s->body->first_loop];

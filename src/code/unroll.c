@@ -5,8 +5,11 @@
  *   footprint  how much more the loop does than the smallest scalar loop of its group
  *   repeats    the same access again and again at equal distances (where no place is known)
  *   advance    addresses move on by a multiple of the answer in elements, often by just that
- * Votes that agree make the answer sure; without any it stays unknown. Only loops that hold no
- * other. Footprints: CQA paper, section on unrolling.
+ * Where a scalar loop of the group does the left-over iterations no vote counts: it does one source
+ * iteration, and addresses of the others move on by a multiple of its bytes (main over tail).
+ * Votes that agree make the answer sure; without any, and where addresses or a vectorised loop
+ * without left-over iterations contradict, it stays unknown. Only loops that hold no other.
+ * Footprints: CQA paper, section on unrolling.
  */
 #include <stdlib.h>
 
@@ -15,6 +18,7 @@
 #define UNROLL_MOST 1024 /* a larger quotient is no unrolling */
 #define SURE        98   /* percent, at most */
 #define LEAST       25   /* percent below which the answer is unknown: one weak vote alone */
+#define COPY_OPS    16   /* operators that are looked for outside a loop */
 #define ENOUGH      8    /* weight of votes that makes an answer sure; weights are in halves */
 
 struct votes {
@@ -268,6 +272,174 @@ static void vote_advance(const struct as_source_motion *motion, struct votes *vo
         vote(votes, 1, 4); /* by one element: not more than one iteration */
 }
 
+/* ---- Main over tail ---------------------------------------------------------------------- */
+
+/* The least and the most bytes that an address moves on by in an iteration; false: none moves. */
+static bool find_span(const struct as_source_motion *motion, uint64_t *least, uint64_t *most)
+{
+    *least = UINT64_MAX;
+    *most = 0;
+    for (uint32_t i = 0; i < motion->n; i++) {
+        const int64_t by = motion->access[i].by;
+        const uint64_t bytes = (uint64_t)(by < 0 ? -by : by);
+        if (!by)
+            continue;
+        *least = bytes < *least ? bytes : *least;
+        *most = bytes > *most ? bytes : *most;
+    }
+    return *most > 0;
+}
+
+/* How many iterations of `tail` one of `loop` does, by their addresses; 0: they do not tell. Both
+ * walk the same arrays, so the widest and the narrowest elements agree. */
+static uint32_t main_over_tail(const struct as_source_motion *loop,
+                               const struct as_source_motion *tail)
+{
+    uint64_t least, most, tail_least, tail_most;
+    if (!find_span(loop, &least, &most) || !find_span(tail, &tail_least, &tail_most) ||
+        least % tail_least || most % tail_most || least / tail_least != most / tail_most ||
+        most / tail_most > UNROLL_MOST)
+        return 0;
+    return (uint32_t)(most / tail_most);
+}
+
+/* Does the left-over iterations of a loop that does more, one by one. */
+static bool is_left_over(const struct as_source *s, uint32_t l)
+{
+    const uint8_t role = s->program->loop[l].role;
+    return role == ASSAY_ROLE_TAIL || role == ASSAY_ROLE_PEEL;
+}
+
+static void prove(struct assay_loop *loop, uint32_t unroll)
+{
+    loop->unroll = (uint16_t)unroll;
+    loop->unroll_confidence = SURE;
+}
+
+/* ---- Doubts ------------------------------------------------------------------------------ */
+
+/* An address that moves on by less than so many elements is in the way. */
+static bool fits_motion(const struct as_source_motion *motion, uint32_t value)
+{
+    const struct advance a = compare(motion, value);
+    return a.moving == a.fits;
+}
+
+static bool holds_block(const struct assay_program *program, uint32_t l, uint32_t block)
+{
+    const struct assay_loop *loop = &program->loop[l];
+
+    for (uint32_t k = 0; k < loop->blocks; k++)
+        if (program->loop_block[loop->first_block + k] == block)
+            return true;
+    return false;
+}
+
+/* What one iteration does, of a loop or of straight code. */
+struct footprint {
+    uint32_t flops, stores_b, loads_b;
+    uint32_t least_b; /* narrowest access, 0: none */
+    bool packed;
+};
+
+static void add_to_footprint(const struct assay_code *code, const struct assay_insn *insn,
+                             struct footprint *out)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    struct assay_memory memory[2];
+    const int n = form->insn_class == ASSAY_CLASS_LEA || form->insn_class == ASSAY_CLASS_NOP
+                      ? 0
+                      : assay_insn_memory(code, insn, memory);
+
+    for (int i = 0; i < n; i++) {
+        if (memory[i].stack || memory[i].rip_relative)
+            continue;
+        if (!out->least_b || memory[i].width_b < out->least_b)
+            out->least_b = memory[i].width_b;
+        out->loads_b += memory[i].access & ASSAY_ACCESS_READ ? memory[i].width_b : 0;
+        out->stores_b += memory[i].access & ASSAY_ACCESS_WRITE ? memory[i].width_b : 0;
+    }
+    out->flops += insn->bits & ASSAY_INSN_IDIOM ? 0 : form->flops;
+    out->packed |= form->traits & ASSAY_TRAIT_PACKED && (form->flops || form->intops);
+}
+
+/* How many times as much the loop does; 0: not a whole number. */
+static uint32_t times_of(const struct as_loop_work *loop, const struct footprint *one)
+{
+    const uint32_t flops = one->flops ? loop->flops / one->flops : 0;
+    const uint32_t stores = one->stores_b ? loop->stores_b / one->stores_b : 0;
+    const uint32_t times = flops          ? flops
+                           : stores       ? stores
+                           : one->loads_b ? loop->loads_b / one->loads_b
+                                          : 0;
+
+    if (one->packed || loop->flops != one->flops * times ||
+        loop->stores_b != one->stores_b * times || times > UNROLL_MOST)
+        return 0;
+    return one->flops || one->stores_b || loop->loads_b == one->loads_b * times ? times : 0;
+}
+
+/* Addresses agree that the loop does `times` of what the block does once. One of them moves on by
+ * just so many elements; of structures by more, and stores beside operations tell. */
+static bool motion_agrees(const struct as_source_motion *motion, const struct footprint *one,
+                          uint32_t times)
+{
+    const int64_t bytes = (int64_t)times * one->least_b;
+    bool exact = false, fits = bytes > 0;
+
+    for (uint32_t i = 0; i < motion->n && bytes > 0; i++) {
+        const int64_t by = motion->access[i].by;
+        exact |= by == bytes || by == -bytes;
+        fits &= by % bytes == 0;
+    }
+    return exact || (fits && one->flops && one->stores_b);
+}
+
+/* The block does left-over work of the loop: some of it comes from the same place. */
+static bool shares_place(struct as_source *s, const struct as_loop_work *work, uint32_t block)
+{
+    const uint32_t ops = work->ops < COPY_OPS ? work->ops : COPY_OPS;
+
+    for (uint32_t i = 0; i < ops; i++)
+        if (as_source_has_place(s, block, s->op.at[work->first_op + i].place))
+            return true;
+    return false;
+}
+
+/* Left-over iterations without a loop: a block outside of it that does the same work, one iteration
+ * of it. How many of these one of the loop does; 0: there is no such block. */
+static uint32_t main_over_block(struct as_source *s, uint32_t l,
+                                const struct as_source_motion *motion)
+{
+    const struct assay_program *program = s->program;
+    const struct as_loop_work *work = as_source_work(s, l);
+    uint32_t most = 0;
+
+    for (uint32_t b = s->body->first_block; b < s->body->first_block + s->body->blocks; b++) {
+        const struct assay_block *block = &program->block[b];
+        struct footprint one = {0};
+
+        if ((block->loop != ASSAY_NONE && block->loop != program->loop[l].parent) ||
+            !shares_place(s, work, b))
+            continue;
+        for (uint32_t i = 0; i < block->insns; i++)
+            add_to_footprint(&program->code, &program->code.insn[block->first_insn + i], &one);
+        const uint32_t times = times_of(work, &one);
+        most = times > most && motion_agrees(motion, &one, times) ? times : most;
+    }
+    return most;
+}
+
+/* Statements that stand side by side become a vector, too, and a source loop that is unrolled by
+ * hand has no left-over iterations. */
+static bool is_doubtful(struct as_source *s, uint32_t l, const struct as_source_motion *motion)
+{
+    const struct assay_loop *loop = &s->program->loop[l];
+
+    return loop->unroll > 1 &&
+           (!fits_motion(motion, loop->unroll) || (s->work && as_source_work(s, l)->vectorised));
+}
+
 /* ---- All loops of a body ----------------------------------------------------------------- */
 
 static void settle(struct assay_loop *loop, const struct votes *votes)
@@ -293,14 +465,29 @@ static void settle(struct assay_loop *loop, const struct votes *votes)
     loop->unroll_confidence = (uint8_t)percent;
 }
 
-static int unroll_loop(const struct as_source *s, uint32_t l, uint32_t reference)
+static int unroll_loop(struct as_source *s, uint32_t l, uint32_t reference)
 {
     struct assay_loop *loop = &s->program->loop[l];
     struct as_source_motion motion;
     struct votes votes = {0};
+    const bool has_tail = reference != ASSAY_NONE && reference != l;
+    AS_TRY(as_source_motion(s, l, &motion));
+    if (has_tail && (is_left_over(s, reference) || s->program->loop[reference].unroll == 1)) {
+        struct as_source_motion tail;
+        AS_TRY(as_source_motion(s, reference, &tail));
+        const uint32_t ratio = main_over_tail(&motion, &tail);
+        if (ratio) {
+            prove(loop, ratio);
+            return 0;
+        }
+    }
+    if (reference == ASSAY_NONE && is_left_over(s, l)) {
+        prove(loop, 1);
+        return 0;
+    }
     if (s->work)
         AS_TRY(vote_all_places(s, as_source_work(s, l), &votes));
-    if (reference != ASSAY_NONE && reference != l) {
+    if (has_tail) {
         const struct as_loop_work *work = as_source_work(s, l), *one = as_source_work(s, reference);
         uint32_t each = s->program->loop[reference].unroll;
         each = each ? each : 1;
@@ -308,7 +495,6 @@ static int unroll_loop(const struct as_source *s, uint32_t l, uint32_t reference
         vote_ratio(&votes, work->stores_b, one->stores_b, each, 4);
         vote_ratio(&votes, work->loads_b, one->loads_b, each, 2);
     }
-    AS_TRY(as_source_motion(s, l, &motion));
     if (votes.n == 0) {
         /* Fields of a structure stand side by side too, but the address does not move past them. */
         uint32_t repeats;
@@ -318,6 +504,13 @@ static int unroll_loop(const struct as_source *s, uint32_t l, uint32_t reference
     }
     vote_advance(&motion, &votes);
     settle(loop, &votes);
+    if (!has_tail && s->work) {
+        const uint32_t ratio = main_over_block(s, l, &motion);
+        if (ratio)
+            prove(loop, ratio);
+        else if (is_doubtful(s, l, &motion))
+            loop->unroll = loop->unroll_confidence = 0;
+    }
     return 0;
 }
 

@@ -85,7 +85,7 @@ struct widest {
     uint32_t moved_b, lanes;
 };
 
-static uint64_t place_of(const struct as_source_row *row)
+uint64_t as_source_place(const struct as_source_row *row)
 {
     return (uint64_t)row->file << 40 | (uint64_t)row->line << 16 | row->column;
 }
@@ -173,7 +173,7 @@ static int add_block(struct as_source *s, struct as_loop_work *work, uint32_t bl
             r++;
         if (r < first[1] && s->row[r].address <= address) {
             const struct as_source_row *row = &s->row[r];
-            op.place = place_of(row);
+            op.place = as_source_place(row);
             op.at = row->at;
             op.column = row->column != 0;
         }
@@ -207,7 +207,7 @@ static int add_row_places(struct as_source *s, uint32_t loop, bool keep, bool *s
         for (uint32_t r = first[0]; r < first[1]; r++) {
             if (s->program->block[block].loop != loop || s->row[r].opening)
                 continue;
-            uint64_t place = place_of(&s->row[r]);
+            uint64_t place = as_source_place(&s->row[r]);
             first_seen = first_seen ? first_seen : place;
             *same &= place == first_seen;
             if (keep)

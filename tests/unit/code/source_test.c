@@ -468,6 +468,79 @@ static const char roles_s[] =
     ".byte 1, 0x11, 0, 0x11, 1, 0x12, 1, 0x10, 0x17, 3, 8, 0, 0, 0\n"
     ".section .debug_line,\"\",@progbits\n.Lline:\n";
 
+/* p[i].x += d, and so y and z, of structures of three doubles: four of them at a time, then one by
+ * one. Twelve additions of one place, and three of three places. */
+static const char structures_s[] =
+    ".intel_syntax noprefix\n"
+    ".file 1 \"/src/structures.c\"\n"
+    ".text\n.globl walk\n.type walk,@function\nwalk:\n"
+    ".loc 1 2 1\n"
+    "vbroadcastsd ymm0, xmm0\ncmp rsi, 4\njb .Lrest\n"
+    "main:\n.loc 1 4 14\n"
+    "vaddpd ymm1, ymm0, [rdi]\nvmovupd [rdi], ymm1\n"
+    "vaddpd ymm1, ymm0, [rdi+32]\nvmovupd [rdi+32], ymm1\n"
+    "vaddpd ymm1, ymm0, [rdi+64]\nvmovupd [rdi+64], ymm1\n"
+    ".loc 1 3 5\nadd rdi, 96\nsub rsi, 4\ncmp rsi, 4\njae main\n"
+    ".Lrest:\n"
+    "tail:\n.loc 1 4 14\nvaddsd xmm1, xmm0, [rdi]\nvmovsd [rdi], xmm1\n"
+    ".loc 1 4 24\nvaddsd xmm1, xmm0, [rdi+8]\nvmovsd [rdi+8], xmm1\n"
+    ".loc 1 4 34\nvaddsd xmm1, xmm0, [rdi+16]\nvmovsd [rdi+16], xmm1\n"
+    ".loc 1 3 5\nadd rdi, 24\ndec rsi\njnz tail\n"
+    ".loc 1 5 1\nret\n"
+    ".size walk,.-walk\n"
+    ".section .debug_info,\"\",@progbits\n"
+    ".long .Lend-.Lstart\n.Lstart: .short 4\n.long .Labbrev\n.byte 8\n"
+    ".byte 1\n.quad walk\n.quad tail+1\n.long .Lline\n.asciz \"/src/structures.c\"\n"
+    ".Lend:\n"
+    ".section .debug_abbrev,\"\",@progbits\n.Labbrev:\n"
+    ".byte 1, 0x11, 0, 0x11, 1, 0x12, 1, 0x10, 0x17, 3, 8, 0, 0, 0\n"
+    ".section .debug_line,\"\",@progbits\n.Lline:\n";
+
+static void test_main_over_tail(void **state)
+{
+    (void)state;
+    struct built b = built_new(TEST_CC, "", "S", structures_s);
+    assert_int_equal(b.program->loop_n, 2);
+    assert_int_equal(b.program->loop[0].unroll, 4);
+    assert_int_equal(b.program->loop[1].unroll, 1);
+    assert_int_equal(b.program->loop[1].role, ASSAY_ROLE_TAIL);
+    built_free(&b);
+}
+
+/* Statements side by side become a vector; nothing is left over: no number is proven. Products of
+ * complex numbers: four multiplications each, and two in a vector of 32 bytes. */
+static const char doubtful_c[] =
+    "#include <complex.h>\n"
+    "void hand(double *restrict a, const double *restrict b, long n)\n"
+    "{\n"
+    "    for (long i = 0; i + 3 < n; i += 4) { /* LOOP hand */\n"
+    "        a[i] = b[i] * 2;\n"
+    "        a[i + 1] = b[i + 1] * 2;\n"
+    "        a[i + 2] = b[i + 2] * 2;\n"
+    "        a[i + 3] = b[i + 3] * 2; /* END hand */\n"
+    "    }\n"
+    "}\n"
+    "void product(double complex *restrict a, const double complex *restrict b, long n)\n"
+    "{\n"
+    "    for (long i = 0; i < n; i++) /* LOOP product */\n"
+    "        a[i] *= b[i];            /* END product */\n"
+    "}\n";
+
+static void test_no_proof_no_number(void **state)
+{
+    static const char *const flags[] = {O1, O2, V3, V3 " -ffast-math"};
+    (void)state;
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+        struct built b = built_new("gcc", flags[i], "c", doubtful_c);
+        for (uint32_t l = 0; l < b.program->loop_n; l++) {
+            const struct assay_loop *loop = &b.program->loop[l];
+            const bool hand = strcmp(b.program->body[loop->body].name, "hand") == 0;
+            assert_true(loop->unroll <= (hand ? 1 : 2));
+        }
+        built_free(&b);
+    }
+}
+
 static void test_all_roles(void **state)
 {
     (void)state;
@@ -596,11 +669,12 @@ static void test_unroll_stripped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_gcc),     cmocka_unit_test(test_lines_clang),
-        cmocka_unit_test(test_lines_fortran), cmocka_unit_test(test_inlines),
-        cmocka_unit_test(test_versions),      cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_all_roles),     cmocka_unit_test(test_unroll_gcc),
-        cmocka_unit_test(test_unroll_clang),  cmocka_unit_test(test_unroll_stripped),
+        cmocka_unit_test(test_lines_gcc),      cmocka_unit_test(test_lines_clang),
+        cmocka_unit_test(test_lines_fortran),  cmocka_unit_test(test_inlines),
+        cmocka_unit_test(test_versions),       cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_main_over_tail), cmocka_unit_test(test_no_proof_no_number),
+        cmocka_unit_test(test_all_roles),      cmocka_unit_test(test_unroll_gcc),
+        cmocka_unit_test(test_unroll_clang),   cmocka_unit_test(test_unroll_stripped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
