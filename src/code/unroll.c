@@ -325,16 +325,6 @@ static bool fits_motion(const struct as_source_motion *motion, uint32_t value)
     return a.moving == a.fits;
 }
 
-static bool holds_block(const struct assay_program *program, uint32_t l, uint32_t block)
-{
-    const struct assay_loop *loop = &program->loop[l];
-
-    for (uint32_t k = 0; k < loop->blocks; k++)
-        if (program->loop_block[loop->first_block + k] == block)
-            return true;
-    return false;
-}
-
 /* What one iteration does, of a loop or of straight code. */
 struct footprint {
     uint32_t flops, stores_b, loads_b;
