@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/foreign.h"
 #include "base/str.h"
 #include "trial/campaign.h"
 
