@@ -274,6 +274,17 @@ static int tell_number(struct assay_recorder *recorder, const char *name, uint64
     return assay_recorder_info(recorder, name, text, err);
 }
 
+/* Processes of the command that run on although it has ended, as daemons do. */
+static uint64_t count_living(const struct as_ledger *ledger)
+{
+    struct as_task task;
+    uint64_t n = 0;
+    as_vec_foreach (&ledger->process, process)
+        n += process->lives && as_task_read(process->pid, &task) && task.start == process->start &&
+             task.state != 'Z';
+    return n;
+}
+
 int as_ledger_tell(struct as_ledger *ledger, const struct assay_launch_outcome *outcome,
                    struct assay_recorder *recorder, struct assay_error *err)
 {
@@ -285,6 +296,8 @@ int as_ledger_tell(struct as_ledger *ledger, const struct assay_launch_outcome *
         ledger->due_ns = 0;
         as_ledger_look(ledger, as_monotonic_ns());
     }
+    if (outcome->over && count_living(ledger))
+        AS_TRY(tell_number(recorder, "outlived_n", count_living(ledger), err));
     if (ledger->process.n)
         qsort(ledger->process.at, ledger->process.n, sizeof *ledger->process.at, by_cpu_time);
     as_vec_foreach (&ledger->process, process) {

@@ -69,6 +69,18 @@ static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay
     return 0;
 }
 
+/* Processes that the command left behind. */
+static int flag_outlived(struct as_attribution *all, uint32_t stream, struct assay_error *err)
+{
+    const char *n = as_attribute_fact(all, stream, "outlived_n");
+    if (n)
+        FLAG_RUN("outlived", strtoull(n, NULL, 10),
+                 "processes of the command that still ran when it ended, as daemons do: %s; what "
+                 "they did afterwards is not in the profile; make the command wait for them",
+                 n);
+    return 0;
+}
+
 static int flag_stream(struct as_attribution *all, const struct as_tally_stream *stream,
                        struct assay_error *err)
 {
@@ -192,6 +204,7 @@ int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
     for (uint32_t i = 0; i < all->tally.stream.n; i++) {
         AS_TRY(flag_stream(all, &all->tally.stream.at[i], err));
         AS_TRY(flag_missed(all, i, err));
+        AS_TRY(flag_outlived(all, i, err));
     }
     AS_TRY(flag_stacks(all, err));
     AS_TRY(flag_waits(all, err));

@@ -202,6 +202,10 @@ refused() {
     "$ASSAY" profile -q -o x.assay -- ./burn 0.1 0.6
     equal 0,complete "$(query x.assay "SELECT exit_code, state FROM v_runs")"
     equal 1 "$(query x.assay "SELECT count(*) >= 1 FROM v_processes")"
+    # A daemon, which the command waits to see running.
+    "$ASSAY" profile -q --force -o x.assay -- sh -c 'setsid sleep 600 & echo $! >daemon; sleep 3' >out 2>err
+    kill "$(cat daemon)"
+    one x.assay "SELECT n FROM flag WHERE name = 'outlived'"
 }
 @test "ended: SIGTERM to assay reaches the program, and what there is can be read" {
     records
