@@ -80,11 +80,22 @@ static int write_stdout(struct as_cli *cli, struct assay_experiment *experiment,
                                options, &cli->out, err);
 }
 
-/* CSV goes to a directory, in which files of views are replaced. */
-static int check_destination(const struct as_cli *cli, enum assay_report_format format,
-                             const char *path, struct assay_error *err)
+/* The experiment by another name: its own reports are replaced. */
+static bool is_experiment(const struct assay_experiment *experiment, const char *directory)
 {
-    return format == ASSAY_REPORT_CSV && is_directory(path)
+    struct stat a, b;
+
+    return stat(directory, &a) == 0 && stat(assay_experiment_path(experiment), &b) == 0 &&
+           a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* CSV goes to a directory, in which files of views are replaced. */
+static int check_destination(const struct as_cli *cli, const struct assay_experiment *experiment,
+                             enum assay_report_format format, const char *path,
+                             struct assay_error *err)
+{
+    return is_experiment(experiment, cli->args.value[AS_OPTION_REPORT]) ||
+                   (format == ASSAY_REPORT_CSV && is_directory(path))
                ? 0
                : as_destination_check(&cli->args, AS_OPTION_REPORT, path, err);
 }
@@ -106,7 +117,7 @@ static int write_one(struct as_cli *cli, struct assay_experiment *experiment,
     else
         as_str_appendz(&path, output);
     rc = path.failed ? as_error_nomem(err, "the report")
-         : output    ? check_destination(cli, format, as_str_z(&path), err)
+         : output    ? check_destination(cli, experiment, format, as_str_z(&path), err)
                      : 0;
     if (rc == 0)
         rc = assay_report_write(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], format,

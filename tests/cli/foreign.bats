@@ -233,7 +233,7 @@ END
     local status=0
     timeout 300 "$ASSAY" attribute y.assay >out 2>err || status=$?
     [ $status = 1 ] || [ $status = 2 ] || fails "status $status: $(cat err)"
-    like "*main.samples: cannot be opened: not a regular file; *" "$(cat err)"
+    like "*main.samples: the stream of a run is not a regular file; *" "$(cat err)"
 }
 @test "schemas that there cannot be" {
     local version

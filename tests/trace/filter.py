@@ -233,8 +233,8 @@ def mistakes(bench):
     holds("something ran", not pathlib.Path("ran").exists() and
           not pathlib.Path("bad.assay").exists())
     run = bench.run("--filter", "none.filter", "--", "true", status=2)
-    equal("sentence", run.stderr, "assay: none.filter: the filter cannot be read: No such file or "
-          "directory\n")
+    equal("sentence", run.stderr, "assay: none.filter: the filter is not there: No such file or "
+          "directory; check the path\n")
     pathlib.Path("files.filter").write_text(
         "SCOREP_FILE_NAMES_BEGIN EXCLUDE */a.c SCOREP_FILE_NAMES_END\n")
     run = bench.run("--filter", "files.filter", "--force", "-o", "files.assay", "--", "true")
