@@ -322,16 +322,16 @@ static const struct {
     const char *name, *path;
     uint8_t end;
 } paths[] = {
-    {"leaf", "burn_leaf<case_leaf<main<"},
-    {"alloca", "burn_alloca<case_alloca<main<"},
-    {"deep", deep_path},
-    {"wide", "burn_wide<wide_2<wide_1<case_wide<main<"},
-    {"tail", "burn_tail<case_tail<main<"},
-    {"throw", "burn_throw<thrower<case_throw<main<"},
-    {"aligned", "burn_aligned<case_aligned<main<"},
-    {"child", "burn_child<case_child<main<"},
-    {"assembly", "burn_assembly<case_assembly<main<"},
-    {"context", "burn_context<context_main<"},
+    {"leaf", "burn_leaf<case_leaf<main<", ASSAY_STACK_WHOLE},
+    {"alloca", "burn_alloca<case_alloca<main<", ASSAY_STACK_WHOLE},
+    {"deep", deep_path, ASSAY_STACK_WHOLE},
+    {"wide", "burn_wide<wide_2<wide_1<case_wide<main<", ASSAY_STACK_WHOLE},
+    {"tail", "burn_tail<case_tail<main<", ASSAY_STACK_WHOLE},
+    {"throw", "burn_throw<thrower<case_throw<main<", ASSAY_STACK_WHOLE},
+    {"aligned", "burn_aligned<case_aligned<main<", ASSAY_STACK_WHOLE},
+    {"child", "burn_child<case_child<main<", ASSAY_STACK_WHOLE},
+    {"assembly", "burn_assembly<case_assembly<main<", ASSAY_STACK_WHOLE},
+    {"context", "burn_context<context_main<", ASSAY_STACK_WHOLE},
     {"alternate", "burn_alternate<on_alternate<__restore_rt<", ASSAY_STACK_SWITCHED},
     {"generated", "burn_generated<", ASSAY_STACK_BROKEN},
 };
