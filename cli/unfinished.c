@@ -63,7 +63,7 @@ static void append_to(struct assay_error *err, const char *more)
 void as_experiment_drop(struct assay_experiment **experiment, struct assay_error *err)
 {
     assay_experiment_discard(experiment);
-    if (err->code == ASSAY_ERR_IO)
+    if (err->code == ASSAY_ERR_IO && strstr(err->text, ": cannot be written: "))
         append_to(err, "; nothing is kept");
 }
 
