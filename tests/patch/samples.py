@@ -23,8 +23,8 @@ SIGMAS = 4.5
 REAL = 0.05
 FLAGS = {"dwarf": ["-O2"], "fp": ["-O2", "-fno-omit-frame-pointer"]}
 # At most. Of eight rounds some 1,200 samples are added up: one has 48 of what another has less than
-# a tenth of, which chance makes of right ones with 1e-11 (Poisson, any share); a share is 4.5 standard
-# deviations and 5 % off, which is 8 deviations.
+# a tenth of, which chance makes of right ones with 1e-11 (Poisson, any share); a share is 4.5
+# standard deviations and 5 % off, which is 7 deviations: 80 shares with 2e-10 in all.
 ROUNDS = 8
 PLANS = ["ident", "time", "time+", "count+"]
 

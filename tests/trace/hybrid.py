@@ -20,8 +20,8 @@ import sys
 import traced
 
 ROUNDS = 4
-# Milliseconds: others, who may have no processor, are late as well; then more of it. The last are for
-# hosts that stand still for seconds.
+# Milliseconds: others, who may have no processor, are late as well; then more of it. The last are
+# for hosts that stand still for seconds.
 LATE_MS = (20, 150, 600, 2000, 8000, 30000)
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 POINTS = ("waits", "cause", "place", "finding")
