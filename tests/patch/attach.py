@@ -30,8 +30,8 @@ PATIENCE_S = 100
 KEPT_MOST = 60000 # records of a thread
 # Nobody can leave a process whose threads stand still for longer, by somebody else's signal.
 STOPPED_MOST_S = 0.3
-# Who attaches tries for 0.4 s to find no thread where code is to be changed; one without a processor
-# stays there.
+# Who attaches tries for 0.4 s to find no thread where code is to be changed; one without a
+# processor stays there.
 QUEUED_MOST_S = 0.2
 PTRACE_SEIZE, PTRACE_DETACH = 0x4206, 17
 
