@@ -272,6 +272,18 @@ static bool is_told(const struct telling *t, const char *name, size_t side)
     return false;
 }
 
+/* Measured and modelled values do not compare: the first side that has a value tells the origin. */
+static bool has_one_origin(const struct telling *t, const char *name,
+                           const struct assay_quantity *value)
+{
+    for (size_t s = 0; s < t->n; s++) {
+        const struct as_code_value *first = as_told_value(&t->told[s], name);
+        if (first && first->value.origin)
+            return !value->origin || value->origin == first->value.origin;
+    }
+    return true;
+}
+
 static int add_value(struct telling *t, const struct as_code_metric *metric)
 {
     struct told_fact *it = new_fact(t, metric->topic, metric->name, metric->title, metric->unit);
@@ -280,6 +292,7 @@ static int add_value(struct telling *t, const struct as_code_metric *metric)
     for (size_t s = 0; s < t->n; s++) {
         const struct as_code_value *value = as_told_value(&t->told[s], metric->name);
         if (value && strcmp(value->metric->unit, metric->unit) == 0 &&
+            has_one_origin(t, metric->name, &value->value) &&
             put_number(t, it, s, value->value) < 0)
             return ASSAY_ERR_NOMEM;
     }
