@@ -27,6 +27,11 @@ static const char source[] =
     "{ double s = 0; for (long i = 0; i < n; i++) s += a[i * lead]; return s; }\n"
     "double gather(double *a, int *x, long n)\n"
     "{ double s = 0; for (long i = 0; i < n; i++) s += a[x[i]]; return s; }\n"
+    "struct w { double x, y, z, t; };\n"
+    "double three(const struct w *a, long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) s += a[i].x * a[i].y + a[i].t; return s; }\n"
+    "double corners(double (*a)[100], long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) s += a[i][0] * a[i][12]; return s; }\n"
     "void divide(double *a, long n)\n"
     "{ for (long i = 0; i < n; i++) a[i] = 1 / a[i]; }\n"
     "double f(double);\n"
@@ -85,7 +90,11 @@ static void test_access(void **state)
     access_is("member", 8 / 24.0, 8 / 24.0);
     /* What the code does not tell is no value. */
     access_is("across", 8 / 64.0, 1);
-    access_is("gather", (1 + 8 / 64.0) / 2, 1); /* the indices without holes, the values by index */
+    /* 4 bytes of indices without holes, and 8 bytes of a line by each. */
+    access_is("gather", (4 + 8) / (4 + 64.0), 1);
+    /* Three of four members: operand by operand a quarter each. */
+    access_is("three", 24 / 32.0, 24 / 32.0);
+    access_is("corners", 16 / 128.0, 16 / 128.0); /* of every 800 bytes twice 8, 96 apart */
     struct assay_loop_facts it = facts_of("-O1", "across");
     assert_int_equal(it.steady_n, 1);
     it = facts_of("-O1", "gather");
