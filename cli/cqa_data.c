@@ -223,6 +223,7 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
     as_json_key_u64(json, "paths_total", cqa->path_count);
     as_json_key_bool(json, "merged", cqa->merged);
     as_json_key_bool(json, "outsize", cqa->outsize);
+    as_json_key_string(json, "weights", cqa->weighed ? "measured" : "static");
     as_json_key(json, "lacks");
     as_json_array_begin(json);
     for (unsigned i = 0; i < ASSAY_EXTENSION_COUNT; i++)

@@ -157,6 +157,9 @@ static void say_time(struct as_quality_view *view, const struct assay_cqa_path *
                        " The core's table has nothing of %.0f of its instructions: they are "
                        "estimated.",
                        ceil(estimated)); /* a mean over paths */
+    if (as_cqa_value(mean, "transition_n") >= 0.5)
+        as_str_appendz(&text, " Changes between AVX and SSE are not in these cycles; they may cost "
+                              "hundreds.");
     as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }
@@ -369,7 +372,7 @@ static void say_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
         return;
     as_cli_print(view->cli, "\n  ");
     as_cli_styled(view->cli, AS_STYLE_BOLD, "path  share  instructions   cycles  limited by");
-    as_cli_print(view->cli, "\n");
+    as_cli_print(view->cli, "%s\n", cqa->weighed ? "" : "   (shares are guesses from the code)");
     for (size_t i = 0; i < cqa->path_n; i++) {
         const struct assay_cqa_path *path = &cqa->path[i];
         struct as_str bound = {0};

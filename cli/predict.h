@@ -61,7 +61,7 @@ struct as_piece {
     const struct assay_traffic *traffic; /* of its loop, or NULL */
     bool several;                        /* paths, of which this is one: */
     double weight;                       /* its share of the iterations, */
-    bool sampled;                        /* as a run went; else as often as the others */
+    bool sampled;                        /* as a run went; else as likely as the code tells */
     bool counted;                        /* as it was counted to go */
     double weighted;                     /* cycles of the loop over its paths */
 };

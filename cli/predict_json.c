@@ -123,7 +123,7 @@ static void put_levels(struct as_predicting *p, const struct as_predicted *predi
         as_json_key_string(json, "weights",
                            predicted->piece->counted   ? "counts"
                            : predicted->piece->sampled ? "samples"
-                                                       : "equal");
+                                                       : "static");
         as_json_key_double(json, "weighted_cycles", predicted->piece->weighted);
     }
     if (!predicted->piece->traffic)

@@ -198,6 +198,6 @@ void as_predict_text(struct as_predicting *p, const struct as_predicted *predict
                      100 * predicted->piece->weight, predicted->piece->weighted);
     else if (predicted->piece->several)
         as_cli_print(p->cli,
-                     "\nall paths of the loop, weighted the same (no profile): %.2f cycles\n",
+                     "\nall paths of the loop, by what the code tells (no profile): %.2f cycles\n",
                      predicted->piece->weighted);
 }

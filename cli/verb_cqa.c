@@ -4,6 +4,7 @@
  * them in their order. Memory is that of a batch, however many loops there are.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -164,15 +165,22 @@ static int make_engines(struct quality_batch *b, size_t n, struct assay_error *e
     return 0;
 }
 
+/* --paths: 0 is any number. */
+static unsigned path_limit(const struct as_arguments *args)
+{
+    const unsigned given = (unsigned)args->number[AS_OPTION_PATHS];
+
+    return !as_given(args, AS_OPTION_PATHS) ? 0 : given ? given : UINT_MAX;
+}
+
 static struct assay_cqa_options analysis_options(const struct as_quality_view *view)
 {
     const struct as_arguments *args = &view->cli->args;
 
     return (struct assay_cqa_options){
         .experts = (view->levels & AS_LEVEL_EXPERT) != 0,
-        .simulate = view->reports && view->cli->format == AS_FORMAT_TEXT,
-        .path_limit =
-            as_given(args, AS_OPTION_PATHS) ? (unsigned)args->number[AS_OPTION_PATHS] : 0};
+        .simulate = view->reports, /* of the variants: the same in text and JSON */
+        .path_limit = path_limit(args)};
 }
 
 static int show_chosen(struct as_quality_view *view, const chosen_list *list,

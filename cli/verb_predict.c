@@ -122,8 +122,8 @@ static int predict_paths(struct as_predicting *p, const struct as_chosen *chosen
     return rc;
 }
 
-/* How often each path is taken, by what --experiment knows (NULL where it does not tell: each
- * as often as the others), and cycles of an iteration over all of them. */
+/* How often each path is taken, by what --experiment knows, else as likely as the code tells; and
+ * cycles of an iteration over all of them. */
 static int weigh_paths(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
                        const struct assay_paths *paths, struct as_arena *arena, double **weight,
                        struct as_piece *piece, struct assay_error *err)
@@ -137,6 +137,8 @@ static int weigh_paths(struct as_predicting *p, const struct as_chosen *chosen, 
                                       &piece->counted, err));
     piece->sampled = *weight != NULL;
     piece->counted &= piece->sampled;
+    if (!*weight && !paths->merged)
+        AS_TRY(as_quality_static_weights(arena, chosen->program, loop, paths, weight, err));
     piece->weighted = 0;
     for (size_t i = 0; i < paths->path_n; i++)
         piece->weighted += cycles[i] * (*weight ? (*weight)[i] : 1. / (double)paths->path_n);

@@ -129,6 +129,10 @@ struct assay_prediction {
     bool varies;          /* with the values computed with (divide, square root) */
     unsigned estimated_n; /* instructions that the table has nothing like */
     unsigned alike_n;     /* by a line that is like it */
+    /* Loads that get a part of their bytes of a store that is under way, or more than it wrote;
+     * loads of the same lower 12 bits as a store to another place; on cores with that erratum
+     * branches at the end of 32 bytes of code. */
+    unsigned forward_failed_n, page_alias_n, branch_at_end_n;
     size_t insn_n;
     const struct assay_insn_prediction *insn;
     size_t chain_n;

@@ -40,8 +40,8 @@ struct assay_loop_facts {
     uint32_t array_n;
     uint32_t wide_n;   /* of those without holes that move: 16 bytes and more at once */
     uint32_t moving_n; /* those without holes that move */
-    /* Means of the bounds of assay_access_efficiency, 0 to 1, over operands that move; negative
-     * where none does. Equal where every step is known. */
+    /* Share of the bytes used of the lines that an iteration brings, 0 to 1: all operands of an
+     * array together. Negative where no operand moves. Equal where every step is known. */
     double access_low, access_high;
 };
 
@@ -165,7 +165,7 @@ enum assay_cqa_obstacle {
 
 struct assay_cqa_path {
     uint32_t number; /* from 1, in the order of assay_loop_paths; 0: the merged view, or the mean */
-    double weight;   /* share of the iterations that go this way; equal where not known */
+    double weight;   /* share of the iterations that go this way */
     uint32_t obstacles; /* assay_cqa_obstacle bits */
     double *value;      /* by metric; not a number: does not apply */
     enum assay_bound bound;
@@ -191,17 +191,18 @@ struct assay_cqa {
     const struct assay_vector_verdict *verdict; /* what stands against vectors; NULL: no loop */
     size_t path_n;
     struct assay_cqa_path *path;
+    bool weighed; /* by options->weight; else by probabilities that the code tells */
     /* Mean over paths by weight: counts and cycles are means, what is derived is derived of them.
      * `bound` is that of the heaviest path. */
     struct assay_cqa_path mean;
 };
 
 struct assay_cqa_options {
-    unsigned path_limit;  /* 0 = ASSAY_PATH_LIMIT */
-    const double *weight; /* by path, of all that there are; NULL = equal */
+    unsigned path_limit;  /* 0 = ASSAY_PATH_LIMIT, UINT_MAX = any number */
+    const double *weight; /* by path, of all that there are; NULL = as likely as the code tells */
     size_t weight_n;
     bool experts;  /* instructions one by one */
-    bool simulate; /* variants too, else by bounds and near ties as they are */
+    bool simulate; /* variants where bounds are near each other; paths as they are always */
     bool without_what_ifs;
     /* Only what assay_cqa_promise asks for: cycles, trips, obstacles and the variants that may be
      * the best. A promise below `least` may be given as 0. */

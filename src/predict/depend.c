@@ -100,6 +100,7 @@ static int memory_edges(struct depending *d, uint32_t i)
                                              .memory = true}));
         /* Such a load waits until the store is in the cache, and the next such store retires behind
          * the load. */
+        d->block->forward_failed_n += d->keeps && m->kind == AS_FORWARD_FAILED;
         if (m->kind == AS_FORWARD_FAILED)
             AS_TRY(keep_edge(d, (struct as_edge){.from = i,
                                                  .to = (uint32_t)m->from,

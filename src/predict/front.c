@@ -213,19 +213,10 @@ static double legacy_cycles(const struct as_piece_of_code *block)
     return (groups > bytes ? groups : bytes) + length_stalls(block);
 }
 
-/* A branch (with what fused to it) that crosses or ends at 32 bytes (Intel, "Mitigations for Jump
- * Conditional Code Erratum", 2019): its window is not kept in the op cache. */
+/* Windows with such branches are not kept in the op cache. */
 static bool has_erratum(const struct as_piece_of_code *block)
 {
-    if (!(block->uarch->set[ASSAY_UARCH_jcc_erratum] > 0))
-        return false;
-    for (uint32_t i = 0; i < block->op_n; i++) {
-        const struct as_op *op = &block->op[i];
-        const uint64_t start = code_start(block) + op->offset;
-        if (op->branch && start / 32 != (start + op->length) / 32)
-            return true;
-    }
-    return false;
+    return block->uarch->set[ASSAY_UARCH_jcc_erratum] > 0 && as_branches_at_end(block) > 0;
 }
 
 static double slots_decoded(const struct as_piece_of_code *block)

@@ -88,7 +88,7 @@ struct as_piece_of_code {
     bool equal_memory, worst, varies;
     bool has_branch; /* the block's own; else dec and jnz were added */
     AS_VEC(struct as_edge) edge;
-    unsigned estimated_n, alike_n;
+    unsigned estimated_n, alike_n, forward_failed_n;
 };
 
 /* What the table says of a form, found once. */
@@ -180,6 +180,10 @@ struct as_front_stages {
 };
 struct as_front_stages as_front_stages(const struct as_piece_of_code *block);
 double as_front_branch(const struct as_piece_of_code *block);
+
+/* Branches, with what fused to them, that cross or end at 32 bytes; and all hazards (hazards.c). */
+unsigned as_branches_at_end(const struct as_piece_of_code *block);
+void as_find_hazards(const struct as_piece_of_code *block, struct assay_prediction *out);
 
 /* ---- Simulation ---------------------------------------------------------------------------- */
 

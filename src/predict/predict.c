@@ -318,5 +318,6 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
     out->estimated_n = p->block.estimated_n;
     out->alike_n = p->block.alike_n;
     out->varies = p->block.varies;
+    as_find_hazards(&p->block, out);
     return 0;
 }

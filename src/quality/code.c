@@ -37,6 +37,7 @@ static int take_analysed(struct code_writing *w, size_t number, int64_t *id,
     AS_TRY(as_cqa_keep(&w->pass.arena, cqa, &it.cqa, err));
     if (it.wants_page && !cqa->lacks) {
         w->core.loop = it.at;
+        w->core.path = as_cqa_heaviest(cqa);
         w->core.port_use = cqa->mean.port_use;
         AS_TRY(as_core_keep(&w->pass.arena, &w->core, &it.core, err));
     }

@@ -19,16 +19,6 @@
 
 /* ---- Keeping ------------------------------------------------------------------------------- */
 
-static size_t heaviest_chain(const struct as_core_asked *asked, size_t path_n)
-{
-    size_t most = 0;
-
-    for (size_t i = 1; i < path_n && i < asked->weight_n; i++)
-        if (asked->weight[i] > asked->weight[most])
-            most = i;
-    return most;
-}
-
 static const char *insn_words(struct as_arena *arena, const struct as_core_asked *asked,
                               const struct assay_insn *insn)
 {
@@ -94,8 +84,8 @@ static int keep_path(struct as_arena *arena, const struct as_core_asked *asked,
     struct assay_code code;
     struct assay_prediction found;
 
-    AS_TRY(
-        assay_path_code(asked->program, paths, heaviest_chain(asked, paths->path_n), &code, err));
+    AS_TRY(assay_path_code(asked->program, paths, asked->path < paths->path_n ? asked->path : 0,
+                           &code, err));
     int rc = code.n ? assay_predict(asked->predictor, &code, 0, code.n, &options, &found, err)
                     : ASSAY_ERR_NO_CODE;
     if (rc == 0 && (keep_insns(arena, asked, &code, &found, out) < 0 ||

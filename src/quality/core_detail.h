@@ -35,8 +35,7 @@ struct as_core_asked {
     const struct assay_object *object; /* for the words of instructions */
     const struct assay_program *program;
     uint32_t loop;
-    const double *weight; /* by path; NULL: the first */
-    size_t weight_n;
+    size_t path; /* that is taken most */
     const double
         *port_use; /* of all paths, by their weights: what the loop's metrics say; or NULL */
 };

@@ -3,11 +3,14 @@
  * Code quality analysis of one loop: path by path its metrics and variants, and their mean. Knows
  * the order of things; what they are stands in the other files of that name.
  */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "quality/cqa.h"
+#include "quality/cqa_write.h"
+#include "quality/weights.h"
 
 #define TIMES_UNKNOWN 10 /* that a loop goes round, where nothing tells */
 #define DEPTH_COUNTED 3  /* deep nests are those of drivers, as a rule, and go round seldom */
@@ -144,7 +147,7 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
                          struct assay_error *err)
 {
     const struct assay_predict_options options = {
-        .simulate = a->options->simulate,
+        .simulate = !a->options->bounds_only, /* as `assay predict` does: cycles agree */
         .without = a->options->bounds_only ? ASSAY_WITHOUT_SIMULATION | ASSAY_WITHOUT_SPREAD : 0};
     struct assay_prediction found;
 
@@ -243,28 +246,41 @@ static int analyse_path(const struct analysing *a, const uint32_t *block, size_t
 
 /* ---- The mean ------------------------------------------------------------------------------ */
 
-static void set_weights(const struct assay_cqa_options *options, struct assay_cqa *out)
+/* By what the caller knows, else by what the code tells. */
+static int set_weights(const struct analysing *a, const struct assay_paths *paths,
+                       struct assay_cqa *out, struct assay_error *err)
 {
-    double sum = 0;
+    const struct assay_cqa_options *options = a->options;
+    double *likely = NULL, sum = 0;
 
+    out->weighed = options->weight && !out->merged;
+    if (!out->weighed && out->path_n > 1)
+        AS_TRY(
+            as_quality_static_weights(&a->engine->arena, a->program, a->loop, paths, &likely, err));
     for (size_t i = 0; i < out->path_n; i++) {
-        out->path[i].weight = options->weight && i < options->weight_n && !out->merged
-                                  ? options->weight[i]
-                                  : !options->weight || out->merged;
+        const bool known = out->weighed && i < options->weight_n;
+
+        out->path[i].weight = likely ? likely[i] : known ? options->weight[i] : !out->weighed;
         sum += out->path[i].weight;
     }
     for (size_t i = 0; i < out->path_n; i++)
         out->path[i].weight = sum > 0 ? out->path[i].weight / sum : 1 / (double)out->path_n;
+    return 0;
+}
+
+size_t as_cqa_heaviest(const struct assay_cqa *out)
+{
+    size_t most = 0;
+
+    for (size_t i = 1; i < out->path_n; i++)
+        if (out->path[i].weight > out->path[most].weight)
+            most = i;
+    return most;
 }
 
 static const struct assay_cqa_path *heaviest(const struct assay_cqa *out)
 {
-    const struct assay_cqa_path *most = &out->path[0];
-
-    for (size_t i = 1; i < out->path_n; i++)
-        if (out->path[i].weight > most->weight)
-            most = &out->path[i];
-    return most;
+    return &out->path[as_cqa_heaviest(out)];
 }
 
 static void mean_what_if(struct assay_cqa *out, unsigned variant)
@@ -304,9 +320,11 @@ static double mean_peak(const struct assay_cqa *out)
     return cycles > 0 ? operations / cycles : NAN;
 }
 
-static int find_mean(struct assay_cqa_engine *engine, const struct assay_cqa_options *options,
+static int find_mean(const struct analysing *a, const struct assay_paths *paths,
                      struct assay_cqa *out, struct assay_error *err)
 {
+    struct assay_cqa_engine *engine = a->engine;
+    const struct assay_cqa_options *options = a->options;
     const unsigned port_n = engine->uarch->port_n;
     struct assay_cqa_path *mean = &out->mean;
 
@@ -314,7 +332,7 @@ static int find_mean(struct assay_cqa_engine *engine, const struct assay_cqa_opt
     mean->port_use = as_arena_array(&engine->arena, double, port_n + 1);
     if (!mean->value || !mean->port_use)
         return as_error_nomem(err, "code quality analysis");
-    set_weights(options, out);
+    AS_TRY(set_weights(a, paths, out, err));
     mean->weight = 1;
     for (size_t i = 0; i < out->path_n; i++) {
         const struct assay_cqa_path *path = &out->path[i];
@@ -406,7 +424,7 @@ static int analyse_paths(const struct analysing *a, const struct assay_paths *pa
         AS_TRY(
             analyse_path(a, paths->block + path->first, path->blocks, streams, &out->path[i], err));
     }
-    return paths->path_n ? find_mean(a->engine, a->options, out, err) : 0;
+    return paths->path_n ? find_mean(a, paths, out, err) : 0;
 }
 
 static const struct assay_cqa_options defaults;
@@ -432,7 +450,7 @@ int assay_cqa_loop(struct assay_cqa_engine *engine, const struct assay_program *
     assay_vector_verdict_free(&engine->verdict);
     AS_TRY(assay_loop_vector_verdict(program, loop, &engine->verdict, err));
     out->verdict = a.verdict = &engine->verdict;
-    AS_TRY(assay_loop_paths(program, loop, limit, &paths, err));
+    AS_TRY(assay_loop_paths(program, loop, limit == UINT_MAX ? 0 : limit, &paths, err));
     out->path_count = paths.count;
     out->merged = paths.merged;
     a.path_n = paths.count;

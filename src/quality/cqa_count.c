@@ -97,6 +97,36 @@ static void count_class(const struct as_cqa_item *item, double *m)
     m[AS_CQA_VEX_INSN_N] += vector && form->traits & ASSAY_TRAIT_VEX;
 }
 
+enum upper_halves { UPPER_CLEAN, UPPER_IN_USE, UPPER_SAVED };
+
+/* Whether the instruction is one more change between encodings. Intel, Optimization Reference
+ * Manual (248966), mixing AVX code with SSE code. */
+static bool changes_encoding(const struct assay_form *form, enum upper_halves *now)
+{
+    const enum upper_halves before = *now;
+    const bool vex = form->traits & ASSAY_TRAIT_VEX;
+
+    if (strncmp(form->mnemonic, "vzero", 5) == 0)
+        *now = UPPER_CLEAN;
+    else if (!as_form_is_vector(form) || form->traits & ASSAY_TRAIT_X87)
+        return false;
+    else if (vex && (form->vector_b >= 32 || before == UPPER_SAVED))
+        *now = UPPER_IN_USE;
+    else if (!vex && form->isa != ASSAY_ISA_MMX && before == UPPER_IN_USE)
+        *now = UPPER_SAVED;
+    return (before == UPPER_SAVED) != (*now == UPPER_SAVED);
+}
+
+/* The first round finds how the loop leaves the registers to its next iteration. */
+static void count_transitions(const struct as_cqa_body *body, double *m)
+{
+    enum upper_halves now = UPPER_CLEAN;
+
+    for (unsigned round = 0; round < 2; round++)
+        for (size_t i = 0; i < body->n; i++)
+            m[AS_CQA_TRANSITION_N] += changes_encoding(body->item[i].form, &now) && round > 0;
+}
+
 /* ---- Memory -------------------------------------------------------------------------------- */
 
 static void count_width(const struct assay_memory *memory, double *m)
@@ -221,6 +251,7 @@ void as_cqa_count(const struct as_cqa_body *body, double *m)
         count_memory(body, i, m);
         count_vectors(item, m);
     }
+    count_transitions(body, m);
     count_streams(body, m);
     as_cqa_count_alignment(body, m);
     count_registers(body, m);

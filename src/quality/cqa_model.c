@@ -288,6 +288,9 @@ void as_cqa_put_prediction(const struct assay_cqa_engine *engine, const struct a
     m[AS_CQA_CHAIN_CY] = bound[ASSAY_BOUND_LATENCY];
     m[AS_CQA_CHAIN_N] = (double)p->chain_n;
     m[AS_CQA_ESTIMATED_N] = p->estimated_n;
+    m[AS_CQA_FORWARD_FAILED_N] = p->forward_failed_n;
+    m[AS_CQA_PAGE_ALIAS_N] = p->page_alias_n;
+    m[AS_CQA_BRANCH_AT_END_N] = p->branch_at_end_n;
     put_front(p, m);
     put_back(engine, p, m);
 }

@@ -23,6 +23,8 @@ struct as_cqa_kept {
     double promise_cy;
 };
 
+/* Number of the path with the greatest weight, from 0. */
+size_t as_cqa_heaviest(const struct assay_cqa *cqa);
 int as_cqa_keep(struct as_arena *arena, const struct assay_cqa *cqa, struct as_cqa_kept *out,
                 struct assay_error *err);
 

@@ -195,8 +195,7 @@ static int analyse_loop(struct as_quality_pass *p, struct assay_cqa_engine *engi
     core->object = it->object;
     core->program = it->program;
     core->loop = it->at;
-    core->weight = weight;
-    core->weight_n = options.weight_n;
+    core->path = as_cqa_heaviest(&found);
     core->port_use = found.mean.port_use;
     return as_core_keep(&p->arena, core, &it->core, err);
 }

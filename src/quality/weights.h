@@ -50,6 +50,11 @@ int as_quality_weights(struct as_arena *arena, const struct assay_program *progr
                        const struct as_block_samples *samples, size_t n, bool counted,
                        const double *cycles, double **out, size_t *path_n, struct assay_error *err);
 
+/* Shares of the iterations by path as far as the code alone tells, in the arena. Errors: NOMEM. */
+int as_quality_static_weights(struct as_arena *arena, const struct assay_program *program,
+                              uint32_t loop, const struct assay_paths *paths, double **out,
+                              struct assay_error *err);
+
 /* The same by what is known of the file: by counts where the header of the loop was counted
  * (`*counted`), else by samples. Errors: NOMEM. */
 int as_quality_sampled_weights(struct as_arena *arena, const struct as_quality_sampled *sampled,

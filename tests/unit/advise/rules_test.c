@@ -454,8 +454,17 @@ static const struct rule_case topics[] = {
      {RUN, .code = {FULL},
       .metric = {{"cqa_fp_mul_n", 4}, {"cqa_fp_add_n", 4}, {"cqa_fp_fma_n", 4}}}},
     {"mixed_encodings",
-     {RUN, .code = {FULL}, .metric = {{"cqa_legacy_insn_n", 4}, {"cqa_vex_insn_n", 9}}},
-     {RUN, .code = {FULL}, .metric = {{"cqa_legacy_insn_n", 0}, {"cqa_vex_insn_n", 9}}}},
+     {RUN, .code = {FULL}, CODE("cqa_transition_n", 2)},
+     {RUN, .code = {FULL}, CODE("cqa_transition_n", 0)}},
+    {"failed_forwarding",
+     {RUN, .code = {FULL}, CODE("cqa_forward_failed_n", 1)},
+     {RUN, .code = {FULL}, CODE("cqa_forward_failed_n", 0)}},
+    {"page_aliases",
+     {RUN, .code = {FULL}, CODE("cqa_page_alias_n", 1)},
+     {RUN, .code = {FULL}, CODE("cqa_page_alias_n", 0)}},
+    {"branches_at_end",
+     {RUN, .code = {FULL}, CODE("cqa_branch_at_end_n", 1)},
+     {RUN, .code = {FULL}, CODE("cqa_branch_at_end_n", 0)}},
     {"gathered_accesses",
      {RUN, .code = {FULL}, CODE("cqa_insn_class_gather_n", 2)},
      {RUN, .code = {FULL}, CODE("cqa_insn_class_gather_n", 0)}},
@@ -888,9 +897,9 @@ static void test_width_of_means(void **state)
                                 &loop, assay_exact(100, 1), err));
     fine(assay_advise_run(e, 1, err));
     expect_row(e,
-               "SELECT value, low BETWEEN 65 AND 70, high, n FROM v_values"
+               "SELECT round(value), low BETWEEN 65 AND 70.1, high, n FROM v_values"
                " WHERE metric = 'array_access_pct'",
-               "100.0 1 100.0 1000");
+               "70.0 1 100.0 1500");
     /* Of more than half nothing is known. */
     fine(assay_experiment_close(&e, err));
     story.code[1].ms = 1500;

@@ -197,6 +197,127 @@ static void a_rotated_loop_takes_one_branch(void **state)
     done(&f);
 }
 
+static struct fixture analyse_function(const char *text)
+{
+    struct fixture f = {0};
+    struct assay_error err;
+
+    assert_int_equal(assay_uarch_open("zen3", &f.uarch, &err), 0);
+    analyse_text(&f, text, NULL);
+    return f;
+}
+
+#define FUNCTION ".intel_syntax noprefix\n.globl f\n.type f,@function\nf:\n"
+
+static double share_of_calls(const struct fixture *f)
+{
+    double share = 0;
+
+    for (size_t i = 0; i < f->out.path_n; i++)
+        if (metric(&f->out.path[i], "insn_class_call_n") > 0)
+            share += f->out.path[i].weight;
+    return share;
+}
+
+/* A square root that sets errno, and a product of complex numbers that may be no numbers: both call
+ * functions out of line, hardly ever. */
+static void unlikely_paths_weigh_little(void **state)
+{
+    (void)state;
+    struct fixture f =
+        analyse_function(FUNCTION "1: movss xmm0,[rdi+rax*4]\nucomiss xmm1,xmm0\nja 3f\n"
+                                  "sqrtss xmm0,xmm0\n2: movss [rsi+rax*4],xmm0\n"
+                                  "add rax,1\ncmp rax,rdx\njne 1b\nret\n"
+                                  "3: call sqrtf\njmp 2b\n");
+
+    assert_int_equal(f.out.path_n, 2);
+    assert_false(f.out.weighed);
+    assert_true(share_of_calls(&f) > 0 && share_of_calls(&f) < 0.05);
+    assert_true(fabs(metric(&f.out.mean, "insn_class_call_n") - share_of_calls(&f)) < 1e-9);
+    done(&f);
+    f = analyse_function(FUNCTION "1: mulsd xmm0,[rdi+rax*8]\nucomisd xmm0,xmm0\njp 3f\n"
+                                  "2: movsd [rsi+rax*8],xmm0\nadd rax,1\ncmp rax,rdx\njne 1b\n"
+                                  "ret\n3: call __muldc3\njmp 2b\n");
+    assert_true(share_of_calls(&f) < 0.01);
+    done(&f);
+    /* In line, a call is less likely than none, no more. */
+    f = analyse_function(FUNCTION "1: mov ecx,[rdi+rax*4]\ncmp ecx,edx\njb 2f\ncall g\n"
+                                  "2: add rax,1\ncmp rax,rbx\njne 1b\nret\n");
+    assert_true(fabs(share_of_calls(&f) - 0.22) < 0.01);
+    done(&f);
+    /* Nothing speaks for one way or the other. */
+    f = analyse_function(FUNCTION "1: mov ecx,[rdi+rax*4]\ntest cl,1\nje 2f\nadd ebx,ecx\n"
+                                  "2: add rax,1\ncmp rax,rdx\njne 1b\nret\n");
+    assert_true(fabs(f.out.path[0].weight - 0.5) < 1e-9);
+    done(&f);
+}
+
+static void paths_in_a_section_of_their_own_are_cold(void **state)
+{
+    (void)state;
+    struct fixture f =
+        analyse_function(FUNCTION "1: mov ecx,[rdi+rax*4]\ncmp ecx,edx\njb f.cold\n"
+                                  "2: add rax,1\ncmp rax,rbx\njne 1b\nret\n.size f,.-f\n"
+                                  ".section .text.unlikely,\"ax\"\n.type f.cold,@function\n"
+                                  "f.cold: imul ebx,ecx\njmp 2b\n.size f.cold,.-f.cold\n");
+
+    assert_int_equal(f.out.path_n, 2);
+    is(&f.out.mean, "insn_n",
+       metric(&f.out.path[0], "insn_n") * f.out.path[0].weight +
+           metric(&f.out.path[1], "insn_n") * f.out.path[1].weight);
+    assert_true(fmin(f.out.path[0].weight, f.out.path[1].weight) < 0.002);
+    done(&f);
+}
+
+/* Around the loop: to SSE and back. Clean upper halves cost nothing, and vectors of 16 bytes leave
+ * them as they are. */
+static void transitions_are_counted(void **state)
+{
+    (void)state;
+    struct fixture f = analyse_on("zen3",
+                                  "vaddpd ymm0,ymm0,[rdi]\nmulpd xmm1,[rsi]\nmovapd [rsi],xmm1\n"
+                                  "dec rcx\njne 1b",
+                                  NULL);
+    is(&f.out.mean, "transition_n", 2);
+    done(&f);
+    f = analyse_on("zen3", "vaddpd ymm0,ymm0,[rdi]\nvzeroupper\nmulpd xmm1,[rsi]\ndec rcx\njne 1b",
+                   NULL);
+    is(&f.out.mean, "transition_n", 0);
+    done(&f);
+    f = analyse_on("zen3", "vaddpd xmm0,xmm0,[rdi]\nmulpd xmm1,[rsi]\ndec rcx\njne 1b", NULL);
+    is(&f.out.mean, "transition_n", 0);
+    done(&f);
+}
+
+static void hazards_are_counted(void **state)
+{
+    (void)state;
+    struct fixture f = analyse_on("skylake-sp",
+                                  "mov [rdi],eax\nmov [rdi+4],edx\nmov rbx,[rdi]\nadd rdi,8\n"
+                                  "dec rcx\njne 1b",
+                                  NULL);
+    is(&f.out.mean, "forward_failed_n", 1);
+    is(&f.out.mean, "page_alias_n", 0);
+    done(&f);
+    f = analyse_on("skylake-sp",
+                   "vmovupd [rdi+rax],ymm0\nvmovupd ymm1,[rdi+rax+8192]\nadd rax,32\n"
+                   "cmp rax,rdx\njne 1b",
+                   NULL);
+    is(&f.out.mean, "forward_failed_n", 0);
+    is(&f.out.mean, "page_alias_n", 1);
+    done(&f);
+    /* cmp and jne stand in bytes 26 to 32 of the code. */
+    f = analyse_on("skylake-sp", ".p2align 5\n.rept 25\nnop\n.endr\n5: cmp rax,rdx\njne 5b", NULL);
+    is(&f.out.mean, "branch_at_end_n", 0);
+    done(&f);
+    f = analyse_on("skylake-sp", ".p2align 5\n.rept 27\nnop\n.endr\n5: cmp rax,rdx\njne 5b", NULL);
+    is(&f.out.mean, "branch_at_end_n", 1);
+    done(&f);
+    f = analyse_on("haswell", ".p2align 5\n.rept 27\nnop\n.endr\n5: cmp rax,rdx\njne 5b", NULL);
+    is(&f.out.mean, "branch_at_end_n", 0);
+    done(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +327,10 @@ int main(void)
         cmocka_unit_test(no_loop_exceeds_a_peak),
         cmocka_unit_test(shares_of_peaks_are_known),
         cmocka_unit_test(a_rotated_loop_takes_one_branch),
+        cmocka_unit_test(unlikely_paths_weigh_little),
+        cmocka_unit_test(paths_in_a_section_of_their_own_are_cold),
+        cmocka_unit_test(transitions_are_counted),
+        cmocka_unit_test(hazards_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
