@@ -43,6 +43,7 @@ extern "C" {
     X(rename_memory_late, 0) /* 1: where the load's address comes late, out of a load */           \
     X(rename_memory_update, 1) /* 0: not of `add [m],r` and its like */                            \
     X(rename_memory_b, 1)      /* least bytes that are renamed */                                  \
+    X(andn_breaks, 0)          /* 1: and-not of a vector register with itself waits for nobody */  \
     X(sbb_breaks, 0)           /* 1: sbb of equal registers waits for the flags alone */           \
     X(stack_engine, 1)         /* 1: push and pop change rsp at decode */                          \
     X(stack_sync, 1)           /* slots to make rsp whole after push and pop */                    \
@@ -186,6 +187,8 @@ struct assay_uarch {
     float line_cycles[ASSAY_UARCH_LINE];
     const struct assay_uarch_source *source;
     size_t source_n;
+    size_t
+        source_own; /* from here on sources are the table's own, not those of the one it is like */
     const struct assay_uarch_match *match;
     size_t match_n;
     /* What code may need to run on the core, bits by assay_extension; 0: the table does not tell.

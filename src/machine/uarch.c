@@ -250,6 +250,37 @@ static const struct assay_timing *find_exact(const struct as_uarch_table *table,
     return NULL;
 }
 
+/* Compare and exchange of twice the width is dearer than all others. */
+static bool is_double_exchange(const struct as_key_parts *key)
+{
+    return as_view_equal(key->mnemonic, as_view_of("cmpxchg8b")) ||
+           as_view_equal(key->mnemonic, as_view_of("cmpxchg16b"));
+}
+
+/* All locked operations of a core cost about the same: another one stands for one without a line,
+ * never the same operation without the lock. */
+static const struct assay_timing *find_locked(const struct as_uarch_table *table,
+                                              const struct as_key_parts *asked, unsigned *distance)
+{
+    enum { OTHER = 20, OTHER_WIDTH = 2, OTHER_FORM = 10 }; /* so that it counts as alike */
+    const struct assay_timing *best = NULL;
+    for (size_t row = 0; row < table->timing.n; row++) {
+        const struct as_key_parts *line = &table->parts.at[row];
+        const bool same = as_view_equal(line->mnemonic, asked->mnemonic);
+        if (!(line->bits & AS_KEY_LOCK) ||
+            (!same && (is_double_exchange(line) || is_double_exchange(asked))))
+            continue;
+        const unsigned d = OTHER_FORM + (same ? 0 : OTHER) +
+                           (line->operand[0].bits == asked->operand[0].bits ? 0 : OTHER_WIDTH) +
+                           (line->bits != asked->bits);
+        if (d < *distance) {
+            *distance = d;
+            best = &table->timing.at[row];
+        }
+    }
+    return best;
+}
+
 static const struct assay_timing *find_nearest(const struct as_uarch_table *table, const char *key,
                                                unsigned *distance)
 {
@@ -270,7 +301,7 @@ static const struct assay_timing *find_nearest(const struct as_uarch_table *tabl
             best = &table->timing.at[row];
         }
     }
-    return best;
+    return best || !(asked.bits & AS_KEY_LOCK) ? best : find_locked(table, &asked, distance);
 }
 
 const struct assay_timing *assay_uarch_timing(const struct assay_uarch *uarch,

@@ -185,6 +185,8 @@ static unsigned operand_distance(const struct as_key_operand *asked,
             return 100;
         return 1000;
     }
+    if ((asked->bits == 80) != (line->bits == 80)) /* what the x87 converts, and what it does not */
+        return 1000;
     if (asked->kind == 'i')
         return distance + (asked->bits != line->bits);
     return distance + 10 * width_steps(asked->bits, line->bits);

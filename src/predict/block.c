@@ -197,8 +197,11 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
         take_timing(p, op, known->timing);
     if (!known->timing || known->match == ASSAY_TIMING_REGISTER)
         as_estimate_op(p, form, op, known->timing != NULL);
-    p->block.estimated_n +=
-        known->match >= ASSAY_TIMING_REGISTER || op->flags & ASSAY_TIMING_ESTIMATED;
+    /* What a branch or a call costs is the front end's, which is modelled: nothing is guessed. */
+    if (op->branch)
+        op->flags &= (uint8_t)~ASSAY_TIMING_ESTIMATED;
+    p->block.estimated_n += !op->branch && (known->match >= ASSAY_TIMING_REGISTER ||
+                                            op->flags & ASSAY_TIMING_ESTIMATED);
     p->block.alike_n += known->match == ASSAY_TIMING_ALIKE || known->match == ASSAY_TIMING_WIDTH;
     op->decoded = decoded_slots(p, op, insn, form, &op->decoded_more);
     if (p->block.without & ASSAY_WITHOUT_DIVISION)
@@ -324,6 +327,7 @@ int as_block_build(struct assay_predictor *p, const struct assay_code *code, siz
     block->code = code;
     block->insn_n = (uint32_t)n;
     block->has_branch = true;
+    as_x87_init(&block->x87);
     for (size_t i = 0; i < n; i++) {
         const struct assay_insn *insn = &code->insn[first + i];
         struct as_op *op = &block->op[block->op_n];

@@ -57,8 +57,16 @@ static void read_set(struct as_op *op, struct assay_regset set, unsigned kind, f
         }
 }
 
-static void read_operands(struct as_op *op, const struct assay_insn *insn,
-                          const struct assay_form *form, const struct assay_effects *effects)
+/* Where the value of a register operand is. */
+static unsigned place_of(const struct assay_predictor *p, const struct assay_form *form,
+                         unsigned reg)
+{
+    return form->traits & ASSAY_TRAIT_X87 ? as_x87_place(&p->block.x87, reg) : reg;
+}
+
+static void read_operands(const struct assay_predictor *p, struct as_op *op,
+                          const struct assay_insn *insn, const struct assay_form *form,
+                          const struct assay_effects *effects)
 {
     for (unsigned i = 0; i < form->operands; i++) {
         const struct assay_operand *o = &form->operand[i];
@@ -66,7 +74,8 @@ static void read_operands(struct as_op *op, const struct assay_insn *insn,
         if (reg == ASSAY_REG_NONE || !is_followed(reg) || !assay_regset_has(effects->read, reg) ||
             !(o->access & (ASSAY_ACCESS_READ | ASSAY_ACCESS_MAYBE | ASSAY_ACCESS_MERGE)))
             continue;
-        add_read(op, reg, AS_READ_DATA, pair_latency(op->timing, i, 0, op->latency) - op->latency);
+        add_read(op, place_of(p, form, reg), AS_READ_DATA,
+                 pair_latency(op->timing, i, 0, op->latency) - op->latency);
     }
     if (insn->mask != ASSAY_REG_NONE)
         add_read(op, insn->mask, AS_READ_DATA, 0);
@@ -85,7 +94,7 @@ static void read_addresses(struct as_op *op, const struct assay_insn *insn,
         add_read(op, insn->index, kind, 0);
 }
 
-/* Registers beyond operands; the top of the x87 stack moves at rename. */
+/* Registers beyond operands, those of the x87 stack apart. */
 static struct assay_regset implicit_without(struct assay_regset set, bool without_rsp)
 {
     set.word[0] &= ~((uint64_t)0xff << ASSAY_REG_X87);
@@ -110,22 +119,57 @@ static void read_and_write_flags(struct as_op *op, const struct assay_effects *e
         add_write(op, AS_PLACE_FLAGS, latency);
 }
 
-static void write_registers(struct as_op *op, const struct assay_insn *insn,
-                            const struct assay_form *form, const struct assay_effects *effects,
-                            bool without_rsp)
+/* st(0) and st(1), which x87 instructions use without naming them. */
+static void read_stack(const struct assay_predictor *p, struct as_op *op,
+                       const struct assay_form *form)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (as_x87_reads(form, i))
+            add_read(op, as_x87_place(&p->block.x87, ASSAY_REG_X87 + i), AS_READ_DATA, 0);
+}
+
+static void write_stack(const struct assay_predictor *p, struct as_op *op,
+                        const struct assay_form *form)
+{
+    for (unsigned i = 0; i < 2; i++)
+        if (as_x87_writes(form, i))
+            add_write(op, as_x87_place(&p->block.x87, ASSAY_REG_X87 + i), op->latency);
+}
+
+static void write_registers(const struct assay_predictor *p, struct as_op *op,
+                            const struct assay_insn *insn, const struct assay_form *form,
+                            const struct assay_effects *effects, bool without_rsp)
 {
     struct assay_regset written = implicit_without(effects->written, without_rsp);
     for (unsigned i = 0; i < form->operands; i++)
         if (form->operand[i].kind == ASSAY_OPERAND_REG &&
             form->operand[i].access & ASSAY_ACCESS_WRITE &&
             insn->reg[form->operand[i].slot] / 8 == ASSAY_REG_X87 / 8)
-            add_write(op, insn->reg[form->operand[i].slot], op->latency);
+            add_write(op, place_of(p, form, insn->reg[form->operand[i].slot]), op->latency);
+    write_stack(p, op, form);
     for (unsigned word = 0; word < 2; word++)
         for (uint64_t left = written.word[word]; left; left &= left - 1) {
             const unsigned reg = 64 * word + (unsigned)__builtin_ctzll(left);
             if (is_followed(reg))
                 add_write(op, reg, op->latency);
         }
+}
+
+/* And-not of a vector register with itself is zero: cores of AMD wait for nobody then. */
+static bool is_cut(const struct assay_predictor *p, const struct assay_insn *insn,
+                   const struct assay_form *form)
+{
+    static const char *const names[] = {"pandn", "andnps", "andnpd"};
+    const char *m = form->mnemonic + (form->mnemonic[0] == 'v');
+    const unsigned n = form->operands;
+    if (!(p->uarch->set[ASSAY_UARCH_andn_breaks] > 0) || n < 2 || n > 3 ||
+        form->operand[n - 1].kind != ASSAY_OPERAND_REG ||
+        insn->reg[form->operand[n - 1].slot] != insn->reg[form->operand[n - 2].slot])
+        return false;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(m, names[i]) == 0)
+            return true;
+    return false;
 }
 
 void as_op_effects(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,
@@ -137,17 +181,26 @@ void as_op_effects(struct assay_predictor *p, struct as_op *op, const struct ass
     op->stack = form->traits & ASSAY_TRAIT_STACK && set[ASSAY_UARCH_stack_engine] > 0 &&
                 !(p->block.without & ASSAY_WITHOUT_STACK_ENGINE);
     const bool zero = op->flags & ASSAY_TIMING_ZERO;
+    if (as_x87_swaps(form)) {
+        as_x87_swap(&p->block.x87, insn);
+        return;
+    }
     const bool flags_alone = set[ASSAY_UARCH_sbb_breaks] > 0 &&
                              as_insn_same_registers(insn, form) &&
                              strcmp(form->mnemonic, "sbb") == 0;
-    if (!zero && !flags_alone) {
-        read_operands(op, insn, form, &effects);
+    if (!zero && !flags_alone && !is_cut(p, insn, form)) {
+        read_operands(p, op, insn, form, &effects);
+        read_stack(p, op, form);
         read_set(op, implicit_without(form->implicit_read, op->stack), AS_READ_DATA, 0);
         read_set(op, implicit_without(form->implicit_merge, op->stack), AS_READ_DATA, 0);
     }
     read_addresses(op, insn, form, set[ASSAY_UARCH_in_order] > 0);
     read_and_write_flags(op, &effects, zero);
-    write_registers(op, insn, form, &effects, op->stack);
+    if (as_x87_pushes(form))
+        as_x87_push(&p->block.x87);
+    write_registers(p, op, insn, form, &effects, op->stack);
+    for (unsigned i = as_x87_pops(form); i; i--)
+        as_x87_pop(&p->block.x87);
 }
 
 void as_op_memory(struct assay_predictor *p, struct as_op *op, const struct assay_insn *insn,

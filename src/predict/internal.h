@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/index.h"
 #include "base/vec.h"
+#include "predict/x87.h"
 
 /* Places that values are in: registers as in <assay/isa.h>, then the flags in two groups that are
  * renamed apart. */
@@ -89,6 +90,7 @@ struct as_piece_of_code {
     bool has_branch; /* the block's own; else dec and jnz were added */
     AS_VEC(struct as_edge) edge;
     unsigned estimated_n, alike_n, forward_failed_n;
+    struct as_x87 x87; /* while the block is built */
 };
 
 /* What the table says of a form, found once. */

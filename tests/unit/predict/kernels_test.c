@@ -131,6 +131,78 @@ static void flags_make_chains(void **state)
     toy_fini(&breaks);
 }
 
+/* The names of the x87 stack rotate; values do not move. */
+static void stack_of_x87_is_renamed(void **state)
+{
+    struct toy x87;
+    (void)state;
+    toy_init(&x87, "form\tfld m64\t1\t-\t2\t-\ts\nform\tfstp m64\t1\t-\t0\t-\ts\n"
+                   "form\tfadd m64\t1\t-\t6\t-\ts\nform\tfmul st0,st\t1\t-\t7\t-\ts\n"
+                   "form\tfxch st0,st\t1\t-\t2\t-\ts\n");
+    /* fld [rdi]; fadd [rsi]; fstp [rbx]: each iteration has a value of its own, no chain */
+    toy_cycles(&x87, "dd07"
+                     "dc06"
+                     "dd1b");
+    assert_true(x87.out.bounds[ASSAY_BOUND_LATENCY] == 0);
+    /* fadd [rsi]: sums up in st(0), which it does not name */
+    toy_expect(toy_cycles(&x87, "dc06"), 6);
+    assert_int_equal(x87.out.bound, ASSAY_BOUND_LATENCY);
+    /* fld [rdi]; fmul st,st(1); fstp [rbx]: reads the one below, which stays */
+    toy_cycles(&x87, "dd07"
+                     "d8c9"
+                     "dd1b");
+    assert_true(x87.out.bounds[ASSAY_BOUND_LATENCY] == 0);
+    /* fadd [rsi]; fxch; fxch: back where it was, and the exchange takes no time */
+    toy_expect(toy_cycles(&x87, "dc06"
+                                "d9c9"
+                                "d9c9"),
+               6);
+    toy_fini(&x87);
+}
+
+/* A locked operation without a line costs what another locked one does, never what it does without
+ * the lock; in a table with none, what most cores take. */
+static void locks_stand_for_locks(void **state)
+{
+    struct toy locked;
+    (void)state;
+    toy_init(&locked, "form\tlock add m64,r64\t8\town:7\t1\t-\ts\n");
+    toy_expect(toy_cycles(&locked, "f0ff07"), 7);     /* lock inc dword [rdi] */
+    toy_expect(toy_cycles(&locked, "f0480fc107"), 7); /* lock xadd [rdi],rax */
+    toy_expect(toy_cycles(&locked, "488707"), 7);     /* xchg [rdi],rax is locked too */
+    assert_int_equal(locked.out.estimated_n, 0);
+    assert_int_equal(locked.out.alike_n, 1);
+    toy_fini(&locked);
+    toy_expect(toy_cycles(&toy, "f0ff07"), 18);
+    assert_int_equal(toy.out.estimated_n, 1);
+}
+
+/* Branches and calls are the front end's business: nothing of them is guessed. */
+static void branches_are_not_estimated(void **state)
+{
+    (void)state;
+    toy_cycles(&toy, "e800000000"); /* call */
+    assert_int_equal(toy.out.estimated_n, 0);
+    toy_cycles(&toy, NOP "75fd"); /* jnz, not fused */
+    assert_int_equal(toy.out.estimated_n, 0);
+    assert_false(toy.out.insn[1].estimated);
+}
+
+static void and_not_of_itself_waits_for_nobody(void **state)
+{
+    struct toy breaks;
+    (void)state;
+    /* pandn xmm0,xmm0; addps xmm0,xmm1 */
+    static const char pair[] = "660fdfc0"
+                               "0f58c1";
+    toy_init(&breaks, "set\tandn_breaks\t1\ts\n");
+    assert_true(toy_cycles(&toy, pair) > 1.5);
+    assert_int_equal(toy.out.bound, ASSAY_BOUND_LATENCY);
+    toy_cycles(&breaks, pair);
+    assert_true(breaks.out.bounds[ASSAY_BOUND_LATENCY] == 0);
+    toy_fini(&breaks);
+}
+
 static void idioms_and_moves_are_free(void **state)
 {
     const struct assay_predict_options executed = {
@@ -666,6 +738,10 @@ int main(void)
         cmocka_unit_test(units_that_are_not_pipelined_limit),
         cmocka_unit_test(chains_of_registers_limit),
         cmocka_unit_test(flags_make_chains),
+        cmocka_unit_test(stack_of_x87_is_renamed),
+        cmocka_unit_test(locks_stand_for_locks),
+        cmocka_unit_test(branches_are_not_estimated),
+        cmocka_unit_test(and_not_of_itself_waits_for_nobody),
         cmocka_unit_test(idioms_and_moves_are_free),
         cmocka_unit_test(results_reach_other_units_later),
         cmocka_unit_test(stores_hand_on_to_loads),
