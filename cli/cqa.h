@@ -67,6 +67,8 @@ const char *as_cqa_obstacle_words(unsigned n);
 void as_cqa_assembly(const struct as_quality_view *view, uint32_t insn, char *buf, size_t buf_b);
 double as_cqa_value(const struct assay_cqa_path *path, const char *metric);
 
+/* Says that the core's table is cited, and how to measure it; nothing of a measured one. */
+void as_cqa_text_table(struct as_quality_view *view);
 void as_cqa_text_head(struct as_quality_view *view);
 /* `first` (ASCII), and behind it `text`, in lines of a report; further ones begin at `indent`. */
 void as_cqa_wrapped(struct as_quality_view *view, const char *first, unsigned indent,

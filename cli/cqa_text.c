@@ -33,9 +33,18 @@ void as_cqa_wrapped(struct as_quality_view *view, const char *first, unsigned in
 
 /* ---- A line a loop ------------------------------------------------------------------------- */
 
+void as_cqa_text_table(struct as_quality_view *view)
+{
+    if (as_table_is_cited(view->uarch))
+        as_cli_wrapped(view->cli, "",
+                       "The table of this core is cited, not measured: cycles may be off. Run "
+                       "'assay machine --measure instructions' on the core to measure it.");
+}
+
 void as_cqa_text_head(struct as_quality_view *view)
 {
     as_cli_print(view->cli, "on %s, data in the first level of the cache\n", view->uarch->words);
+    as_cqa_text_table(view);
     as_cli_style(view->cli, AS_STYLE_BOLD);
     as_cli_print(view->cli, "%6s  %-27s %8s %7s %-9s %s", "loop", "function, source", "cycles",
                  "vectors", "limit", "to gain");

@@ -44,8 +44,10 @@ int as_sampled_open(struct as_cli *cli, const struct assay_object *object,
 int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err);
 void as_predicting_fini(struct as_predicting *p);
 
-/* Where most lines of the table are from, in words. */
-const char *as_predict_table_source(const struct as_predicting *p);
+/* Where most of the table's own lines are from, in words. */
+const char *as_table_source(const struct assay_uarch *uarch);
+/* Whether they are published, and not measured: the words say "cited". */
+bool as_table_is_cited(const struct assay_uarch *uarch);
 
 /* Digits to bytes; below 0 with a sentence when they are none, or odd. */
 int as_hex_read(const char *text, size_t n, uint8_t *out, size_t most, const char *what,

@@ -82,7 +82,7 @@ static void put_answer(struct as_predicting *p, const struct as_predicted *predi
     const struct assay_prediction *out = &predicted->out;
     as_json_key_string(json, "id", predicted->piece->name);
     as_json_key_string(json, "machine", p->uarch->name);
-    as_json_key_string(json, "table_source", as_predict_table_source(p));
+    as_json_key_string(json, "table_source", as_table_source(p->uarch));
     as_json_key_string(json, "table_file", *p->choice.file ? p->choice.file : NULL);
     as_json_key_string(json, "core_doubt", *p->choice.core.doubt ? p->choice.core.doubt : NULL);
     as_json_key_string(json, "mode", p->options.mode == ASSAY_PREDICT_LOOP ? "loop" : "unrolled");

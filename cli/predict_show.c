@@ -41,20 +41,33 @@ int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay
     return assay_predictor_new(p->uarch, &p->predictor, err);
 }
 
-const char *as_predict_table_source(const struct as_predicting *p)
+/* How many lines name the source. */
+static size_t lines_of(const struct assay_uarch *uarch, size_t source)
 {
-    const struct assay_uarch *uarch = p->uarch;
+    size_t n = 0;
+    for (size_t i = 0; i < uarch->timing_n; i++)
+        n += uarch->timing[i].source == source;
+    return n;
+}
+
+const char *as_table_source(const struct assay_uarch *uarch)
+{
     size_t best = 0, best_n = 0;
-    for (size_t source = 0; source < uarch->source_n; source++) {
-        size_t n = 0;
-        for (size_t i = 0; i < uarch->timing_n; i++)
-            n += uarch->timing[i].source == source;
+    for (size_t source = uarch->source_n; source-- > 0;) {
+        const size_t n = lines_of(uarch, source);
         if (n > best_n) {
             best = source;
             best_n = n;
         }
+        if (source == uarch->source_own && best_n)
+            break; /* those of another table say less of this one */
     }
     return uarch->source[best].words;
+}
+
+bool as_table_is_cited(const struct assay_uarch *uarch)
+{
+    return strncmp(as_table_source(uarch), "cited", strlen("cited")) == 0;
 }
 
 void as_predicting_fini(struct as_predicting *p)

@@ -23,7 +23,7 @@ static void show_answer(struct as_predicting *p, const struct as_predicted *pred
         if (out->bounds[i] > 0)
             as_cli_print(cli, "  %-9s %8.2f\n", assay_bound_name((enum assay_bound)i),
                          out->bounds[i]);
-    as_cli_print(cli, "table: %s%s%s%s\n", as_predict_table_source(p), *p->choice.file ? " (" : "",
+    as_cli_print(cli, "table: %s%s%s%s\n", as_table_source(p->uarch), *p->choice.file ? " (" : "",
                  p->choice.file, *p->choice.file ? ")" : "");
     if (*p->choice.core.doubt)
         as_cli_print(cli, "core: %s\n", p->choice.core.doubt);

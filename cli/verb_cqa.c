@@ -240,12 +240,15 @@ static void begin_answer(struct as_quality_view *view)
         as_facts_object(&view->facts, "machine");
         as_facts_cell(&view->facts, "name", as_cell_text(view->uarch->name));
         as_facts_cell(&view->facts, "words", as_cell_text(view->uarch->words));
+        as_facts_cell(&view->facts, "table_source", as_cell_text(as_table_source(view->uarch)));
         as_facts_close(&view->facts);
         as_facts_array(&view->facts, "loops");
     } else if (cli->format == AS_FORMAT_CSV) {
         as_cqa_csv_head(view);
     } else if (!view->reports) {
         as_cqa_text_head(view);
+    } else {
+        as_cqa_text_table(view);
     }
 }
 

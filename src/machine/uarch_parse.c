@@ -60,7 +60,8 @@ static unsigned read_count(const char *text)
 
 static int find_source(const struct table_reading *r, const char *id)
 {
-    for (size_t i = 0; i < r->table->source.n; i++)
+    /* A table's own source hides that of the table it is like. */
+    for (size_t i = r->table->source.n; i-- > 0;)
         if (strcmp(r->table->source.at[i].id, id) == 0)
             return (int)i;
     return say_line(r, "no line 'source' before it is named", id);
@@ -432,6 +433,7 @@ static int read_like(struct table_reading *r)
     table->match.n = 0;
     r->base_forms = table->timing.n;
     r->base_groups = table->uarch.group_n;
+    table->uarch.source_own = table->source.n;
     r->form_again = as_arena_calloc(&table->arena, r->base_forms / 64 + 1, sizeof(uint64_t),
                                     _Alignof(uint64_t));
     return r->form_again ? 0 : as_error_nomem(r->err, "the table of a core");
