@@ -385,6 +385,13 @@ static int32_t memory_step(const struct assay_form *form)
     return step;
 }
 
+/* Copies of one form leave the register stack of the x87 full or empty: each then takes an assist
+ * of more than 100 cycles, which is no cost of the form. */
+static bool needs_stack(const struct assay_form *form)
+{
+    return form->traits & ASSAY_TRAIT_X87 && form->insn_class != ASSAY_CLASS_STATE;
+}
+
 size_t as_form_instance(const struct as_form_case *one, unsigned number, int chained,
                         uint8_t out[AS_ENCODE_B])
 {
@@ -393,6 +400,8 @@ size_t as_form_instance(const struct as_form_case *one, unsigned number, int cha
     struct as_encode_choice choice = {.base = 3, .index = 10};
     unsigned sources = 0;
 
+    if (needs_stack(form))
+        return 0;
     if (one->insn.base == ASSAY_REG_IP)
         choice.base = AS_ENCODE_KEEP;
     choice.sets_disp = form->insn_class != ASSAY_CLASS_LEA && one->insn.bits & ASSAY_INSN_MEM;

@@ -102,6 +102,18 @@ static void instances_are_of_their_form(void **state)
     assert_true(made > 8000);
 }
 
+/* Copies of them would measure an assist of the register stack. */
+static void forms_of_x87_are_not_measured(void **state)
+{
+    static const char *const refused[] = {"fadd st0,st", "fld m64", "fstp m32", "fadd m64"};
+    uint8_t bytes[AS_ENCODE_B];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        assert_int_equal(as_form_instance(form_named(refused[i]), 0, -1, bytes), 0);
+    assert_true(as_form_instance(form_named("fldcw m16"), 0, -1, bytes) > 0);
+}
+
 static unsigned first_register(const char *key, unsigned number, int chained, unsigned slot)
 {
     uint8_t bytes[AS_ENCODE_B];
@@ -620,6 +632,7 @@ int main(void)
         cmocka_unit_test(forms_of_all_kinds_are_found),
         cmocka_unit_test(keys_are_different),
         cmocka_unit_test(instances_are_of_their_form),
+        cmocka_unit_test(forms_of_x87_are_not_measured),
         cmocka_unit_test(instances_write_registers_in_turn),
         cmocka_unit_test(implied_chains_are_broken),
         cmocka_unit_test(ports_are_whole),
