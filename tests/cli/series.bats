@@ -87,7 +87,7 @@ refused() {
 @test "scale: every combination is a run, with its setting" {
     records
     series 0 scale --threads 1,2 --repeats 2 -o x.assay -- ./work 0.1
-    like "Strong scaling*1x1 (reference)*2*1x2*2*Functions*burn*" "$(cat out)"
+    like "*Strong scaling*1x1 (reference)*2*1x2*2*Functions*burn*" "$(cat out)"
     like "*run 4 of 4: 1x2, about*left*the experiment is x.assay*" "$(cat err)"
     equal "1,scale,1x1 2,scale,1x2 3,scale,1x1 4,scale,1x2" \
         "$(query x.assay "SELECT run_id, kind, label FROM v_runs" | words)"
@@ -136,7 +136,7 @@ END
 @test "scale: weak scaling has no speed-up" {
     records
     series 0 scale --weak --threads 1,2 -q -o x.assay -- ./work 0.05
-    like "Weak scaling*" "$(cat out)"
+    like "*Weak scaling*" "$(cat out)"
     never grep -q speed-up out
     series 0 scale --read x.assay --format json
     equal null "$(json '["scalability"]["points"][1]["speedup"]' <out)"
@@ -195,7 +195,7 @@ END
 @test "repeat: runs, warm-up, and what they have in common" {
     records
     series 0 repeat -n 7 --warm-up 1 -o x.assay -- ./work 0.05
-    like "Stability of 7 runs*wall time  median*outliers*drift*Functions*burn*" "$(cat out)"
+    like "*Stability of 7 runs*wall time  median*outliers*drift*Functions*burn*" "$(cat out)"
     equal "warm-up,1 repeat,7" \
         "$(query x.assay "SELECT kind, count(*) FROM run GROUP BY kind ORDER BY kind DESC" | words)"
     series 0 repeat --read x.assay --format json
@@ -280,7 +280,7 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
     status=0
     wait "$pid" || status=$?
     equal 130 "$status"
-    like "Stability of *wall time*burn*" "$(cat out)"
+    like "*Stability of *wall time*burn*" "$(cat out)"
     like "*ended by the user; * of 50 runs were left*" "$(cat err)"
     equal 1 "$(query x.assay "SELECT count(*) > 1 FROM v_runs WHERE state = 'complete'")"
     equal 0 "$(query x.assay "SELECT count(*) FROM v_runs WHERE state = 'recording'")"
@@ -308,7 +308,7 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
     records
     unset MODE
     series 0 scale --vary size=0.01,0.02 --vary 'env:MODE=a,b\,c' -o x.assay -- ./work {size} -s={size}
-    like "Settings, *size*point*runs*speed-up*size=0.01 MODE=a (reference)*size=0.02 MODE=b,c*burn*" "$(cat out)"
+    like "*Settings, *size*point*runs*speed-up*size=0.01 MODE=a (reference)*size=0.02 MODE=b,c*burn*" "$(cat out)"
     never grep -q efficiency out
     like "assay: 4 runs: size (2) x env:MODE (2)*run 4 of 4: size=0.02 MODE=b,c*" "$(cat err)"
     equal "./work 0.01 -s=0.01|./work 0.01 -s=0.01|./work 0.02 -s=0.02|./work 0.02 -s=0.02" \
@@ -332,7 +332,7 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
 @test "scale: settings and threads: efficiency is that of the same settings" {
     records
     series 0 scale --threads 1,2 --vary size=0.04,0.08 --repeats 2 --reference 1:2 -q -o x.assay -- ./work {size}
-    like "Strong scaling, size, processes x threads*size=0.04 1x1*size=0.04 1x2 (reference)*size=0.08 1x1*" "$(cat out)"
+    like "*Strong scaling, size, processes x threads*size=0.04 1x1*size=0.04 1x2 (reference)*size=0.08 1x1*" "$(cat out)"
     series 0 scale --read x.assay --format json --reference 1:2
     python3 - <<'END'
 import json
