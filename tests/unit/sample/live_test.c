@@ -322,16 +322,16 @@ static const struct {
     const char *name, *path;
     uint8_t end;
 } paths[] = {
-    {"leaf", "burn_leaf<case_leaf<main<", ASSAY_STACK_WHOLE},
-    {"alloca", "burn_alloca<case_alloca<main<", ASSAY_STACK_WHOLE},
-    {"deep", deep_path, ASSAY_STACK_WHOLE},
-    {"wide", "burn_wide<wide_2<wide_1<case_wide<main<", ASSAY_STACK_WHOLE},
-    {"tail", "burn_tail<case_tail<main<", ASSAY_STACK_WHOLE},
-    {"throw", "burn_throw<thrower<case_throw<main<", ASSAY_STACK_WHOLE},
-    {"aligned", "burn_aligned<case_aligned<main<", ASSAY_STACK_WHOLE},
-    {"child", "burn_child<case_child<main<", ASSAY_STACK_WHOLE},
-    {"assembly", "burn_assembly<case_assembly<main<", ASSAY_STACK_WHOLE},
-    {"context", "burn_context<context_main<", ASSAY_STACK_WHOLE},
+    {"leaf", "burn_leaf<case_leaf<main<", ASSAY_STACK_COMPLETE},
+    {"alloca", "burn_alloca<case_alloca<main<", ASSAY_STACK_COMPLETE},
+    {"deep", deep_path, ASSAY_STACK_COMPLETE},
+    {"wide", "burn_wide<wide_2<wide_1<case_wide<main<", ASSAY_STACK_COMPLETE},
+    {"tail", "burn_tail<case_tail<main<", ASSAY_STACK_COMPLETE},
+    {"throw", "burn_throw<thrower<case_throw<main<", ASSAY_STACK_COMPLETE},
+    {"aligned", "burn_aligned<case_aligned<main<", ASSAY_STACK_COMPLETE},
+    {"child", "burn_child<case_child<main<", ASSAY_STACK_COMPLETE},
+    {"assembly", "burn_assembly<case_assembly<main<", ASSAY_STACK_COMPLETE},
+    {"context", "burn_context<context_main<", ASSAY_STACK_COMPLETE},
     {"alternate", "burn_alternate<on_alternate<__restore_rt<", ASSAY_STACK_SWITCHED},
     {"generated", "burn_generated<", ASSAY_STACK_BROKEN},
 };
