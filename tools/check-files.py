@@ -33,6 +33,7 @@ ALLOWED = {
     "src/base/filemap.c": (1, "the piece"),
     "src/base/foreign.c": (4, "the piece"),
     "src/base/infile.c": (1, "the piece"),
+    "src/base/limited.c": (2, KERNEL),
     "src/base/outfile.c": (4, "the piece"),
     "src/base/whole.c": (1, KERNEL),
     "src/campaign/campaign.c": (2, PLACE),

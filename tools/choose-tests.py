@@ -13,7 +13,8 @@ usage: choose-tests.py BUILD SELECTION | NAME...
 
 A NAME may be a pattern ('cli/*'). Suites: plain holds seconds to seconds, or runs no code of ours
 that others do not run; nightly-sanitizers drives compilers and recorded programs, of which
-sanitizers see little; nightly takes long; accuracy needs hundreds of recordings. Exit status 2 if a NAME fits no test.
+sanitizers see little; nightly takes long; accuracy needs hundreds of recordings. Exit status 2 if
+a NAME fits no test.
 """
 import fnmatch
 import json

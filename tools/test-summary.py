@@ -6,8 +6,9 @@ usage: test-summary.py TESTLOG.json
 
 Every TAP point counts as one test; a program that failed without a failed point (crash, time-out,
 wrong plan) counts as one failure more. Prints the skipped points, the 20 slowest programs (and all
-that took over 20 s), each failed point with the comment lines after it and the end of the program's
-stderr, and the closing line "N passed, N failed". Failures come last: a log is often cut to its end.
+that took over 20 s), each failed point with the comment lines after it and the end of the
+program's stderr, and the closing line "N passed, N failed". Failures come last: a log is often cut
+to its end.
 Exit status 1 when anything failed or nothing ran.
 """
 import json

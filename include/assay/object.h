@@ -145,7 +145,7 @@ struct assay_section {
     uint32_t type; /* SHT_* */
     bool alloc, exec, write, compressed;
     const uint8_t *data; /* bytes of the file, NULL for .bss-like or non-allocated sections */
-    bool replaced; /* BOLT has copied its code elsewhere: live only where a symbol leads */
+    bool replaced;       /* BOLT has copied its code elsewhere: live only where a symbol leads */
 };
 size_t assay_object_sections(const struct assay_object *object, const struct assay_section **out);
 

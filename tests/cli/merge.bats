@@ -330,7 +330,7 @@ END
             { "$ASSAY" merge -q xa.assay -o small/x.assay 2>err; echo $? >status
               ls small >listed; }'
         equal 1 "$(cat status)"
-        like "assay: small/x.assay.merging-*: *No space left on device*merge again" "$(cat err)"
+        like "assay: small/x.assay.merging-*: *No space left on device*free some space and *" "$(cat err)"
         equal other "$(cat listed)"
     done
 }

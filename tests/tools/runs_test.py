@@ -16,7 +16,7 @@ sys.path.insert(0, str(HERE.parent / "zoo"))
 import tap as tap_module  # noqa: E402
 
 
-TESTS = [("base/csv", {"unit"}), ("cli/run", {"assay", "nightly-sanitizers"}), ("cli/info", {"assay"}),
+TESTS = [("base/csv", {"unit"}), ("cli/run", {"nightly-sanitizers"}), ("cli/info", {"assay"}),
          ("profile/shares", {"accuracy", "plain"}), ("profile/threads", {"accuracy", "plain"}),
          ("code/big", {"nightly"}), ("web/unit", {"plain"})]
 

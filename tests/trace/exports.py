@@ -244,17 +244,19 @@ def try_case(assay, launch, program, case, environment):
                          env=environment, capture_output=True, text=True, check=False)
     expect(run.returncode == 0, run.stderr)
     parallel = json.loads(run.stdout)["parallel"]
-    subprocess.run([assay, "export", f"{log}.assay", "--as", "prv", "-o", f"{log}.prv"],
+    subprocess.run([assay, "export", "--force", f"{log}.assay", "--as", "prv", "-o", f"{log}.prv"],
                    check=True, capture_output=True)
     calls, messages = read_prv(pathlib.Path(f"{log}.prv"))
     compare(parallel, lambda at: (1, at + 1, 1), calls, messages if case in CASES else None)
-    subprocess.run([assay, "export", f"{log}.assay", "--as", "otf2", "-o", f"{log}.otf2"],
+    subprocess.run([assay, "export", "--force", f"{log}.assay", "--as", "otf2",
+                    "-o", f"{log}.otf2"],
                    check=True, capture_output=True)
     calls, messages = read_otf2(pathlib.Path(f"{log}.otf2"))
     compare(parallel, lambda at: at, calls, messages if case in CASES else None)
     for row in parallel["messages"] if case in CASES else []:
         expect(messages[row["from"], row["to"], "received"] == row["n"], "all of them received")
-    subprocess.run([assay, "export", f"{log}.assay", "--as", "perfetto", "-o", f"{log}.pftrace"],
+    subprocess.run([assay, "export", "--force", f"{log}.assay", "--as", "perfetto",
+                    "-o", f"{log}.pftrace"],
                    check=True, capture_output=True)
     calls, messages = read_perfetto(pathlib.Path(f"{log}.pftrace"))
     compare(parallel, lambda at: at, calls, messages if case in CASES else None)

@@ -78,7 +78,8 @@ def try_formats(assay, name, parallel, with_requests, with_spans):
     for kind, spans in (("prv", with_spans), ("otf2", False)):
         shutil.rmtree(f"{name}.otf2", ignore_errors=True)
         shutil.rmtree(f"{name}.{kind}.assay", ignore_errors=True)
-        subprocess.run([assay, "export", f"{name}.assay", "--as", kind, "-o", f"{name}.{kind}"],
+        subprocess.run([assay, "export", "--force", f"{name}.assay", "--as", kind,
+                        "-o", f"{name}.{kind}"],
                        check=True, capture_output=True)
         again = run_json(assay, "import", f"{name}.{kind}", "--format", "json", "-o",
                          f"{name}.{kind}.assay")
@@ -156,7 +157,7 @@ def try_merged(assay, mpi):
                          capture_output=True, text=True, check=False)
     expect(run.returncode == 0, run.stderr[-400:])
     for command in (("merge", "m.r0.assay", "m.r1.assay", "-o", "m.assay"),
-                    ("export", "m.assay", "--as", "otf2", "-o", "m.otf2")):
+                    ("export", "--force", "m.assay", "--as", "otf2", "-o", "m.otf2")):
         shutil.rmtree("m.otf2", ignore_errors=True)
         run = subprocess.run([assay, *command], capture_output=True, text=True, check=False)
         expect(run.returncode == 0, f"{command}: {run.stderr}")
@@ -179,7 +180,8 @@ def try_merged_imports(assay):
     run = subprocess.run([assay, "merge", *names, "--force", "-o", "own.assay"],
                          capture_output=True, text=True, check=False)
     expect(run.returncode == 0, run.stderr)
-    subprocess.run([assay, "export", "own.assay", "--as", "prv", "-o", "own.prv"], check=True,
+    subprocess.run([assay, "export", "--force", "own.assay", "--as", "prv",
+                    "-o", "own.prv"], check=True,
                    capture_output=True)
     lines = pathlib.Path("own.prv").read_text().splitlines()
     spans = sorted(int(line.split(":")[5]) for line in lines if line.endswith(":60000019:0"))

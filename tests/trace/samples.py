@@ -201,7 +201,8 @@ def judge_exports(assay, streams):
     names."""
     for kind, name in (("prv", "x.prv"), ("perfetto", "x.pftrace"), ("otf2", "x.otf2")):
         shutil.rmtree(name, ignore_errors=True)
-        subprocess.run([assay, "export", "-q", "samples.assay", "--as", kind, "-o", name],
+        subprocess.run([assay, "export", "-q", "--force", "samples.assay", "--as", kind,
+                        "-o", name],
                        check=True, capture_output=True)
     labels = {}
     values = pathlib.Path("x.pcf").read_text().split("level 1)")[1].split("VALUES")[1]

@@ -193,12 +193,12 @@ class Switches:
 
         for old in ("x.otf2", "again.assay"):
             shutil.rmtree(self.work / old, ignore_errors=True)
-        run(self.assay, "export", "out.assay", "--as", "prv", "-o", "x.prv")
+        run(self.assay, "export", "--force", "out.assay", "--as", "prv", "-o", "x.prv")
         if "resident bytes" not in (self.work / "x.pcf").read_text(encoding="utf-8"):
             return "no resident bytes for Paraver"
         if not shutil.which("otf2-print"):
             return ""
-        run(self.assay, "export", "out.assay", "--as", "otf2", "-o", "x.otf2")
+        run(self.assay, "export", "--force", "out.assay", "--as", "otf2", "-o", "x.otf2")
         kinds = [line.split()[0] for line in run("otf2-print", "x.otf2/traces.otf2").splitlines()
                  if line.strip()]
         if kinds.count("METRIC") != readings or kinds.count("MEASUREMENT_ON_OFF") != 2:

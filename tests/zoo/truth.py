@@ -106,14 +106,24 @@ def plt(path):
 
 
 def unwind(path):
-    """(start, end) of every FDE of .eh_frame."""
-    found, frame = [], False
+    """(start, end) of every FDE of .eh_frame.
+
+    That of a signal frame (augmentation "S") begins one byte before the function, so that a look-up
+    of the return address less one finds it (glibc, sigaction.c).
+    """
+    found, frame, cie, signal_frames = [], False, None, set()
     for line in out("readelf", "--debug-dump=frames", "-W", path).splitlines():
         if line.startswith("Contents of the"):
             frame = ".eh_frame" in line
+        m = re.match(r"([0-9a-f]+) \S+ \S+ CIE", line)
+        cie = m[1] if m else cie
+        if re.search(r'Augmentation:\s+"[^"]*S', line):
+            signal_frames.add(cie)
         m = re.search(r"\bFDE\b.*pc=([0-9a-f]+)\.\.([0-9a-f]+)", line)
         if m and frame:
-            found.append((int(m[1], 16), int(m[2], 16)))
+            of = re.search(r"\bcie=([0-9a-f]+)", line)
+            early = of is not None and of[1] in signal_frames
+            found.append((int(m[1], 16) + early, int(m[2], 16)))
     return found
 
 

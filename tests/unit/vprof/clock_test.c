@@ -33,7 +33,8 @@ static void expect_flag(const struct place *place, const struct as_tick *tick, d
         fine(assay_experiment_add_machine_figure(experiment, &figure, err));
     fine(as_tick_flag(tick, experiment, f.run, "vprof", err));
     assert_int_equal(
-        integer_of(experiment, "SELECT count(*) FROM flag WHERE name = 'clock_unsure'"), *part != 0);
+        integer_of(experiment, "SELECT count(*) FROM flag WHERE name = 'clock_unsure'"),
+        *part != 0);
     if (*part) {
         char sql[256];
         snprintf(sql, sizeof sql,
