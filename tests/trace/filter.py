@@ -157,7 +157,7 @@ def score_foretells(bench):
 
 
 def written_filter_is_read(bench):
-    score = bench.score("whole", "--write-filter", "made.filter")
+    score = bench.score("whole", "--write-filter", "made.filter", "--force")
     again = bench.score("whole", "--filter", "made.filter")
     worth = {row["routine"] for row in score["routines"] if row["worth_excluding"]}
     out = {row["routine"] for row in again["routines"] if row["filter"] != "in"}

@@ -172,7 +172,7 @@ def filtered_by_readable_names(bench):
                                       if "Grid" in name or "leaf" in name})
     # What a score proposes is understood by the next trace.
     bench.trace(program, "log")
-    bench.assay_trace("--score", "out.assay", "--write-filter", "short.filter")
+    bench.assay_trace("--score", "out.assay", "--write-filter", "short.filter", "--force")
     answer = bench.trace(program, "log", options=("--groups", "functions", "--filter",
                                                   "short.filter"))
     text = pathlib.Path("short.filter").read_text(encoding="utf-8")
