@@ -113,7 +113,9 @@ def judge_numbers(assay, streams):
     here = streams.all_n() + streams.lost
     if streams.unknown > streams.frames / 20:
         return [f"{streams.unknown} of {streams.frames} addresses are in no known file"]
-    missed = int(missed or 0)
+    # A process exists before its trace does: from fork to the agent's first code it computes for
+    # less than a period (2 ms), so that one sample at most of each thread has no trace to go to.
+    missed = int(missed or 0) + len(streams.of)
     return [] if here <= known <= here + missed else \
         [f"{known} in the profile, {here} here, {streams.lost} of these lost, {missed} missed"]
 
