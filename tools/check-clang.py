@@ -11,7 +11,8 @@ warnings  compiles each source outside src/ and cli/ for its warnings alone (tho
 tidy      clang-tidy without the static analyzer on each source of src/ and cli/
 analyzer  clang's static analyzer, on the sources of src/ and cli/ that changed since COMMIT or
           that include a header which changed; without COMMIT, since the last commit that main of
-          the origin has too, or, if that is HEAD itself, since the last commit that is a day old
+          the origin has too, or, if that is HEAD itself, since the last commit that is four hours
+          old
 
 A warning is an error. JOBS=N limits parallel work. Generated headers must exist: build first.
 """
@@ -92,7 +93,7 @@ def base_commit():
     base = git("merge-base", "HEAD", "refs/remotes/origin/main")
     if base and base != head:
         return base
-    return git("rev-list", "-1", "--before=24 hours ago", "HEAD")
+    return git("rev-list", "-1", "--before=4 hours ago", "HEAD")
 
 
 def changed_since(base):

@@ -74,7 +74,7 @@ static int map_file(struct assay_perf_data *data, const char *path, struct assay
     } else {
         errno = as_filemap_open(fd, (size_t)st.st_size, path, &data->map);
         if (errno) {
-            rc = system_error(path, err);
+            rc = errno == ENOMEM ? as_error_nomem(err, path) : system_error(path, err);
         } else {
             data->bytes = data->map.at;
             data->size_b = data->map.n;

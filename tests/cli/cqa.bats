@@ -259,7 +259,7 @@ EOP
     python3 -c 'import json; assert json.load(open("out"))["loops"][0]["mean"]["metrics"]["insn_n"] >= 3'
 }
 @test "a page has the loops, of stripped code too, those that may gain most first" {
-    "$ASSAY" cqa --machine zen5 --format html -o page.html scalar.so
+    "$ASSAY" cqa --machine zen5 --format html --force -o page.html scalar.so
     "$ASSAY" cqa --machine zen5 --format html stripped.so >stripped.html
     python3 - <<'EOP'
 import base64, json, re, zlib

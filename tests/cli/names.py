@@ -73,7 +73,7 @@ def poison(database, table, column):
 
 
 def report(assay, experiment, page):
-    command = [assay, "report", experiment, "-o", page]
+    command = [assay, "report", "--force", experiment, "-o", page]
     run = subprocess.run(command, capture_output=True, check=False)
     message = run.stderr.decode("utf-8")
     assert run.returncode in (0, 1, 2), (experiment, run.returncode, message)

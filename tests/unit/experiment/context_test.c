@@ -181,6 +181,24 @@ static void test_sets_opened_again(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Bytes of the committed pages of a database. */
+static int64_t database_b(const char *path)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(
+        sqlite3_prepare_v2(db,
+                           "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+                           -1, &statement, NULL),
+        SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const int64_t value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+    return value;
+}
+
 /* What a value takes in the file, with origin and bounds, where a third of the metrics have any. */
 static void test_bytes_of_a_value(void **state)
 {
@@ -188,6 +206,7 @@ static void test_bytes_of_a_value(void **state)
     static struct assay_set_metric metric[METRICS];
     static char name[METRICS][24];
     static struct assay_quantity value[METRICS];
+    const struct place *place = *state;
     struct assay_experiment *e = with_run(*state);
     struct assay_metric_set *set;
     int64_t before, after;
@@ -199,10 +218,9 @@ static void test_bytes_of_a_value(void **state)
             .digits = m % 4,
             .bounded = m % 3 == 0};
     }
+    before = database_b(place->db);
     fine(assay_experiment_begin(e, err));
     fine(assay_metric_set_open(e, "many", ASSAY_OBJECT_LOOP, "p", metric, METRICS, &set, err));
-    before =
-        integer_of(e, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
     for (int i = 0; i < LOOPS * PATHS; i++) {
         const struct assay_subject loop = {
             .kind = ASSAY_OBJECT_LOOP, .object_id = 1 + i / PATHS, .context_id = i % PATHS};
@@ -213,8 +231,8 @@ static void test_bytes_of_a_value(void **state)
         fine(assay_metric_set_add(set, &loop, 0, value, err));
     }
     assay_metric_set_close(&set);
-    after = integer_of(e, "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size");
     fine(assay_experiment_commit(e, err));
+    after = database_b(place->db);
     assert_true(after - before <= (int64_t)16 * LOOPS * PATHS * METRICS);
     assert_true(after - before >= (int64_t)3 * LOOPS * PATHS * METRICS);
     fine(assay_experiment_close(&e, err));
