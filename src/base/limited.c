@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -20,13 +21,14 @@
 
 static uint64_t mapped_b(void)
 {
-    unsigned long long pages = 0;
+    char text[64];
+    uint64_t pages = 0;
     FILE *f = fopen("/proc/self/statm", "re");
 
     if (!f)
         return 0;
-    if (fscanf(f, "%llu", &pages) != 1)
-        pages = 0;
+    if (fgets(text, sizeof text, f))
+        pages = strtoull(text, NULL, 10);
     fclose(f);
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }

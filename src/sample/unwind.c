@@ -271,5 +271,5 @@ void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
     }
     out->reach_b = memory.reach_b;
     if (out->end != ASSAY_STACK_CUT) /* by the depth */
-        out->end = end_of(result, &memory);
+        out->end = (uint8_t)end_of(result, &memory);
 }

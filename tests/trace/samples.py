@@ -113,8 +113,8 @@ def judge_numbers(assay, streams):
     here = streams.all_n() + streams.lost
     if streams.unknown > streams.frames / 20:
         return [f"{streams.unknown} of {streams.frames} addresses are in no known file"]
-    # A process exists before its trace does: from fork to the agent's first code it computes for
-    # less than a period (2 ms), so that one sample at most of each thread has no trace to go to.
+    # From fork to the agent's first code a process computes for less than a period of 2 ms. At most
+    # one sample of each thread therefore comes before the trace.
     missed = int(missed or 0) + len(streams.of)
     return [] if here <= known <= here + missed else \
         [f"{known} in the profile, {here} here, {streams.lost} of these lost, {missed} missed"]

@@ -108,8 +108,8 @@ def plt(path):
 def unwind(path):
     """(start, end) of every FDE of .eh_frame.
 
-    That of a signal frame (augmentation "S") begins one byte before the function, so that a look-up
-    of the return address less one finds it (glibc, sigaction.c).
+    The FDE of a signal frame (augmentation "S") begins one byte before its function. A look-up of
+    the return address less one then finds it (glibc, sigaction.c).
     """
     found, frame, cie, signal_frames = [], False, None, set()
     for line in out("readelf", "--debug-dump=frames", "-W", path).splitlines():
