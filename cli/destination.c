@@ -3,6 +3,7 @@
 #include "destination.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -72,10 +73,11 @@ static bool find_real_path(const char *path, char real[PATH_MAX])
     if (slash)
         memcpy(above, n ? path : "/", n ? n : 1);
     above[n ? n : 1] = 0;
-    if (!realpath(above, real) || strlen(real) + strlen(path) + 2 > PATH_MAX)
+    if (!realpath(above, real))
         return false;
-    strcat(strcat(real, "/"), slash ? slash + 1 : path);
-    return true;
+    const size_t at = strlen(real);
+    const int added = snprintf(real + at, PATH_MAX - at, "/%s", slash ? slash + 1 : path);
+    return added > 0 && (size_t)added < PATH_MAX - at;
 }
 
 /* Whether the file is in an experiment and none of its reports; `real` becomes the experiment. */

@@ -50,7 +50,7 @@ static int check_names(const struct as_cli *cli, struct assay_error *err)
     const bool is_prv = cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV;
     struct as_str name = {0};
     int rc = name_output(cli, is_prv ? ending[0] : ".pftrace", &name, err);
-    for (size_t i = 0; rc == 0 && i < (is_prv ? 3 : 1); i++) {
+    for (size_t i = 0; rc == 0 && name.p && i < (is_prv ? 3 : 1); i++) {
         if (is_prv)
             memcpy(name.p + name.n - strlen(ending[i]), ending[i], strlen(ending[i]));
         rc = as_destination_check(&cli->args, AS_OPTION_OUTPUT, as_str_z(&name), err);

@@ -56,8 +56,9 @@ static bool has_samples(const char *experiment, int64_t run_id)
 /* Leaves a sentence as it is that would become too long. */
 static void append_to(struct assay_error *err, const char *more)
 {
-    if (strlen(err->text) + strlen(more) < sizeof err->text)
-        strcat(err->text, more);
+    const size_t n = strlen(err->text), more_b = strlen(more) + 1;
+    if (n + more_b <= sizeof err->text)
+        memcpy(err->text + n, more, more_b);
 }
 
 void as_experiment_drop(struct assay_experiment **experiment, struct assay_error *err)
