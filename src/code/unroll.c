@@ -287,7 +287,7 @@ static bool find_span(const struct as_source_motion *motion, uint64_t *least, ui
         *least = bytes < *least ? bytes : *least;
         *most = bytes > *most ? bytes : *most;
     }
-    return *most > 0;
+    return *least > 0 && *most > 0;
 }
 
 /* How many iterations of `tail` one of `loop` does, by their addresses; 0: they do not tell. Both
