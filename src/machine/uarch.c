@@ -162,7 +162,7 @@ const char *assay_uarch_host(void)
 /* Code runs here or not, whatever other processors of that core, or the hypervisor, let through. */
 static void keep_extensions(const struct assay_processor *it, struct assay_uarch *uarch)
 {
-    if (it->features && uarch->extensions)
+    if (it->features && uarch && uarch->extensions)
         uarch->extensions &= as_extensions_of_features(it->features);
 }
 
@@ -178,7 +178,7 @@ static bool open_measured(const struct assay_processor *it, struct assay_uarch *
     if (assay_core_table_path(&host, choice->file, sizeof choice->file) &&
         access(choice->file, R_OK) == 0 &&
         assay_uarch_open(choice->file, out, &choice->damaged) == 0) {
-        if (it->features)
+        if (it->features && *out)
             (*out)->extensions = as_extensions_of_features(it->features);
         return true;
     }
