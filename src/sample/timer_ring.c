@@ -133,11 +133,12 @@ int as_timer_find(struct assay_timer_sampler *s, struct assay_error *err)
     for (struct dirent *entry; rc == 0 && (entry = readdir(dir));) {
         struct found one = {0};
         const char *name = entry->d_name;
-        if (strncmp(name, AS_AGENT_PREFIX, strlen(AS_AGENT_PREFIX)) != 0 ||
+        const char *dot = strrchr(name, '.');
+        if (strncmp(name, AS_AGENT_PREFIX, strlen(AS_AGENT_PREFIX)) != 0 || !dot ||
             strlen(name) >= sizeof one.name)
             continue;
-        snprintf(one.name, sizeof one.name, "%s", name);
-        one.time_ns = strtoull(strrchr(name, '.') + 1, NULL, 10);
+        memcpy(one.name, name, strlen(name) + 1);
+        one.time_ns = strtoull(dot + 1, NULL, 10);
         rc = as_vec_push(&found, one);
     }
     if (found.n)

@@ -24,15 +24,16 @@ is_measured() { # -> $stored
     stored=$(find "$XDG_DATA_HOME/assay/machines" -name '*.tsv' 2>/dev/null || true)
     [ -n "$stored" ] && [ "$(grep -c ^figure "$stored")" -ge "$1" ]
 }
-is_measured_or_over() { is_measured "$1" || ! kill -0 "$2" 2>/dev/null; }
-# Where this host's figures are kept: a measurement that is stopped at its first figure makes the file.
-store() { # -> $stored
-    env --default-signal=INT "$ASSAY" machine --measure peaks --quiet >/dev/null &
-    local pid=$!
-    until_so is_measured 1
-    kill -INT $pid 2>/dev/null || true # or it is over
+# interrupted CALL COMMAND...: gets SIGINT at that call (signals.c)
+interrupted() { # -> $status
     status=0
-    wait $pid || status=$?
+    SIGNAL_CALL=$1 signalled INT "${@:2}" || status=$?
+}
+# Where this host's figures are kept: every figure replaces the file.
+store() { # -> $stored
+    build_signals
+    interrupted renameat:3 "$ASSAY" machine --measure peaks --quiet >/dev/null
+    is_measured 1
 }
 
 @test "the card of this machine, never measured" {
@@ -111,11 +112,7 @@ store() { # -> $stored
     n=$(grep -c ^figure first)
     [ "$n" -ge 1 ]
     # Again: what is there stays as it is, with its date.
-    env --default-signal=INT "$ASSAY" machine --measure peaks --quiet >/dev/null &
-    pid=$!
-    until_so is_measured $((n + 1))
-    kill -INT $pid 2>/dev/null || true # or it is over
-    wait $pid || true
+    interrupted renameat:3 "$ASSAY" machine --measure peaks --quiet >/dev/null
     [ "$(grep -c ^figure "$stored")" -gt "$n" ]
     grep ^figure first >before
     grep ^figure "$stored" | head -n "$n" >after
@@ -195,21 +192,16 @@ store() { # -> $stored
     [ "$(getconf _NPROCESSORS_ONLN)" -gt 1 ] || skip "there is no more than one"
     taskset -c "$first" "$ASSAY" machine >out
     grep -q ', 1 may be used here' out
-    env --default-signal=INT taskset -c "$first" "$ASSAY" machine --measure peaks --quiet >/dev/null &
-    pid=$!
-    until_so is_measured 1
-    kill -INT $pid 2>/dev/null || true # or it is over
-    wait $pid || true
+    build_signals
+    interrupted renameat:3 taskset -c "$first" "$ASSAY" machine --measure peaks --quiet >/dev/null
+    is_measured 1
     grep -q '^finding	processors	processors: only 1 of ' "$stored"
 }
 # Measures peaks until there are three figures, by the command in front; then $stored is there.
 until_three() { # COMMAND...
-    env --default-signal=INT "$@" "$ASSAY" machine --measure peaks --quiet >/dev/null &
-    local pid=$!
-    until_so is_measured_or_over 3 $pid
-    kill -INT $pid 2>/dev/null || true # or it is over
-    wait $pid || true
-    [ "$(grep -c ^figure "$stored")" -ge 3 ]
+    build_signals
+    interrupted renameat:6 "$@" "$ASSAY" machine --measure peaks --quiet >/dev/null
+    is_measured 3
 }
 # A control group with half a processor, or nothing where none may be made.
 half_a_processor() { # -> $group
@@ -296,22 +288,14 @@ END
     done
 }
 @test "instructions: interrupted, and gone on with where they ended" {
-    lines() { grep -c "^form" "$part" || true; }
-    env --default-signal=INT "$ASSAY" machine --measure instructions --for /bin/true \
-        >/dev/null 2>err &
-    pid=$!
-    three_lines_or_over() {
-        part=$(find "$XDG_DATA_HOME/assay/machines" -name '*.uarch.tsv.part' 2>/dev/null || true)
-        { [ -n "$part" ] && [ "$(lines)" -ge 3 ]; } || ! kill -0 $pid 2>/dev/null
-    }
-    until_so three_lines_or_over
-    kill -INT $pid 2>/dev/null || true # or it is over
-    status=0
-    wait $pid || status=$?
+    build_signals
+    interrupted fflush:9 "$ASSAY" machine --measure instructions --for /bin/true >/dev/null 2>err
+    part=$(find "$XDG_DATA_HOME/assay/machines" -name '*.uarch.tsv.part')
     equal 130 "$status"
     grep -q 'ended by the user; what was measured is kept' err
     [ ! -e "${part%.part}" ]
     cp "$part" first
+    [ "$(grep -c ^form first)" -ge 1 ]
     "$ASSAY" machine --measure instructions --for /bin/true --quiet >/dev/null
     [ ! -e "$part" ]
     # What was there by then stands in the table as it was, noise apart, and once.

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library that a program loads before all others: the program gets $SIGNAL when it first copies a
- * file by sendfile(2) or, where there is $SIGNAL_AT, opens a file of that name for reading. So the
- * signal comes in the middle of that work, however slow the host is.
+ * A library that a program loads before all others. The program gets $SIGNAL in the middle of its
+ * work, however slow the host is:
+ *   $SIGNAL_AT=NAME      when it first opens a file of that name for reading
+ *   $SIGNAL_CALL=ROUTINE:N   at its N-th call of renameat or fflush (of a file of its own)
+ *   neither              when it first copies a file by sendfile(2)
  */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -17,9 +21,19 @@ enum { ACCESS = 3, CREATE = 0100, HERE = -100 }; /* of open(2): <fcntl.h> would 
 
 static void send_once(void)
 {
-    static int sent;
+    static atomic_int sent;
     if (!sent++)
         kill(getpid(), atoi(getenv("SIGNAL")));
+}
+
+static void count_call(const char *routine)
+{
+    static atomic_int calls;
+    const char *wanted = getenv("SIGNAL_CALL");
+    const size_t n = strlen(routine);
+    if (wanted && strncmp(wanted, routine, n) == 0 && wanted[n] == ':' &&
+        ++calls == atoi(wanted + n + 1))
+        send_once();
 }
 
 static int open_at(int directory, const char *path, int how, va_list more)
@@ -51,9 +65,24 @@ int openat(int directory, const char *path, int how, ...)
 
 ssize_t sendfile(int to, int from, off_t *at, size_t n)
 {
-    if (!getenv("SIGNAL_AT"))
+    if (!getenv("SIGNAL_AT") && !getenv("SIGNAL_CALL"))
         send_once();
     return syscall(SYS_sendfile, to, from, at, n);
+}
+
+int renameat(int from_directory, const char *from, int to_directory, const char *to)
+{
+    const int rc = (int)syscall(SYS_renameat2, from_directory, from, to_directory, to, 0);
+    count_call("renameat");
+    return rc;
+}
+
+int fflush(FILE *file)
+{
+    const int rc = fflush_unlocked(file);
+    if (file && file != stdout && file != stderr)
+        count_call("fflush");
+    return rc;
 }
 
 int open64(const char *, int, ...) __attribute__((alias("open")));

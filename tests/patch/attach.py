@@ -400,8 +400,11 @@ class Checks:
         """The first thread of a process ends while we are there; others run on."""
         program = self.build("first", "-DFIRST_ENDS")
         it = Attached(program, self.out)
-        result, why = self.attach_while(it, "time",
-                                        lambda: wait_until(lambda: state_of(it.pid) == "Z"))
+
+        def end_first():
+            open(it.log + ".end", "w", encoding="ascii").close()
+            wait_until(lambda: state_of(it.pid) == "Z")
+        result, why = self.attach_while(it, "time", end_first)
         self.tap.point(result and result["rest"] == "" and state_of(it.pid) == "Z",
                        "a process whose first thread ends is left", why or str(result["rest"]))
         self.tap.equal(changed_code(living_thread(it.pid)), [], "its code is that of its file")
