@@ -14,6 +14,7 @@
 
 #include "base/clean.h"
 #include "base/error.h"
+#include "base/filemap.h"
 #include "base/log.h"
 #include "base/term.h"
 #include "destination.h"
@@ -231,7 +232,9 @@ void as_cli_complain(struct as_cli *cli, const struct assay_error *err)
 {
     const int status = assay_error_exit_status(err->code);
 
-    say_refusal(err->text[0] ? err->text : assay_error_summary(err->code));
+    /* What a file holds that was truncated meanwhile is no fault of the file: main says that. */
+    if (err->code == ASSAY_ERR_TRUNCATED || as_filemap_check(NULL) == 0)
+        say_refusal(err->text[0] ? err->text : assay_error_summary(err->code));
     if (status > cli->status)
         cli->status = status;
 }

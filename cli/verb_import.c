@@ -8,10 +8,12 @@
 #include <assay/profile.h>
 
 #include "base/error.h"
+#include "draft.h"
 #include "exchange/import.h"
 #include "experiment_name.h"
 #include "export_trace.h"
 #include "profiling.h"
+#include "stops.h"
 #include "unfinished.h"
 
 /* "perf.data" gives perf.assay, beside us and not beside the file. */
@@ -34,8 +36,24 @@ static int choose_name(struct as_cli *cli, struct as_experiment_name *name, stru
     return rc;
 }
 
-static int import_into(struct as_cli *cli, struct as_experiment_name *name, struct assay_error *err)
+/* ---- Filling an experiment --------------------------------------------------------------------
+ */
+
+struct import {
+    struct as_cli *cli;
+    struct as_experiment_name *name;
+    int64_t run_id;
+    struct as_import_counts counts;      /* of a trace */
+    struct assay_import_result profiled; /* of samples */
+};
+
+typedef int import_fill(struct import *it, struct assay_experiment *experiment,
+                        struct assay_error *err);
+
+static int fill_from_samples(struct import *it, struct assay_experiment *experiment,
+                             struct assay_error *err)
 {
+    struct as_cli *cli = it->cli;
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
     const struct assay_import_request request = {
         .path = cli->args.positional[0],
@@ -44,29 +62,60 @@ static int import_into(struct as_cli *cli, struct as_experiment_name *name, stru
                       .categories = cli->args.value[AS_OPTION_CATEGORIES],
                       .progress = as_stage_show,
                       .context = &stage}};
-    struct assay_import_result result;
-    struct assay_experiment *experiment;
-    struct assay_perf_data *data;
-    /* A file that cannot be read must not cost the experiment that --force replaces. */
-    AS_TRY(assay_perf_data_open(request.path, &data, err));
-    assay_perf_data_close(&data);
-    AS_TRY(as_experiment_create(cli, name, &experiment, err));
-    as_stage_guard(as_str_z(&name->made));
-    int rc = assay_profile_import(experiment, &request, &result, err);
+    const int rc = assay_profile_import(experiment, &request, &it->profiled, err);
+
     as_stage_end(&stage);
     if (rc == 0)
-        as_advise_quickly(cli, experiment, result.run_id);
-    if (rc == 0)
-        rc = as_summary_show(cli, experiment, result.run_id, err);
-    if (rc == 0 && result.damage[0])
-        as_cli_note(cli, "%s", result.damage);
+        as_advise_quickly(cli, experiment, it->profiled.run_id);
+    it->run_id = it->profiled.run_id;
+    return rc;
+}
+
+static int fill_from_trace(struct import *it, struct assay_experiment *experiment,
+                           struct assay_error *err)
+{
+    const struct as_arguments *args = &it->cli->args;
+
+    return as_import_trace(experiment, args->positional[0], args->value[AS_OPTION_LABEL],
+                           &it->run_id, &it->counts, err);
+}
+
+/* What --force replaces stays until the new experiment is whole. */
+static int replace_experiment(struct import *it, import_fill *fill, struct assay_error *err)
+{
+    struct as_str *made = &it->name->made;
+    struct as_draft draft;
+
+    as_str_appendf(made, "%s%s", as_str_z(&it->name->stem), as_str_z(&it->name->tail));
+    if (made->failed)
+        return as_error_nomem(err, "the experiment's name");
+    as_stops_note();
+    AS_TRY(as_draft_begin(&draft, as_str_z(made), "importing", ASSAY_EXPERIMENT_FORCE, err));
+    const int rc = as_draft_end(&draft, fill(it, draft.experiment, err), err);
+    if (rc < 0 && as_stops_came()) {
+        it->cli->status = as_stops_status();
+        as_error_set(err, rc, "import: stopped; %s is as it was", as_str_z(made));
+    }
+    return rc;
+}
+
+static int make_experiment(struct import *it, import_fill *fill, struct assay_error *err)
+{
+    struct assay_experiment *experiment;
+
+    AS_TRY(as_experiment_create(it->cli, it->name, &experiment, err));
+    as_stage_guard(as_str_z(&it->name->made));
+    const int rc = fill(it, experiment, err);
     if (rc < 0) /* the file is still there: nothing is lost */
         as_experiment_drop(&experiment, err);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
 }
 
-static void note_import(const struct as_cli *cli, const struct as_import_counts *counts)
+/* ---- Saying what it holds ---------------------------------------------------------------------
+ */
+
+static void note_trace(const struct as_cli *cli, const struct as_import_counts *counts)
 {
     as_cli_note(cli, "import: %llu records of %llu processes and %llu threads",
                 (unsigned long long)counts->records_n, (unsigned long long)counts->processes_n,
@@ -79,26 +128,35 @@ static void note_import(const struct as_cli *cli, const struct as_import_counts 
                     (unsigned long long)counts->bad_n, counts->first_bad);
 }
 
-static int import_trace_into(struct as_cli *cli, struct as_experiment_name *name,
-                             struct assay_error *err)
+/* What a trace shows is analysed first, and kept. */
+static int show_import(struct import *it, bool is_trace, struct assay_error *err)
 {
-    struct as_import_counts counts;
     struct assay_experiment *experiment;
-    int64_t run_id = 0;
-    if (as_given(&cli->args, AS_OPTION_CATEGORIES))
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--categories: are of samples; leave it out with a trace");
-    AS_TRY(as_experiment_create(cli, name, &experiment, err));
-    int rc = as_import_trace(experiment, cli->args.positional[0], cli->args.value[AS_OPTION_LABEL],
-                             &run_id, &counts, err);
-    if (rc == 0)
-        rc = as_trace_show(cli, experiment, run_id, err);
-    if (rc == 0)
-        note_import(cli, &counts);
-    if (rc < 0) /* the file is still there: nothing is lost */
-        as_experiment_drop(&experiment, err);
+
+    AS_TRY(assay_experiment_open(as_str_z(&it->name->made), &experiment, err));
+    const int rc = is_trace ? as_trace_show(it->cli, experiment, it->run_id, err)
+                            : as_summary_show(it->cli, experiment, it->run_id, err);
+    if (rc == 0 && is_trace)
+        note_trace(it->cli, &it->counts);
+    if (rc == 0 && it->profiled.damage[0])
+        as_cli_note(it->cli, "%s", it->profiled.damage);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);
     return rc < 0 ? rc : closed;
+}
+
+static int import_file(struct as_cli *cli, struct as_experiment_name *name, struct assay_error *err)
+{
+    const bool is_trace = as_import_kind_of(cli->args.positional[0]) != AS_IMPORT_NONE;
+    const bool replaces =
+        as_given(&cli->args, AS_OPTION_FORCE) && as_given(&cli->args, AS_OPTION_EXPERIMENT);
+    struct import it = {.cli = cli, .name = name};
+
+    if (is_trace && as_given(&cli->args, AS_OPTION_CATEGORIES))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--categories: are of samples; leave it out with a trace");
+    AS_TRY((replaces ? replace_experiment
+                     : make_experiment)(&it, is_trace ? fill_from_trace : fill_from_samples, err));
+    return show_import(&it, is_trace, err);
 }
 
 int as_verb_import(struct as_cli *cli, struct assay_error *err)
@@ -106,9 +164,7 @@ int as_verb_import(struct as_cli *cli, struct assay_error *err)
     struct as_experiment_name name = {0};
     int rc = choose_name(cli, &name, err);
     if (rc == 0)
-        rc = as_import_kind_of(cli->args.positional[0]) == AS_IMPORT_NONE
-                 ? import_into(cli, &name, err)
-                 : import_trace_into(cli, &name, err);
+        rc = import_file(cli, &name, err);
     if (rc == 0)
         as_cli_note(cli, "the experiment is %s", as_str_z(&name.made));
     as_experiment_name_fini(&name);

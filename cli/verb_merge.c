@@ -4,10 +4,8 @@
  * another name beside its place and renamed when it is whole, so that neither Ctrl-C nor a full
  * disk leaves a half.
  */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <assay/analytics.h>
 #include <assay/merge.h>
@@ -15,35 +13,11 @@
 
 #include "base/error.h"
 #include "cli.h"
+#include "draft.h"
 #include "merge_together.h"
 #include "profiling.h"
+#include "stops.h"
 #include "trace_clocks.h"
-#include "unfinished.h"
-
-/* ---- Being stopped ------------------------------------------------------------------------- */
-
-static volatile sig_atomic_t stopped_by;
-
-static void note_signal(int number)
-{
-    stopped_by = number;
-}
-
-static bool is_stopped(void)
-{
-    return stopped_by != 0;
-}
-
-static void listen_to_stops(void)
-{
-    static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct sigaction action = {.sa_handler = note_signal, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction now;
-
-    for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
-        if (sigaction(stops[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaction(stops[i], &action, NULL);
-}
 
 /* ---- Making it ----------------------------------------------------------------------------- */
 
@@ -70,7 +44,7 @@ static int advise_merged(struct as_cli *cli, struct assay_experiment *experiment
     for (size_t i = 0; i < result.pass_n; i++) {
         const struct assay_pass_result *pass = &result.pass[i];
 
-        if (pass->code == ASSAY_ERR_IO || (pass->code < 0 && is_stopped())) {
+        if (pass->code == ASSAY_ERR_IO || (pass->code < 0 && as_stops_came())) {
             *err = pass->error;
             return pass->code;
         }
@@ -118,29 +92,6 @@ static int merge_into(struct as_cli *cli, struct as_party *party,
     return rc;
 }
 
-/* Makes it at `draft` and puts it in its place. */
-static int make_merged(struct as_cli *cli, struct as_party *party, const char *draft,
-                       const char *name, unsigned flags, struct assay_merge_result *result,
-                       struct assay_error *err)
-{
-    struct assay_experiment *experiment;
-    int rc;
-
-    AS_TRY(assay_experiment_check_new(name, flags, err));
-    AS_TRY(assay_experiment_create(draft, 0, &experiment, err));
-    assay_experiment_stop_when(experiment, is_stopped);
-    rc = merge_into(cli, party, experiment, result, err);
-    if (rc == 0)
-        rc = assay_experiment_close(&experiment, err);
-    if (rc == 0)
-        rc = assay_experiment_move(draft, name, flags, err);
-    if (rc < 0 && !experiment)
-        (void)assay_experiment_open(draft, &experiment, NULL);
-    if (rc < 0)
-        as_experiment_drop(&experiment, err);
-    return rc;
-}
-
 static int tell_merged(struct as_cli *cli, const char *name,
                        const struct assay_merge_result *result, struct assay_error *err)
 {
@@ -168,7 +119,7 @@ static int end_helping(struct as_cli *cli, const struct as_party *party, int rc)
 {
     if (rc == 0 || !as_party_is_told(party))
         return rc;
-    cli->status = is_stopped() ? 128 + stopped_by : 1;
+    cli->status = as_stops_came() ? as_stops_status() : 1;
     return 0;
 }
 
@@ -176,15 +127,11 @@ static int merge_alone_or_first(struct as_cli *cli, struct as_party *party, cons
                                 struct assay_merge_result *result, struct assay_error *err)
 {
     const unsigned flags = as_given(&cli->args, AS_OPTION_FORCE) ? ASSAY_EXPERIMENT_FORCE : 0;
-    struct as_str draft = {0};
-    int rc;
+    struct as_draft draft;
 
-    as_str_append(&draft, name, strlen(name) - (name[0] && name[strlen(name) - 1] == '/'));
-    as_str_appendf(&draft, ".merging-%d", (int)getpid());
-    rc = draft.failed ? as_error_nomem(err, name)
-                      : make_merged(cli, party, as_str_z(&draft), name, flags, result, err);
-    as_str_fini(&draft);
-    return rc;
+    AS_TRY(as_draft_begin(&draft, name, "merging", flags, err));
+    const int rc = merge_into(cli, party, draft.experiment, result, err);
+    return as_draft_end(&draft, rc, err);
 }
 
 int as_verb_merge(struct as_cli *cli, struct assay_error *err)
@@ -197,8 +144,8 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
     if (!name)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "merge: into what? name the result with --output NAME.assay");
-    listen_to_stops();
-    AS_TRY(as_party_join(name, is_stopped, &party, err));
+    as_stops_note();
+    AS_TRY(as_party_join(name, as_stops_came, &party, err));
     rc = party ? as_party_meet(party, err) : 0; /* so that what fails now is heard by all */
     if (as_party_rank(party)) {
         rc = rc < 0 ? rc : as_merge_follow(party, err);
@@ -211,9 +158,9 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
     if (rc == 0)
         return tell_merged(cli, name, &result, err);
     say_nothing_is_kept(err);
-    if (is_stopped()) {
+    if (as_stops_came()) {
         as_error_set(err, rc, "merge: stopped; nothing was made");
-        cli->status = 128 + stopped_by;
+        cli->status = as_stops_status();
     }
     return rc;
 }

@@ -4,6 +4,8 @@
  */
 #include "rows.h"
 
+#include <sys/time.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "query_limits.h"
@@ -28,6 +30,10 @@ int as_verb_query(struct as_cli *cli, struct assay_error *err)
 
     AS_TRY(as_limits_of(&cli->args, &limits, err));
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
+    /* Who reads page by page may take longer than the statement may. */
+    as_limits_watch(&limits, ITIMER_PROF,
+                    "assay: SQL: stopped: one of its calls ran beyond --time-limit; its output is "
+                    "lost\n");
     rc = limit_query(experiment, &limits, err);
     if (rc == 0)
         rc = assay_rows_open(experiment, cli->args.positional[1], &rows, err);

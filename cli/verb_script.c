@@ -3,10 +3,7 @@
  * `assay script FILE.lua [BIN|EXP] [ARG...]`: a user's own analysis.
  */
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include <sys/time.h>
 
 #include <assay/script.h>
 
@@ -16,8 +13,6 @@
 
 #include <assay/machine.h>
 
-#define AFTER_S         3 /* the script had that time to stop by itself */
-#define STATUS_LIMIT    1
 #define STATUS_IS_FALSE 1
 
 static volatile sig_atomic_t script_interrupted;
@@ -28,28 +23,13 @@ static void note_script_interrupt(int signal)
     script_interrupted = 1;
 }
 
-/* One long step of Lua's or SQLite's own does not ask whether it should stop. */
-static void end_stuck_script(int signal)
-{
-    static const char sentence[] =
-        "assay: script: stopped: one of its calls ran beyond --time-limit; its output is lost\n";
-    (void)signal;
-    (void)!write(STDERR_FILENO, sentence, sizeof sentence - 1);
-    _exit(STATUS_LIMIT);
-}
-
-static void watch_script(uint64_t limit_s)
+static void note_interrupts(void)
 {
     const struct sigaction interrupt = {.sa_handler = note_script_interrupt,
                                         .sa_flags = (int)SA_RESETHAND};
-    const struct sigaction stuck = {.sa_handler = end_stuck_script};
     struct sigaction before;
     if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
         sigaction(SIGINT, &interrupt, NULL);
-    if (!limit_s)
-        return;
-    sigaction(SIGALRM, &stuck, NULL);
-    alarm((unsigned)(limit_s + AFTER_S));
 }
 
 /* ---- What the script asks for ---------------------------------------------------------------- */
@@ -101,9 +81,13 @@ int as_verb_script(struct as_cli *cli, struct assay_error *err)
                                                  .machine = machine_for_script,
                                                  .write = write_for_script,
                                                  .context = cli};
-    watch_script(limits.time_s);
+    note_interrupts();
+    as_limits_watch(
+        &limits, ITIMER_REAL,
+        "assay: script: stopped: one of its calls ran beyond --time-limit; its output is "
+        "lost\n");
     const int rc = assay_script_run(&request, &result, err);
-    alarm(0);
+    as_limits_watch_no_more(ITIMER_REAL);
     if (result.interrupted)
         cli->status = 128 + SIGINT;
     else if (result.is_false)

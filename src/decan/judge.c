@@ -17,9 +17,11 @@
 enum known_value {
     KNOWN_CYCLES,
     KNOWN_ONLY_ARITHMETIC_X,
+    KNOWN_PORTS_CY,
     KNOWN_DIVIDE,
     KNOWN_LOAD_CY,
     KNOWN_STORE_CY,
+    KNOWN_STORE_ADDRESS_CY,
     KNOWN_CHAIN,
     KNOWN_LOAD_B,
     KNOWN_STORE_B,
@@ -37,11 +39,12 @@ enum known_value {
     KNOWN_N
 };
 static const char *const known_name[KNOWN_N] = {
-    "cqa_cycles",        "cqa_only_arithmetic_x", "cqa_divide_cy",   "cqa_load_cy",
-    "cqa_store_cy",      "cqa_chain_cy",          "cqa_load_b",      "cqa_store_b",
-    "cqa_moved_read_b",  "cqa_moved_written_b",   "cqa_fp_op_n",     "cqa_peak_fp_per_cy",
-    "access_indirect_n", "access_unknown_n",      "access_steady_n", "executed_start_n",
-    "executed_load_b",   "executed_store_b",      "executed_flop_n"};
+    "cqa_cycles",      "cqa_only_arithmetic_x", "cqa_ports_cy",         "cqa_divide_cy",
+    "cqa_load_cy",     "cqa_store_cy",          "cqa_store_address_cy", "cqa_chain_cy",
+    "cqa_load_b",      "cqa_store_b",           "cqa_moved_read_b",     "cqa_moved_written_b",
+    "cqa_fp_op_n",     "cqa_peak_fp_per_cy",    "access_indirect_n",    "access_unknown_n",
+    "access_steady_n", "executed_start_n",      "executed_load_b",      "executed_store_b",
+    "executed_flop_n"};
 
 static int read_values(const struct as_decan *decan, int64_t loop_id, double *known,
                        struct assay_error *err)
@@ -216,6 +219,15 @@ static double per_iteration(const double *known, enum known_value what, enum kno
     return isfinite(counted) ? counted : otherwise == KNOWN_N ? (double)NAN : known[otherwise];
 }
 
+/* Cycles that arithmetic keeps its ports busy; NAN where accesses keep theirs busy for longer, for
+ * then it is hidden among them. No chain is in it. */
+static double arithmetic_of(const double *known)
+{
+    const double accesses =
+        fmax(fmax(known[KNOWN_LOAD_CY], known[KNOWN_STORE_CY]), known[KNOWN_STORE_ADDRESS_CY]);
+    return known[KNOWN_PORTS_CY] > accesses ? known[KNOWN_PORTS_CY] : (double)NAN;
+}
+
 static void set_code(const double *known, struct as_decan_measure *to)
 {
     const bool steps_known = !(known[KNOWN_UNKNOWN_STEP] > 0 || known[KNOWN_STEADY] > 0);
@@ -229,7 +241,8 @@ static void set_code(const double *known, struct as_decan_measure *to)
     to->flop_peak = known[KNOWN_FLOP_PEAK];
     to->model =
         (struct as_decan_model){.cycles = known[KNOWN_CYCLES],
-                                .arithmetic = known[KNOWN_CYCLES] / known[KNOWN_ONLY_ARITHMETIC_X],
+                                .fp_alone = known[KNOWN_CYCLES] / known[KNOWN_ONLY_ARITHMETIC_X],
+                                .arithmetic = arithmetic_of(known),
                                 .divide = known[KNOWN_DIVIDE],
                                 .load = known[KNOWN_LOAD_CY],
                                 .store = known[KNOWN_STORE_CY],

@@ -136,8 +136,7 @@ void as_decan_fill_ratios(const struct as_decan_measure *measure, enum as_decan_
     out->ref_fes = as_decan_over(measure, base, AS_VARIANT_FES, end);
     out->ref_nodiv = as_decan_over(measure, base, AS_VARIANT_NODIV, end);
     out->ref_nored = as_decan_over(measure, base, AS_VARIANT_NORED, end);
-    out->fp_model = as_decan_ratio_of(cycles_at(measure, AS_VARIANT_FP, end),
-                                      fmax(model->arithmetic, fmax(model->divide, model->chain)));
+    out->fp_model = as_decan_ratio_of(cycles_at(measure, AS_VARIANT_FP, end), model->fp_alone);
     out->dl1_model = as_decan_ratio_of(cycles_at(measure, AS_VARIANT_DL1, end), model->cycles);
     out->flops_per_cycle = over_cycles(measure->flops, cycles);
     out->fp = use_of(measure->flop_peak, measure->flops, cycles);

@@ -51,7 +51,8 @@ struct as_decan_ceiling {
 /* Cycles of an iteration by the model of the core, data in the first level (predict.h). */
 struct as_decan_model {
     double cycles;      /* the answer: of the whole */
-    double arithmetic;  /* ports of what is computed */
+    double fp_alone;    /* of its arithmetic alone, with its chain */
+    double arithmetic;  /* ports of what is computed; NAN: those of accesses are busier */
     double divide;      /* the divider, best values */
     double load, store; /* ports of loads; of stores */
     double chain;       /* the longest chain through iterations */

@@ -2,12 +2,17 @@
 #include "exchange/otf2.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "analytics/walking.h"
 #include "base/error.h"
+#include "base/str.h"
+#include "base/tree.h"
 #include "exchange/common.h"
 #include "exchange/otf2_write.h"
 
@@ -43,9 +48,11 @@ static int list_locations(struct as_otf2_writer *w)
 
 static int refuse_archive(const char *path, OTF2_ErrorCode rc, struct assay_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path,
-                        rc == OTF2_SUCCESS ? "the archive cannot be opened"
-                                           : OTF2_Error_GetDescription(rc));
+    return as_error_set(
+        err, ASSAY_ERR_IO,
+        "%s: cannot be written: %s; free some space or name another "
+        "directory",
+        path, rc == OTF2_SUCCESS ? "the archive cannot be opened" : OTF2_Error_GetDescription(rc));
 }
 
 static int open_writers(struct as_otf2_writer *w, const char *path, struct assay_error *err)
@@ -118,15 +125,11 @@ static void free_writer(struct as_otf2_writer *w)
     as_otf2_samples_fini(&w->samples);
 }
 
-int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2_counts *counts,
-                  struct assay_error *err)
+/* Makes it in the directory `draft`; sentences name `path`. */
+static int make_archive(const struct as_trace *trace, const char *draft, const char *path,
+                        struct as_otf2_counts *counts, struct assay_error *err)
 {
     struct as_otf2_writer w = {.trace = trace, .counts = counts, .err = err};
-    struct stat there;
-    *counts = (struct as_otf2_counts){0};
-    if (lstat(path, &there) == 0)
-        return as_error_set(err, ASSAY_ERR_IO, "%s: is there already; name another directory",
-                            path);
     OTF2_Error_RegisterCallback(say_nothing, NULL);
     int rc = list_locations(&w);
     if (rc == 0)
@@ -134,7 +137,7 @@ int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2
     if (rc < 0)
         as_error_nomem(err, "an OTF2 archive");
     if (rc == 0) {
-        w.archive = OTF2_Archive_Open(path, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK_B,
+        w.archive = OTF2_Archive_Open(draft, "traces", OTF2_FILEMODE_WRITE, EVENT_CHUNK_B,
                                       NAMES_CHUNK_B, OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
         rc = w.archive ? write_archive(&w, path, err) : refuse_archive(path, OTF2_SUCCESS, err);
     }
@@ -144,5 +147,27 @@ int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2
             rc = refuse_archive(path, code, err);
     }
     free_writer(&w);
+    return rc;
+}
+
+/* The archive gets its name when it is whole; a failure leaves nothing. */
+int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2_counts *counts,
+                  struct assay_error *err)
+{
+    struct as_str draft = {0};
+    struct stat there;
+
+    *counts = (struct as_otf2_counts){0};
+    if (lstat(path, &there) == 0)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: is there already; name another directory",
+                            path);
+    as_str_appendf(&draft, "%s.writing-%d", path, (int)getpid());
+    int rc = draft.failed ? as_error_nomem(err, "an OTF2 archive")
+                          : make_archive(trace, as_str_z(&draft), path, counts, err);
+    if (rc == 0 && rename(as_str_z(&draft), path) != 0)
+        rc = as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
+    if (rc < 0 && !draft.failed)
+        as_tree_remove(AT_FDCWD, as_str_z(&draft));
+    as_str_fini(&draft);
     return rc;
 }

@@ -95,7 +95,11 @@ static int read_more(struct as_lines *l, struct assay_error *err)
     AS_TRY(grow_room(l, err));
     const int got = gzread(l->file, l->room + l->end, (unsigned)(l->room_b - l->end));
     int code = Z_OK;
-    const char *why = got < 0 ? gzerror(l->file, &code) : "";
+    const char *why = got <= 0 ? gzerror(l->file, &code) : "";
+    if (got == 0 && code == Z_BUF_ERROR) /* zlib.h, gzread(): the input ended inside a stream */
+        return as_error_set(err, ASSAY_ERR_CORRUPT,
+                            "%s:%llu: the compressed file ends early; copy or make it again",
+                            l->path, (unsigned long long)l->number + 1);
     if (got < 0)
         return as_error_set(
             err, code == Z_ERRNO ? ASSAY_ERR_IO : ASSAY_ERR_CORRUPT, "%s:%llu: cannot be read: %s",

@@ -17,6 +17,7 @@
 #include "base/alloc.h"
 #include "base/foreign.h"
 #include "base/str.h"
+#include "base/tree.h"
 #include "experiment/internal.h"
 
 static bool exists_beside(const struct assay_experiment *experiment, const char *suffix)
@@ -177,31 +178,7 @@ static bool is_ours(const char *name)
            strspn(name + 4, "0123456789") == strlen(name + 4);
 }
 
-/* Removes `name` in the directory `at` and all below it; links are removed, not followed. */
-static int remove_tree(int at, const char *name)
-{
-    int fd, rc = 0;
-    DIR *dir;
-
-    if (unlinkat(at, name, 0) == 0 || errno == ENOENT)
-        return 0;
-    if (errno != EISDIR && errno != EPERM)
-        return -1;
-    fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir) {
-        if (fd >= 0)
-            close(fd);
-        return -1;
-    }
-    for (struct dirent *it; rc == 0 && (it = readdir(dir));)
-        if (strcmp(it->d_name, ".") != 0 && strcmp(it->d_name, "..") != 0)
-            rc = remove_tree(fd, it->d_name);
-    closedir(dir);
-    return rc ? rc : unlinkat(at, name, AT_REMOVEDIR);
-}
-
-/* Calls remove_tree for all that is ours, the database last: until then it is an experiment. */
+/* Calls as_tree_remove for all that is ours, the database last: until then it is an experiment. */
 static int remove_ours(const char *path)
 {
     DIR *dir = opendir(path);
@@ -211,9 +188,9 @@ static int remove_ours(const char *path)
         return -1;
     for (struct dirent *it; rc == 0 && (it = readdir(dir));)
         if (is_ours(it->d_name) && strcmp(it->d_name, "experiment.db") != 0)
-            rc = remove_tree(dirfd(dir), it->d_name);
+            rc = as_tree_remove(dirfd(dir), it->d_name);
     if (rc == 0)
-        rc = remove_tree(dirfd(dir), "experiment.db");
+        rc = as_tree_remove(dirfd(dir), "experiment.db");
     closedir(dir);
     return rc;
 }
@@ -232,7 +209,7 @@ int as_directory_remove_run(const struct assay_experiment *experiment, int64_t r
     if (fd < 0)
         return errno;
     snprintf(name, sizeof name, "run-%03lld", (long long)run_id);
-    why = remove_tree(fd, name) == 0 ? 0 : errno;
+    why = as_tree_remove(fd, name) == 0 ? 0 : errno;
     close(fd);
     return why;
 }

@@ -63,6 +63,7 @@ static int make_experiment(const char *path, struct assay_experiment **out, stru
     it->path = own.p;
     it->db_path = db.p;
     it->lock = -1;
+    it->opened_s = time(NULL);
     *out = it;
     return 0;
 }
@@ -277,6 +278,8 @@ int assay_experiment_move(const char *path, const char *to, unsigned flags, stru
         rc = make_experiment(to, &place, err);
     if (rc == 0)
         rc = as_directory_move(from, place, flags, err);
+    if (rc == 0)
+        as_sync_name(place->path);
     release_experiment(&from);
     release_experiment(&place);
     return rc;
@@ -395,12 +398,14 @@ int assay_experiment_close(struct assay_experiment **experiment, struct assay_er
     if (it->in_batch)
         assay_experiment_rollback(it);
     finalize_all(it);
-    if (it->lock >= 0)
+    if (it->lock >= 0) {
+        rc = as_sync_runs(it, err);
         tidy(it);
+    }
     if (it->has_grown)
         as_pack_write(it);
     code = sqlite3_close(it->db);
-    if (code != SQLITE_OK) /* rows still open: a defect of the caller */
+    if (code != SQLITE_OK && rc == 0) /* rows still open: a defect of the caller */
         rc = as_sql_failure(it->db_path, it->db, code, "closing it", err);
     if (it->is_packed)
         as_pack_take(it);

@@ -8,6 +8,7 @@
 
 #include <sqlite3.h>
 #include <stdbool.h>
+#include <time.h>
 
 #include <assay/experiment.h>
 
@@ -22,8 +23,9 @@ struct assay_experiment {
     char *path;    /* of the directory, as given, without slashes at its end */
     char *db_path; /* of experiment.db in it */
     sqlite3 *db;
-    int lock;       /* descriptor of the writer's lock, -1 for a reader */
-    bool in_memory; /* and so a writer's, without directory and lock */
+    time_t opened_s; /* by the clock of files */
+    int lock;        /* descriptor of the writer's lock, -1 for a reader */
+    bool in_memory;  /* and so a writer's, without directory and lock */
     bool in_batch;
     const char *speaker; /* the pass whose batch it is, or NULL */
     int64_t rollbacks;
@@ -115,6 +117,13 @@ bool as_directory_shares_memory(const struct assay_experiment *experiment);
 /* The writer's lock. LIMIT when another process holds it; dies with the process. */
 int as_lock_take(struct assay_experiment *experiment, struct assay_error *err);
 void as_lock_release(struct assay_experiment *experiment);
+
+/* ---- sync.c ---- */
+
+/* Puts the files of runs that changed since the experiment was opened on the disk. Errors: IO. */
+int as_sync_runs(const struct assay_experiment *experiment, struct assay_error *err);
+/* Puts the directory entry of `path` on the disk, where the file system can. */
+void as_sync_name(const char *path);
 
 /* ---- value.c ---- */
 

@@ -82,6 +82,8 @@ void as_pack_take(struct assay_experiment *experiment)
 
     if (from && to && rename(from, to) < 0)
         unlink(from);
+    else if (to)
+        as_sync_name(to);
     as_free(from);
     as_free(to);
 }

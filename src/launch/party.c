@@ -186,11 +186,11 @@ static int take_over(struct as_party *party, struct assay_error *err)
 static int open_party(struct as_party *party, struct assay_error *err)
 {
     char path[4200];
-    if (mkdir(party->directory, 0777) != 0 && errno != EEXIST)
+    if (mkdir(party->directory, 0700) != 0 && errno != EEXIST)
         return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s", party->directory,
                             strerror(errno));
     name_state(party, party->rank, path);
-    party->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    party->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (party->fd < 0)
         return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
     AS_TRY(take_over(party, err));

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/tree.h"
 #include "trial/internal.h"
 
 #define LOOK_NS 20000000
@@ -224,7 +225,7 @@ static int copy_source(struct as_yard *yard, struct as_build *build, struct assa
     if (rc == ASSAY_ERR_IO) {
         build->state = AS_BUILD_FAILED;
         snprintf(build->error, sizeof build->error, "%.*s", (int)sizeof build->error - 1, why.text);
-        as_tree_remove(build->directory);
+        (void)as_tree_remove(AT_FDCWD, build->directory);
         return 0;
     }
     if (rc < 0 && err)

@@ -3,6 +3,7 @@
  * A campaign from its beginning to its end: build, first run, candidates, their builds, the race,
  * combinations of what gained, facts. How to measure is known to race.c, what to try to data/try/.
  */
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/tree.h"
 #include "trial/campaign.h"
 
 #define BUDGET_S 300.0
@@ -442,6 +444,6 @@ int assay_trial_run(struct assay_experiment *experiment, const struct assay_tria
     if (is_here && copy[0])
         rc = chdir(here) == 0 || rc < 0 ? rc : as_error_set(err, ASSAY_ERR_IO, "%s: is gone", here);
     if (copy[0])
-        as_tree_remove(copy);
+        (void)as_tree_remove(AT_FDCWD, copy);
     return rc;
 }

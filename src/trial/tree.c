@@ -242,25 +242,7 @@ int as_tree_copy(const struct as_tree_copy *copy, const char *to, struct assay_e
     return walk_tree(&walk, err);
 }
 
-/* ---- Removing and listing ------------------------------------------------------------------ */
-
-void as_tree_remove(const char *path)
-{
-    char *const roots[] = {(char *)(uintptr_t)path, NULL};
-    FTS *fts = fts_open(roots, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-    FTSENT *it;
-
-    while (fts && (it = fts_read(fts))) {
-        if (it->fts_info == FTS_D)
-            (void)chmod(it->fts_path, 0700);
-        else if (it->fts_info == FTS_DP)
-            (void)rmdir(it->fts_path);
-        else
-            (void)unlink(it->fts_path);
-    }
-    if (fts)
-        fts_close(fts);
-}
+/* ---- Listing ------------------------------------------------------------------------------- */
 
 int as_tree_files(const char *path, int (*take)(void *context, const char *path), void *context)
 {

@@ -30,8 +30,6 @@ int as_tree_measure(const struct as_tree_copy *copy, struct as_tree_size *out,
 /* Copies into `to`, which is made. Times and permissions are kept; links into the directory lead
  * into the copy. Errors: IO (a full disk), NOMEM. */
 int as_tree_copy(const struct as_tree_copy *copy, const char *to, struct assay_error *err);
-/* Removes a directory with all in it; what cannot be removed stays. */
-void as_tree_remove(const char *path);
 
 /* Calls `take` with the path of each regular file below `path`, in order of names, until it is not
  * 0; gives that back. */

@@ -4,6 +4,7 @@
  * for which word of the user's command.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/tree.h"
 #include "trial/build.h"
 #include "trial/internal.h"
 
@@ -218,7 +220,7 @@ int as_yard_open(struct as_yard *yard, const struct as_yard_options *options,
 void as_yard_close(struct as_yard *yard)
 {
     if (yard->root[0])
-        as_tree_remove(yard->root);
+        (void)as_tree_remove(AT_FDCWD, yard->root);
     yard->root[0] = '\0';
     as_arena_fini(&yard->arena);
 }

@@ -141,6 +141,10 @@ END
         query x.assay "$endless SELECT randomblob(9000) AS b FROM n ORDER BY b" --memory-limit 64
     refused 1 "assay: SQL: stopped at the time limit; raise --time-limit" \
         query x.assay "$endless SELECT max(i) FROM n" --time-limit 1
+    # One call that takes hours: 10^12 comparisons.
+    refused 1 "assay: SQL: stopped: one of its calls ran beyond --time-limit; its output is lost" \
+        query x.assay "SELECT instr(hex(zeroblob(2000000)), hex(zeroblob(1000000)) || '1')" \
+        --time-limit 1
 }
 @test "query: many rows line up and stream" {
     "$MAKE_EXPERIMENT" long.assay 5000

@@ -3,8 +3,9 @@
 """Hostile names in every text column of an experiment: names.py ASSAY TABLES EXPERIMENT...
 
 Each text column that has a value gets a tail with control characters, bidirectional controls and
-markup. `assay report` ends as it should, and neither page nor messages have them. With --page it
-only looks at the pages that are named.
+markup. A table without rows gets one row that has it in all of its texts. `assay report` ends as it
+should, and neither page nor messages have them. With --page it only looks at the pages that are
+named.
 """
 import base64
 import json
@@ -72,6 +73,30 @@ def poison(database, table, column):
         connection.close()
 
 
+def fill(database, table, columns):
+    """Adds a row to an empty table, hostile in `columns` but for those of listed words. Whether the
+    table was empty."""
+    connection = sqlite3.connect(database)
+    try:
+        with connection:
+            if connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]:
+                return False
+            row = {name: "x" if "TEXT" in kind.upper() else 1 for _, name, kind, is_needed, _, key
+                   in connection.execute(f'PRAGMA table_info("{table}")') if is_needed or key}
+            row |= {name: "x" + TAIL for name in columns}
+            while True:
+                try:
+                    connection.execute(f'INSERT INTO "{table}" ({",".join(row)}) '
+                                       f'VALUES ({",".join("?" * len(row))})', list(row.values()))
+                    return True
+                except sqlite3.IntegrityError as wrong:
+                    words = re.search(r"failed: (\w+) IN \('(\w+)'", str(wrong))
+                    assert words and row[words[1]] != words[2], (table, wrong)
+                    row[words[1]] = words[2]
+    finally:
+        connection.close()
+
+
 def report(assay, experiment, page):
     command = [assay, "report", "--force", experiment, "-o", page]
     run = subprocess.run(command, capture_output=True, check=False)
@@ -88,8 +113,18 @@ def main():
         return
     assay, tables, *experiments = sys.argv[1:]
     copy, page = pathlib.Path("poisoned.assay"), pathlib.Path("poisoned.html")
-    tried = shown = 0
+    tried = shown = filled = 0
+    texts = {}
+    for table, column in columns_of(pathlib.Path(tables)):
+        texts.setdefault(table, []).append(column)
     for experiment in experiments:
+        for table, columns in texts.items():
+            shutil.rmtree(copy, ignore_errors=True)
+            shutil.copytree(experiment, copy)
+            if fill(copy / "experiment.db", table, columns):
+                filled += 1
+                if report(assay, copy, page):
+                    check_page(page)
         for table, column in columns_of(pathlib.Path(tables)):
             shutil.rmtree(copy, ignore_errors=True)
             shutil.copytree(experiment, copy)
@@ -98,8 +133,9 @@ def main():
             tried += 1
             if report(assay, copy, page):
                 shown += any("31m" in text for text in check_page(page))
-    print(f"{tried} columns, {shown} on the page")
+    print(f"{tried} columns, {shown} on the page; {filled} empty tables filled")
     assert tried > 60 and shown > 25, (tried, shown)
+    assert filled > 9, filled
 
 
 main()

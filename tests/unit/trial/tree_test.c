@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/tree.h"
 #include "trial/tree.h"
 
 static void put(const char *directory, const char *name, const char *text)
@@ -77,7 +78,7 @@ static void test_copies(void **state)
     link[n] = '\0';
     snprintf(left, sizeof left, "%s/data/in.txt", to);
     assert_string_equal(link, left);
-    as_tree_remove(to);
+    as_tree_remove(AT_FDCWD, to);
     assert_false(holds_file(place->dir, "to"));
     /* All of it, but for experiments. */
     const struct as_tree_copy all = {.from = from};

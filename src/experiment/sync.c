@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What was written beside the database is put on the disk, as SQLite does with the database: a
+ * machine that loses power keeps whole runs. Only files that changed since the experiment was
+ * opened are waited for.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/foreign.h"
+#include "experiment/internal.h"
+
+#define CLOCK_GRAIN_S 1 /* the clock of files ticks up to 10 ms late */
+
+/* Puts all that changed since `since_s` below the directory `fd`, which it closes. Returns 0 or the
+ * first errno. */
+static int sync_below(int fd, time_t since_s)
+{
+    DIR *dir = fdopendir(fd);
+    int number = 0;
+
+    if (!dir) {
+        number = errno;
+        close(fd);
+        return number;
+    }
+    for (struct dirent *it; (it = readdir(dir));) {
+        struct stat st;
+        if (it->d_name[0] == '.' || fstatat(fd, it->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+            continue;
+        const bool is_file = S_ISREG(st.st_mode) && st.st_mtime >= since_s;
+        if (!is_file && !S_ISDIR(st.st_mode))
+            continue;
+        const int below = openat(fd, it->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        if (below < 0)
+            continue; /* gone, or not ours */
+        if (!is_file) {
+            const int one = sync_below(below, since_s);
+            number = number ? number : one;
+            continue;
+        }
+        if (fsync(below) != 0 && !number)
+            number = errno;
+        close(below);
+    }
+    if (fsync(fd) != 0 && !number && errno != EINVAL)
+        number = errno;
+    closedir(dir);
+    return number;
+}
+
+int as_sync_runs(const struct assay_experiment *experiment, struct assay_error *err)
+{
+    const int fd = open(experiment->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int number = fd < 0 ? errno : sync_below(fd, experiment->opened_s - CLOCK_GRAIN_S);
+
+    if (number == 0)
+        return 0;
+    return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s; free some space and repeat",
+                        experiment->path, as_foreign_reason(number));
+}
+
+void as_sync_name(const char *path)
+{
+    struct as_str parent = {0};
+    const char *slash = strrchr(path, '/');
+
+    as_str_append(&parent, slash ? path : ".", slash && slash > path ? (size_t)(slash - path) : 1);
+    const int fd = open(as_str_z(&parent), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd >= 0) {
+        fsync(fd);
+        close(fd);
+    }
+    as_str_fini(&parent);
+}
