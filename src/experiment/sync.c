@@ -36,7 +36,7 @@ static int sync_below(int fd, time_t since_s)
         const bool is_file = S_ISREG(st.st_mode) && st.st_mtime >= since_s;
         if (!is_file && !S_ISDIR(st.st_mode))
             continue;
-        const int below = openat(fd, it->d_name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+        const int below = openat(fd, it->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
         if (below < 0)
             continue; /* gone, or not ours */
         if (!is_file) {
