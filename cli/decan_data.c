@@ -158,6 +158,8 @@ int as_decan_json(struct as_decan_view *view, struct assay_error *err)
         as_json_key_double(&json, "together_share", result->met);
         as_json_key_double(&json, "together_threads", result->team);
     }
+    if (result->runs)
+        as_json_key_double(&json, "cycle_ns", result->cycle_ns);
     as_json_key_double(&json, "slowdown", result->slowdown);
     as_json_key_double(&json, "refused_share", result->refused_share);
     as_json_key_u64(&json, "lost", result->lost);

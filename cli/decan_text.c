@@ -198,11 +198,11 @@ static void print_end(struct as_decan_view *view)
         as_str_appendf(&text, ", and the program %.2f times what it took before", it->slowdown);
     as_str_appendf(
         &text,
-        ". Cycles are medians with their 95 %% interval (?: too few instances for one); as "
-        "fast: to ref. Marked: instances below 250 cycles (!) "
+        ". Cycles are medians with their 95 %% interval (?: too few instances for one); a cycle "
+        "took %.3f ns; as fast: to ref. Marked: instances below 250 cycles (!) "
         "and 500 (~) are not to be relied on. %.1f %% of the time of these loops could "
         "not be varied.",
-        100 * it->refused_share);
+        it->cycle_ns, 100 * it->refused_share);
     if (it->together && it->met > 0)
         as_str_appendf(&text,
                        " %.0f %% of the instances ran while other threads ran the same, %.1f "

@@ -38,6 +38,7 @@ static const struct as_column columns[] = {
     {.title = "instances", .align = AS_ALIGN_RIGHT},
     {.title = "iterations", .align = AS_ALIGN_RIGHT},
     {.title = "cycles/it", .align = AS_ALIGN_RIGHT},
+    {.title = "ns/it", .align = AS_ALIGN_RIGHT},
     {.title = "stability", .align = AS_ALIGN_RIGHT},
     {.title = "out", .align = AS_ALIGN_RIGHT},
     {.title = "loop", .shrink = AS_SHRINK_MIDDLE, .least = 16}};
@@ -69,25 +70,33 @@ static void path_rows(struct as_table *table, const struct assay_vprof_bucket *i
             as_str_append(&text, *p == '\n' ? " > " : p, *p == '\n' ? 3 : 1);
         as_table_string(table, NULL);
         as_table_f(table, "%.0f %%", 100 * it->path[i].share);
-        for (unsigned c = 0; c < 4; c++)
+        for (unsigned c = 0; c < 5; c++)
             as_table_string(table, NULL);
         as_table_string(table, as_str_z(&text));
         as_str_fini(&text);
     }
 }
 
-static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *it, bool is_exact)
+static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *it, bool is_exact,
+                       double cycle_ns)
 {
     as_table_f(table, "%.0f %%", 100 * it->share);
     as_table_f(table, "%s%.0f", is_exact ? "" : "~", it->instances);
     put_number(table, true, it->iterations);
     put_number(table, true, it->median);
+    put_number(table, cycle_ns > 0, it->median * cycle_ns);
     put_number(table, isfinite(it->stability), it->stability);
     as_table_string(table, NULL);
-    as_table_f(table, "  of %.0f to %.0f", it->low, it->high > 1 ? it->high - 1 : 0);
+    const double most = it->high > 1 ? it->high - 1 : 0;
+    if (it->is_split)
+        as_table_f(table, "  of %.0f to %.0f, at %.3g to %.3g cycles", it->low, most,
+                   it->cycles_low, it->cycles_high);
+    else
+        as_table_f(table, "  of %.0f to %.0f", it->low, most);
 }
 
-static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop, const char *name)
+static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop, const char *name,
+                     double cycle_ns)
 {
     const bool any = !loop->reason && loop->timed > 0;
     as_table_f(table, "%.1f %%", 100 * loop->share);
@@ -97,13 +106,17 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
         as_table_string(table, NULL);
     put_number(table, any && loop->has_iterations, loop->all.iterations);
     put_number(table, any && loop->has_iterations, loop->all.median);
+    put_number(table, any && loop->has_iterations && cycle_ns > 0, loop->all.median * cycle_ns);
     put_number(table, any && isfinite(loop->all.stability), loop->all.stability);
-    put_number(table, any && loop->disturbed, (double)loop->disturbed);
+    if (any && loop->disturbed)
+        as_table_f(table, "%llu", (unsigned long long)loop->disturbed);
+    else
+        as_table_string(table, NULL);
     as_table_string(table, name);
     if (loop->bucket_n < 2)
         path_rows(table, &loop->all);
     for (size_t i = 0; loop->bucket_n > 1 && i < loop->bucket_n; i++) {
-        bucket_row(table, &loop->bucket[i], loop->is_exact);
+        bucket_row(table, &loop->bucket[i], loop->is_exact, cycle_ns);
         path_rows(table, &loop->bucket[i]);
     }
 }
@@ -131,7 +144,7 @@ static int fill_loops(struct shown *it, struct as_table *table, struct assay_err
     for (size_t i = 0; i < it->result->loop_n; i++) {
         const struct assay_vprof_loop *loop = &it->result->loop[i];
         AS_TRY(name_loop(it, loop, err));
-        loop_row(table, loop, as_str_z(&it->name));
+        loop_row(table, loop, as_str_z(&it->name), it->result->cycle_ns);
         if (loop->reason) {
             as_str_clear(&it->name);
             as_str_appendf(&it->name, "not timed: %s", loop->reason);
@@ -262,16 +275,21 @@ static void put_paths(struct as_json *json, const struct assay_vprof_bucket *it)
     as_json_array_end(json);
 }
 
-static void put_bucket(struct as_json *json, const struct assay_vprof_bucket *it)
+static void put_bucket(struct as_json *json, const struct assay_vprof_bucket *it, double cycle_ns)
 {
     as_json_object_begin(json);
     as_json_key_double(json, "iterations_from", it->low);
     as_json_key_double(json, "iterations_below", it->high);
+    as_json_key_bool(json, "split", it->is_split);
+    as_json_key_double(json, "cycles_from", it->cycles_low);
+    as_json_key_double(json, "cycles_to", it->cycles_high);
     as_json_key_double(json, "instances", it->instances);
     as_json_key_u64(json, "timed", it->n);
     as_json_key_double(json, "share", it->share);
     as_json_key_double(json, "iterations_mean", it->iterations);
     as_json_key_double(json, "iteration_cycles", it->median);
+    if (cycle_ns > 0)
+        as_json_key_double(json, "iteration_ns", it->median * cycle_ns);
     as_json_key_double(json, "iteration_cycles_mean", it->mean);
     as_json_key_double(json, "iteration_cycles_deviation", it->deviation);
     as_json_key_double(json, "iteration_cycles_least", it->least);
@@ -281,7 +299,8 @@ static void put_bucket(struct as_json *json, const struct assay_vprof_bucket *it
     as_json_object_end(json);
 }
 
-static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, const char *name)
+static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, const char *name,
+                     double cycle_ns)
 {
     as_json_object_begin(json);
     as_json_key_i64(json, "loop_id", loop->loop_id);
@@ -308,11 +327,11 @@ static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, 
     as_json_key_double(json, "imbalance_processes", loop->imbalance_processes);
     as_json_key_double(json, "imbalance_within", loop->imbalance_within);
     as_json_key(json, "all");
-    put_bucket(json, &loop->all);
+    put_bucket(json, &loop->all, cycle_ns);
     as_json_key(json, "buckets");
     as_json_array_begin(json);
     for (size_t i = 0; i < loop->bucket_n; i++)
-        put_bucket(json, &loop->bucket[i]);
+        put_bucket(json, &loop->bucket[i], cycle_ns);
     as_json_array_end(json);
     as_json_object_end(json);
 }
@@ -325,7 +344,7 @@ static int show_json(struct shown *it, struct assay_error *err)
     as_json_array_begin(&json);
     for (size_t i = 0; rc == 0 && i < it->result->loop_n; i++) {
         rc = name_loop(it, &it->result->loop[i], err);
-        put_loop(&json, &it->result->loop[i], as_str_z(&it->name));
+        put_loop(&json, &it->result->loop[i], as_str_z(&it->name), it->result->cycle_ns);
     }
     as_json_array_end(&json);
     as_json_key_i64(&json, "timed_run", it->result->timed_run);

@@ -10,7 +10,7 @@ import sys
 
 NAMES = ["explains", "supplies", "warmed", "apart", "overlaps", "far", "saturated", "impossible",
          "as_near", "as_doubtful", "sparse", "returned", "unmoved", "one_at_a_time", "near",
-         "unstable", "instances_few", "instances_enough", "cycles_weak", "cycles_none"]
+         "possible", "unstable", "instances_few", "instances_enough", "cycles_weak", "cycles_none"]
 
 
 def read(path):

@@ -99,6 +99,7 @@ struct assay_decan_result {
     bool differs;     /* a run with variants ended otherwise than the first */
     unsigned runs;    /* with variants */
     double spent;     /* share of their time that variants took, with what they need */
+    double cycle_ns;  /* a cycle of the core's clock took so long */
     double slowdown;  /* processor time of the first of them to the first run's; 0: not known */
     bool together;    /* was asked for: */
     double met;       /* share of the instances that ran while other threads ran the same */

@@ -53,7 +53,11 @@ struct assay_vprof_path {
 /* Of instances that are alike. Cycles are those of a busy core. */
 struct assay_vprof_bucket {
     double low, high; /* iterations, or cycles of one: at least, less than */
-    uint64_t n;       /* instances looked at */
+    /* One of several of as many iterations, whose iterations take different times, as with data in
+     * different caches: cycles of an iteration, the least and the most. */
+    bool is_split;
+    double cycles_low, cycles_high;
+    uint64_t n; /* instances looked at */
     double
         instances; /* of the whole run, disturbed ones too: a count where the loop is `is_exact` */
     double share;  /* of the loop's time */
@@ -107,6 +111,7 @@ struct assay_vprof_result {
     double overhead_seen; /* processor time beyond the first run's, a share of that; < 0: unknown */
     double passed_ns, timed_ns; /* those costs, measured on this host by the stubs' instructions */
     double refused_share;       /* of the time of all loops chosen */
+    double cycle_ns;            /* a cycle of the core's clock; 0: the clock is not known */
     double empty_cycles;        /* of an empty instance: subtracted from each */
     uint64_t threads_missed;    /* could not be timed */
     char rest[256];             /* what stays in the process that was attached to; "": nothing */

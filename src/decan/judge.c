@@ -23,6 +23,7 @@ enum known_value {
     KNOWN_STORE_CY,
     KNOWN_STORE_ADDRESS_CY,
     KNOWN_CHAIN,
+    KNOWN_PATHS,
     KNOWN_LOAD_B,
     KNOWN_STORE_B,
     KNOWN_MOVED_READ,
@@ -39,11 +40,13 @@ enum known_value {
     KNOWN_N
 };
 static const char *const known_name[KNOWN_N] = {
-    "cqa_cycles",      "cqa_only_arithmetic_x", "cqa_ports_cy",         "cqa_divide_cy",
-    "cqa_load_cy",     "cqa_store_cy",          "cqa_store_address_cy", "cqa_chain_cy",
-    "cqa_load_b",      "cqa_store_b",           "cqa_moved_read_b",     "cqa_moved_written_b",
-    "cqa_fp_op_n",     "cqa_peak_fp_per_cy",    "access_indirect_n",    "access_unknown_n",
-    "access_steady_n", "executed_start_n",      "executed_load_b",      "executed_store_b",
+    "cqa_cycles",           "cqa_only_arithmetic_x", "cqa_ports_cy",
+    "cqa_divide_cy",        "cqa_load_cy",           "cqa_store_cy",
+    "cqa_store_address_cy", "cqa_chain_cy",          "cqa_path_n",
+    "cqa_load_b",           "cqa_store_b",           "cqa_moved_read_b",
+    "cqa_moved_written_b",  "cqa_fp_op_n",           "cqa_peak_fp_per_cy",
+    "access_indirect_n",    "access_unknown_n",      "access_steady_n",
+    "executed_start_n",     "executed_load_b",       "executed_store_b",
     "executed_flop_n"};
 
 static int read_values(const struct as_decan *decan, int64_t loop_id, double *known,
@@ -68,6 +71,13 @@ static int read_values(const struct as_decan *decan, int64_t loop_id, double *kn
     return rc;
 }
 
+/* Buckets of as many iterations that differ by cycles have one name, and what differs behind it. */
+static bool is_of_bucket(const char *text, const char *name)
+{
+    const size_t n = strlen(name);
+    return strncmp(text, name, n) == 0 && (text[n] == 0 || text[n] == ',');
+}
+
 /* Instances that were timed, by bucket: shares of the loop's time. */
 static int read_shares(const struct as_decan *decan, struct assay_decan_loop *loop,
                        struct assay_error *err)
@@ -86,8 +96,8 @@ static int read_shares(const struct as_decan *decan, struct assay_decan_loop *lo
         for (size_t i = 0; i < loop->bucket_n; i++) {
             char name[64];
             as_takes_name(&loop->bucket[i], name, sizeof name);
-            if (strcmp(name, assay_rows_text(rows, 0)) == 0)
-                loop->bucket[i].share = assay_rows_real(rows, 1);
+            if (is_of_bucket(assay_rows_text(rows, 0), name))
+                loop->bucket[i].share = fmax(loop->bucket[i].share, 0) + assay_rows_real(rows, 1);
         }
     assay_rows_close(&rows);
     return rc;
@@ -246,7 +256,8 @@ static void set_code(const double *known, struct as_decan_measure *to)
                                 .divide = known[KNOWN_DIVIDE],
                                 .load = known[KNOWN_LOAD_CY],
                                 .store = known[KNOWN_STORE_CY],
-                                .chain = known[KNOWN_CHAIN]};
+                                .chain = known[KNOWN_CHAIN],
+                                .path_n = known[KNOWN_PATHS]};
 }
 
 static void set_timings(const struct assay_decan_bucket *bucket, struct as_decan_measure *to)

@@ -425,6 +425,7 @@ static int vary_chosen(struct as_decan *decan, struct assay_error *err)
     int rc = decan->timed.loop.n ? run_variants(decan, err) : 0;
     join_slices(decan);
     as_tick_repeat(&decan->timed.tick);
+    decan->result->cycle_ns = decan->timed.tick.ns / decan->timed.tick.cycles;
     if (rc == 0)
         rc = describe_loops(decan, err);
     if (rc == 0) {

@@ -40,7 +40,7 @@ void as_decan_measure_init(struct as_decan_measure *measure)
                                          .flops = none,
                                          .flop_peak = none,
                                          .line_b = 64,
-                                         .model = {none, none, none, none, none, none, none}};
+                                         .model = {none, none, none, none, none, none, none, none}};
     for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++)
         measure->level[l] = (struct as_decan_ceiling){none, none, none, none, none, false, false};
     measure->level[ASSAY_PREDICT_RAM].size_b = (double)INFINITY;

@@ -56,6 +56,7 @@ struct as_decan_model {
     double divide;      /* the divider, best values */
     double load, store; /* ports of loads; of stores */
     double chain;       /* the longest chain through iterations */
+    double path_n;      /* of the loop; NAN: not known */
 };
 
 struct as_decan_measure {

@@ -59,6 +59,13 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
     weigh_share(m, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
 }
 
+/* No iteration takes less than the recurrence of the only path. */
+static bool is_impossible(const struct as_decan_measure *m)
+{
+    return m->model.path_n == 1 &&
+           m->timing[as_decan_whole_of(m)].median < as_decan_thresholds.possible * m->model.chain;
+}
+
 void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
@@ -68,6 +75,8 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
     }
     if (measure->timing[AS_VARIANT_REF].n && out->base == AS_VARIANT_ORIG)
         trust_at_most(out, AS_DECAN_MEDIUM, "what is put back before its variants slows them");
+    if (is_impossible(measure))
+        trust_at_most(out, AS_DECAN_LOW, "it was faster than its recurrence allows by the model");
     weigh_timing(&measure->timing[out->base], out);
     weigh_timing(&measure->timing[out->decided], out);
     switch (out->verdict) {

@@ -14,6 +14,8 @@
     X(STABILITY, "instance_stability")                                                             \
     X(INSTANCE, "instance_cycles")                                                                 \
     X(MODEL, "cqa_cycles")                                                                         \
+    X(CHAIN, "cqa_chain_cy")                                                                       \
+    X(PATHS, "cqa_path_n")                                                                         \
     X(MODEL_LOAD_B, "cqa_load_b")                                                                  \
     X(MODEL_STORE_B, "cqa_store_b")                                                                \
     X(STARTS, "executed_start_n")                                                                  \
@@ -53,6 +55,10 @@ struct as_trust_loop {
 
 /* AS_TRUST_LOOP_VALUES_N values; `l1_b` bytes of the first level of the data cache. */
 void as_trust_values(const struct as_trust_loop *loop, double l1_b, double *value);
+
+/* Whether an iteration was measured to take less than the recurrence of the loop's only path needs:
+ * then the clock, the table of latencies or the count of iterations is wrong. */
+bool as_trust_is_below_chain(const struct as_trust_loop *loop);
 
 /* Means over loops. */
 struct as_trust_sums {

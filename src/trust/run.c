@@ -3,6 +3,7 @@
 #include <assay/trust.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -144,6 +145,25 @@ static struct assay_quantity rate_of(double value, int64_t samples)
                          samples);
 }
 
+static int flag_below_chain(const struct trusting *t, const struct judged_loop *loop,
+                            struct assay_error *err)
+{
+    char text[256];
+    const struct assay_flag flag = {.run_id = t->run_id,
+                                    .kind = ASSAY_OBJECT_LOOP,
+                                    .object_id = loop->id,
+                                    .name = "below_recurrence",
+                                    .text = text,
+                                    .n = 1,
+                                    .pass = AS_TRUST_PASS};
+    snprintf(
+        text, sizeof text,
+        "%.2f cycles an iteration were measured, but its recurrence takes %.2f by the model: the "
+        "core's clock, the table of latencies or the count of iterations is wrong",
+        loop->it.fact[AS_TRUST_MEDIAN], loop->it.fact[AS_TRUST_CHAIN]);
+    return assay_experiment_flag(t->experiment, &flag, err);
+}
+
 static int judge_loop(struct trusting *t, const struct judged_loop *loop, struct assay_error *err)
 {
     const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->id, t->run_id, 0};
@@ -157,7 +177,7 @@ static int judge_loop(struct trusting *t, const struct judged_loop *loop, struct
                                    : assay_derived(value[i], value[i], value[i], 1),
                                err));
     as_trust_add(&t->sums, &loop->it, value);
-    return 0;
+    return as_trust_is_below_chain(&loop->it) ? flag_below_chain(t, loop, err) : 0;
 }
 
 static int judge_run(struct trusting *t, struct assay_error *err)

@@ -149,6 +149,63 @@ size_t as_instances_clean(struct as_instance *it, size_t n, double overhead, dou
     return left;
 }
 
+/* ---- Two groups of one class --------------------------------------------------------------- */
+
+#define GROUP_LEAST    8
+#define GROUP_SHARE    0.05
+#define GROUPS_APART   (4.0 / 3) /* times as long, in the mean */
+#define GROUPS_SHARPLY 4.0       /* deviations: halves of one even distribution have 3.5 */
+
+struct sums {
+    double n, sum, squares, time;
+};
+
+static void sums_add(struct sums *to, double cost, double sign)
+{
+    const double x = log(fmax(cost, 1e-3)); /* 0 where an empty instance takes as long */
+    to->n += sign;
+    to->sum += sign * x;
+    to->squares += sign * x * x;
+    to->time += sign * cost;
+}
+
+/* Times `n`. */
+static double variance_of(const struct sums *of)
+{
+    return fmax(0, of->squares - of->sum * of->sum / of->n);
+}
+
+static bool are_apart(const struct sums *a, const struct sums *b)
+{
+    const double between = b->sum / b->n - a->sum / a->n;
+    const double within = sqrt((variance_of(a) / a->n + variance_of(b) / b->n) / 2);
+    const double all = a->n + b->n, time = a->time + b->time;
+    return between >= log(GROUPS_APART) && between >= GROUPS_SHARPLY * within &&
+           fmin(a->n, b->n) >= GROUP_LEAST &&
+           fmin(fmax(a->n / all, a->time / time), fmax(b->n / all, b->time / time)) >= GROUP_SHARE;
+}
+
+size_t as_costs_split(const double *cost, size_t n)
+{
+    struct sums left = {0}, right = {0}, best_left = {0}, best_right = {0};
+    double best = INFINITY;
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++)
+        sums_add(&right, cost[i], 1);
+    for (size_t i = 0; i + 1 < n; i++) {
+        sums_add(&left, cost[i], 1);
+        sums_add(&right, cost[i], -1);
+        const double variance = variance_of(&left) + variance_of(&right);
+        if (variance >= best)
+            continue;
+        best = variance;
+        at = i + 1;
+        best_left = left;
+        best_right = right;
+    }
+    return at && are_apart(&best_left, &best_right) ? at : 0;
+}
+
 /* ---- Buckets ------------------------------------------------------------------------------- */
 
 static double bound_of(int class, enum as_bucket_key key)
@@ -156,29 +213,56 @@ static double bound_of(int class, enum as_bucket_key key)
     return class < 0 ? 0 : key == AS_BUCKET_ITERATIONS ? ldexp(1, class) : sqrt(ldexp(1, class));
 }
 
+struct making {
+    const struct as_instance *it;
+    enum as_bucket_key key;
+    double *room;
+    double all; /* ticks */
+    as_bucket_list *out;
+};
+
+/* A bucket of the instances from `from` to `to`, which are of one class and sorted by cost. */
+static int make_bucket(const struct making *m, size_t from, size_t to, bool is_split)
+{
+    const int class = class_of(&m->it[from], m->key);
+    struct as_bucket bucket = {.first = from, .is_split = is_split};
+    describe_bucket(m->it + from, to - from, m->room, &bucket);
+    bucket.low = bound_of(class, m->key);
+    bucket.high = bound_of(class + 1, m->key);
+    bucket.cost_low = cost(&m->it[from]);
+    bucket.cost_high = cost(&m->it[to - 1]);
+    bucket.share = m->all > 0 ? bucket.instance.mean * (double)bucket.n / m->all : 0;
+    return as_vec_push(m->out, bucket);
+}
+
+/* One bucket of a class, or one of each group in it. */
+static int make_class(const struct making *m, size_t from, size_t to, bool is_split)
+{
+    for (size_t i = from; i < to; i++)
+        m->room[i - from] = cost(&m->it[i]);
+    const size_t at = m->key == AS_BUCKET_ITERATIONS ? as_costs_split(m->room, to - from) : 0;
+    if (!at)
+        return make_bucket(m, from, to, is_split);
+    const int rc = make_class(m, from, from + at, true);
+    return rc < 0 ? rc : make_class(m, from + at, to, true);
+}
+
 int as_buckets_make(struct as_instance *it, size_t n, enum as_bucket_key key, as_bucket_list *out,
                     struct assay_error *err)
 {
-    double all = 0;
-    double *room = as_calloc(n + 1, sizeof *room);
-    int rc = room ? 0 : -1;
+    struct making m = {.it = it, .key = key, .room = as_calloc(n + 1, sizeof(double)), .out = out};
+    int rc = m.room ? 0 : -1;
     if (n)
         qsort(it, n, sizeof *it, key == AS_BUCKET_ITERATIONS ? by_iterations : by_cost_class);
     for (size_t i = 0; i < n; i++)
-        all += it[i].ticks;
+        m.all += it[i].ticks;
     for (size_t from = 0, to; rc == 0 && from < n; from = to) {
-        const int class = class_of(&it[from], key);
-        struct as_bucket bucket = {.first = from};
         to = class_end(it, from, n, key);
-        if (class == INT32_MAX)
+        if (class_of(&it[from], key) == INT32_MAX)
             break;
-        describe_bucket(it + from, to - from, room, &bucket);
-        bucket.low = bound_of(class, key);
-        bucket.high = bound_of(class + 1, key);
-        bucket.share = all > 0 ? bucket.instance.mean * (double)bucket.n / all : 0;
-        rc = as_vec_push(out, bucket);
+        rc = make_class(&m, from, to, false);
     }
-    as_free(room);
+    as_free(m.room);
     return rc < 0 ? as_error_nomem(err, "buckets of instances") : 0;
 }
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instances of one loop put together that are alike: by how many iterations they had, or by what an
- * iteration took. Pure functions of their arguments.
+ * iteration took. Of as many iterations, two groups that take clearly different times an iteration,
+ * as with data in different caches, are two buckets: the ONE View paper has buckets by cycles an
+ * iteration. Pure functions of their arguments.
  */
 #ifndef AS_VPROF_BUCKETS_H
 #define AS_VPROF_BUCKETS_H
@@ -22,12 +24,14 @@ struct as_costs {
 };
 
 struct as_bucket {
-    double low, high;          /* of the key, the latter not within */
-    size_t first, n;           /* instances, in the order that the array has afterwards */
-    double share;              /* of the ticks of all */
-    double iterations;         /* on average */
-    struct as_costs instance;  /* ticks of an instance */
-    struct as_costs iteration; /* ticks of an iteration */
+    double low, high;           /* of the key, the latter not within */
+    bool is_split;              /* one of several of as many iterations, by cost: */
+    double cost_low, cost_high; /* ticks of an iteration, the least and the most */
+    size_t first, n;            /* instances, in the order that the array has afterwards */
+    double share;               /* of the ticks of all */
+    double iterations;          /* on average */
+    struct as_costs instance;   /* ticks of an instance */
+    struct as_costs iteration;  /* ticks of an iteration */
     /* Instances that stand for it, evenly from the cheapest to the dearest iteration. */
     size_t chosen[AS_BUCKET_CHOSEN_N], chosen_n;
 };
@@ -41,6 +45,15 @@ typedef AS_VEC(struct as_bucket) as_bucket_list;
  * these, and `limit` ticks more. Returns how many are left.
  */
 size_t as_instances_clean(struct as_instance *it, size_t n, double overhead, double limit);
+
+/*
+ * Of `n` costs in ascending order the number of those in the cheaper of two groups; 0: they are
+ * one. Groups are those of least variance of the logarithm (N. Otsu, IEEE Trans. Syst. Man Cybern.
+ * 9 (1979) 62). Two are told apart if their means differ by four times their deviation (K. Ashman
+ * et al., Astron. J. 108 (1994) 2348; there D > 2) and by a third, and each has eight instances and
+ * a twentieth of all or of the time.
+ */
+size_t as_costs_split(const double *cost, size_t n);
 
 /* Sorts `n` instances by the key and then by the cost of an iteration, and tells of each bucket,
  * the lowest first. Instances without known iterations are in none by AS_BUCKET_ITERATIONS and

@@ -89,17 +89,29 @@ static void add_rate(struct as_tick *it, double rate)
 {
     if (rate <= 0)
         return;
+    if (it->is_guessed)
+        *it = (struct as_tick){.overhead = it->overhead,
+                               .ns = it->ns,
+                               .at = it->at,
+                               .at_ns = it->at_ns,
+                               .passed_ns = it->passed_ns,
+                               .timed_ns = it->timed_ns};
     const double slowest = it->cycles > 0 ? it->cycles * (1 - it->spread) : rate;
     it->cycles = fmax(it->cycles, rate);
     it->spread = 1 - fmin(slowest, rate) / it->cycles;
 }
 
+static void measure_here(struct as_tick *it)
+{
+    add_rate(it, rate_here());
+}
+
 /* Measures on up to CPUS_MOST of the CPUs that this thread may use, spread evenly. */
-static void measure_cycles(struct as_tick *it)
+static void measure_everywhere(struct as_tick *it)
 {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        add_rate(it, rate_here());
+        measure_here(it);
         return;
     }
     const int n = CPU_COUNT(&allowed), step = (n + CPUS_MOST - 1) / CPUS_MOST;
@@ -110,14 +122,18 @@ static void measure_cycles(struct as_tick *it)
         CPU_ZERO(&one);
         CPU_SET((size_t)cpu, &one);
         if (sched_setaffinity(0, sizeof one, &one) == 0)
-            add_rate(it, rate_here());
+            measure_here(it);
     }
     sched_setaffinity(0, sizeof allowed, &allowed);
 }
 
 void as_tick_repeat(struct as_tick *it)
 {
-    measure_cycles(it);
+    measure_everywhere(it);
+    if (it->cycles > 0)
+        return;
+    it->cycles = 1;
+    it->is_guessed = true;
 }
 
 static void measure_rate(struct as_tick *it)
@@ -192,7 +208,7 @@ struct as_tick as_tick_calibrate(void)
     struct as_tick it = {.overhead = empty_ticks()};
     measure_rate(&it);
     const double nothing = ticks_of(run_nothing);
-    measure_cycles(&it);
+    as_tick_repeat(&it);
     it.passed_ns = fmax(0, (ticks_of(run_passed) - nothing) * it.ns);
     it.timed_ns = fmax(0, (ticks_of(run_timed) - nothing) * it.ns);
     return it;

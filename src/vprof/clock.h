@@ -3,6 +3,7 @@
 #ifndef AS_VPROF_CLOCK_H
 #define AS_VPROF_CLOCK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,6 +12,7 @@
 struct as_tick {
     double overhead; /* ticks that an empty instance seems to take */
     double cycles;   /* core cycles in a tick: the fastest that was repeated */
+    bool is_guessed; /* no calibration repeated another: a cycle is taken for a tick */
     double spread;   /* the slowest calibration was slower by this share (0 to 1) */
     double ns;       /* in a tick */
     uint64_t at;     /* ticks when CLOCK_MONOTONIC said `at_ns` */

@@ -29,10 +29,10 @@ static int read_stored(struct assay_experiment *experiment, int64_t run_id, doub
 static bool describe_doubt(const struct as_tick *it, double hz, double stored_hz, char *text,
                            size_t text_b)
 {
-    if (!(hz > 0))
+    if (it->is_guessed || !(hz > 0))
         snprintf(text, text_b,
-                 "the core's clock could not be measured: no calibration repeated another; "
-                 "use the times in ns");
+                 "the core's clock could not be measured: no calibration repeated another; numbers "
+                 "in cycles are ticks of the time stamp counter; use the times in ns");
     else if (it->spread > SPREAD_MOST)
         snprintf(text, text_b,
                  "the core's clock was between %.2f and %.2f GHz: numbers in cycles are uncertain "

@@ -13,7 +13,7 @@ extern const size_t as_vprof_metric_n;
 enum as_timed_metric {
     AS_TIMED_SET,
     AS_TIMED_CYCLES = AS_TIMED_SET + 2, /* of an iteration */
-    AS_TIMED_TOTALS = AS_TIMED_SET + 12,
+    AS_TIMED_TOTALS = AS_TIMED_SET + 13,
     AS_TIMED_RUN = AS_TIMED_TOTALS + 2,
     AS_TIMED_METRICS = AS_TIMED_RUN + 5
 };

@@ -107,6 +107,9 @@ static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cy
 {
     struct assay_vprof_bucket out = {.low = it->low,
                                      .high = it->high,
+                                     .is_split = it->is_split,
+                                     .cycles_low = it->cost_low * cycles,
+                                     .cycles_high = it->cost_high * cycles,
                                      .n = it->n,
                                      .share = it->share,
                                      .iterations = it->iterations,
@@ -130,10 +133,16 @@ struct bucketed {
     double each; /* instances that a measured one stands for */
 };
 
-/* Instances of the whole run in a bucket by iterations, disturbed ones too: counted one by one. */
-static double instances_of(const struct bucketed *of, const struct as_bucket *it)
+/* Instances of the whole run in a bucket by iterations, disturbed ones too: counted one by one; of
+ * several buckets of as many iterations each has the part that its looked at ones are. */
+static double instances_of(const struct bucketed *of, const as_bucket_list *list,
+                           const struct as_bucket *it)
 {
-    return (double)of->sum->by_trips[as_patch_class((uint64_t)it->low)] * of->each;
+    size_t alike = 0;
+    as_vec_foreach (list, other)
+        alike += other->low == it->low ? other->n : 0;
+    return (double)of->sum->by_trips[as_patch_class((uint64_t)it->low)] * of->each * (double)it->n /
+           (double)alike;
 }
 
 static int put_buckets(const struct bucketed *of, enum as_bucket_key key,
@@ -155,8 +164,9 @@ static int put_buckets(const struct bucketed *of, enum as_bucket_key key,
             bucket->low *= cycles;
             bucket->high *= cycles;
         } else {
-            bucket->instances = instances_of(of, &list.at[i]);
-            rc = as_paths_put(all, of->loop, bucket, err);
+            bucket->instances = instances_of(of, &list, &list.at[i]);
+            /* Of a call path it is known how many iterations it had, not what they took. */
+            rc = bucket->is_split ? 0 : as_paths_put(all, of->loop, bucket, err);
         }
     }
     as_vec_fini(&list);
@@ -414,11 +424,12 @@ static int time_chosen(struct as_timed *timed, struct assay_vprof_result *result
         const struct as_period period = period_of(timed, &attempt.all, loop);
         result->overhead = as_period_cost(&period, attempt.every);
         result->overhead_seen = timed->took;
-        result->empty_cycles = timed->tick.overhead * timed->tick.cycles;
         result->threads_missed = attempt.all.threads_missed;
         snprintf(result->rest, sizeof result->rest, "%s", attempt.all.rest);
         timed->first = first_ticks(timed, &attempt.all);
         as_tick_repeat(&timed->tick);
+        result->empty_cycles = timed->tick.overhead * timed->tick.cycles;
+        result->cycle_ns = timed->tick.ns / timed->tick.cycles;
         rc = describe_instances(timed, &attempt.all, err);
     }
     as_paths_take(&attempt.all, result);

@@ -12,7 +12,7 @@
 enum { METRICS_N = AS_TIMED_TOTALS - AS_TIMED_SET, BINS_MOST = 128 };
 
 /* Decimals of the set. */
-static const int digits_of[METRICS_N] = {0, 2, 3, 3, 3, 3, 1, 4, 3, 0, 0, 0};
+static const int digits_of[METRICS_N] = {0, 2, 3, 3, 3, 3, 1, 4, 3, 0, 0, 0, 4};
 
 static struct assay_quantity measured(double value, uint64_t n)
 {
@@ -20,7 +20,7 @@ static struct assay_quantity measured(double value, uint64_t n)
 }
 
 /* One instance has neither deviation nor stability. */
-static void fill_values(const struct assay_vprof_bucket *it, bool has_iterations,
+static void fill_values(const struct assay_vprof_bucket *it, bool has_iterations, double cycle_ns,
                         struct assay_quantity *out)
 {
     out[0] = measured(it->instances, it->n);
@@ -30,6 +30,8 @@ static void fill_values(const struct assay_vprof_bucket *it, bool has_iterations
         out[3] = measured(it->mean, it->n);
         if (it->n > 1)
             out[4] = measured(it->deviation, it->n);
+        if (cycle_ns > 0)
+            out[12] = measured(it->median * cycle_ns, it->n);
     }
     if (it->n > 1)
         out[5] = measured(it->stability, it->n);
@@ -87,7 +89,7 @@ static int write_values(const struct writing *to, const struct assay_vprof_loop 
     struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->timed->run_id, 0};
     struct assay_quantity value[METRICS_N] = {0};
     const uint64_t looked_at = loop->timed - loop->disturbed;
-    fill_values(&loop->all, loop->has_iterations, value);
+    fill_values(&loop->all, loop->has_iterations, to->result->cycle_ns, value);
     value[8] = measured(loop->imbalance, looked_at);
     value[9] = measured((double)loop->disturbed, loop->timed);
     value[10] = measured((double)loop->switched, loop->timed);
@@ -96,12 +98,15 @@ static int write_values(const struct writing *to, const struct assay_vprof_loop 
     for (size_t i = 0; i < loop->bucket_n; i++) {
         const struct assay_vprof_bucket *it = &loop->bucket[i];
         struct assay_quantity part[METRICS_N] = {0};
-        char name[64];
-        snprintf(name, sizeof name, "%.0f to %.0f iterations", it->low,
-                 it->high > it->low ? it->high - 1 : it->high);
+        char name[96];
+        const int n = snprintf(name, sizeof name, "%.0f to %.0f iterations", it->low,
+                               it->high > it->low ? it->high - 1 : it->high);
+        if (it->is_split)
+            snprintf(name + n, sizeof name - (size_t)n, ", %.3g to %.3g cycles each",
+                     it->cycles_low, it->cycles_high);
         const struct assay_row_context where = {.bucket = name};
         AS_TRY(assay_experiment_add_context(to->timed->experiment, &where, &of.context_id, err));
-        fill_values(it, true, part);
+        fill_values(it, true, to->result->cycle_ns, part);
         AS_TRY(assay_metric_set_add(to->set, &of, (int64_t)it->n, part, err));
         AS_TRY(write_chosen(to, &of, it, err));
     }

@@ -40,6 +40,45 @@ static void test_iterations(void **state)
     as_vec_fini(&list);
 }
 
+/* Of 64 iterations at 1 tick each, 4 and 16, mixed: three buckets of as many iterations. */
+static void test_groups(void **state)
+{
+    (void)state;
+    struct as_instance it[300];
+    as_bucket_list list = {0};
+    for (size_t i = 0; i < 300; i++)
+        it[i] = instance(64, 64 * (double)(1 << 2 * (i % 3)) * (1 + (double)(i % 7) / 100));
+    assert_int_equal(as_buckets_make(it, 300, AS_BUCKET_ITERATIONS, &list, NULL), 0);
+    assert_int_equal(list.n, 3);
+    for (size_t b = 0; b < 3; b++) {
+        const double cost = (double)(1 << 2 * b);
+        assert_int_equal(list.at[b].n, 100);
+        assert_true(list.at[b].is_split && list.at[b].low == 64 && list.at[b].high == 128);
+        assert_true(list.at[b].cost_low == cost && fabs(list.at[b].cost_high / cost - 1.06) < 1e-9);
+    }
+    as_vec_fini(&list);
+}
+
+/* One group: even between 1 and 2 ticks; a tail; two that are near; two of which one is rare. */
+static void test_one_group(void **state)
+{
+    (void)state;
+    double even[400], tail[400], near[400], rare[400];
+    for (size_t i = 0; i < 400; i++) {
+        const double at = ((double)i + 0.5) / 400;
+        even[i] = 1 + at;
+        tail[i] = 1 - log(1 - at); /* exponential */
+        near[i] = i < 200 ? 1 + at / 100 : 1.2 + at / 100;
+        rare[i] = i < 393 ? 1 + at / 100 : 4;
+    }
+    assert_int_equal(as_costs_split(even, 400), 0);
+    assert_int_equal(as_costs_split(tail, 400), 0);
+    assert_int_equal(as_costs_split(near, 400), 0);
+    assert_int_equal(as_costs_split(rare, 400), 0);
+    assert_int_equal(as_costs_split(even, 0), 0);
+    assert_int_equal(as_costs_split(even, 1), 0);
+}
+
 /* The same iterations, at 1 and at 8 ticks each: two buckets by cost, and 31 that stand for each,
  * the cheapest and the dearest among them. */
 static void test_cost(void **state)
@@ -129,8 +168,10 @@ static void test_unknown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_iterations),
-                                       cmocka_unit_test(test_cost), cmocka_unit_test(test_clean),
-                                       cmocka_unit_test(test_away), cmocka_unit_test(test_unknown)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_iterations), cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_one_group),  cmocka_unit_test(test_cost),
+        cmocka_unit_test(test_clean),      cmocka_unit_test(test_away),
+        cmocka_unit_test(test_unknown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
