@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks for circles of calls among the objects of one archive, shared library or program.
+"""Checks for circles of calls among the objects of one archive, shared library or program, and for
+names that two archives define.
 
 usage: check-circles.py [BUILD]            check the objects of a build directory (build)
        check-circles.py --shrink [BUILD]   drop objects that left their circle from the allow-list
@@ -10,8 +11,9 @@ usage: check-circles.py [BUILD]            check the objects of a build director
 An object refers to another if it needs a symbol that the other defines. A circle is a strongly
 connected component of two or more objects. tools/circles-allowed.txt has a line
 `target<TAB>object...` for each circle that is accepted. A circle outside these lines fails; a line
-with objects that are in no circle fails until --shrink removes them. Exit status 1 when something
-was printed.
+with objects that are in no circle fails until --shrink removes them. A name that two static archives
+define fails: the linker would take one of them and say nothing. Exit status 1 when something was
+printed.
 """
 import collections
 import json
@@ -99,8 +101,25 @@ def source_of(name):
     return name.rpartition("/")[2].replace("meson-generated_", "").replace(".._", "")[:-2]
 
 
+def twice_in(targets, defined):
+    """Prints the names that several static archives define, by different sources; returns how many
+    there are."""
+    places = collections.defaultdict(set)
+    for target, objects in targets.items():
+        for name in objects if target.endswith(".a") else []:
+            for symbol in defined[name]:
+                places[symbol].add((target, source_of(name)))
+    twice = {symbol: where for symbol, where in places.items()
+             if len({source for _, source in where}) > 1}
+    for symbol, where in sorted(twice.items()):
+        print(f"{symbol}: is defined in " + " and in ".join(
+            f"{source} of {target}" for target, source in sorted(where)) + "; rename one of them")
+    return len(twice)
+
+
 def found_in(build):
-    """Returns {target: circles, each {source: {source: symbol}}} of all targets with objects."""
+    """Returns ({target: circles, each {source: {source: symbol}}}, how many names are defined
+    twice) of all targets with objects."""
     targets = objects_of(build)
     defined, needed = symbols_of(build, [name for names in targets.values() for name in names])
     found = {}
@@ -109,7 +128,7 @@ def found_in(build):
         found[target] = [{source_of(name): {source_of(other): symbol for other, symbol in
                                             edges[name].items() if other in circle}
                           for name in circle} for circle in circles_of(edges)]
-    return found
+    return found, twice_in(targets, defined)
 
 
 def shortest(circle, start):
@@ -187,7 +206,7 @@ def main(arguments):
     if action not in ("", "--shrink", "--create") or len(arguments) > 1:
         print(__doc__.split("\n\n")[1], file=sys.stderr)
         return 2
-    found = found_in(build) if build.is_dir() else {}
+    found, twice_n = found_in(build) if build.is_dir() else ({}, 0)
     if not found:
         print(f"{build}: no objects; build first: ./dev build", file=sys.stderr)
         return 1
@@ -203,7 +222,7 @@ def main(arguments):
     elif action == "--shrink":
         save(path, head, shrunk(circles, found))
     else:
-        if report(circles, found):
+        if report(circles, found) + twice_n:
             return 1
         print(f"circles: {len(found)} targets checked, {sum(map(len, found.values()))} circles "
               "allowed")

@@ -91,6 +91,19 @@ def test_create_only_without_a_list(root):
     assert check(root, "--create")[0] == 1
 
 
+def test_name_of_two_archives_fails(root):
+    build(root, "src/liba.a", {"a": "int a(void) { return 0; }\n"})
+    build(root, "src/libb.a", {"b": "int a(void) { return 1; }\n"})
+    assert check(root) == (1, "a: is defined in a.c of src/liba.a and in b.c of src/libb.a; rename "
+                              "one of them\n"), check(root)
+
+
+def test_name_of_a_library_and_an_archive_passes(root):
+    build(root, "src/liba.a", {"a": "int a(void) { return 0; }\n"})
+    build(root, "src/libb.so", {"b": "int a(void) { return 1; }\n"})
+    assert check(root)[0] == 0
+
+
 def test_directory_without_objects_fails(root):
     status, output = check(root)
     assert status == 1 and "no objects; build first: ./dev build" in output
