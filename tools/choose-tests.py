@@ -4,17 +4,18 @@
 
 usage: choose-tests.py BUILD SELECTION | NAME...
 
---daily            what ./dev test runs: all but the suites nightly and accuracy, and one test of
-                   the suite accuracy, chosen by the hash of the commit
---nightly          the suites nightly and accuracy
+--daily            what ./dev test runs: all but the suites nightly, accuracy and rotating; of
+                   accuracy one test and of rotating a quarter, chosen by the hash of the commit
+--nightly          the suites nightly, accuracy and rotating
 --sanitized        all but the suite plain
 --sanitized-quick  of these, all but the suites nightly-sanitizers, nightly and accuracy
 --all              all
 
 A NAME may be a pattern ('cli/*'). Suites: plain holds seconds to seconds, or runs no code of ours
 that others do not run; nightly-sanitizers drives compilers and recorded programs, of which
-sanitizers see little; nightly takes long; accuracy needs hundreds of recordings. Exit status 2 if
-a NAME fits no test.
+sanitizers see little; nightly takes long; accuracy needs hundreds of recordings; rotating takes half
+a minute of processor time and more, beside shorter tests of the same code. Exit status 2 if a NAME
+fits no test.
 """
 import fnmatch
 import json
@@ -22,7 +23,8 @@ import pathlib
 import subprocess
 import sys
 
-SUITES_LEFT_OUT = {"--daily": {"nightly", "accuracy"}, "--sanitized": {"plain"},
+PARTS = 4  # of the suite rotating
+SUITES_LEFT_OUT = {"--daily": {"nightly", "accuracy", "rotating"}, "--sanitized": {"plain"},
                    "--sanitized-quick": {"plain", "nightly-sanitizers", "nightly", "accuracy"},
                    "--all": set()}
 
@@ -40,6 +42,12 @@ def chosen_accuracy(tests, commit):
     return [groups[int(commit[:8], 16) % len(groups)]] if groups and commit else []
 
 
+def chosen_rotating(tests, commit):
+    """Returns the names of the quarter of the suite rotating that a commit runs."""
+    names = sorted(name for name, suites in tests if "rotating" in suites)
+    return names[int(commit[8:16], 16) % PARTS::PARTS] if commit else names
+
+
 def head_commit():
     return subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True,
                           check=False).stdout.strip()
@@ -47,14 +55,14 @@ def head_commit():
 
 def selected(tests, selection):
     if selection == "--nightly":
-        return [name for name, suites in tests if suites & {"nightly", "accuracy"}]
+        return [name for name, suites in tests if suites & {"nightly", "accuracy", "rotating"}]
     names = [name for name, suites in tests if not suites & SUITES_LEFT_OUT[selection]]
     if selection == "--daily":
-        accuracy = chosen_accuracy(tests, head_commit())
-        for name in accuracy:
-            print(f"==> accuracy: this commit's group is {name} (again: ./dev test {name}; "
-                  "all: ./dev nightly)", file=sys.stderr)
-        names += accuracy
+        commit = head_commit()
+        chosen = chosen_accuracy(tests, commit) + chosen_rotating(tests, commit)
+        print(f"==> by turns: this commit runs {' '.join(chosen)} (again: ./dev test NAME; all: "
+              "./dev test --all)", file=sys.stderr)
+        names += chosen
     return names
 
 

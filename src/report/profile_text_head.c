@@ -123,10 +123,21 @@ static void head_sampling(struct as_summary_text *s)
     print_line(s, "Samples");
 }
 
+/* The first line of all that takes times: whether others used the processors. */
+static void warn_of_load(struct as_summary_text *s)
+{
+    as_vec_foreach (&s->profile->flag, it)
+        if (it->name && strcmp(it->name, "busy_host") == 0) {
+            as_page_wrap(&s->page, "", it->text, false);
+            as_out_c(s->page.out, '\n');
+        }
+}
+
 void as_summary_head(struct as_summary_text *s)
 {
     const struct as_profile_run *run = &s->profile->run;
 
+    warn_of_load(s);
     as_page_style(&s->page, AS_STYLE_BOLD);
     as_page_wrap(&s->page,
                  run->kind && strcmp(run->kind, "import") == 0 ? "Import of " : "Profile of ",

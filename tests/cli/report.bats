@@ -93,6 +93,17 @@ END
     equal "" "$(LC_ALL=C tr -d '\n\t -~\200-\377' <y.assay/report.html)"
     iconv -f UTF-8 -t UTF-8 y.assay/report.html y.assay/report.json >/dev/null
 }
+@test "report: a busy host is the first line" {
+    python3 - <<'END'
+import sqlite3
+with sqlite3.connect("y.assay/experiment.db") as database:
+    database.execute("INSERT INTO flag (run_id, object_kind, object_id, name, n, text) "
+                     "VALUES (1, 'run', 1, 'busy_host', 1, 'other processes used 1.50 of 2 CPUs')")
+END
+    "$ASSAY" show y.assay >out
+    equal "other processes used 1.50 of 2 CPUs" "$(head -1 out)"
+    grep -q "^Profile of mpirun" out
+}
 @test "report: --output, one file or a directory that is there" {
     equal out "$("$ASSAY" report y.assay --format text -o out)"
     equal "Profile of mpirun -n 2 ./solver 100" "$(head -1 out)"

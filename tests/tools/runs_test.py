@@ -18,7 +18,8 @@ import tap as tap_module  # noqa: E402
 
 TESTS = [("base/csv", {"unit"}), ("cli/run", {"nightly-sanitizers"}), ("cli/info", {"assay"}),
          ("profile/shares", {"accuracy", "plain"}), ("profile/threads", {"accuracy", "plain"}),
-         ("code/big", {"nightly"}), ("web/unit", {"plain"})]
+         ("code/big", {"nightly"}), ("web/unit", {"plain"}), *(
+             (f"turn/{n}", {"rotating", "plain", "nightly-sanitizers"}) for n in range(6))]
 
 
 def loaded(root, name):
@@ -33,17 +34,21 @@ def check_choice(tap, tool):
     daily = tool.selected(TESTS, "--daily")
     tap.equal(len([name for name in daily if name.startswith("profile/")]), 1,
               "choose-tests: a day has one test of accuracy")
-    tap.same_set([name for name in daily if not name.startswith("profile/")],
+    tap.same_set([name for name in daily if not name.startswith(("profile/", "turn/"))],
                  ["base/csv", "cli/run", "cli/info", "web/unit"],
-                 "choose-tests: a day has all but the suites nightly and accuracy")
+                 "choose-tests: a day has all but the suites nightly, accuracy and rotating")
     chosen = {tool.chosen_accuracy(TESTS, f"{n:08x}")[0] for n in range(2)}
     tap.same_set(chosen, ["profile/shares", "profile/threads"],
                  "choose-tests: commits take turns among the tests of accuracy")
     tap.equal(tool.chosen_accuracy(TESTS, "00000001abc"), tool.chosen_accuracy(TESTS, "00000001"),
               "choose-tests: one commit always has the same test")
+    turns = [tool.chosen_rotating(TESTS, f"00000000{n:08x}") for n in range(8)]
+    tap.equal(turns[:4], [["turn/0", "turn/4"], ["turn/1", "turn/5"], ["turn/2"], ["turn/3"]],
+              "choose-tests: commits take turns among quarters of the suite rotating")
+    tap.equal(turns[4:], turns[:4], "choose-tests: after four the quarters begin again")
     tap.same_set(tool.selected(TESTS, "--nightly"),
-                 ["profile/shares", "profile/threads", "code/big"],
-                 "choose-tests: a night has the suites nightly and accuracy")
+                 ["profile/shares", "profile/threads", "code/big", *(f"turn/{n}" for n in range(6))],
+                 "choose-tests: a night has the suites nightly, accuracy and rotating")
     tap.same_set(tool.selected(TESTS, "--sanitized-quick"), ["base/csv", "cli/info"],
                  "choose-tests: quick sanitizers leave out what records, and plain")
     tap.same_set(tool.selected(TESTS, "--sanitized"),
