@@ -7,6 +7,9 @@
 #define CYCLES_LEAST 1000.0
 #define CHAIN_LEAST  0.95 /* the calibration is right within 2 %, an empty instance within 2 % */
 
+#define TIMES_APART 1.25
+#define DEVIATIONS  4.0
+
 /* NAN where the divisor is none. */
 static double ratio_of(double a, double b)
 {
@@ -40,6 +43,21 @@ void as_trust_values(const struct as_trust_loop *loop, double l1_b, double *valu
     value[AS_TRUST_TRIPS_ERROR_PCT] =
         loop->is_exact ? (double)NAN
                        : 100 * (ratio_of(fact[AS_TRUST_ITERATIONS], fact[AS_TRUST_STARTS]) - 1);
+}
+
+bool as_trust_times_differ(const struct as_trust_loop *loop, double samples, double *sampled_ns,
+                           double *timed_ns)
+{
+    const double *fact = loop->fact;
+    const double cycle_ns = ratio_of(fact[AS_TRUST_NS], fact[AS_TRUST_MEDIAN]);
+    *sampled_ns = ratio_of(loop->time_ns, fact[AS_TRUST_ITERATIONS]);
+    *timed_ns = fact[AS_TRUST_MEAN] * cycle_ns;
+    const double ratio = ratio_of(*sampled_ns, *timed_ns);
+    if (isnan(ratio) || samples <= 0 || !(fact[AS_TRUST_INSTANCE] >= CYCLES_LEAST))
+        return false;
+    const double most = fmax(TIMES_APART, 1 + DEVIATIONS / sqrt(samples));
+    const bool has_all = fact[AS_TRUST_CALLS] == 0 && loop->own_ns >= loop->time_ns;
+    return ratio > most || (has_all && ratio * most < 1);
 }
 
 bool as_trust_is_below_chain(const struct as_trust_loop *loop)

@@ -14,6 +14,8 @@
     X(STABILITY, "instance_stability")                                                             \
     X(INSTANCE, "instance_cycles")                                                                 \
     X(MODEL, "cqa_cycles")                                                                         \
+    X(NS, "iteration_ns")                                                                          \
+    X(CALLS, "call_n")                                                                             \
     X(CHAIN, "cqa_chain_cy")                                                                       \
     X(PATHS, "cqa_path_n")                                                                         \
     X(MODEL_LOAD_B, "cqa_load_b")                                                                  \
@@ -59,6 +61,15 @@ void as_trust_values(const struct as_trust_loop *loop, double l1_b, double *valu
 /* Whether an iteration was measured to take less than the recurrence of the loop's only path needs:
  * then the clock, the table of latencies or the count of iterations is wrong. */
 bool as_trust_is_below_chain(const struct as_trust_loop *loop);
+
+/*
+ * Whether samples and the clock tell different times of an iteration: by more than a quarter and by
+ * four deviations of a count of `samples`. Then rates by the one (loop_gflops) and by the other
+ * (loop_bytes_per_cycle) contradict each other. Of a loop that calls functions or has loops inside,
+ * whose calls have time elsewhere, only more time by samples is a contradiction.
+ */
+bool as_trust_times_differ(const struct as_trust_loop *loop, double samples, double *sampled_ns,
+                           double *timed_ns);
 
 /* Means over loops. */
 struct as_trust_sums {

@@ -164,6 +164,35 @@ static int flag_below_chain(const struct trusting *t, const struct judged_loop *
     return assay_experiment_flag(t->experiment, &flag, err);
 }
 
+static int flag_times(const struct trusting *t, const struct judged_loop *loop, double sampled_ns,
+                      double timed_ns, struct assay_error *err)
+{
+    char text[256];
+    const struct assay_flag flag = {.run_id = t->run_id,
+                                    .kind = ASSAY_OBJECT_LOOP,
+                                    .object_id = loop->id,
+                                    .name = "times_differ",
+                                    .text = text,
+                                    .n = 1,
+                                    .pass = AS_TRUST_PASS};
+    snprintf(text, sizeof text,
+             "an iteration takes %.3g ns by samples and %.3g ns by the clock: loop_gflops and "
+             "loop_bytes_per_cycle contradict each other; measure again on a quiet machine",
+             sampled_ns, timed_ns);
+    return assay_experiment_flag(t->experiment, &flag, err);
+}
+
+static int flag_doubts(const struct trusting *t, const struct judged_loop *loop,
+                       struct assay_error *err)
+{
+    double sampled_ns, timed_ns;
+    if (as_trust_is_below_chain(&loop->it))
+        AS_TRY(flag_below_chain(t, loop, err));
+    if (as_trust_times_differ(&loop->it, (double)loop->samples, &sampled_ns, &timed_ns))
+        AS_TRY(flag_times(t, loop, sampled_ns, timed_ns, err));
+    return 0;
+}
+
 static int judge_loop(struct trusting *t, const struct judged_loop *loop, struct assay_error *err)
 {
     const struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->id, t->run_id, 0};
@@ -177,7 +206,7 @@ static int judge_loop(struct trusting *t, const struct judged_loop *loop, struct
                                    : assay_derived(value[i], value[i], value[i], 1),
                                err));
     as_trust_add(&t->sums, &loop->it, value);
-    return as_trust_is_below_chain(&loop->it) ? flag_below_chain(t, loop, err) : 0;
+    return flag_doubts(t, loop, err);
 }
 
 static int judge_run(struct trusting *t, struct assay_error *err)

@@ -85,6 +85,49 @@ static void test_unknown(void **state)
     assert_true(isnan(value[AS_TRUST_FITS]));
 }
 
+/* Below what its recurrence takes; not where that is of several paths, or of a short instance. */
+static void test_below_chain(void **state)
+{
+    (void)state;
+    struct as_trust_loop loop = known_loop();
+    assert_false(as_trust_is_below_chain(&loop)); /* nothing is known of one */
+    loop.fact[AS_TRUST_CHAIN] = 6;
+    assert_false(as_trust_is_below_chain(&loop));
+    loop.fact[AS_TRUST_PATHS] = 1;
+    assert_true(as_trust_is_below_chain(&loop));
+    loop.fact[AS_TRUST_CHAIN] = 3.1;
+    assert_false(as_trust_is_below_chain(&loop));
+    loop.fact[AS_TRUST_CHAIN] = 6;
+    loop.fact[AS_TRUST_PATHS] = 2;
+    assert_false(as_trust_is_below_chain(&loop));
+    loop.fact[AS_TRUST_PATHS] = 1;
+    loop.fact[AS_TRUST_INSTANCE] = 999;
+    assert_false(as_trust_is_below_chain(&loop));
+}
+
+/* 101,000 iterations of 4 cycles in the mean at 2 GHz are 202 us. */
+static void test_times(void **state)
+{
+    (void)state;
+    struct as_trust_loop loop = known_loop();
+    double sampled_ns, timed_ns;
+    assert_false(as_trust_times_differ(&loop, 1000, &sampled_ns, &timed_ns)); /* no clock */
+    loop.fact[AS_TRUST_NS] = 1.5;
+    loop.fact[AS_TRUST_CALLS] = 0;
+    loop.time_ns = loop.own_ns = 202000;
+    assert_false(as_trust_times_differ(&loop, 1000, &sampled_ns, &timed_ns));
+    NEAR(sampled_ns, 2);
+    NEAR(timed_ns, 2);
+    loop.time_ns = 2 * 202000.;
+    assert_true(as_trust_times_differ(&loop, 1000, &sampled_ns, &timed_ns));
+    assert_false(as_trust_times_differ(&loop, 10, &sampled_ns, &timed_ns)); /* too few samples */
+    assert_false(as_trust_times_differ(&loop, 0, &sampled_ns, &timed_ns));
+    loop.time_ns = loop.own_ns = 202000. / 2;
+    assert_true(as_trust_times_differ(&loop, 1000, &sampled_ns, &timed_ns));
+    loop.fact[AS_TRUST_CALLS] = 1; /* what it calls has the rest */
+    assert_false(as_trust_times_differ(&loop, 1000, &sampled_ns, &timed_ns));
+}
+
 /* Only loops whose data fit tell of the model, each by its time. */
 static void test_sums(void **state)
 {
@@ -112,7 +155,8 @@ static void test_sums(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_rates), cmocka_unit_test(test_unknown),
-                                       cmocka_unit_test(test_sums)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rates), cmocka_unit_test(test_unknown), cmocka_unit_test(test_sums),
+        cmocka_unit_test(test_below_chain), cmocka_unit_test(test_times)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
