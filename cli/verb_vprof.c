@@ -40,7 +40,6 @@ static const struct as_column columns[] = {
     {.title = "cycles/it", .align = AS_ALIGN_RIGHT},
     {.title = "ns/it", .align = AS_ALIGN_RIGHT},
     {.title = "stability", .align = AS_ALIGN_RIGHT},
-    {.title = "out", .align = AS_ALIGN_RIGHT},
     {.title = "loop", .shrink = AS_SHRINK_MIDDLE, .least = 16}};
 
 static void put_number(struct as_table *table, bool is_known, double value)
@@ -70,7 +69,7 @@ static void path_rows(struct as_table *table, const struct assay_vprof_bucket *i
             as_str_append(&text, *p == '\n' ? " > " : p, *p == '\n' ? 3 : 1);
         as_table_string(table, NULL);
         as_table_f(table, "%.0f %%", 100 * it->path[i].share);
-        for (unsigned c = 0; c < 5; c++)
+        for (unsigned c = 0; c < 4; c++)
             as_table_string(table, NULL);
         as_table_string(table, as_str_z(&text));
         as_str_fini(&text);
@@ -86,7 +85,6 @@ static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *
     put_number(table, true, it->median);
     put_number(table, cycle_ns > 0, it->median * cycle_ns);
     put_number(table, isfinite(it->stability), it->stability);
-    as_table_string(table, NULL);
     const double most = it->high > 1 ? it->high - 1 : 0;
     if (it->is_split)
         as_table_f(table, "  of %.0f to %.0f, at %.3g to %.3g cycles", it->low, most,
@@ -108,10 +106,6 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
     put_number(table, any && loop->has_iterations, loop->all.median);
     put_number(table, any && loop->has_iterations && cycle_ns > 0, loop->all.median * cycle_ns);
     put_number(table, any && isfinite(loop->all.stability), loop->all.stability);
-    if (any && loop->disturbed)
-        as_table_f(table, "%llu", (unsigned long long)loop->disturbed);
-    else
-        as_table_string(table, NULL);
     as_table_string(table, name);
     if (loop->bucket_n < 2)
         path_rows(table, &loop->all);
@@ -208,16 +202,19 @@ static void print_how(const struct shown *it)
 {
     const struct assay_vprof_result *result = it->result;
     char what[64] = "Every instance was timed";
+    unsigned long long disturbed = 0;
+    for (size_t i = 0; i < result->loop_n; i++)
+        disturbed += result->loop[i].disturbed;
     if (result->every > 1)
         snprintf(what, sizeof what, "One instance of %u, drawn by chance, was timed",
                  result->every);
     as_cli_print(it->cli, "\n");
     as_cli_wrapped(it->cli, "",
                    "%s; that took about %.1f %% of the run, by what an instance costs on this "
-                   "host: %.1f ns, %.0f ns one that is timed. Cycles are medians; out: disturbed "
-                   "and left out. %.1f %% of the time of these loops could not be timed.",
-                   what, 100 * result->overhead, result->passed_ns, result->timed_ns,
-                   100 * result->refused_share);
+                   "host: %.1f ns, %.0f ns one that is timed. Cycles are medians; %llu disturbed "
+                   "instance%s left out. %.1f %% of the time of these loops could not be timed.",
+                   what, 100 * result->overhead, result->passed_ns, result->timed_ns, disturbed,
+                   disturbed == 1 ? " is" : "s are", 100 * result->refused_share);
     print_reasons(it);
     if (result->overhead_seen >= 0)
         as_cli_print(it->cli, "The run took %.1f %% more processor time than the first.\n",

@@ -3,7 +3,8 @@
  * A library that a program loads before all others. The program gets $SIGNAL in the middle of its
  * work, however slow the host is:
  *   $SIGNAL_AT=NAME      when it first opens a file of that name for reading
- *   $SIGNAL_CALL=ROUTINE:N   at its N-th call of renameat or fflush (of a file of its own)
+ *   $SIGNAL_CALL=ROUTINE:N   at the N-th call of renameat or fflush (of a file of its own), also
+ *                            by its children
  *   neither              when it first copies a file by sendfile(2)
  */
 #define _GNU_SOURCE
@@ -13,26 +14,39 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 enum { ACCESS = 3, CREATE = 0100, HERE = -100 }; /* of open(2): <fcntl.h> would define open() */
 
+/* Of the program and all that it forks. */
+static struct {
+    atomic_int sent, calls;
+    pid_t program;
+} * all;
+
+__attribute__((constructor)) static void begin(void)
+{
+    all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED)
+        abort();
+    all->program = getpid();
+}
+
 static void send_once(void)
 {
-    static atomic_int sent;
-    if (!sent++)
-        kill(getpid(), atoi(getenv("SIGNAL")));
+    if (!all->sent++)
+        kill(all->program, atoi(getenv("SIGNAL")));
 }
 
 static void count_call(const char *routine)
 {
-    static atomic_int calls;
     const char *wanted = getenv("SIGNAL_CALL");
     const size_t n = strlen(routine);
     if (wanted && strncmp(wanted, routine, n) == 0 && wanted[n] == ':' &&
-        ++calls == atoi(wanted + n + 1))
+        ++all->calls == atoi(wanted + n + 1))
         send_once();
 }
 

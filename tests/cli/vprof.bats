@@ -297,6 +297,52 @@ same_output() {
 
 # Shares of those drawn by chance, 61 at least: two of 6.5 standard deviations off have a probability of
 # less than 1e-7 (Chernoff: of 61 with a share of 3/4 less than 24 are told with 2e-8).
+@test "as many iterations with data in two places are two buckets" {
+    cat >places.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+__attribute__((noinline)) double total(const double *x, long n)
+{
+    double s = 0, t = 0, u = 0, v = 0;
+    for (long i = 0; i < n; i += 4)
+        s += x[i], t += x[i + 1], u += x[i + 2], v += x[i + 3];
+    return s + t + u + v;
+}
+int main(void)
+{
+    const long n = 1024, all = 16l << 20; /* 128 MiB */
+    double *x = calloc((size_t)all, 8), sum = 0;
+    for (long i = 0; i < all; i += 8)
+        x[i] = (double)(i & 3);
+    for (long r = 0, at = n; r < 200000; r++) {
+        x[3] = sum * 1e-9;
+        sum += total(x, n); /* in the first cache */
+        if (r % 4)
+            continue;
+        at = (at + 7919 * 512) % (all - n); /* in memory, and no prefetcher was there */
+        sum += total(x + at, n);
+    }
+    printf("%g\n", sum);
+}
+END
+    gcc -O2 -g -o places places.c
+    "$ASSAY" vprof --every 1 --max-overhead 90 --loops total --format json -o x.assay -- ./places \
+        >said.json 2>/dev/null
+    python3 - <<'END'
+import json
+loop, = [one for one in json.load(open("said.json"))["loops"] if one["timed"]]
+near, far = loop["buckets"]
+assert loop["instances"] == 250000, loop["instances"]
+for bucket, truth in ((near, 200000), (far, 50000)):
+    assert bucket["split"] and bucket["iterations_from"] == 256, bucket
+    assert abs(bucket["instances"] - truth) < 0.1 * truth, (bucket["instances"], truth)
+assert far["iteration_cycles"] > 4 / 3 * near["iteration_cycles"], (near, far)
+assert far["cycles_from"] >= near["cycles_to"], (near, far)
+assert 0.1 < near["iteration_ns"] / near["iteration_cycles"] < 2, near
+END
+    equal 2 "$("$ASSAY" query x.assay --format csv "SELECT count(*) FROM v_values v JOIN context c
+        USING (context_id) WHERE v.metric = 'iteration_ns' AND c.bucket LIKE '256 to 511 iterations, %'" | tail -1)"
+}
 @test "instances alike are told by the calls that lead to them" {
     for every in 1 7; do
         rm -rf x.assay

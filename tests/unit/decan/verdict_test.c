@@ -46,8 +46,13 @@ static struct as_decan_measure loop_of(double fp, double ls, double dl1, double 
     m.load_b = m.read_b = 64;
     m.store_b = m.written_b = 0;
     m.footprint_b = 8 << 10;
-    m.model = (struct as_decan_model){
-        .cycles = 5, .arithmetic = 1, .divide = 0, .load = 1, .store = 0.5, .chain = 1};
+    m.model = (struct as_decan_model){.cycles = 5,
+                                      .fp_alone = 1,
+                                      .arithmetic = 1,
+                                      .divide = 0,
+                                      .load = 1,
+                                      .store = 0.5,
+                                      .chain = 1};
     return m;
 }
 
