@@ -111,7 +111,9 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
         path_rows(table, &loop->all);
     for (size_t i = 0; loop->bucket_n > 1 && i < loop->bucket_n; i++) {
         bucket_row(table, &loop->bucket[i], loop->is_exact, cycle_ns);
-        path_rows(table, &loop->bucket[i]);
+        /* Several of as many iterations have the same paths. */
+        if (i + 1 == loop->bucket_n || loop->bucket[i + 1].low > loop->bucket[i].low)
+            path_rows(table, &loop->bucket[i]);
     }
 }
 

@@ -68,7 +68,8 @@ struct assay_vprof_bucket {
     /* That stand for it, evenly from the cheapest to the dearest iteration. */
     struct assay_vprof_instance chosen[ASSAY_VPROF_CHOSEN_N];
     unsigned chosen_n;
-    /* Those with most instances first, by the `path_seen` whose call path was taken. */
+    /* Those with most instances first, by the `path_seen` whose call path was taken: of all with as
+     * many iterations. */
     struct assay_vprof_path path[ASSAY_VPROF_PATHS_N];
     unsigned path_n;
     uint64_t path_seen;

@@ -165,8 +165,8 @@ static int put_buckets(const struct bucketed *of, enum as_bucket_key key,
             bucket->high *= cycles;
         } else {
             bucket->instances = instances_of(of, &list, &list.at[i]);
-            /* Of a call path it is known how many iterations it had, not what they took. */
-            rc = bucket->is_split ? 0 : as_paths_put(all, of->loop, bucket, err);
+            /* Several of as many iterations have the paths of all of these. */
+            rc = as_paths_put(all, of->loop, bucket, err);
         }
     }
     as_vec_fini(&list);
