@@ -34,7 +34,7 @@ import sys
 # Keys of a kind of block: (must, may).
 KEYS = {
     "metric": ("title unit topic better formula meaning", "good fair kind sql"),
-    "what_if": ("title meaning kind", "sql variant metric"),
+    "what_if": ("title meaning kind", "sql variant metric max_factor"),
     "check": ("title meaning weight sql", "said_by"),
     "flag": ("sql", ""),
     "finding": ("topic object sql", "command"),
@@ -130,6 +130,8 @@ def expand(blocks):
     for where, kind, _, text in blocks:
         if "sql" in text and kind != "define":
             text["sql"] = filled(where, text["sql"], parts)
+        if "max_factor" in text:
+            text["max_factor"] = filled(where, text["max_factor"], parts)
     return [block for block in blocks if block[1] != "define"]
 
 
@@ -279,6 +281,7 @@ def row_of(kind, name, text, position):
                 f"     .meaning = {c_text(get('meaning'))}, .position = {position},\n"
                 f"     .kind = {WHAT_IF_KINDS[get('kind')]}, .variant = {c_text(get('variant'))},\n"
                 f"     .metric = {c_text(get('metric'))},\n"
+                f"     .max_factor = {c_text(get('max_factor', '1'))},\n"
                 f"     .sql = {c_text(get('sql'))}}},\n")
     if kind == "check":
         said_by = get("said_by")

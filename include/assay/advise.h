@@ -64,7 +64,8 @@ int assay_advise_causes(struct assay_experiment *experiment, const struct assay_
 
 /* One thread that takes part in the run: seconds in which it computes, and in which it runs or
  * waits in MPI, OpenMP and thread libraries, `n` samples behind both; seconds in which it was ready
- * to run and had no processor; of parallel_s those in which it runs: most of that is spinning. */
+ * to run and had no processor (below 0: not known); of parallel_s those in which it runs: most of
+ * that is spinning. */
 struct assay_thread_time {
     double compute_s, parallel_s;
     int64_t n;
@@ -93,6 +94,11 @@ struct assay_saving {
  * the longest then (G. M. Amdahl, AFIPS 30 (1967) 483); and never below its work divided by its
  * processors.
  *
+ * A thread that runs for R seconds and queued for Q seconds computes and queues for
+ * C (1 + Q / R) seconds: what it saves of C, it saves of Q in proportion. The upper bound of
+ * `total` counts the threads that waited for a queued thread, too: the run saves max S / R of the
+ * largest Q + min(rest of the wall time, Q of all others).
+ *
  * Computes for `object_n` objects what each gains alone, and in `order` (indices, most first) with
  * `cumulative` the gain of the first k + 1; `total` with its interval (95 %: bounds of the savings,
  * and counts of samples taken as Poisson's). All in seconds. Arrays are the caller's. Errors:
@@ -102,6 +108,15 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
                         const struct assay_run_time *run, const struct assay_saving *saving,
                         size_t saving_n, size_t object_n, double *alone, size_t *order,
                         double *cumulative, struct assay_quantity *total, struct assay_error *err);
+
+/* Seconds that the run may save, per second of computing that a loop saves: of the longest thread;
+ * at most. Both are 1 if no thread queued. */
+struct assay_stretch {
+    double value, most;
+};
+
+struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *thread, size_t thread_n,
+                                           const struct assay_run_time *run);
 
 /*
  * Gain in seconds if parallel_s were nothing: max (C + P) - max C; with `balanced`, and all threads

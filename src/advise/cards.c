@@ -45,6 +45,7 @@ struct loop_card {
 
 struct deck {
     const struct as_advice *advice;
+    struct assay_stretch stretch;  /* of the seconds of a loop to those of the run */
     AS_VEC(struct loop_card) card; /* most samples first */
     struct as_map_u64 by_loop;
     struct as_arena arena;
@@ -140,7 +141,7 @@ static int read_all(struct deck *d, const struct assay_rule_choice *choice, stru
  */
 struct card_gain {
     uint32_t what_ifs;            /* bits of those that are in it */
-    double thread_s;              /* of the loop, in the thread that has most of it */
+    double thread_s;              /* of the loop, in the thread that has most of it; no queueing */
     double left, left_least;      /* of that time; with the widest vectors of the core */
     double before_cy, after_cy;   /* of an iteration */
     struct assay_quantity factor; /* of the run's speed; nothing bounds it from below */
@@ -155,8 +156,8 @@ static const struct as_what_if_row *what_if_named(const char *name)
 }
 
 static const char gain_sql[] =
-    "SELECT o.gain_s, c.value, x.value, t.thread_max_ns / 1e9 FROM what_if w"
-    " JOIN what_if_object o USING (what_if_id)"
+    "SELECT o.gain_s, c.value, x.value, t.thread_max_ns / 1e9, %s FROM what_if w"
+    " JOIN what_if_object o USING (what_if_id) JOIN loop l ON l.loop_id = o.object_id"
     " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'loop' AND t.object_id = o.object_id"
     " JOIN v_values c ON c.object_kind = 'loop' AND c.object_id = o.object_id"
     " AND c.metric = 'cqa_cycles' AND c.run_id IN (0, ?1) AND c.context_id = 0"
@@ -169,12 +170,18 @@ static int add_gain(const struct deck *d, const struct loop_card *card,
                     struct assay_error *err)
 {
     struct assay_rows *rows;
+    struct as_str sql = {0};
 
-    AS_TRY(as_advice_ask(d->advice, gain_sql, &rows, err));
+    as_str_appendf(&sql, gain_sql, what_if->max_factor);
+    int rc = sql.failed ? as_error_nomem(err, "the findings of loops")
+                        : as_advice_ask(d->advice, as_str_z(&sql), &rows, err);
+    as_str_fini(&sql);
+    if (rc < 0)
+        return rc;
     assay_rows_bind_text(rows, 2, what_if->name);
     assay_rows_bind_text(rows, 3, what_if->variant);
     assay_rows_bind_integer(rows, 4, card->loop_id);
-    const int rc = assay_rows_next(rows, err);
+    rc = assay_rows_next(rows, err);
     const double thread_s = rc > 0 ? assay_rows_real(rows, 3) : 0;
     if (rc > 0 && thread_s > 0) {
         const double x = fmax(1, assay_rows_real(rows, 2));
@@ -186,8 +193,8 @@ static int add_gain(const struct deck *d, const struct loop_card *card,
                                       .before_cy = assay_rows_real(rows, 1),
                                       .after_cy = assay_rows_real(rows, 1)};
         out->what_ifs |= UINT32_C(1) << (what_if - as_advise_what_if);
-        out->left *= 1 - fmin(1, assay_rows_real(rows, 0) / thread_s);
-        out->left_least /= x;
+        out->left *= 1 - fmin(1, assay_rows_real(rows, 0) / (thread_s * d->stretch.value));
+        out->left_least /= x * assay_rows_real(rows, 4);
         out->after_cy /= x;
     }
     assay_rows_close(&rows);
@@ -236,8 +243,9 @@ static int find_gain(const struct deck *d, const struct loop_card *card, struct 
             AS_TRY(d->advice->run_id ? add_gain(d, card, it, out, err)
                                      : add_cycles(d, card, it, out, err));
     }
-    const double gain_s = out->thread_s * (1 - out->left);
-    const double most_s = fmax(gain_s, out->thread_s * (1 - out->left_least)) * (1 + spread);
+    const double gain_s = out->thread_s * d->stretch.value * (1 - out->left);
+    const double most_s =
+        fmax(gain_s, out->thread_s * d->stretch.most * (1 - out->left_least)) * (1 + spread);
     out->factor = assay_derived(as_advice_factor(d->advice, gain_s), 1,
                                 as_advice_factor(d->advice, most_s), card->n);
     return 0;
@@ -367,6 +375,9 @@ static int open_deck(struct deck *d, const struct assay_rule_choice *choice,
 {
     as_arena_init(&d->arena);
     as_map_u64_init(&d->by_loop);
+    d->stretch = (struct assay_stretch){1, 1};
+    if (d->advice->run_id)
+        AS_TRY(as_advise_stretch(d->advice, &d->stretch, err));
     return read_all(d, choice, err);
 }
 

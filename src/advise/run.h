@@ -40,5 +40,8 @@ int as_advise_flags(const struct as_advice *advice, struct assay_error *err);
 
 /* Computes and writes the what-ifs of data/advise/. */
 int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err);
+/* Seconds of the run per second of computing, where threads queued for CPUs. */
+int as_advise_stretch(const struct as_advice *advice, struct assay_stretch *out,
+                      struct assay_error *err);
 
 #endif

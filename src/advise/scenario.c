@@ -88,7 +88,7 @@ static int read_threads(struct scenario *s, struct assay_error *err)
         "  AND iif(c.is_mpi, n.ranks, n.workers) > 1 GROUP BY y.thread_id)"
         " SELECT t.thread_id, t.computing_time_s,"
         " max(0, ifnull(p.ns, 0) - iif(n.ranks > 1, ifnull(s.ns, 0), 0)) / 1e9, t.sample_n,"
-        " ifnull(t.runnable_time_s, 0),"
+        " ifnull(t.runnable_time_s, -1),"
         " max(0, ifnull(p.run_ns, 0) - iif(n.ranks > 1, ifnull(s.run_ns, 0), 0)) / 1e9"
         " FROM v_threads t JOIN taking n USING (process_id) LEFT JOIN spent p USING (thread_id)"
         " LEFT JOIN start s USING (thread_id) WHERE t.run_id = ?1 AND t.role = 'worker'"
@@ -282,6 +282,32 @@ static int has_metric(const struct as_advice *advice, const char *metric, bool *
     return rc < 0 ? rc : 0;
 }
 
+static void release(struct scenario *s)
+{
+    as_vec_fini(&s->thread);
+    as_vec_fini(&s->object);
+    as_vec_fini(&s->saving);
+    as_map_u64_fini(&s->thread_of);
+    as_map_u64_fini(&s->object_of);
+}
+
+int as_advise_stretch(const struct as_advice *advice, struct assay_stretch *out,
+                      struct assay_error *err)
+{
+    struct scenario s = {.advice = advice};
+    int rc;
+
+    as_map_u64_init(&s.thread_of);
+    as_map_u64_init(&s.object_of);
+    rc = read_run(&s, err);
+    if (rc == 0)
+        rc = read_threads(&s, err);
+    if (rc == 0)
+        *out = assay_what_if_stretch(s.thread.at, s.thread.n, &s.run);
+    release(&s);
+    return rc;
+}
+
 int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
 {
     bool analysed = false; /* else nothing is known of what code might be */
@@ -309,10 +335,6 @@ int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
             rc = row->kind == AS_WHAT_IF_LOOPS ? mend_loops(&s, row, err)
                                                : mend_parallel(&s, row, err);
     }
-    as_vec_fini(&s.thread);
-    as_vec_fini(&s.object);
-    as_vec_fini(&s.saving);
-    as_map_u64_fini(&s.thread_of);
-    as_map_u64_fini(&s.object_of);
+    release(&s);
     return rc;
 }

@@ -12,9 +12,10 @@ struct as_what_if_row {
     const char *name, *title, *meaning;
     int position;
     enum as_what_if_kind kind;
-    const char *variant; /* of code quality analysis, that it comes from; or NULL */
-    const char *metric;  /* of loops, without values of which nothing is known; or NULL */
-    const char *sql;     /* LOOPS only */
+    const char *variant;    /* of code quality analysis, that it comes from; or NULL */
+    const char *metric;     /* of loops, without values of which nothing is known; or NULL */
+    const char *max_factor; /* of the speed of loop l, that the model of the variant leaves out */
+    const char *sql;        /* LOOPS only */
 };
 
 struct as_check_row {

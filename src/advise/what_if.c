@@ -24,15 +24,84 @@ struct engine {
     size_t thread_n;
     const struct assay_saving *saving;
     size_t saving_n, object_n;
-    double longest_s; /* of the computing threads */
+    double wall_s;
+    double longest_s; /* of the computing threads, with their queueing */
     size_t critical;  /* which one that is */
     double spare_s;   /* of the wall time beyond the work divided by the processors */
     double processors;
     double saved_s; /* by what is applied, in all threads together */
     struct rank *rank;
     size_t *first, *at; /* savings by object: at[first[o]] to at[first[o + 1]] */
-    double *left;       /* seconds that each thread still computes */
+    double *left;       /* seconds that each thread still computes and queues */
+    double *stretch;    /* seconds that each thread computes and queues, per second of computing */
 };
+
+/* ---- Queueing ------------------------------------------------------------------------------ */
+
+/* Seconds that a thread runs. */
+static double running(const struct assay_thread_time *thread)
+{
+    return thread->compute_s + thread->spun_s;
+}
+
+/* Seconds that a thread queued; 0 if that is not known. */
+static double queued(const struct assay_thread_time *thread, double wall_s)
+{
+    const double queued_s = fmax(0, thread->queued_s);
+
+    return wall_s > 0 ? fmin(queued_s, fmax(0, wall_s - running(thread))) : queued_s;
+}
+
+/*
+ * Returns the seconds of a thread that may be due to queueing. A thread that neither ran nor queued
+ * may have waited for others that queued. If the queueing of a thread is not known, all waiting
+ * counts.
+ */
+static double most_queued(const struct assay_thread_time *thread, size_t thread_n, double wall_s,
+                          size_t of)
+{
+    const struct assay_thread_time *it = &thread[of];
+    const double own_s = queued(it, wall_s);
+    const double rest_s = wall_s > 0 ? fmax(0, wall_s - running(it) - own_s) : it->parallel_s;
+    double others_s = 0;
+
+    for (size_t i = 0; i < thread_n; i++) {
+        if (thread[i].queued_s < 0)
+            return own_s + rest_s;
+        if (i != of)
+            others_s += queued(&thread[i], wall_s);
+    }
+    return own_s + fmin(rest_s, others_s);
+}
+
+/* A thread that has less to run queues less, in proportion. */
+static double stretch_of(const struct assay_thread_time *thread, double wall_s)
+{
+    const double running_s = running(thread);
+
+    return running_s > 0 ? 1 + queued(thread, wall_s) / running_s : 1;
+}
+
+struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *thread, size_t thread_n,
+                                           const struct assay_run_time *run)
+{
+    struct assay_stretch out = {1, 1};
+    double longest_s = 0;
+
+    for (size_t i = 0; i < thread_n; i++) {
+        const double stretch = stretch_of(&thread[i], run->wall_s);
+        const double running_s = running(&thread[i]);
+
+        if (thread[i].compute_s * stretch > longest_s) {
+            longest_s = thread[i].compute_s * stretch;
+            out.value = stretch;
+        }
+        if (running_s > 0)
+            out.most =
+                fmax(out.most, 1 + most_queued(thread, thread_n, run->wall_s, i) / running_s);
+    }
+    return out;
+}
 
 /* ---- Order --------------------------------------------------------------------------------- */
 
@@ -94,13 +163,13 @@ static double longest(const double *left, size_t n)
 static void start_over(struct engine *e)
 {
     for (size_t i = 0; i < e->thread_n; i++)
-        e->left[i] = e->thread[i].compute_s;
+        e->left[i] = e->thread[i].compute_s * e->stretch[i];
     e->saved_s = 0;
 }
 
 static void save(struct engine *e, size_t thread, double saved_s)
 {
-    e->left[thread] -= saved_s;
+    e->left[thread] -= saved_s * e->stretch[thread];
     e->saved_s += saved_s;
 }
 
@@ -121,11 +190,44 @@ static double gain_now(const struct engine *e)
     return fmin(gain_s, e->spare_s + fmax(0, e->saved_s) / e->processors);
 }
 
+/* Largest share of its running time that a thread saves by what is applied; `left` holds seconds
+ * without queueing. */
+static double largest_share(const struct engine *e)
+{
+    double share = 0;
+
+    for (size_t i = 0; i < e->thread_n; i++)
+        if (running(&e->thread[i]) > 0)
+            share = fmax(share, (e->thread[i].compute_s - e->left[i]) / running(&e->thread[i]));
+    return fmin(1, share);
+}
+
+/*
+ * Returns the upper bound of the gain in seconds. The longest thread gains what it saves. The
+ * queueing shrinks by the largest share that a thread saves of its running time.
+ */
+static double most_gained(struct engine *e, double queued_s)
+{
+    double longest_s = 0, gain_s;
+
+    for (size_t i = 0; i < e->thread_n; i++) {
+        e->left[i] = e->thread[i].compute_s;
+        longest_s = fmax(longest_s, e->left[i]);
+    }
+    e->saved_s = 0;
+    for (size_t i = 0; i < e->saving_n; i++) {
+        e->left[e->saving[i].thread] -= e->saving[i].high_s;
+        e->saved_s += e->saving[i].high_s;
+    }
+    gain_s = fmax(0, longest_s - longest(e->left, e->thread_n)) + largest_share(e) * queued_s;
+    return fmin(gain_s, e->spare_s + fmax(0, e->saved_s) / e->processors);
+}
+
 /* Bounds of the whole: the bounds of each saving, and the samples behind those of the critical
  * thread. */
 static void bound_gain(struct engine *e, double value, struct assay_quantity *total)
 {
-    double low, high, spread, most;
+    double low, high, spread, most, queued_s = 0;
     int64_t n = 0;
 
     start_over(e);
@@ -135,13 +237,13 @@ static void bound_gain(struct engine *e, double value, struct assay_quantity *to
             n += e->saving[i].n;
     }
     low = gain_now(e);
-    start_over(e);
-    for (size_t i = 0; i < e->saving_n; i++)
-        save(e, e->saving[i].thread, e->saving[i].high_s);
-    high = gain_now(e);
+    for (size_t i = 0; i < e->thread_n; i++)
+        queued_s = fmax(queued_s, most_queued(e->thread, e->thread_n, e->wall_s, i));
+    high = most_gained(e, queued_s);
     spread = n > 0 ? SIGMAS / sqrt((double)n) : 1;
     /* Nor do its errors take a gain beyond what the processors allow. */
-    most = fmin(e->longest_s, e->spare_s + fmax(0, e->saved_s) * (1 + spread) / e->processors);
+    most = fmin(e->longest_s + queued_s,
+                e->spare_s + fmax(0, e->saved_s) * (1 + spread) / e->processors);
     *total = assay_derived(value, fmin(value, fmax(0, low * (1 - spread))),
                            fmax(value, fmin(most, high * (1 + spread))), n);
 }
@@ -152,7 +254,8 @@ static bool allocate_engine(struct engine *e)
     e->first = as_calloc(e->object_n + 3, sizeof *e->first);
     e->at = as_calloc(e->saving_n + 1, sizeof *e->at);
     e->left = as_calloc(e->thread_n + 1, sizeof *e->left);
-    return e->rank && e->first && e->at && e->left;
+    e->stretch = as_calloc(e->thread_n + 1, sizeof *e->stretch);
+    return e->rank && e->first && e->at && e->left && e->stretch;
 }
 
 static void release(struct engine *e)
@@ -161,6 +264,7 @@ static void release(struct engine *e)
     as_free(e->first);
     as_free(e->at);
     as_free(e->left);
+    as_free(e->stretch);
 }
 
 int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
@@ -173,6 +277,7 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
                        .saving = saving,
                        .saving_n = saving_n,
                        .object_n = object_n,
+                       .wall_s = run->wall_s,
                        .spare_s = spare_of(run),
                        .processors = run->processors > 0 ? run->processors : 1};
 
@@ -181,8 +286,9 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
         return as_error_nomem(err, "a what-if");
     }
     for (size_t i = 0; i < thread_n; i++) {
-        if (thread[i].compute_s > e.longest_s) {
-            e.longest_s = thread[i].compute_s;
+        e.stretch[i] = stretch_of(&thread[i], run->wall_s);
+        if (thread[i].compute_s * e.stretch[i] > e.longest_s) {
+            e.longest_s = thread[i].compute_s * e.stretch[i];
             e.critical = i;
         }
     }
@@ -257,15 +363,16 @@ static struct goes longest_that_goes(const struct assay_thread_time *thread, siz
         const double least_s = thread[i].compute_s + own_parallel(thread, thread_n, run, i);
         const double queued_s = queued_for_own(&thread[i], run);
         /* Threads that have a processor each never queue for their own. */
-        const double most_s = (double)thread_n > run->processors ? thread[i].queued_s : queued_s;
+        const double max_s =
+            (double)thread_n > run->processors ? fmax(0, thread[i].queued_s) : queued_s;
 
         if (least_s + share * queued_s > goes.likely_s) {
             goes.likely_s = least_s + share * queued_s;
             goes.n = thread[i].n;
         }
         goes.least_s = fmax(goes.least_s, least_s);
-        goes.most_s = fmax(goes.most_s,
-                           thread[i].compute_s + thread[i].parallel_s + (share > 0 ? most_s : 0));
+        goes.most_s =
+            fmax(goes.most_s, thread[i].compute_s + thread[i].parallel_s + (share > 0 ? max_s : 0));
     }
     return goes;
 }

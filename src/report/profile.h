@@ -129,6 +129,7 @@ struct as_profile {
     AS_VEC(const char *) command;            /* to type next */
     double running_s, blocked_s;             /* of the threads that worked */
     double queued_s;                         /* they were ready to run, and had no processor */
+    int64_t unqueued_n;                      /* of how many that is not known */
     double idle_s;                           /* waited by the others */
     int64_t idle_n;                          /* how many others */
     struct as_arena arena;

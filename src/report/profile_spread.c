@@ -15,7 +15,7 @@
 struct member {
     int64_t key; /* rank or process_id */
     int64_t process_id, tid, pid, rank, omp_thread;
-    double time_s, work_s, blocked_s, queued_s;
+    double time_s, work_s, blocked_s, queued_s; /* queued_s below 0: not known */
     bool works; /* else it is a launcher's, or idle: experiment/roles.c says what that is */
 };
 
@@ -26,7 +26,7 @@ struct members {
 
 static const char sql[] =
     "SELECT process_id, tid, pid, rank, omp_thread, time_s, ifnull(blocked_time_s, 0),"
-    " ifnull(computing_time_s, 0), ifnull(runnable_time_s, 0), ifnull(role, 'worker') = 'worker'"
+    " ifnull(computing_time_s, 0), ifnull(runnable_time_s, -1), ifnull(role, 'worker') = 'worker'"
     " FROM v_threads WHERE run_id = ?1 ORDER BY process_id, thread_id";
 
 static int64_t integer_or_none(struct assay_rows *rows, int column)
@@ -186,7 +186,8 @@ static void add_up(struct as_profile *profile, struct members *threads)
     as_vec_foreach (&threads->list, it) {
         profile->running_s += it->works ? it->time_s : 0;
         profile->blocked_s += it->works ? it->blocked_s : 0;
-        profile->queued_s += it->works ? it->queued_s : 0;
+        profile->queued_s += it->works ? fmax(0, it->queued_s) : 0;
+        profile->unqueued_n += it->works && it->queued_s < 0;
         profile->idle_s += it->works ? 0 : it->blocked_s;
         profile->idle_n += !it->works;
     }

@@ -16,6 +16,29 @@ static void gain_row(struct as_summary_text *s, struct as_table *table,
         as_table_string(table, NULL);
 }
 
+/* Queueing that is below this share of the running time changes no bound that is shown. */
+#define LEAST_QUEUED 0.02
+
+/* Says how bounds count the time in which threads queued for CPUs. */
+static void explain_queueing(struct as_summary_text *s)
+{
+    const struct as_profile *profile = s->profile;
+
+    if (profile->unqueued_n) {
+        as_page_wrap(&s->page, "  ",
+                     "How long threads waited for a CPU is not known. The bounds count all "
+                     "waiting as such: less work to run, less waiting.",
+                     false);
+    } else if (profile->queued_s > LEAST_QUEUED * profile->running_s) {
+        as_str_clear(&s->text);
+        as_str_appendf(&s->text,
+                       "Threads waited %.*f s for a CPU. The gains of loops count that a "
+                       "thread with less work waits less, in proportion.",
+                       s->decimals, profile->queued_s);
+        as_page_wrap(&s->page, "  ", as_str_z(&s->text), false);
+    }
+}
+
 int as_summary_gains(struct as_summary_text *s, struct assay_error *err)
 {
     static const struct as_column columns[] = {
@@ -46,5 +69,7 @@ int as_summary_gains(struct as_summary_text *s, struct assay_error *err)
                                   : "<=: nothing bounds it from below, as where data are is not "
                                     "known.",
                      false);
+    if (rc == 0 && any_bound)
+        explain_queueing(s);
     return rc;
 }

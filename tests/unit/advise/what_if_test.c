@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <assay/advise.h>
 
@@ -213,6 +214,174 @@ static void test_spinning_keeps_processors(void **state)
     assert_true(it.high < 3.2);
 }
 
+/* ---- Queueing ------------------------------------------------------------------------------ */
+
+static struct assay_quantity gain_of(const struct assay_thread_time *thread, size_t thread_n,
+                                     const struct assay_run_time *run,
+                                     const struct assay_saving *saving, size_t saving_n)
+{
+    double alone[1], cumulative[1];
+    size_t order[1];
+    struct assay_quantity total;
+    struct assay_error err;
+
+    assert_int_equal(assay_what_if_gains(thread, thread_n, run, saving, saving_n, 1, alone, order,
+                                         cumulative, &total, &err),
+                     0);
+    near(alone[0], total.value);
+    near(cumulative[0], total.value);
+    return total;
+}
+
+/* One thread ran 3.46 s of 10.58 s and queued the rest: what halves the running halves the run. */
+static void test_less_running_queues_less(void **state)
+{
+    const struct assay_thread_time thread = {3.46, 0, 3460, 7.12, 0};
+    const struct assay_run_time run = {
+        .wall_s = 10.58, .processors = 2, .work_s = 3.46, .others_s = 17};
+    const struct assay_saving saving = {0, 0, 1.73, 0, 2.44, 1000000};
+    const struct assay_quantity it = gain_of(&thread, 1, &run, &saving, 1);
+    const struct assay_stretch stretch = assay_what_if_stretch(&thread, 1, &run);
+
+    (void)state;
+    near(it.value, 10.58 / 2);
+    near(it.low, 0);
+    near(it.high, 10.58 * 2.44 / 3.46 * (1 + 1.96 / 1000));
+    near(stretch.value, 10.58 / 3.46);
+    near(stretch.most, 10.58 / 3.46);
+}
+
+/* It is not known how long it queued: at most all that it did not run. */
+static void test_queueing_not_known(void **state)
+{
+    const struct assay_thread_time thread = {2, 0, 2000, -1, 0};
+    const struct assay_run_time run = {.wall_s = 10, .processors = 2, .work_s = 2, .others_s = -1};
+    const struct assay_saving saving = {0, 0, 1, 0, 1, 1000000};
+    const struct assay_quantity it = gain_of(&thread, 1, &run, &saving, 1);
+
+    (void)state;
+    near(it.value, 1);
+    near(it.high, 5 * (1 + 1.96 / 1000));
+}
+
+/* Six threads on two CPUs run 1 s, queue 2 s and wait 3 s for those that queue. */
+static void test_waiting_for_those_that_queue(void **state)
+{
+    const struct assay_run_time run = {.wall_s = 6, .processors = 2, .work_s = 6, .others_s = 6};
+    struct assay_thread_time thread[6];
+    struct assay_saving saving[6];
+    struct assay_quantity it;
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        thread[i] = (struct assay_thread_time){1, 3, 1000, 2, 0};
+        saving[i] = (struct assay_saving){0, i, 0.75, 0, 0.75, 1000000};
+    }
+    it = gain_of(thread, 6, &run, saving, 6);
+    near(it.value, 0.75 * 3); /* what the waiting was for is not sure */
+    near(it.high, 0.75 * 6 * (1 + 1.96 / 1000));
+}
+
+/* Two threads of 5 s on one CPU: without the work of one the other does not queue. */
+static void test_queueing_for_the_other(void **state)
+{
+    const struct assay_thread_time thread[] = {{5, 0, 5000, 5, 0}, {5, 0, 5000, 5, 0}};
+    const struct assay_run_time run = {.wall_s = 10, .processors = 1, .work_s = 10, .others_s = 0};
+    const struct assay_saving saving = {0, 0, 5, 0, 5, 1000000};
+    const struct assay_quantity it = gain_of(thread, 2, &run, &saving, 1);
+
+    (void)state;
+    near(it.value, 0);
+    assert_true(it.high >= 5);
+}
+
+struct crowd {
+    size_t thread_n;
+    int phase_n;
+    double processors, load; /* processes beside it that always run */
+    double work_s[6], weight[4];
+    double part[6]; /* of the work of each thread that may be saved */
+};
+
+/* Fair shares of the CPUs, all threads waiting for the last one after each phase. `keep`: of
+ * what may be saved, the part that is left. Returns the wall time. */
+static double run_crowd(const struct crowd *c, double keep, struct assay_thread_time *thread)
+{
+    double wall_s = 0;
+
+    memset(thread, 0, c->thread_n * sizeof *thread);
+    for (int p = 0; p < c->phase_n; p++) {
+        double left[6], end_s[6] = {0}, now_s = 0;
+        size_t active = c->thread_n;
+
+        for (size_t i = 0; i < c->thread_n; i++)
+            left[i] = c->work_s[i] * c->weight[p] * (1 - c->part[i] * (1 - keep));
+        while (active) {
+            const double rate = fmin(1, c->processors / ((double)active + c->load));
+            double step = INFINITY;
+
+            for (size_t i = 0; i < c->thread_n; i++)
+                if (end_s[i] == 0)
+                    step = fmin(step, left[i]);
+            now_s += step / rate;
+            for (size_t i = 0; i < c->thread_n; i++) {
+                if (end_s[i] > 0)
+                    continue;
+                thread[i].compute_s += step;
+                thread[i].queued_s += step / rate - step;
+                left[i] -= step;
+                if (left[i] <= 1e-12) {
+                    end_s[i] = now_s;
+                    active--;
+                }
+            }
+        }
+        for (size_t i = 0; i < c->thread_n; i++)
+            thread[i].parallel_s += now_s - end_s[i];
+        wall_s += now_s;
+    }
+    return wall_s;
+}
+
+/* The upper bound holds in such runs, whatever their threads, CPUs and other load. */
+static void test_bounds_hold_under_queueing(void **state)
+{
+    double tightest = 0;
+
+    (void)state;
+    srand(11);
+    for (int round = 0; round < 3000; round++) {
+        struct crowd c = {.thread_n = 1 + (size_t)rand() % 6,
+                          .phase_n = 1 + rand() % 4,
+                          .processors = 1 + rand() % 3,
+                          .load = rand() % 5};
+        struct assay_thread_time thread[6], after[6];
+        struct assay_saving saving[6];
+        struct assay_run_time run = {.processors = c.processors, .others_s = -1};
+
+        for (size_t i = 0; i < c.thread_n; i++) {
+            c.work_s[i] = 1 + rand() % 100 / 50.0;
+            c.part[i] = rand() % 100 / 100.0;
+        }
+        for (int p = 0; p < c.phase_n; p++)
+            c.weight[p] = 1 + rand() % 10;
+        run.wall_s = run_crowd(&c, 1, thread);
+        const double gain_s = run.wall_s - run_crowd(&c, 0, after);
+        for (size_t i = 0; i < c.thread_n; i++) {
+            const double saved_s = thread[i].compute_s - after[i].compute_s;
+
+            saving[i] = (struct assay_saving){0, i, saved_s, 0, saved_s, 1000000};
+            run.work_s += thread[i].compute_s;
+        }
+        const struct assay_quantity it = gain_of(thread, c.thread_n, &run, saving, c.thread_n);
+        assert_true(it.high >= gain_s - 1e-9);
+        tightest = fmax(tightest, gain_s / it.high);
+    }
+    assert_true(tightest > 0.99); /* nor is it far above in all of them */
+}
+
+/* ---- Whatever the numbers ------------------------------------------------------------------ */
+
 static void test_whatever_the_numbers(void **state)
 {
     (void)state;
@@ -259,6 +428,11 @@ int main(void)
         cmocka_unit_test(test_no_gain_below_the_work_by_the_processors),
         cmocka_unit_test(test_polling_for_one_without_processor),
         cmocka_unit_test(test_spinning_keeps_processors),
+        cmocka_unit_test(test_less_running_queues_less),
+        cmocka_unit_test(test_queueing_not_known),
+        cmocka_unit_test(test_waiting_for_those_that_queue),
+        cmocka_unit_test(test_queueing_for_the_other),
+        cmocka_unit_test(test_bounds_hold_under_queueing),
         cmocka_unit_test(test_whatever_the_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
