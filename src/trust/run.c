@@ -36,9 +36,9 @@ struct trusting {
 static const char loops_sql[] =
     "SELECT DISTINCT object_id FROM v_values WHERE object_kind = 'loop' AND run_id = ?1"
     " AND context_id = 0 AND metric IN ('loop_instance_n', 'executed_start_n')"
-    " AND object_id NOT IN (SELECT o.object_id FROM object_time o JOIN category c USING"
-    "  (category_id) WHERE o.run_id = ?1 AND o.object_kind = 'loop'"
-    "  AND c.name IN ('mpi', 'openmp', 'pthread'))";
+    " AND object_id NOT IN (SELECT o.object_id FROM object_time o"
+    "  JOIN parallel_category USING (category_id)"
+    "  WHERE o.run_id = ?1 AND o.object_kind = 'loop')";
 
 #define FACT_WORD(name, metric) ", '" metric "'"
 static const char facts_sql[] =

@@ -38,7 +38,7 @@ static void make_code(struct assay_experiment *e, struct code *c)
     int64_t path[2], place[2];
 
     for (int i = 0; i < 2; i++) {
-        int64_t category_id, module_id, function_id;
+        int64_t category_id, module_id, function_id, loop_id;
 
         fine(assay_experiment_add_category(e, &category[i], &category_id, err));
         fine(assay_experiment_add_module(e, &module[i], &module_id, err));
@@ -46,8 +46,13 @@ static void make_code(struct assay_experiment *e, struct code *c)
                                                     .name = i ? "progress" : "kernel",
                                                     .address = assay_known(0x10)};
         fine(assay_experiment_add_function(e, &function, &function_id, err));
-        const struct assay_row_location location = {
-            .module_id = module_id, .address = 0x11, .function_id = function_id};
+        const struct assay_row_loop loop = {
+            .function_id = function_id, .address = 0x11, .depth = 1, .is_innermost = true};
+        fine(assay_experiment_add_loop(e, &loop, &loop_id, err));
+        const struct assay_row_location location = {.module_id = module_id,
+                                                    .address = 0x11,
+                                                    .function_id = function_id,
+                                                    .loop_id = loop_id};
         fine(assay_experiment_add_location(e, &location, &place[i], err));
         const struct assay_row_callpath row = {
             .function_id = function_id, .category_id = category_id, .depth = 1};
@@ -249,6 +254,47 @@ static void test_busy_host(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+static void set_of_loop(struct assay_experiment *e, const char *name, int64_t loop_id, double value)
+{
+    const struct assay_metric metric = {
+        .name = name, .unit = "1", .meaning = "m", .formula = "f", .better = ASSAY_BETTER_LOWER};
+    const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
+    int64_t id;
+
+    fine(assay_experiment_metric(e, &metric, &id, err));
+    fine(assay_experiment_value(e, id, &loop, assay_exact(value, 1), err));
+}
+
+/* The loop that polls in MPI has six ways. It says nothing about the code of the program. */
+static void test_loops_that_poll(void **state)
+{
+    struct assay_experiment *e = filled(*state, quiet);
+    const double compute = 7 * 435 + 395 + 50;
+
+    for (int64_t loop = 1; loop <= 2; loop++) {
+        set_of_loop(e, "flow_paths", loop, loop == 1 ? 1 : 6);
+        set_of_loop(e, "fp_packed_pct", loop, loop == 1 ? 100 : 0);
+        set_of_loop(e, "array_access_efficiency_pct", loop, loop == 1 ? 80 : 10);
+        set_of_loop(e, "array_access_least_pct", loop, loop == 1 ? 80 : 10);
+        set_of_loop(e, "array_access_most_pct", loop, loop == 1 ? 80 : 10);
+    }
+    fine(assay_advise_run(e, 1, err));
+    expect_row(e,
+               "SELECT group_concat(c.name, ' ') FROM object_time t JOIN category c"
+               " USING (category_id) WHERE t.object_kind = 'loop' AND t.exclusive_n > 0",
+               "application mpi");
+    near(metric(e, "flow_complexity"), 1);
+    near(metric(e, "packed_arithmetic_pct"), 100);
+    near(metric(e, "array_access_pct"), 80);
+    near(metric(e, "loops_to_80_n"), 1);
+    expect_row(e,
+               "SELECT group_concat(value || ' of ' || n, ', ') FROM v_values WHERE metric IN"
+               " ('loops_pct', 'innermost_loops_pct', 'analysed_loops_pct')",
+               "100.0 of 3490, 100.0 of 3490, 100.0 of 3490");
+    near(compute, 3490);
+    fine(assay_experiment_close(&e, err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +304,7 @@ int main(void)
         place_test(test_threads_alone),
         place_test(test_no_gain_below_the_work),
         place_test(test_busy_host),
+        place_test(test_loops_that_poll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
