@@ -188,6 +188,57 @@ def later():
     ])
 
 
+def fresh():
+    """A fourth set (src/fresh.c), for the product; written before `assay decan` ran any of it.
+
+    Two truths are allowed for these cases.
+    - `pairs` and `gather_wide` in L2 and L3: many elements are in flight at once. The bandwidth of
+      the level may be short as well as its latency.
+    - `columns` and `column_by` in L3 and memory: each access moves a line, by a stride of several
+      lines. A prefetcher may follow the stride or not, so that bandwidth or latency is short.
+    - `residues`: each division needs the remainder of the one before. It is a chain of divisions.
+    """
+    all_far = {"L2": "L2", "L3": "L3", "RAM": "RAM"}
+    far = {"L3": "L3", "RAM": "RAM"}
+    near = ("L1", "L2")
+    strided = {"L3": "L3 latency", "RAM": "RAM latency"}
+    return expand([
+        ("ramp", "f64", all_far),
+        ("blank", "sse", far),
+        ("planes", "f64", all_far),
+        ("streaming", "f64", {"RAM": "RAM"}),
+        ("mixed_widths", "f64", {"L1": "store"}),
+        ("dot_three", "f64", all_far),
+        ("dot_three", "sse", {"L3": "L3"}),
+        ("matvec", "f64", far),
+        ("larger", "f64", all_far),
+        ("columns", "f64", strided),
+        ("column_by", "f64", strided),
+        ("pairs", "f64", {"L1": "L1", "L2": "L2 latency", "L3": "L3 latency", "RAM": "latency"}),
+        ("gather_wide", "f64", {"L3": "L3 latency", "RAM": "latency"}),
+        ("visit", "f64", {"L2": "latency", "L3": "latency", "RAM": "latency"}),
+        ("find_key", "f64", {"L3": "latency", "RAM": "latency"}),
+        ("moments", "f64", dict.fromkeys(near, "compute")),
+        ("moments", "sse", {"L1": "compute"}),
+        ("orbits", "f64", dict.fromkeys(near, "compute")),
+        ("orbits", "f32", {"L1": "compute"}),
+        ("exponentials", "f64", dict.fromkeys(near, "compute")),
+        ("conversions", "f64", dict.fromkeys(near, "compute")),
+        ("interleaves", "f64", dict.fromkeys(near, "compute")),
+        ("range", "f64", {"L1": "compute"}),
+        ("reciprocals", "f64", dict.fromkeys((*near, "L3"), "divide")),
+        ("lengths", "f64", dict.fromkeys(near, "divide")),
+        ("residues", "f64", dict.fromkeys(near, "divide chain")),
+        ("smooth", "f64", dict.fromkeys((*near, "L3"), "chain")),
+        ("affine", "f64", dict.fromkeys((*near, "L3"), "chain")),
+        ("dot_plain", "f64", dict.fromkeys(near, "chain")),
+        ("fold", "f64", dict.fromkeys((*near, "L3"), "chain")),
+        ("held_sum", "f64", dict.fromkeys(near, "chain")),
+        ("far_code", "f64", {"L1": "front_end"}),
+        ("moves", "f64", {"L1": "front_end"}),
+    ])
+
+
 def expand(table):
     return [Case(kernel, build, level, truth.split())
             for kernel, build, of in table for level, truth in of.items()]
@@ -256,7 +307,7 @@ def build(out):
         programs[name] = os.path.join(out, f"truth-{name}")
         run(["gcc", "-O2", "-g", "-std=gnu11", *flags, "-o", programs[name],
              *(os.path.join(HERE, "src", f + ".c")
-               for f in ("main", "kernels", "held", "unseen", "later"))])
+               for f in ("main", "kernels", "held", "unseen", "later", "fresh"))])
     return programs
 
 
@@ -278,14 +329,15 @@ def shape_of(case, machine):
     """Bytes in all, bytes or iterations of a call."""
     size = machine.working_set(case.level)
     iterations = {"L1": 2000, "L2": 8000, "L3": 40000, "RAM": 40000}[case.level]
-    if case.kernel in ("list", "list_sum", "lists", "chase", "chase_work"):
+    if case.kernel in ("list", "list_sum", "lists", "chase", "chase_work", "visit",
+                       "find_key"):
         return size, {"L1": 2000, "L2": 6000, "L3": 12000, "RAM": 12000}[case.level]
     if case.kernel.startswith("gather") or case.kernel in ("update", "scatter", "two_hops",
-                                                             "neighbours"):
+                                                             "neighbours", "pairs"):
         return size, iterations
-    if case.kernel.endswith("_again") or case.kernel == "product":
+    if case.kernel.endswith("_again") or case.kernel in ("product", "range"):
         return size, 64000
-    if case.kernel in ("idle_slots", "mixed_slots", "zeroes", "jumps"):
+    if case.kernel in ("idle_slots", "mixed_slots", "zeroes", "jumps", "moves", "far_code"):
         return 0, 20
     if case.kernel in ("long_code", "wide_code"):
         return 0, 5
@@ -365,7 +417,7 @@ def measure(args):
     machine = Machine(args.assay)
     programs = build(args.out)
     code = code_of(args.assay, programs, args.machine)
-    sets = {"held": held, "unseen": unseen, "later": later}
+    sets = {"held": held, "unseen": unseen, "later": later, "fresh": fresh}
     all_cases = next((of() for name, of in sets.items() if getattr(args, name)), None) or cases()
     chosen = [c for c in all_cases if (not args.only or c.kernel in args.only.split(",")) and
               (not args.level or c.level in args.level)]
@@ -509,6 +561,7 @@ def main():
     p.add_argument("--held", action="store_true")
     p.add_argument("--unseen", action="store_true")
     p.add_argument("--later", action="store_true")
+    p.add_argument("--fresh", action="store_true")
     p.add_argument("--append", action="store_true")
     return measure(p.parse_args())
 

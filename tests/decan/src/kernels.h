@@ -46,5 +46,6 @@ extern const struct kernel kernels[];
 extern const struct kernel held_kernels[];   /* held.c */
 extern const struct kernel unseen_kernels[]; /* unseen.c */
 extern const struct kernel later_kernels[];  /* later.c */
+extern const struct kernel fresh_kernels[];  /* fresh.c */
 
 #endif

@@ -106,7 +106,8 @@ static unsigned *map_indices(size_t n, size_t of)
 
 static const struct kernel *find(const char *name)
 {
-    const struct kernel *const all[] = {kernels, held_kernels, unseen_kernels, later_kernels};
+    const struct kernel *const all[] = {kernels, held_kernels, unseen_kernels, later_kernels,
+                                        fresh_kernels};
     for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
         for (const struct kernel *k = all[i]; k->name; k++)
             if (strcmp(k->name, name) == 0)
