@@ -8,8 +8,16 @@ truth.py unseen JUDGE FILE             and of a second set of those
 truth.py later JUDGE FILE              and of a third
 truth.py measure ASSAY RUN AGENT OUT   makes the programs, runs their loops as variants on data
      [--repeat N] [--only NAME,..]     that lie in each level of this machine: OUT/measured.tsv
-     [--level L]... [--machine TABLE] [--held, --unseen, --later: those that no rule was made with]
+     [--level L]... [--machine TABLE] [--SET]
 truth.py count JUDGE FILE              how many verdicts are right
+truth.py product ASSAY OUT             runs `assay decan` itself on each case: OUT/product.tsv
+     [--cc gcc|clang] [--SET]... [--all] [--only NAME,..] [--level L]... [--append] [--calm LOAD]
+truth.py product-count FILE...         how many verdicts of product.tsv files are right
+truth.py product-recorded FILE...      whether enough of them are right (TAP)
+
+SET is one of SETS below: cases that no rule was made with. Without it, cases() are used.
+`product` tests the path of the product: its samples, its runs, its model and its rules. `recorded`
+and the like test the rules alone.
 
 A verdict is right when it is one of those that the case allows; a case that allows two says why.
 At least 95 % must be right. What is left open (doc/decan-verdicts.md) is no verdict: it is counted
@@ -24,12 +32,18 @@ import shutil
 import statistics
 import subprocess
 import sys
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "zoo"))
 from tap import Tap  # noqa: E402
 
 RIGHT = 0.95
+RIGHT_OF = {"high": 0.98, "medium": 0.90}  # of what `assay decan` says, by its confidence
+VERDICTS_MIN = 300
+SETS = ["held", "unseen", "later", "fresh"]
+LOOP_S = 1.5  # seconds that the loop runs under `assay decan`
+CHUNK = 5     # cases between two looks at the load of the machine
 KINDS = ["orig", "ref", "fp", "ls", "dl1", "fes", "nodiv", "nored"]
 LATER = ["again"]  # at the end of a line, for lines are kept
 LEVELS = ["L1", "L2", "L3", "RAM"]
@@ -301,13 +315,13 @@ def run(command):
     return subprocess.run(command, capture_output=True, timeout=800, check=True)
 
 
-def build(out):
+def build(out, cc="gcc"):
     programs = {}
     for name, flags in BUILDS.items():
         programs[name] = os.path.join(out, f"truth-{name}")
-        run(["gcc", "-O2", "-g", "-std=gnu11", *flags, "-o", programs[name],
+        run([cc, "-O2", "-g", "-std=gnu11", *flags, "-o", programs[name],
              *(os.path.join(HERE, "src", f + ".c")
-               for f in ("main", "kernels", "held", "unseen", "later", "fresh"))])
+               for f in ("main", "kernels", *SETS))])
     return programs
 
 
@@ -417,10 +431,7 @@ def measure(args):
     machine = Machine(args.assay)
     programs = build(args.out)
     code = code_of(args.assay, programs, args.machine)
-    sets = {"held": held, "unseen": unseen, "later": later, "fresh": fresh}
-    all_cases = next((of() for name, of in sets.items() if getattr(args, name)), None) or cases()
-    chosen = [c for c in all_cases if (not args.only or c.kernel in args.only.split(",")) and
-              (not args.level or c.level in args.level)]
+    chosen = cases_of(args)
     with open(os.path.join(args.out, "measured.tsv"), "a" if args.append else "w") as f:
         if not args.append:
             f.write(f"# {machine.cpu}; table of the core: {args.machine or machine.table}\n")
@@ -538,7 +549,200 @@ def recorded_later(judge, path):
     return tap.end()
 
 
+# ---- The product ------------------------------------------------------------------------------
+
+
+Row = collections.namedtuple("Row", "case cc truth verdict confidence result reason others")
+
+
+def functions_of(program):
+    """Names of functions that the program defines."""
+    return {line.split()[-1] for line in run(["nm", "--defined-only", program]).stdout.decode()
+            .splitlines()}
+
+
+def wait_for_calm(load):
+    while load and float(open("/proc/loadavg").read().split()[0]) >= load:
+        time.sleep(5)
+
+
+def busy_s():
+    """Seconds that all CPUs were busy, and that children of this process ran."""
+    ticks = [int(x) for x in open("/proc/stat").readline().split()[1:]]
+    own = os.times()
+    busy = sum(ticks[:3] + ticks[5:8]) / os.sysconf("SC_CLK_TCK")
+    return busy, own.user + own.system + own.children_user + own.children_system
+
+
+def seconds_of(command):
+    begun = time.monotonic()
+    run(command)
+    return time.monotonic() - begun
+
+
+def calls_for(program, case, size, call):
+    """As many calls as make the loop run LOOP_S; one call shows what preparing the data takes."""
+    command = [program, case.kernel, str(size), str(call)]
+    before, calls = seconds_of([*command, "1"]), 16
+    while (loop_s := seconds_of([*command, str(calls)]) - before) < LOOP_S / 8:
+        calls *= 8
+    return max(int(calls * LOOP_S / loop_s), 16)
+
+
+def decan(assay, program, function, case, calls, out):
+    """Returns the JSON of `assay decan` about the case's loop, or None and the error."""
+    size, call, count = calls
+    experiment = os.path.join(out, "run.assay")
+    shutil.rmtree(experiment, ignore_errors=True)
+    ran = subprocess.run([assay, "decan", "-q", "--no-measure", "--format", "json", "--loops",
+                          function, "-o", experiment, "--", program, case.kernel, str(size),
+                          str(call), str(count)], capture_output=True, timeout=200, check=False)
+    shutil.rmtree(experiment, ignore_errors=True)
+    if ran.returncode:
+        return None, ran.stderr.decode().strip().splitlines()[-1:]
+    # The program writes its line before.
+    text = ran.stdout.decode()
+    return json.loads(text[text.index("\n{") if not text.startswith("{") else 0:]), None
+
+
+def result_of(verdict, truth):
+    if verdict in truth:
+        return "right"
+    return "open" if verdict == "none" or is_open(verdict, truth) else "wrong"
+
+
+def verdict_of(told):
+    """Verdict, confidence, and the doubt or the reason why there is none."""
+    if not told["loops"]:
+        return "none", "none", "the loop was not sampled"
+    loop = max(told["loops"], key=lambda one: one["share"] or 0)
+    if loop["refused"]:
+        return "none", "none", loop["refused"]
+    main_bucket = next((b for b in loop["buckets"] if b["main"]), None)
+    if not main_bucket or not main_bucket.get("verdict"):
+        return "none", "none", "no bucket has a verdict"
+    return main_bucket["verdict"], main_bucket["confidence"], main_bucket["doubt"] or ""
+
+
+def product_row(case, args, program, functions, machine):
+    function = next((f for f in (case.kernel + "_of", case.kernel) if f in functions), None)
+    size, call = shape_of(case, machine)
+    begun, busy, reason, told = time.monotonic(), busy_s(), "not measured", None
+    try:
+        calls = size, call, calls_for(program, case, size, call)
+        told, why = decan(args.assay, program, function, case, calls, args.out)
+        reason = " ".join(why or [])
+    except (subprocess.SubprocessError, ValueError) as failed:
+        reason = str(failed)
+    verdict, confidence, reason = verdict_of(told) if told else ("none", "none", reason)
+    now = busy_s()
+    others = (now[0] - busy[0] - (now[1] - busy[1])) / (time.monotonic() - begun)
+    if told:
+        with open(os.path.join(args.out, case.name + ".json"), "w") as f:
+            json.dump(told, f)
+    return Row(case.name, args.cc, ",".join(case.truth), verdict, confidence,
+               result_of(verdict, case.truth), " ".join(reason.split()), f"{max(others, 0):.2f}")
+
+
+def rows_of(paths):
+    """Lines of product.tsv files; none of a file that is not there."""
+    return [Row(*line.rstrip("\n").split("\t")) for path in paths if os.path.exists(path)
+            for line in open(path) if not line.startswith("#")]
+
+
+def cases_of(args):
+    chosen = [name for name in SETS if getattr(args, name, False)]
+    every = getattr(args, "all", False)
+    found = [] if chosen and not every else cases()
+    for name in SETS if every else chosen:
+        found += globals()[name]()
+    return [c for c in found if (not args.only or c.kernel in args.only.split(",")) and
+            (not args.level or c.level in args.level)]
+
+
+def product(args):
+    os.makedirs(args.out, exist_ok=True)
+    machine = Machine(args.assay)
+    programs = build(args.out, args.cc)
+    functions = {name: functions_of(program) for name, program in programs.items()}
+    path = os.path.join(args.out, "product.tsv")
+    if not args.append or not os.path.exists(path):
+        with open(path, "w") as f:
+            f.write("# SPDX-License-Identifier: Apache-2.0\n"
+                    f"# {machine.cpu}; table of the core: {machine.table}; "
+                    f"{run([args.cc, '--version']).stdout.decode().splitlines()[0]}\n"
+                    f"# {' '.join(Row._fields)}: others is CPUs that other processes used\n")
+    done = {r.case for r in rows_of([path])}
+    with open(path, "a") as f:
+        for i, case in enumerate(c for c in cases_of(args) if c.name not in done):
+            if i % CHUNK == 0:
+                wait_for_calm(args.calm)
+            row = product_row(case, args, programs[case.build], functions[case.build], machine)
+            f.write("\t".join(row) + "\n")
+            f.flush()
+    return product_count([path])
+
+
+RESULTS = ["right", "open", "wrong"]
+CONFIDENCES = ["high", "medium", "low", "none"]
+
+
+def share_text(count):
+    decided = count["right"] + count["wrong"]
+    share = f"{100 * count['right'] / decided:.1f} %" if decided else "-"
+    return f"{count['right']:5} {count['open']:5} {count['wrong']:5}  {share:>7}"
+
+
+def table_of(rows):
+    """Right, open and wrong by confidence, by compiler, and by truth."""
+    lines = [f"{'':24}{'right':>5} {'open':>5} {'wrong':>5}  {'share':>7}"]
+
+    def add(name, of):
+        lines.append(f"{name:24}{share_text(collections.Counter(r.result for r in of))}")
+
+    for confidence in CONFIDENCES:
+        add(f"confidence {confidence}", [r for r in rows if r.confidence == confidence])
+    for cc in sorted({r.cc for r in rows}):
+        add(f"compiler {cc}", [r for r in rows if r.cc == cc])
+    for truth in sorted({r.truth for r in rows}):
+        add(f"truth {truth}", [r for r in rows if r.truth == truth])
+    add("all", rows)
+    return "\n".join(lines)
+
+
+def texts_of(rows, result):
+    return "\n".join(f"{r.case} {r.cc}: {r.verdict} ({r.confidence}), truth {r.truth}: {r.reason}"
+                     for r in rows if r.result == result)
+
+
+def product_count(paths):
+    rows = rows_of(paths)
+    print("wrong:\n" + texts_of(rows, "wrong"))
+    print("left open:\n" + texts_of(rows, "open"))
+    print(table_of(rows))
+    return 0
+
+
+def product_recorded(paths):
+    tap = Tap()
+    rows = rows_of(paths)
+    decided = [r for r in rows if r.result != "open"]
+    tap.point(len(decided) >= VERDICTS_MIN,
+              f"the product gave {len(decided)} verdicts, {len(rows) - len(decided)} are left open")
+    for confidence, share in RIGHT_OF.items():
+        of = [r for r in decided if r.confidence == confidence]
+        right = sum(r.result == "right" for r in of)
+        tap.point(of and right >= share * len(of),
+                  f"of {len(of)} verdicts of {confidence} confidence {right} are right",
+                  texts_of(of, "wrong"))
+    return tap.end()
+
+
 def main():
+    if len(sys.argv) > 2 and sys.argv[1] == "product-count":
+        return product_count(sys.argv[2:])
+    if len(sys.argv) > 2 and sys.argv[1] == "product-recorded":
+        return product_recorded(sys.argv[2:])
     if len(sys.argv) == 4 and sys.argv[1] == "later":
         return recorded_later(*sys.argv[2:])
     if len(sys.argv) == 4 and sys.argv[1] == "unseen":
@@ -549,6 +753,26 @@ def main():
         return recorded_held(*sys.argv[2:])
     if len(sys.argv) == 4 and sys.argv[1] == "count":
         return show(*sys.argv[2:])
+    return main_product() if sys.argv[1:2] == ["product"] else main_measure()
+
+
+def main_product():
+    p = argparse.ArgumentParser()
+    p.add_argument("what", choices=["product"])
+    p.add_argument("assay", help="the program assay")
+    p.add_argument("out", help="directory for the programs and the results")
+    p.add_argument("--cc", choices=["gcc", "clang"], default="gcc", help="compiler")
+    p.add_argument("--only", help="kernels, separated by commas")
+    p.add_argument("--level", action="append", help="L1, L2, L3 or RAM; may be repeated")
+    for name in SETS:
+        p.add_argument("--" + name, action="store_true", help=f"the cases of {name}()")
+    p.add_argument("--all", action="store_true", help="the cases of all sets")
+    p.add_argument("--append", action="store_true", help="add the cases that OUT lacks")
+    p.add_argument("--calm", type=float, help=f"wait every {CHUNK} cases until the load is below")
+    return product(p.parse_args())
+
+
+def main_measure():
     p = argparse.ArgumentParser()
     p.add_argument("what", choices=["measure"])
     for name in ("assay", "run", "agent", "out"):
@@ -558,10 +782,8 @@ def main():
     p.add_argument("--only")
     p.add_argument("--level", action="append")
     p.add_argument("--machine")
-    p.add_argument("--held", action="store_true")
-    p.add_argument("--unseen", action="store_true")
-    p.add_argument("--later", action="store_true")
-    p.add_argument("--fresh", action="store_true")
+    for name in SETS:
+        p.add_argument("--" + name, action="store_true")
     p.add_argument("--append", action="store_true")
     return measure(p.parse_args())
 
