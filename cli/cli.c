@@ -232,7 +232,7 @@ void as_cli_complain(struct as_cli *cli, const struct assay_error *err)
 {
     const int status = assay_error_exit_status(err->code);
 
-    /* What a file holds that was truncated meanwhile is no fault of the file: main says that. */
+    /* If a file was truncated meanwhile, its content is not the fault: main says that. */
     if (err->code == ASSAY_ERR_TRUNCATED || as_filemap_check(NULL) == 0)
         say_refusal(err->text[0] ? err->text : assay_error_summary(err->code));
     if (status > cli->status)

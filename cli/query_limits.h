@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* --time-limit and --memory-limit, and who ends what does not ask whether it is beyond them. */
+/* --time-limit and --memory-limit, and a timer that ends a call which ignores them. */
 #ifndef AS_CLI_QUERY_LIMITS_H
 #define AS_CLI_QUERY_LIMITS_H
 

@@ -39,7 +39,7 @@ static int choose_name(struct as_cli *cli, struct as_experiment_name *name, stru
 /* ---- Filling an experiment --------------------------------------------------------------------
  */
 
-struct import {
+struct importing {
     struct as_cli *cli;
     struct as_experiment_name *name;
     int64_t run_id;
@@ -47,10 +47,10 @@ struct import {
     struct assay_import_result profiled; /* of samples */
 };
 
-typedef int import_fill(struct import *it, struct assay_experiment *experiment,
+typedef int import_fill(struct importing *it, struct assay_experiment *experiment,
                         struct assay_error *err);
 
-static int fill_from_samples(struct import *it, struct assay_experiment *experiment,
+static int fill_from_samples(struct importing *it, struct assay_experiment *experiment,
                              struct assay_error *err)
 {
     struct as_cli *cli = it->cli;
@@ -71,7 +71,7 @@ static int fill_from_samples(struct import *it, struct assay_experiment *experim
     return rc;
 }
 
-static int fill_from_trace(struct import *it, struct assay_experiment *experiment,
+static int fill_from_trace(struct importing *it, struct assay_experiment *experiment,
                            struct assay_error *err)
 {
     const struct as_arguments *args = &it->cli->args;
@@ -81,7 +81,7 @@ static int fill_from_trace(struct import *it, struct assay_experiment *experimen
 }
 
 /* What --force replaces stays until the new experiment is whole. */
-static int replace_experiment(struct import *it, import_fill *fill, struct assay_error *err)
+static int replace_experiment(struct importing *it, import_fill *fill, struct assay_error *err)
 {
     struct as_str *made = &it->name->made;
     struct as_draft draft;
@@ -99,7 +99,7 @@ static int replace_experiment(struct import *it, import_fill *fill, struct assay
     return rc;
 }
 
-static int make_experiment(struct import *it, import_fill *fill, struct assay_error *err)
+static int make_experiment(struct importing *it, import_fill *fill, struct assay_error *err)
 {
     struct assay_experiment *experiment;
 
@@ -128,8 +128,8 @@ static void note_trace(const struct as_cli *cli, const struct as_import_counts *
                     (unsigned long long)counts->bad_n, counts->first_bad);
 }
 
-/* What a trace shows is analysed first, and kept. */
-static int show_import(struct import *it, bool is_trace, struct assay_error *err)
+/* A trace is analysed first, and the results are stored. */
+static int show_import(struct importing *it, bool is_trace, struct assay_error *err)
 {
     struct assay_experiment *experiment;
 
@@ -149,7 +149,7 @@ static int import_file(struct as_cli *cli, struct as_experiment_name *name, stru
     const bool is_trace = as_import_kind_of(cli->args.positional[0]) != AS_IMPORT_NONE;
     const bool replaces =
         as_given(&cli->args, AS_OPTION_FORCE) && as_given(&cli->args, AS_OPTION_EXPERIMENT);
-    struct import it = {.cli = cli, .name = name};
+    struct importing it = {.cli = cli, .name = name};
 
     if (is_trace && as_given(&cli->args, AS_OPTION_CATEGORIES))
         return as_error_set(err, ASSAY_ERR_USAGE,

@@ -30,7 +30,7 @@ int as_verb_query(struct as_cli *cli, struct assay_error *err)
 
     AS_TRY(as_limits_of(&cli->args, &limits, err));
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
-    /* Who reads page by page may take longer than the statement may. */
+    /* CPU time: a pager may hold the output for longer than the statement may run. */
     as_limits_watch(&limits, ITIMER_PROF,
                     "assay: SQL: stopped: one of its calls ran beyond --time-limit; its output is "
                     "lost\n");

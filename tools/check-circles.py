@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks for circles of calls among the objects of one archive, shared library or program, and for
-names that two archives define.
+"""Checks for circles of calls among the objects of one target, and for names of two archives.
 
 usage: check-circles.py [BUILD]            check the objects of a build directory (build)
        check-circles.py --shrink [BUILD]   drop objects that left their circle from the allow-list
@@ -11,9 +10,9 @@ usage: check-circles.py [BUILD]            check the objects of a build director
 An object refers to another if it needs a symbol that the other defines. A circle is a strongly
 connected component of two or more objects. tools/circles-allowed.txt has a line
 `target<TAB>object...` for each circle that is accepted. A circle outside these lines fails; a line
-with objects that are in no circle fails until --shrink removes them. A name that two static archives
-define fails: the linker would take one of them and say nothing. Exit status 1 when something was
-printed.
+with objects that are in no circle fails until --shrink removes them. A name that two static
+archives define fails: the linker would take one of them and say nothing. Exit status 1 when
+something was printed.
 """
 import collections
 import json

@@ -4,8 +4,8 @@
 
 usage: choose-tests.py BUILD SELECTION | NAME...
 
---daily            what ./dev test runs: all but the suites nightly, accuracy and rotating; of
-                   accuracy one test and of rotating a quarter, chosen by the hash of the commit
+--daily            what ./dev test runs: all but the suites nightly, accuracy and rotating, and the
+                   turn of the commit, by its hash: one test of accuracy, a quarter of rotating
 --nightly          the suites nightly, accuracy and rotating
 --sanitized        all but the suite plain
 --sanitized-quick  of these, all but the suites nightly-sanitizers, nightly and accuracy
@@ -13,9 +13,8 @@ usage: choose-tests.py BUILD SELECTION | NAME...
 
 A NAME may be a pattern ('cli/*'). Suites: plain holds seconds to seconds, or runs no code of ours
 that others do not run; nightly-sanitizers drives compilers and recorded programs, of which
-sanitizers see little; nightly takes long; accuracy needs hundreds of recordings; rotating takes half
-a minute of processor time and more, beside shorter tests of the same code. Exit status 2 if a NAME
-fits no test.
+sanitizers see little; nightly takes long; accuracy needs hundreds of recordings. A test of rotating
+takes 20 s of CPU time and more. Exit status 2 if a NAME fits no test.
 """
 import fnmatch
 import json

@@ -53,8 +53,8 @@ struct assay_vprof_path {
 /* Of instances that are alike. Cycles are those of a busy core. */
 struct assay_vprof_bucket {
     double low, high; /* iterations, or cycles of one: at least, less than */
-    /* One of several of as many iterations, whose iterations take different times, as with data in
-     * different caches: cycles of an iteration, the least and the most. */
+    /* One of several groups with the same numbers of iterations and different times, for example
+     * with data in different caches: the least and the most cycles of an iteration. */
     bool is_split;
     double cycles_low, cycles_high;
     uint64_t n; /* instances looked at */
@@ -68,8 +68,8 @@ struct assay_vprof_bucket {
     /* That stand for it, evenly from the cheapest to the dearest iteration. */
     struct assay_vprof_instance chosen[ASSAY_VPROF_CHOSEN_N];
     unsigned chosen_n;
-    /* Those with most instances first, by the `path_seen` whose call path was taken: of all with as
-     * many iterations. */
+    /* Those with most instances first, by the `path_seen` instances with a call path. Groups with
+     * the same numbers of iterations share them. */
     struct assay_vprof_path path[ASSAY_VPROF_PATHS_N];
     unsigned path_n;
     uint64_t path_seen;

@@ -282,7 +282,7 @@ static int has_metric(const struct as_advice *advice, const char *metric, bool *
     return rc < 0 ? rc : 0;
 }
 
-static void release(struct scenario *s)
+static void release_scenario(struct scenario *s)
 {
     as_vec_fini(&s->thread);
     as_vec_fini(&s->object);
@@ -304,7 +304,7 @@ int as_advise_stretch(const struct as_advice *advice, struct assay_stretch *out,
         rc = read_threads(&s, err);
     if (rc == 0)
         *out = assay_what_if_stretch(s.thread.at, s.thread.n, &s.run);
-    release(&s);
+    release_scenario(&s);
     return rc;
 }
 
@@ -335,6 +335,6 @@ int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
             rc = row->kind == AS_WHAT_IF_LOOPS ? mend_loops(&s, row, err)
                                                : mend_parallel(&s, row, err);
     }
-    release(&s);
+    release_scenario(&s);
     return rc;
 }

@@ -3,7 +3,8 @@
 #define AS_BASE_TREE_H
 
 /* Removes `name` in the directory `at` (or AT_FDCWD) and all below it; links are removed, not
- * followed. What cannot be removed stays. Returns 0, also if it is not there, or -1 with errno. */
+ * followed. Entries that cannot be removed stay. Returns 0, also if it is not there, or -1 with
+ * errno. */
 int as_tree_remove(int at, const char *name);
 
 #endif

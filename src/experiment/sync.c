@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was written beside the database is put on the disk, as SQLite does with the database: a
- * machine that loses power keeps whole runs. Only files that changed since the experiment was
- * opened are waited for.
+ * Writes the files beside the database to the disk, as SQLite does with the database: a machine
+ * that loses power keeps whole runs. Files that did not change since the experiment was opened are
+ * left out.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -123,7 +123,7 @@ static void head_sampling(struct as_summary_text *s)
     print_line(s, "Samples");
 }
 
-/* The first line of all that takes times: whether others used the processors. */
+/* Every verb that times says first that other processes used the CPUs. */
 static void warn_of_load(struct as_summary_text *s)
 {
     as_vec_foreach (&s->profile->flag, it)

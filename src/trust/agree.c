@@ -55,9 +55,9 @@ bool as_trust_times_differ(const struct as_trust_loop *loop, double samples, dou
     const double ratio = ratio_of(*sampled_ns, *timed_ns);
     if (isnan(ratio) || samples <= 0 || !(fact[AS_TRUST_INSTANCE] >= CYCLES_LEAST))
         return false;
-    const double most = fmax(TIMES_APART, 1 + DEVIATIONS / sqrt(samples));
+    const double apart_x = fmax(TIMES_APART, 1 + DEVIATIONS / sqrt(samples));
     const bool has_all = fact[AS_TRUST_CALLS] == 0 && loop->own_ns >= loop->time_ns;
-    return ratio > most || (has_all && ratio * most < 1);
+    return ratio > apart_x || (has_all && ratio * apart_x < 1);
 }
 
 bool as_trust_is_below_chain(const struct as_trust_loop *loop)

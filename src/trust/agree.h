@@ -58,15 +58,15 @@ struct as_trust_loop {
 /* AS_TRUST_LOOP_VALUES_N values; `l1_b` bytes of the first level of the data cache. */
 void as_trust_values(const struct as_trust_loop *loop, double l1_b, double *value);
 
-/* Whether an iteration was measured to take less than the recurrence of the loop's only path needs:
- * then the clock, the table of latencies or the count of iterations is wrong. */
+/* Returns whether an iteration took less than the recurrence of the loop's only path allows by the
+ * model. Then the clock, the table of latencies or the count of iterations is wrong. */
 bool as_trust_is_below_chain(const struct as_trust_loop *loop);
 
 /*
- * Whether samples and the clock tell different times of an iteration: by more than a quarter and by
- * four deviations of a count of `samples`. Then rates by the one (loop_gflops) and by the other
- * (loop_bytes_per_cycle) contradict each other. Of a loop that calls functions or has loops inside,
- * whose calls have time elsewhere, only more time by samples is a contradiction.
+ * Returns whether samples and the clock give different times of an iteration: by more than a
+ * quarter and by four deviations of a count of `samples`. Then rates by the one (loop_gflops) and
+ * by the other (loop_bytes_per_cycle) contradict each other. If a loop calls functions or has inner
+ * loops, samples see only a part of its time: then only more time by samples counts.
  */
 bool as_trust_times_differ(const struct as_trust_loop *loop, double samples, double *sampled_ns,
                            double *timed_ns);

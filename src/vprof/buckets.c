@@ -213,7 +213,7 @@ static double bound_of(int class, enum as_bucket_key key)
     return class < 0 ? 0 : key == AS_BUCKET_ITERATIONS ? ldexp(1, class) : sqrt(ldexp(1, class));
 }
 
-struct making {
+struct bucketing {
     const struct as_instance *it;
     enum as_bucket_key key;
     double *room;
@@ -222,7 +222,7 @@ struct making {
 };
 
 /* A bucket of the instances from `from` to `to`, which are of one class and sorted by cost. */
-static int make_bucket(const struct making *m, size_t from, size_t to, bool is_split)
+static int make_bucket(const struct bucketing *m, size_t from, size_t to, bool is_split)
 {
     const int class = class_of(&m->it[from], m->key);
     struct as_bucket bucket = {.first = from, .is_split = is_split};
@@ -236,7 +236,7 @@ static int make_bucket(const struct making *m, size_t from, size_t to, bool is_s
 }
 
 /* One bucket of a class, or one of each group in it. */
-static int make_class(const struct making *m, size_t from, size_t to, bool is_split)
+static int make_class(const struct bucketing *m, size_t from, size_t to, bool is_split)
 {
     for (size_t i = from; i < to; i++)
         m->room[i - from] = cost(&m->it[i]);
@@ -250,7 +250,8 @@ static int make_class(const struct making *m, size_t from, size_t to, bool is_sp
 int as_buckets_make(struct as_instance *it, size_t n, enum as_bucket_key key, as_bucket_list *out,
                     struct assay_error *err)
 {
-    struct making m = {.it = it, .key = key, .room = as_calloc(n + 1, sizeof(double)), .out = out};
+    struct bucketing m = {
+        .it = it, .key = key, .room = as_calloc(n + 1, sizeof(double)), .out = out};
     int rc = m.room ? 0 : -1;
     if (n)
         qsort(it, n, sizeof *it, key == AS_BUCKET_ITERATIONS ? by_iterations : by_cost_class);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Instances of one loop put together that are alike: by how many iterations they had, or by what an
- * iteration took. Of as many iterations, two groups that take clearly different times an iteration,
- * as with data in different caches, are two buckets: the ONE View paper has buckets by cycles an
+ * iteration took. Two groups with the same numbers of iterations and clearly different times are
+ * two buckets. Their data may lie in different caches. The ONE View paper has buckets by cycles per
  * iteration. Pure functions of their arguments.
  */
 #ifndef AS_VPROF_BUCKETS_H
@@ -47,11 +47,11 @@ typedef AS_VEC(struct as_bucket) as_bucket_list;
 size_t as_instances_clean(struct as_instance *it, size_t n, double overhead, double limit);
 
 /*
- * Of `n` costs in ascending order the number of those in the cheaper of two groups; 0: they are
- * one. Groups are those of least variance of the logarithm (N. Otsu, IEEE Trans. Syst. Man Cybern.
- * 9 (1979) 62). Two are told apart if their means differ by four times their deviation (K. Ashman
- * et al., Astron. J. 108 (1994) 2348; there D > 2) and by a third, and each has eight instances and
- * a twentieth of all or of the time.
+ * Returns how many of `n` costs, in ascending order, are in the cheaper of two groups; 0: there is
+ * one group. Groups have the least variance of the logarithm (N. Otsu, IEEE Trans. Syst. Man
+ * Cybern. 9 (1979) 62). Means of two groups differ by a third and by four deviations (K. Ashman et
+ * al., Astron. J. 108 (1994) 2348; there D > 2). Each group has eight instances, and a twentieth of
+ * all instances or of the time.
  */
 size_t as_costs_split(const double *cost, size_t n);
 

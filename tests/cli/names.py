@@ -74,8 +74,8 @@ def poison(database, table, column):
 
 
 def fill(database, table, columns):
-    """Adds a row to an empty table, hostile in `columns` but for those of listed words. Whether the
-    table was empty."""
+    """Adds a row to an empty table, hostile in `columns` but for those of listed words. Returns
+    whether the table was empty."""
     connection = sqlite3.connect(database)
     try:
         with connection:

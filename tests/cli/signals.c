@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library that a program loads before all others. The program gets $SIGNAL in the middle of its
- * work, however slow the host is:
- *   $SIGNAL_AT=NAME      when it first opens a file of that name for reading
- *   $SIGNAL_CALL=ROUTINE:N   at the N-th call of renameat or fflush (of a file of its own), also
- *                            by its children
- *   neither              when it first copies a file by sendfile(2)
+ * A library that a program loads before all others. It sends $SIGNAL to the program in the middle
+ * of its work, however slow the host is. $SIGNAL_AT=NAME: when the program first opens a file of
+ * that name for reading. $SIGNAL_CALL=ROUTINE:N: at the N-th call of renameat or fflush. Calls of
+ * children count; fflush of standard output does not. Without both: at the first copy by
+ * sendfile(2).
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -21,7 +20,7 @@
 
 enum { ACCESS = 3, CREATE = 0100, HERE = -100 }; /* of open(2): <fcntl.h> would define open() */
 
-/* Of the program and all that it forks. */
+/* The program and all its children share this. */
 static struct {
     atomic_int sent, calls;
     pid_t program;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A library that a program loads before all others: a file of the name $TRUNCATE becomes empty as
- * soon as the program has mapped it, as if another process had just truncated it.
+ * A library that a program loads before all others. It truncates a file of the name $TRUNCATE as
+ * soon as the program has mapped it, as another process might.
  */
 #define _GNU_SOURCE
 #include <stdio.h>

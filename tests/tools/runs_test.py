@@ -47,7 +47,8 @@ def check_choice(tap, tool):
               "choose-tests: commits take turns among quarters of the suite rotating")
     tap.equal(turns[4:], turns[:4], "choose-tests: after four the quarters begin again")
     tap.same_set(tool.selected(TESTS, "--nightly"),
-                 ["profile/shares", "profile/threads", "code/big", *(f"turn/{n}" for n in range(6))],
+                 ["profile/shares", "profile/threads", "code/big",
+                  *(f"turn/{n}" for n in range(6))],
                  "choose-tests: a night has the suites nightly, accuracy and rotating")
     tap.same_set(tool.selected(TESTS, "--sanitized-quick"), ["base/csv", "cli/info"],
                  "choose-tests: quick sanitizers leave out what records, and plain")
