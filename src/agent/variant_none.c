@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where there is no C library nothing runs as a variant: taking one back needs handlers of faults
- * and timers of our own. A plan of them, or of probes, ends before anything is patched.
+ * The bare agent runs no variants. Taking one back needs signal handlers and timers, which the
+ * program may replace unnoticed, and %gs, which leads to the file of the thread here. A plan of
+ * variants or of probes ends before anything is patched, and the outcomes say why.
  */
 #include "agent/prober.h"
 #include "agent/variant.h"
 
 struct as_variants as_variants;
 
+static bool refuse_regions(void)
+{
+    for (uint64_t r = 0; r < as_patcher.plan->region.n; r++)
+        as_patcher_outcome(r)->kind = AS_PATCH_BARE;
+    return false;
+}
+
 bool as_variant_begin(void)
 {
-    return as_patcher.plan->mode != AS_PATCH_VARY;
+    return as_patcher.plan->mode != AS_PATCH_VARY || refuse_regions();
 }
 
 void as_variant_thread_begin(void)
@@ -49,7 +57,7 @@ const uint8_t *as_variant_stub_left(struct as_patcher_code *code)
 
 bool as_prober_begin(void)
 {
-    return as_patcher.plan->mode != AS_PATCH_PROBE;
+    return as_patcher.plan->mode != AS_PATCH_PROBE || refuse_regions();
 }
 
 void as_prober_thread_begin(void)

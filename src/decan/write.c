@@ -304,6 +304,35 @@ static int write_no_counters(const struct decan_writing *to, struct assay_error 
     return rc < 0 ? rc : assay_experiment_flag(to->decan->timed.experiment, &flag, err);
 }
 
+/* Flags a run without a varied loop, with the reason of the hottest. */
+static int flag_refused_run(const struct decan_writing *to, struct assay_error *err)
+{
+    const struct assay_decan_result *result = to->decan->result;
+    const struct assay_decan_loop *hottest = NULL;
+    char text[512];
+
+    for (size_t i = 0; i < result->loop_n; i++) {
+        const struct assay_decan_loop *loop = &result->loop[i];
+
+        if (!loop->reason)
+            return 0;
+        if (!hottest || loop->share > hottest->share)
+            hottest = loop;
+    }
+    if (!hottest)
+        return 0;
+    snprintf(text, sizeof text, "no loop was varied, so there are no verdicts; the hottest: %s",
+             hottest->reason);
+    const struct assay_flag flag = {.run_id = to->decan->timed.run_id,
+                                    .kind = ASSAY_OBJECT_RUN,
+                                    .object_id = to->decan->timed.run_id,
+                                    .name = "no_loop_varied",
+                                    .text = text,
+                                    .n = 1,
+                                    .pass = AS_DECAN_PASS};
+    return assay_experiment_flag(to->decan->timed.experiment, &flag, err);
+}
+
 static int write_run(const struct decan_writing *to, struct assay_error *err)
 {
     const struct assay_decan_result *result = to->decan->result;
@@ -318,6 +347,7 @@ static int write_run(const struct decan_writing *to, struct assay_error *err)
                                       assay_measured(value[i], value[i], value[i], 1), err));
     }
     AS_TRY(write_no_counters(to, err));
+    AS_TRY(flag_refused_run(to, err));
     if (!result->differs)
         return 0;
     const struct assay_flag flag = {

@@ -328,7 +328,8 @@ enum as_patch_outcome_kind {
     AS_PATCH_DIFFERS, /* other bytes stand there */
     AS_PATCH_NO_ROOM, /* no memory within reach of the module */
     AS_PATCH_DENIED,  /* the kernel does not let us write code */
-    AS_PATCH_THREADS  /* other threads could not be stopped */
+    AS_PATCH_THREADS, /* other threads could not be stopped */
+    AS_PATCH_BARE     /* the bare agent neither varies nor records */
 };
 struct as_patch_outcome {
     uint32_t kind;

@@ -261,7 +261,10 @@ const char *as_instances_why_not(const struct as_instances *all, uint32_t region
         [AS_PATCH_DIFFERS] = "its bytes in memory are not those of the file",
         [AS_PATCH_NO_ROOM] = "no memory within reach of its module",
         [AS_PATCH_DENIED] = "the kernel does not let code be written",
-        [AS_PATCH_THREADS] = "other threads could not be stopped"};
+        [AS_PATCH_THREADS] = "other threads could not be stopped",
+        [AS_PATCH_BARE] =
+            "the program does not load glibc (it is statically linked, or uses another "
+            "C library); link it dynamically"};
     static const struct {
         unsigned kind, error;
         const char *word;

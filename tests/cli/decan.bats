@@ -233,3 +233,21 @@ if sys.argv[1]:
 END
     done
 }
+
+@test "decan: a statically linked program is not varied, and the reason is true" {
+    for how in -static -static-pie; do
+        gcc -O2 -g -fno-math-errno -fno-tree-vectorize "$how" -o fixed loops.c -lm 2>/dev/null ||
+            skip "no static libraries"
+        ./fixed 2 >alone.out || equal 3 $?
+        rm -rf x.assay
+        "$ASSAY" decan --no-measure -o x.assay -- ./fixed 2 >decan.txt || equal 3 $?
+        for file in x.assay/run-*/output*; do
+            cmp "$file" alone.out || fails "$file is not what the program prints"
+        done
+        local said
+        said=$(tr -s ' \n' ' ' <decan.txt)
+        like "*triad loops.c:* Not varied: the program does not load glibc (it is statically linked, or uses another C library); link it dynamically.*" "$said"
+        [[ $said != *"was not loaded"* ]] || fails "$said"
+        like "*does not load glibc*" "$(query "SELECT text FROM flag WHERE name = 'no_loop_varied'")"
+    done
+}

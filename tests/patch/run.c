@@ -123,7 +123,7 @@ struct sums {
     const struct as_patch_plan *plan;
     struct as_patch_total *total;
     uint64_t *counter;
-    uint64_t threads, dropped, missed, kept, unplaced, done, paths;
+    uint64_t threads, dropped, missed, kept, unplaced, unvaried, done, paths;
     int refused_errno; /* of the last region that could not be patched */
     FILE *varied;      /* JSON of what ran as variants */
     char *varied_text;
@@ -256,7 +256,9 @@ static void add_outcomes(struct sums *s, struct bytes file)
     s->missed += o->threads_missed;
     for (uint64_t r = 0; r < o->regions; r++) {
         s->done += it[r].kind == AS_PATCH_DONE;
-        if (it[r].kind != AS_PATCH_DONE && it[r].kind != AS_PATCH_WAITING) {
+        s->unvaried += it[r].kind == AS_PATCH_BARE;
+        if (it[r].kind != AS_PATCH_DONE && it[r].kind != AS_PATCH_WAITING &&
+            it[r].kind != AS_PATCH_BARE) {
             s->unplaced++;
             s->refused_errno = (int)it[r].error;
         }
@@ -277,13 +279,13 @@ static void print(const struct job *job, const struct sums *s, FILE *f)
     const struct as_patch_counter *counter = as_patch_at(s->plan, &s->plan->counter);
     fprintf(f,
             "{\"asked\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"regions\": %" PRIu64
-            ", \"done\": %" PRIu64 ", \"unplaced\": %" PRIu64 ", \"threads\": %" PRIu64
-            ", \"missed\": %" PRIu64 ", \"dropped\": %" PRIu64 ", \"kept\": %" PRIu64
-            ", \"paths\": %" PRIu64 ", \"forgotten\": %" PRIu64 ", \"bodies\": %" PRIu64
-            ", \"seconds\": %.3f, \"errno\": %d,\n\"loops\": [",
+            ", \"done\": %" PRIu64 ", \"unplaced\": %" PRIu64 ", \"unvaried\": %" PRIu64
+            ", \"threads\": %" PRIu64 ", \"missed\": %" PRIu64 ", \"dropped\": %" PRIu64
+            ", \"kept\": %" PRIu64 ", \"paths\": %" PRIu64 ", \"forgotten\": %" PRIu64
+            ", \"bodies\": %" PRIu64 ", \"seconds\": %.3f, \"errno\": %d,\n\"loops\": [",
             job->planned.asked, job->planned.refused, s->plan->region.n, s->done, s->unplaced,
-            s->threads, s->missed, s->dropped, s->kept, s->paths, s->forgotten, job->planned.whole,
-            job->seconds, s->refused_errno);
+            s->unvaried, s->threads, s->missed, s->dropped, s->kept, s->paths, s->forgotten,
+            job->planned.whole, job->seconds, s->refused_errno);
     for (uint64_t l = 0; l < s->plan->loop.n; l++)
         fprintf(f,
                 "%s\n{\"address\": %" PRIu64 ", \"module\": %u, \"counted\": %s, \"instances\": "

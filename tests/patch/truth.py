@@ -306,6 +306,9 @@ class Row:
             if not result:
                 self.point(False, f"{words}: has a result", got.stderr.decode())
                 continue
+            bare = mode[0] == "vary:31" and "injected" in self.more
+            self.point(not bare or result["unvaried"] >= 1 or result["done"] >= 1,
+                       f"{words}: the outcomes say that the bare agent varies nothing", result)
             self.point((result["done"] >= 1 or mode[0] == "vary:31") and
                        result["unplaced"] == 0 or self.more & {"undo", "spins"},
                        f"{words}: loops are clones",

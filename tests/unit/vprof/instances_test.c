@@ -34,6 +34,7 @@ static void test_words(void **state)
     assert_non_null(strstr(words_of(AS_PATCH_NO_ROOM, ENOMEM), "no memory within reach"));
     assert_non_null(strstr(words_of(AS_PATCH_DIFFERS, 0), "not those of the file"));
     assert_non_null(strstr(words_of(AS_PATCH_WAITING, 0), "not loaded"));
+    assert_non_null(strstr(words_of(AS_PATCH_BARE, 0), "statically linked"));
 }
 
 /* Nobody said anything: the agent was not there. */
