@@ -27,7 +27,8 @@ void as_tick_repeat(struct as_tick *it);
 /* Sorts `rate`; returns the highest that the next one repeats within 0.4 %, 0 if none does. */
 double as_tick_repeated(double *rate, size_t n);
 /* Writes the flag `clock_unsure` of a run if calibrations differ by more than 2 %, or from the
- * frequency that `assay machine` stored for this host by more than 5 %. */
+ * frequency that `assay machine` stored for this host by more than 5 %, or if they are 5 % above
+ * the highest frequency of cpufreq. */
 int as_tick_flag(const struct as_tick *it, struct assay_experiment *experiment, int64_t run_id,
                  const char *pass, struct assay_error *err);
 

@@ -25,9 +25,25 @@ static int read_stored(struct assay_experiment *experiment, int64_t run_id, doub
     return rc < 0 ? rc : 0;
 }
 
+/* Hertz that cpufreq gives as the highest; 0 where it does not exist, and in virtual machines. */
+static int read_highest(struct assay_experiment *experiment, int64_t run_id, double *hz,
+                        struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT h.max_hz FROM host h JOIN run r USING (host_id)"
+                           " WHERE r.run_id = ?1 AND h.hypervisor IS NULL AND h.max_hz > 0",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    const int rc = assay_rows_next(rows, err);
+    *hz = rc > 0 ? assay_rows_real(rows, 0) : 0;
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 /* Writes the doubt about a clock of `hz` into `text`; false if there is none. */
-static bool describe_doubt(const struct as_tick *it, double hz, double stored_hz, char *text,
-                           size_t text_b)
+static bool describe_doubt(const struct as_tick *it, double hz, double stored_hz, double highest_hz,
+                           char *text, size_t text_b)
 {
     if (it->is_guessed || !(hz > 0))
         snprintf(text, text_b,
@@ -44,6 +60,12 @@ static bool describe_doubt(const struct as_tick *it, double hz, double stored_hz
                  "the core's clock was %.2f GHz, but %.2f GHz when 'assay machine' measured it: "
                  "numbers in cycles may be wrong by as much; use the times in ns",
                  hz / 1e9, stored_hz / 1e9);
+    else if (highest_hz > 0 && hz > highest_hz * (1 + STORED_MOST))
+        snprintf(
+            text, text_b,
+            "the core's clock was %.2f GHz, but cpufreq allows %.2f GHz: numbers in cycles may "
+            "be too high; use the times in ns",
+            hz / 1e9, highest_hz / 1e9);
     else
         return false;
     return true;
@@ -54,9 +76,10 @@ int as_tick_flag(const struct as_tick *it, struct assay_experiment *experiment, 
 {
     const double hz = it->ns > 0 ? it->cycles / it->ns * 1e9 : 0;
     char text[256];
-    double stored_hz;
+    double stored_hz, highest_hz;
     AS_TRY(read_stored(experiment, run_id, &stored_hz, err));
-    if (!describe_doubt(it, hz, stored_hz, text, sizeof text))
+    AS_TRY(read_highest(experiment, run_id, &highest_hz, err));
+    if (!describe_doubt(it, hz, stored_hz, highest_hz, text, sizeof text))
         return 0;
     const struct assay_flag flag = {.run_id = run_id,
                                     .kind = ASSAY_OBJECT_RUN,

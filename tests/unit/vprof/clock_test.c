@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which calibration of the core's clock counts, and which doubt a run keeps. */
+#include <limits.h>
+#include <stdio.h>
+
+#include <sqlite3.h>
+
 #include "place.h"
 #include "vprof/clock.h"
 
@@ -14,6 +19,17 @@ static void test_repeated(void **state)
     double none[] = {1.0, 1.1, 1.2};
     assert_true(as_tick_repeated(none, 3) == 0);
     assert_true(as_tick_repeated(none, 1) == 0 && as_tick_repeated(none, 0) == 0);
+}
+
+static void set_host(const char *experiment, const char *what)
+{
+    char path[PATH_MAX], sql[256];
+    sqlite3 *db;
+    snprintf(path, sizeof path, "%s/experiment.db", experiment);
+    snprintf(sql, sizeof sql, "UPDATE host SET %s", what);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 /* The text of the flag that a run gets for a clock, or "". */
@@ -66,6 +82,29 @@ static void test_stored(void **state)
     expect_flag(*state, &fast, 3.25e9, "was 3.67 GHz, but 3.25 GHz");
 }
 
+/* The frequency of cpufreq counts, but for virtual machines. */
+static void test_highest(void **state)
+{
+    const struct place *place = *state;
+    const struct as_tick fast = {.cycles = 1.5, .ns = 0.409};
+    for (int is_virtual = 0; is_virtual < 2; is_virtual++) {
+        struct assay_experiment *experiment;
+        struct fixture f;
+        fine(assay_experiment_create(place->exp, ASSAY_EXPERIMENT_FORCE, &experiment, err));
+        fine(fixture_fill(experiment, &f, err));
+        fine(assay_experiment_close(&experiment, err));
+        set_host(place->exp, is_virtual ? "max_hz = 3.3e9, hypervisor = 'KVM'"
+                                        : "max_hz = 3.3e9, hypervisor = NULL");
+        fine(assay_experiment_open(place->exp, &experiment, err));
+        fine(as_tick_flag(&fast, experiment, f.run, "vprof", err));
+        assert_int_equal(integer_of(experiment,
+                                    "SELECT count(*) FROM flag WHERE name = 'clock_unsure'"
+                                    " AND text LIKE '%was 3.67 GHz, but cpufreq allows 3.30 GHz%'"),
+                         !is_virtual);
+        fine(assay_experiment_close(&experiment, err));
+    }
+}
+
 static void test_unknown(void **state)
 {
     const struct as_tick tick = {.ns = 0.409};
@@ -75,7 +114,7 @@ static void test_unknown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_repeated), place_test(test_sure),
-                                       place_test(test_spread), place_test(test_stored),
-                                       place_test(test_unknown)};
+                                       place_test(test_spread),         place_test(test_stored),
+                                       place_test(test_unknown),        place_test(test_highest)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
