@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/shell.h"
 #include "compared.h"
+#include "external_load.h"
 #include "series.h"
 
 #define PAIRS_DEFAULT 11
@@ -265,17 +266,20 @@ static int run_series(struct as_cli *cli, const struct other_command *other, siz
                       size_t warm_up_n, struct assay_error *err)
 {
     struct as_series series;
+    struct as_external_load load;
     struct as_str name = {0};
     char planned[32];
     const char *const *command = (const char *const *)cli->args.positional;
     struct both both = {.other = other,
                         .planned = {.name = ASSAY_ALTERNATION_RUNS, .value = planned}};
     snprintf(planned, sizeof planned, "%zu", pair_n);
+    as_external_begin(&load);
     int rc = as_series_begin(&series, cli, 2 * (pair_n + warm_up_n), command, &name, err);
     if (rc == 0)
         rc = run_both(&series, &both, pair_n, warm_up_n, err);
     if (both.first[1]) {
         struct assay_error late = {0};
+        as_external_say(cli, &load);
         const int shown = as_against_show(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown < 0 ? shown : 0;
     }

@@ -217,7 +217,7 @@ END
 @test "repeat --against: A B A B, each with its role, in text, JSON, CSV and for compare" {
     records
     series 0 repeat -n 3 --against "OMP_NUM_THREADS=3 ./work '0.03'" -o x.assay -- ./work 0.01
-    like "A against B, 3 pairs in turns*A * 3 *./work 0.01*B * 3 *./work 0.03*" "$(cat out)"
+    like "*A against B, 3 pairs in turns*A * 3 *./work 0.01*B * 3 *./work 0.03*" "$(cat out)"
     like "*run 2 of 6: B*" "$(cat err)"
     equal "A,repeat,reference,0 B,against,variant,1 A,repeat,repetition,1 B,against,repetition,2 A,repeat,repetition,1 B,against,repetition,2" \
         "$(query x.assay "SELECT label, kind, role, ifnull(reference_id, 0) FROM run ORDER BY run_id" | words)"
@@ -376,4 +376,22 @@ END
     series 0 repeat -q -n 2 --warm-up 1 -o x.assay -- ./work 0.01
     equal "warm-up,repetition, repeat,reference, repeat,repetition,2" \
         "$(query x.assay "SELECT kind, role, reference_id FROM run ORDER BY run_id" | words)"
+}
+@test "beside other programs the text begins with a warning" {
+    records
+    loops=
+    for _ in $(seq $((2 * $(nproc)))); do
+        sh -c 'while :; do :; done' &
+        loops="$loops $!"
+    done
+    status=0
+    "$ASSAY" repeat -n 2 -o x.assay -- ./work 0.1 >out1 2>err || status=$?
+    "$ASSAY" repeat -n 2 --against "./work 0.1" -o y.assay -- ./work 0.1 >out2 2>err || status=$?
+    "$ASSAY" scale --threads 1 -o z.assay -- ./work 0.1 >out3 2>err || status=$?
+    kill $loops
+    wait $loops 2>/dev/null || true
+    equal 0 "$status"
+    for out in out1 out2 out3; do
+        like "other processes used * CPUs: timings are*" "$(head -1 $out)"
+    done
 }
