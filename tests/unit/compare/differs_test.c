@@ -225,6 +225,17 @@ static void test_intervals(void **state)
     expect(*state, &a, &b, "");
 }
 
+/* A measured and a modelled value are no difference; two modelled ones are. */
+static void test_origins(void **state)
+{
+    struct version a = {.packed = assay_measured(20, 20, 20, 100), .changed = -1}, b = a;
+    b.packed = assay_modelled(90, 90, 90);
+    expect(*state, &a, &b, "");
+    expect(*state, &b, &a, "");
+    a.packed = assay_modelled(20, 20, 20);
+    expect(*state, &a, &b, "packed arithmetic 20 -> 90 %");
+}
+
 /* A fact of a row: values of both sides. */
 static void test_facts_of_rows(void **state)
 {
@@ -464,9 +475,9 @@ static void test_libraries(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flags), place_test(test_code),          place_test(test_intervals),
-        place_test(test_calls),       place_test(test_around),        place_test(test_libraries),
-        place_test(test_load),        place_test(test_facts_of_rows),
+        cmocka_unit_test(test_flags), place_test(test_code),  place_test(test_intervals),
+        place_test(test_origins),     place_test(test_calls), place_test(test_around),
+        place_test(test_libraries),   place_test(test_load),  place_test(test_facts_of_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
