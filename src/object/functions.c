@@ -277,6 +277,29 @@ static uint64_t range_start(const struct assay_object *object,
     return range->start + early;
 }
 
+static void name_candidate(struct function_candidate *candidates, size_t n, uint64_t start,
+                           const char *name)
+{
+    const size_t at = as_first_not(k, n, candidates[k].start < start);
+    if (at < n && candidates[at].start == start)
+        candidates[at].name = name;
+}
+
+/* libgomp starts its threads with one function. */
+static void name_thread_start(const struct assay_object *object, const function_vec *functions,
+                              struct function_candidate *candidates, size_t n)
+{
+    uint64_t create = 0, start;
+    bool is_libgomp = false;
+    as_vec_foreach (functions, f) {
+        is_libgomp |= strcmp(f->name, "GOMP_parallel") == 0;
+        if (f->origin == ASSAY_FUNCTION_PLT && strcmp(f->name, "pthread_create@plt") == 0)
+            create = f->start;
+    }
+    if (is_libgomp && create && (start = as_known_thread_start(object, create)) != 0)
+        name_candidate(candidates, n, start, "gomp_thread_start");
+}
+
 /* Gives names to nameless candidates to which functions with a symbol lead. */
 static void name_by_jumps(const struct assay_object *object, const function_vec *functions,
                           struct function_candidate *candidates, size_t n)
@@ -284,11 +307,8 @@ static void name_by_jumps(const struct assay_object *object, const function_vec 
     as_vec_foreach (functions, f) {
         struct as_known_jump jump[AS_KNOWN_JUMPS];
         as_known_jumps(object, f->name, f->start, f->end, jump);
-        for (size_t i = 0; i < AS_KNOWN_JUMPS && jump[i].address; i++) {
-            const size_t at = as_first_not(k, n, candidates[k].start < jump[i].address);
-            if (at < n && candidates[at].start == jump[i].address)
-                candidates[at].name = jump[i].name;
-        }
+        for (size_t i = 0; i < AS_KNOWN_JUMPS && jump[i].address; i++)
+            name_candidate(candidates, n, jump[i].address, jump[i].name);
     }
 }
 
@@ -304,8 +324,10 @@ static int add_unwind(struct assay_object *object, function_vec *functions)
                                             .end = range->end,
                                             .origin = ASSAY_FUNCTION_UNWIND};
     }
-    if (rc == 0)
+    if (rc == 0) {
         name_by_jumps(object, functions, candidates.at, candidates.n);
+        name_thread_start(object, functions, candidates.at, candidates.n);
+    }
     if (rc == 0)
         rc = add_uncovered(object, functions, candidates.at, candidates.n);
     as_vec_fini(&candidates);

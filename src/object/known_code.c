@@ -89,3 +89,45 @@ void as_known_jumps(const struct assay_object *object, const char *symbol, uint6
         }
     }
 }
+
+/* ---- Starts of threads --------------------------------------------------------------------- */
+
+#define ARGUMENT_B 96 /* before a call */
+
+/* The function whose address the last `lea OFFSET(%rip), %rdx` before `at` loads; 0: none. */
+static uint64_t argument_of(const struct assay_object *object, uint64_t address, const uint8_t *p,
+                            uint64_t at)
+{
+    for (uint64_t back = 7; back <= at && back <= ARGUMENT_B; back++) {
+        const uint8_t *lea = p + at - back;
+        int32_t offset;
+        if (lea[0] != 0x48 || lea[1] != 0x8d || lea[2] != 0x15)
+            continue;
+        memcpy(&offset, lea + 3, sizeof offset);
+        const uint64_t target = address + at - back + 7 + (uint64_t)(int64_t)offset;
+        return range_from(object, target) ? target : 0;
+    }
+    return 0;
+}
+
+uint64_t as_known_thread_start(const struct assay_object *object, uint64_t create)
+{
+    uint64_t found = 0;
+    for (size_t s = 0; s < object->section_n; s++) {
+        const struct assay_section *section = &object->section[s];
+        uint64_t have_b = 0;
+        const uint8_t *p =
+            section->exec ? assay_object_bytes(object, section->address, &have_b) : NULL;
+        for (uint64_t i = 0; p && i + 5 <= have_b && i + 5 <= section->size_b; i++) {
+            int32_t offset;
+            memcpy(&offset, p + i + 1, sizeof offset);
+            if (p[i] != 0xe8 || section->address + i + 5 + (uint64_t)(int64_t)offset != create)
+                continue;
+            const uint64_t start = argument_of(object, section->address, p, i);
+            if (!start || (found && start != found))
+                return 0;
+            found = start;
+        }
+    }
+    return found;
+}

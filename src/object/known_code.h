@@ -21,4 +21,8 @@ struct as_known_jump {
 void as_known_jumps(const struct assay_object *object, const char *symbol, uint64_t start,
                     uint64_t end, struct as_known_jump out[AS_KNOWN_JUMPS]);
 
+/* Returns the address of the only function that the object's code starts a thread with: the third
+ * argument of calls of pthread_create(3), by its stub at `create`. 0: there is none, or several. */
+uint64_t as_known_thread_start(const struct assay_object *object, uint64_t create);
+
 #endif

@@ -557,6 +557,34 @@ static void test_known_jumps(void **state)
     assay_object_close(&object);
 }
 
+/* The function that a stripped libgomp starts threads with; of two it is not known which. */
+static void test_known_thread_start(void **state)
+{
+    (void)state;
+    static const char begin[] =
+        ".text\n.globl GOMP_parallel\n.type GOMP_parallel,@function\n"
+        "GOMP_parallel: .cfi_startproc\n lea .Lstart(%rip),%rdx\n xor %ecx,%ecx\n"
+        " call pthread_create@PLT\n ret\n .cfi_endproc\n"
+        ".size GOMP_parallel,.-GOMP_parallel\n.skip 128,0x90\n"
+        ".Lstart: .cfi_startproc\n ret\n .cfi_endproc\n.skip 128,0x90\n"
+        ".Lother: .cfi_startproc\n ret\n .cfi_endproc\n.skip 128,0x90\n"
+        ".section .note.GNU-stack,\"\",@progbits\n.text\n";
+    static const char again[] = "lea .Lother(%rip),%rdx\n call pthread_create@PLT\n";
+    char text[sizeof begin + sizeof again];
+    for (int several = 0; several < 2; several++) {
+        snprintf(text, sizeof text, "%s%s", begin, several ? again : "");
+        program_write("starts.s", text, strlen(text));
+        program_run(TEST_CC " -shared -o starts.so starts.s -lpthread && strip starts.so");
+        struct assay_object *object = open_path(program_path("starts.so"));
+        const struct assay_function *parallel = find(object, "GOMP_parallel");
+        const struct assay_function *start = find(object, "gomp_thread_start");
+        assert_non_null(parallel);
+        assert_int_equal(start != NULL, !several);
+        assert_true(several || start->start > parallel->start + 128);
+        assay_object_close(&object);
+    }
+}
+
 static int build_all(void **state)
 {
     if (program_setup(state) < 0)
@@ -569,21 +597,14 @@ static int build_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_jumps),
-        cmocka_unit_test(test_replaced_code),
-        cmocka_unit_test(test_known_code),
-        cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_symbols),
-        cmocka_unit_test(test_plt),
-        cmocka_unit_test(test_static_plt),
-        cmocka_unit_test(test_unwind),
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_init_functions),
-        cmocka_unit_test(test_stripped),
-        cmocka_unit_test(test_without_sections),
-        cmocka_unit_test(test_relocatable),
-        cmocka_unit_test(test_lsda_and_assembly),
+        cmocka_unit_test(test_known_jumps),   cmocka_unit_test(test_known_thread_start),
+        cmocka_unit_test(test_replaced_code), cmocka_unit_test(test_known_code),
+        cmocka_unit_test(test_identity),      cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_symbols),       cmocka_unit_test(test_plt),
+        cmocka_unit_test(test_static_plt),    cmocka_unit_test(test_unwind),
+        cmocka_unit_test(test_functions),     cmocka_unit_test(test_init_functions),
+        cmocka_unit_test(test_stripped),      cmocka_unit_test(test_without_sections),
+        cmocka_unit_test(test_relocatable),   cmocka_unit_test(test_lsda_and_assembly),
     };
     return cmocka_run_group_tests_name("object/elf", tests, build_all, program_teardown);
 }
