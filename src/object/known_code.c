@@ -94,7 +94,7 @@ void as_known_jumps(const struct assay_object *object, const char *symbol, uint6
 
 #define ARGUMENT_B 96 /* before a call */
 
-/* The function whose address the last `lea OFFSET(%rip), %rdx` before `at` loads; 0: none. */
+/* Returns the function that the last `lea OFFSET(%rip), %rdx` before `at` loads; 0: none. */
 static uint64_t argument_of(const struct assay_object *object, uint64_t address, const uint8_t *p,
                             uint64_t at)
 {

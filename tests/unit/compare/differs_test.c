@@ -225,7 +225,7 @@ static void test_intervals(void **state)
     expect(*state, &a, &b, "");
 }
 
-/* A measured and a modelled value are no difference; two modelled ones are. */
+/* A measured and a modelled value do not differ; two modelled values do. */
 static void test_origins(void **state)
 {
     struct version a = {.packed = assay_measured(20, 20, 20, 100), .changed = -1}, b = a;

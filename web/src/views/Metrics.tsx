@@ -92,9 +92,9 @@ function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
             title="What would it bring"
             note={
                 'Speed-up of the whole run when the first objects by gain are mended ' +
-                "(Amdahl's law over measured shares; where threads waited for a CPU, a thread with " +
-                'less work waits less). ≤: nothing bounds it from below, as where data are is not ' +
-                'known.'
+                "(Amdahl's law over measured shares; where threads waited for a CPU, " +
+                'a thread with less work waits less). ≤: nothing bounds it from below, as ' +
+                'where data are is not known.'
             }
         >
             {series.length === 0 && whatIfs.some(one => one.id.length > 0) && (
