@@ -59,6 +59,17 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
     weigh_share(m, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
 }
 
+/* Returns whether an instance touches more than a level holds, and the next one moves that in about
+ * the time of the loop: then the core's accesses and that level are as busy. */
+static bool is_level_as_busy(const struct as_decan_measure *m, const struct as_decan_judgement *of)
+{
+    for (unsigned l = ASSAY_PREDICT_L2; l < ASSAY_PREDICT_LEVELS; l++)
+        if (m->footprint_b > m->level[l - 1].size_b &&
+            of->ratio.level_sat[l] >= as_decan_thresholds.saturated)
+            return true;
+    return false;
+}
+
 /* No iteration takes less than the recurrence of the only path. */
 static bool is_impossible(const struct as_decan_measure *m)
 {
@@ -90,6 +101,13 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
     case AS_DECAN_FRONT_END:
     case AS_DECAN_BALANCED_STARVED:
         weigh_share(measure, AS_VARIANT_FES, t->supplies, out);
+        break;
+    case AS_DECAN_STORE:
+    case AS_DECAN_L1:
+        if (is_level_as_busy(measure, out))
+            trust_at_most(out, AS_DECAN_MEDIUM, "a level of memory behind it is as busy");
+        weigh_share(measure, AS_VARIANT_FP, t->explains, out);
+        weigh_share(measure, AS_VARIANT_LS, t->explains, out);
         break;
     default:
         weigh_share(measure, AS_VARIANT_FP, t->explains, out);

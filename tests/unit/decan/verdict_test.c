@@ -70,6 +70,24 @@ static void expect(const struct as_decan_measure *m, enum as_decan_verdict verdi
 
 /* ---- What the core does ---------------------------------------------------------------------- */
 
+/* Stores keep the core as busy as the level that holds the data is: either may be what is short. */
+static void test_level_as_busy(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(4, 9.8, 9.9, 5);
+    m.load_b = m.read_b = 0;
+    m.store_b = m.written_b = 250;
+    m.model.store = 9;
+    expect(&m, AS_DECAN_STORE);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    m.footprint_b = 2 << 20; /* 250 bytes take 15.6 cycles from L3, and 7.8 from L2 */
+    expect(&m, AS_DECAN_STORE);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    assert_non_null(strstr(judge(&m).doubt, "as busy"));
+    m.written_b = 25;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+}
+
 static void test_core(void **state)
 {
     (void)state;
@@ -499,25 +517,16 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_core),
-        cmocka_unit_test(test_divide_and_chain),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_again),
-        cmocka_unit_test(test_unknown_steps),
-        cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_warmed),
-        cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_ratios),
-        cmocka_unit_test(test_confidence),
-        cmocka_unit_test(test_lacking),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_scattered),
-        cmocka_unit_test(test_claimed),
-        cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_without_accesses),
-        cmocka_unit_test(test_decided),
-        cmocka_unit_test(test_colder),
+        cmocka_unit_test(test_level_as_busy),    cmocka_unit_test(test_core),
+        cmocka_unit_test(test_divide_and_chain), cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_bounds),           cmocka_unit_test(test_again),
+        cmocka_unit_test(test_unknown_steps),    cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_warmed),           cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_ratios),           cmocka_unit_test(test_confidence),
+        cmocka_unit_test(test_lacking),          cmocka_unit_test(test_words),
+        cmocka_unit_test(test_scattered),        cmocka_unit_test(test_claimed),
+        cmocka_unit_test(test_intervals),        cmocka_unit_test(test_without_accesses),
+        cmocka_unit_test(test_decided),          cmocka_unit_test(test_colder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
