@@ -59,8 +59,8 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
     weigh_share(m, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
 }
 
-/* Returns whether an instance touches more than a level holds, and the next one moves that in about
- * the time of the loop: then the core's accesses and that level are as busy. */
+/* Returns whether an instance touches more than a level holds, and the next level is as busy: it
+ * would move that data in about the time of the loop. */
 static bool is_level_as_busy(const struct as_decan_measure *m, const struct as_decan_judgement *of)
 {
     for (unsigned l = ASSAY_PREDICT_L2; l < ASSAY_PREDICT_LEVELS; l++)
