@@ -10,7 +10,8 @@ import sys
 
 NAMES = ["explains", "supplies", "warmed", "apart", "overlaps", "far", "saturated", "impossible",
          "as_near", "as_doubtful", "sparse", "returned", "unmoved", "one_at_a_time", "near",
-         "possible", "unstable", "instances_few", "instances_enough", "cycles_weak", "cycles_none"]
+         "possible", "unstable", "instances_few", "instances_enough", "cycles_weak", "cycles_none",
+         "cycles_start"]
 
 
 def read(path):

@@ -100,6 +100,8 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
         break;
     case AS_DECAN_FRONT_END:
     case AS_DECAN_BALANCED_STARVED:
+        if (measure->timing[AS_VARIANT_FES].instance < t->cycles_start)
+            trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 1000 cycles");
         weigh_share(measure, AS_VARIANT_FES, t->supplies, out);
         break;
     case AS_DECAN_STORE:

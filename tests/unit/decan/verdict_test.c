@@ -88,6 +88,19 @@ static void test_level_as_busy(void **state)
     assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
 }
 
+/* Of a short instance the start of the nops is a part. */
+static void test_short_front_end(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(4, 5, 9.9, 9.9);
+    m.timing[AS_VARIANT_FES].instance = 1100;
+    expect(&m, AS_DECAN_FRONT_END);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    m.timing[AS_VARIANT_FES].instance = 900;
+    expect(&m, AS_DECAN_FRONT_END);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+}
+
 static void test_core(void **state)
 {
     (void)state;
@@ -517,16 +530,27 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_level_as_busy),    cmocka_unit_test(test_core),
-        cmocka_unit_test(test_divide_and_chain), cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_bounds),           cmocka_unit_test(test_again),
-        cmocka_unit_test(test_unknown_steps),    cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_warmed),           cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_ratios),           cmocka_unit_test(test_confidence),
-        cmocka_unit_test(test_lacking),          cmocka_unit_test(test_words),
-        cmocka_unit_test(test_scattered),        cmocka_unit_test(test_claimed),
-        cmocka_unit_test(test_intervals),        cmocka_unit_test(test_without_accesses),
-        cmocka_unit_test(test_decided),          cmocka_unit_test(test_colder),
+        cmocka_unit_test(test_level_as_busy),
+        cmocka_unit_test(test_short_front_end),
+        cmocka_unit_test(test_core),
+        cmocka_unit_test(test_divide_and_chain),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_unknown_steps),
+        cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_warmed),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_ratios),
+        cmocka_unit_test(test_confidence),
+        cmocka_unit_test(test_lacking),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_scattered),
+        cmocka_unit_test(test_claimed),
+        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_without_accesses),
+        cmocka_unit_test(test_decided),
+        cmocka_unit_test(test_colder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
