@@ -88,7 +88,7 @@ static void test_level_as_busy(void **state)
     assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
 }
 
-/* Of a short instance the start of the nops is a part. */
+/* The start of the nops is a part of a short instance. */
 static void test_short_front_end(void **state)
 {
     (void)state;
