@@ -212,7 +212,7 @@ int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_i
 
 /*
  * Keeps values of secrets in what is recorded from now on, in the whole process; without it they
- * are replaced (doc/security.md). Before threads start.
+ * are replaced (doc/reference/security.md). Before threads start.
  */
 void assay_secrets_keep(bool keep);
 /* Whether a value was replaced in `text` (may be NULL). */

@@ -25,8 +25,9 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
     for verb in $(verbs); do
         grep -q "^|.*\`assay $verb[ \`]" "$README" || fails "the table of README.md lacks '$verb'"
     done
-    for page in "$(dirname "$README")"/doc/*.md; do
-        grep -qF "(doc/$(basename "$page"))" "$README" || fails "README.md leads not to $page"
+    cd "$(dirname "$README")"
+    for page in doc/*.md doc/reference/*.md; do
+        grep -qF "($page)" "$README" || fails "README.md leads not to $page"
     done
 }
 @test "help metrics lists the metrics of doc/metrics.md with their units" {
