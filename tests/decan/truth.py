@@ -669,7 +669,7 @@ def product(args):
     if not args.append or not os.path.exists(path):
         with open(path, "w") as f:
             f.write("# SPDX-License-Identifier: Apache-2.0\n"
-                    f"# {machine.cpu}; table of the core: {machine.table}; "
+                    f"# {machine.cpu}; table of the core: {machine.table.split(':')[0]}; "
                     f"{run([args.cc, '--version']).stdout.decode().splitlines()[0]}\n"
                     f"# {' '.join(Row._fields)}: others is CPUs that other processes used\n")
     done = {r.case for r in rows_of([path])}
