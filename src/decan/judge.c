@@ -23,6 +23,7 @@ enum known_value {
     KNOWN_STORE_CY,
     KNOWN_STORE_ADDRESS_CY,
     KNOWN_CHAIN,
+    KNOWN_FRONT_END,
     KNOWN_PATHS,
     KNOWN_LOAD_B,
     KNOWN_STORE_B,
@@ -39,15 +40,18 @@ enum known_value {
     KNOWN_COUNTED_FLOPS,
     KNOWN_N
 };
-static const char *const known_name[KNOWN_N] = {
-    "cqa_cycles",           "cqa_only_arithmetic_x", "cqa_ports_cy",
-    "cqa_divide_cy",        "cqa_load_cy",           "cqa_store_cy",
-    "cqa_store_address_cy", "cqa_chain_cy",          "cqa_path_n",
-    "cqa_load_b",           "cqa_store_b",           "cqa_moved_read_b",
-    "cqa_moved_written_b",  "cqa_fp_op_n",           "cqa_peak_fp_per_cy",
-    "access_indirect_n",    "access_unknown_n",      "access_steady_n",
-    "executed_start_n",     "executed_load_b",       "executed_store_b",
-    "executed_flop_n"};
+static const char *const known_name[KNOWN_N] = {"cqa_cycles",           "cqa_only_arithmetic_x",
+                                                "cqa_ports_cy",         "cqa_divide_cy",
+                                                "cqa_load_cy",          "cqa_store_cy",
+                                                "cqa_store_address_cy", "cqa_chain_cy",
+                                                "cqa_front_end_cy",     "cqa_path_n",
+                                                "cqa_load_b",           "cqa_store_b",
+                                                "cqa_moved_read_b",     "cqa_moved_written_b",
+                                                "cqa_fp_op_n",          "cqa_peak_fp_per_cy",
+                                                "access_indirect_n",    "access_unknown_n",
+                                                "access_steady_n",      "executed_start_n",
+                                                "executed_load_b",      "executed_store_b",
+                                                "executed_flop_n"};
 
 static int read_values(const struct as_decan *decan, int64_t loop_id, double *known,
                        struct assay_error *err)
@@ -257,6 +261,7 @@ static void set_code(const double *known, struct as_decan_measure *to)
                                 .load = known[KNOWN_LOAD_CY],
                                 .store = known[KNOWN_STORE_CY],
                                 .chain = known[KNOWN_CHAIN],
+                                .front_end = known[KNOWN_FRONT_END],
                                 .path_n = known[KNOWN_PATHS]};
 }
 

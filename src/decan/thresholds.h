@@ -7,7 +7,8 @@ struct as_decan_thresholds {
     double explains, supplies, warmed, apart, overlaps, far;
     double saturated, impossible, as_near, as_doubtful;
     double sparse, returned, unmoved, one_at_a_time;
-    double near, possible, unstable, instances_few, instances_enough, cycles_weak, cycles_none, cycles_start;
+    double near, possible, unstable, instances_few, instances_enough, cycles_weak, cycles_none,
+        cycles_start;
 };
 
 extern const struct as_decan_thresholds as_decan_thresholds;

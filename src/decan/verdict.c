@@ -30,17 +30,18 @@ const char *as_decan_verdict_title(enum as_decan_verdict verdict)
 void as_decan_measure_init(struct as_decan_measure *measure)
 {
     const double none = (double)NAN;
-    *measure = (struct as_decan_measure){.load_b = none,
-                                         .store_b = none,
-                                         .read_b = none,
-                                         .written_b = none,
-                                         .unstepped_n = none,
-                                         .footprint_b = none,
-                                         .reach_b = none,
-                                         .flops = none,
-                                         .flop_peak = none,
-                                         .line_b = 64,
-                                         .model = {none, none, none, none, none, none, none, none}};
+    *measure =
+        (struct as_decan_measure){.load_b = none,
+                                  .store_b = none,
+                                  .read_b = none,
+                                  .written_b = none,
+                                  .unstepped_n = none,
+                                  .footprint_b = none,
+                                  .reach_b = none,
+                                  .flops = none,
+                                  .flop_peak = none,
+                                  .line_b = 64,
+                                  .model = {none, none, none, none, none, none, none, none, none}};
     for (unsigned l = 0; l < ASSAY_PREDICT_LEVELS; l++)
         measure->level[l] = (struct as_decan_ceiling){none, none, none, none, none, false, false};
     measure->level[ASSAY_PREDICT_RAM].size_b = (double)INFINITY;
@@ -98,14 +99,29 @@ static enum as_variant_kind longer_kind(const struct shares *s)
 
 /* ---- What the core does ---------------------------------------------------------------------- */
 
-/* The model's word is needed: taking a reduction out takes its arithmetic out, too. */
-static bool is_chain(const struct as_decan_measure *m, const struct shares *s)
+/* The model's word is needed: taking a reduction out takes its arithmetic out, too. `part`: the
+ * share of the loop that the chain takes at least. */
+static bool takes_chain(const struct as_decan_measure *m, const struct shares *s, double part)
 {
     const struct as_decan_model *model = &m->model;
     const double apart = as_decan_thresholds.apart;
-    return model->chain >= as_decan_thresholds.explains * fmin(s->base, s->whole) &&
+    return model->chain >= part * fmin(s->base, s->whole) &&
            !(model->arithmetic * apart > model->chain) && !(model->load * apart > model->chain) &&
            !(model->store * apart > model->chain) && !(s->nored >= as_decan_thresholds.supplies);
+}
+
+static bool is_chain(const struct as_decan_measure *m, const struct shares *s)
+{
+    return takes_chain(m, s, as_decan_thresholds.explains);
+}
+
+/* A chain that takes most of the loop where no port takes as much. */
+static bool is_mostly_chain(const struct as_decan_measure *m, const struct shares *s)
+{
+    const struct as_decan_model *model = &m->model;
+    const double part = as_decan_thresholds.overlaps, most = part * fmin(s->base, s->whole);
+    return takes_chain(m, s, part) && model->load < most && model->store < most &&
+           !(model->arithmetic >= most);
 }
 
 static bool stores_most(const struct as_decan_measure *m)
@@ -140,17 +156,37 @@ static bool is_all_branches(const struct as_decan_measure *m, const struct share
     return arithmetic < most && fmax(model->load, model->store) < most;
 }
 
+/*
+ * Nops that take as long as the loop name the front end, unless the model knows a busier part: of
+ * arithmetic or accesses that explain the loop, ports that take clearly longer than fetching does.
+ * A core that shares its front end with another thread shows so.
+ */
+static bool is_front_end_shared(const struct as_decan_measure *m, const struct shares *s)
+{
+    const struct as_decan_model *model = &m->model;
+    const double min_cy = as_decan_thresholds.apart * model->front_end;
+    if (!(model->front_end > 0))
+        return false;
+    return (explains(s->fp) && fmax(model->arithmetic, model->divide) >= min_cy) ||
+           (explains(s->ls) && fmax(model->load, model->store) >= min_cy);
+}
+
 /* False: none of its parts takes as long as the whole. */
 static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
                        struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     const bool fp = explains(s->fp), ls = explains(s->ls);
+    const bool is_starved = s->fes >= t->supplies && !is_front_end_shared(m, s);
+    if (s->fes >= t->supplies && !is_starved) {
+        out->doubt = "fetching instructions took longer than by the model: a shared core?";
+        out->confidence = AS_DECAN_MEDIUM;
+    }
     if (is_clearly_less(s->nodiv) && !ls)
         decide_verdict(out, AS_DECAN_DIVIDE, AS_VARIANT_NODIV, AS_VARIANT_NODIV);
-    else if (s->fes >= t->supplies && fp && ls && !is_all_branches(m, s))
+    else if (is_starved && fp && ls && !is_all_branches(m, s))
         decide_verdict(out, AS_DECAN_BALANCED_STARVED, AS_VARIANT_FES, AS_VARIANT_KINDS);
-    else if (s->fes >= t->supplies && !isnan(s->fp) && !isnan(s->ls))
+    else if (is_starved && !isnan(s->fp) && !isnan(s->ls))
         decide_verdict(out, AS_DECAN_FRONT_END, AS_VARIANT_FES, longer_kind(s));
     else if (is_chain(m, s) && !ls)
         decide_verdict(out, AS_DECAN_CHAIN, isnan(s->nored) ? AS_VARIANT_FP : AS_VARIANT_NORED,
@@ -159,7 +195,11 @@ static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
         decide_verdict(out, AS_DECAN_BALANCED_FED, AS_VARIANT_LS, AS_VARIANT_KINDS);
     else if (ls && (!fp || s->ls > s->fp))
         judge_accesses(m, out);
-    else if (fp)
+    else if (fp && is_mostly_chain(m, s)) {
+        decide_verdict(out, AS_DECAN_CHAIN, AS_VARIANT_FP, AS_VARIANT_LS);
+        out->doubt = "its chain takes less than the loop";
+        out->confidence = AS_DECAN_MEDIUM;
+    } else if (fp)
         decide_verdict(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, AS_VARIANT_LS);
     else
         return false;

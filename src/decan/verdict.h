@@ -56,6 +56,7 @@ struct as_decan_model {
     double divide;      /* the divider, best values */
     double load, store; /* ports of loads; of stores */
     double chain;       /* the longest chain through iterations */
+    double front_end;   /* what fetching and renaming takes; NAN: not known */
     double path_n;      /* of the loop; NAN: not known */
 };
 

@@ -106,6 +106,8 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
         break;
     case AS_DECAN_STORE:
     case AS_DECAN_L1:
+        if (out->ratio.orig_dl1 * t->impossible < 1)
+            trust_at_most(out, AS_DECAN_LOW, "it takes longer with its data in L1");
         if (is_level_as_busy(measure, out))
             trust_at_most(out, AS_DECAN_MEDIUM, "a level of memory behind it is as busy");
         weigh_share(measure, AS_VARIANT_FP, t->explains, out);

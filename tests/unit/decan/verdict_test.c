@@ -88,6 +88,50 @@ static void test_level_as_busy(void **state)
     assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
 }
 
+/* Nops take as long as the loop, but arithmetic keeps its ports busy for longer than the model's
+ * front end: a neighbour has a part of the front end. */
+static void test_shared_front_end(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 5, 9.9, 9.9);
+    m.model.arithmetic = 8;
+    expect(&m, AS_DECAN_FRONT_END); /* the model knows no front end */
+    m.model.front_end = 4;
+    expect(&m, AS_DECAN_COMPUTE);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    m.model.front_end = 7;
+    expect(&m, AS_DECAN_FRONT_END);
+    m = loop_of(5, 9.8, 9.9, 9.9);
+    m.model.front_end = 2;
+    m.model.load = 6;
+    expect(&m, AS_DECAN_L1);
+}
+
+/* A chain of 7 of 10 cycles where no port has more than 1; not where one has 6.5. */
+static void test_mostly_chain(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 4, 9.9, 5);
+    m.model.chain = 7;
+    expect(&m, AS_DECAN_CHAIN);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    m.model.arithmetic = 6.5;
+    expect(&m, AS_DECAN_COMPUTE);
+    m.model.arithmetic = 1;
+    m.model.chain = 5.9;
+    expect(&m, AS_DECAN_COMPUTE);
+}
+
+/* Stores past the caches take longer with their data in L1: the variant proves nothing. */
+static void test_slower_in_L1(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(4, 9.8, 14, 5);
+    m.model.store = 2;
+    expect(&m, AS_DECAN_STORE);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+}
+
 /* The start of the nops is a part of a short instance. */
 static void test_short_front_end(void **state)
 {
@@ -530,27 +574,18 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_level_as_busy),
-        cmocka_unit_test(test_short_front_end),
-        cmocka_unit_test(test_core),
-        cmocka_unit_test(test_divide_and_chain),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_again),
-        cmocka_unit_test(test_unknown_steps),
-        cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_warmed),
-        cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_ratios),
-        cmocka_unit_test(test_confidence),
-        cmocka_unit_test(test_lacking),
-        cmocka_unit_test(test_words),
-        cmocka_unit_test(test_scattered),
-        cmocka_unit_test(test_claimed),
-        cmocka_unit_test(test_intervals),
-        cmocka_unit_test(test_without_accesses),
-        cmocka_unit_test(test_decided),
-        cmocka_unit_test(test_colder),
+        cmocka_unit_test(test_level_as_busy),    cmocka_unit_test(test_short_front_end),
+        cmocka_unit_test(test_shared_front_end), cmocka_unit_test(test_mostly_chain),
+        cmocka_unit_test(test_slower_in_L1),     cmocka_unit_test(test_core),
+        cmocka_unit_test(test_divide_and_chain), cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_bounds),           cmocka_unit_test(test_again),
+        cmocka_unit_test(test_unknown_steps),    cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_warmed),           cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_ratios),           cmocka_unit_test(test_confidence),
+        cmocka_unit_test(test_lacking),          cmocka_unit_test(test_words),
+        cmocka_unit_test(test_scattered),        cmocka_unit_test(test_claimed),
+        cmocka_unit_test(test_intervals),        cmocka_unit_test(test_without_accesses),
+        cmocka_unit_test(test_decided),          cmocka_unit_test(test_colder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
