@@ -256,15 +256,15 @@ struct as_entries as_instances_entries(const struct as_instances *all, uint32_t 
 
 const char *as_instances_why_not(const struct as_instances *all, uint32_t region)
 {
+    static const char bare[] = "the program does not load glibc (it is statically linked, or uses "
+                               "another C library); link it dynamically";
     static const char *const words[] = {
         [AS_PATCH_WAITING] = "its file was not loaded in the run that was measured",
         [AS_PATCH_DIFFERS] = "its bytes in memory are not those of the file",
         [AS_PATCH_NO_ROOM] = "no memory within reach of its module",
         [AS_PATCH_DENIED] = "the kernel does not let code be written",
         [AS_PATCH_THREADS] = "other threads could not be stopped",
-        [AS_PATCH_BARE] =
-            "the program does not load glibc (it is statically linked, or uses another "
-            "C library); link it dynamically"};
+        [AS_PATCH_BARE] = bare};
     static const struct {
         unsigned kind, error;
         const char *word;
