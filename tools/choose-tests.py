@@ -29,10 +29,12 @@ SUITES_LEFT_OUT = {"--daily": {"nightly", "accuracy", "rotating"}, "--sanitized"
 
 
 def tests_of(build):
-    """Returns [(name, set of suites)] of a configured build directory."""
+    """Returns [(name, set of suites)] of a configured build directory, in the order in which meson
+    test runs the names it is given: by priority."""
     text = (pathlib.Path(build) / "meson-info/intro-tests.json").read_text(encoding="utf-8")
+    tests = sorted(json.loads(text), key=lambda test: -test["priority"])
     return [(test["name"], {suite.rpartition(":")[2] for suite in test["suite"]})
-            for test in json.loads(text)]
+            for test in tests]
 
 
 def chosen_accuracy(tests, commit):
@@ -61,7 +63,7 @@ def selected(tests, selection):
         chosen = chosen_accuracy(tests, commit) + chosen_rotating(tests, commit)
         print(f"==> by turns: this commit runs {' '.join(chosen)} (again: ./dev test NAME; all: "
               "./dev test --all)", file=sys.stderr)
-        names += chosen
+        names = [name for name, _ in tests if name in names or name in chosen]
     return names
 
 
