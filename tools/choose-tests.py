@@ -29,8 +29,8 @@ SUITES_LEFT_OUT = {"--daily": {"nightly", "accuracy", "rotating"}, "--sanitized"
 
 
 def tests_of(build):
-    """Returns [(name, set of suites)] of a configured build directory, in the order in which meson
-    test runs the names it is given: by priority."""
+    """Returns [(name, set of suites)] of a configured build directory, by priority: meson test
+    starts tests in the order of its arguments."""
     text = (pathlib.Path(build) / "meson-info/intro-tests.json").read_text(encoding="utf-8")
     tests = sorted(json.loads(text), key=lambda test: -test["priority"])
     return [(test["name"], {suite.rpartition(":")[2] for suite in test["suite"]})
