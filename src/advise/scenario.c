@@ -291,17 +291,23 @@ static void release_scenario(struct scenario *s)
     as_map_u64_fini(&s->object_of);
 }
 
+/* Reads the run and its threads. Call release_scenario() after errors, too. */
+static int open_scenario(struct scenario *s, const struct as_advice *advice,
+                         struct assay_error *err)
+{
+    *s = (struct scenario){.advice = advice};
+    as_map_u64_init(&s->thread_of);
+    as_map_u64_init(&s->object_of);
+    const int rc = read_run(s, err);
+    return rc < 0 ? rc : read_threads(s, err);
+}
+
 int as_advise_stretch(const struct as_advice *advice, struct assay_stretch *out,
                       struct assay_error *err)
 {
-    struct scenario s = {.advice = advice};
-    int rc;
+    struct scenario s;
+    const int rc = open_scenario(&s, advice, err);
 
-    as_map_u64_init(&s.thread_of);
-    as_map_u64_init(&s.object_of);
-    rc = read_run(&s, err);
-    if (rc == 0)
-        rc = read_threads(&s, err);
     if (rc == 0)
         *out = assay_what_if_stretch(s.thread.at, s.thread.n, &s.run);
     release_scenario(&s);
@@ -311,16 +317,12 @@ int as_advise_stretch(const struct as_advice *advice, struct assay_stretch *out,
 int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err)
 {
     bool analysed = false; /* else nothing is known of what code might be */
-    struct scenario s = {.advice = advice};
+    struct scenario s;
     int rc;
 
     if (!(advice->time_s > 0))
         return 0;
-    as_map_u64_init(&s.thread_of);
-    as_map_u64_init(&s.object_of);
-    rc = read_run(&s, err);
-    if (rc == 0)
-        rc = read_threads(&s, err);
+    rc = open_scenario(&s, advice, err);
     if (rc == 0)
         rc = has_metric(advice, "cqa_cycles", &analysed, err);
     for (size_t i = 0; i < as_advise_what_if_n && rc == 0 && s.thread.n; i++) {

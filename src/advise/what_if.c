@@ -52,26 +52,37 @@ static double queued(const struct assay_thread_time *thread, double wall_s)
     return wall_s > 0 ? fmin(queued_s, fmax(0, wall_s - running(thread))) : queued_s;
 }
 
+/* Queueing of all threads together. */
+struct queueing {
+    double all_s;
+    bool is_known; /* of each thread */
+};
+
+static struct queueing queueing_of(const struct assay_thread_time *thread, size_t thread_n,
+                                   double wall_s)
+{
+    struct queueing out = {.is_known = true};
+
+    for (size_t i = 0; i < thread_n; i++) {
+        out.all_s += queued(&thread[i], wall_s);
+        out.is_known &= thread[i].queued_s >= 0;
+    }
+    return out;
+}
+
 /*
  * Returns the seconds of a thread that may be due to queueing. A thread that neither ran nor queued
  * may have waited for others that queued. If the queueing of a thread is not known, all waiting
  * counts.
  */
-static double most_queued(const struct assay_thread_time *thread, size_t thread_n, double wall_s,
-                          size_t of)
+static double most_queued(const struct queueing *all, const struct assay_thread_time *thread,
+                          double wall_s)
 {
-    const struct assay_thread_time *it = &thread[of];
-    const double own_s = queued(it, wall_s);
-    const double rest_s = wall_s > 0 ? fmax(0, wall_s - running(it) - own_s) : it->parallel_s;
-    double others_s = 0;
+    const double own_s = queued(thread, wall_s);
+    const double rest_s =
+        wall_s > 0 ? fmax(0, wall_s - running(thread) - own_s) : thread->parallel_s;
 
-    for (size_t i = 0; i < thread_n; i++) {
-        if (thread[i].queued_s < 0)
-            return own_s + rest_s;
-        if (i != of)
-            others_s += queued(&thread[i], wall_s);
-    }
-    return own_s + fmin(rest_s, others_s);
+    return own_s + (all->is_known ? fmin(rest_s, fmax(0, all->all_s - own_s)) : rest_s);
 }
 
 /* A thread that has less to run queues less, in proportion. */
@@ -85,6 +96,7 @@ static double stretch_of(const struct assay_thread_time *thread, double wall_s)
 struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *thread, size_t thread_n,
                                            const struct assay_run_time *run)
 {
+    const struct queueing all = queueing_of(thread, thread_n, run->wall_s);
     struct assay_stretch out = {1, 1};
     double longest_s = 0;
 
@@ -97,8 +109,7 @@ struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *threa
             out.value = stretch;
         }
         if (running_s > 0)
-            out.most =
-                fmax(out.most, 1 + most_queued(thread, thread_n, run->wall_s, i) / running_s);
+            out.most = fmax(out.most, 1 + most_queued(&all, &thread[i], run->wall_s) / running_s);
     }
     return out;
 }
@@ -227,6 +238,7 @@ static double most_gained(struct engine *e, double queued_s)
  * thread. */
 static void bound_gain(struct engine *e, double value, struct assay_quantity *total)
 {
+    const struct queueing all = queueing_of(e->thread, e->thread_n, e->wall_s);
     double low, high, spread, most, queued_s = 0;
     int64_t n = 0;
 
@@ -238,7 +250,7 @@ static void bound_gain(struct engine *e, double value, struct assay_quantity *to
     }
     low = gain_now(e);
     for (size_t i = 0; i < e->thread_n; i++)
-        queued_s = fmax(queued_s, most_queued(e->thread, e->thread_n, e->wall_s, i));
+        queued_s = fmax(queued_s, most_queued(&all, &e->thread[i], e->wall_s));
     high = most_gained(e, queued_s);
     spread = n > 0 ? SIGMAS / sqrt((double)n) : 1;
     /* Nor do its errors take a gain beyond what the processors allow. */

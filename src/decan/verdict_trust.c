@@ -70,6 +70,15 @@ static bool is_level_as_busy(const struct as_decan_measure *m, const struct as_d
     return false;
 }
 
+/* Weighs a verdict that names accesses of the core. */
+static void weigh_accesses(const struct as_decan_measure *m, struct as_decan_judgement *out)
+{
+    if (out->ratio.orig_dl1 * as_decan_thresholds.impossible < 1)
+        trust_at_most(out, AS_DECAN_LOW, "it takes longer with its data in L1");
+    if (is_level_as_busy(m, out))
+        trust_at_most(out, AS_DECAN_MEDIUM, "a level of memory behind it is as busy");
+}
+
 /* No iteration takes less than the recurrence of the only path. */
 static bool is_impossible(const struct as_decan_measure *m)
 {
@@ -90,6 +99,8 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
         trust_at_most(out, AS_DECAN_LOW, "it was faster than its recurrence allows by the model");
     weigh_timing(&measure->timing[out->base], out);
     weigh_timing(&measure->timing[out->decided], out);
+    if (out->verdict == AS_DECAN_STORE || out->verdict == AS_DECAN_L1)
+        weigh_accesses(measure, out);
     switch (out->verdict) {
     case AS_DECAN_L2:
     case AS_DECAN_L3:
@@ -103,15 +114,6 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
         if (measure->timing[AS_VARIANT_FES].instance < t->cycles_start)
             trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 1000 cycles");
         weigh_share(measure, AS_VARIANT_FES, t->supplies, out);
-        break;
-    case AS_DECAN_STORE:
-    case AS_DECAN_L1:
-        if (out->ratio.orig_dl1 * t->impossible < 1)
-            trust_at_most(out, AS_DECAN_LOW, "it takes longer with its data in L1");
-        if (is_level_as_busy(measure, out))
-            trust_at_most(out, AS_DECAN_MEDIUM, "a level of memory behind it is as busy");
-        weigh_share(measure, AS_VARIANT_FP, t->explains, out);
-        weigh_share(measure, AS_VARIANT_LS, t->explains, out);
         break;
     default:
         weigh_share(measure, AS_VARIANT_FP, t->explains, out);

@@ -304,7 +304,7 @@ static int write_no_counters(const struct decan_writing *to, struct assay_error 
     return rc < 0 ? rc : assay_experiment_flag(to->decan->timed.experiment, &flag, err);
 }
 
-/* Flags a run without a varied loop, with the reason of the hottest. */
+/* Flags a run without a varied loop; the reason is that of the hottest loop. */
 static int flag_refused_run(const struct decan_writing *to, struct assay_error *err)
 {
     const struct assay_decan_result *result = to->decan->result;
@@ -321,8 +321,7 @@ static int flag_refused_run(const struct decan_writing *to, struct assay_error *
     }
     if (!hottest)
         return 0;
-    snprintf(text, sizeof text, "no loop was varied, so there are no verdicts; the hottest: %s",
-             hottest->reason);
+    snprintf(text, sizeof text, "no loop was varied: %s", hottest->reason);
     const struct assay_flag flag = {.run_id = to->decan->timed.run_id,
                                     .kind = ASSAY_OBJECT_RUN,
                                     .object_id = to->decan->timed.run_id,

@@ -48,7 +48,9 @@ static int sync_below(int fd, time_t since_s)
             number = errno;
         close(below);
     }
-    if (fsync(fd) != 0 && !number && errno != EINVAL)
+    struct stat own;
+    const bool has_changed = fstat(fd, &own) != 0 || own.st_mtime >= since_s;
+    if (has_changed && fsync(fd) != 0 && !number && errno != EINVAL)
         number = errno;
     closedir(dir);
     return number;

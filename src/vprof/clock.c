@@ -90,20 +90,11 @@ static void add_rate(struct as_tick *it, double rate)
     if (rate <= 0)
         return;
     if (it->is_guessed)
-        *it = (struct as_tick){.overhead = it->overhead,
-                               .ns = it->ns,
-                               .at = it->at,
-                               .at_ns = it->at_ns,
-                               .passed_ns = it->passed_ns,
-                               .timed_ns = it->timed_ns};
+        it->cycles = it->spread = 0;
+    it->is_guessed = false;
     const double slowest = it->cycles > 0 ? it->cycles * (1 - it->spread) : rate;
     it->cycles = fmax(it->cycles, rate);
     it->spread = 1 - fmin(slowest, rate) / it->cycles;
-}
-
-static void measure_here(struct as_tick *it)
-{
-    add_rate(it, rate_here());
 }
 
 /* Measures on up to CPUS_MOST of the CPUs that this thread may use, spread evenly. */
@@ -111,7 +102,7 @@ static void measure_everywhere(struct as_tick *it)
 {
     cpu_set_t allowed;
     if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) {
-        measure_here(it);
+        add_rate(it, rate_here());
         return;
     }
     const int n = CPU_COUNT(&allowed), step = (n + CPUS_MOST - 1) / CPUS_MOST;
@@ -122,7 +113,7 @@ static void measure_everywhere(struct as_tick *it)
         CPU_ZERO(&one);
         CPU_SET((size_t)cpu, &one);
         if (sched_setaffinity(0, sizeof one, &one) == 0)
-            measure_here(it);
+            add_rate(it, rate_here());
     }
     sched_setaffinity(0, sizeof allowed, &allowed);
 }
