@@ -27,7 +27,7 @@ struct entry {
 struct worker {
     pthread_t thread;
     unsigned number;
-    long rounds, asked;
+    long rounds, asked; /* asked below 0: until it is over */
     uint64_t sum;
     struct entry *log;
     size_t log_n;
@@ -71,7 +71,7 @@ static void *work(void *argument)
     pthread_sigmask(w->number % 4 == 1 ? SIG_UNBLOCK : SIG_BLOCK, &alarm, NULL);
     const uint64_t tid = (uint64_t)syscall(SYS_gettid);
     uint64_t s = w->number + 1;
-    while (w->asked ? w->rounds < w->asked : !is_over) {
+    while (w->asked >= 0 ? w->rounds < w->asked : !is_over) {
         const long trips = 200 + (long)(s >> 33) % 120000;
         const uint64_t t0 = ticks();
         s = mix(s, trips);
@@ -198,7 +198,7 @@ int main(int argc, char **argv)
     setitimer(ITIMER_REAL, &often, NULL);
     for (unsigned i = 0; i < n; i++) {
         worker[i].number = i;
-        worker[i].asked = argc > 2 + (int)i ? atol(argv[2 + i]) : 0;
+        worker[i].asked = argc > 2 + (int)i ? atol(argv[2 + i]) : -1;
         worker[i].log = malloc(LOG_MOST * sizeof *worker[i].log);
         pthread_create(&worker[i].thread, NULL, work, &worker[i]);
     }
