@@ -11,7 +11,7 @@
 
 static const char *const cited[] = {"core2",   "nehalem",    "sandybridge", "ivybridge",
                                     "haswell", "skylake-sp", "icelake-sp",  "knightslanding",
-                                    "zen1",    "zen2",       "zen3",        "zen4-cited"};
+                                    "zen1",    "zen2",       "zen3-cited",  "zen4-cited"};
 
 static struct assay_uarch *table(const char *name)
 {
@@ -61,7 +61,7 @@ static void every_line_is_cited(void **state)
         assert_string_equal(uarch->name, cited[i]);
         assert_true(uarch->timing_n > 500 && uarch->port_n > 5);
         /* One whose core was measured since then is for comparing. */
-        assert_int_equal(uarch->match_n == 0, strcmp(cited[i], "zen4-cited") == 0);
+        assert_int_equal(uarch->match_n == 0, strstr(cited[i], "-cited") != NULL);
         for (size_t s = 0; s < uarch->source_n; s++)
             assert_true(strncmp(uarch->source[s].words, "cited: ", 7) == 0);
         for (unsigned p = 0; p < 10; p++) /* width to load queue ... */
@@ -144,11 +144,17 @@ static void published_costs_are_in_the_tables(void **state)
         {"zen2", VADDPD_YMM, 3, 0.5},
         {"zen2", VMULPD_YMM, 3, 0.5},
         {"zen2", IMUL64, 3, 1},
-        {"zen3", VFMADD231PD_YMM, 4, 0.5},
-        {"zen3", STORE_YMM, 0, 1},
+        {"zen3-cited", VFMADD231PD_YMM, 4, 0.5},
+        {"zen3-cited", STORE_YMM, 0, 1},
         {"zen4-cited", VFMADD231PD_YMM, 4, 0.5},
         {"zen4-cited", VADDPD_YMM, 3, 0.5},
-        /* The same of the table that was measured. */
+        /* The same of the tables that were measured. */
+        {"zen3", VFMADD231PD_YMM, 4, 0.5},
+        {"zen3", VADDPD_YMM, 3, 0.5},
+        {"zen3", VMULPD_YMM, 3, 0.5},
+        {"zen3", IMUL64, 3, 1},
+        {"zen3", LOAD_YMM, 0, 0.5},
+        {"zen3", STORE_YMM, 0, 1},
         {"zen4", VFMADD231PD_YMM, 4, 0.5},
         {"zen4", VADDPD_YMM, 3, 0.5},
         {"zen4", VMULPD_YMM, 3, 0.5},
@@ -180,7 +186,7 @@ static void published_sizes_are_in_the_tables(void **state)
         {"ivybridge", 4, 168, 4},  {"haswell", 4, 192, 4},        {"skylake-sp", 4, 224, 4},
         {"icelake-sp", 5, 352, 5}, {"sapphirerapids", 6, 512, 5}, {"knightslanding", 2, 72, 4},
         {"zen1", 5, 192, 4},       {"zen2", 6, 224, 4},           {"zen3", 6, 256, 4},
-        {"zen4", 6, 320, 4},       {"zen4-cited", 6, 320, 4}};
+        {"zen3-cited", 6, 256, 4}, {"zen4", 6, 320, 4},           {"zen4-cited", 6, 320, 4}};
     (void)state;
     for (size_t i = 0; i < sizeof fact / sizeof *fact; i++) {
         struct assay_uarch *uarch = table(fact[i].core);
