@@ -48,7 +48,7 @@ static const char *const known_name[KNOWN_N] = {"cqa_cycles",           "cqa_onl
                                                 "cqa_load_b",           "cqa_store_b",
                                                 "cqa_moved_read_b",     "cqa_moved_written_b",
                                                 "cqa_fp_op_n",          "cqa_peak_fp_per_cy",
-                                                "access_indirect_n",    "access_unknown_n",
+                                                "cqa_indirect_element_n", "access_unknown_n",
                                                 "access_steady_n",      "executed_start_n",
                                                 "executed_load_b",      "executed_store_b",
                                                 "executed_flop_n"};

@@ -252,6 +252,33 @@ static bool is_chain_in_memory(const struct as_decan_measure *m, const struct sh
            m->model.chain >= as_decan_thresholds.explains * s->whole;
 }
 
+/*
+ * A search through a list: the same loads give the next address and end the loop. All variants keep
+ * these loads. With one path the branches only leave the loop. Wrong guesses then do not explain
+ * the time of an iteration; the loads do.
+ */
+static bool is_walk_that_decides(const struct as_decan_measure *m, const struct shares *s)
+{
+    const double first = m->level[ASSAY_PREDICT_L1].latency;
+    return m->model.path_n <= 1 && m->indirect_n > 0 &&
+           m->model.chain >= as_decan_thresholds.explains * first &&
+           fmax(m->model.cycles, m->model.chain) <= as_decan_thresholds.overlaps * s->whole;
+}
+
+/* False: its data lie in the first level. */
+static bool judge_walk(const struct as_decan_measure *m, struct as_decan_judgement *out)
+{
+    decide_verdict(out, AS_DECAN_BEYOND_L1, AS_VARIANT_ORIG, AS_VARIANT_KINDS);
+    as_decan_judge_data(m, out);
+    if (out->verdict == AS_DECAN_L1)
+        return false;
+    if (!out->doubt)
+        out->doubt = "its loads decide its branches, and are in all variants";
+    if (out->confidence > AS_DECAN_MEDIUM)
+        out->confidence = AS_DECAN_MEDIUM;
+    return true;
+}
+
 static void judge_by_shares(const struct as_decan_measure *m, const struct shares *s,
                             struct as_decan_judgement *out)
 {
@@ -272,6 +299,8 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
         return;
     }
     if (is_decided_by_data(m, s)) {
+        if (is_walk_that_decides(m, s) && judge_walk(m, out))
+            return;
         decide_verdict(out, AS_DECAN_UNKNOWN, AS_VARIANT_ORIG, AS_VARIANT_KINDS);
         out->doubt = "what decides its branches takes as long as the loop, and is in all variants";
         return;

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "patch/amount.h"
+
 struct need {
     struct assay_regset reg;
     uint8_t flags;
@@ -73,6 +75,20 @@ static void join_reads(struct need *need, const struct assay_effects *e, bool ke
     need->flags = (uint8_t)((need->flags & ~(e->flags_written & ~e->flags_maybe)) | e->flags_read);
 }
 
+/* A gather or scatter loads and stores by its mask, and clears it: without what sets the mask again
+ * it touches nothing from the second iteration on (Intel SDM 2, VGATHERDPD). */
+static void add_mask(struct need *need, const struct assay_insn *insn)
+{
+    const unsigned kind = as_form_of(insn)->insn_class;
+    const struct as_amount amount = as_amount_of(insn);
+    if (kind != ASSAY_CLASS_GATHER && kind != ASSAY_CLASS_SCATTER)
+        return;
+    if (amount.kind == AS_AMOUNT_MASK)
+        add_register(need, ASSAY_REG_MASK + amount.reg);
+    if (amount.kind == AS_AMOUNT_SIGNS)
+        add_register(need, ASSAY_REG_VEC + amount.reg);
+}
+
 /* What the slice is of: branches, or addresses. */
 static void add_seeds(const struct slicing *s, const struct assay_insn *insn, struct need *need)
 {
@@ -84,6 +100,7 @@ static void add_seeds(const struct slicing *s, const struct assay_insn *insn, st
         return;
     add_register(need, insn->base);
     add_register(need, insn->index);
+    add_mask(need, insn);
 }
 
 /* `marks`: of slices whose instructions stay in any case. True: it is new in the slice. */

@@ -22,6 +22,7 @@ void as_cqa_put_levels(const struct assay_cqa_engine *engine, const struct assay
         assay_traffic_of(streams, engine->uarch->set[ASSAY_UARCH_line_b], &traffic);
     m[AS_CQA_MOVED_READ_B] = traffic.read_b;
     m[AS_CQA_MOVED_WRITTEN_B] = traffic.written_b;
+    m[AS_CQA_INDIRECT_ELEMENT_N] = traffic.gathered_n;
     for (unsigned level = ASSAY_PREDICT_L2; level <= ASSAY_PREDICT_RAM; level++) {
         double cycles;
         const bool known =

@@ -422,6 +422,34 @@ static void test_decided(void **state)
     expect(&m, AS_DECAN_BALANCED_FED);
 }
 
+/* A search through a list: one line an iteration at 256 cycles each, of which the model has 4. */
+static void test_walk_that_decides(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 9.8, 9.9, 9.9);
+    m.bits[AS_VARIANT_FES] = AS_VARIANT_DECIDES;
+    m.read_b = m.load_b = 0;
+    m.footprint_b = (double)NAN;
+    m.indirect_n = 2;
+    m.model.cycles = m.model.chain = 4;
+    m.model.path_n = 1;
+    for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++)
+        if (m.timing[kind].n)
+            set_cycles(&m, (enum as_variant_kind)kind, 250);
+    expect(&m, AS_DECAN_LATENCY);
+    assert_int_equal(judge(&m).level, ASSAY_PREDICT_RAM);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    assert_true(isnan(judge(&m).gain));
+    m.model.path_n = 2; /* wrong guesses may take it as well */
+    expect(&m, AS_DECAN_UNKNOWN);
+    m.model.path_n = 1;
+    m.model.cycles = 200;
+    expect(&m, AS_DECAN_UNKNOWN);
+    m.model.cycles = 4;
+    m.model.chain = 1; /* no load leads to the next */
+    expect(&m, AS_DECAN_UNKNOWN);
+}
+
 /* REF and LS found colder lines than the program: most goes with the data all the same. */
 static void test_colder(void **state)
 {
@@ -585,7 +613,8 @@ int main(void)
         cmocka_unit_test(test_lacking),          cmocka_unit_test(test_words),
         cmocka_unit_test(test_scattered),        cmocka_unit_test(test_claimed),
         cmocka_unit_test(test_intervals),        cmocka_unit_test(test_without_accesses),
-        cmocka_unit_test(test_decided),          cmocka_unit_test(test_colder),
+        cmocka_unit_test(test_decided),
+        cmocka_unit_test(test_walk_that_decides),          cmocka_unit_test(test_colder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

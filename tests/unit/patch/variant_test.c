@@ -34,6 +34,15 @@ FUNCTION(scattered, "1: mov (%rsi,%rax,4),%ecx\n movsd (%rdi,%rax,8),%xmm1\n"
 /* Two stores side by side, downwards, and one that stays; behind the step of their register. */
 FUNCTION(pairs, "1: sub $24,%rdi\n movsd %xmm0,8(%rdi)\n movsd %xmm1,(%rdi)\n mov %rdi,(%rsi)\n"
                 " cmp %rdx,%rdi\n ja 1b\n ret");
+/* s[4] += x[k[i]...]: the mask, which a gather clears, is set in each iteration. */
+FUNCTION(gathered_wide,
+         "1: vmovdqu (%rsi,%rax,4),%xmm2\n vpcmpeqd %ymm3,%ymm3,%ymm3\n"
+         " vgatherdpd %ymm3,(%rdi,%xmm2,8),%ymm1\n vaddpd %ymm1,%ymm0,%ymm0\n add $4,%rax\n"
+         " cmp %rdx,%rax\n jb 1b\n ret");
+FUNCTION(gathered_masked,
+         "1: vmovdqu (%rsi,%rax,4),%xmm2\n kxnorw %k1,%k1,%k1\n"
+         " vgatherdpd (%rdi,%xmm2,8),%ymm1{%k1}\n vaddpd %ymm1,%ymm0,%ymm0\n add $4,%rax\n"
+         " cmp %rdx,%rax\n jb 1b\n ret");
 FUNCTION(atomic, "1: lock add %rcx,(%rdi)\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(x87, "1: fldl (%rdi)\n faddp\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(pushing, "1: push %rax\n pop %rcx\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
@@ -253,6 +262,14 @@ static void variants_have_their_instructions(void **state)
                "mov ecx, [rsi+rax*4]; movsd xmm1, qword ptr [rdi+rcx*8]; "
                "divsd xmm1, xmm2; add rax, 0x1; cmp rax, rdx; jb 0x1000; jmp "
                "0x101a; jmp 0x101f");
+    check_code(&it, "gathered_wide", AS_VARIANT_LS,
+               "vmovdqu xmm2, [rsi+rax*4]; vpcmpeqd ymm3, ymm3, ymm3; vgatherdpd "
+               "ymm1, qword ptr [rdi+xmm2*8], ymm3; add rax, 0x4; cmp rax, rdx; "
+               "jb 0x1000; jmp 0x101d; jmp 0x1022");
+    check_code(&it, "gathered_masked", AS_VARIANT_LS,
+               "vmovdqu xmm2, [rsi+rax*4]; kxnorw k1, k1, k1; vgatherdpd ymm1 "
+               "{k1}, [rdi+xmm2*8]; add rax, 0x4; cmp rax, rdx; jb 0x1000; jmp "
+               "0x101e; jmp 0x1023");
     /* The chain stays: no register is combined with itself. */
     check_code(&it, "hash", AS_VARIANT_FP,
                "xor rax, rcx; imul rax, rcx; add rdi, 0x8; cmp rdi, rsi; jb "
