@@ -5,7 +5,7 @@
 usage: choose-tests.py BUILD SELECTION | NAME...
 
 --daily            what ./dev test runs: all but the suites nightly, accuracy and rotating, and the
-                   turn of the commit, by its hash: one test of accuracy, a quarter of rotating
+                   turn of the commit, by its hash: one test of accuracy, a fifth of rotating
 --nightly          the suites nightly, accuracy and rotating
 --sanitized        all but the suite plain
 --sanitized-quick  of these, all but the suites nightly-sanitizers, nightly and accuracy
@@ -22,7 +22,7 @@ import pathlib
 import subprocess
 import sys
 
-PARTS = 4  # of the suite rotating
+PARTS = 5  # of the suite rotating
 SUITES_LEFT_OUT = {"--daily": {"nightly", "accuracy", "rotating"}, "--sanitized": {"plain"},
                    "--sanitized-quick": {"plain", "nightly-sanitizers", "nightly", "accuracy"},
                    "--all": set()}
@@ -44,7 +44,7 @@ def chosen_accuracy(tests, commit):
 
 
 def chosen_rotating(tests, commit):
-    """Returns the names of the quarter of the suite rotating that a commit runs."""
+    """Returns the names of the fifth of the suite rotating that a commit runs."""
     names = sorted(name for name, suites in tests if "rotating" in suites)
     return names[int(commit[8:16], 16) % PARTS::PARTS] if commit else names
 
