@@ -8,10 +8,10 @@ number that is none and a threshold without a reason are found here.
 import pathlib
 import sys
 
-NAMES = ["explains", "supplies", "warmed", "apart", "overlaps", "far", "saturated", "impossible",
-         "as_near", "as_doubtful", "sparse", "returned", "unmoved", "one_at_a_time", "near",
-         "possible", "unstable", "instances_few", "instances_enough", "cycles_weak", "cycles_none",
-         "cycles_start"]
+NAMES = ["explains", "supplies", "warmed", "apart", "overlaps", "load_cycles", "far", "saturated",
+         "impossible", "as_near", "as_doubtful", "sparse", "returned", "unmoved", "one_at_a_time",
+         "near", "possible", "unstable", "instances_few", "instances_enough", "cycles_weak",
+         "cycles_none", "cycles_start"]
 
 
 def read(path):

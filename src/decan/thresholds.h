@@ -4,7 +4,7 @@
 #define AS_DECAN_THRESHOLDS_H
 
 struct as_decan_thresholds {
-    double explains, supplies, warmed, apart, overlaps, far;
+    double explains, supplies, warmed, apart, overlaps, load_cycles, far;
     double saturated, impossible, as_near, as_doubtful;
     double sparse, returned, unmoved, one_at_a_time;
     double near, possible, unstable, instances_few, instances_enough, cycles_weak, cycles_none,

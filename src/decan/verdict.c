@@ -259,9 +259,10 @@ static bool is_chain_in_memory(const struct as_decan_measure *m, const struct sh
  */
 static bool is_walk_that_decides(const struct as_decan_measure *m, const struct shares *s)
 {
-    const double first = m->level[ASSAY_PREDICT_L1].latency;
+    const double first = m->level[ASSAY_PREDICT_L1].latency; /* not measured: not compared */
     return m->model.path_n <= 1 && m->indirect_n > 0 &&
-           m->model.chain >= as_decan_thresholds.explains * first &&
+           m->model.chain >= as_decan_thresholds.load_cycles &&
+           !(m->model.chain < as_decan_thresholds.explains * first) &&
            fmax(m->model.cycles, m->model.chain) <= as_decan_thresholds.overlaps * s->whole;
 }
 
@@ -279,6 +280,13 @@ static bool judge_walk(const struct as_decan_measure *m, struct as_decan_judgeme
     return true;
 }
 
+/* Gathers have no DL1. Accesses that take far longer than the model has for L1 go beyond it. */
+static bool is_far_by_model(const struct as_decan_measure *m, const struct shares *s)
+{
+    return isnan(s->dl1) && explains(s->ls) && m->model.cycles > 0 &&
+           m->model.cycles <= as_decan_thresholds.overlaps * s->whole;
+}
+
 static void judge_by_shares(const struct as_decan_measure *m, const struct shares *s,
                             struct as_decan_judgement *out)
 {
@@ -292,6 +300,15 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
     if (is_far && isnan(s->ls) && judge_far(m, out)) {
         out->doubt = "its accesses alone were not measured";
         out->confidence = AS_DECAN_LOW;
+        return;
+    }
+    if (is_far_by_model(m, s) && judge_far(m, out)) {
+        if (!out->doubt)
+            out->doubt = "its accesses were not measured with their data in L1";
+        if (out->confidence > AS_DECAN_MEDIUM)
+            out->confidence = AS_DECAN_MEDIUM;
+        out->decided = AS_VARIANT_LS;
+        out->without = AS_VARIANT_KINDS;
         return;
     }
     if (is_far && is_chain_in_memory(m, s)) {

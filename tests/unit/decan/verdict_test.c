@@ -446,8 +446,27 @@ static void test_walk_that_decides(void **state)
     m.model.cycles = 200;
     expect(&m, AS_DECAN_UNKNOWN);
     m.model.cycles = 4;
+    m.level[ASSAY_PREDICT_L1].latency = (double)NAN; /* as where the machine was not measured */
+    expect(&m, AS_DECAN_LATENCY);
     m.model.chain = 1; /* no load leads to the next */
     expect(&m, AS_DECAN_UNKNOWN);
+}
+
+/* A gather: no variant has its data in L1, and its accesses take far longer than the model has. */
+static void test_without_l1(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(0.1, 9.8, 0, 0.1);
+    m.timing[AS_VARIANT_DL1].n = 0;
+    m.read_b = m.load_b = 0;
+    m.indirect_n = 1;
+    m.footprint_b = (double)NAN;
+    m.model.cycles = 0.5;
+    expect(&m, AS_DECAN_LATENCY);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    assert_true(isnan(judge(&m).gain));
+    m.model.cycles = 9; /* the model explains it by the accesses of L1 */
+    expect(&m, AS_DECAN_L1);
 }
 
 /* REF and LS found colder lines than the program: most goes with the data all the same. */
@@ -613,8 +632,8 @@ int main(void)
         cmocka_unit_test(test_lacking),          cmocka_unit_test(test_words),
         cmocka_unit_test(test_scattered),        cmocka_unit_test(test_claimed),
         cmocka_unit_test(test_intervals),        cmocka_unit_test(test_without_accesses),
-        cmocka_unit_test(test_decided),
-        cmocka_unit_test(test_walk_that_decides),          cmocka_unit_test(test_colder),
+        cmocka_unit_test(test_decided),          cmocka_unit_test(test_walk_that_decides),
+        cmocka_unit_test(test_without_l1),       cmocka_unit_test(test_colder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
