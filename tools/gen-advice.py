@@ -56,7 +56,7 @@ TRY_WHAT = {"env": "ENV", "threads": "THREADS", "placement": "PLACEMENT", "flags
 TRY_WHEN = r"(uses|launcher|command|cpu):[A-Za-z0-9_.+|-]+|threads|processors|nodes"
 # Metrics of loops that the recording sets, and what the set of code quality analysis has besides
 # its metrics and the speed-up of each variant.
-RECORDED = set("operand_walk_b operand_index_b operand_pace_b_s".split())
+RECORDED = set("operand_walk_b operand_index_b operand_pace_b_s stride_b line_use_pct".split())
 CQA_SAID = "fp_vector_sound vector_sound".split()
 OBJECTS = "run process thread module function loop".split()
 
@@ -228,10 +228,10 @@ def check_metric(where, name, text):
 
 
 def check_gains(blocks):
-    """Each gain of a cause is a what-if that comes from a variant."""
+    """Each gain of a cause is `none` or a what-if that comes from a variant."""
     what_ifs = {name for _, kind, name, text in blocks if kind == "what_if" and "variant" in text}
     for where, kind, name, text in blocks:
-        if kind == "cause" and what_ifs and text.get("gain") not in what_ifs | {None}:
+        if kind == "cause" and what_ifs and text.get("gain") not in what_ifs | {None, "none"}:
             sys.exit(f"{where}: {name}: there is no what-if {text['gain']} of a variant")
 
 

@@ -227,13 +227,25 @@ static int add_cycles(const struct deck *d, const struct loop_card *card,
     return rc < 0 ? rc : 0;
 }
 
+/* True for a card with a cause of `gain none`. */
+static bool is_unbounded(const struct loop_card *card)
+{
+    for (uint32_t i = 0; i < card->cause_n; i++) {
+        const char *name = as_advise_cause[card->cause[i].row].gain;
+
+        if (name && strcmp(name, "none") == 0 && card->cause[i].level <= ASSAY_FINDING_POTENTIAL)
+            return true;
+    }
+    return false;
+}
+
 static int find_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
                      struct assay_error *err)
 {
     const double spread = SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1));
 
     *out = (struct card_gain){0};
-    for (uint32_t i = 0; i < card->cause_n; i++) {
+    for (uint32_t i = 0; i < card->cause_n && !is_unbounded(card); i++) {
         const char *name = as_advise_cause[card->cause[i].row].gain;
         const struct as_what_if_row *it = name ? what_if_named(name) : NULL;
 

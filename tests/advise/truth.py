@@ -18,7 +18,7 @@ The head of a program says, as `key: value; ...`:
   seconds                  whose: it says them itself, `seconds X` on standard error. Without: its
                            processor time
   processors               on which its threads take turns: saved is what of their time is, for each
-  mended                   what mends it
+  mended, repair           what mends it
   says, advises            patterns of what the finding must say, and what to do
   behind                   findings that may come before it (why)
   within                   how much more than the time it is about may be saved (why)

@@ -72,6 +72,8 @@
                {"array_access_most_pct", most},                                                    \
                {"access_strided_n", (most) < 100},                                                 \
                {"access_indirect_n", indirect}}
+#define STRIDES(stride, use)                                                                       \
+    .metric = {{"stride_b", stride}, {"line_use_pct", use}, {"access_steady_n", 2}}
 
 struct rule_case {
     const char *rule;
@@ -212,6 +214,12 @@ static const struct rule_case findings[] = {
     {"array_access",
      {RUN, .code = {LOOP}, STEPS(0, 13, 60, 0)},
      {RUN, .code = {LOOP}, STEPS(0, 13, 100, 1)}}, /* a bound is no value */
+    {"set_conflicts",
+     {RUN, .code = {LOOP}, STRIDES(8192, 16)},
+     {RUN, .code = {LOOP}, STRIDES(8200, 16)}},
+    {"strided_walk",
+     {RUN, .code = {LOOP}, STRIDES(9616, 16)},
+     {RUN, .code = {LOOP}, STRIDES(8, 100)}},
     {"access_by_variable",
      {RUN, .code = {LOOP},
       .metric = {{"array_access_least_pct", 13},
