@@ -446,7 +446,6 @@ Made from `data/experiment/` by `tools/gen-schema.py`; [experiment.md](experimen
 ask and what holds of all of them.
 
 ## Views
-
 """
 
 
@@ -454,21 +453,27 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
+def columns_of(named):
+    yield "\n| column | meaning |\n|---|---|\n"
+    for name, meaning in named:
+        yield f"| `{name}` | {cell(meaning)} |\n"
+
+
 def page(tables, views):
     yield PAGE_HEAD
-    yield "| view | a row is | its columns |\n|---|---|---|\n"
     for view in views:
-        columns = "; ".join(f"`{name}` {meaning}" for name, _, meaning in view.column)
-        yield f"| `{view.name}` | {cell(view.meaning)} | {cell(columns)} |\n"
+        yield f"\n### `{view.name}`\n\nA row is {view.meaning}.\n"
+        yield from columns_of((name, meaning) for name, _, meaning in view.column)
     yield ("\n## Tables\n\n`*_id` refers to the table of that name; `parent_id` to the own. "
-           "Rows of the same key are the same row.\n\n"
-           "| table | a row is | key | columns |\n|---|---|---|---|\n")
+           "Rows of the same key are the same row.\n")
     for table in tables.values():
-        columns = [f"`{table.name}_id`"] if table.has_id else []
-        columns += [f"`{column.name}` {column.meaning}" for column in table.column]
-        meaning = table.meaning + (f"; made {table.made}" if table.made else "")
-        key = " ".join(f"`{name}`" for name in table.key)
-        yield f"| `{table.name}` | {cell(meaning)} | {key} | {cell('; '.join(columns))} |\n"
+        yield f"\n### `{table.name}`\n\nA row is {table.meaning}.\n"
+        if table.made:
+            yield f"It is made {table.made}.\n"
+        if table.key:
+            yield f"Key: {', '.join(f'`{name}`' for name in table.key)}.\n"
+        own = [(f"{table.name}_id", "number of the row")] if table.has_id else []
+        yield from columns_of(own + [(c.name, c.meaning) for c in table.column])
 
 
 def write_page(tables, views, path, check):

@@ -301,6 +301,19 @@ enum assay_stride {
     ASSAY_STRIDE_UNKNOWN
 };
 
+enum { ASSAY_HELD_MOST = 2 };
+
+/*
+ * A stride in bytes per iteration that registers hold: constant_b + the sum of factor * register.
+ * The loop, with the loops inside it, does not write these registers.
+ */
+struct assay_held_stride {
+    int64_t constant_b;
+    int64_t factor[ASSAY_HELD_MOST];
+    uint8_t reg[ASSAY_HELD_MOST]; /* ASSAY_REG_GPR + 0..15 */
+    uint8_t n;                    /* registers; 0: the stride is not held */
+};
+
 /* One memory operand of one instruction of a loop. */
 struct assay_memory_stream {
     uint32_t insn; /* into program.code.insn */
@@ -318,6 +331,7 @@ struct assay_memory_stream {
     bool stack;      /* the function's own frame: spills and locals */
     bool steady;     /* UNKNOWN: the same step in every iteration, but no constant of the code (a
                         leading dimension in a register) */
+    struct assay_held_stride held; /* of a steady one */
 };
 
 /*
@@ -344,6 +358,18 @@ struct assay_streams {
 int assay_loop_streams(const struct assay_program *program, uint32_t loop,
                        struct assay_streams *out, struct assay_error *err);
 void assay_streams_free(struct assay_streams *streams);
+
+/* Bytes that an iteration uses, and bytes of the cache lines (64 bytes) that come for them. */
+struct assay_line_use {
+    double used_b, moved_b;
+};
+/*
+ * Use of lines by the operands with a stride of UNIT or CONSTANT, those of one array together.
+ * `each`: NULL, or for each of streams->n operands the use of its array, 0 where it does not walk.
+ * `total`: the sum over arrays. Errors: NOMEM.
+ */
+int assay_line_use(const struct assay_streams *streams, struct assay_line_use *each,
+                   struct assay_line_use *total, struct assay_error *err);
 
 #ifdef __cplusplus
 }

@@ -116,30 +116,36 @@ static uint32_t written_registers(const struct as_evaluation *e)
     return (uint32_t)written & 0xffff;
 }
 
+static int list_loop_words(const struct as_iteration_view *view, unsigned frame, slot_vec *out)
+{
+    const struct as_iteration *it = view->iteration;
+    for (uint32_t u = 0; u < it->nodes; u++)
+        if (counts(view, u))
+            AS_TRY(list_words(it->program, it->block[u], frame, out));
+    return 0;
+}
+
+/* A function with a frame pointer may address its frame by the stack pointer all the same: gcc does
+ * where it aligns the stack. A loop that does both has slots by the frame pointer alone. */
 int as_frame_find(struct as_evaluation *e)
 {
     const struct as_iteration_view *view = e->steps->view;
     const struct as_iteration *it = view->iteration;
+    slot_vec words = {0};
+    int rc = 0;
     e->frame = ASSAY_REG_NONE;
     e->locations = AS_GPRS;
     e->bp_is_frame = sets_frame_pointer(it->program, it->loop);
-    uint32_t written = written_registers(e);
-    uint8_t frame = ASSAY_REG_NONE;
-    if (e->bp_is_frame && !(written & 1u << AS_REG_BP))
-        frame = AS_REG_BP;
-    else if (!(written & 1u << AS_REG_SP))
-        frame = AS_REG_SP;
-    if (frame == ASSAY_REG_NONE)
-        return 0;
-    slot_vec words = {0};
-    int rc = 0;
-    for (uint32_t u = 0; rc == 0 && u < it->nodes; u++) {
-        if (counts(view, u))
-            rc = list_words(it->program, it->block[u], frame, &words);
+    const uint32_t written = written_registers(e);
+    const uint8_t bases[] = {AS_REG_BP, AS_REG_SP};
+    for (unsigned i = e->bp_is_frame ? 0 : 1; i < 2 && rc == 0 && !words.n; i++) {
+        if (written & 1u << bases[i])
+            continue;
+        rc = list_loop_words(view, bases[i], &words);
+        e->frame = rc == 0 && words.n ? bases[i] : ASSAY_REG_NONE;
     }
     if (rc == 0 && words.n) {
         qsort(words.at, words.n, sizeof *words.at, compare_slots);
-        e->frame = frame;
         choose(e, &words);
     }
     as_vec_fini(&words);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/search.h"
+#include "code/held.h"
 #include "code/scratch.h"
 
 enum { GAP_B = 64, BACK_BLOCKS = 8 };
@@ -269,6 +270,7 @@ static void fill_stream(const struct stream_work *w, const struct operand *o,
     } else {
         out->stride = a->indirect && !a->steady ? ASSAY_STRIDE_INDIRECT : ASSAY_STRIDE_UNKNOWN;
         out->steady = a->steady;
+        as_held_find(w->e, a, &out->held);
     }
 }
 

@@ -176,8 +176,10 @@ struct as_value as_symbol_product(struct as_symbols *s, struct as_value a, struc
     struct as_value v = as_symbol_atom(s, AS_ATOM_PURE);
     as_symbol_input(s, a);
     as_symbol_input(s, b);
-    if (!s->failed)
+    if (!s->failed) {
         s->atom.at[s->atom.n - 1].product = true;
+        s->atom.at[s->atom.n - 1].plain = !a.constant && !b.constant;
+    }
     return v;
 }
 

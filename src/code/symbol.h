@@ -43,6 +43,7 @@ struct as_atom {
     bool known;       /* step */
     bool steady;      /* the step is not known, but never changes */
     bool product;     /* PURE: of its two inputs */
+    bool plain;       /* product: both inputs are their terms alone, no constants */
     bool aliased;
     bool sets; /* BITS: sets them, else clears */
 };

@@ -74,8 +74,14 @@ int as_attribute_levels(struct as_attribution *all, struct assay_error *err);
 int as_attribute_paths(struct as_attribution *all, struct assay_error *err);
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err);
 
+/* Sorts `n` elements of `size_b` bytes by place, and sets their locations and innermost loops. Each
+ * element begins with a struct as_tally_place. Errors: NOMEM, those of the experiment. */
+int as_places_find(struct as_attribution *all, void *first, size_t n, size_t size_b,
+                   struct assay_error *err);
 /* What operands tell of loops; after the paths. */
 int as_attribute_operands(struct as_attribution *all, struct assay_error *err);
+/* The memory operands of hot loops, with the strides that registers of samples show. */
+int as_attribute_accesses(struct as_attribution *all, struct assay_error *err);
 
 /* Holds the samples to the kernel's account of processor time, and flags what they miss. */
 int as_attribute_unseen(struct as_attribution *all, struct assay_error *err);

@@ -68,8 +68,8 @@ int as_operand_read(const char *text, struct as_tally_operand *out)
     double number[6];
 
     *out = (struct as_tally_operand){0};
-    out->module = (uint32_t)strtoul(text, &end, 10);
-    out->address = strtoull(end, &end, 10);
+    out->place.module = (uint32_t)strtoul(text, &end, 10);
+    out->place.address = strtoull(end, &end, 10);
     if (!read_numbers(end, number, sizeof number / sizeof *number) || number[1] < 0 ||
         number[2] < 0 || number[4] < 0 || fabs(number[0]) > 128)
         return -1;
@@ -126,7 +126,7 @@ static int look_at_operand(const struct assay_catalogue_module *module,
     enum assay_stride stride;
     uint64_t address, at;
 
-    if (!module->program || !assay_catalogue_address(module, operand->address, &address))
+    if (!module->program || !assay_catalogue_address(module, operand->place.address, &address))
         return 0;
     at = address + (uint64_t)(int64_t)operand->later_b;
     assay_catalogue_find(module, address, &place);
@@ -140,60 +140,11 @@ static int look_at_operand(const struct assay_catalogue_module *module,
 
 /* ---- Loops ---------------------------------------------------------------------------------- */
 
-static int compare_places(const void *a, const void *b)
-{
-    const struct as_tally_operand *x = a, *y = b;
-
-    if (x->module != y->module)
-        return x->module < y->module ? -1 : 1;
-    return (x->address > y->address) - (x->address < y->address);
-}
-
 static int compare_loops(const void *a, const void *b)
 {
     const struct reach_of_loop *x = a, *y = b;
 
     return (x->loop_id > y->loop_id) - (x->loop_id < y->loop_id);
-}
-
-/* The location of each operand, by the nodes of its place: any of them knows it. */
-static void find_locations(struct as_attribution *all)
-{
-    struct as_tally *t = &all->tally;
-    struct as_tally_operand *at = t->operand.at;
-
-    if (!t->operand.n)
-        return;
-    qsort(at, t->operand.n, sizeof *at, compare_places);
-    for (size_t i = 1; i < t->node.n; i++) {
-        const struct as_tally_operand key = {.module = t->node.at[i].module,
-                                             .address = t->node.at[i].address};
-        struct as_tally_operand *found =
-            bsearch(&key, at, t->operand.n, sizeof key, compare_places);
-
-        /* Of several processes with one place all have it. */
-        for (; found && found > at && compare_places(found - 1, &key) == 0; found--)
-            ;
-        for (; found && found < at + t->operand.n && compare_places(found, &key) == 0; found++)
-            found->location_id = all->node[i].location_id;
-    }
-}
-
-static int loop_of(struct as_attribution *all, int64_t location_id, int64_t *loop_id,
-                   struct assay_error *err)
-{
-    struct assay_rows *rows;
-    int rc;
-
-    *loop_id = 0;
-    AS_TRY(assay_rows_open(all->experiment, "SELECT loop_id FROM location WHERE location_id = ?1",
-                           &rows, err));
-    assay_rows_bind_integer(rows, 1, location_id);
-    rc = assay_rows_next(rows, err);
-    if (rc > 0)
-        *loop_id = assay_rows_integer(rows, 0);
-    assay_rows_close(&rows);
-    return rc < 0 ? rc : 0;
 }
 
 typedef AS_VEC(struct reach_of_loop) loop_list;
@@ -206,14 +157,13 @@ static int look_at_module(struct as_attribution *all, size_t from, size_t to, lo
     struct assay_catalogue_module *module;
     int rc = 0;
 
-    AS_TRY(assay_catalogue_open_row(all->catalogue, all->module[at[from].module].id, 1,
+    AS_TRY(assay_catalogue_open_row(all->catalogue, all->module[at[from].place.module].id, 1,
                                     ASSAY_CATALOGUE_ANALYSED, &module, err));
     for (size_t i = from; i < to && rc == 0; i++) {
         struct reach_of_loop it = {0};
 
-        if (at[i].location_id)
-            rc = loop_of(all, at[i].location_id, &it.loop_id, err);
-        if (rc < 0 || !it.loop_id)
+        it.loop_id = at[i].place.loop_id;
+        if (!it.loop_id)
             continue;
         rc = look_at_operand(module, &at[i], &it, err);
         if (rc == 0 && as_vec_push(loop, it) < 0)
@@ -267,12 +217,11 @@ int as_attribute_operands(struct as_attribution *all, struct assay_error *err)
     loop_list loop = {0};
     int rc = 0;
 
-    if (n) /* most runs have none */
-        find_locations(all);
+    AS_TRY(as_places_find(all, all->tally.operand.at, n, sizeof *all->tally.operand.at, err));
     for (size_t from = 0, to; from < n && rc == 0; from = to) {
-        const uint32_t module = all->tally.operand.at[from].module;
+        const uint32_t module = all->tally.operand.at[from].place.module;
 
-        for (to = from; to < n && all->tally.operand.at[to].module == module; to++)
+        for (to = from; to < n && all->tally.operand.at[to].place.module == module; to++)
             ;
         if (all->module[module].id)
             rc = look_at_module(all, from, to, &loop, err);

@@ -251,10 +251,21 @@ static int take_operand(struct as_tally_reading *r, const char *text, uint32_t p
     size_t n;
     struct as_tally_operand operand;
     assay_stream_modules(r->stream, &n);
-    if (as_operand_read(text, &operand) < 0 || operand.module >= n)
+    if (as_operand_read(text, &operand) < 0 || operand.place.module >= n)
         return 0;
-    AS_TRY(module_of(r, operand.module, process, &operand.module));
+    AS_TRY(module_of(r, operand.place.module, process, &operand.place.module));
     return as_vec_push(&r->tally->operand, operand);
+}
+
+static int take_held(struct as_tally_reading *r, const char *text, uint32_t process)
+{
+    size_t n;
+    struct as_tally_held held;
+    assay_stream_modules(r->stream, &n);
+    if (as_held_read(&r->tally->arena, text, &held) < 0 || held.place.module >= n)
+        return 0;
+    AS_TRY(module_of(r, held.place.module, process, &held.place.module));
+    return as_vec_push(&r->tally->held, held);
 }
 
 static int take_process_fact(struct as_tally_reading *r, const struct assay_stream_record *record,
@@ -277,6 +288,8 @@ static int take_process_fact(struct as_tally_reading *r, const struct assay_stre
     AS_TRY(as_tally_process_of(r, pid, at, &index));
     if (strcmp(record->text, "operands") == 0)
         return take_operand(r, record->value, index);
+    if (strcmp(record->text, "values") == 0)
+        return take_held(r, record->value, index);
     struct as_tally_process *process = &r->tally->process.at[index];
     const char *value = as_tally_keep(r->tally, record->value);
     if (!value)
@@ -446,6 +459,7 @@ void as_tally_fini(struct as_tally *tally)
     as_vec_fini(&tally->last_sum);
     as_vec_fini(&tally->fact);
     as_vec_fini(&tally->operand);
+    as_vec_fini(&tally->held);
     as_index_fini(&tally->node_index);
     as_index_fini(&tally->sum_index);
     as_index_fini(&tally->module_index);

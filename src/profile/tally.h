@@ -98,14 +98,35 @@ struct as_tally_fact {
     const char *name, *value;
 };
 
+/* An instruction with samples. First in what is known of it, so that all such are found alike. */
+struct as_tally_place {
+    uint32_t module;
+    uint64_t address;
+    int64_t location_id, loop_id; /* found when places have rows; 0: none */
+};
+
 /* What is known of the memory operand of an instruction, in one process. */
 struct as_tally_operand {
-    uint32_t module;
+    struct as_tally_place place;
     int later_b; /* the operand's instruction stands so far behind the address */
-    uint64_t address, n;
+    uint64_t n;
     /* far: share of the addresses that range so far; forward: of the moves, below 0 = not known */
     double reach_b, far, pace_b_s, forward;
-    int64_t location_id; /* found when places have rows; 0: none */
+};
+
+/* A value that a register held in many samples of an instruction. */
+struct as_tally_value {
+    uint8_t reg; /* by the numbers of DWARF */
+    uint32_t n;  /* samples with it, at least */
+    uint64_t value;
+};
+
+/* Such values of an instruction, in one process. */
+struct as_tally_held {
+    struct as_tally_place place;
+    uint32_t sample_n;
+    uint32_t values;
+    const struct as_tally_value *value; /* by register */
 };
 
 struct as_tally {
@@ -118,6 +139,7 @@ struct as_tally {
     AS_VEC(uint32_t) last_sum; /* by node: the one that was last added to */
     AS_VEC(struct as_tally_fact) fact;
     AS_VEC(struct as_tally_operand) operand;
+    AS_VEC(struct as_tally_held) held;
     uint64_t running_n, cut_n, broken_n, switched_n;
     /* Of all, never more than a number can hold. */
     uint64_t sum_ns, cpu_ns, blocked_ns, runnable_ns, lost_n;
@@ -140,6 +162,8 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
 
 /* An operand as the recording has it, its module still the stream's; below 0: it is none. */
 int as_operand_read(const char *text, struct as_tally_operand *out);
+/* Values of registers in the same way (sample/values.h has the text), in the memory of `arena`. */
+int as_held_read(struct as_arena *arena, const char *text, struct as_tally_held *out);
 
 /* After the last stream: what still runs ends, modules learn how many samples they have, and waits
  * that were not sampled belong to the places of those of the same thread that were. */

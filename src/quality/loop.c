@@ -3,12 +3,10 @@
  * Facts of one loop by counting its instructions and looking at its memory operands. Knows the
  * tables of code/ and the classes of isa/; knows neither time nor machine.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include <assay/quality.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "quality/arithmetic.h"
 #include "quality/chains.h"
@@ -47,83 +45,9 @@ bool assay_access_efficiency(const struct assay_memory_stream *stream, double *l
 
 /* ---- Use of lines -------------------------------------------------------------------------- */
 
-/* Bytes of an array that one operand touches in an iteration; the array moves on by `step_b`. */
-struct touched_bytes {
-    uint32_t array;
-    uint64_t step_b, start, end; /* within the step */
-};
-
-/* Bytes that an iteration uses, and those of the lines that come for them. */
-struct line_use {
-    double used_b, moved_b;
-};
-
-static int by_array_and_start(const void *a, const void *b)
-{
-    const struct touched_bytes *x = a, *y = b;
-
-    if (x->array != y->array)
-        return (x->array > y->array) - (x->array < y->array);
-    return (x->start > y->start) - (x->start < y->start);
-}
-
-/* Operands of one array, in the order of their bytes. Steps below a line use parts of all lines;
- * longer ones pass over lines that nothing touches. */
-static struct line_use use_of_array(const struct touched_bytes *at, size_t n)
-{
-    const double step_b = (double)at->step_b;
-    uint64_t end = 0, line_end = 0;
-    struct line_use use = {0};
-
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t from = at[i].start > end ? at[i].start : end;
-        const uint64_t line = at[i].start / LINE_B > line_end ? at[i].start / LINE_B : line_end;
-        const uint64_t behind = (at[i].end + LINE_B - 1) / LINE_B;
-
-        if (at[i].end > from) {
-            use.used_b += (double)(at[i].end - from);
-            end = at[i].end;
-        }
-        if (behind > line) {
-            use.moved_b += (double)(behind - line) * LINE_B;
-            line_end = behind;
-        }
-    }
-    use.used_b = smaller(use.used_b, step_b);
-    use.moved_b = smaller(use.moved_b, step_b);
-    return use;
-}
-
-/* Of arrays whose step is known, all operands of an array together. */
-static struct line_use use_of_arrays(struct touched_bytes *at, size_t n)
-{
-    struct line_use sum = {0};
-
-    if (n > 1)
-        qsort(at, n, sizeof *at, by_array_and_start);
-    for (size_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && at[end].array == at[i].array;)
-            end++;
-        const struct line_use one = use_of_array(&at[i], end - i);
-        sum.used_b += one.used_b;
-        sum.moved_b += one.moved_b;
-    }
-    return sum;
-}
-
-static struct touched_bytes touched_by(const struct assay_memory_stream *at)
-{
-    const uint64_t step_b = (uint64_t)(at->stride_b < 0 ? -at->stride_b : at->stride_b);
-    const int64_t rest = at->offset_b % (int64_t)step_b;
-    const uint64_t start = (uint64_t)(rest < 0 ? rest + (int64_t)step_b : rest);
-    const uint64_t width = at->width_b < step_b ? at->width_b : step_b;
-
-    return (struct touched_bytes){at->array, step_b, start, start + width};
-}
-
 /* Steps that the code does not tell: a line for each operand, or neighbours that come soon. */
-static void add_unknown(const struct assay_memory_stream *at, struct line_use *low,
-                        struct line_use *high)
+static void add_unknown(const struct assay_memory_stream *at, struct assay_line_use *low,
+                        struct assay_line_use *high)
 {
     low->used_b += at->width_b;
     low->moved_b += at->width_b < LINE_B ? LINE_B : at->width_b;
@@ -142,13 +66,10 @@ static void count_stream(const struct assay_memory_stream *at, struct assay_loop
 static int count_streams(const struct assay_streams *streams, struct assay_loop_facts *out,
                          struct assay_error *err)
 {
-    struct touched_bytes *touched = as_calloc(streams->n + 1, sizeof *touched);
-    struct line_use low = {0}, high = {0};
+    struct assay_line_use low = {0}, high = {0}, known;
     double unused;
-    size_t n = 0;
 
-    if (!touched)
-        return as_error_nomem(err, "the memory operands of a loop");
+    AS_TRY(assay_line_use(streams, NULL, &known, err));
     out->array_n = streams->arrays;
     for (size_t i = 0; i < streams->n; i++) {
         const struct assay_memory_stream *at = &streams->at[i];
@@ -158,11 +79,7 @@ static int count_streams(const struct assay_streams *streams, struct assay_loop_
         count_stream(at, out);
         if (at->stride == ASSAY_STRIDE_UNKNOWN || at->stride == ASSAY_STRIDE_INDIRECT)
             add_unknown(at, &low, &high);
-        else if (at->stride_b) /* else no walk through an array */
-            touched[n++] = touched_by(at);
     }
-    const struct line_use known = use_of_arrays(touched, n);
-    as_free(touched);
     low.moved_b += known.moved_b;
     high.moved_b += known.moved_b;
     out->access_low = low.moved_b > 0 ? (low.used_b + known.used_b) / low.moved_b : -1;

@@ -20,11 +20,13 @@
 
 #include "base/alloc.h"
 #include "base/index.h"
+#include "sample/values.h"
 
 #define SITES_MOST   8192u /* instructions of a process that are followed */
 #define WALKS_MOST   (1u << 17)
 #define KEPT_MOST    1024u /* addresses of one, drawn from all */
 #define LEAST        20u   /* fewer say nothing */
+#define VALUES_LEAST 3u    /* samples for which values are written */
 #define CHUNK_BITS   16    /* 64 KiB */
 #define LINE_INSN_N  8u    /* looked at from the sampled one on */
 #define INSN_MOST_B  15u
@@ -48,6 +50,7 @@ struct operand_site {
     AS_VEC(uint64_t) kept;
     AS_VEC(float) pace;              /* bytes a second */
     uint64_t pace_seen_n, forward_n; /* moves, and those to higher addresses */
+    struct as_register_values values;
 };
 
 /* The last address of a thread at a site. */
@@ -334,6 +337,8 @@ int as_operands_take(struct as_operands *operands, const struct assay_object *ob
         return 0;
     struct operand_site *site = &operands->site.at[index];
     const struct operand_form *form = &site->form;
+    as_values_take(&site->values, sample->regs);
+    site->last_ns = sample->time_ns;
     if (!form->is_usable)
         return 0;
     struct operand_walk now = {.at = (uint64_t)form->disp, .time_ns = ticks * operands->period_ns};
@@ -341,7 +346,6 @@ int as_operands_take(struct as_operands *operands, const struct assay_object *ob
         now.at += sample->regs[form->base];
     if (form->index != NO_REG)
         now.at += sample->regs[form->index] * form->scale;
-    site->last_ns = sample->time_ns;
     AS_TRY(keep_address(operands, site, now.at));
     return follow_walk(operands, index, sample->tid, now);
 }
@@ -413,6 +417,18 @@ static double forward_share(const struct operand_site *site)
     return site->pace_seen_n < LEAST ? -1 : (double)site->forward_n / (double)site->pace_seen_n;
 }
 
+/* module, address, what as_values_text says */
+static int write_values(const struct operand_site *site, struct as_writer *writer)
+{
+    char values[AS_VALUES_TEXT_B], text[AS_VALUES_TEXT_B + 64];
+
+    if (site->values.sample_n < VALUES_LEAST || !as_values_text(&site->values, values))
+        return 0;
+    snprintf(text, sizeof text, "%u %llu %s", site->module, (unsigned long long)site->address,
+             values);
+    return as_writer_process(writer, site->pid, site->pid, site->last_ns, "values", text);
+}
+
 /* module, address, bytes to the instruction of the operand, samples, reach, share of those far
  * apart, pace */
 int as_operands_write(struct as_operands *operands, struct as_writer *writer)
@@ -420,6 +436,7 @@ int as_operands_write(struct as_operands *operands, struct as_writer *writer)
     as_vec_foreach (&operands->site, site) {
         char text[160];
 
+        AS_TRY(write_values(site, writer));
         if (site->kept.n < LEAST)
             continue;
         const struct as_operand_reach reach = as_operands_reach(site->kept.at, site->kept.n);

@@ -175,8 +175,13 @@ static const char text[] = ".intel_syntax noprefix\n"
                         "mov [r9], rax\nadd r9, rdx\nadd rdi, r8\ninc rdx\ndec rcx\njnz 1b\n")
         FUNCTION("vector", "1: vgatherqpd ymm0, [rdi+ymm1*8], ymm2\nvmovupd [rsi], ymm0\n"
                            "add rsi, 32\ndec rcx\njnz 1b\n")
-            FUNCTION("again", "1: push rax\npush rbx\npop rbx\npop rax\nmov [rsp+8], rax\n"
-                              "dec rcx\njnz 1b\n");
+    /* a frame pointer, and slots by the stack pointer all the same: an aligned stack */
+    FUNCTION("aligned", "push rbp\nmov rbp, rsp\nand rsp, -32\nsub rsp, 64\n"
+                        "1: mov rdx, [rsp+32]\nvmovupd ymm0, [rdx+rax]\n"
+                        "vmovupd [rcx+rax], ymm0\nadd rax, 32\ncmp rax, rsi\njnz 1b\n"
+                        "leave\n")
+        FUNCTION("again", "1: push rax\npush rbx\npop rbx\npop rax\nmov [rsp+8], rax\n"
+                          "dec rcx\njnz 1b\n");
 
 static struct assay_streams of(const struct built *b, const char *function, unsigned n)
 {
@@ -270,6 +275,14 @@ static void test_origin(void **state)
     assay_streams_free(&s);
 }
 
+/* One register, and nothing else. */
+static void expect_held(const struct assay_held_stride *held, unsigned gpr, int64_t factor)
+{
+    assert_int_equal(held->constant_b, 0);
+    assert_int_equal(held->reg[0], ASSAY_REG_GPR + gpr);
+    assert_int_equal(held->factor[0], factor);
+}
+
 static void test_steady(void **state)
 {
     const struct built *b = *state;
@@ -278,7 +291,10 @@ static void test_steady(void **state)
     for (size_t i = 0; i < s.n; i++) {
         assert_int_equal(s.at[i].stride, ASSAY_STRIDE_UNKNOWN);
         assert_int_equal(s.at[i].steady, i < 2);
+        assert_int_equal(s.at[i].held.n, i < 2);
     }
+    expect_held(&s.at[0].held, 8, 1);
+    expect_held(&s.at[1].held, 8, 8);
     assay_streams_free(&s);
 }
 
@@ -291,6 +307,12 @@ static void test_frame(void **state)
     assert_true(s.at[0].stack && s.at[1].stack && !s.at[2].stack && s.at[3].stack);
     expect(&s.at[2], ASSAY_STRIDE_UNIT, 8, 0, 0);
     expect(&s.at[0], ASSAY_STRIDE_ZERO, 0, 12, 1);
+    assay_streams_free(&s);
+    s = of(b, "aligned", 0);
+    assert_int_equal(s.n, 3);
+    assert_true(s.at[0].stack && !s.at[1].stack);
+    expect(&s.at[1], ASSAY_STRIDE_UNIT, 32, 0, 0);
+    expect(&s.at[2], ASSAY_STRIDE_UNIT, 32, 0, 1);
     assay_streams_free(&s);
     s = of(b, "again", 0);
     assert_int_equal(s.n, 5);

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+# Strides of memory operands that the code does not have: leading dimensions in registers. The truth
+# is what the programs are started with.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    cat >walks.c <<'END'
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define ALONE __attribute__((noinline, noipa))
+ALONE double column(const double *m, long rows, long ld)
+{
+    double s = 0;
+    for (long i = 0; i < rows; i++)
+        s += m[i * ld];
+    return s;
+}
+ALONE double vla(long n, double m[n][n], long c)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s += m[i][c];
+    return s;
+}
+ALONE double both(const double *m, long rows, long ld)
+{
+    double s = 0;
+    for (long i = 0; i < rows; i++)
+        s += m[i * ld] * m[i * ld + 1];
+    return s;
+}
+ALONE double row(const double *m, long n)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s += m[i];
+    return s;
+}
+ALONE double list(const int *k, const double *m, long n)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s += m[k[i]];
+    return s;
+}
+int main(int argc, char **argv)
+{
+    const char *what = argv[1];
+    const long n = atol(argv[2]), other = argc > 3 ? atol(argv[3]) : n;
+    double *m = calloc((size_t)n * n + 8, sizeof *m), s = 0;
+    int *k = calloc((size_t)n * n, sizeof *k);
+    for (long i = 0; i < n * n; i++)
+        k[i] = (int)(i * 7919 % (n * n));
+    for (long done = 0; done < 150000000; done += n) {
+        const long c = done / n % n;
+        if (!strcmp(what, "column"))
+            s += column(m + c, n, done / n / 64 % 2 ? n : other);
+        else if (!strcmp(what, "vla"))
+            s += vla(n, (double (*)[n])m, c);
+        else if (!strcmp(what, "both"))
+            s += both(m + c, n, n);
+        else if (!strcmp(what, "row"))
+            s += row(m, n);
+        else
+            s += list(k + c * n, m, n);
+    }
+    printf("%g\n", s);
+    return 0;
+}
+END
+    gcc -O2 -g -o walks walks.c
+}
+
+setup() {
+    load common.bash
+}
+
+# The accesses of the hottest loop of a run: KIND,STRIDE,SHARE,LINE,ACCESS, a line each.
+accesses() {
+    "$ASSAY" run -q -o x.assay --force -- ./walks "$@" >/dev/null
+    "$ASSAY" query --format csv x.assay "SELECT a.stride, a.stride_b,
+        a.stride_pct >= 90 AS sure, a.stride_pct, a.line_used_pct, a.access, a.origin
+        FROM v_loop_accesses a WHERE a.loop_id = (SELECT loop_id FROM v_loops
+        ORDER BY exclusive_time_s DESC LIMIT 1) ORDER BY a.address, a.operand" | tail -n +2
+}
+
+@test "accesses: a leading dimension in a register is the stride in bytes" {
+    run accesses column 700
+    [[ $output =~ ^constant,5600,1,[0-9.]+,12.5,load,measured$ ]]
+    run accesses vla 300
+    [[ $output =~ ^constant,2400,1,[0-9.]+,12.5,load,measured$ ]]
+}
+
+@test "accesses: neighbours of one line count together" {
+    run accesses both 500
+    [ "${#lines[@]}" = 2 ]
+    [[ ${lines[0]} =~ ^constant,4000,1,[0-9.]+,25,load,measured$ ]]
+    [[ ${lines[1]} =~ ^constant,4000,1,[0-9.]+,25,load,measured$ ]]
+}
+
+@test "accesses: what the code says needs no sample" {
+    run accesses row 600
+    [[ $output =~ ^unit,8,,,100,load,exact$ ]]
+}
+
+@test "accesses: an index has no stride" {
+    run accesses list 400
+    [ "${#lines[@]}" = 2 ]
+    [[ ${lines[0]} =~ ^unit,4,,,100,load,exact$ ]]
+    [[ ${lines[1]} =~ ^indirect,,,,,load,exact$ ]]
+}
+
+@test "accesses: two strides in turn are several, and use lines as the shorter one" {
+    run accesses column 700 350
+    [[ $output =~ ^several,(5600|2800),0,[0-9.]+,12.5,load,measured$ ]]
+    run accesses column 700 2
+    [[ $output =~ ^several,(5600|16),0,[0-9.]+,50,load,measured$ ]]
+}
+
+@test "accesses: show has a view, widest strides and use of lines are metrics" {
+    accesses column 700 >/dev/null
+    run "$ASSAY" show x.assay --view accesses
+    [[ $output == *"stride B"* && $output == *"5600"* && $output == *"walks.c:9"* ]]
+    run "$ASSAY" query --format csv x.assay "SELECT metric, value FROM v_values
+        WHERE metric IN ('stride_b', 'line_use_pct') AND run_id = 1 ORDER BY value DESC"
+    [[ ${lines[1]} == stride_b,5600* && ${lines[2]} == line_use_pct,12.5* ]]
+}
+
+@test "accesses: a stripped binary has strides, too" {
+    cp walks kept && strip walks
+    run accesses column 700
+    mv kept walks
+    [[ $output =~ ^constant,5600,1,[0-9.]+,12.5,load,measured$ ]]
+}
+
+@test "accesses: Fortran arrays of explicit shape" {
+    command -v gfortran >/dev/null || skip "no gfortran here"
+    cat >shape.f90 <<'END'
+program shape
+  implicit none
+  real(8), allocatable :: a(:,:)
+  integer :: n, k
+  character(16) :: arg
+  real(8) :: s
+  call get_command_argument(1, arg); read(arg, *) n
+  allocate(a(n, n)); a = 1; s = 0
+  do k = 1, 100000000 / n
+     s = s + along(a, n, mod(k, n) + 1)
+  end do
+  print *, s
+contains
+  function along(a, n, i) result(s)
+    integer, intent(in) :: n, i
+    real(8), intent(in) :: a(n, n)
+    real(8) :: s
+    integer :: j
+    s = 0
+    do j = 1, n
+       s = s + a(i, j)
+    end do
+  end function
+end program
+END
+    gfortran -O2 -g -fno-inline -o shape shape.f90
+    "$ASSAY" run -q -o f.assay --force -- ./shape 900 >/dev/null
+    run "$ASSAY" query --format csv f.assay "SELECT stride, stride_b, line_used_pct FROM
+        v_loop_accesses WHERE function LIKE '%along%' AND access = 'load'"
+    [[ $output == *"constant,7200,12.5"* ]]
+}
