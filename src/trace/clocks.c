@@ -138,6 +138,32 @@ static void shift_by_day(struct as_trace_process *process, const struct as_trace
     shift_process(process, 0, process->clock.shift_ns, 0);
 }
 
+/* How long the process ran before the first measurement, or after the last one. */
+static int64_t outside_ns(const struct as_trace_process *process, const struct clock_line *line)
+{
+    int64_t out = 0;
+    as_vec_foreach (&process->thread, stream) {
+        const struct as_trace_stream_facts *facts = as_trace_stream_facts(*stream);
+        const int64_t before = line->first.own_ns - facts->begin_raw_ns;
+        const int64_t after = facts->end_raw_ns - line->last.own_ns;
+        out = before > out ? before : out;
+        out = after > out ? after : out;
+    }
+    return out;
+}
+
+/* The error of times outside the measurements: of the rate, by the errors of both ends. */
+static int64_t extrapolation_ns(const struct as_trace_process *process,
+                                const struct clock_line *line)
+{
+    const double apart_ns = (double)(line->last.own_ns - line->first.own_ns);
+    const double errors_ns = (double)(line->first.uncertain_ns + line->last.uncertain_ns);
+    double rate = apart_ns > (double)MOMENT_NS ? RATE_BOUND : 0;
+    if (apart_ns > (double)MOMENT_NS && errors_ns < RATE_BOUND * apart_ns)
+        rate = errors_ns / apart_ns;
+    return (int64_t)(rate * (double)outside_ns(process, line));
+}
+
 static void shift_by_line(struct as_trace *trace, struct as_trace_process *process,
                           const struct clock_line *line)
 {
@@ -149,6 +175,7 @@ static void shift_by_line(struct as_trace *trace, struct as_trace_process *proce
     clock->shift_ns = shift_at(&line->first);
     clock->uncertain_ns = first_ns > last_ns ? first_ns : last_ns;
     clock->uncertain_ns += find_residual(trace, process, line, clock);
+    clock->uncertain_ns += extrapolation_ns(process, line);
     shift_process(process, line->first.own_ns, clock->shift_ns, clock->drift);
 }
 

@@ -51,6 +51,9 @@ static void put(struct as_trace_writer *w, int rank, unsigned kind, int64_t true
     as_trace_put(w, kind, (uint64_t)clock_of(rank, true_ns), field, n);
 }
 
+/* Errors of the measurements, at most TRIP_NS. */
+static int64_t measured_off_ns[2];
+
 static void define_rank(int rank, const int64_t *relation_ns, size_t relations_n, int64_t day_ns)
 {
     struct as_trace_writer w;
@@ -64,7 +67,8 @@ static void define_rank(int rank, const int64_t *relation_ns, size_t relations_n
     as_trace_put_text(&w, AS_TRACE_NAME, 0, name, 2, rank ? "MPI_Recv" : "MPI_Send");
     for (size_t i = 0; i < relations_n; i++) {
         const uint64_t field[] = {as_trace_zigzag(clock_of(rank, relation_ns[i])),
-                                  as_trace_zigzag(relation_ns[i]), TRIP_NS};
+                                  as_trace_zigzag(relation_ns[i] + measured_off_ns[i % 2]),
+                                  TRIP_NS};
         as_trace_put(&w, AS_TRACE_RELATED, 0, field, 3);
     }
     as_trace_writer_close(&w, AS_TRACE_CLOSED);
@@ -145,6 +149,25 @@ static void test_drift(void **state)
         as_trace_stream_facts(trace.process.at[1].thread.at[0]);
     assert_int_equal(facts->begin_raw_ns, BEGIN_NS);
     assert_int_equal(facts->shift_ns, -OFF_NS);
+    as_trace_close(&trace);
+}
+
+/* Calls before the first measurement: the error of the rate counts for them, too. */
+static void test_outside(void **state)
+{
+    const int64_t at[] = {BEGIN_NS + 4 * (int64_t)SECOND, BEGIN_NS + 8 * (int64_t)SECOND};
+    struct as_trace trace;
+    (void)state;
+    measured_off_ns[0] = TRIP_NS;
+    measured_off_ns[1] = -TRIP_NS;
+    define_rank(0, NULL, 0, 0);
+    define_rank(1, at, 2, 0);
+    measured_off_ns[0] = measured_off_ns[1] = 0;
+    write_ranks();
+    analyse(&trace);
+    assert_true(worst_ns > TRIP_NS + 2);
+    assert_true(worst_ns <= trace.process.at[1].clock.uncertain_ns);
+    assert_true(trace.process.at[1].clock.uncertain_ns <= 4 * TRIP_NS);
     as_trace_close(&trace);
 }
 
@@ -285,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_drift, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_one_measurement, make_place, remove_place),
+        cmocka_unit_test_setup_teardown(test_outside, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_residual, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_by_day, make_place, remove_place),
         cmocka_unit_test_setup_teardown(test_without_rank_0, make_place, remove_place),
