@@ -314,6 +314,17 @@ struct assay_held_stride {
     uint8_t n;                    /* registers; 0: the stride is not held */
 };
 
+/*
+ * A stride in bytes per iteration on a condition: a register of the address, mostly its base, holds
+ * the same value in each iteration. Nothing writes it between the instructions at `first` and
+ * `last`.
+ */
+struct assay_based_stride {
+    uint64_t first, last; /* addresses */
+    int64_t stride_b;
+    uint8_t reg; /* ASSAY_REG_GPR + 0..15; ASSAY_REG_NONE: there is no such condition */
+};
+
 /* One memory operand of one instruction of a loop. */
 struct assay_memory_stream {
     uint32_t insn; /* into program.code.insn */
@@ -331,7 +342,8 @@ struct assay_memory_stream {
     bool stack;      /* the function's own frame: spills and locals */
     bool steady;     /* UNKNOWN: the same step in every iteration, but no constant of the code (a
                         leading dimension in a register) */
-    struct assay_held_stride held; /* of a steady one */
+    struct assay_held_stride held;   /* of a steady one */
+    struct assay_based_stride based; /* of one without a known stride */
 };
 
 /*

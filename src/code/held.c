@@ -94,3 +94,74 @@ bool as_held_find(struct as_evaluation *e, const struct as_access *access,
         *out = (struct assay_held_stride){0};
     return out->n > 0;
 }
+
+/* ---- Bases ----------------------------------------------------------------------------------- */
+
+/* The steps of the address but for one part, which a register brings. */
+static bool step_of_rest(const struct as_evaluation *e, const struct as_access *access,
+                         int64_t *step)
+{
+    const struct as_term *t = &e->symbols.term.at[access->address.term];
+    unsigned unknown = 0;
+    *step = 0;
+    for (uint32_t i = 0; i < t->parts; i++) {
+        const struct as_atom *atom = &e->symbols.atom.at[t->atom[i]];
+        if (atom->known)
+            *step += by_factor(atom->step, t->factor[i]);
+        else if (t->factor[i] != 1 || unknown++)
+            return false;
+    }
+    return unknown == 1;
+}
+
+/* True for a register that steps by a constant, at any place in the iteration. */
+static bool is_counter(const struct as_evaluation *e, unsigned reg)
+{
+    unsigned writes = 0;
+    int64_t step;
+    for (uint32_t i = 0; i < e->steps->n; i++)
+        writes += assay_regset_has(e->steps->effects[i].written, reg);
+    return reg < AS_GPRS && writes <= 1 && as_evaluate_step(e, reg, &step);
+}
+
+/* The register of the address that brings the unknown part; NONE: not known. */
+static unsigned unknown_register(const struct as_evaluation *e, const struct assay_memory *memory)
+{
+    const bool has_index = memory->index != ASSAY_REG_NONE;
+    if (memory->base == ASSAY_REG_NONE || memory->base == AS_REG_SP)
+        return ASSAY_REG_NONE;
+    if (!has_index || memory->scale > 1 || is_counter(e, memory->index))
+        return memory->base;
+    return is_counter(e, memory->base) ? memory->index : ASSAY_REG_NONE;
+}
+
+static uint32_t block_of_step(const struct as_iteration_view *view, uint32_t step)
+{
+    uint32_t block = 0;
+    while (step >= view->start[block + 1])
+        block++;
+    return block;
+}
+
+bool as_based_find(const struct as_evaluation *e, const struct as_access *access,
+                   struct assay_based_stride *out)
+{
+    const struct as_iteration_view *view = e->steps->view;
+    const unsigned reg = unknown_register(e, &access->memory);
+    *out = (struct assay_based_stride){.reg = ASSAY_REG_NONE};
+    if (access->known || access->gathered || access->frame || reg >= AS_GPRS ||
+        !step_of_rest(e, access, &out->stride_b))
+        return false;
+    const uint32_t block = block_of_step(view, access->at);
+    uint32_t first = access->at, last = access->at;
+    while (first > view->start[block] &&
+           !assay_regset_has(e->steps->effects[first - 1].written, reg))
+        first--;
+    while (last + 1 < view->start[block + 1] &&
+           !assay_regset_has(e->steps->effects[last].written, reg))
+        last++;
+    out->first = as_step_insn(e->steps, first)->address;
+    out->last = as_step_insn(e->steps, last)->address;
+    out->reg = (uint8_t)reg;
+    return true;
+}

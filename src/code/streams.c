@@ -261,7 +261,8 @@ static void fill_stream(const struct stream_work *w, const struct operand *o,
         .element_b = a->memory.element_b,
         .operand = a->operand,
         .access = a->memory.access,
-        .stack = g->frame};
+        .stack = g->frame,
+        .based = {.reg = ASSAY_REG_NONE}};
     if (a->known) {
         out->stride_b = a->step;
         out->stride = a->step == 0 ? ASSAY_STRIDE_ZERO
@@ -270,7 +271,8 @@ static void fill_stream(const struct stream_work *w, const struct operand *o,
     } else {
         out->stride = a->indirect && !a->steady ? ASSAY_STRIDE_INDIRECT : ASSAY_STRIDE_UNKNOWN;
         out->steady = a->steady;
-        as_held_find(w->e, a, &out->held);
+        if (!as_held_find(w->e, a, &out->held))
+            as_based_find(w->e, a, &out->based);
     }
 }
 

@@ -12,19 +12,20 @@
 #include "profile/attribute.h"
 
 #define SAMPLES_LEAST 20  /* of a loop with registers */
+#define BASES_LEAST   10  /* samples of a base */
 #define SHARE_SURE    0.9 /* of the samples, from which on a stride is the loop's */
 
 enum { STRIDE_METRIC, LINE_USE_METRIC, ACCESS_METRICS };
 
 static const struct assay_metric access_metric[ACCESS_METRICS] = {
-    [STRIDE_METRIC] = {.name = "stride_b",
+    [STRIDE_METRIC] = {.name = "operand_stride_b",
                        .unit = "b",
                        .title = "Widest stride",
                        .meaning = "Bytes from one access to the next, of the widest walk.",
                        .formula = "by the code, or by registers of samples",
                        .topic = "memory",
                        .position = 63},
-    [LINE_USE_METRIC] = {.name = "line_use_pct",
+    [LINE_USE_METRIC] = {.name = "operand_line_use_pct",
                          .unit = "%",
                          .title = "Use of lines",
                          .meaning = "Bytes used of the cache lines that come.",
@@ -36,7 +37,8 @@ static const struct assay_metric access_metric[ACCESS_METRICS] = {
 /* One instruction with samples, and the loop that it is in. */
 struct held_site {
     int64_t loop_id;
-    uint32_t loop; /* of the program */
+    uint32_t loop;    /* of the program */
+    uint64_t address; /* in the program */
     const struct as_tally_held *held;
 };
 
@@ -202,6 +204,46 @@ static struct seen_stride stride_of(const struct access_pass *p,
     return out;
 }
 
+/* The value that a register holds in most samples of an instruction; NULL: in none often. */
+static const struct as_tally_value *most_held(const struct as_tally_held *held, unsigned reg)
+{
+    const struct as_tally_value *most = NULL;
+
+    for (unsigned i = 0; i < held->values; i++)
+        if (held->value[i].reg == reg && (!most || held->value[i].n > most->n))
+            most = &held->value[i];
+    return most;
+}
+
+/* The stride behind a base; its share is NAN if the base differs from sample to sample. */
+static struct seen_stride based_stride(const struct access_pass *p,
+                                       const struct assay_based_stride *based)
+{
+    const unsigned reg = dwarf_of(based->reg - ASSAY_REG_GPR);
+    const struct as_tally_value *base = NULL;
+    uint64_t all_n = 0, same_n = 0;
+
+    for (size_t i = 0; i < p->site_n; i++) {
+        if (p->site[i].address < based->first || p->site[i].address > based->last)
+            continue;
+        const struct as_tally_value *most = most_held(p->site[i].held, reg);
+        all_n += p->site[i].held->sample_n;
+        base = most && (!base || most->n > base->n) ? most : base;
+    }
+    for (size_t i = 0; i < p->site_n && base; i++) {
+        const struct as_tally_held *held = p->site[i].held;
+        if (p->site[i].address < based->first || p->site[i].address > based->last)
+            continue;
+        for (unsigned k = 0; k < held->values; k++)
+            if (held->value[k].reg == reg && held->value[k].value == base->value)
+                same_n += held->value[k].n;
+    }
+    const double share = all_n >= BASES_LEAST ? (double)same_n / (double)all_n : 0;
+    return share < SHARE_SURE
+               ? (struct seen_stride){0, 0, (double)NAN, 0}
+               : (struct seen_stride){based->stride_b, based->stride_b, share, share};
+}
+
 /* Gives the streams of the loop the strides that were seen; of several the shortest, which uses
  * most of each line. */
 static void see_strides(struct access_pass *p)
@@ -211,10 +253,11 @@ static void see_strides(struct access_pass *p)
         struct seen_stride *seen = &p->seen[i];
 
         *seen = (struct seen_stride){at->stride_b, at->stride_b, (double)NAN, 1};
-        if (at->stride != ASSAY_STRIDE_UNKNOWN || !at->held.n)
-            continue;
-        *seen = stride_of(p, &at->held);
-        if (seen->known < SHARE_SURE)
+        if (at->held.n)
+            *seen = stride_of(p, &at->held);
+        else if (at->based.reg != ASSAY_REG_NONE)
+            *seen = based_stride(p, &at->based);
+        if (isnan(seen->share) || seen->known < SHARE_SURE)
             continue;
         at->stride_b = seen->share >= SHARE_SURE ? seen->stride_b : seen->shortest_b;
         at->stride = at->stride_b == 0                             ? ASSAY_STRIDE_ZERO
@@ -387,6 +430,7 @@ static int list_sites(const struct access_pass *p, size_t from, size_t to, site_
             continue;
         assay_catalogue_find(p->module, address, &place);
         it.loop = place.loop;
+        it.address = address;
         if (it.loop != ASSAY_NONE && as_vec_push(out, it) < 0)
             return as_error_nomem(err, "the accesses of a run");
     }

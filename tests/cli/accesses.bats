@@ -45,12 +45,37 @@ ALONE double list(const int *k, const double *m, long n)
         s += m[k[i]];
     return s;
 }
+struct arrays {
+    double *volatile x;
+};
+ALONE double based(struct arrays *of, long n)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s += of->x[3 * i];
+    return s;
+}
+struct node {
+    struct node *next;
+    double value[7];
+};
+ALONE double chase(const struct node *at, long n)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++, at = at->next)
+        s += at->value[0];
+    return s;
+}
 int main(int argc, char **argv)
 {
     const char *what = argv[1];
     const long n = atol(argv[2]), other = argc > 3 ? atol(argv[3]) : n;
     double *m = calloc((size_t)n * n + 8, sizeof *m), s = 0;
     int *k = calloc((size_t)n * n, sizeof *k);
+    struct arrays arrays = {m};
+    struct node *ring = calloc(4, sizeof *ring);
+    for (long i = 0; i < 4; i++)
+        ring[i].next = &ring[(i + 1) % 4];
     for (long i = 0; i < n * n; i++)
         k[i] = (int)(i * 7919 % (n * n));
     for (long done = 0; done < 150000000; done += n) {
@@ -61,6 +86,10 @@ int main(int argc, char **argv)
             s += vla(n, (double (*)[n])m, c);
         else if (!strcmp(what, "both"))
             s += both(m + c, n, n);
+        else if (!strcmp(what, "based"))
+            s += based(&arrays, n);
+        else if (!strcmp(what, "chase"))
+            s += chase(ring, n);
         else if (!strcmp(what, "row"))
             s += row(m, n);
         else
@@ -112,6 +141,19 @@ accesses() {
     [[ ${lines[1]} =~ ^indirect,,,,,load,exact$ ]]
 }
 
+@test "accesses: a base that each iteration loads, and that stays" {
+    run accesses based 300
+    [ "${#lines[@]}" = 2 ]
+    [[ ${lines[0]} =~ ^none,0,,,,load,exact$ ]]
+    [[ ${lines[1]} =~ ^constant,24,1,[0-9.]+,33.[0-9]+,load,measured$ ]]
+}
+
+@test "accesses: a walk from node to node has no stride, however few there are" {
+    run accesses chase 300
+    [ "${#lines[@]}" = 2 ]
+    [[ ${lines[0]} =~ ^indirect,, && ${lines[1]} =~ ^indirect,, ]]
+}
+
 @test "accesses: two strides in turn are several, and use lines as the shorter one" {
     run accesses column 700 350
     [[ $output =~ ^several,(5600|2800),0,[0-9.]+,12.5,load,measured$ ]]
@@ -124,8 +166,8 @@ accesses() {
     run "$ASSAY" show x.assay --view accesses
     [[ $output == *"stride B"* && $output == *"5600"* && $output == *"walks.c:9"* ]]
     run "$ASSAY" query --format csv x.assay "SELECT metric, value FROM v_values
-        WHERE metric IN ('stride_b', 'line_use_pct') AND run_id = 1 ORDER BY value DESC"
-    [[ ${lines[1]} == stride_b,5600* && ${lines[2]} == line_use_pct,12.5* ]]
+        WHERE metric IN ('operand_stride_b', 'operand_line_use_pct') AND run_id = 1 ORDER BY value DESC"
+    [[ ${lines[1]} == operand_stride_b,5600* && ${lines[2]} == operand_line_use_pct,12.5* ]]
 }
 
 @test "accesses: a stripped binary has strides, too" {
@@ -133,6 +175,20 @@ accesses() {
     run accesses column 700
     mv kept walks
     [[ $output =~ ^constant,5600,1,[0-9.]+,12.5,load,measured$ ]]
+}
+
+@test "accesses: samples of timers and of perf have registers, too" {
+    "$ASSAY" run -q -o t.assay --force --event timer -- ./walks column 700 >/dev/null
+    run "$ASSAY" query --format csv t.assay "SELECT stride, stride_b FROM v_loop_accesses
+        WHERE function = 'column'"
+    [[ $output == *"constant,5600"* ]]
+    command -v perf >/dev/null || skip "no perf here"
+    perf record -q -e cpu-clock --call-graph dwarf -o walks.data ./walks column 700 >/dev/null 2>&1 ||
+        skip "perf records nothing here"
+    "$ASSAY" import -q walks.data -o i.assay --force
+    run "$ASSAY" query --format csv i.assay "SELECT stride, stride_b FROM v_loop_accesses
+        WHERE function = 'column'"
+    [[ $output == *"constant,5600"* ]]
 }
 
 @test "accesses: Fortran arrays of explicit shape" {

@@ -50,15 +50,15 @@ of() { # FILE JSON-PATH of the only loop
     # addsd %xmm1, %xmm0; dec %rax; jne
     printf '.globl f\n.type f,@function\nf: 1: addsd %%xmm1, %%xmm0\n dec %%rax\n jne 1b\n ret\n.size f,.-f\n' >cited.s
     as cited.s -o cited.o
-    "$ASSAY" cqa --machine zen3 cited.o >out
+    "$ASSAY" cqa --machine zen2 cited.o >out
     like "*The table of this core is cited, not measured*machine --measure*" "$(tr '\n' ' ' <out)"
-    "$ASSAY" cqa --machine zen3 --function f cited.o >out
+    "$ASSAY" cqa --machine zen2 --function f cited.o >out
     like "*The table of this core is cited, not measured*machine --measure*" "$(tr '\n' ' ' <out)"
     "$ASSAY" cqa --machine zen5 --function f cited.o >out
     never grep -q 'is cited' out
     # The source is the core's own, not that of the table it is like.
-    "$ASSAY" predict --machine zen3 --hex 4801d8 >out
-    like "*Znver3Model*" "$(cat out)"
+    "$ASSAY" predict --machine zen2 --hex 4801d8 >out
+    like "*Znver2Model*" "$(cat out)"
 }
 
 @test "a line a loop, with cycles, vectors, limit and gain" {

@@ -73,7 +73,7 @@
                {"access_strided_n", (most) < 100},                                                 \
                {"access_indirect_n", indirect}}
 #define STRIDES(stride, use)                                                                       \
-    .metric = {{"stride_b", stride}, {"line_use_pct", use}, {"access_steady_n", 2}}
+    .metric = {{"operand_stride_b", stride}, {"operand_line_use_pct", use}, {"access_steady_n", 2}}
 
 struct rule_case {
     const char *rule;

@@ -140,8 +140,7 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
 /* Options are values of functions, what operands do those of one run. */
 static struct assay_subject subject_of(const char *metric, int number)
 {
-    const bool of_run = strncmp(metric, "operand_", 8) == 0 || strcmp(metric, "stride_b") == 0 ||
-                        strcmp(metric, "line_use_pct") == 0;
+    const bool of_run = strncmp(metric, "operand_", 8) == 0;
     const bool of_function =
         strncmp(metric, "option_", 7) == 0 || strncmp(metric, "given_", 6) == 0;
 

@@ -180,6 +180,10 @@ static const char text[] = ".intel_syntax noprefix\n"
                         "1: mov rdx, [rsp+32]\nvmovupd ymm0, [rdx+rax]\n"
                         "vmovupd [rcx+rax], ymm0\nadd rax, 32\ncmp rax, rsi\njnz 1b\n"
                         "leave\n")
+    /* a base that each iteration loads; an index that it loads */
+    FUNCTION("based", "1: mov rdx, [rdi]\nmovsd xmm0, [rdx+rbx*8+16]\naddsd xmm1, xmm0\n"
+                      "mov rdx, [rsi]\nmovsd [rdx], xmm1\nmov rax, [r9]\n"
+                      "movsd xmm2, [r8+rax]\ninc rbx\ndec rcx\njnz 1b\n")
         FUNCTION("again", "1: push rax\npush rbx\npop rbx\npop rax\nmov [rsp+8], rax\n"
                           "dec rcx\njnz 1b\n");
 
@@ -298,6 +302,23 @@ static void test_steady(void **state)
     assay_streams_free(&s);
 }
 
+static void test_based(void **state)
+{
+    const struct built *b = *state;
+    struct assay_streams s = of(b, "based", 0);
+    const struct assay_based_stride *base = &s.at[1].based;
+    assert_int_equal(s.n, 6);
+    assert_int_equal(base->reg, ASSAY_REG_GPR + 2);
+    assert_int_equal(base->stride_b, 8);
+    assert_int_equal(base->last - base->first, 6 + 4); /* movsd, addsd: up to the next mov */
+    assert_int_equal(s.at[3].based.reg, ASSAY_REG_GPR + 2);
+    assert_int_equal(s.at[3].based.stride_b, 0);
+    assert_true(s.at[3].based.first > base->last);
+    assert_int_equal(s.at[5].based.reg, ASSAY_REG_GPR + 0); /* the index: r8 stays */
+    assert_int_equal(s.at[5].based.stride_b, 0);
+    assay_streams_free(&s);
+}
+
 static void test_frame(void **state)
 {
     const struct built *b = *state;
@@ -357,10 +378,11 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arrays),    cmocka_unit_test(test_inductions),
-        cmocka_unit_test(test_nest),      cmocka_unit_test(test_origin),
-        cmocka_unit_test(test_steady),    cmocka_unit_test(test_frame),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_compiled),
+        cmocka_unit_test(test_arrays),   cmocka_unit_test(test_inductions),
+        cmocka_unit_test(test_nest),     cmocka_unit_test(test_origin),
+        cmocka_unit_test(test_steady),   cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_based),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_compiled),
     };
     return cmocka_run_group_tests_name("code/streams", tests, setup, teardown);
 }
