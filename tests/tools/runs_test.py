@@ -42,10 +42,10 @@ def check_choice(tap, tool):
                  "choose-tests: commits take turns among the tests of accuracy")
     tap.equal(tool.chosen_accuracy(TESTS, "00000001abc"), tool.chosen_accuracy(TESTS, "00000001"),
               "choose-tests: one commit always has the same test")
-    turns = [tool.chosen_rotating(TESTS, f"00000000{n:08x}") for n in range(8)]
-    tap.equal(turns[:4], [["turn/0", "turn/4"], ["turn/1", "turn/5"], ["turn/2"], ["turn/3"]],
-              "choose-tests: commits take turns among quarters of the suite rotating")
-    tap.equal(turns[4:], turns[:4], "choose-tests: after four the quarters begin again")
+    turns = [tool.chosen_rotating(TESTS, f"00000000{n:08x}") for n in range(10)]
+    tap.equal(turns[:5], [["turn/0", "turn/5"], ["turn/1"], ["turn/2"], ["turn/3"], ["turn/4"]],
+              "choose-tests: commits take turns among fifths of the suite rotating")
+    tap.equal(turns[5:], turns[:5], "choose-tests: after five the fifths begin again")
     tap.same_set(tool.selected(TESTS, "--nightly"),
                  ["profile/shares", "profile/threads", "code/big",
                   *(f"turn/{n}" for n in range(6))],

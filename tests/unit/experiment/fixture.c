@@ -399,8 +399,19 @@ static int fill_facts(struct assay_experiment *e, const struct fixture *f, struc
                                     .name = "lost_samples",
                                     .n = 3,
                                     .text = "3 samples were lost: the buffer was full."};
+    const struct assay_row_loop_access access = {.run_id = f->run,
+                                                 .loop_id = f->inner,
+                                                 .address = 0x1180,
+                                                 .access = "load",
+                                                 .width_b = 8,
+                                                 .stride = "constant",
+                                                 .stride_b = assay_known(9616),
+                                                 .stride_share = 0.97,
+                                                 .sample_n = 30,
+                                                 .line_used_pct = 12.5};
     int64_t id;
 
+    AS_TRY(assay_experiment_add_loop_access(e, &access, err));
     AS_TRY(assay_experiment_metric(e, &metric, &id, err));
     AS_TRY(assay_experiment_value(
         e, id, &(struct assay_subject){.kind = ASSAY_OBJECT_LOOP, .object_id = f->inner},
