@@ -13,6 +13,7 @@ The heads of tables.txt and views.txt explain their words.
 import pathlib
 import re
 import sys
+import textwrap
 
 VERSION = 1
 
@@ -453,6 +454,10 @@ def cell(text):
     return text.replace("|", "\\|")
 
 
+def row_of(table):
+    return textwrap.fill(f"A row is {table.meaning}.", 100, break_on_hyphens=False)
+
+
 def columns_of(named):
     yield "\n| column | meaning |\n|---|---|\n"
     for name, meaning in named:
@@ -462,12 +467,12 @@ def columns_of(named):
 def page(tables, views):
     yield PAGE_HEAD
     for view in views:
-        yield f"\n### `{view.name}`\n\nA row is {view.meaning}.\n"
+        yield f"\n### `{view.name}`\n\n{row_of(view)}\n"
         yield from columns_of((name, meaning) for name, _, meaning in view.column)
     yield ("\n## Tables\n\n`*_id` refers to the table of that name; `parent_id` to the own. "
            "Rows of the same key are the same row.\n")
     for table in tables.values():
-        yield f"\n### `{table.name}`\n\nA row is {table.meaning}.\n"
+        yield f"\n### `{table.name}`\n\n{row_of(table)}\n"
         if table.made:
             yield f"It is made {table.made}.\n"
         if table.key:

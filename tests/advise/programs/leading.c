@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: strided_walk; mended: the loops are swapped;
+/* finding: strided_walk; repair: the loops are swapped;
  * says: uses 6 % of the cache lines that come */
 #include "program.h"
 
