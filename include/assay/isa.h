@@ -485,6 +485,14 @@ struct assay_memory {
 int assay_insn_memory(const struct assay_code *code, const struct assay_insn *insn,
                       struct assay_memory out[2]);
 
+/* Number in DWARF of a general register (psABI for AMD64, table 3.36); NONE: it is another one. */
+static inline uint8_t assay_reg_dwarf(unsigned reg)
+{
+    static const uint8_t first[8] = {0, 2, 1, 3, 7, 6, 4, 5};
+
+    return reg < 8 ? first[reg] : reg < 16 ? (uint8_t)reg : (uint8_t)ASSAY_REG_NONE;
+}
+
 enum assay_syntax { ASSAY_SYNTAX_INTEL, ASSAY_SYNTAX_ATT };
 
 /*

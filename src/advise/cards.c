@@ -243,9 +243,10 @@ static int find_gain(const struct deck *d, const struct loop_card *card, struct 
                      struct assay_error *err)
 {
     const double spread = SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1));
+    const uint32_t n = is_unbounded(card) ? 0 : card->cause_n;
 
     *out = (struct card_gain){0};
-    for (uint32_t i = 0; i < card->cause_n && !is_unbounded(card); i++) {
+    for (uint32_t i = 0; i < n; i++) {
         const char *name = as_advise_cause[card->cause[i].row].gain;
         const struct as_what_if_row *it = name ? what_if_named(name) : NULL;
 

@@ -15,11 +15,6 @@ static bool stays(const struct as_evaluation *e, unsigned reg)
     return true;
 }
 
-static int64_t by_factor(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 static bool add_register(struct assay_held_stride *out, unsigned reg, int64_t factor)
 {
     unsigned at = 0;
@@ -40,12 +35,12 @@ static bool add_fixed(const struct as_evaluation *e, struct as_value value, int6
                       struct assay_held_stride *out)
 {
     const struct as_term *t = &e->symbols.term.at[value.term];
-    out->constant_b += by_factor(value.constant, factor);
+    out->constant_b += as_symbol_times(value.constant, factor);
     for (uint32_t i = 0; i < t->parts; i++) {
         const struct as_atom *atom = &e->symbols.atom.at[t->atom[i]];
         if (atom->kind != AS_ATOM_LIVE || !atom->known || atom->step != 0 ||
             atom->location >= AS_GPRS || !stays(e, atom->location) ||
-            !add_register(out, atom->location, by_factor(t->factor[i], factor)))
+            !add_register(out, atom->location, as_symbol_times(t->factor[i], factor)))
             return false;
     }
     return true;
@@ -69,7 +64,7 @@ static bool add_product(const struct as_evaluation *e, const struct as_atom *ato
             return false;
     const unsigned fixed = step[0] == 0 ? 0 : 1;
     const struct as_value value = {.term = atom->input[fixed]};
-    return add_fixed(e, value, by_factor(factor, step[!fixed]), out);
+    return add_fixed(e, value, as_symbol_times(factor, step[!fixed]), out);
 }
 
 bool as_held_find(struct as_evaluation *e, const struct as_access *access,
@@ -83,7 +78,7 @@ bool as_held_find(struct as_evaluation *e, const struct as_access *access,
     for (uint32_t i = 0; i < t.parts && held; i++) {
         const struct as_atom atom = e->symbols.atom.at[t.atom[i]];
         if (atom.known)
-            out->constant_b += by_factor(atom.step, t.factor[i]);
+            out->constant_b += as_symbol_times(atom.step, t.factor[i]);
         else if (atom.kind == AS_ATOM_LIVE)
             held = atom.steady && add_location(e, atom.location, t.factor[i], out);
         else
@@ -107,7 +102,7 @@ static bool step_of_rest(const struct as_evaluation *e, const struct as_access *
     for (uint32_t i = 0; i < t->parts; i++) {
         const struct as_atom *atom = &e->symbols.atom.at[t->atom[i]];
         if (atom->known)
-            *step += by_factor(atom->step, t->factor[i]);
+            *step += as_symbol_times(atom->step, t->factor[i]);
         else if (t->factor[i] != 1 || unknown++)
             return false;
     }

@@ -31,11 +31,6 @@ void as_symbols_fini(struct as_symbols *s)
     s->bucket = NULL;
 }
 
-static int64_t times(int64_t a, int64_t b)
-{
-    return (int64_t)((uint64_t)a * (uint64_t)b);
-}
-
 static int64_t plus(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -139,7 +134,7 @@ static uint32_t merge_sums(const struct as_term *a, const struct as_term *b, int
         if (x <= y)
             f = a->factor[i++];
         if (y <= x)
-            f = plus(f, times(b->factor[k++], factor));
+            f = plus(f, as_symbol_times(b->factor[k++], factor));
         if (f && n < AS_TERM_PARTS) {
             out->atom[n] = x < y ? x : y;
             out->factor[n] = f;
@@ -152,7 +147,8 @@ static uint32_t merge_sums(const struct as_term *a, const struct as_term *b, int
 struct as_value as_symbol_add(struct as_symbols *s, struct as_value a, struct as_value b,
                               int64_t factor)
 {
-    struct as_value sum = {.constant = plus(a.constant, times(b.constant, factor)), .term = a.term};
+    struct as_value sum = {.constant = plus(a.constant, as_symbol_times(b.constant, factor)),
+                           .term = a.term};
     if (!b.term || !factor || s->failed)
         return sum;
     if (!a.term && factor == 1) {
@@ -191,7 +187,7 @@ bool as_symbol_step(const struct as_symbols *s, uint32_t term, int64_t *step)
         const struct as_atom *atom = &s->atom.at[t->atom[i]];
         if (!atom->known)
             return false;
-        *step = plus(*step, times(atom->step, t->factor[i]));
+        *step = plus(*step, as_symbol_times(atom->step, t->factor[i]));
     }
     return true;
 }

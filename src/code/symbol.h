@@ -89,6 +89,12 @@ uint32_t as_symbol_term(struct as_symbols *s, uint32_t atom);
 struct as_value as_symbol_add(struct as_symbols *s, struct as_value a, struct as_value b,
                               int64_t factor);
 
+/* Returns a * b modulo 2^64. */
+static inline int64_t as_symbol_times(int64_t a, int64_t b)
+{
+    return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
 static inline struct as_value as_symbol_constant(int64_t constant)
 {
     return (struct as_value){.constant = constant};

@@ -26,6 +26,9 @@ void as_decan_fill_ratios(const struct as_decan_measure *measure, enum as_decan_
 /* Where data come from, and whether the way there is what takes long or its width. `out` has its
  * ratios already. */
 void as_decan_judge_data(const struct as_decan_measure *measure, struct as_decan_judgement *out);
+/* Lowers the confidence to `to`, and says why unless something else said so before. */
+void as_decan_trust_at_most(struct as_decan_judgement *out, enum as_decan_confidence to,
+                            const char *why);
 /* How far to trust it: of what is decided. */
 void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_decan_judgement *out);
 

@@ -273,10 +273,8 @@ static bool judge_walk(const struct as_decan_measure *m, struct as_decan_judgeme
     as_decan_judge_data(m, out);
     if (out->verdict == AS_DECAN_L1)
         return false;
-    if (!out->doubt)
-        out->doubt = "its loads decide its branches, and are in all variants";
-    if (out->confidence > AS_DECAN_MEDIUM)
-        out->confidence = AS_DECAN_MEDIUM;
+    as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
+                           "its loads decide its branches, and are in all variants");
     return true;
 }
 
@@ -303,10 +301,8 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
         return;
     }
     if (is_far_by_model(m, s) && judge_far(m, out)) {
-        if (!out->doubt)
-            out->doubt = "its accesses were not measured with their data in L1";
-        if (out->confidence > AS_DECAN_MEDIUM)
-            out->confidence = AS_DECAN_MEDIUM;
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
+                               "its accesses were not measured with their data in L1");
         out->decided = AS_VARIANT_LS;
         out->without = AS_VARIANT_KINDS;
         return;

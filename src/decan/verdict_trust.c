@@ -5,8 +5,8 @@
 
 #include "decan/judging.h"
 
-static void trust_at_most(struct as_decan_judgement *out, enum as_decan_confidence to,
-                          const char *why)
+void as_decan_trust_at_most(struct as_decan_judgement *out, enum as_decan_confidence to,
+                            const char *why)
 {
     if (out->confidence <= to && out->doubt)
         return;
@@ -20,15 +20,15 @@ static void weigh_timing(const struct as_decan_timing *timing, struct as_decan_j
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
     if (as_decan_reliability_of(timing) == AS_DECAN_NONE)
-        trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 250 cycles");
+        as_decan_trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 250 cycles");
     else if (timing->n < t->instances_few)
-        trust_at_most(out, AS_DECAN_LOW, "fewer than 5 instances were timed");
+        as_decan_trust_at_most(out, AS_DECAN_LOW, "fewer than 5 instances were timed");
     else if (as_decan_reliability_of(timing) == AS_DECAN_WEAK)
-        trust_at_most(out, AS_DECAN_MEDIUM, "an instance takes less than 500 cycles");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "an instance takes less than 500 cycles");
     else if (timing->n < t->instances_enough)
-        trust_at_most(out, AS_DECAN_MEDIUM, "fewer than 15 instances were timed");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "fewer than 15 instances were timed");
     else if (as_decan_stability(timing) > t->unstable)
-        trust_at_most(out, AS_DECAN_MEDIUM, "its instances differ");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "its instances differ");
 }
 
 /* The threshold lies in the interval of the share, or so near that it may as well. */
@@ -43,19 +43,21 @@ static void weigh_share(const struct as_decan_measure *m, enum as_variant_kind k
         return;
     const double low = it->low / base->high, high = it->high / base->low;
     if (low <= threshold && threshold <= high)
-        trust_at_most(out, AS_DECAN_LOW, "the interval of what decides has both sides in it");
+        as_decan_trust_at_most(out, AS_DECAN_LOW,
+                               "the interval of what decides has both sides in it");
     else if (fabs(share - threshold) < as_decan_thresholds.near)
-        trust_at_most(out, AS_DECAN_MEDIUM, "what decides is near its threshold");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "what decides is near its threshold");
 }
 
 static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
     if (out->nearest != out->farthest)
-        trust_at_most(out, AS_DECAN_MEDIUM, "levels are bounds: no counter tells them apart");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
+                               "levels are bounds: no counter tells them apart");
     if (isnan(m->level[out->level].read_b))
-        trust_at_most(out, AS_DECAN_MEDIUM, "nobody measured how fast the levels are");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "nobody measured how fast the levels are");
     if (isnan(m->footprint_b))
-        trust_at_most(out, AS_DECAN_MEDIUM, "what an instance touches is not known");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "what an instance touches is not known");
     weigh_share(m, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
 }
 
@@ -74,9 +76,9 @@ static bool is_level_as_busy(const struct as_decan_measure *m, const struct as_d
 static void weigh_accesses(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
     if (out->ratio.orig_dl1 * as_decan_thresholds.impossible < 1)
-        trust_at_most(out, AS_DECAN_LOW, "it takes longer with its data in L1");
+        as_decan_trust_at_most(out, AS_DECAN_LOW, "it takes longer with its data in L1");
     if (is_level_as_busy(m, out))
-        trust_at_most(out, AS_DECAN_MEDIUM, "a level of memory behind it is as busy");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "a level of memory behind it is as busy");
 }
 
 /* No iteration takes less than the recurrence of the only path. */
@@ -94,9 +96,11 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
         return;
     }
     if (measure->timing[AS_VARIANT_REF].n && out->base == AS_VARIANT_ORIG)
-        trust_at_most(out, AS_DECAN_MEDIUM, "what is put back before its variants slows them");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
+                               "what is put back before its variants slows them");
     if (is_impossible(measure))
-        trust_at_most(out, AS_DECAN_LOW, "it was faster than its recurrence allows by the model");
+        as_decan_trust_at_most(out, AS_DECAN_LOW,
+                               "it was faster than its recurrence allows by the model");
     weigh_timing(&measure->timing[out->base], out);
     weigh_timing(&measure->timing[out->decided], out);
     if (out->verdict == AS_DECAN_STORE || out->verdict == AS_DECAN_L1)
@@ -112,7 +116,7 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
     case AS_DECAN_FRONT_END:
     case AS_DECAN_BALANCED_STARVED:
         if (measure->timing[AS_VARIANT_FES].instance < t->cycles_start)
-            trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 1000 cycles");
+            as_decan_trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 1000 cycles");
         weigh_share(measure, AS_VARIANT_FES, t->supplies, out);
         break;
     default:

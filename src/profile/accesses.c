@@ -113,14 +113,6 @@ int as_held_read(struct as_arena *arena, const char *text, struct as_tally_held 
 
 /* ---- Strides -------------------------------------------------------------------------------- */
 
-/* DWARF number of a general register (psABI, table 3.36). */
-static unsigned dwarf_of(unsigned gpr)
-{
-    static const uint8_t first[8] = {0, 2, 1, 3, 7, 6, 4, 5};
-
-    return gpr < 8 ? first[gpr] : gpr;
-}
-
 static void add_stride(struct seen_strides *out, int64_t stride_b, uint64_t n)
 {
     unsigned at = 0;
@@ -146,7 +138,7 @@ static void add_place(const struct assay_held_stride *stride, const struct as_ta
     int64_t factor = 0;
 
     for (unsigned i = 0; i < stride->n; i++) {
-        const unsigned reg = dwarf_of(stride->reg[i] - ASSAY_REG_GPR);
+        const unsigned reg = assay_reg_dwarf(stride->reg[i]);
         const struct as_tally_value *first = NULL;
         unsigned n = 0;
         for (unsigned k = 0; k < held->values; k++)
@@ -219,7 +211,7 @@ static const struct as_tally_value *most_held(const struct as_tally_held *held, 
 static struct seen_stride based_stride(const struct access_pass *p,
                                        const struct assay_based_stride *based)
 {
-    const unsigned reg = dwarf_of(based->reg - ASSAY_REG_GPR);
+    const unsigned reg = assay_reg_dwarf(based->reg);
     const struct as_tally_value *base = NULL;
     uint64_t all_n = 0, same_n = 0;
 
@@ -462,13 +454,10 @@ int as_attribute_accesses(struct as_attribution *all, struct assay_error *err)
     struct access_pass p = {.all = all};
     const size_t n = all->tally.held.n;
 
-    AS_TRY(as_places_find(all, all->tally.held.at, n, sizeof *all->tally.held.at, err));
     for (int m = 0; m < ACCESS_METRICS && n; m++)
         AS_TRY(assay_experiment_metric(all->experiment, &access_metric[m], &p.metric[m], err));
     for (size_t from = 0, to; from < n; from = to) {
-        for (to = from + 1; to < n && all->tally.held.at[to].place.module ==
-                                          all->tally.held.at[from].place.module;)
-            to++;
+        to = as_places_end(all->tally.held.at, n, sizeof *all->tally.held.at, from);
         AS_TRY(look_at_module(&p, from, to, err));
     }
     return 0;

@@ -206,6 +206,7 @@ static int attribute(void *attribution, struct assay_error *err)
     AS_TRY(as_attribute_levels(all, err));
     say(all, "adding samples", 0, 1);
     AS_TRY(as_attribute_paths(all, err));
+    AS_TRY(as_attribute_places(all, err));
     AS_TRY(as_attribute_operands(all, err));
     AS_TRY(as_attribute_accesses(all, err));
     return as_attribute_trust(all, err);

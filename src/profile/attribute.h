@@ -74,11 +74,13 @@ int as_attribute_levels(struct as_attribution *all, struct assay_error *err);
 int as_attribute_paths(struct as_attribution *all, struct assay_error *err);
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err);
 
-/* Sorts `n` elements of `size_b` bytes by place, and sets their locations and innermost loops. Each
- * element begins with a struct as_tally_place. Errors: NOMEM, those of the experiment. */
-int as_places_find(struct as_attribution *all, void *first, size_t n, size_t size_b,
-                   struct assay_error *err);
-/* What operands tell of loops; after the paths. */
+/* Sorts the operands and values of the tally by place, and sets the location and the innermost loop
+ * of each; after the paths. */
+int as_attribute_places(struct as_attribution *all, struct assay_error *err);
+/* Behind the last of `n` sorted elements of `size_b` bytes that has the module of element `from`.
+ * Each begins with a struct as_tally_place. */
+size_t as_places_end(void *first, size_t n, size_t size_b, size_t from);
+/* What operands tell of loops; after the places. */
 int as_attribute_operands(struct as_attribution *all, struct assay_error *err);
 /* The memory operands of hot loops, with the strides that registers of samples show. */
 int as_attribute_accesses(struct as_attribution *all, struct assay_error *err);

@@ -217,12 +217,10 @@ int as_attribute_operands(struct as_attribution *all, struct assay_error *err)
     loop_list loop = {0};
     int rc = 0;
 
-    AS_TRY(as_places_find(all, all->tally.operand.at, n, sizeof *all->tally.operand.at, err));
     for (size_t from = 0, to; from < n && rc == 0; from = to) {
         const uint32_t module = all->tally.operand.at[from].place.module;
 
-        for (to = from; to < n && all->tally.operand.at[to].place.module == module; to++)
-            ;
+        to = as_places_end(all->tally.operand.at, n, sizeof *all->tally.operand.at, from);
         if (all->module[module].id)
             rc = look_at_module(all, from, to, &loop, err);
     }

@@ -25,6 +25,8 @@ static void find_locations(struct as_attribution *all, void *first, size_t n, si
 {
     const struct as_tally *t = &all->tally;
 
+    if (!n)
+        return;
     qsort(first, n, size_b, compare_places);
     for (size_t i = 1; i < t->node.n; i++) {
         const struct as_tally_place key = {.module = t->node.at[i].module,
@@ -57,22 +59,39 @@ static int read_loops(struct as_attribution *all, struct as_map_u64 *loop, struc
     return rc;
 }
 
-int as_places_find(struct as_attribution *all, void *first, size_t n, size_t size_b,
-                   struct assay_error *err)
+static void find_loops(const struct as_map_u64 *loop, void *first, size_t n, size_t size_b)
 {
-    struct as_map_u64 loop;
-
-    if (!n) /* most runs have none */
-        return 0;
-    find_locations(all, first, n, size_b);
-    as_map_u64_init(&loop);
-    const int rc = read_loops(all, &loop, err);
-    for (size_t i = 0; i < n && rc == 0; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct as_tally_place *place = place_at(first, size_b, i);
-        const uint32_t at = as_map_u64_get(&loop, (uint64_t)place->location_id);
+        const uint32_t at = as_map_u64_get(loop, (uint64_t)place->location_id);
 
         place->loop_id = place->location_id && at != AS_MAP_NONE ? at : 0;
     }
+}
+
+size_t as_places_end(void *first, size_t n, size_t size_b, size_t from)
+{
+    const uint32_t module = place_at(first, size_b, from)->module;
+    size_t to = from + 1;
+
+    while (to < n && place_at(first, size_b, to)->module == module)
+        to++;
+    return to;
+}
+
+int as_attribute_places(struct as_attribution *all, struct assay_error *err)
+{
+    struct as_tally *t = &all->tally;
+    struct as_map_u64 loop;
+
+    if (!t->operand.n && !t->held.n) /* most runs have none */
+        return 0;
+    find_locations(all, t->operand.at, t->operand.n, sizeof *t->operand.at);
+    find_locations(all, t->held.at, t->held.n, sizeof *t->held.at);
+    as_map_u64_init(&loop);
+    const int rc = read_loops(all, &loop, err);
+    find_loops(&loop, t->operand.at, t->operand.n, sizeof *t->operand.at);
+    find_loops(&loop, t->held.at, t->held.n, sizeof *t->held.at);
     as_map_u64_fini(&loop);
     return rc;
 }

@@ -40,7 +40,7 @@ struct operand_form {
     bool is_usable;
     int64_t disp;
 };
-#define NO_REG 255
+#define NO_REG ASSAY_REG_NONE
 
 struct operand_site {
     uint32_t pid, module;
@@ -102,14 +102,6 @@ void as_operands_free(struct as_operands **operands)
 
 /* ---- Operands of instructions --------------------------------------------------------------- */
 
-/* DWARF number of a general register; NO_REG: it is none. */
-static uint8_t number_of(uint8_t reg)
-{
-    static const uint8_t first[8] = {0, 2, 1, 3, 7, 6, 4, 5};
-
-    return reg >= ASSAY_REG_GPR + 16 ? NO_REG : reg < 8 ? first[reg] : reg;
-}
-
 /* Memory that moves: neither the stack, nor a fixed place, nor a gather, nor what is a thread's. */
 static bool form_of(const struct assay_code *code, size_t at, struct operand_form *out)
 {
@@ -123,8 +115,8 @@ static bool form_of(const struct assay_code *code, size_t at, struct operand_for
         if (m->stack || m->rip_relative || m->segment != ASSAY_REG_NONE || !m->access ||
             (!has_base && !has_index))
             continue;
-        *out = (struct operand_form){.base = has_base ? number_of(m->base) : NO_REG,
-                                     .index = has_index ? number_of(m->index) : NO_REG,
+        *out = (struct operand_form){.base = has_base ? assay_reg_dwarf(m->base) : NO_REG,
+                                     .index = has_index ? assay_reg_dwarf(m->index) : NO_REG,
                                      .scale = m->scale,
                                      .disp = m->disp,
                                      .is_usable = true};
@@ -142,7 +134,7 @@ static bool leaves_line(const struct assay_form *form)
 static bool is_changed(const struct assay_regset *written, uint8_t reg)
 {
     for (unsigned gpr = 0; gpr < 16 && reg != NO_REG; gpr++)
-        if (number_of((uint8_t)gpr) == reg)
+        if (assay_reg_dwarf(gpr) == reg)
             return assay_regset_has(*written, ASSAY_REG_GPR + gpr);
     return false;
 }

@@ -158,9 +158,9 @@ static int64_t extrapolation_ns(const struct as_trace_process *process,
 {
     const double apart_ns = (double)(line->last.own_ns - line->first.own_ns);
     const double errors_ns = (double)(line->first.uncertain_ns + line->last.uncertain_ns);
-    double rate = apart_ns > (double)MOMENT_NS ? RATE_BOUND : 0;
-    if (apart_ns > (double)MOMENT_NS && errors_ns < RATE_BOUND * apart_ns)
-        rate = errors_ns / apart_ns;
+    if (apart_ns <= (double)MOMENT_NS)
+        return 0;
+    const double rate = errors_ns < RATE_BOUND * apart_ns ? errors_ns / apart_ns : RATE_BOUND;
     return (int64_t)(rate * (double)outside_ns(process, line));
 }
 
