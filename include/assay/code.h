@@ -344,6 +344,9 @@ struct assay_memory_stream {
                         leading dimension in a register) */
     struct assay_held_stride held;   /* of a steady one */
     struct assay_based_stride based; /* of one without a known stride */
+    /* From the instruction at `first` to that at `last` no register of the address changes: a
+     * sample there has the address. */
+    uint64_t first, last;
 };
 
 /*
@@ -356,12 +359,25 @@ struct assay_induction {
     int64_t step;
 };
 
+/*
+ * The end of a loop: an exit compares a register that steps by a constant with a bound that stays.
+ * In any sample (bound - register) / step iterations are left.
+ */
+struct assay_loop_limit {
+    int64_t step;      /* of the register per iteration; 0: no such exit is known */
+    int64_t bound;     /* if bound_reg is NONE */
+    uint8_t reg;       /* ASSAY_REG_GPR + 0..15 */
+    uint8_t bound_reg; /* ASSAY_REG_GPR + 0..15, or ASSAY_REG_NONE */
+    uint8_t width_b;   /* of the comparison: 4 or 8 */
+};
+
 struct assay_streams {
     struct assay_memory_stream *at; /* in the order of the instructions */
     size_t n;
     uint32_t arrays;                   /* distinct arrays among those not on the stack */
     struct assay_induction *induction; /* by register */
     size_t induction_n;
+    struct assay_loop_limit limit; /* of the first exit that has one */
 };
 /*
  * Memory operands of all instructions of `loop` outside its inner loops, by symbolic induction on

@@ -6,8 +6,7 @@
  */
 #include "code/held.h"
 
-/* True when no instruction of the loop, or of a loop inside it, writes the register. */
-static bool stays(const struct as_evaluation *e, unsigned reg)
+bool as_held_stays(const struct as_evaluation *e, unsigned reg)
 {
     for (uint32_t step = 0; step < e->steps->n; step++)
         if (assay_regset_has(e->steps->effects[step].written, reg))
@@ -39,7 +38,7 @@ static bool add_fixed(const struct as_evaluation *e, struct as_value value, int6
     for (uint32_t i = 0; i < t->parts; i++) {
         const struct as_atom *atom = &e->symbols.atom.at[t->atom[i]];
         if (atom->kind != AS_ATOM_LIVE || !atom->known || atom->step != 0 ||
-            atom->location >= AS_GPRS || !stays(e, atom->location) ||
+            atom->location >= AS_GPRS || !as_held_stays(e, atom->location) ||
             !add_register(out, atom->location, as_symbol_times(t->factor[i], factor)))
             return false;
     }
@@ -138,25 +137,46 @@ static uint32_t block_of_step(const struct as_iteration_view *view, uint32_t ste
     return block;
 }
 
+static bool writes_any(const struct as_evaluation *e, uint32_t step, const uint8_t *reg, unsigned n)
+{
+    bool any = false;
+    for (unsigned i = 0; i < n; i++)
+        any |= reg[i] < AS_GPRS && assay_regset_has(e->steps->effects[step].written, reg[i]);
+    return any;
+}
+
+/* Addresses of the first and the last step of the block of `at` between which nothing changes the
+ * registers. */
+static void window_of(const struct as_evaluation *e, uint32_t at, const uint8_t *reg, unsigned n,
+                      uint64_t *first_address, uint64_t *last_address)
+{
+    const struct as_iteration_view *view = e->steps->view;
+    const uint32_t block = block_of_step(view, at);
+    uint32_t first = at, last = at;
+    while (first > view->start[block] && !writes_any(e, first - 1, reg, n))
+        first--;
+    while (last + 1 < view->start[block + 1] && !writes_any(e, last, reg, n))
+        last++;
+    *first_address = as_step_insn(e->steps, first)->address;
+    *last_address = as_step_insn(e->steps, last)->address;
+}
+
+void as_held_window(const struct as_evaluation *e, const struct as_access *access, uint64_t *first,
+                    uint64_t *last)
+{
+    const uint8_t reg[2] = {access->memory.base, access->memory.index};
+    window_of(e, access->at, reg, 2, first, last);
+}
+
 bool as_based_find(const struct as_evaluation *e, const struct as_access *access,
                    struct assay_based_stride *out)
 {
-    const struct as_iteration_view *view = e->steps->view;
-    const unsigned reg = unknown_register(e, &access->memory);
+    const uint8_t reg = (uint8_t)unknown_register(e, &access->memory);
     *out = (struct assay_based_stride){.reg = ASSAY_REG_NONE};
     if (access->known || access->gathered || access->frame || reg >= AS_GPRS ||
         !step_of_rest(e, access, &out->stride_b))
         return false;
-    const uint32_t block = block_of_step(view, access->at);
-    uint32_t first = access->at, last = access->at;
-    while (first > view->start[block] &&
-           !assay_regset_has(e->steps->effects[first - 1].written, reg))
-        first--;
-    while (last + 1 < view->start[block + 1] &&
-           !assay_regset_has(e->steps->effects[last].written, reg))
-        last++;
-    out->first = as_step_insn(e->steps, first)->address;
-    out->last = as_step_insn(e->steps, last)->address;
-    out->reg = (uint8_t)reg;
+    window_of(e, access->at, &reg, 1, &out->first, &out->last);
+    out->reg = reg;
     return true;
 }

@@ -16,4 +16,12 @@ bool as_held_find(struct as_evaluation *e, const struct as_access *access,
 bool as_based_find(const struct as_evaluation *e, const struct as_access *access,
                    struct assay_based_stride *out);
 
+/* From the instruction at `first` to that at `last`, all of one block, nothing changes a register
+ * of the address. */
+void as_held_window(const struct as_evaluation *e, const struct as_access *access, uint64_t *first,
+                    uint64_t *last);
+
+/* True when no instruction of the loop, or of a loop inside it, writes the register. */
+bool as_held_stays(const struct as_evaluation *e, unsigned reg);
+
 #endif

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory streams of a loop: the step of each memory operand's address per iteration, operands put
- * together to arrays by what their addresses have in common, and the registers that count.
+ * Memory streams of a loop: the step of each memory operand's address per iteration, and operands
+ * put together to arrays by what their addresses have in common.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/search.h"
+#include "code/counters.h"
 #include "code/held.h"
 #include "code/scratch.h"
 
-enum { GAP_B = 64, BACK_BLOCKS = 8 };
+enum { GAP_B = 64 };
 
 /* One operand before it becomes a stream. */
 struct operand {
@@ -274,6 +275,7 @@ static void fill_stream(const struct stream_work *w, const struct operand *o,
         if (!as_held_find(w->e, a, &out->held))
             as_based_find(w->e, a, &out->based);
     }
+    as_held_window(w->e, a, &out->first, &out->last);
 }
 
 static int fill_streams(struct stream_work *w, struct assay_streams *out)
@@ -287,86 +289,8 @@ static int fill_streams(struct stream_work *w, struct assay_streams *out)
     return 0;
 }
 
-/* ---- Registers that count ---------------------------------------------------------------- */
-
-static bool in_loop(const struct assay_program *program, uint32_t block, uint32_t loop)
-{
-    const uint32_t depth = program->loop[loop].depth;
-    uint32_t at = program->block[block].loop;
-    while (at != ASSAY_NONE && program->loop[at].depth > depth)
-        at = program->loop[at].parent;
-    return at == loop;
-}
-
-static bool leaves(const struct stream_work *w, const struct assay_block *b)
-{
-    for (uint32_t k = 0; k < b->succs; k++) {
-        if (!in_loop(w->program, w->program->succ[b->first_succ + k].block, w->loop))
-            return true;
-    }
-    return false;
-}
-
-/* General registers whose values an instruction reads, not as parts of an address. */
-static uint32_t read_values(const struct assay_insn *insn)
-{
-    const struct assay_form *form = as_form_of(insn);
-    uint32_t read = (uint32_t)form->implicit_read.word[0] & 0xffff;
-    for (unsigned i = 0; i < form->operands; i++) {
-        const struct assay_operand *o = &form->operand[i];
-        if (o->kind == ASSAY_OPERAND_REG && o->access & ASSAY_ACCESS_READ &&
-            insn->reg[o->slot] < AS_GPRS)
-            read |= 1u << insn->reg[o->slot];
-    }
-    return read;
-}
-
-/* Registers that the test before an exit compares: of the instruction that set the flags. */
-static uint32_t tested(const struct stream_work *w, uint32_t block)
-{
-    const struct as_iteration_view *view = &w->view;
-    uint32_t step = view->start[block + 1];
-    if (step == view->start[block])
-        return 0;
-    const struct assay_insn *last = as_step_insn(&w->steps, step - 1);
-    const struct assay_form *form = as_form_of(last);
-    uint8_t flags = form->flags_read;
-    if (form->insn_class != ASSAY_CLASS_BRANCH)
-        return 0;
-    if (!flags)
-        return read_values(last); /* jrcxz, loop */
-    step--;
-    for (unsigned back = 0; back < BACK_BLOCKS; back++) {
-        while (step-- > view->start[block]) {
-            if (w->steps.effects[step].flags_written & flags)
-                return read_values(as_step_insn(&w->steps, step));
-        }
-        if (as_iteration_view_preds(view, block) != 1)
-            return 0;
-        block = as_iteration_view_pred(view, block, 0);
-        step = view->start[block + 1];
-    }
-    return 0;
-}
-
-static int fill_inductions(const struct stream_work *w, struct assay_streams *out)
-{
-    uint32_t compared = 0;
-    for (uint32_t i = 0; i < w->view.n; i++) {
-        if (leaves(w, as_iteration_view_block(&w->view, i)))
-            compared |= tested(w, i);
-    }
-    out->induction = as_calloc(AS_GPRS, sizeof *out->induction);
-    if (!out->induction)
-        return ASSAY_ERR_NOMEM;
-    for (unsigned reg = 0; reg < AS_GPRS; reg++) {
-        int64_t step;
-        if (as_evaluate_step(w->e, reg, &step) && step)
-            out->induction[out->induction_n++] = (struct assay_induction){
-                .reg = (uint8_t)reg, .controls = compared >> reg & 1, .step = step};
-    }
-    return 0;
-}
+/* ---- All ---------------------------------------------------------------------------------------
+ */
 
 static int find_streams(struct stream_work *w, struct assay_streams *out)
 {
@@ -381,7 +305,7 @@ static int find_streams(struct stream_work *w, struct assay_streams *out)
     AS_TRY(list_operands(w));
     AS_TRY(make_groups(w));
     AS_TRY(fill_streams(w, out));
-    return fill_inductions(w, out);
+    return as_counters_find(w->program, w->loop, &w->steps, w->e, out);
 }
 
 int assay_loop_streams(const struct assay_program *program, uint32_t loop,

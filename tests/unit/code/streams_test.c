@@ -184,8 +184,19 @@ static const char text[] = ".intel_syntax noprefix\n"
     FUNCTION("based", "1: mov rdx, [rdi]\nmovsd xmm0, [rdx+rbx*8+16]\naddsd xmm1, xmm0\n"
                       "mov rdx, [rsi]\nmovsd [rdx], xmm1\nmov rax, [r9]\n"
                       "movsd xmm2, [r8+rax]\ninc rbx\ndec rcx\njnz 1b\n")
-        FUNCTION("again", "1: push rax\npush rbx\npop rbx\npop rax\nmov [rsp+8], rax\n"
-                          "dec rcx\njnz 1b\n");
+    /* what ends a loop: a bound in a register, a count to zero, four bytes, a bound that moves or
+     * that is in memory */
+    FUNCTION("bound", "1: mov [rdi+rax], rcx\nadd rax, 16\ncmp rsi, rax\njne 1b\n")
+        FUNCTION("zero", "1: mov [rdi], rcx\nadd rdi, 8\nsub rdx, 4\njnz 1b\n")
+            FUNCTION("four", "1: mov [rdi], rcx\nadd rdi, 8\ninc edx\ncmp edx, 77\njl 1b\n")
+                FUNCTION("tested", "1: mov [rdi], rcx\nlea rdx, [rdx-2]\ntest rdx, rdx\njg 1b\n")
+                    FUNCTION("moving", "1: mov [rdi], rcx\nadd rdi, 8\nadd rsi, rdi\n"
+                                       "cmp rdi, rsi\njne 1b\n")
+                        FUNCTION("memory", "1: mov [rdi], rcx\nadd rdi, 8\ncmp rdi, [rsi]\n"
+                                           "jne 1b\n")
+                            FUNCTION("again",
+                                     "1: push rax\npush rbx\npop rbx\npop rax\nmov [rsp+8], rax\n"
+                                     "dec rcx\njnz 1b\n");
 
 static struct assay_streams of(const struct built *b, const char *function, unsigned n)
 {
@@ -319,6 +330,54 @@ static void test_based(void **state)
     assay_streams_free(&s);
 }
 
+static void expect_limit(const struct built *b, const char *function,
+                         const struct assay_loop_limit *want)
+{
+    struct assay_streams s = of(b, function, 0);
+
+    assert_int_equal(s.limit.step, want->step);
+    if (want->step) {
+        assert_int_equal(s.limit.reg, want->reg);
+        assert_int_equal(s.limit.bound_reg, want->bound_reg);
+        assert_int_equal(s.limit.bound, want->bound_reg == ASSAY_REG_NONE ? want->bound : 0);
+        assert_int_equal(s.limit.width_b, want->width_b);
+    }
+    assay_streams_free(&s);
+}
+
+static void test_limits(void **state)
+{
+    const uint8_t none = ASSAY_REG_NONE;
+
+    expect_limit(*state, "bound",
+                 &(struct assay_loop_limit){.step = 16, .reg = 0, .bound_reg = 6, .width_b = 8});
+    expect_limit(*state, "zero",
+                 &(struct assay_loop_limit){.step = -4, .reg = 2, .bound_reg = none, .width_b = 8});
+    expect_limit(*state, "four",
+                 &(struct assay_loop_limit){
+                     .step = 1, .reg = 2, .bound_reg = none, .bound = 77, .width_b = 4});
+    expect_limit(*state, "tested",
+                 &(struct assay_loop_limit){.step = -2, .reg = 2, .bound_reg = none, .width_b = 8});
+    expect_limit(*state, "moving", &(struct assay_loop_limit){0});
+    expect_limit(*state, "memory", &(struct assay_loop_limit){0});
+}
+
+/* From where to where the registers of an address stay: the whole block, or up to what writes one.
+ */
+static void test_window(void **state)
+{
+    const struct built *b = *state;
+    struct assay_streams s = of(b, "bound", 0);
+
+    assert_int_equal(s.at[0].last - s.at[0].first, 4); /* the addition itself has not happened */
+    assay_streams_free(&s);
+    s = of(b, "based", 0);
+    assert_int_equal(s.at[1].first, b->program->code.insn[s.at[1].insn].address);
+    assert_int_equal(s.at[1].last - s.at[1].first, 6 + 4);
+    assert_true(s.at[0].last - s.at[0].first > 30); /* rdi stays in all of it */
+    assay_streams_free(&s);
+}
+
 static void test_frame(void **state)
 {
     const struct built *b = *state;
@@ -382,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_nest),     cmocka_unit_test(test_origin),
         cmocka_unit_test(test_steady),   cmocka_unit_test(test_frame),
         cmocka_unit_test(test_based),    cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_limits),   cmocka_unit_test(test_window),
         cmocka_unit_test(test_compiled),
     };
     return cmocka_run_group_tests_name("code/streams", tests, setup, teardown);

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Registers that count the iterations of a loop, and the bound that ends it. Both come from the
+ * instruction that sets the flags of an exit's branch.
+ */
+#include "code/counters.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "code/held.h"
+
+enum { BACK_BLOCKS = 8 };
+
+struct counter_work {
+    const struct assay_program *program;
+    uint32_t loop;
+    const struct as_steps *steps;
+    const struct as_evaluation *e;
+};
+
+/* ---- Exits ------------------------------------------------------------------------------------
+ */
+
+static bool in_loop(const struct assay_program *program, uint32_t block, uint32_t loop)
+{
+    const uint32_t depth = program->loop[loop].depth;
+    uint32_t at = program->block[block].loop;
+    while (at != ASSAY_NONE && program->loop[at].depth > depth)
+        at = program->loop[at].parent;
+    return at == loop;
+}
+
+static bool leaves(const struct counter_work *w, const struct assay_block *b)
+{
+    for (uint32_t k = 0; k < b->succs; k++) {
+        if (!in_loop(w->program, w->program->succ[b->first_succ + k].block, w->loop))
+            return true;
+    }
+    return false;
+}
+
+/* General registers that an instruction reads for their values, not as parts of an address. */
+static uint32_t read_values(const struct assay_insn *insn)
+{
+    const struct assay_form *form = as_form_of(insn);
+    uint32_t read = (uint32_t)form->implicit_read.word[0] & 0xffff;
+    for (unsigned i = 0; i < form->operands; i++) {
+        const struct assay_operand *o = &form->operand[i];
+        if (o->kind == ASSAY_OPERAND_REG && o->access & ASSAY_ACCESS_READ &&
+            insn->reg[o->slot] < AS_GPRS)
+            read |= 1u << insn->reg[o->slot];
+    }
+    return read;
+}
+
+/* The instruction that sets the flags for the branch at the end of a block; NULL: none. A branch
+ * that reads a register itself (jrcxz, loop) is its own. */
+static const struct assay_insn *test_of(const struct counter_work *w, uint32_t block)
+{
+    const struct as_iteration_view *view = w->steps->view;
+    uint32_t step = view->start[block + 1];
+    if (step == view->start[block])
+        return NULL;
+    const struct assay_insn *last = as_step_insn(w->steps, step - 1);
+    const struct assay_form *form = as_form_of(last);
+    const uint8_t flags = form->flags_read;
+    if (form->insn_class != ASSAY_CLASS_BRANCH)
+        return NULL;
+    if (!flags)
+        return last;
+    step--;
+    for (unsigned back = 0; back < BACK_BLOCKS; back++) {
+        while (step-- > view->start[block]) {
+            if (w->steps->effects[step].flags_written & flags)
+                return as_step_insn(w->steps, step);
+        }
+        if (as_iteration_view_preds(view, block) != 1)
+            return NULL;
+        block = as_iteration_view_pred(view, block, 0);
+        step = view->start[block + 1];
+    }
+    return NULL;
+}
+
+/* ---- Limits -----------------------------------------------------------------------------------
+ */
+
+/* One side of a comparison: a general register of 4 or 8 bytes, or a constant. */
+static bool side_of(const struct assay_insn *insn, const struct assay_operand *operand,
+                    uint8_t *reg, int64_t *constant)
+{
+    *reg = ASSAY_REG_NONE;
+    *constant = insn->imm;
+    if (operand->kind == ASSAY_OPERAND_IMM)
+        return !operand->fixed && !(insn->wrap & ASSAY_WRAP_IMM);
+    if (operand->kind != ASSAY_OPERAND_REG || operand->width_b < 4 ||
+        insn->reg[operand->slot] >= AS_GPRS)
+        return false;
+    *reg = insn->reg[operand->slot];
+    return true;
+}
+
+/* Reads a comparison of two sides: `cmp a, b`, or a result and 0. */
+static bool compared(const struct assay_insn *insn, uint8_t reg[2], int64_t constant[2])
+{
+    const struct assay_form *form = as_form_of(insn);
+    const struct assay_operand *operand = form->operand;
+    const bool is_test = strcmp(form->mnemonic, "test") == 0;
+
+    if (form->operands < 1 || !side_of(insn, &operand[0], &reg[0], &constant[0]))
+        return false;
+    reg[1] = ASSAY_REG_NONE;
+    constant[1] = 0;
+    if (form->insn_class == ASSAY_CLASS_ADD)
+        return reg[0] != ASSAY_REG_NONE;
+    if (form->operands < 2 || !side_of(insn, &operand[1], &reg[1], &constant[1]))
+        return false;
+    if (is_test && reg[0] == reg[1]) {
+        reg[1] = ASSAY_REG_NONE;
+        constant[1] = 0;
+        return true;
+    }
+    return strcmp(form->mnemonic, "cmp") == 0;
+}
+
+/* The counter may stand on either side; the other one must stay. */
+static struct assay_loop_limit limit_of(const struct counter_work *w, const struct assay_insn *insn)
+{
+    uint8_t reg[2];
+    int64_t constant[2], step;
+
+    if (!compared(insn, reg, constant))
+        return (struct assay_loop_limit){0};
+    for (unsigned side = 0; side < 2; side++) {
+        const uint8_t other = reg[!side];
+        if (reg[side] == ASSAY_REG_NONE || !as_evaluate_step(w->e, reg[side], &step) || !step ||
+            (other != ASSAY_REG_NONE && !as_held_stays(w->e, other)))
+            continue;
+        return (struct assay_loop_limit){.step = step,
+                                         .bound = constant[!side],
+                                         .reg = reg[side],
+                                         .bound_reg = other,
+                                         .width_b = (uint8_t)as_form_of(insn)->operand[0].width_b};
+    }
+    return (struct assay_loop_limit){0};
+}
+
+int as_counters_find(const struct assay_program *program, uint32_t loop,
+                     const struct as_steps *steps, const struct as_evaluation *e,
+                     struct assay_streams *out)
+{
+    const struct counter_work w = {program, loop, steps, e};
+    uint32_t read = 0;
+    for (uint32_t i = 0; i < steps->view->n; i++) {
+        const struct assay_insn *test =
+            leaves(&w, as_iteration_view_block(steps->view, i)) ? test_of(&w, i) : NULL;
+        if (!test)
+            continue;
+        read |= read_values(test);
+        if (!out->limit.step)
+            out->limit = limit_of(&w, test);
+    }
+    out->induction = as_calloc(AS_GPRS, sizeof *out->induction);
+    if (!out->induction)
+        return ASSAY_ERR_NOMEM;
+    for (unsigned reg = 0; reg < AS_GPRS; reg++) {
+        int64_t step;
+        if (as_evaluate_step(e, reg, &step) && step)
+            out->induction[out->induction_n++] = (struct assay_induction){
+                .reg = (uint8_t)reg, .controls = read >> reg & 1, .step = step};
+    }
+    return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registers that count the iterations of a loop, and the bound that ends it. */
+#ifndef AS_CODE_COUNTERS_H
+#define AS_CODE_COUNTERS_H
+
+#include <assay/code.h>
+
+#include "code/evaluate.h"
+
+/* Sets the inductions and the limit of `out`. 0 or ASSAY_ERR_NOMEM. */
+int as_counters_find(const struct assay_program *program, uint32_t loop,
+                     const struct as_steps *steps, const struct as_evaluation *e,
+                     struct assay_streams *out);
+
+#endif
