@@ -20,6 +20,8 @@
 
 #include "base/alloc.h"
 #include "base/index.h"
+#include "sample/data_maps.h"
+#include "sample/draws.h"
 #include "sample/values.h"
 
 #define SITES_MOST   8192u /* instructions of a process that are followed */
@@ -51,6 +53,7 @@ struct operand_site {
     AS_VEC(float) pace;              /* bytes a second */
     uint64_t pace_seen_n, forward_n; /* moves, and those to higher addresses */
     struct as_register_values values;
+    struct as_register_draws draws;
 };
 
 /* The last address of a thread at a site. */
@@ -65,9 +68,10 @@ struct as_operands {
     struct as_map_u64 by_thread; /* tid and site -> walk */
     struct as_map_u64 clock; /* tid -> its samples by now: what ran in between, not who else did */
     uint64_t period_ns, random;
+    struct as_data_maps maps;
 };
 
-int as_operands_new(uint32_t rate_hz, struct as_operands **out)
+int as_operands_new(uint32_t rate_hz, bool imported, struct as_operands **out)
 {
     struct as_operands *o = as_calloc(1, sizeof *o);
 
@@ -76,6 +80,7 @@ int as_operands_new(uint32_t rate_hz, struct as_operands **out)
         return ASSAY_ERR_NOMEM;
     o->period_ns = 1000000000u / (rate_hz ? rate_hz : 1);
     o->random = 1;
+    o->maps.imported = imported;
     as_map_u64_init(&o->by_thread);
     as_map_u64_init(&o->clock);
     return 0;
@@ -90,12 +95,14 @@ void as_operands_free(struct as_operands **operands)
     as_vec_foreach (&o->site, site) {
         as_vec_fini(&site->kept);
         as_vec_fini(&site->pace);
+        as_vec_fini(&site->draws.at);
     }
     as_vec_fini(&o->site);
     as_vec_fini(&o->walk);
     as_index_fini(&o->by_place);
     as_map_u64_fini(&o->by_thread);
     as_map_u64_fini(&o->clock);
+    as_data_maps_fini(&o->maps);
     as_free(o);
     *operands = NULL;
 }
@@ -236,17 +243,6 @@ static struct operand_form read_form(const struct assay_object *object, uint64_t
 
 /* ---- Samples -------------------------------------------------------------------------------- */
 
-/* Where the `seen`-th of all goes among those that are kept: each is as likely to stay as any other
- * (J. S. Vitter, ACM TOMS 11 (1985) 37, algorithm R). KEPT_MOST: it does not. */
-static uint32_t draw_place(struct as_operands *o, uint64_t seen)
-{
-    if (seen < KEPT_MOST)
-        return (uint32_t)seen;
-    o->random = o->random * 6364136223846793005u + 1442695040888963407u;
-    const uint64_t at = (o->random >> 33) % (seen + 1);
-    return at < KEPT_MOST ? (uint32_t)at : KEPT_MOST;
-}
-
 static int site_of(struct as_operands *o, const struct assay_object *object, struct as_frame frame,
                    uint32_t pid, uint32_t *out)
 {
@@ -270,12 +266,13 @@ static int site_of(struct as_operands *o, const struct assay_object *object, str
 
 static int keep_address(struct as_operands *o, struct operand_site *site, uint64_t at)
 {
-    const uint32_t place = draw_place(o, site->seen_n++);
+    const uint32_t place = as_draw_place(&o->random, site->seen_n++, KEPT_MOST);
 
+    if (place >= KEPT_MOST)
+        return 0;
     if (place == site->kept.n)
         return as_vec_push(&site->kept, at);
-    if (place < KEPT_MOST)
-        site->kept.at[place] = at;
+    site->kept.at[place] = at;
     return 0;
 }
 
@@ -287,13 +284,14 @@ static int keep_pace(struct as_operands *o, struct operand_site *site,
 
     if (!(time_ns > 0) || time_ns > PERIODS_MOST * (double)o->period_ns)
         return 0;
-    const uint32_t place = draw_place(o, site->pace_seen_n++);
+    const uint32_t place = as_draw_place(&o->random, site->pace_seen_n++, KEPT_MOST);
     site->forward_n += to->at > from->at;
     const float pace = (float)(far_b / time_ns * 1e9);
+    if (place >= KEPT_MOST)
+        return 0;
     if (place == site->pace.n)
         return as_vec_push(&site->pace, pace);
-    if (place < KEPT_MOST)
-        site->pace.at[place] = pace;
+    site->pace.at[place] = pace;
     return 0;
 }
 
@@ -331,6 +329,7 @@ int as_operands_take(struct as_operands *operands, const struct assay_object *ob
     const struct operand_form *form = &site->form;
     as_values_take(&site->values, sample->regs);
     site->last_ns = sample->time_ns;
+    AS_TRY(as_draws_take(&site->draws, &operands->random, sample->tid, sample->regs));
     if (!form->is_usable)
         return 0;
     struct operand_walk now = {.at = (uint64_t)form->disp, .time_ns = ticks * operands->period_ns};
@@ -338,6 +337,8 @@ int as_operands_take(struct as_operands *operands, const struct assay_object *ob
         now.at += sample->regs[form->base];
     if (form->index != NO_REG)
         now.at += sample->regs[form->index] * form->scale;
+    AS_TRY(as_data_maps_see(&operands->maps, sample->pid, now.at,
+                            sample->regs[AS_DRAW_STACK_POINTER]));
     AS_TRY(keep_address(operands, site, now.at));
     return follow_walk(operands, index, sample->tid, now);
 }
@@ -421,6 +422,58 @@ static int write_values(const struct operand_site *site, struct as_writer *write
     return as_writer_process(writer, site->pid, site->pid, site->last_ns, "values", text);
 }
 
+/* module, address, samples, what as_draws_text says; in parts */
+static int write_draws(const struct operand_site *site, struct as_writer *writer)
+{
+    char draws[AS_DRAWS_TEXT_B], text[AS_DRAWS_TEXT_B + 64];
+
+    for (size_t from = 0; from < site->draws.at.n && site->draws.at.n >= VALUES_LEAST;
+         from += AS_DRAWS_TEXT_N) {
+        as_draws_text(&site->draws, from, draws);
+        snprintf(text, sizeof text, "%u %llu %llu %s", site->module,
+                 (unsigned long long)site->address, (unsigned long long)site->draws.sample_n,
+                 draws);
+        AS_TRY(as_writer_process(writer, site->pid, site->pid, site->last_ns, "draws", text));
+    }
+    return 0;
+}
+
+/* start, end, base, offset, kind, path */
+static int write_ranges(const struct as_operands *operands, uint32_t pid, uint64_t time_ns,
+                        struct as_writer *writer)
+{
+    const as_data_ranges *ranges = as_data_maps_of(&operands->maps, pid);
+
+    if (!ranges)
+        return 0;
+    as_vec_foreach (ranges, range) {
+        char text[4096];
+        snprintf(text, sizeof text, "%llx %llx %llx %llx %s %s", (unsigned long long)range->start,
+                 (unsigned long long)range->end, (unsigned long long)range->base,
+                 (unsigned long long)range->offset, as_data_kind_word[range->kind],
+                 range->path ? range->path : "");
+        AS_TRY(as_writer_process(writer, pid, pid, time_ns, "data", text));
+    }
+    return 0;
+}
+
+static int write_data(const struct as_operands *operands, struct as_writer *writer)
+{
+    struct as_map_u64 written;
+    int rc = 0;
+
+    as_map_u64_init(&written);
+    as_vec_foreach (&operands->site, site) {
+        if (rc < 0 || as_map_u64_get(&written, site->pid) != AS_MAP_NONE)
+            continue;
+        rc = as_map_u64_put(&written, site->pid, 0);
+        if (rc == 0)
+            rc = write_ranges(operands, site->pid, site->last_ns, writer);
+    }
+    as_map_u64_fini(&written);
+    return rc;
+}
+
 /* module, address, bytes to the instruction of the operand, samples, reach, share of those far
  * apart, pace */
 int as_operands_write(struct as_operands *operands, struct as_writer *writer)
@@ -428,6 +481,7 @@ int as_operands_write(struct as_operands *operands, struct as_writer *writer)
     as_vec_foreach (&operands->site, site) {
         char text[160];
 
+        AS_TRY(write_draws(site, writer));
         AS_TRY(write_values(site, writer));
         if (site->kept.n < LEAST)
             continue;
@@ -438,5 +492,10 @@ int as_operands_write(struct as_operands *operands, struct as_writer *writer)
                  (double)median_pace(site), forward_share(site));
         AS_TRY(as_writer_process(writer, site->pid, site->pid, site->last_ns, "operands", text));
     }
-    return 0;
+    return write_data(operands, writer);
+}
+
+void as_operands_exec(struct as_operands *operands, uint32_t pid)
+{
+    as_data_maps_exec(&operands->maps, pid);
 }

@@ -11,12 +11,16 @@
 
 struct as_operands;
 
-int as_operands_new(uint32_t rate_hz, struct as_operands **out);
+/* `imported`: processes are not those of now. */
+int as_operands_new(uint32_t rate_hz, bool imported, struct as_operands **out);
 void as_operands_free(struct as_operands **operands);
 
 /* Takes in a sample of time at `frame` of `object` (NULL: no file is known). 0 or NOMEM. */
 int as_operands_take(struct as_operands *operands, const struct assay_object *object,
                      struct as_frame frame, const struct assay_sample_record *sample);
+
+/* The process executes another program. */
+void as_operands_exec(struct as_operands *operands, uint32_t pid);
 
 /* What is known at the end, as facts on the processes. 0 or the writer's error. */
 int as_operands_write(struct as_operands *operands, struct as_writer *writer);

@@ -71,7 +71,7 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
     r->modules.clock_offset_ns = choice->clock_offset_ns;
     r->modules.written_ns = choice->written_ns;
     if (as_spaces_init(&r->spaces) < 0 || as_unwinder_new(&r->unwinder) < 0 ||
-        as_operands_new(choice->rate_hz, &r->operands) < 0 || rc < 0)
+        as_operands_new(choice->rate_hz, r->modules.imported, &r->operands) < 0 || rc < 0)
         rc = as_error_nomem(err, path);
     if (rc == 0)
         rc = as_writer_new(path, &r->writer, err);
@@ -203,6 +203,7 @@ static int take_other(struct assay_recorder *r, const struct assay_sample_record
             break;
         as_space_exec(&r->spaces, record->pid);
         as_code_maps_exec(r->maps, record->pid, record->time_ns);
+        as_operands_exec(r->operands, record->pid);
         break;
     case ASSAY_SAMPLE_FORK:
         AS_TRY(as_space_fork(&r->spaces, record));

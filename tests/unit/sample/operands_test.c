@@ -167,7 +167,7 @@ static void test_instructions(void **state)
     char stream[64];
     snprintf(stream, sizeof stream, "%s/s", path);
     assert_int_equal(assay_object_open("/proc/self/exe", NULL, &s.object, NULL), 0);
-    assert_int_equal(as_operands_new(1000, &s.operands), 0);
+    assert_int_equal(as_operands_new(1000, true, &s.operands), 0);
     walk(&s, walk_plain, 1); /* rdx, the third of the processor's */
     s.regs[2] = 1;           /* rcx: as good as none */
     walk(&s, walk_indexed, 4);

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory of a process, in ranges with a meaning. */
+#include "sample/data_maps.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/infile.h"
+
+#define WAIT_LEAST_NS UINT64_C(10000000) /* from one reading to the next */
+#define WAIT_STALE_NS                                                                              \
+    UINT64_C(1000000000) /* after which an address that is known is read again                     \
+                          */
+#define MAPS_CAPACITY_B ((size_t)64 << 20)
+#define COST_TIMES      200 /* the wait, in times of what a reading costs */
+
+const char *const as_data_kind_word[AS_DATA_KINDS] = {"stack",  "heap",    "block", "file",
+                                                      "zeroed", "mapping", "shared"};
+
+struct as_data_process {
+    uint32_t pid;
+    bool gone; /* its maps could not be read */
+    uint64_t read_ns, wait_ns;
+    as_data_ranges range;
+};
+
+static void release_ranges(as_data_ranges *ranges)
+{
+    as_vec_foreach (ranges, range)
+        as_free(range->path);
+    as_vec_fini(ranges);
+}
+
+void as_data_maps_fini(struct as_data_maps *maps)
+{
+    as_vec_foreach (&maps->process, process) {
+        release_ranges(&(*process)->range);
+        as_free(*process);
+    }
+    as_vec_fini(&maps->process);
+}
+
+/* ---- Text of the kernel ---------------------------------------------------------------------- */
+
+struct map_line {
+    uint64_t start, end, offset;
+    char rights[5];
+    const char *path; /* or "" */
+};
+
+/* The number in hexadecimal digits at `*at`, which moves behind it and one character more. */
+static uint64_t hex_at(char **at)
+{
+    const uint64_t value = strtoull(*at, at, 16);
+
+    if (**at)
+        ++*at;
+    return value;
+}
+
+/* "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH" */
+static bool parse_line(char *text, struct map_line *out)
+{
+    char *at = text;
+
+    out->start = hex_at(&at);
+    out->end = hex_at(&at);
+    if (out->start >= out->end || strlen(at) < 5)
+        return false;
+    memcpy(out->rights, at, 4);
+    out->rights[4] = 0;
+    at += 5;
+    out->offset = hex_at(&at);
+    at += strcspn(at, " ");
+    at += strspn(at, " ");
+    at += strcspn(at, " ");
+    out->path = at + strspn(at, " ");
+    return true;
+}
+
+/* The file of the range before, if that ends where this one begins. */
+static const struct as_data_range *segment_before(const as_data_ranges *ranges,
+                                                  const struct map_line *line)
+{
+    const struct as_data_range *last = ranges->n ? &ranges->at[ranges->n - 1] : NULL;
+
+    return last && last->end == line->start && last->kind == AS_DATA_FILE ? last : NULL;
+}
+
+static bool is_shared(const struct map_line *line)
+{
+    return line->rights[3] == 's' &&
+           (!*line->path || strncmp(line->path, "/dev/zero", 9) == 0 ||
+            strncmp(line->path, "/dev/shm", 8) == 0 || strncmp(line->path, "/memfd:", 7) == 0 ||
+            strncmp(line->path, "/SYSV", 5) == 0);
+}
+
+static struct as_data_range range_of(const as_data_ranges *ranges, const struct map_line *line)
+{
+    const struct as_data_range *before = segment_before(ranges, line);
+    struct as_data_range out = {
+        .start = line->start, .end = line->end, .base = line->start, .offset = line->offset};
+
+    if (is_shared(line))
+        out.kind = AS_DATA_SHARED;
+    else if (line->path[0] == '/')
+        out.kind = AS_DATA_FILE;
+    else if (strncmp(line->path, "[stack", 6) == 0)
+        out.kind = AS_DATA_STACK;
+    else if (strcmp(line->path, "[heap]") == 0)
+        out.kind = AS_DATA_HEAP;
+    else if (!*line->path && before && line->rights[1] == 'w') {
+        out.kind = AS_DATA_ZEROED;
+        out.base = before->base;
+        out.offset = before->offset;
+    } else
+        out.kind = AS_DATA_MAPPING;
+    return out;
+}
+
+static int add_line(as_data_ranges *out, const struct map_line *line)
+{
+    struct as_data_range range = range_of(out, line);
+    const char *path = range.kind == AS_DATA_FILE     ? line->path
+                       : range.kind == AS_DATA_ZEROED ? out->at[out->n - 1].path
+                                                      : NULL;
+
+    if (path) {
+        range.path = as_calloc(1, strlen(path) + 1);
+        if (!range.path)
+            return ASSAY_ERR_NOMEM;
+        strcpy(range.path, path);
+    }
+    if (as_vec_push(out, range) == 0)
+        return 0;
+    as_free(range.path);
+    return ASSAY_ERR_NOMEM;
+}
+
+int as_data_maps_parse(char *text, as_data_ranges *out)
+{
+    char *next;
+
+    for (char *at = text; at && *at; at = next) {
+        struct map_line line;
+        next = strchr(at, '\n');
+        if (next)
+            *next++ = 0;
+        /* [vvar] and the like belong to the kernel. */
+        if (!parse_line(at, &line) || line.rights[0] != 'r' || line.rights[2] == 'x' ||
+            strncmp(line.path, "[v", 2) == 0)
+            continue;
+        AS_TRY(add_line(out, &line));
+    }
+    return 0;
+}
+
+/* ---- Processes ------------------------------------------------------------------------------- */
+
+static struct as_data_process *find_process(const struct as_data_maps *maps, uint32_t pid)
+{
+    for (size_t i = 0; i < maps->process.n; i++)
+        if (maps->process.at[i]->pid == pid)
+            return maps->process.at[i];
+    return NULL;
+}
+
+static struct as_data_range *find_range(const as_data_ranges *ranges, uint64_t address)
+{
+    size_t low = 0, high = ranges->n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ranges->at[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < ranges->n && ranges->at[low].start <= address ? &ranges->at[low] : NULL;
+}
+
+static bool peek_process(void *context, uint64_t address, void *out, size_t n)
+{
+    const struct as_data_process *process = context;
+    struct iovec local = {out, n}, remote = {(void *)(uintptr_t)address, n};
+
+    return process_vm_readv((pid_t)process->pid, &local, 1, &remote, 1, 0) == (ssize_t)n;
+}
+
+static bool overlaps(const as_data_ranges *ranges, const struct as_data_range *it)
+{
+    const struct as_data_range *at = find_range(ranges, it->start);
+
+    if (at)
+        return true;
+    for (size_t i = 0; i < ranges->n && ranges->at[i].start < it->end; i++)
+        if (ranges->at[i].end > it->start)
+            return true;
+    return false;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct as_data_range *x = a, *y = b;
+
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Ranges that were mapped before stay; stacks stay stacks. */
+static int take_over(as_data_ranges *now, as_data_ranges *before)
+{
+    const size_t n = now->n;
+
+    as_vec_foreach (before, range) {
+        struct as_data_range *same = find_range(now, range->start);
+        if (same && same->kind == AS_DATA_MAPPING && range->kind == AS_DATA_STACK)
+            same->kind = AS_DATA_STACK;
+        if (same || overlaps(&(as_data_ranges){.at = now->at, .n = n}, range))
+            continue;
+        AS_TRY(as_vec_push(now, *range));
+        range->path = NULL;
+    }
+    qsort(now->at, now->n, sizeof *now->at, by_start);
+    return 0;
+}
+
+static int read_maps(struct as_data_process *process)
+{
+    as_data_ranges now = {0};
+    struct assay_error ignored;
+    char path[64], *text;
+    size_t text_b;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", process->pid);
+    process->gone = as_infile_read(path, "the ranges of a process", MAPS_CAPACITY_B, 0, &text,
+                                   &text_b, &ignored) < 0;
+    if (process->gone)
+        return 0;
+    int rc = as_data_maps_parse(text, &now);
+    as_free(text);
+    if (rc == 0)
+        rc = take_over(&now, &process->range);
+    if (rc == 0)
+        rc = as_data_blocks_find(&now, peek_process, process);
+    if (rc < 0) {
+        release_ranges(&now);
+        return rc;
+    }
+    release_ranges(&process->range);
+    process->range = now;
+    return 0;
+}
+
+static int read_again(struct as_data_process *process, bool is_known)
+{
+    const uint64_t now = (uint64_t)as_monotonic_ns();
+    const uint64_t wait_ns =
+        is_known && process->wait_ns < WAIT_STALE_NS ? WAIT_STALE_NS : process->wait_ns;
+
+    if (process->gone || (process->read_ns && now - process->read_ns < wait_ns))
+        return 0;
+    AS_TRY(read_maps(process));
+    process->read_ns = (uint64_t)as_monotonic_ns();
+    process->wait_ns = COST_TIMES * (process->read_ns - now);
+    if (process->wait_ns < WAIT_LEAST_NS)
+        process->wait_ns = WAIT_LEAST_NS;
+    return 0;
+}
+
+static struct as_data_process *process_of(struct as_data_maps *maps, uint32_t pid)
+{
+    if (maps->last && maps->last->pid == pid)
+        return maps->last;
+    struct as_data_process *process = find_process(maps, pid);
+    if (!process) {
+        process = as_calloc(1, sizeof *process);
+        if (!process || as_vec_push(&maps->process, process) < 0) {
+            as_free(process);
+            return NULL;
+        }
+        process->pid = pid;
+    }
+    maps->last = process;
+    return process;
+}
+
+int as_data_maps_see(struct as_data_maps *maps, uint32_t pid, uint64_t address, uint64_t stack)
+{
+    if (maps->imported)
+        return 0;
+    struct as_data_process *process = process_of(maps, pid);
+    if (!process)
+        return ASSAY_ERR_NOMEM;
+    AS_TRY(read_again(process, find_range(&process->range, address) != NULL));
+    struct as_data_range *at = find_range(&process->range, stack);
+    if (at && at->kind == AS_DATA_MAPPING)
+        at->kind = AS_DATA_STACK;
+    return 0;
+}
+
+const as_data_ranges *as_data_maps_of(const struct as_data_maps *maps, uint32_t pid)
+{
+    const struct as_data_process *process = find_process(maps, pid);
+
+    return process ? &process->range : NULL;
+}
+
+void as_data_maps_exec(struct as_data_maps *maps, uint32_t pid)
+{
+    struct as_data_process *process = find_process(maps, pid);
+
+    if (!process)
+        return;
+    release_ranges(&process->range);
+    process->read_ns = 0;
+    process->gone = false;
+}
