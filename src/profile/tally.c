@@ -257,15 +257,62 @@ static int take_operand(struct as_tally_reading *r, const char *text, uint32_t p
     return as_vec_push(&r->tally->operand, operand);
 }
 
-static int take_held(struct as_tally_reading *r, const char *text, uint32_t process)
+/* The draws of an instruction come in parts, and its values right after them. */
+static struct as_tally_held *same_place(const struct as_tally *tally,
+                                        const struct as_tally_held *held)
+{
+    struct as_tally_held *last = tally->held.n ? &tally->held.at[tally->held.n - 1] : NULL;
+    return last && !last->values && last->process == held->process &&
+                   last->place.module == held->place.module &&
+                   last->place.address == held->place.address
+               ? last
+               : NULL;
+}
+
+static int add_draws(struct as_arena *arena, struct as_tally_held *to,
+                     const struct as_tally_held *from)
+{
+    struct as_tally_draw *all =
+        as_arena_array(arena, struct as_tally_draw, (size_t)to->draws + from->draws + 1);
+    if (!all)
+        return ASSAY_ERR_NOMEM;
+    if (to->draws)
+        memcpy(all, to->draw, to->draws * sizeof *all);
+    if (from->draws)
+        memcpy(all + to->draws, from->draw, from->draws * sizeof *all);
+    to->draw = all;
+    to->draws += from->draws;
+    return 0;
+}
+
+static int take_held(struct as_tally_reading *r, const char *text, uint32_t process, bool draws)
 {
     size_t n;
     struct as_tally_held held;
+    struct as_arena *arena = &r->tally->arena;
     assay_stream_modules(r->stream, &n);
-    if (as_held_read(&r->tally->arena, text, &held) < 0 || held.place.module >= n)
+    if ((draws ? as_drawn_read(arena, text, &held) : as_held_read(arena, text, &held)) < 0 ||
+        held.place.module >= n)
         return 0;
     AS_TRY(module_of(r, held.place.module, process, &held.place.module));
-    return as_vec_push(&r->tally->held, held);
+    held.process = process;
+    struct as_tally_held *last = same_place(r->tally, &held);
+    if (!last)
+        return as_vec_push(&r->tally->held, held);
+    if (draws)
+        return add_draws(arena, last, &held);
+    last->values = held.values;
+    last->value = held.value;
+    return 0;
+}
+
+static int take_data(struct as_tally_reading *r, const char *text, uint32_t process)
+{
+    struct as_tally_data data;
+    if (as_data_read(&r->tally->arena, text, &data) < 0)
+        return 0;
+    data.process = process;
+    return as_vec_push(&r->tally->data, data);
 }
 
 static int take_process_fact(struct as_tally_reading *r, const struct assay_stream_record *record,
@@ -289,7 +336,11 @@ static int take_process_fact(struct as_tally_reading *r, const struct assay_stre
     if (strcmp(record->text, "operands") == 0)
         return take_operand(r, record->value, index);
     if (strcmp(record->text, "values") == 0)
-        return take_held(r, record->value, index);
+        return take_held(r, record->value, index, false);
+    if (strcmp(record->text, "draws") == 0)
+        return take_held(r, record->value, index, true);
+    if (strcmp(record->text, "data") == 0)
+        return take_data(r, record->value, index);
     struct as_tally_process *process = &r->tally->process.at[index];
     const char *value = as_tally_keep(r->tally, record->value);
     if (!value)
@@ -460,6 +511,7 @@ void as_tally_fini(struct as_tally *tally)
     as_vec_fini(&tally->fact);
     as_vec_fini(&tally->operand);
     as_vec_fini(&tally->held);
+    as_vec_fini(&tally->data);
     as_index_fini(&tally->node_index);
     as_index_fini(&tally->sum_index);
     as_index_fini(&tally->module_index);

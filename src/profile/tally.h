@@ -121,12 +121,29 @@ struct as_tally_value {
     uint64_t value;
 };
 
-/* Such values of an instruction, in one process. */
+/* The registers of a sample. */
+struct as_tally_draw {
+    uint32_t tid;
+    uint64_t reg[16]; /* by the numbers of DWARF */
+};
+
+/* Registers in the samples of an instruction, in one process. */
 struct as_tally_held {
     struct as_tally_place place;
+    uint32_t process;
     uint32_t sample_n;
-    uint32_t values;
+    uint32_t values, draws;
     const struct as_tally_value *value; /* by register */
+    const struct as_tally_draw *draw;   /* of some samples */
+};
+
+/* A range of memory of a process (sample/data_maps.h). */
+struct as_tally_data {
+    uint32_t process;
+    uint64_t start, end;
+    uint64_t base, offset; /* of a file: offset in it of the address base */
+    const char *kind;      /* as in the table data_object, or `zeroed` */
+    const char *path;      /* "": none */
 };
 
 struct as_tally {
@@ -140,6 +157,7 @@ struct as_tally {
     AS_VEC(struct as_tally_fact) fact;
     AS_VEC(struct as_tally_operand) operand;
     AS_VEC(struct as_tally_held) held;
+    AS_VEC(struct as_tally_data) data;
     uint64_t running_n, cut_n, broken_n, switched_n;
     /* Of all, never more than a number can hold. */
     uint64_t sum_ns, cpu_ns, blocked_ns, runnable_ns, lost_n;
@@ -164,6 +182,10 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
 int as_operand_read(const char *text, struct as_tally_operand *out);
 /* Values of registers in the same way (sample/values.h has the text), in the memory of `arena`. */
 int as_held_read(struct as_arena *arena, const char *text, struct as_tally_held *out);
+/* Registers of samples (sample/draws.h), so too. */
+int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held *out);
+/* A range (sample/operands.c), so too. */
+int as_data_read(struct as_arena *arena, const char *text, struct as_tally_data *out);
 
 /* After the last stream: what still runs ends, modules learn how many samples they have, and waits
  * that were not sampled belong to the places of those of the same thread that were. */

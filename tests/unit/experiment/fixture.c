@@ -409,9 +409,39 @@ static int fill_facts(struct assay_experiment *e, const struct fixture *f, struc
                                                  .stride_share = 0.97,
                                                  .sample_n = 30,
                                                  .line_used_pct = 12.5};
+    const struct assay_row_data_object array = {
+        .kind = "symbol", .name = "grid", .size_b = assay_known(8000)};
+    struct assay_row_loop_object object = {.run_id = f->run,
+                                           .loop_id = f->inner,
+                                           .access = "load",
+                                           .share = 1,
+                                           .object_n = 1,
+                                           .touched_b = 7992,
+                                           .sample_n = 30};
+    const struct assay_row_loop_data data = {.run_id = f->run,
+                                             .loop_id = f->inner,
+                                             .iteration_n = 1000,
+                                             .entry_b = assay_known(64000),
+                                             .page_n = assay_known(2),
+                                             .touched_b = assay_known(7992),
+                                             .near_level = assay_known(2),
+                                             .far_level = assay_known(3),
+                                             .cache_n = assay_known(3),
+                                             .set_n = assay_known(4)};
     int64_t id;
 
     AS_TRY(assay_experiment_add_loop_access(e, &access, err));
+    AS_TRY(assay_experiment_add_data_object(e, &array, &object.data_object_id, err));
+    AS_TRY(assay_experiment_add_loop_object(e, &object, err));
+    AS_TRY(assay_experiment_add_loop_data(e, &data, err));
+    AS_TRY(assay_experiment_add_loop_sharing(e,
+                                             &(struct assay_row_loop_sharing){.run_id = f->run,
+                                                                              .loop_id = f->inner,
+                                                                              .line_n = 1,
+                                                                              .thread_n = 2,
+                                                                              .gap_b = 8,
+                                                                              .share = 0.5},
+                                             err));
     AS_TRY(assay_experiment_metric(e, &metric, &id, err));
     AS_TRY(assay_experiment_value(
         e, id, &(struct assay_subject){.kind = ASSAY_OBJECT_LOOP, .object_id = f->inner},

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Inside the attribution of memory operands: a loop with the registers of its samples. They give
+ * strides (strides.c), objects (objects.c), the size of an entry (entries.c) and false sharing
+ * (sharing.c). accesses.c writes the rows.
+ */
+#ifndef AS_PROFILE_ACCESSES_H
+#define AS_PROFILE_ACCESSES_H
+
+#include "profile/attribute.h"
+
+#define AS_STRIDE_SHARE_SURE 0.9 /* of the samples, from which on a stride is the loop's */
+
+/* One instruction with samples, and the loop that it is in. */
+struct as_held_site {
+    int64_t loop_id;
+    uint32_t loop;    /* of the program */
+    uint64_t address; /* in the program */
+    const struct as_tally_held *held;
+};
+
+struct as_seen_stride {
+    int64_t stride_b, shortest_b; /* of most samples; of any */
+    double share;                 /* of the samples that have stride_b; NAN: the code says it */
+    double known;                 /* share of the samples with a known stride */
+};
+
+/* A loop of a run. */
+struct as_operand_loop {
+    struct assay_catalogue_module *module;
+    const struct as_held_site *site;
+    size_t site_n;
+    uint64_t sample_n;
+    struct assay_streams streams;
+    struct as_seen_stride *seen;   /* by stream */
+    struct assay_line_use *use;    /* by stream: of its array */
+    struct assay_line_use all_use; /* of all arrays */
+    int64_t *object_id;            /* by stream: most of its addresses are there; 0: not known */
+};
+
+/* Sets `seen`, and gives the streams the strides that were seen; of several the shortest, which
+ * uses most of each line. */
+void as_strides_see(struct as_operand_loop *loop);
+
+/* The address of a stream in a sample at `at`; false: registers of the address may have changed. */
+bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
+                       uint64_t at, const struct as_tally_draw *draw, uint64_t *out);
+
+/* ---- Objects ----------------------------------------------------------------------------------
+ */
+
+/* The object of an address. */
+struct as_object_hit {
+    int64_t object_id;
+    uint64_t start, end; /* in the memory of its process */
+};
+
+/* Addresses of one operand in one object. */
+struct as_touched {
+    struct as_object_hit object;
+    uint32_t process, stream;
+    uint64_t low, high; /* [low, high) */
+    uint64_t n;
+    double weight; /* samples that these addresses stand for */
+};
+
+typedef AS_VEC(struct as_touched) as_touched_list;
+
+struct as_objects;
+
+/* Objects of the run; sorts its ranges. Errors: NOMEM. */
+int as_objects_new(struct as_attribution *all, struct as_objects **out, struct assay_error *err);
+void as_objects_free(struct as_objects **objects);
+
+/* All addresses of the operands of a loop that the samples give, sorted by object, process and
+ * place; sets object_id of the loop. Errors: NOMEM, those of the experiment. */
+int as_objects_touched(struct as_objects *objects, struct as_operand_loop *loop,
+                       as_touched_list *out, struct assay_error *err);
+
+/* Objects of one kind that one process touches. */
+struct as_touched_sum {
+    int64_t object_n, touched_b;
+};
+
+/* Sums up those from `at` on that have its object and process; returns where others begin. */
+const struct as_touched *as_touched_sum(const struct as_touched *at, const struct as_touched *end,
+                                        struct as_touched_sum *out);
+
+/* ---- Entries ----------------------------------------------------------------------------------
+ */
+
+/* Data caches of the machine of the run. */
+struct as_caches {
+    double size_b[4]; /* of level 1, 2, ... */
+    unsigned n;
+};
+
+int as_caches_read(struct as_attribution *all, struct as_caches *out, struct assay_error *err);
+
+/* The nearest level that holds so much. */
+unsigned as_level_of(const struct as_caches *caches, double size_b);
+
+/* The memory that an entry of a loop touches; 0 where it is not known. */
+struct as_entry {
+    double iteration_n, line_b, page_n;
+    unsigned set_n;      /* of the first cache, if the lines fall into too few; 0: they do not */
+    unsigned near_level; /* nearest cache that holds line_b; caches.n + 1: none does */
+};
+
+struct as_entry as_entry_of(const struct as_operand_loop *loop, const struct as_caches *caches);
+
+/* ---- Sharing ----------------------------------------------------------------------------------
+ */
+
+/* Lines of a loop that several threads write, each other bytes; line_n 0: none was seen. */
+struct as_sharing {
+    unsigned line_n, thread_n; /* threads: in the line with most */
+    uint32_t stream;           /* one that writes there */
+    uint64_t gap_b;            /* from the bytes of one thread to those of another, at least */
+    double share;              /* of the stores of the loop that go to such lines */
+};
+
+int as_sharing_find(const struct as_operand_loop *loop, struct as_sharing *out,
+                    struct assay_error *err);
+
+#endif

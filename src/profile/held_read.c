@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Registers of samples and ranges of memory, as the recording has them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/tally.h"
+
+enum { REGISTERS = 16 };
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* One "REGISTER:VALUE:SAMPLES"; false: it is none. */
+static bool read_value(const char **text, uint32_t sample_n, struct as_tally_value *out)
+{
+    char *end;
+    const unsigned long reg = strtoul(*text, &end, 10);
+
+    if (end == *text || *end != ':' || reg >= REGISTERS)
+        return false;
+    out->reg = (uint8_t)reg;
+    out->value = strtoull(end + 1, &end, 16);
+    if (*end != ':')
+        return false;
+    out->n = (uint32_t)strtoul(end + 1, &end, 10);
+    *text = end;
+    return out->n && out->n <= sample_n;
+}
+
+int as_held_read(struct as_arena *arena, const char *text, struct as_tally_held *out)
+{
+    char *end;
+
+    *out = (struct as_tally_held){0};
+    out->place.module = (uint32_t)strtoul(text, &end, 10);
+    out->place.address = strtoull(end, &end, 10);
+    out->sample_n = (uint32_t)strtoul(end, &end, 10);
+    size_t capacity = 0;
+    for (const char *at = end; *at; at++)
+        capacity += *at == ' ';
+    struct as_tally_value *value = as_arena_array(arena, struct as_tally_value, capacity + 1);
+    if (!value || !out->sample_n)
+        return -1;
+    for (text = end; *text == ' ' && out->values < capacity; out->values++)
+        if (text++, !read_value(&text, out->sample_n, &value[out->values]))
+            return -1;
+    out->value = value;
+    return *text ? -1 : 0;
+}
+
+/* ---- Draws ------------------------------------------------------------------------------------
+ */
+
+static size_t count_blanks(const char *text)
+{
+    size_t n = 0;
+
+    for (; *text; text++)
+        n += *text == ' ';
+    return n;
+}
+
+/* One "TID:REGISTER,REGISTER,..."; false: it is none. */
+static bool read_draw(const char **text, struct as_tally_draw *out)
+{
+    char *end;
+
+    out->tid = (uint32_t)strtoul(*text, &end, 16);
+    for (unsigned reg = 0; reg < REGISTERS; reg++) {
+        if (*end != (reg ? ',' : ':'))
+            return false;
+        out->reg[reg] = strtoull(end + 1, &end, 16);
+    }
+    *text = end;
+    return true;
+}
+
+int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held *out)
+{
+    char *end;
+
+    *out = (struct as_tally_held){0};
+    out->place.module = (uint32_t)strtoul(text, &end, 10);
+    out->place.address = strtoull(end, &end, 10);
+    out->sample_n = (uint32_t)strtoul(end, &end, 10);
+    const size_t capacity = count_blanks(end);
+    struct as_tally_draw *draw = as_arena_array(arena, struct as_tally_draw, capacity + 1);
+    if (!draw || !out->sample_n)
+        return -1;
+    for (text = end; *text == ' ' && out->draws < capacity; out->draws++)
+        if (text++, !read_draw(&text, &draw[out->draws]))
+            return -1;
+    out->draw = draw;
+    return *text || !out->draws ? -1 : 0;
+}
+
+/* ---- Ranges -----------------------------------------------------------------------------------
+ */
+
+static bool is_range_kind(const char *word, size_t n)
+{
+    static const char *const known[] = {"stack",  "heap",    "block", "file",
+                                        "zeroed", "mapping", "shared"};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strlen(known[i]) == n && strncmp(known[i], word, n) == 0)
+            return true;
+    return false;
+}
+
+int as_data_read(struct as_arena *arena, const char *text, struct as_tally_data *out)
+{
+    char *end;
+
+    *out = (struct as_tally_data){0};
+    out->start = strtoull(text, &end, 16);
+    out->end = strtoull(end, &end, 16);
+    out->base = strtoull(end, &end, 16);
+    out->offset = strtoull(end, &end, 16);
+    if (*end != ' ' || out->start >= out->end)
+        return -1;
+    const char *kind = end + 1, *path = strchr(kind, ' ');
+    if (!path || !is_range_kind(kind, (size_t)(path - kind)))
+        return -1;
+    out->kind = as_arena_strndup(arena, kind, (size_t)(path - kind));
+    out->path = as_arena_strndup(arena, path + 1, strlen(path + 1));
+    return out->kind && out->path ? 0 : -1;
+}

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Objects that the memory operands of loops touch: symbols, stacks, blocks of the heap, mapped
+ * files. The registers of a sample give the address of each operand near it. The ranges of its
+ * process give the object.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "profile/accesses.h"
+
+#define TOUCHED_MOST 4096 /* objects of a loop by operand */
+#define BACK_SYMBOLS 4    /* that begin before an address and may hold it */
+
+/* A file that has data. */
+struct data_file {
+    const char *path;
+    uint32_t module; /* of the tally, or NONE */
+    struct assay_catalogue_module *open;
+};
+
+struct as_objects {
+    struct as_attribution *all;
+    AS_VEC(struct data_file) file;
+};
+
+static int by_process_and_start(const void *a, const void *b)
+{
+    const struct as_tally_data *x = a, *y = b;
+
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->start > y->start) - (x->start < y->start);
+}
+
+int as_objects_new(struct as_attribution *all, struct as_objects **out, struct assay_error *err)
+{
+    *out = as_calloc(1, sizeof **out);
+    if (!*out)
+        return as_error_nomem(err, "the objects of a run");
+    (*out)->all = all;
+    if (all->tally.data.n)
+        qsort(all->tally.data.at, all->tally.data.n, sizeof *all->tally.data.at,
+              by_process_and_start);
+    return 0;
+}
+
+void as_objects_free(struct as_objects **objects)
+{
+    if (!*objects)
+        return;
+    as_vec_foreach (&(*objects)->file, file)
+        assay_catalogue_close((*objects)->all->catalogue, &file->open);
+    as_vec_fini(&(*objects)->file);
+    as_free(*objects);
+    *objects = NULL;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------
+ */
+
+static uint32_t module_of_path(const struct as_attribution *all, const char *path)
+{
+    for (uint32_t m = 0; m < all->tally.module.n; m++)
+        if (all->module[m].id && strcmp(all->tally.module.at[m].path, path) == 0)
+            return m;
+    return ASSAY_NONE;
+}
+
+static int file_of(struct as_objects *o, const char *path, struct data_file *out,
+                   struct assay_error *err)
+{
+    as_vec_foreach (&o->file, file) {
+        if (strcmp(file->path, path) == 0) {
+            *out = *file;
+            return 0;
+        }
+    }
+    *out = (struct data_file){.path = path, .module = module_of_path(o->all, path)};
+    if (out->module != ASSAY_NONE)
+        AS_TRY(assay_catalogue_open_row(o->all->catalogue, o->all->module[out->module].id, 1,
+                                        ASSAY_CATALOGUE_LISTED, &out->open, err));
+    if (as_vec_push(&o->file, *out) == 0)
+        return 0;
+    assay_catalogue_close(o->all->catalogue, &out->open);
+    return as_error_nomem(err, path);
+}
+
+static const struct assay_symbol *symbol_at(const struct assay_object *object, uint64_t address)
+{
+    const struct assay_symbol *symbol;
+    size_t low = 0, high = assay_object_symbols(object, &symbol);
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (symbol[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (unsigned back = 0; low-- > 0 && back < BACK_SYMBOLS; back++)
+        if (symbol[low].kind == ASSAY_SYMBOL_OBJECT &&
+            address - symbol[low].address < symbol[low].size_b)
+            return &symbol[low];
+    return NULL;
+}
+
+/* ---- Objects ----------------------------------------------------------------------------------
+ */
+
+static const struct as_tally_data *range_at(const struct as_attribution *all, uint32_t process,
+                                            uint64_t address)
+{
+    size_t low = 0, high = all->tally.data.n;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const struct as_tally_data *at = &all->tally.data.at[middle];
+        if (at->process < process || (at->process == process && at->end <= address))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const struct as_tally_data *at = &all->tally.data.at[low];
+    return low < all->tally.data.n && at->process == process && at->start <= address ? at : NULL;
+}
+
+/* A symbol of the file of the range; false: none is known there. */
+static int symbol_in(struct as_objects *o, const struct as_tally_data *range, uint64_t address,
+                     struct assay_row_data_object *row, struct as_object_hit *out,
+                     struct assay_error *err)
+{
+    struct data_file file;
+    uint64_t linked;
+
+    AS_TRY(file_of(o, range->path, &file, err));
+    if (!file.open || !file.open->object ||
+        !assay_object_address_of(file.open->object, range->offset, &linked))
+        return 0;
+    linked += address - range->base;
+    const struct assay_symbol *symbol = symbol_at(file.open->object, linked);
+    row->module_id = o->all->module[file.module].id;
+    if (!symbol)
+        return 0;
+    row->kind = "symbol";
+    row->name = symbol->name;
+    row->size_b = assay_known((int64_t)symbol->size_b);
+    out->start = address - (linked - symbol->address);
+    out->end = out->start + symbol->size_b;
+    return 0;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? slash + 1 : path;
+}
+
+static int object_at(struct as_objects *o, uint32_t process, uint64_t address,
+                     struct as_object_hit *out, struct assay_error *err)
+{
+    const struct as_tally_data *range = range_at(o->all, process, address);
+    char name[512];
+
+    *out = (struct as_object_hit){0};
+    if (!range)
+        return 0;
+    out->start = *range->path ? range->base : range->start;
+    out->end = range->end;
+    struct assay_row_data_object row = {.kind = range->kind};
+    if (strcmp(range->kind, "block") == 0 || strcmp(range->kind, "mapping") == 0)
+        row.size_b = assay_known((int64_t)(range->end - range->start));
+    if (*range->path) {
+        row.kind = "file";
+        row.name = base_name(range->path);
+        AS_TRY(symbol_in(o, range, address, &row, out, err));
+    }
+    if (row.name && assay_demangle(row.name, name, sizeof name) > 0)
+        row.name = name;
+    return assay_experiment_add_data_object(o->all->experiment, &row, &out->object_id, err);
+}
+
+/* ---- Loops ------------------------------------------------------------------------------------
+ */
+
+static struct as_touched *find_touched(as_touched_list *list, uint32_t process, uint32_t stream,
+                                       uint64_t address)
+{
+    as_vec_foreach (list, it)
+        if (it->process == process && it->stream == stream && address >= it->object.start &&
+            address < it->object.end)
+            return it;
+    return NULL;
+}
+
+static int add_address(struct as_objects *o, as_touched_list *out, const struct as_touched *one,
+                       struct assay_error *err)
+{
+    struct as_touched *at = find_touched(out, one->process, one->stream, one->low);
+
+    if (!at) {
+        struct as_touched it = *one;
+        if (out->n == TOUCHED_MOST)
+            return 0;
+        AS_TRY(object_at(o, one->process, one->low, &it.object, err));
+        if (!it.object.object_id)
+            return 0;
+        return as_vec_push(out, it) < 0 ? as_error_nomem(err, "the objects of a loop") : 0;
+    }
+    at->low = one->low < at->low ? one->low : at->low;
+    at->high = one->high > at->high ? one->high : at->high;
+    at->n++;
+    at->weight += one->weight;
+    return 0;
+}
+
+static int by_object(const void *a, const void *b)
+{
+    const struct as_touched *x = a, *y = b;
+
+    if (x->object.object_id != y->object.object_id)
+        return x->object.object_id < y->object.object_id ? -1 : 1;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    return (x->object.start > y->object.start) - (x->object.start < y->object.start);
+}
+
+/* The object of most addresses of each operand. */
+static void name_objects(const struct as_operand_loop *loop, const as_touched_list *list)
+{
+    for (size_t s = 0; s < loop->streams.n; s++) {
+        double max_weight = 0;
+        for (size_t i = 0; i < list->n; i++) {
+            if (list->at[i].stream != s || list->at[i].weight <= max_weight)
+                continue;
+            max_weight = list->at[i].weight;
+            loop->object_id[s] = list->at[i].object.object_id;
+        }
+    }
+}
+
+int as_objects_touched(struct as_objects *objects, struct as_operand_loop *loop,
+                       as_touched_list *out, struct assay_error *err)
+{
+    for (size_t s = 0; s < loop->streams.n && objects->all->tally.data.n; s++) {
+        const struct assay_memory_stream *stream = &loop->streams.at[s];
+        if (stream->stack)
+            continue;
+        for (size_t i = 0; i < loop->site_n; i++) {
+            const struct as_tally_held *held = loop->site[i].held;
+            struct as_touched one = {.process = held->process, .stream = (uint32_t)s, .n = 1};
+            for (uint32_t d = 0; d < held->draws; d++) {
+                if (!as_stream_address(loop, stream, loop->site[i].address, &held->draw[d],
+                                       &one.low))
+                    continue;
+                one.high = one.low + (stream->width_b ? stream->width_b : 1);
+                one.weight = (double)held->sample_n / held->draws;
+                AS_TRY(add_address(objects, out, &one, err));
+            }
+        }
+    }
+    if (out->n)
+        qsort(out->at, out->n, sizeof *out->at, by_object);
+    name_objects(loop, out);
+    return 0;
+}
+
+const struct as_touched *as_touched_sum(const struct as_touched *at, const struct as_touched *end,
+                                        struct as_touched_sum *out)
+{
+    const uint32_t process = at->process;
+    const struct as_object_hit *object = NULL;
+    uint64_t low = 0, high = 0;
+
+    *out = (struct as_touched_sum){0};
+    for (; at < end && at->process == process; at++) {
+        if (object && object->start == at->object.start) {
+            low = at->low < low ? at->low : low;
+            high = at->high > high ? at->high : high;
+            continue;
+        }
+        out->touched_b += (int64_t)(high - low);
+        out->object_n++;
+        object = &at->object;
+        low = at->low;
+        high = at->high;
+    }
+    out->touched_b += (int64_t)(high - low);
+    return at;
+}
