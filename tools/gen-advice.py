@@ -9,7 +9,7 @@ Checks what no program should find out at run time: unknown or missing keys, nam
 twice, a rating that goes against `better`, a place in a text that nothing fills. NAME goes into the
 names of the tables: as_NAME_metric[], ...
 A line `define WORD` and its `sql` give all statements a part to share, as $WORD, or as $WORD(TEXT),
-where the part has $1 for the TEXT. Parts may use others.
+where the part has $1 for the TEXT. Parts may use others. Lists of causes may share parts, too.
 
 A try is what `assay try` may try:
   what      env, threads, placement or flags
@@ -131,8 +131,9 @@ def expand(blocks):
     for where, kind, _, text in blocks:
         if "sql" in text and kind != "define":
             text["sql"] = filled(where, text["sql"], parts)
-        if "max_factor" in text:
-            text["max_factor"] = filled(where, text["max_factor"], parts)
+        for key in ("max_factor", "unless"):
+            if key in text:
+                text[key] = filled(where, text[key], parts)
     return [block for block in blocks if block[1] != "define"]
 
 
@@ -229,10 +230,11 @@ def check_metric(where, name, text):
 
 
 def check_gains(blocks):
-    """Each gain of a cause is `none` or a what-if that comes from a variant."""
+    """Each gain of a cause is `none`, `all` or a what-if that comes from a variant."""
     what_ifs = {name for _, kind, name, text in blocks if kind == "what_if" and "variant" in text}
+    known = what_ifs | {None, "none", "all"}
     for where, kind, name, text in blocks:
-        if kind == "cause" and what_ifs and text.get("gain") not in what_ifs | {None, "none"}:
+        if kind == "cause" and what_ifs and text.get("gain") not in known:
             sys.exit(f"{where}: {name}: there is no what-if {text['gain']} of a variant")
 
 

@@ -227,35 +227,60 @@ static int add_cycles(const struct deck *d, const struct loop_card *card,
     return rc < 0 ? rc : 0;
 }
 
-/* True for a card with a cause of `gain none`. */
-static bool is_unbounded(const struct loop_card *card)
+/* True for a card with a cause of that gain that claims time: a hint does not. */
+static bool has_gain(const struct loop_card *card, const char *gain)
 {
     for (uint32_t i = 0; i < card->cause_n; i++) {
         const char *name = as_advise_cause[card->cause[i].row].gain;
 
-        if (name && strcmp(name, "none") == 0 && card->cause[i].level <= ASSAY_FINDING_POTENTIAL)
+        if (name && strcmp(name, gain) == 0 && card->cause[i].level <= ASSAY_FINDING_POTENTIAL)
             return true;
     }
     return false;
+}
+
+/* All the time of the loop. */
+static int add_loop(const struct deck *d, const struct loop_card *card, struct card_gain *out,
+                    struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(as_advice_ask(d->advice,
+                         "SELECT thread_max_ns / 1e9 FROM object_time WHERE run_id = ?1"
+                         " AND object_kind = 'loop' AND object_id = ?2",
+                         &rows, err));
+    assay_rows_bind_integer(rows, 2, card->loop_id);
+    const int rc = assay_rows_next(rows, err);
+    *out = (struct card_gain){.thread_s = rc > 0 ? assay_rows_real(rows, 0) : 0};
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+static int add_what_ifs(const struct deck *d, const struct loop_card *card, struct card_gain *out,
+                        struct assay_error *err)
+{
+    for (uint32_t i = 0; i < card->cause_n; i++) {
+        const char *name = as_advise_cause[card->cause[i].row].gain;
+        const struct as_what_if_row *it = name ? what_if_named(name) : NULL;
+
+        if (it && card->cause[i].level <= ASSAY_FINDING_POTENTIAL &&
+            !(out->what_ifs >> (it - as_advise_what_if) & 1))
+            AS_TRY(d->advice->run_id ? add_gain(d, card, it, out, err)
+                                     : add_cycles(d, card, it, out, err));
+    }
+    return 0;
 }
 
 static int find_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
                      struct assay_error *err)
 {
     const double spread = SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1));
-    const uint32_t n = is_unbounded(card) ? 0 : card->cause_n;
 
     *out = (struct card_gain){0};
-    for (uint32_t i = 0; i < n; i++) {
-        const char *name = as_advise_cause[card->cause[i].row].gain;
-        const struct as_what_if_row *it = name ? what_if_named(name) : NULL;
-
-        /* A hint claims no time. */
-        if (it && card->cause[i].level <= ASSAY_FINDING_POTENTIAL &&
-            !(out->what_ifs >> (it - as_advise_what_if) & 1))
-            AS_TRY(d->advice->run_id ? add_gain(d, card, it, out, err)
-                                     : add_cycles(d, card, it, out, err));
-    }
+    if (has_gain(card, "all"))
+        AS_TRY(d->advice->run_id ? add_loop(d, card, out, err) : 0);
+    else if (!has_gain(card, "none"))
+        AS_TRY(add_what_ifs(d, card, out, err));
     const double gain_s = out->thread_s * d->stretch.value * (1 - out->left);
     const double most_s =
         fmax(gain_s, out->thread_s * d->stretch.most * (1 - out->left_least)) * (1 + spread);
@@ -313,7 +338,8 @@ static int write_card(const struct deck *d, const struct loop_card *card, struct
     }
     if (gain.factor.value > 1) {
         finding.gain = &gain.factor;
-        say_gain(&text, &gain);
+        if (gain.what_ifs)
+            say_gain(&text, &gain);
     } else if (!d->advice->run_id && gain.what_ifs) {
         say_gain(&text, &gain);
     }

@@ -168,6 +168,31 @@ static void add_metrics(struct assay_experiment *e, const struct story *story)
     }
 }
 
+static struct assay_number known_if(int64_t value)
+{
+    return value ? assay_known(value) : (struct assay_number){0};
+}
+
+static void add_data(struct assay_experiment *e, const struct story *story)
+{
+    const struct assay_row_loop_data row = {.run_id = 1,
+                                            .loop_id = 1,
+                                            .iteration_n = 1000,
+                                            .entry_b = assay_known(64000),
+                                            .near_level = known_if(story->near_level),
+                                            .far_level = known_if(story->far_level),
+                                            .cache_n = assay_known(3),
+                                            .set_n = known_if(story->set_n)};
+
+    const struct assay_row_loop_sharing sharing = {
+        .run_id = 1, .loop_id = 1, .line_n = 1, .thread_n = 2, .gap_b = 8, .share = story->shared};
+
+    if (story->shared > 0)
+        fine(assay_experiment_add_loop_sharing(e, &sharing, err));
+    if (story->near_level || story->far_level)
+        fine(assay_experiment_add_loop_data(e, &row, err));
+}
+
 static void add_run(struct assay_experiment *e, const struct story *story)
 {
     const struct assay_row_host host = {.name = "h", .cpu_n = assay_known(story->cpu_n)};
@@ -230,6 +255,7 @@ struct assay_experiment *story_tell(const struct story *story)
             add_thread(e, story, at, process_id, i, story->thread_n ? i : rank);
     }
     add_metrics(e, story);
+    add_data(e, story);
     fine(assay_experiment_commit(e, err));
     fine(assay_experiment_summarise(e, 1, err));
     fine(assay_advise_run(e, 1, err));
