@@ -320,6 +320,11 @@ enum assay_level {
     ASSAY_FINDING_EXPERT = 4,
 };
 
+/* Something else that is so of the object of a finding. */
+struct assay_finding_other {
+    const char *text, *workaround;
+};
+
 struct assay_finding {
     struct assay_subject of;
     enum assay_level level;
@@ -330,6 +335,8 @@ struct assay_finding {
     const char *rule;                      /* of its rules; or NULL */
     const char *command; /* to type next, with "{experiment}" for the path of the experiment, which
                             is a word for a shell then; or NULL */
+    const struct assay_finding_other *other; /* what the reader gets when asking for more */
+    size_t other_n;
 };
 
 /* What lessens trust: "lost_samples", "few_samples", "event_fallback", "no_symbols", ... */

@@ -315,7 +315,34 @@ static int write_finding(const struct deck *d, struct assay_finding *finding, st
     return rc;
 }
 
-static int write_card(const struct deck *d, const struct loop_card *card, struct assay_error *err)
+/* The causes of a card but the first, in the memory of the deck. */
+static int list_others(struct deck *d, const struct loop_card *card, struct assay_finding *finding,
+                       struct assay_error *err)
+{
+    struct assay_finding_other *other =
+        as_arena_array(&d->arena, struct assay_finding_other, card->cause_n + 1);
+
+    if (!other)
+        return as_error_nomem(err, "the findings of loops");
+    for (uint32_t i = 1; i < card->cause_n; i++) {
+        const struct seen_cause *cause = &card->cause[i];
+        struct as_str text = {0};
+
+        finding->level = cause->level < finding->level ? cause->level : finding->level;
+        as_str_appendf(&text, "It %s.", cause->what);
+        const char *kept =
+            text.failed ? NULL : as_arena_strndup(&d->arena, as_str_z(&text), text.n);
+        as_str_fini(&text);
+        if (!kept)
+            return as_error_nomem(err, "the findings of loops");
+        other[finding->other_n++] =
+            (struct assay_finding_other){.text = kept, .workaround = cause->how};
+    }
+    finding->other = other;
+    return 0;
+}
+
+static int write_card(struct deck *d, const struct loop_card *card, struct assay_error *err)
 {
     const struct as_cause_row *main = &as_advise_cause[card->cause[0].row];
     struct assay_finding finding = {.of = {ASSAY_OBJECT_LOOP, card->loop_id, 0, 0},
@@ -327,15 +354,9 @@ static int write_card(const struct deck *d, const struct loop_card *card, struct
     struct card_gain gain;
 
     AS_TRY(find_gain(d, card, &gain, err));
-    as_str_appendf(&text, "%s ", card->subject);
-    for (uint32_t i = 0; i < card->cause_n; i++) {
-        const struct seen_cause *cause = &card->cause[i];
-
-        as_str_appendf(&text, "%s%s.", i ? " It also " : "", cause->what);
-        as_str_appendf(&how, "%s%s", i ? " Then: " : "", cause->how);
-        if (cause->level < finding.level)
-            finding.level = cause->level;
-    }
+    AS_TRY(list_others(d, card, &finding, err));
+    as_str_appendf(&text, "%s %s.", card->subject, card->cause[0].what);
+    as_str_appendf(&how, "%s", card->cause[0].how);
     if (gain.factor.value > 1) {
         finding.gain = &gain.factor;
         if (gain.what_ifs)
@@ -395,7 +416,7 @@ static int write_pattern(const struct deck *d, uint32_t cause, const struct patt
     return write_finding(d, &finding, &text, &how, err);
 }
 
-static int write_all(const struct deck *d, struct assay_error *err)
+static int write_all(struct deck *d, struct assay_error *err)
 {
     as_vec_foreach (&d->card, card)
         if (card->is_alone && card->cause_n)

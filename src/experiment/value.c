@@ -228,7 +228,15 @@ int assay_experiment_finding(struct assay_experiment *experiment, const struct a
         row.gain_origin = assay_origin_word(it->gain->origin);
         row.gain_n = assay_known(it->gain->n);
     }
-    return as_row_add(experiment, AS_TABLE_finding, &row, NULL, err);
+    struct assay_row_finding_more more = {0};
+    AS_TRY(as_row_add(experiment, AS_TABLE_finding, &row, &more.finding_id, err));
+    for (size_t i = 0; i < it->other_n; i++) {
+        more.position = (int64_t)i + 1;
+        more.text = it->other[i].text;
+        more.workaround = it->other[i].workaround;
+        AS_TRY(assay_experiment_add_finding_more(experiment, &more, err));
+    }
+    return 0;
 }
 
 int assay_experiment_flag(struct assay_experiment *experiment, const struct assay_flag *it,

@@ -43,7 +43,7 @@ const char as_facts_checks_sql[] = "SELECT name, title, score, weight, state, te
 const char as_facts_findings_sql[] =
     "SELECT rank, level, topic, object_kind AS object, object_id AS id, text, workaround, command,"
     " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, ifnull(gain_n, 0), gain_origin, time_s,"
-    " measured FROM " AS_FACTS_FINDINGS;
+    " measured, more FROM " AS_FACTS_FINDINGS;
 
 /* Of the run, and where it is one of those that were tried, of the program as it is. */
 static const char tries_sql[] =

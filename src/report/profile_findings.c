@@ -76,7 +76,9 @@ static int add_commands(struct as_profile *profile)
 
 static const char finding_sql[] =
     "SELECT topic, text, workaround, command, level, gain_s, gain_low_s, gain_high_s, time_s,"
-    " (SELECT wall_ns / 1e9 FROM run r WHERE r.run_id = ?1), count(*) OVER (), measured"
+    " (SELECT wall_ns / 1e9 FROM run r WHERE r.run_id = ?1), count(*) OVER (), measured,"
+    " CASE object_kind WHEN 'loop' THEN 1e9 * time_s / (SELECT t.inclusive_ns FROM object_time t"
+    "  WHERE t.run_id = ?1 AND t.object_kind = 'run') END"
     " FROM " AS_FACTS_FINDINGS " LIMIT " AS_FACTS_FINDINGS_FIRST;
 
 static double real_or_nan(struct assay_rows *rows, int column)
@@ -85,10 +87,12 @@ static double real_or_nan(struct assay_rows *rows, int column)
                                                             : assay_rows_real(rows, column);
 }
 
-/* What was measured, a gain brings or a potential is about. A hint claims no time. */
+/* Seconds that were measured, or that it may gain. The time of a loop is no gain: of a loop without
+ * a bound it says the share. A hint claims no time. */
 static const char *seconds_of(struct as_profile *profile, struct assay_rows *rows)
 {
     const double gain_s = real_or_nan(rows, 5), time_s = real_or_nan(rows, 8);
+    const double share = real_or_nan(rows, 12);
     const char *level = assay_rows_text(rows, 4), *measured = assay_rows_text(rows, 11);
 
     if (measured)
@@ -100,9 +104,11 @@ static const char *seconds_of(struct as_profile *profile, struct assay_rows *row
         return as_profile_text(profile, "-%.2f s (%.2f to %.2f) of %.2f s: ", gain_s,
                                assay_rows_real(rows, 6), assay_rows_real(rows, 7),
                                assay_rows_real(rows, 9));
-    if (isfinite(time_s) && level && strcmp(level, "potential") == 0)
-        return as_profile_text(profile, "about %.2f s: ", time_s);
-    return "";
+    if (!level || strcmp(level, "potential") != 0)
+        return "";
+    if (isfinite(share))
+        return as_profile_text(profile, "%.0f %% of the time: ", 100 * fmin(share, 1));
+    return isfinite(time_s) ? as_profile_text(profile, "about %.2f s: ", time_s) : "";
 }
 
 static int add_finding(struct as_profile *profile, struct assay_rows *rows)

@@ -19,7 +19,8 @@ int main(int argc, char **argv)
 {
     static const char sql[] =
         "SELECT f.rule, f.level, ifnull(f.time_s, 0), ifnull(f.gain_s, 0), ifnull(f.gain_low_s, 0),"
-        " ifnull(f.gain_high_s, 0), f.text, ifnull(f.workaround, '') FROM v_findings f ORDER BY "
+        " ifnull(f.gain_high_s, 0), f.text || ifnull(' ' || replace(f.more, char(10), ' '), ''),"
+        " ifnull(f.workaround, '') FROM v_findings f ORDER BY "
         "f.rank";
     struct assay_experiment *experiment;
     struct assay_error err = {0};

@@ -27,6 +27,7 @@ The head of a program says, as `key: value; ...`:
 import contextlib
 import itertools
 import lzma
+import os
 import pathlib
 import re
 import resource
@@ -170,7 +171,9 @@ def record(assay, name, form, directory):
     with neighbours(name):
         subprocess.run([assay, "run", "--force", "-o", str(experiment),
                         *head_of(name).get("options", "").split(), "--", *words], check=True,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment(name))
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       # Figures of the machine are kept there.
+                       env=environment(name) | {"HOME": os.environ.get("HOME", "/")})
     database = experiment / "experiment.db"
     shrink(database)
     pack(database, f"{name}-{form}")

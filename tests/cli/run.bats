@@ -40,6 +40,8 @@ int main(int argc, char **argv)
 }
 END
     gcc -O2 -fno-tree-vectorize -g stride.c -o stride
+    sed 's/a\[i\]\[j\] \/ (1.5 + a\[j\]\[i\])/a[0][i] \/ (1.5 + a[1][i])/; s/columns/rows/' stride.c >near.c
+    gcc -O2 -fno-tree-vectorize -g near.c -o near
     printf '#!/bin/sh\nexit 3\n' >three && chmod +x three
 }
 
@@ -178,21 +180,27 @@ END
 }
 @test "run: a report of what was only profiled reads its code first" {
     rm -rf z.assay
-    "$ASSAY" profile -o z.assay -- ./stride 2>err
+    "$ASSAY" profile -o z.assay -- ./near 2>err
     equal 0 "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_values
         WHERE metric = 'flow_paths'" | tail -n +2)"
     # The summary says what the experiment says.
     equal 1 "$("$ASSAY" query --format csv z.assay "SELECT count(*) > 0 FROM v_findings
         WHERE rule = 'hottest'" | tail -n +2)"
-    like "*Do this first*columns takes*begin there*assay disasm --function columns *" \
+    like "*Do this first*rows takes*begin there*assay disasm --function rows *" \
         "$(tr '\nB' ' b' <err | tr -s ' ')"
     "$ASSAY" report --format json z.assay
-    like "*columns*" "$(json "['findings']" <z.assay/report.json)"
+    like "*rows*" "$(json "['findings']" <z.assay/report.json)"
     [ "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_values
         WHERE metric = 'flow_paths'" | tail -n +2)" -gt 0 ]
     # Now more is known of the loop than that it is hot.
     equal 0 "$("$ASSAY" query --format csv z.assay "SELECT count(*) FROM v_findings
         WHERE rule = 'hottest'" | tail -n +2)"
+}
+
+@test "run: samples alone show the stride" {
+    "$ASSAY" profile -q --force -o z.assay -- ./stride
+    equal strided_walk "$("$ASSAY" query --format csv z.assay "SELECT rule FROM v_findings
+        WHERE object_kind = 'loop'" | tail -n +2)"
 }
 
 # Threads that queue gain more wall time than their loops take. -O3 -march=native is what the

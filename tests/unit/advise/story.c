@@ -187,6 +187,16 @@ static void add_data(struct assay_experiment *e, const struct story *story)
     const struct assay_row_loop_sharing sharing = {
         .run_id = 1, .loop_id = 1, .line_n = 1, .thread_n = 2, .gap_b = 8, .share = story->shared};
 
+    const struct assay_row_machine_figure figure[] = {
+        {.host_id = 1, .name = "bandwidth.read.memory.core", .value = 20e9, .unit = "B/s"},
+        {.host_id = 1, .name = "bandwidth.triad.L2.core", .value = 50e9, .unit = "B/s"},
+        {.host_id = 1, .name = "frequency.add.f64.scalar.core", .value = 3e9, .unit = "Hz"}};
+
+    for (size_t i = 0; i < sizeof figure / sizeof *figure && story->near_level; i++) {
+        struct assay_row_machine_figure one = figure[i];
+        one.confidence = "high";
+        fine(assay_experiment_add_machine_figure(e, &one, err));
+    }
     if (story->shared > 0)
         fine(assay_experiment_add_loop_sharing(e, &sharing, err));
     if (story->near_level || story->far_level)

@@ -73,6 +73,8 @@ export interface Finding {
     id: number | null;
     text: string;
     workaround: string | null;
+    /** Other causes at the same object, a line each. */
+    more?: string | null;
     /** What to type next; `{experiment}` in it stands for the experiment. */
     command?: string | null;
     gain_s: Quantity | null;

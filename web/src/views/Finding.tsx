@@ -77,6 +77,14 @@ export function FindingItem({ finding, place, others }: Props) {
                 <p>{finding.text}</p>
                 {others && others.length > 0 && <Others others={others} />}
                 {finding.workaround && <p class="workaround">{finding.workaround}</p>}
+                {finding.more && (
+                    <details>
+                        <summary>More about it</summary>
+                        {finding.more.split('\n').map((line) => (
+                            <p key={line}>{line}</p>
+                        ))}
+                    </details>
+                )}
                 {command && (
                     <p>
                         <code>{command.replaceAll('{experiment}', shellWord(experiment))}</code>
