@@ -80,7 +80,7 @@ export function FindingItem({ finding, place, others }: Props) {
                 {finding.more && (
                     <details>
                         <summary>More about it</summary>
-                        {finding.more.split('\n').map((line) => (
+                        {finding.more.split('\n').map(line => (
                             <p key={line}>{line}</p>
                         ))}
                     </details>
