@@ -219,6 +219,9 @@ struct assay_symbol {
  * then name. */
 size_t assay_object_symbols(const struct assay_object *object, const struct assay_symbol **out);
 
+/* The data symbol that holds `address`, as its number among these; ASSAY_NONE: there is none. */
+uint32_t assay_object_data_symbol(const struct assay_object *object, uint64_t address);
+
 /* `symtab`, `dynsym`: entries of the tables; `undefined`: of .symtab, without one of .dynsym. */
 struct assay_symbol_counts {
     size_t symtab, dynsym, functions, objects, plt, undefined;

@@ -357,13 +357,10 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
     AS_TRY(list_others(d, card, &finding, err));
     as_str_appendf(&text, "%s %s.", card->subject, card->cause[0].what);
     as_str_appendf(&how, "%s", card->cause[0].how);
-    if (gain.factor.value > 1) {
+    if (gain.factor.value > 1)
         finding.gain = &gain.factor;
-        if (gain.what_ifs)
-            say_gain(&text, &gain);
-    } else if (!d->advice->run_id && gain.what_ifs) {
+    if (gain.what_ifs && (finding.gain || !d->advice->run_id))
         say_gain(&text, &gain);
-    }
     return write_finding(d, &finding, &text, &how, err);
 }
 

@@ -20,8 +20,7 @@ struct counter_work {
     const struct as_evaluation *e;
 };
 
-/* ---- Exits ------------------------------------------------------------------------------------
- */
+/* ---- Exits ----------------------------------------------------------------------------------- */
 
 static bool in_loop(const struct assay_program *program, uint32_t block, uint32_t loop)
 {
@@ -84,8 +83,7 @@ static const struct assay_insn *test_of(const struct counter_work *w, uint32_t b
     return NULL;
 }
 
-/* ---- Limits -----------------------------------------------------------------------------------
- */
+/* ---- Limits ---------------------------------------------------------------------------------- */
 
 /* One side of a comparison: a general register of 4 or 8 bytes, or a constant. */
 static bool side_of(const struct assay_insn *insn, const struct assay_operand *operand,

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/search.h"
 #include "code/counters.h"
 #include "code/held.h"
 #include "code/scratch.h"
@@ -47,19 +46,6 @@ struct group {
 };
 
 /* ---- Arrays ------------------------------------------------------------------------------ */
-
-static uint32_t symbol_at(const struct assay_object *object, uint64_t address)
-{
-    const struct assay_symbol *symbol;
-    const size_t n = assay_object_symbols(object, &symbol);
-    size_t at = as_first_not(k, n, symbol[k].address <= address);
-    for (unsigned tries = 0; at-- > 0 && tries < 4; tries++) {
-        if (symbol[at].kind == ASSAY_SYMBOL_OBJECT &&
-            address - symbol[at].address < symbol[at].size_b)
-            return (uint32_t)at;
-    }
-    return ASSAY_NONE;
-}
 
 /* True for addresses that code of a file with a fixed address may hold as displacements. */
 static bool in_image(const struct assay_object *object, uint64_t address)
@@ -101,7 +87,7 @@ static void describe(struct stream_work *w, const struct as_access *a, struct op
     o->symbol = ASSAY_NONE;
     o->absolute = a->image || !a->address.term || in_image(object, constant);
     if (o->absolute && object)
-        o->symbol = symbol_at(object, constant);
+        o->symbol = assay_object_data_symbol(object, constant);
 }
 
 static int compare_operands(const void *a, const void *b)

@@ -55,7 +55,8 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
         as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
                                "levels are bounds: no counter tells them apart");
     if (isnan(m->level[out->level].read_b))
-        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "nobody measured how fast the levels are");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
+                               "the bandwidths of the levels are not measured");
     if (isnan(m->footprint_b))
         as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "what an instance touches is not known");
     weigh_share(m, AS_VARIANT_DL1, as_decan_thresholds.explains, out);

@@ -9,10 +9,14 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/search.h"
 #include "base/vec.h"
 #include "object/internal.h"
 #include "object/order.h"
 #include "object/plt.h"
+
+/* Symbols that begin before an address and may hold it. */
+enum { DATA_TRIES = 4 };
 
 /* Symbols gathered before they are sorted. */
 struct gathering {
@@ -255,6 +259,18 @@ size_t assay_object_symbols(const struct assay_object *object, const struct assa
 {
     *out = object->symbol;
     return object->symbol_n;
+}
+
+uint32_t assay_object_data_symbol(const struct assay_object *object, uint64_t address)
+{
+    const struct assay_symbol *symbol = object->symbol;
+    size_t at = as_first_not(k, object->symbol_n, symbol[k].address <= address);
+    for (unsigned tries = 0; at-- > 0 && tries < DATA_TRIES; tries++) {
+        if (symbol[at].kind == ASSAY_SYMBOL_OBJECT &&
+            address - symbol[at].address < symbol[at].size_b)
+            return (uint32_t)at;
+    }
+    return ASSAY_NONE;
 }
 
 void assay_object_symbol_counts(const struct assay_object *object,

@@ -210,11 +210,12 @@ static int write_entry(const struct access_pass *p, double touched_b, struct ass
     return assay_experiment_add_loop_data(p->all->experiment, &row, err);
 }
 
-static int write_sharing(const struct access_pass *p, struct assay_error *err)
+static int write_sharing(const struct access_pass *p, const as_address_list *address,
+                         struct assay_error *err)
 {
     struct as_sharing sharing;
 
-    AS_TRY(as_sharing_find(&p->loop, &sharing, err));
+    AS_TRY(as_sharing_find(&p->loop, address, &sharing, err));
     if (!sharing.line_n)
         return 0;
     const struct assay_row_loop_sharing row = {.run_id = p->all->run_id,
@@ -227,23 +228,35 @@ static int write_sharing(const struct access_pass *p, struct assay_error *err)
     return assay_experiment_add_loop_sharing(p->all->experiment, &row, err);
 }
 
-static int write_loop(struct access_pass *p, struct assay_error *err)
+/* Objects and false sharing: what addresses say. */
+static int write_touched(struct access_pass *p, const as_address_list *address, double *touched_b,
+                         struct assay_error *err)
 {
     as_touched_list touched = {0};
+    int rc = as_objects_touched(p->objects, &p->loop, address, &touched, err);
+
+    if (rc == 0)
+        rc = write_objects(p, &touched, touched_b, err);
+    as_vec_fini(&touched);
+    return rc < 0 ? rc : write_sharing(p, address, err);
+}
+
+static int write_loop(struct access_pass *p, struct assay_error *err)
+{
+    as_address_list address = {0};
     double touched_b = 0;
 
     as_strides_see(&p->loop);
     AS_TRY(assay_line_use(&p->loop.streams, p->loop.use, &p->loop.all_use, err));
-    int rc = as_objects_touched(p->objects, &p->loop, &touched, err);
+    int rc = as_addresses_of(&p->loop, &address, err);
     if (rc == 0)
-        rc = write_objects(p, &touched, &touched_b, err);
-    as_vec_fini(&touched);
+        rc = write_touched(p, &address, &touched_b, err);
+    as_vec_fini(&address);
     AS_TRY(rc);
     for (size_t i = 0; i < p->loop.streams.n; i++)
         if (!p->loop.streams.at[i].stack)
             AS_TRY(write_access(p, i, err));
     AS_TRY(write_entry(p, touched_b, err));
-    AS_TRY(write_sharing(p, err));
     return write_metrics(p, err);
 }
 

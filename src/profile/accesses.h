@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Inside the attribution of memory operands: a loop with the registers of its samples. They give
- * strides (strides.c), objects (objects.c), the size of an entry (entries.c) and false sharing
- * (sharing.c). accesses.c writes the rows.
+ * strides (strides.c) and addresses (addresses.c). These give objects (objects.c), the size of an
+ * entry (entries.c) and false sharing (sharing.c). accesses.c writes the rows.
  */
 #ifndef AS_PROFILE_ACCESSES_H
 #define AS_PROFILE_ACCESSES_H
@@ -46,8 +46,20 @@ void as_strides_see(struct as_operand_loop *loop);
 bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
                        uint64_t at, const struct as_tally_draw *draw, uint64_t *out);
 
-/* ---- Objects ----------------------------------------------------------------------------------
- */
+/* The bytes [low, high) that an operand touches in a sample. */
+struct as_sampled_address {
+    uint32_t process, tid, stream;
+    uint64_t low, high;
+    double weight; /* samples that it stands for */
+};
+
+typedef AS_VEC(struct as_sampled_address) as_address_list;
+
+/* All such of a loop but those on the stack, by stream. 0 or NOMEM. */
+int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
+                    struct assay_error *err);
+
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 /* The object of an address. */
 struct as_object_hit {
@@ -72,10 +84,11 @@ struct as_objects;
 int as_objects_new(struct as_attribution *all, struct as_objects **out, struct assay_error *err);
 void as_objects_free(struct as_objects **objects);
 
-/* All addresses of the operands of a loop that the samples give, sorted by object, process and
- * place; sets object_id of the loop. Errors: NOMEM, those of the experiment. */
+/* The objects at these addresses of a loop, sorted by object, process and place; sets object_id of
+ * the loop. Errors: NOMEM, those of the experiment. */
 int as_objects_touched(struct as_objects *objects, struct as_operand_loop *loop,
-                       as_touched_list *out, struct assay_error *err);
+                       const as_address_list *address, as_touched_list *out,
+                       struct assay_error *err);
 
 /* Objects of one kind that one process touches. */
 struct as_touched_sum {
@@ -86,8 +99,7 @@ struct as_touched_sum {
 const struct as_touched *as_touched_sum(const struct as_touched *at, const struct as_touched *end,
                                         struct as_touched_sum *out);
 
-/* ---- Entries ----------------------------------------------------------------------------------
- */
+/* ---- Entries --------------------------------------------------------------------------------- */
 
 /* Data caches of the machine of the run. */
 struct as_caches {
@@ -109,8 +121,7 @@ struct as_entry {
 
 struct as_entry as_entry_of(const struct as_operand_loop *loop, const struct as_caches *caches);
 
-/* ---- Sharing ----------------------------------------------------------------------------------
- */
+/* ---- Sharing --------------------------------------------------------------------------------- */
 
 /* Lines of a loop that several threads write, each other bytes; line_n 0: none was seen. */
 struct as_sharing {
@@ -120,7 +131,7 @@ struct as_sharing {
     double share;              /* of the stores of the loop that go to such lines */
 };
 
-int as_sharing_find(const struct as_operand_loop *loop, struct as_sharing *out,
-                    struct assay_error *err);
+int as_sharing_find(const struct as_operand_loop *loop, const as_address_list *address,
+                    struct as_sharing *out, struct assay_error *err);
 
 #endif

@@ -17,8 +17,7 @@
 #define WALKS_MOST 64
 #define FIRST_SETS 64 /* of the first cache: a way has the size of a page */
 
-/* ---- Caches -----------------------------------------------------------------------------------
- */
+/* ---- Caches ---------------------------------------------------------------------------------- */
 
 int as_caches_read(struct as_attribution *all, struct as_caches *out, struct assay_error *err)
 {
@@ -48,8 +47,7 @@ unsigned as_level_of(const struct as_caches *caches, double size_b)
     return level + 1;
 }
 
-/* ---- Iterations -------------------------------------------------------------------------------
- */
+/* ---- Iterations ------------------------------------------------------------------------------ */
 
 /* Iterations that are left in a sample; below 0: none of this loop's. */
 static double left_in(const struct assay_loop_limit *limit, const struct as_tally_draw *draw)
@@ -83,8 +81,7 @@ static double iterations_of(const struct as_operand_loop *loop)
     return n >= LEFT_LEAST ? fmax(1, 2 * sum / weight) : 0;
 }
 
-/* ---- Lines ------------------------------------------------------------------------------------
- */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* A walk along an array. */
 struct array_walk {

@@ -47,8 +47,7 @@ int as_held_read(struct as_arena *arena, const char *text, struct as_tally_held 
     return *text ? -1 : 0;
 }
 
-/* ---- Draws ------------------------------------------------------------------------------------
- */
+/* ---- Draws ----------------------------------------------------------------------------------- */
 
 static size_t count_blanks(const char *text)
 {
@@ -93,8 +92,7 @@ int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held
     return *text || !out->draws ? -1 : 0;
 }
 
-/* ---- Ranges -----------------------------------------------------------------------------------
- */
+/* ---- Ranges ---------------------------------------------------------------------------------- */
 
 static bool is_range_kind(const char *word, size_t n)
 {

@@ -9,10 +9,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "profile/accesses.h"
 
 #define TOUCHED_MOST 4096 /* objects of a loop by operand */
-#define BACK_SYMBOLS 4    /* that begin before an address and may hold it */
 
 /* A file that has data. */
 struct data_file {
@@ -58,8 +58,7 @@ void as_objects_free(struct as_objects **objects)
     *objects = NULL;
 }
 
-/* ---- Files ------------------------------------------------------------------------------------
- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static uint32_t module_of_path(const struct as_attribution *all, const char *path)
 {
@@ -88,43 +87,18 @@ static int file_of(struct as_objects *o, const char *path, struct data_file *out
     return as_error_nomem(err, path);
 }
 
-static const struct assay_symbol *symbol_at(const struct assay_object *object, uint64_t address)
-{
-    const struct assay_symbol *symbol;
-    size_t low = 0, high = assay_object_symbols(object, &symbol);
-
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (symbol[middle].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (unsigned back = 0; low-- > 0 && back < BACK_SYMBOLS; back++)
-        if (symbol[low].kind == ASSAY_SYMBOL_OBJECT &&
-            address - symbol[low].address < symbol[low].size_b)
-            return &symbol[low];
-    return NULL;
-}
-
-/* ---- Objects ----------------------------------------------------------------------------------
- */
+/* ---- Objects --------------------------------------------------------------------------------- */
 
 static const struct as_tally_data *range_at(const struct as_attribution *all, uint32_t process,
                                             uint64_t address)
 {
-    size_t low = 0, high = all->tally.data.n;
+    const struct as_tally_data *at = all->tally.data.at;
+    const size_t n = all->tally.data.n;
+    const size_t first = as_first_not(
+        i, n, at[i].process < process || (at[i].process == process && at[i].end <= address));
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct as_tally_data *at = &all->tally.data.at[middle];
-        if (at->process < process || (at->process == process && at->end <= address))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const struct as_tally_data *at = &all->tally.data.at[low];
-    return low < all->tally.data.n && at->process == process && at->start <= address ? at : NULL;
+    return first < n && at[first].process == process && at[first].start <= address ? &at[first]
+                                                                                   : NULL;
 }
 
 /* A symbol of the file of the range; false: none is known there. */
@@ -140,10 +114,13 @@ static int symbol_in(struct as_objects *o, const struct as_tally_data *range, ui
         !assay_object_address_of(file.open->object, range->offset, &linked))
         return 0;
     linked += address - range->base;
-    const struct assay_symbol *symbol = symbol_at(file.open->object, linked);
+    const uint32_t number = assay_object_data_symbol(file.open->object, linked);
     row->module_id = o->all->module[file.module].id;
-    if (!symbol)
+    if (number == ASSAY_NONE)
         return 0;
+    const struct assay_symbol *symbol;
+    assay_object_symbols(file.open->object, &symbol);
+    symbol += number;
     row->kind = "symbol";
     row->name = symbol->name;
     row->size_b = assay_known((int64_t)symbol->size_b);
@@ -183,8 +160,7 @@ static int object_at(struct as_objects *o, uint32_t process, uint64_t address,
     return assay_experiment_add_data_object(o->all->experiment, &row, &out->object_id, err);
 }
 
-/* ---- Loops ------------------------------------------------------------------------------------
- */
+/* ---- Loops ----------------------------------------------------------------------------------- */
 
 static struct as_touched *find_touched(as_touched_list *list, uint32_t process, uint32_t stream,
                                        uint64_t address)
@@ -196,13 +172,18 @@ static struct as_touched *find_touched(as_touched_list *list, uint32_t process, 
     return NULL;
 }
 
-static int add_address(struct as_objects *o, as_touched_list *out, const struct as_touched *one,
-                       struct assay_error *err)
+static int add_address(struct as_objects *o, const struct as_sampled_address *one,
+                       as_touched_list *out, struct assay_error *err)
 {
     struct as_touched *at = find_touched(out, one->process, one->stream, one->low);
 
     if (!at) {
-        struct as_touched it = *one;
+        struct as_touched it = {.process = one->process,
+                                .stream = one->stream,
+                                .low = one->low,
+                                .high = one->high,
+                                .n = 1,
+                                .weight = one->weight};
         if (out->n == TOUCHED_MOST)
             return 0;
         AS_TRY(object_at(o, one->process, one->low, &it.object, err));
@@ -243,25 +224,11 @@ static void name_objects(const struct as_operand_loop *loop, const as_touched_li
 }
 
 int as_objects_touched(struct as_objects *objects, struct as_operand_loop *loop,
-                       as_touched_list *out, struct assay_error *err)
+                       const as_address_list *address, as_touched_list *out,
+                       struct assay_error *err)
 {
-    for (size_t s = 0; s < loop->streams.n && objects->all->tally.data.n; s++) {
-        const struct assay_memory_stream *stream = &loop->streams.at[s];
-        if (stream->stack)
-            continue;
-        for (size_t i = 0; i < loop->site_n; i++) {
-            const struct as_tally_held *held = loop->site[i].held;
-            struct as_touched one = {.process = held->process, .stream = (uint32_t)s, .n = 1};
-            for (uint32_t d = 0; d < held->draws; d++) {
-                if (!as_stream_address(loop, stream, loop->site[i].address, &held->draw[d],
-                                       &one.low))
-                    continue;
-                one.high = one.low + (stream->width_b ? stream->width_b : 1);
-                one.weight = (double)held->sample_n / held->draws;
-                AS_TRY(add_address(objects, out, &one, err));
-            }
-        }
-    }
+    for (size_t i = 0; i < address->n && objects->all->tally.data.n; i++)
+        AS_TRY(add_address(objects, &address->at[i], out, err));
     if (out->n)
         qsort(out->at, out->n, sizeof *out->at, by_object);
     name_objects(loop, out);

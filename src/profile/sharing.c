@@ -11,55 +11,32 @@
 #define LINE_B       UINT64_C(64)
 #define THREAD_LEAST 3 /* samples of a thread in a line */
 
-/* A store in a sample. */
-struct sampled_store {
-    uint32_t process, tid, stream;
-    uint64_t address, end;
-    double weight;
-};
-
-typedef AS_VEC(struct sampled_store) store_list;
-
-static uint64_t line_of(const struct sampled_store *store)
+static uint64_t line_of_store(const struct as_sampled_address *store)
 {
-    return store->address / LINE_B;
+    return store->low / LINE_B;
 }
 
-static int list_stores(const struct as_operand_loop *loop, store_list *out, struct assay_error *err)
+static int list_stores(const struct as_operand_loop *loop, const as_address_list *address,
+                       as_address_list *out, struct assay_error *err)
 {
-    for (size_t s = 0; s < loop->streams.n; s++) {
-        const struct assay_memory_stream *stream = &loop->streams.at[s];
-        if (stream->stack || !(stream->access & ASSAY_ACCESS_WRITE))
-            continue;
-        for (size_t i = 0; i < loop->site_n; i++) {
-            const struct as_tally_held *held = loop->site[i].held;
-            struct sampled_store one = {.process = held->process, .stream = (uint32_t)s};
-            for (uint32_t d = 0; d < held->draws; d++) {
-                if (!as_stream_address(loop, stream, loop->site[i].address, &held->draw[d],
-                                       &one.address))
-                    continue;
-                one.tid = held->draw[d].tid;
-                one.end = one.address + (stream->width_b ? stream->width_b : 1);
-                one.weight = (double)held->sample_n / held->draws;
-                if (as_vec_push(out, one) < 0)
-                    return as_error_nomem(err, "the stores of a loop");
-            }
-        }
-    }
+    for (size_t i = 0; i < address->n; i++)
+        if (loop->streams.at[address->at[i].stream].access & ASSAY_ACCESS_WRITE &&
+            as_vec_push(out, address->at[i]) < 0)
+            return as_error_nomem(err, "the stores of a loop");
     return 0;
 }
 
 static int by_line_and_thread(const void *a, const void *b)
 {
-    const struct sampled_store *x = a, *y = b;
+    const struct as_sampled_address *x = a, *y = b;
 
     if (x->process != y->process)
         return x->process < y->process ? -1 : 1;
-    if (line_of(x) != line_of(y))
-        return line_of(x) < line_of(y) ? -1 : 1;
+    if (line_of_store(x) != line_of_store(y))
+        return line_of_store(x) < line_of_store(y) ? -1 : 1;
     if (x->tid != y->tid)
         return x->tid < y->tid ? -1 : 1;
-    return (x->address > y->address) - (x->address < y->address);
+    return (x->low > y->low) - (x->low < y->low);
 }
 
 /* Bytes that threads have written in one line. */
@@ -71,16 +48,16 @@ struct line_threads {
 };
 
 /* Stores [from, to) are of one thread in one line. */
-static void add_thread(const struct sampled_store *from, const struct sampled_store *to,
+static void add_thread(const struct as_sampled_address *from, const struct as_sampled_address *to,
                        struct line_threads *out)
 {
-    uint64_t low = from->address, high = from->end;
+    uint64_t low = from->low, high = from->high;
 
     if (to - from < THREAD_LEAST)
         return;
-    for (const struct sampled_store *at = from; at < to; at++) {
-        low = at->address < low ? at->address : low;
-        high = at->end > high ? at->end : high;
+    for (const struct as_sampled_address *at = from; at < to; at++) {
+        low = at->low < low ? at->low : low;
+        high = at->high > high ? at->high : high;
     }
     if (out->n++) {
         const uint64_t gap_b = low > out->low ? low - out->low : out->low - low;
@@ -92,30 +69,30 @@ static void add_thread(const struct sampled_store *from, const struct sampled_st
 }
 
 /* Stores [from, to) are of one line. */
-static void look_at_line(const struct sampled_store *from, const struct sampled_store *to,
+static void look_at_line(const struct as_sampled_address *from, const struct as_sampled_address *to,
                          struct as_sharing *out)
 {
     struct line_threads threads = {.apart = true, .gap_min_b = LINE_B};
 
-    for (const struct sampled_store *at = from, *next; at < to; at = next) {
+    for (const struct as_sampled_address *at = from, *next; at < to; at = next) {
         for (next = at + 1; next < to && next->tid == at->tid; next++)
             ;
         add_thread(at, next, &threads);
     }
     if (threads.n < 2 || !threads.apart)
         return;
-    for (const struct sampled_store *at = from; at < to; at++)
+    for (const struct as_sampled_address *at = from; at < to; at++)
         out->share += at->weight;
     out->stream = out->line_n++ ? out->stream : from->stream;
     out->thread_n = threads.n > out->thread_n ? threads.n : out->thread_n;
     out->gap_b = threads.gap_min_b < out->gap_b ? threads.gap_min_b : out->gap_b;
 }
 
-int as_sharing_find(const struct as_operand_loop *loop, struct as_sharing *out,
-                    struct assay_error *err)
+int as_sharing_find(const struct as_operand_loop *loop, const as_address_list *address,
+                    struct as_sharing *out, struct assay_error *err)
 {
-    store_list list = {0};
-    const int rc = list_stores(loop, &list, err);
+    as_address_list list = {0};
+    const int rc = list_stores(loop, address, &list, err);
     double all = 0;
 
     *out = (struct as_sharing){.gap_b = LINE_B};
@@ -123,7 +100,7 @@ int as_sharing_find(const struct as_operand_loop *loop, struct as_sharing *out,
         qsort(list.at, list.n, sizeof *list.at, by_line_and_thread);
     for (size_t from = 0, to; from < list.n && rc == 0; from = to) {
         for (to = from; to < list.n && list.at[to].process == list.at[from].process &&
-                        line_of(&list.at[to]) == line_of(&list.at[from]);
+                        line_of_store(&list.at[to]) == line_of_store(&list.at[from]);
              to++)
             all += list.at[to].weight;
         look_at_line(list.at + from, list.at + to, out);

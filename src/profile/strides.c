@@ -158,27 +158,3 @@ void as_strides_see(struct as_operand_loop *loop)
                                                                    : ASSAY_STRIDE_CONSTANT;
     }
 }
-
-bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
-                       uint64_t at, const struct as_tally_draw *draw, uint64_t *out)
-{
-    const struct assay_code *code = &loop->module->program->code;
-    struct assay_memory memory[2];
-
-    if (at < stream->first || at > stream->last ||
-        assay_insn_memory(code, &code->insn[stream->insn], memory) <= stream->operand)
-        return false;
-    const struct assay_memory *m = &memory[stream->operand];
-    const uint8_t base = assay_reg_dwarf(m->base), index = assay_reg_dwarf(m->index);
-    if (m->rip_relative || m->segment != ASSAY_REG_NONE ||
-        (m->base != ASSAY_REG_NONE && base == ASSAY_REG_NONE) ||
-        (m->index != ASSAY_REG_NONE && index == ASSAY_REG_NONE) ||
-        (base == ASSAY_REG_NONE && index == ASSAY_REG_NONE))
-        return false;
-    *out = (uint64_t)m->disp;
-    if (base != ASSAY_REG_NONE)
-        *out += draw->reg[base];
-    if (index != ASSAY_REG_NONE)
-        *out += draw->reg[index] * m->scale;
-    return true;
-}

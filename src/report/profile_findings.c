@@ -87,8 +87,8 @@ static double real_or_nan(struct assay_rows *rows, int column)
                                                             : assay_rows_real(rows, column);
 }
 
-/* Seconds that were measured, or that it may gain. The time of a loop is no gain: of a loop without
- * a bound it says the share. A hint claims no time. */
+/* Seconds that were measured, or that the finding may gain. A loop without a bound has its share of
+ * the time. A hint claims no time. */
 static const char *seconds_of(struct as_profile *profile, struct assay_rows *rows)
 {
     const double gain_s = real_or_nan(rows, 5), time_s = real_or_nan(rows, 8);

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/infile.h"
+#include "base/search.h"
 
 #define WAIT_LEAST_NS UINT64_C(10000000) /* from one reading to the next */
 #define WAIT_STALE_NS                                                                              \
@@ -170,18 +171,17 @@ static struct as_data_process *find_process(const struct as_data_maps *maps, uin
     return NULL;
 }
 
+/* The first range that ends behind `address`. */
+static size_t first_behind(const as_data_ranges *ranges, uint64_t address)
+{
+    return as_first_not(i, ranges->n, ranges->at[i].end <= address);
+}
+
 static struct as_data_range *find_range(const as_data_ranges *ranges, uint64_t address)
 {
-    size_t low = 0, high = ranges->n;
+    const size_t at = first_behind(ranges, address);
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ranges->at[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < ranges->n && ranges->at[low].start <= address ? &ranges->at[low] : NULL;
+    return at < ranges->n && ranges->at[at].start <= address ? &ranges->at[at] : NULL;
 }
 
 static bool peek_process(void *context, uint64_t address, void *out, size_t n)
@@ -190,18 +190,6 @@ static bool peek_process(void *context, uint64_t address, void *out, size_t n)
     struct iovec local = {out, n}, remote = {(void *)(uintptr_t)address, n};
 
     return process_vm_readv((pid_t)process->pid, &local, 1, &remote, 1, 0) == (ssize_t)n;
-}
-
-static bool overlaps(const as_data_ranges *ranges, const struct as_data_range *it)
-{
-    const struct as_data_range *at = find_range(ranges, it->start);
-
-    if (at)
-        return true;
-    for (size_t i = 0; i < ranges->n && ranges->at[i].start < it->end; i++)
-        if (ranges->at[i].end > it->start)
-            return true;
-    return false;
 }
 
 static int by_start(const void *a, const void *b)
@@ -214,18 +202,20 @@ static int by_start(const void *a, const void *b)
 /* Ranges that were mapped before stay; stacks stay stacks. */
 static int take_over(as_data_ranges *now, as_data_ranges *before)
 {
-    const size_t n = now->n;
+    const size_t mapped_n = now->n; /* sorted; those that stay come behind them */
 
     as_vec_foreach (before, range) {
-        struct as_data_range *same = find_range(now, range->start);
-        if (same && same->kind == AS_DATA_MAPPING && range->kind == AS_DATA_STACK)
-            same->kind = AS_DATA_STACK;
-        if (same || overlaps(&(as_data_ranges){.at = now->at, .n = n}, range))
-            continue;
-        AS_TRY(as_vec_push(now, *range));
-        range->path = NULL;
+        const as_data_ranges mapped = {.at = now->at, .n = mapped_n};
+        const size_t at = first_behind(&mapped, range->start);
+        if (at == mapped_n || mapped.at[at].start >= range->end) {
+            AS_TRY(as_vec_push(now, *range));
+            range->path = NULL;
+        } else if (mapped.at[at].start <= range->start && mapped.at[at].kind == AS_DATA_MAPPING &&
+                   range->kind == AS_DATA_STACK)
+            mapped.at[at].kind = AS_DATA_STACK;
     }
-    qsort(now->at, now->n, sizeof *now->at, by_start);
+    if (now->n)
+        qsort(now->at, now->n, sizeof *now->at, by_start);
     return 0;
 }
 

@@ -56,8 +56,7 @@ const as_data_ranges *as_data_maps_of(const struct as_data_maps *maps, uint32_t 
 /* Forgets a process that executes another program. */
 void as_data_maps_exec(struct as_data_maps *maps, uint32_t pid);
 
-/* ---- Parts ------------------------------------------------------------------------------------
- */
+/* ---- Parts ----------------------------------------------------------------------------------- */
 
 /* The ranges of the text of /proc/PID/maps. Code is left out. 0 or NOMEM. */
 int as_data_maps_parse(char *text, as_data_ranges *out);

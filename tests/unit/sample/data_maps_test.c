@@ -113,8 +113,7 @@ static void test_imported(void **state)
     as_data_maps_fini(&maps);
 }
 
-/* ---- Blocks -----------------------------------------------------------------------------------
- */
+/* ---- Blocks ---------------------------------------------------------------------------------- */
 
 #define KIB UINT64_C(1024)
 #define MIB (KIB * KIB)
@@ -205,8 +204,7 @@ static void test_heap(void **state)
     as_vec_fini(&ranges);
 }
 
-/* ---- Draws ------------------------------------------------------------------------------------
- */
+/* ---- Draws ----------------------------------------------------------------------------------- */
 
 static void take(struct as_register_draws *draws, uint64_t *random, uint64_t first)
 {

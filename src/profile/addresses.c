@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses of memory operands, from the registers of samples near them. */
+#include "base/error.h"
+#include "profile/accesses.h"
+
+bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
+                       uint64_t at, const struct as_tally_draw *draw, uint64_t *out)
+{
+    const struct assay_code *code = &loop->module->program->code;
+    struct assay_memory memory[2];
+
+    if (at < stream->first || at > stream->last ||
+        assay_insn_memory(code, &code->insn[stream->insn], memory) <= stream->operand)
+        return false;
+    const struct assay_memory *m = &memory[stream->operand];
+    const uint8_t base = assay_reg_dwarf(m->base), index = assay_reg_dwarf(m->index);
+    if (m->rip_relative || m->segment != ASSAY_REG_NONE ||
+        (m->base != ASSAY_REG_NONE && base == ASSAY_REG_NONE) ||
+        (m->index != ASSAY_REG_NONE && index == ASSAY_REG_NONE) ||
+        (base == ASSAY_REG_NONE && index == ASSAY_REG_NONE))
+        return false;
+    *out = (uint64_t)m->disp;
+    if (base != ASSAY_REG_NONE)
+        *out += draw->reg[base];
+    if (index != ASSAY_REG_NONE)
+        *out += draw->reg[index] * m->scale;
+    return true;
+}
+
+/* Those of one operand in the samples of one instruction. */
+static int add_site(const struct as_operand_loop *loop, uint32_t stream,
+                    const struct as_held_site *site, as_address_list *out, struct assay_error *err)
+{
+    const struct assay_memory_stream *at = &loop->streams.at[stream];
+    const struct as_tally_held *held = site->held;
+    struct as_sampled_address one = {.process = held->process, .stream = stream};
+
+    for (uint32_t d = 0; d < held->draws; d++) {
+        if (!as_stream_address(loop, at, site->address, &held->draw[d], &one.low))
+            continue;
+        one.tid = held->draw[d].tid;
+        one.high = one.low + (at->width_b ? at->width_b : 1);
+        one.weight = (double)held->sample_n / held->draws;
+        if (as_vec_push(out, one) < 0)
+            return as_error_nomem(err, "the addresses of a loop");
+    }
+    return 0;
+}
+
+int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
+                    struct assay_error *err)
+{
+    for (uint32_t s = 0; s < loop->streams.n; s++)
+        for (size_t i = 0; i < loop->site_n && !loop->streams.at[s].stack; i++)
+            AS_TRY(add_site(loop, s, &loop->site[i], out, err));
+    return 0;
+}
