@@ -101,7 +101,9 @@ static bool is_shared(const struct map_line *line)
             strncmp(line->path, "/SYSV", 5) == 0);
 }
 
-static struct as_data_range range_of(const as_data_ranges *ranges, const struct map_line *line)
+/* `path`: the file behind the range; unchanged if it has none. */
+static struct as_data_range range_of(const as_data_ranges *ranges, const struct map_line *line,
+                                     const char **path)
 {
     const struct as_data_range *before = segment_before(ranges, line);
     struct as_data_range out = {
@@ -119,23 +121,25 @@ static struct as_data_range range_of(const as_data_ranges *ranges, const struct 
         out.kind = AS_DATA_ZEROED;
         out.base = before->base;
         out.offset = before->offset;
+        *path = before->path;
     } else
         out.kind = AS_DATA_MAPPING;
+    if (out.kind == AS_DATA_FILE)
+        *path = line->path;
     return out;
 }
 
 static int add_line(as_data_ranges *out, const struct map_line *line)
 {
-    struct as_data_range range = range_of(out, line);
-    const char *path = range.kind == AS_DATA_FILE     ? line->path
-                       : range.kind == AS_DATA_ZEROED ? out->at[out->n - 1].path
-                                                      : NULL;
+    const char *path = NULL;
+    struct as_data_range range = range_of(out, line, &path);
 
     if (path) {
-        range.path = as_calloc(1, strlen(path) + 1);
+        const size_t bytes = strlen(path) + 1;
+        range.path = as_calloc(1, bytes);
         if (!range.path)
             return ASSAY_ERR_NOMEM;
-        strcpy(range.path, path);
+        memcpy(range.path, path, bytes);
     }
     if (as_vec_push(out, range) == 0)
         return 0;
