@@ -78,6 +78,10 @@ struct assay_run_time {
     double wall_s, processors; /* 0: not known */
     double work_s;             /* all threads together compute */
     double others_s;           /* processor time that others took meanwhile; below 0: not known */
+    /* Threads share their work in phases: over these, the busiest computes so much longer than the
+     * mean. Else all threads are compared over the whole run. */
+    bool has_phases;
+    double uneven_s;
 };
 
 /* What may be saved: `saved_s` of thread `thread` by object `object`, `n` samples behind it. */
@@ -120,7 +124,7 @@ struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *threa
 
 /*
  * Gain in seconds if parallel_s were nothing: max (C + P) - max C; with `balanced`, and all threads
- * computed equally long: max (C + P) - mean C.
+ * computed equally long: max (C + P) - mean C, or with phases max (C + P) - (max C - uneven_s).
  *
  * A thread that waits in MPI, by spinning too, may wait for one that has no processor. That is no
  * fault of MPI: of P as much is left out as any other thread queued, and others can have caused

@@ -45,7 +45,12 @@ static int read_run(struct scenario *s, struct assay_error *err)
     AS_TRY(assay_rows_open(
         s->advice->experiment,
         "SELECT r.wall_s, ifnull(r.usable_cpu_n, h.cpu_n), r.others_time_s + r.steal_time_s,"
-        " (SELECT sum(computing_time_s) FROM v_threads t WHERE t.run_id = r.run_id)"
+        " (SELECT sum(computing_time_s) FROM v_threads t WHERE t.run_id = r.run_id),"
+        " CASE WHEN EXISTS (SELECT 1 FROM thread_phase t JOIN thread x USING (thread_id)"
+        "  JOIN process p USING (process_id) WHERE p.run_id = r.run_id)"
+        "  AND NOT EXISTS (SELECT 1 FROM process p WHERE p.run_id = r.run_id AND p.rank > 0)"
+        "  THEN ifnull((SELECT max_s - mean_s FROM v_balance b WHERE b.run_id = r.run_id"
+        "  AND b.is_main), 0) END"
         " FROM v_runs r JOIN run q USING (run_id) LEFT JOIN host h USING (host_id)"
         " WHERE r.run_id = ?1",
         &rows, err));
@@ -55,12 +60,17 @@ static int read_run(struct scenario *s, struct assay_error *err)
         s->run = (struct assay_run_time){.wall_s = real_or(rows, 0, 0),
                                          .processors = real_or(rows, 1, 0),
                                          .others_s = real_or(rows, 2, -1),
-                                         .work_s = real_or(rows, 3, 0)};
+                                         .work_s = real_or(rows, 3, 0),
+                                         .has_phases = assay_rows_kind(rows, 4) != ASSAY_CELL_NULL,
+                                         .uneven_s = real_or(rows, 4, 0)};
     assay_rows_close(&rows);
     return rc < 0 ? rc : 0;
 }
 
 /*
+ * A thread that waits while others of its process run pays nothing for being parallel: that work is
+ * done elsewhere. Unequal work is the matter of perfect load.
+ *
  * Those that work; launchers and idle helpers wait whatever the program does. What one rank spends
  * in MPI, and the only thread of a process in OpenMP, is no cost of being parallel; nor is MPI's
  * starting up and shutting down, which is the same however the program works.
@@ -85,13 +95,18 @@ static int read_threads(struct scenario *s, struct assay_error *err)
         "  sum(y.exclusive_ns) AS run_ns FROM parallel_category c"
         "  JOIN thread_time y ON y.object_id = c.category_id JOIN thread x USING (thread_id)"
         "  JOIN taking n USING (process_id) WHERE y.run_id = ?1 AND y.object_kind = 'category'"
-        "  AND iif(c.is_mpi, n.ranks, n.workers) > 1 GROUP BY y.thread_id)"
+        "  AND iif(c.is_mpi, n.ranks, n.workers) > 1 GROUP BY y.thread_id),"
+        " awaited AS MATERIALIZED (SELECT thread_id, 1.0 * sum(awaited_ns) / sum(waiting_ns) AS "
+        "part"
+        "  FROM thread_phase GROUP BY thread_id HAVING sum(waiting_ns) > 0)"
         " SELECT t.thread_id, t.computing_time_s,"
-        " max(0, ifnull(p.ns, 0) - iif(n.ranks > 1, ifnull(s.ns, 0), 0)) / 1e9, t.sample_n,"
+        " max(0, ifnull(p.run_ns + (p.ns - p.run_ns) * iif(n.ranks > 1, 1,"
+        "  1 - ifnull(a.part, 0)), 0) - iif(n.ranks > 1, ifnull(s.ns, 0), 0)) / 1e9, t.sample_n,"
         " ifnull(t.runnable_time_s, -1),"
         " max(0, ifnull(p.run_ns, 0) - iif(n.ranks > 1, ifnull(s.run_ns, 0), 0)) / 1e9"
         " FROM v_threads t JOIN taking n USING (process_id) LEFT JOIN spent p USING (thread_id)"
-        " LEFT JOIN start s USING (thread_id) WHERE t.run_id = ?1 AND t.role = 'worker'"
+        " LEFT JOIN start s USING (thread_id) LEFT JOIN awaited a USING (thread_id) WHERE t.run_id "
+        "= ?1 AND t.role = 'worker'"
         " AND EXISTS (SELECT 1 FROM thread_time y WHERE y.run_id = ?1) ORDER BY 1",
         &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);

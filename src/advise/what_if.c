@@ -408,7 +408,9 @@ struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thr
         most_s = fmax(most_s, thread[i].compute_s);
         sum_s += thread[i].compute_s;
     }
-    end_s = balanced && thread_n ? sum_s / (double)thread_n : most_s;
+    end_s = !balanced || !thread_n ? most_s
+            : run->has_phases      ? most_s - run->uneven_s
+                                   : sum_s / (double)thread_n;
     gain_s = fmin(fmax(0, goes.likely_s - end_s), spare_s);
     least_s = fmin(fmax(0, goes.least_s - end_s), spare_s);
     high_s = fmax(gain_s, goes.most_s - end_s) + error_of(gain_s, goes.likely_s, n);

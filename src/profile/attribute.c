@@ -203,6 +203,7 @@ static int attribute(void *attribution, struct assay_error *err)
     AS_TRY(attribute_modules(all, err));
     AS_TRY(as_attribute_locations(all, err));
     AS_TRY(as_attribute_subjects(all, err));
+    AS_TRY(as_attribute_phases(all, err));
     AS_TRY(as_attribute_levels(all, err));
     say(all, "adding samples", 0, 1);
     AS_TRY(as_attribute_paths(all, err));

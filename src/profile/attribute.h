@@ -71,6 +71,8 @@ int as_attribute_locations(struct as_attribution *all, struct assay_error *err);
 int as_attribute_subjects(struct as_attribution *all, struct assay_error *err);
 /* What threads did over time, by length of bins; the tally has the longest after that. */
 int as_attribute_levels(struct as_attribution *all, struct assay_error *err);
+/* Before the levels, which double the bins. */
+int as_attribute_phases(struct as_attribution *all, struct assay_error *err);
 int as_attribute_paths(struct as_attribution *all, struct assay_error *err);
 int as_attribute_trust(struct as_attribution *all, struct assay_error *err);
 

@@ -254,7 +254,13 @@ static int fill_run(struct assay_experiment *e, struct fixture *f, struct assay_
     }
     const struct assay_row_thread_level level = {
         .thread_id = f->thread[0], .bin_ns = 1000000, .name = "user", .bins = "[0,750,1000]"};
-    return assay_experiment_add_thread_level(e, &level, err);
+    AS_TRY(assay_experiment_add_thread_level(e, &level, err));
+    const struct assay_row_thread_phase phase = {.thread_id = f->thread[0],
+                                                 .end_ns = 2000000,
+                                                 .running_ns = 1750000,
+                                                 .waiting_ns = 250000,
+                                                 .awaited_ns = 100000};
+    return assay_experiment_add_thread_phase(e, &phase, err);
 }
 
 static int fill_samples(struct assay_experiment *e, const struct fixture *f, const struct places *p,

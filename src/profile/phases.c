@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Phases of a process: who could share its work when. A phase begins where a thread that matters
+ * starts, or where the first thread is the only one left. A thread that waits while others of its
+ * process run does not pay for that waiting: its work is done elsewhere.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "profile/attribute.h"
+
+#define PHASES_MAX   64
+#define MATTERS      0.01 /* of what the thread that runs longest runs */
+#define BORDER_MERGE 0.01 /* of the run: borders that are nearer than this are one */
+
+struct phase_bounds {
+    AS_VEC(uint32_t) bin; /* first bins, ascending */
+};
+
+struct process_threads {
+    const struct as_attribution *all;
+    AS_VEC(uint32_t) thread; /* of one process */
+    int64_t *on_ns;          /* by bin: what all of them run */
+    uint32_t length;
+    struct phase_bounds bounds;
+};
+
+static int64_t ran_ns(const struct as_level_bin *bin, bool has_switches)
+{
+    return has_switches ? bin->ns[AS_LEVEL_RUNNING]
+                        : bin->ns[AS_LEVEL_USER] + bin->ns[AS_LEVEL_KERNEL];
+}
+
+static bool has_switches(const struct as_level_thread *thread)
+{
+    as_vec_foreach (&thread->bin, bin)
+        if (bin->ns[AS_LEVEL_RUNNING] || bin->ns[AS_LEVEL_WAITING])
+            return true;
+    return false;
+}
+
+static const struct as_level_thread *level_of(const struct as_attribution *all, uint32_t thread)
+{
+    const struct as_levels *levels = &all->tally.levels;
+    return thread < levels->thread.n ? &levels->thread.at[thread] : NULL;
+}
+
+static int64_t ran_in_all(const struct as_level_thread *thread)
+{
+    const bool switches = has_switches(thread);
+    int64_t ns = 0;
+    as_vec_foreach (&thread->bin, bin)
+        ns += ran_ns(bin, switches);
+    return ns;
+}
+
+/* ---- Borders --------------------------------------------------------------------------------- */
+
+static uint32_t bin_at(const struct process_threads *of, int64_t ns)
+{
+    const int64_t bin = ns / of->all->tally.levels.bin_ns;
+    return ns < 0 || bin > of->length ? of->length : (uint32_t)bin;
+}
+
+/* None of the threads in `at` lives then, but the first one. */
+static bool is_alone(const struct process_threads *of, const uint32_t *at, size_t n, int64_t ns)
+{
+    for (size_t i = 1; i < n; i++) {
+        const struct as_tally_thread *thread = &of->all->tally.thread.at[at[i]];
+        if (thread->start_ns <= ns && (thread->end_ns < 0 || thread->end_ns > ns))
+            return false;
+    }
+    return true;
+}
+
+static int compare_bins(const void *a, const void *b)
+{
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void merge_near(struct phase_bounds *bounds, uint32_t near)
+{
+    size_t n = 1;
+    for (size_t i = 1; i < bounds->bin.n; i++)
+        if (bounds->bin.at[i] - bounds->bin.at[n - 1] > near)
+            bounds->bin.at[n++] = bounds->bin.at[i];
+    bounds->bin.n = n;
+}
+
+/* `at`: the threads that matter, the first of the process first. */
+static int find_bounds(struct process_threads *of, const uint32_t *at, size_t n)
+{
+    struct phase_bounds *bounds = &of->bounds;
+    uint32_t near = (uint32_t)(BORDER_MERGE * of->length) + 1;
+
+    bounds->bin.n = 0;
+    AS_TRY(as_vec_push(&bounds->bin, 0));
+    for (size_t i = 1; i < n; i++) {
+        const struct as_tally_thread *thread = &of->all->tally.thread.at[at[i]];
+        AS_TRY(as_vec_push(&bounds->bin, bin_at(of, thread->start_ns)));
+        if (thread->end_ns >= 0 && is_alone(of, at, n, thread->end_ns))
+            AS_TRY(as_vec_push(&bounds->bin, bin_at(of, thread->end_ns)));
+    }
+    qsort(bounds->bin.at, bounds->bin.n, sizeof *bounds->bin.at, compare_bins);
+    do {
+        merge_near(bounds, near);
+        near *= 2;
+    } while (bounds->bin.n > PHASES_MAX);
+    return 0;
+}
+
+static int by_start(const void *a, const void *b, void *threads)
+{
+    const struct as_tally_thread *thread = threads;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (thread[x].start_ns != thread[y].start_ns)
+        return thread[x].start_ns < thread[y].start_ns ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* The bounds of the phases of the process. */
+static int divide(struct process_threads *of)
+{
+    uint32_t *at = as_calloc(of->thread.n + 1, sizeof *at);
+    int64_t most_ns = 0;
+    size_t n = 0;
+
+    if (!at)
+        return ASSAY_ERR_NOMEM;
+    as_vec_foreach (&of->thread, it) {
+        const int64_t ns = ran_in_all(level_of(of->all, *it));
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    qsort_r(of->thread.at, of->thread.n, sizeof *of->thread.at, by_start, of->all->tally.thread.at);
+    for (size_t i = 0; i < of->thread.n; i++)
+        if (i == 0 ||
+            (double)ran_in_all(level_of(of->all, of->thread.at[i])) >= MATTERS * (double)most_ns)
+            at[n++] = of->thread.at[i];
+    const int rc = find_bounds(of, at, n);
+    as_free(at);
+    return rc;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* What the thread waits in the bin while others of the process run: the smaller of both. */
+static int64_t awaited_ns(const struct process_threads *of, const struct as_level_bin *bin,
+                          bool switches)
+{
+    int64_t others_ns = of->on_ns[bin->number] - ran_ns(bin, switches);
+    const int64_t waiting_ns = bin->ns[AS_LEVEL_WAITING];
+
+    others_ns = others_ns < 0 ? 0 : others_ns;
+    return others_ns < waiting_ns ? others_ns : waiting_ns;
+}
+
+static int add_thread(const struct process_threads *of, uint32_t thread, struct assay_error *err)
+{
+    const struct as_level_thread *level = level_of(of->all, thread);
+    const int64_t bin_ns = of->all->tally.levels.bin_ns;
+    const bool switches = has_switches(level);
+    size_t i = 0;
+
+    for (size_t phase = 0; phase < of->bounds.bin.n; phase++) {
+        const uint32_t end =
+            phase + 1 < of->bounds.bin.n ? of->bounds.bin.at[phase + 1] : of->length;
+        struct assay_row_thread_phase row = {.thread_id = of->all->thread_id[thread],
+                                             .phase = (int64_t)phase,
+                                             .begin_ns = of->bounds.bin.at[phase] * bin_ns,
+                                             .end_ns = end * bin_ns};
+        for (; i < level->bin.n && level->bin.at[i].number < end; i++) {
+            const struct as_level_bin *bin = &level->bin.at[i];
+            row.running_ns += ran_ns(bin, switches);
+            row.waiting_ns += bin->ns[AS_LEVEL_WAITING];
+            row.awaited_ns += awaited_ns(of, bin, switches);
+        }
+        if (row.running_ns || row.waiting_ns)
+            AS_TRY(assay_experiment_add_thread_phase(of->all->experiment, &row, err));
+    }
+    return 0;
+}
+
+static int add_process(struct process_threads *of, struct assay_error *err)
+{
+    memset(of->on_ns, 0, (of->length + 1) * sizeof *of->on_ns);
+    as_vec_foreach (&of->thread, it) {
+        const struct as_level_thread *level = level_of(of->all, *it);
+        const bool switches = has_switches(level);
+        as_vec_foreach (&level->bin, bin)
+            of->on_ns[bin->number] += ran_ns(bin, switches);
+    }
+    if (divide(of) < 0)
+        return as_error_nomem(err, "the phases of a process");
+    as_vec_foreach (&of->thread, it)
+        AS_TRY(add_thread(of, *it, err));
+    return 0;
+}
+
+static int gather(struct process_threads *of, uint32_t process)
+{
+    of->thread.n = 0;
+    for (uint32_t i = 0; i < of->all->tally.thread.n; i++)
+        if (of->all->tally.thread.at[i].process == process && level_of(of->all, i))
+            AS_TRY(as_vec_push(&of->thread, i));
+    return 0;
+}
+
+int as_attribute_phases(struct as_attribution *all, struct assay_error *err)
+{
+    struct process_threads of = {.all = all, .length = as_levels_length(&all->tally.levels)};
+    int rc = 0;
+
+    of.on_ns = as_calloc(of.length + 1, sizeof *of.on_ns);
+    if (!of.on_ns)
+        rc = as_error_nomem(err, "the phases of a process");
+    for (uint32_t process = 0; process < all->tally.process.n && rc == 0; process++) {
+        if (gather(&of, process) < 0)
+            rc = as_error_nomem(err, "the phases of a process");
+        else if (of.thread.n > 1)
+            rc = add_process(&of, err);
+    }
+    as_vec_fini(&of.thread);
+    as_vec_fini(&of.bounds.bin);
+    as_free(of.on_ns);
+    return rc;
+}
