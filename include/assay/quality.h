@@ -37,6 +37,8 @@ struct assay_loop_facts {
     uint32_t call_n;                             /* calls that return */
     uint32_t stream_n[ASSAY_STRIDE_UNKNOWN + 1]; /* operands outside the frame, by assay_stride */
     uint32_t steady_n; /* of those of unknown step: the same in every iteration */
+    uint32_t meeting_n; /* stores by an index into an array that the loop also loads from */
+    uint32_t switch_n;  /* jumps through a register or table */
     uint32_t array_n;
     uint32_t wide_n;   /* of those without holes that move: 16 bytes and more at once */
     uint32_t moving_n; /* those without holes that move */

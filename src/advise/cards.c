@@ -41,6 +41,8 @@ struct loop_card {
     double time_s, pct;
     struct seen_cause cause[CAUSES_MOST];
     uint32_t cause_n;
+    uint32_t next_copy; /* of the same source loop, most samples first; 0: none */
+    uint32_t copy_n;    /* with this one; 0: told with the first copy */
 };
 
 struct deck {
@@ -124,12 +126,55 @@ static int read_rows(struct deck *d, const char *sql, uint32_t cause, struct ass
     return taken < 0 ? as_error_nomem(err, "the findings of loops") : rc;
 }
 
+/* The cause that a card is about: the first, unless a later one alone bounds what it gains. */
+static uint32_t main_cause(const struct loop_card *card)
+{
+    for (uint32_t i = 0; i < card->cause_n; i++)
+        if (as_advise_cause[card->cause[i].row].gain &&
+            card->cause[i].level <= ASSAY_FINDING_POTENTIAL)
+            return i;
+    return 0;
+}
+
+/* A source line that is inlined or unrolled into several loops is one loop to its author. */
+static bool is_copy(const struct loop_card *a, const struct loop_card *b)
+{
+    return a->cause_n && b->cause_n && strchr(a->place, ':') && strcmp(a->place, b->place) == 0 &&
+           a->cause[main_cause(a)].row == b->cause[main_cause(b)].row;
+}
+
+/* Hands the numbers of a card to the copy that has more samples. */
+static void join_copies(struct deck *d)
+{
+    as_vec_foreach (&d->card, card)
+        card->copy_n = 1;
+    for (uint32_t i = 0; i < d->card.n; i++) {
+        struct loop_card *first = &d->card.at[i], *last = first;
+
+        for (uint32_t k = i + 1; k < d->card.n && first->copy_n; k++) {
+            struct loop_card *copy = &d->card.at[k];
+            if (!copy->copy_n || !is_copy(first, copy))
+                continue;
+            last->next_copy = k;
+            last = copy;
+            first->copy_n++;
+            first->time_s += copy->time_s;
+            first->pct += copy->pct;
+            first->n += copy->n;
+            first->is_alone |= copy->is_alone || first->pct >= PATTERN_PCT;
+            copy->copy_n = 0;
+        }
+    }
+}
+
 static int read_all(struct deck *d, const struct assay_rule_choice *choice, struct assay_error *err)
 {
     AS_TRY(read_rows(d, as_advise_loops[0].sql, (uint32_t)as_advise_cause_n, err));
     for (uint32_t i = 0; i < as_advise_cause_n && d->card.n; i++)
         if (as_advice_chosen(choice, as_advise_cause[i].topic, ASSAY_OBJECT_LOOP))
             AS_TRY(read_rows(d, as_advise_cause[i].sql, i, err));
+    if (d->advice->run_id)
+        join_copies(d);
     return 0;
 }
 
@@ -271,19 +316,34 @@ static int add_what_ifs(const struct deck *d, const struct loop_card *card, stru
     return 0;
 }
 
-static int find_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
-                     struct assay_error *err)
+/* Of one loop; with `gain_s` and `most_s`, seconds of the run. */
+static int find_one_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
+                         double *gain_s, double *most_s, struct assay_error *err)
 {
-    const double spread = SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1));
-
     *out = (struct card_gain){0};
     if (has_gain(card, "all"))
         AS_TRY(d->advice->run_id ? add_loop(d, card, out, err) : 0);
     else if (!has_gain(card, "none"))
         AS_TRY(add_what_ifs(d, card, out, err));
-    const double gain_s = out->thread_s * d->stretch.value * (1 - out->left);
-    const double most_s =
-        fmax(gain_s, out->thread_s * d->stretch.most * (1 - out->left_least)) * (1 + spread);
+    const double one_s = out->thread_s * d->stretch.value * (1 - out->left);
+    *gain_s += one_s;
+    *most_s += fmax(one_s, out->thread_s * d->stretch.most * (1 - out->left_least));
+    return 0;
+}
+
+/* Of a loop and its copies; cycles are of the first. */
+static int find_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
+                     struct assay_error *err)
+{
+    const double spread = SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1));
+    double gain_s = 0, most_s = 0;
+
+    AS_TRY(find_one_gain(d, card, out, &gain_s, &most_s, err));
+    for (uint32_t k = card->next_copy; k; k = d->card.at[k].next_copy) {
+        struct card_gain copy;
+        AS_TRY(find_one_gain(d, &d->card.at[k], &copy, &gain_s, &most_s, err));
+    }
+    most_s *= 1 + spread;
     out->factor = assay_derived(as_advice_factor(d->advice, gain_s), 1,
                                 as_advice_factor(d->advice, most_s), card->n);
     return 0;
@@ -315,19 +375,22 @@ static int write_finding(const struct deck *d, struct assay_finding *finding, st
     return rc;
 }
 
-/* The causes of a card but the first, in the memory of the deck. */
+/* The causes of a card but its main one, in the memory of the deck. */
 static int list_others(struct deck *d, const struct loop_card *card, struct assay_finding *finding,
                        struct assay_error *err)
 {
+    const uint32_t main = main_cause(card);
     struct assay_finding_other *other =
         as_arena_array(&d->arena, struct assay_finding_other, card->cause_n + 1);
 
     if (!other)
         return as_error_nomem(err, "the findings of loops");
-    for (uint32_t i = 1; i < card->cause_n; i++) {
+    for (uint32_t i = 0; i < card->cause_n; i++) {
         const struct seen_cause *cause = &card->cause[i];
         struct as_str text = {0};
 
+        if (i == main)
+            continue;
         finding->level = cause->level < finding->level ? cause->level : finding->level;
         as_str_appendf(&text, "It %s.", cause->what);
         const char *kept =
@@ -344,9 +407,10 @@ static int list_others(struct deck *d, const struct loop_card *card, struct assa
 
 static int write_card(struct deck *d, const struct loop_card *card, struct assay_error *err)
 {
-    const struct as_cause_row *main = &as_advise_cause[card->cause[0].row];
+    const struct seen_cause *cause = &card->cause[main_cause(card)];
+    const struct as_cause_row *main = &as_advise_cause[cause->row];
     struct assay_finding finding = {.of = {ASSAY_OBJECT_LOOP, card->loop_id, 0, 0},
-                                    .level = card->cause[0].level,
+                                    .level = cause->level,
                                     .topic = main->topic,
                                     .rule = main->name,
                                     .time_ns = (int64_t)(card->time_s * 1e9)};
@@ -355,8 +419,11 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
 
     AS_TRY(find_gain(d, card, &gain, err));
     AS_TRY(list_others(d, card, &finding, err));
-    as_str_appendf(&text, "%s %s.", card->subject, card->cause[0].what);
-    as_str_appendf(&how, "%s", card->cause[0].how);
+    as_str_appendz(&text, card->subject);
+    if (card->copy_n > 1)
+        as_str_appendf(&text, " (%u copies)", card->copy_n);
+    as_str_appendf(&text, " %s.", cause->what);
+    as_str_appendz(&how, cause->how);
     if (gain.factor.value > 1)
         finding.gain = &gain.factor;
     if (gain.what_ifs && (finding.gain || !d->advice->run_id))
@@ -376,7 +443,8 @@ static struct pattern pattern_of(const struct deck *d, uint32_t cause)
     struct pattern out = {0};
 
     as_vec_foreach (&d->card, card) {
-        if (card->is_alone || !card->cause_n || card->cause[0].row != cause)
+        if (card->is_alone || !card->copy_n || !card->cause_n ||
+            card->cause[main_cause(card)].row != cause)
             continue;
         if (out.loop_n < NAMED_MOST)
             out.named[out.loop_n] = card;
@@ -391,8 +459,9 @@ static int write_pattern(const struct deck *d, uint32_t cause, const struct patt
                          struct assay_error *err)
 {
     const struct loop_card *hottest = pattern->named[0];
+    const struct seen_cause *first = &hottest->cause[main_cause(hottest)];
     struct assay_finding finding = {.of = {ASSAY_OBJECT_RUN, d->advice->run_id, 0, 0},
-                                    .level = hottest->cause[0].level,
+                                    .level = first->level,
                                     .topic = as_advise_cause[cause].topic,
                                     .rule = as_advise_cause[cause].name,
                                     .command = "assay show {experiment} --view loops",
@@ -409,14 +478,14 @@ static int write_pattern(const struct deck *d, uint32_t cause, const struct patt
                                             : " and",
                        pattern->named[i]->place);
     as_str_appendz(&text, ".");
-    as_str_appendz(&how, hottest->cause[0].how);
+    as_str_appendz(&how, first->how);
     return write_finding(d, &finding, &text, &how, err);
 }
 
 static int write_all(struct deck *d, struct assay_error *err)
 {
     as_vec_foreach (&d->card, card)
-        if (card->is_alone && card->cause_n)
+        if (card->is_alone && card->copy_n && card->cause_n)
             AS_TRY(write_card(d, card, err));
     for (uint32_t i = 0; i < as_advise_cause_n; i++) {
         const struct pattern pattern = pattern_of(d, i);

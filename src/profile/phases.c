@@ -22,7 +22,7 @@ struct phase_bounds {
 struct process_threads {
     const struct as_attribution *all;
     AS_VEC(uint32_t) thread; /* of one process */
-    int64_t *on_ns;          /* by bin: what all of them run */
+    int64_t *on_ns;          /* by bin: what all of them run, or would with a processor */
     uint32_t length;
     struct phase_bounds bounds;
 };
@@ -31,6 +31,11 @@ static int64_t ran_ns(const struct as_level_bin *bin, bool has_switches)
 {
     return has_switches ? bin->ns[AS_LEVEL_RUNNING]
                         : bin->ns[AS_LEVEL_USER] + bin->ns[AS_LEVEL_KERNEL];
+}
+
+static int64_t works_ns(const struct as_level_bin *bin, bool has_switches)
+{
+    return ran_ns(bin, has_switches) + bin->ns[AS_LEVEL_READY];
 }
 
 static bool has_switches(const struct as_level_thread *thread)
@@ -146,11 +151,12 @@ static int divide(struct process_threads *of)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* What the thread waits in the bin while others of the process run: the smaller of both. */
+/* What the thread waits in the bin while others of the process run, or are kept from it by the lack
+ * of a processor: the smaller of both. */
 static int64_t awaited_ns(const struct process_threads *of, const struct as_level_bin *bin,
                           bool switches)
 {
-    int64_t others_ns = of->on_ns[bin->number] - ran_ns(bin, switches);
+    int64_t others_ns = of->on_ns[bin->number] - works_ns(bin, switches);
     const int64_t waiting_ns = bin->ns[AS_LEVEL_WAITING];
 
     others_ns = others_ns < 0 ? 0 : others_ns;
@@ -190,7 +196,7 @@ static int add_process(struct process_threads *of, struct assay_error *err)
         const struct as_level_thread *level = level_of(of->all, *it);
         const bool switches = has_switches(level);
         as_vec_foreach (&level->bin, bin)
-            of->on_ns[bin->number] += ran_ns(bin, switches);
+            of->on_ns[bin->number] += works_ns(bin, switches);
     }
     if (divide(of) < 0)
         return as_error_nomem(err, "the phases of a process");

@@ -105,6 +105,30 @@ static int keep_chain(struct assay_cqa_engine *engine, const struct as_cqa_body 
     return 0;
 }
 
+/* Loads on the chain whose address an instruction of the chain writes. */
+static double count_chased(const struct as_cqa_body *body, const struct as_cqa_as_is *as_is)
+{
+    unsigned chased = 0;
+
+    for (size_t i = 0; i < as_is->chain_n; i++) {
+        struct assay_memory memory[2];
+        const size_t reader = as_is->chain[i].insn;
+        const int n =
+            reader < body->n ? assay_insn_memory(&body->code, &body->code.insn[reader], memory) : 0;
+        bool is_chased = false;
+
+        for (size_t k = 0; n > 0 && k < as_is->chain_n; k++) {
+            const size_t writer = as_is->chain[k].insn;
+
+            if (writer < body->n && !memory[0].stack && memory[0].access & ASSAY_ACCESS_READ)
+                is_chased |= assay_regset_has(body->effects[writer].written, memory[0].base) ||
+                             assay_regset_has(body->effects[writer].written, memory[0].index);
+        }
+        chased += is_chased;
+    }
+    return chased;
+}
+
 static int keep_insns(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
                       const struct assay_prediction *found, struct assay_cqa_path *out)
 {
@@ -164,6 +188,7 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
     if (!out->port_use || keep_chain(a->engine, body, &found, as_is, out) < 0 ||
         (a->options->experts && keep_insns(a->engine, body, &found, out) < 0))
         return as_error_nomem(err, "code quality analysis");
+    out->value[AS_CQA_CHAIN_CHASE_N] = count_chased(body, as_is);
     memcpy(out->port_use, found.port_use, found.port_n * sizeof *out->port_use);
     memcpy(as_is->bounds, found.bounds, sizeof as_is->bounds);
     memcpy(as_is->limit, found.limit, sizeof as_is->limit);

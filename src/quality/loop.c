@@ -63,6 +63,18 @@ static void count_stream(const struct assay_memory_stream *at, struct assay_loop
     out->steady_n += at->stride == ASSAY_STRIDE_UNKNOWN && at->steady;
 }
 
+/* A store by an index into an array that the loop also loads from: a later iteration may need what
+ * it writes. */
+static bool may_meet(const struct assay_streams *streams, const struct assay_memory_stream *store)
+{
+    if (store->stride != ASSAY_STRIDE_INDIRECT || !(store->access & ASSAY_ACCESS_WRITE))
+        return false;
+    for (size_t i = 0; i < streams->n; i++)
+        if (streams->at[i].array == store->array && streams->at[i].access & ASSAY_ACCESS_READ)
+            return true;
+    return false;
+}
+
 static int count_streams(const struct assay_streams *streams, struct assay_loop_facts *out,
                          struct assay_error *err)
 {
@@ -77,6 +89,7 @@ static int count_streams(const struct assay_streams *streams, struct assay_loop_
         if (!assay_access_efficiency(at, &unused, &unused))
             continue;
         count_stream(at, out);
+        out->meeting_n += may_meet(streams, at);
         if (at->stride == ASSAY_STRIDE_UNKNOWN || at->stride == ASSAY_STRIDE_INDIRECT)
             add_unknown(at, &low, &high);
     }
@@ -96,6 +109,8 @@ static void count_insn(const struct assay_insn *insn, struct assay_loop_facts *o
     out->insn_n++;
     if (form->insn_class == ASSAY_CLASS_CALL)
         out->call_n++;
+    if (form->traits & ASSAY_TRAIT_INDIRECT && form->insn_class != ASSAY_CLASS_CALL)
+        out->switch_n++;
     if (!as_quality_arithmetic(form))
         return;
     if (form->traits & ASSAY_TRAIT_PACKED)

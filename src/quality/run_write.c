@@ -18,6 +18,8 @@ enum metric { /* those that loops have, in the order of their names below */
               ACCESS_LEAST,
               ACCESS_MOST,
               INDIRECT,
+              MEETING,
+              SWITCHES,
               STRIDED,
               UNIT,
               UNKNOWN,
@@ -44,6 +46,8 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "array_access_least_pct",
                                                 "array_access_most_pct",
                                                 "access_indirect_n",
+                                                "access_meeting_n",
+                                                "flow_switch_n",
                                                 "access_strided_n",
                                                 "access_unit_n",
                                                 "access_unknown_n",
@@ -123,6 +127,8 @@ static int write_loop(const struct value_writer *w, int64_t id,
     if (facts->access_low >= 0)
         AS_TRY(write_access(w, id, 100 * facts->access_low, 100 * facts->access_high, err));
     AS_TRY(set_count(w, INDIRECT, id, stream[ASSAY_STRIDE_INDIRECT], err));
+    AS_TRY(set_count(w, MEETING, id, facts->meeting_n, err));
+    AS_TRY(set_count(w, SWITCHES, id, facts->switch_n, err));
     AS_TRY(set_count(w, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
     AS_TRY(set_count(w, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
     AS_TRY(set_count(w, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN] - facts->steady_n, err));

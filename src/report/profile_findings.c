@@ -91,7 +91,7 @@ static double real_or_nan(struct assay_rows *rows, int column)
  * the time. A hint claims no time. */
 static const char *seconds_of(struct as_profile *profile, struct assay_rows *rows)
 {
-    const double gain_s = real_or_nan(rows, 5), time_s = real_or_nan(rows, 8);
+    const double gain_s = real_or_nan(rows, 5);
     const double share = real_or_nan(rows, 12);
     const char *level = assay_rows_text(rows, 4), *measured = assay_rows_text(rows, 11);
 
@@ -101,14 +101,14 @@ static const char *seconds_of(struct as_profile *profile, struct assay_rows *row
         return as_profile_text(profile, "at most %.2f s of %.2f s: ", assay_rows_real(rows, 7),
                                assay_rows_real(rows, 9));
     if (isfinite(gain_s))
-        return as_profile_text(profile, "-%.2f s (%.2f to %.2f) of %.2f s: ", gain_s,
+        return as_profile_text(profile, "about %.2f s (%.2f to %.2f) of %.2f s: ", gain_s,
                                assay_rows_real(rows, 6), assay_rows_real(rows, 7),
                                assay_rows_real(rows, 9));
     if (!level || strcmp(level, "potential") != 0)
         return "";
-    if (isfinite(share))
-        return as_profile_text(profile, "%.0f %% of the time: ", 100 * fmin(share, 1));
-    return isfinite(time_s) ? as_profile_text(profile, "about %.2f s: ", time_s) : "";
+    return isfinite(share)
+               ? as_profile_text(profile, "%.0f %% of the time: ", 100 * fmin(share, 1))
+               : "";
 }
 
 static int add_finding(struct as_profile *profile, struct assay_rows *rows)
