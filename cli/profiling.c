@@ -111,6 +111,7 @@ int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int
                                       : 80,
         .colour = as_color_use((enum as_color)cli->args.number[AS_OPTION_COLOR], STDERR_FILENO),
         .utf8 = assay_report_locale_is_utf8(),
+        .brief = !as_given(&cli->args, AS_OPTION_VERBOSE),
     };
     if (as_given(&cli->args, AS_OPTION_QUIET))
         return 0;

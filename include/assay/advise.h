@@ -82,6 +82,11 @@ struct assay_run_time {
      * mean. Else all threads are compared over the whole run. */
     bool has_phases;
     double uneven_s;
+    /* With phases: part[thread * phase_n + phase] of a thread's time is in a phase. The run takes
+     * as long as the longest thread of each phase, one phase after the other. 0, NULL: one phase.
+     */
+    size_t phase_n;
+    const double *part;
 };
 
 /* What may be saved: `saved_s` of thread `thread` by object `object`, `n` samples behind it. */

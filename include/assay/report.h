@@ -32,6 +32,7 @@ struct assay_report_text_options {
     bool colour;    /* escape sequences */
     bool utf8;      /* bars and dots beyond ASCII (assay_report_locale_is_utf8) */
     size_t rows;    /* functions, loops, ... in each list; 0 = 10 */
+    bool brief;     /* the run, its time and three findings, in at most 30 lines of 80 columns */
     bool no_inline; /* as if nothing was inlined: functions of the binary with all their code */
     bool clean; /* report data: control characters in texts become visible escapes, for a page */
 };

@@ -26,6 +26,7 @@ struct scenario {
     AS_VEC(struct assay_thread_time) thread;
     AS_VEC(struct object) object;
     AS_VEC(struct assay_saving) saving;
+    double *part; /* of run */
     struct as_map_u64 thread_of, object_of;
 };
 
@@ -121,6 +122,40 @@ static int read_threads(struct scenario *s, struct assay_error *err)
             rc = as_error_nomem(err, "the threads of a run");
             break;
         }
+    }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+/* Threads without phases have all their time in phase 0, which no other thread is in. */
+static int read_parts(struct scenario *s, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+
+    AS_TRY(assay_rows_open(s->advice->experiment,
+                           "SELECT thread_id, dense_rank() OVER (ORDER BY process_id, phase), part,"
+                           " count(*) OVER () FROM phase_part WHERE run_id = ?1 AND part > 0",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, s->advice->run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0) {
+        const uint32_t at = as_map_u64_get(&s->thread_of, (uint64_t)assay_rows_integer(rows, 0));
+        const size_t phase = (size_t)assay_rows_integer(rows, 1);
+
+        if (!s->part) { /* as many phases as rows, at most */
+            s->run.phase_n = (size_t)assay_rows_integer(rows, 3) + 1;
+            s->run.part = s->part = as_calloc(s->thread.n * s->run.phase_n + 1, sizeof *s->part);
+            for (size_t i = 0; s->part && i < s->thread.n; i++)
+                s->part[i * s->run.phase_n] = 1;
+        }
+        if (!s->part) {
+            rc = as_error_nomem(err, "the phases of a run");
+            break;
+        }
+        if (at == AS_MAP_NONE)
+            continue;
+        s->part[at * s->run.phase_n] = 0;
+        s->part[at * s->run.phase_n + phase] = assay_rows_real(rows, 2);
     }
     assay_rows_close(&rows);
     return rc;
@@ -302,6 +337,7 @@ static void release_scenario(struct scenario *s)
     as_vec_fini(&s->thread);
     as_vec_fini(&s->object);
     as_vec_fini(&s->saving);
+    as_free(s->part);
     as_map_u64_fini(&s->thread_of);
     as_map_u64_fini(&s->object_of);
 }
@@ -313,8 +349,9 @@ static int open_scenario(struct scenario *s, const struct as_advice *advice,
     *s = (struct scenario){.advice = advice};
     as_map_u64_init(&s->thread_of);
     as_map_u64_init(&s->object_of);
-    const int rc = read_run(s, err);
-    return rc < 0 ? rc : read_threads(s, err);
+    AS_TRY(read_run(s, err));
+    AS_TRY(read_threads(s, err));
+    return read_parts(s, err);
 }
 
 int as_advise_stretch(const struct as_advice *advice, struct assay_stretch *out,

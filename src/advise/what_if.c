@@ -32,6 +32,8 @@ struct engine {
     double saved_s; /* by what is applied, in all threads together */
     struct rank *rank;
     size_t *first, *at; /* savings by object: at[first[o]] to at[first[o + 1]] */
+    size_t phase_n;
+    const double *part; /* as in assay_run_time */
     double *left;       /* seconds that each thread still computes and queues */
     double *stretch;    /* seconds that each thread computes and queues, per second of computing */
 };
@@ -162,13 +164,18 @@ static double spare_of(const struct assay_run_time *run)
     return fmax(0, run->wall_s - run->work_s / run->processors);
 }
 
-static double longest(const double *left, size_t n)
+/* Seconds of the longest thread of each phase together. */
+static double longest(const struct engine *e)
 {
-    double most = 0;
+    double all = 0;
 
-    for (size_t i = 0; i < n; i++)
-        most = fmax(most, left[i]);
-    return most;
+    for (size_t phase = 0; phase < (e->part ? e->phase_n : 1); phase++) {
+        double most = 0;
+        for (size_t i = 0; i < e->thread_n; i++)
+            most = fmax(most, e->left[i] * (e->part ? e->part[i * e->phase_n + phase] : 1));
+        all += most;
+    }
+    return all;
 }
 
 static void start_over(struct engine *e)
@@ -196,7 +203,7 @@ static void apply(struct engine *e, size_t object, double sign)
 
 static double gain_now(const struct engine *e)
 {
-    const double gain_s = fmax(0, e->longest_s - longest(e->left, e->thread_n));
+    const double gain_s = fmax(0, e->longest_s - longest(e));
 
     return fmin(gain_s, e->spare_s + fmax(0, e->saved_s) / e->processors);
 }
@@ -219,18 +226,17 @@ static double largest_share(const struct engine *e)
  */
 static double most_gained(struct engine *e, double queued_s)
 {
-    double longest_s = 0, gain_s;
+    double longest_s, gain_s;
 
-    for (size_t i = 0; i < e->thread_n; i++) {
+    for (size_t i = 0; i < e->thread_n; i++)
         e->left[i] = e->thread[i].compute_s;
-        longest_s = fmax(longest_s, e->left[i]);
-    }
+    longest_s = longest(e);
     e->saved_s = 0;
     for (size_t i = 0; i < e->saving_n; i++) {
         e->left[e->saving[i].thread] -= e->saving[i].high_s;
         e->saved_s += e->saving[i].high_s;
     }
-    gain_s = fmax(0, longest_s - longest(e->left, e->thread_n)) + largest_share(e) * queued_s;
+    gain_s = fmax(0, longest_s - longest(e)) + largest_share(e) * queued_s;
     return fmin(gain_s, e->spare_s + fmax(0, e->saved_s) / e->processors);
 }
 
@@ -291,7 +297,10 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
                        .object_n = object_n,
                        .wall_s = run->wall_s,
                        .spare_s = spare_of(run),
-                       .processors = run->processors > 0 ? run->processors : 1};
+                       .processors = run->processors > 0 ? run->processors : 1,
+                       .phase_n = run->phase_n,
+                       .part = run->part};
+    double most_s = 0;
 
     if (!allocate_engine(&e)) {
         release(&e);
@@ -299,14 +308,15 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
     }
     for (size_t i = 0; i < thread_n; i++) {
         e.stretch[i] = stretch_of(&thread[i], run->wall_s);
-        if (thread[i].compute_s * e.stretch[i] > e.longest_s) {
-            e.longest_s = thread[i].compute_s * e.stretch[i];
+        if (thread[i].compute_s * e.stretch[i] > most_s) {
+            most_s = thread[i].compute_s * e.stretch[i];
             e.critical = i;
         }
     }
     sort_savings(&e);
     rank_objects(&e);
     start_over(&e);
+    e.longest_s = longest(&e);
     for (size_t o = 0; o < object_n; o++) {
         apply(&e, o, 1);
         alone[o] = gain_now(&e);

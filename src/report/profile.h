@@ -109,7 +109,11 @@ struct as_profile_gain {
 struct as_profile_advice {
     const char *topic;   /* snake_case */
     const char *text;    /* what it brings, what was found, what to do */
+    const char *gain;    /* what it brings, "" where that is not known */
+    const char *fact;    /* what was found */
+    const char *action;  /* what to do; or NULL */
     const char *command; /* to type next; or NULL */
+    bool is_small;       /* it gains less than a hundredth of the run */
 };
 
 struct as_profile {
@@ -127,6 +131,7 @@ struct as_profile {
     AS_VEC(struct as_profile_advice) advice; /* the first findings, in their order */
     size_t finding_n;                        /* of how many */
     AS_VEC(const char *) command;            /* to type next */
+    const char *all;                         /* the command that shows all of this */
     double running_s, blocked_s;             /* of the threads that worked */
     double queued_s;                         /* they were ready to run, and had no processor */
     int64_t unqueued_n;                      /* of how many that is not known */

@@ -13,6 +13,7 @@
 #include "report/profile.h"
 
 #define EXPERIMENT "{experiment}"
+#define SMALL      0.01 /* of the run */
 
 /* ---- Commands ------------------------------------------------------------------------------ */
 
@@ -56,6 +57,9 @@ static int add_commands(struct as_profile *profile)
 {
     const struct as_profile_run *run = &profile->run;
 
+    profile->all = command_of(profile, "assay show {experiment}");
+    if (!profile->all)
+        return ASSAY_ERR_NOMEM;
     if (run->is_unfinished)
         AS_TRY(add_command(profile, command_of(profile, "assay attribute {experiment}")));
     if (profile->function.n)
@@ -106,9 +110,8 @@ static const char *seconds_of(struct as_profile *profile, struct assay_rows *row
                                assay_rows_real(rows, 9));
     if (!level || strcmp(level, "potential") != 0)
         return "";
-    return isfinite(share)
-               ? as_profile_text(profile, "%.0f %% of the time: ", 100 * fmin(share, 1))
-               : "";
+    return isfinite(share) ? as_profile_text(profile, "%.0f %% of the time: ", 100 * fmin(share, 1))
+                           : "";
 }
 
 static int add_finding(struct as_profile *profile, struct assay_rows *rows)
@@ -120,10 +123,15 @@ static int add_finding(struct as_profile *profile, struct assay_rows *rows)
         .topic = as_profile_text(profile, "%s", topic ? topic : ""),
         .text = as_profile_text(profile, "%s%s%s%s", seconds ? seconds : "", what ? what : "",
                                 how ? " " : "", how ? how : ""),
-        .command = command ? command_of(profile, command) : NULL};
+        .gain = seconds,
+        .fact = as_profile_text(profile, "%s", what ? what : ""),
+        .action = how ? as_profile_text(profile, "%s", how) : NULL,
+        .command = command ? command_of(profile, command) : NULL,
+        .is_small = real_or_nan(rows, 7) < SMALL * real_or_nan(rows, 9)};
 
     profile->finding_n = (size_t)assay_rows_integer(rows, 10);
-    if (!seconds || !it.topic || !it.text || (command && !it.command))
+    if (!seconds || !it.topic || !it.text || !it.fact || (how && !it.action) ||
+        (command && !it.command))
         return ASSAY_ERR_NOMEM;
     return as_vec_push(&profile->advice, it);
 }

@@ -445,7 +445,11 @@ int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
 
     if (rc == 0) {
         s.decimals = decimals_for(profile.run.sampled_s);
-        rc = print(&s, err);
+        if (options->brief)
+            as_summary_brief(&s);
+        rc = !options->brief ? print(&s, err)
+             : s.text.failed ? as_error_nomem(err, "the summary")
+                             : 0;
     }
     as_str_fini(&s.text);
     as_profile_release(&profile);

@@ -18,6 +18,10 @@ struct as_summary_text {
 /* What ran, where, and how it was sampled. */
 void as_summary_head(struct as_summary_text *s);
 
+/* ---- profile_text_brief.c ---- */
+
+void as_summary_brief(struct as_summary_text *s);
+
 /* ---- profile_text_gains.c ---- */
 
 int as_summary_gains(struct as_summary_text *s, struct assay_error *err);

@@ -127,7 +127,7 @@ static void test_findings(void **state)
     expect_row(e,
                "SELECT level, object_id, time_s, text FROM v_findings WHERE topic ="
                " 'memory_access'",
-               "potential 1 1.0 The loop at pair_force.cpp:44 uses 60 % of the bytes of the cache "
+               "hint 1 1.0 The loop at pair_force.cpp:44 uses 60 % of the bytes of the cache "
                "lines that it touches.");
     /* Gains first: what the report lists. */
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_findings WHERE gain_s < gain_low_s"

@@ -98,6 +98,9 @@ static void test_golden(void **state)
         {"mpi-80-colour.txt", false, {.width = 80, .utf8 = true, .colour = true, .rows = 2}},
         {"cxx-80.txt", true, {.width = 80, .utf8 = true}},
         {"cxx-120-ascii.txt", true, {.width = 120}},
+        {"brief-80.txt", true, {.width = 80, .utf8 = true, .brief = true}},
+        {"brief-40-ascii.txt", true, {.width = 40, .brief = true}},
+        {"brief-mpi-80.txt", false, {.width = 80, .utf8 = true, .brief = true}},
     };
 
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
