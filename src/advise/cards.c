@@ -326,14 +326,42 @@ static int add_what_ifs(const struct deck *d, const struct loop_card *card, stru
     return 0;
 }
 
+/* What goes at most with the data in the first cache, where variants of the loop measured it. */
+static int add_measured(const struct deck *d, const struct loop_card *card, struct card_gain *out,
+                        struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(as_advice_ask(d->advice,
+                         "SELECT v.value / 100, ifnull(v.high, v.value) / 100 FROM v_values v"
+                         " WHERE EXISTS (SELECT 1 FROM metric WHERE name = 'decan_waits_pct')"
+                         " AND v.object_kind = 'loop' AND v.object_id = ?2 AND v.run_id = ?1"
+                         " AND v.context_id = 0 AND v.metric = 'decan_waits_pct'",
+                         &rows, err));
+    assay_rows_bind_integer(rows, 2, card->loop_id);
+    const int rc = assay_rows_next(rows, err);
+    const double share = rc > 0 ? assay_rows_real(rows, 0) : 0;
+    const double share_max = rc > 0 ? fmin(1, assay_rows_real(rows, 1)) : 0;
+    assay_rows_close(&rows);
+    if (rc < 0 || !(share > 0))
+        return rc < 0 ? rc : 0;
+    AS_TRY(add_loop(d, card, out, err));
+    out->left = 1 - share;
+    out->left_least = 1 - share_max;
+    return 0;
+}
+
 /* Of one loop; with `gain_s` and `most_s`, seconds of the run. */
 static int find_one_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
                          double *gain_s, double *most_s, struct assay_error *err)
 {
+    const bool is_all = has_gain(card, "all"), is_data = is_all || has_gain(card, "none");
     *out = (struct card_gain){0};
-    if (has_gain(card, "all"))
-        AS_TRY(d->advice->run_id ? add_loop(d, card, out, err) : 0);
-    else if (!has_gain(card, "none"))
+    if (is_data && d->advice->run_id)
+        AS_TRY(add_measured(d, card, out, err));
+    if (is_all && d->advice->run_id && !(out->thread_s > 0))
+        AS_TRY(add_loop(d, card, out, err));
+    if (!is_data)
         AS_TRY(add_what_ifs(d, card, out, err));
     const double one_s = out->thread_s * d->stretch.value * (1 - out->left);
     *gain_s += one_s;
@@ -415,6 +443,28 @@ static int list_others(struct deck *d, const struct loop_card *card, struct assa
     return 0;
 }
 
+/* What variants of the loop measured, behind what its finding says of the loop. */
+static int say_measured(const struct deck *d, int64_t loop_id, struct as_str *text,
+                        struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(as_advice_ask(d->advice,
+                         "SELECT text FROM finding WHERE run_id = ?1 AND rule = 'decan_verdict'"
+                         " AND object_kind = 'loop' AND object_id = ?2",
+                         &rows, err));
+    assay_rows_bind_integer(rows, 2, loop_id);
+    const int rc = assay_rows_next(rows, err);
+    const char *said = rc > 0 ? assay_rows_text(rows, 0) : NULL;
+    const char *verdict = said ? strstr(said, ": ") : NULL;
+    const char *end = verdict ? strstr(verdict, ". ") : NULL;
+    if (verdict)
+        as_str_appendf(text, " Measured%.*s", end ? (int)(end + 1 - verdict) : (int)strlen(verdict),
+                       verdict);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 static int write_card(struct deck *d, const struct loop_card *card, struct assay_error *err)
 {
     const struct seen_cause *cause = &card->cause[main_cause(card)];
@@ -436,7 +486,8 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
     as_str_appendz(&how, cause->how);
     if (gain.factor.value > 1)
         finding.gain = &gain.factor;
-    if (gain.what_ifs && (finding.gain || !d->advice->run_id))
+    AS_TRY(d->advice->run_id ? say_measured(d, card->loop_id, &text, err) : 0);
+    if (gain.what_ifs && gain.before_cy > 0 && (finding.gain || !d->advice->run_id))
         say_gain(&text, &gain);
     return write_finding(d, &finding, &text, &how, err);
 }

@@ -2,11 +2,14 @@
 /* What variants took and what follows, as facts of the profiled run: values by variant and bucket,
  * values by bucket, a part of the loop's page, a finding, and what could not be varied. */
 #include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "decan/internal.h"
 #include "decan/metrics.h"
 
@@ -236,17 +239,46 @@ static int write_page(const struct decan_writing *to, const struct assay_decan_l
 
 /* ---- Findings and flags --------------------------------------------------------------------- */
 
+/* "The loop at a.c:3", or by its address. */
+static int name_loop(const struct decan_writing *to, int64_t loop_id, char *out, size_t out_b,
+                     struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(to->decan->timed.experiment,
+                           "SELECT s.path, l.number, o.address FROM loop o"
+                           " LEFT JOIN line l ON l.line_id = o.first_line_id"
+                           " LEFT JOIN source_file s USING (source_file_id) WHERE o.loop_id = ?1",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, loop_id);
+    const int rc = assay_rows_next(rows, err);
+    const char *path = rc > 0 ? assay_rows_text(rows, 0) : NULL;
+    if (path)
+        snprintf(out, out_b, "The loop at %s:%" PRId64, as_path_last(path),
+                 assay_rows_integer(rows, 1));
+    else if (rc > 0)
+        snprintf(out, out_b, "The loop at 0x%" PRIx64, (uint64_t)assay_rows_integer(rows, 2));
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
+/* What is not decided is on the page of the loop. */
 static int write_finding(const struct decan_writing *to, const struct assay_decan_loop *loop,
                          struct assay_error *err)
 {
     const struct assay_decan_bucket *main = &loop->bucket[loop->main];
-    if (!main->text[0] || !as_takes_carry(main))
+    char name[256] = "A loop", text[ASSAY_DECAN_TEXT_B + sizeof name];
+    if (!main->text[0] || !as_takes_carry(main) ||
+        strcmp(main->verdict, as_decan_verdict_word(AS_DECAN_UNKNOWN)) == 0)
         return 0;
+    AS_TRY(name_loop(to, loop->loop_id, name, sizeof name, err));
+    const bool is_word = islower((unsigned char)main->text[1]); /* not RAM */
+    snprintf(text, sizeof text, "%s: %c%s", name,
+             is_word ? tolower((unsigned char)main->text[0]) : main->text[0], main->text + 1);
     const struct assay_finding finding = {
         .of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->decan->timed.run_id, 0},
         .level = ASSAY_FINDING_EXPERT,
         .topic = "differential",
-        .text = main->text,
+        .text = text,
         .time_ns = (int64_t)(loop->share * to->decan->timed.wall_ns),
         .pass = AS_DECAN_PASS,
         .rule = "decan_verdict"};

@@ -228,7 +228,7 @@ static size_t put_findings(struct as_summary_text *s)
         if (it->is_small || shown == FINDINGS_MAX)
             continue;
         if (!shown)
-            as_page_heading(&s->page, "What to do");
+            as_page_heading(&s->page, "Do this first");
         put_finding(s, (int)++shown, it);
     }
     return shown;
