@@ -9,6 +9,7 @@ With --help-table the metrics are written as C, for `assay --help metrics`.
 import importlib.util
 import pathlib
 import sys
+import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "doc/metrics.md"
@@ -56,10 +57,9 @@ def metrics(blocks):
 
 
 def plain(blocks):
-    yield "| name | meaning |\n|---|---|\n"
     for _, _, name, text in blocks:
-        meaning = text.get("meaning", "").replace("|", "/")
-        yield f"| `{name}` | **{text['title']}.** {meaning} |\n".replace(" |\n", " |\n")
+        entry = f"- `{name}`: **{text['title']}.** {text.get('meaning', '')}".rstrip()
+        yield textwrap.fill(entry, 100, subsequent_indent="  ", break_on_hyphens=False) + "\n"
 
 
 PARTS = [

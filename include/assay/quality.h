@@ -36,7 +36,8 @@ struct assay_loop_facts {
     uint32_t fp_carried_n, fp_sum_n, other_carried_n, data_exit_n;
     uint32_t call_n;                             /* calls that return */
     uint32_t stream_n[ASSAY_STRIDE_UNKNOWN + 1]; /* operands outside the frame, by assay_stride */
-    uint32_t steady_n; /* of those of unknown step: the same in every iteration */
+    uint32_t steady_n;  /* of those of unknown step: the same in every iteration */
+    uint32_t scatter_n; /* stores by an index of an array */
     uint32_t meeting_n; /* stores by an index into an array that the loop also loads from */
     uint32_t switch_n;  /* jumps through a register or table */
     uint32_t array_n;

@@ -326,7 +326,7 @@ static int add_what_ifs(const struct deck *d, const struct loop_card *card, stru
     return 0;
 }
 
-/* What goes at most with the data in the first cache, where variants of the loop measured it. */
+/* Variants of the loop measured the share of its time that goes with the data in L1. */
 static int add_measured(const struct deck *d, const struct loop_card *card, struct card_gain *out,
                         struct assay_error *err)
 {
@@ -351,9 +351,9 @@ static int add_measured(const struct deck *d, const struct loop_card *card, stru
     return 0;
 }
 
-/* Of one loop; with `gain_s` and `most_s`, seconds of the run. */
+/* The gain of one loop is added to `gain_s`, and its bound to `max_s`: seconds of the run. */
 static int find_one_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
-                         double *gain_s, double *most_s, struct assay_error *err)
+                         double *gain_s, double *max_s, struct assay_error *err)
 {
     const bool is_all = has_gain(card, "all"), is_data = is_all || has_gain(card, "none");
     *out = (struct card_gain){0};
@@ -365,25 +365,25 @@ static int find_one_gain(const struct deck *d, const struct loop_card *card, str
         AS_TRY(add_what_ifs(d, card, out, err));
     const double one_s = out->thread_s * d->stretch.value * (1 - out->left);
     *gain_s += one_s;
-    *most_s += fmax(one_s, out->thread_s * d->stretch.most * (1 - out->left_least));
+    *max_s += fmax(one_s, out->thread_s * d->stretch.most * (1 - out->left_least));
     return 0;
 }
 
-/* Of a loop and its copies; cycles are of the first. */
+/* The gain of a loop with its copies. The cycles are of the first one. */
 static int find_gain(const struct deck *d, const struct loop_card *card, struct card_gain *out,
                      struct assay_error *err)
 {
     const double spread = SIGMAS / sqrt((double)(card->n > 0 ? card->n : 1));
-    double gain_s = 0, most_s = 0;
+    double gain_s = 0, max_s = 0;
 
-    AS_TRY(find_one_gain(d, card, out, &gain_s, &most_s, err));
+    AS_TRY(find_one_gain(d, card, out, &gain_s, &max_s, err));
     for (uint32_t k = card->next_copy; k; k = d->card.at[k].next_copy) {
         struct card_gain copy;
-        AS_TRY(find_one_gain(d, &d->card.at[k], &copy, &gain_s, &most_s, err));
+        AS_TRY(find_one_gain(d, &d->card.at[k], &copy, &gain_s, &max_s, err));
     }
-    most_s *= 1 + spread;
+    max_s *= 1 + spread;
     out->factor = assay_derived(as_advice_factor(d->advice, gain_s), 1,
-                                as_advice_factor(d->advice, most_s), card->n);
+                                as_advice_factor(d->advice, max_s), card->n);
     return 0;
 }
 
@@ -443,9 +443,9 @@ static int list_others(struct deck *d, const struct loop_card *card, struct assa
     return 0;
 }
 
-/* What variants of the loop measured, behind what its finding says of the loop. */
-static int say_measured(const struct deck *d, int64_t loop_id, struct as_str *text,
-                        struct assay_error *err)
+/* Appends the verdict that variants of the loop measured. */
+static int append_measured(const struct deck *d, int64_t loop_id, struct as_str *text,
+                           struct assay_error *err)
 {
     struct assay_rows *rows;
 
@@ -486,7 +486,7 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
     as_str_appendz(&how, cause->how);
     if (gain.factor.value > 1)
         finding.gain = &gain.factor;
-    AS_TRY(d->advice->run_id ? say_measured(d, card->loop_id, &text, err) : 0);
+    AS_TRY(d->advice->run_id ? append_measured(d, card->loop_id, &text, err) : 0);
     if (gain.what_ifs && gain.before_cy > 0 && (finding.gain || !d->advice->run_id))
         say_gain(&text, &gain);
     return write_finding(d, &finding, &text, &how, err);

@@ -261,7 +261,7 @@ static int name_loop(const struct decan_writing *to, int64_t loop_id, char *out,
     return rc < 0 ? rc : 0;
 }
 
-/* What is not decided is on the page of the loop. */
+/* An undecided verdict is on the page of the loop alone. */
 static int write_finding(const struct decan_writing *to, const struct assay_decan_loop *loop,
                          struct assay_error *err)
 {

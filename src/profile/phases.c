@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Phases of a process: who could share its work when. A phase begins where a thread that matters
- * starts, or where the first thread is the only one left. A thread that waits while others of its
- * process run does not pay for that waiting: its work is done elsewhere.
+ * Phases of a process: which threads could share its work. A phase begins where a thread that
+ * matters starts, or where the first thread is the only one left. A thread that waits while others
+ * of its process run does not pay for that waiting: its work is done elsewhere.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ struct phase_bounds {
 struct process_threads {
     const struct as_attribution *all;
     AS_VEC(uint32_t) thread; /* of one process */
-    int64_t *on_ns;          /* by bin: what all of them run, or would with a processor */
+    int64_t *on_ns;          /* by bin: what all of them run, or are ready to run */
     uint32_t length;
     struct phase_bounds bounds;
 };
@@ -130,19 +130,19 @@ static int by_start(const void *a, const void *b, void *threads)
 static int divide(struct process_threads *of)
 {
     uint32_t *at = as_calloc(of->thread.n + 1, sizeof *at);
-    int64_t most_ns = 0;
+    int64_t max_ns = 0;
     size_t n = 0;
 
     if (!at)
         return ASSAY_ERR_NOMEM;
     as_vec_foreach (&of->thread, it) {
         const int64_t ns = ran_in_all(level_of(of->all, *it));
-        most_ns = ns > most_ns ? ns : most_ns;
+        max_ns = ns > max_ns ? ns : max_ns;
     }
     qsort_r(of->thread.at, of->thread.n, sizeof *of->thread.at, by_start, of->all->tally.thread.at);
     for (size_t i = 0; i < of->thread.n; i++)
         if (i == 0 ||
-            (double)ran_in_all(level_of(of->all, of->thread.at[i])) >= MATTERS * (double)most_ns)
+            (double)ran_in_all(level_of(of->all, of->thread.at[i])) >= MATTERS * (double)max_ns)
             at[n++] = of->thread.at[i];
     const int rc = find_bounds(of, at, n);
     as_free(at);
@@ -151,8 +151,8 @@ static int divide(struct process_threads *of)
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* What the thread waits in the bin while others of the process run, or are kept from it by the lack
- * of a processor: the smaller of both. */
+/* The thread waits in the bin while others of the process run, or are ready to: the smaller of
+ * both. */
 static int64_t awaited_ns(const struct process_threads *of, const struct as_level_bin *bin,
                           bool switches)
 {

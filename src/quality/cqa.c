@@ -105,7 +105,7 @@ static int keep_chain(struct assay_cqa_engine *engine, const struct as_cqa_body 
     return 0;
 }
 
-/* Loads on the chain whose address an instruction of the chain writes. */
+/* Loads on the chain with an address that an instruction of the chain writes. */
 static double count_chased(const struct as_cqa_body *body, const struct as_cqa_as_is *as_is)
 {
     unsigned chased = 0;

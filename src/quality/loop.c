@@ -11,8 +11,10 @@
 #include "quality/arithmetic.h"
 #include "quality/chains.h"
 
-#define LINE_B 64
-#define WIDE_B 16 /* more than one value of a scalar instruction */
+#define LINE_B    64
+#define WIDE_B    16 /* more than one value of a scalar instruction */
+#define INDEX_FAR 32 /* instructions from an index to its use */
+#define GENERAL_N 16 /* registers */
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
@@ -63,20 +65,77 @@ static void count_stream(const struct assay_memory_stream *at, struct assay_loop
     out->steady_n += at->stride == ASSAY_STRIDE_UNKNOWN && at->steady;
 }
 
-/* A store by an index into an array that the loop also loads from: a later iteration may need what
- * it writes. */
-static bool may_meet(const struct assay_streams *streams, const struct assay_memory_stream *store)
+/* The stream of the instruction that reads memory, or NULL. */
+static const struct assay_memory_stream *read_at(const struct assay_streams *streams, uint32_t insn)
 {
-    if (store->stride != ASSAY_STRIDE_INDIRECT || !(store->access & ASSAY_ACCESS_WRITE))
-        return false;
     for (size_t i = 0; i < streams->n; i++)
-        if (streams->at[i].array == store->array && streams->at[i].access & ASSAY_ACCESS_READ)
-            return true;
+        if (streams->at[i].insn == insn && streams->at[i].access & ASSAY_ACCESS_READ)
+            return &streams->at[i];
+    return NULL;
+}
+
+/* The register has a value of an array that the loop walks along: the last instruction before
+ * `insn` that writes it loads it, or moves or extends what another register has so. */
+static bool is_walked_index(const struct assay_program *program,
+                            const struct assay_streams *streams, unsigned reg, uint32_t insn)
+{
+    for (unsigned far = 0; far < INDEX_FAR && insn > 0; far++) {
+        struct assay_effects effects;
+
+        assay_insn_effects(&program->code.insn[--insn], &effects);
+        if (!assay_regset_has(effects.written, reg))
+            continue;
+        const struct assay_memory_stream *from = read_at(streams, insn);
+        if (from)
+            return from->stride == ASSAY_STRIDE_UNIT || from->stride == ASSAY_STRIDE_CONSTANT;
+        unsigned source = 0;
+        while (source < GENERAL_N && !assay_regset_has(effects.read, source))
+            source++;
+        if (source == GENERAL_N)
+            return false;
+        reg = source;
+    }
     return false;
 }
 
-static int count_streams(const struct assay_streams *streams, struct assay_loop_facts *out,
-                         struct assay_error *err)
+static bool is_same_place(const struct assay_memory *a, const struct assay_memory *b)
+{
+    return a->base == b->base && a->index == b->index && a->scale == b->scale && a->disp == b->disp;
+}
+
+static bool is_scatter(const struct assay_program *program, const struct assay_streams *streams,
+                       const struct assay_memory_stream *at)
+{
+    struct assay_memory place[2];
+
+    return at->stride == ASSAY_STRIDE_INDIRECT && at->access & ASSAY_ACCESS_WRITE &&
+           assay_insn_memory(&program->code, &program->code.insn[at->insn], place) >= 1 &&
+           (is_walked_index(program, streams, place[0].base, at->insn) ||
+            is_walked_index(program, streams, place[0].index, at->insn));
+}
+
+/* A store by an index of an array into one that the loop also loads from by another index: a later
+ * iteration may need what it writes. */
+static bool may_meet(const struct assay_program *program, const struct assay_streams *streams,
+                     const struct assay_memory_stream *store)
+{
+    struct assay_memory place[2], other[2];
+
+    if (assay_insn_memory(&program->code, &program->code.insn[store->insn], place) < 1)
+        return false;
+    for (size_t i = 0; i < streams->n; i++) {
+        const struct assay_memory_stream *at = &streams->at[i];
+
+        if (at->array == store->array && at->access & ASSAY_ACCESS_READ &&
+            assay_insn_memory(&program->code, &program->code.insn[at->insn], other) >= 1 &&
+            !is_same_place(&place[0], &other[0]))
+            return true;
+    }
+    return false;
+}
+
+static int count_streams(const struct assay_program *program, const struct assay_streams *streams,
+                         struct assay_loop_facts *out, struct assay_error *err)
 {
     struct assay_line_use low = {0}, high = {0}, known;
     double unused;
@@ -89,7 +148,10 @@ static int count_streams(const struct assay_streams *streams, struct assay_loop_
         if (!assay_access_efficiency(at, &unused, &unused))
             continue;
         count_stream(at, out);
-        out->meeting_n += may_meet(streams, at);
+        if (is_scatter(program, streams, at)) {
+            out->scatter_n++;
+            out->meeting_n += may_meet(program, streams, at);
+        }
         if (at->stride == ASSAY_STRIDE_UNKNOWN || at->stride == ASSAY_STRIDE_INDIRECT)
             add_unknown(at, &low, &high);
     }
@@ -199,7 +261,7 @@ int assay_quality_loop(const struct assay_program *program, uint32_t loop,
     int rc = 0;
 
     AS_TRY(assay_loop_streams(program, loop, &streams, err));
-    rc = count_streams(&streams, out, err);
+    rc = count_streams(program, &streams, out, err);
     if (rc == 0 && innermost && out->path_n == 1)
         rc = count_chains(program, loop, &streams, out, err);
     assay_streams_free(&streams);

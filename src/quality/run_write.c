@@ -18,6 +18,7 @@ enum metric { /* those that loops have, in the order of their names below */
               ACCESS_LEAST,
               ACCESS_MOST,
               INDIRECT,
+              SCATTERS,
               MEETING,
               SWITCHES,
               STRIDED,
@@ -46,6 +47,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "array_access_least_pct",
                                                 "array_access_most_pct",
                                                 "access_indirect_n",
+                                                "access_scatter_n",
                                                 "access_meeting_n",
                                                 "flow_switch_n",
                                                 "access_strided_n",
@@ -127,6 +129,7 @@ static int write_loop(const struct value_writer *w, int64_t id,
     if (facts->access_low >= 0)
         AS_TRY(write_access(w, id, 100 * facts->access_low, 100 * facts->access_high, err));
     AS_TRY(set_count(w, INDIRECT, id, stream[ASSAY_STRIDE_INDIRECT], err));
+    AS_TRY(set_count(w, SCATTERS, id, facts->scatter_n, err));
     AS_TRY(set_count(w, MEETING, id, facts->meeting_n, err));
     AS_TRY(set_count(w, SWITCHES, id, facts->switch_n, err));
     AS_TRY(set_count(w, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));

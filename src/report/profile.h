@@ -113,7 +113,7 @@ struct as_profile_advice {
     const char *fact;    /* what was found */
     const char *action;  /* what to do; or NULL */
     const char *command; /* to type next; or NULL */
-    bool is_small;       /* it gains less than a hundredth of the run */
+    bool is_small;       /* for experts, or it gains less than a hundredth of the run */
 };
 
 struct as_profile {

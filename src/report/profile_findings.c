@@ -118,7 +118,7 @@ static int add_finding(struct as_profile *profile, struct assay_rows *rows)
 {
     const char *topic = assay_rows_text(rows, 0), *what = assay_rows_text(rows, 1);
     const char *how = assay_rows_text(rows, 2), *command = assay_rows_text(rows, 3);
-    const char *seconds = seconds_of(profile, rows);
+    const char *seconds = seconds_of(profile, rows), *level = assay_rows_text(rows, 4);
     const struct as_profile_advice it = {
         .topic = as_profile_text(profile, "%s", topic ? topic : ""),
         .text = as_profile_text(profile, "%s%s%s%s", seconds ? seconds : "", what ? what : "",
@@ -127,7 +127,8 @@ static int add_finding(struct as_profile *profile, struct assay_rows *rows)
         .fact = as_profile_text(profile, "%s", what ? what : ""),
         .action = how ? as_profile_text(profile, "%s", how) : NULL,
         .command = command ? command_of(profile, command) : NULL,
-        .is_small = real_or_nan(rows, 7) < SMALL * real_or_nan(rows, 9)};
+        .is_small = (level && strcmp(level, "expert") == 0) ||
+                    real_or_nan(rows, 7) < SMALL * real_or_nan(rows, 9)};
 
     profile->finding_n = (size_t)assay_rows_integer(rows, 10);
     if (!seconds || !it.topic || !it.text || !it.fact || (how && !it.action) ||

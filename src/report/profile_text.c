@@ -427,7 +427,7 @@ static int print(struct as_summary_text *s, struct assay_error *err)
     AS_TRY(as_summary_gains(s, err));
     as_summary_flags(s);
     as_summary_advice(s);
-    return s->text.failed ? as_error_nomem(err, "the summary") : 0;
+    return 0;
 }
 
 int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
@@ -445,11 +445,14 @@ int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
 
     if (rc == 0) {
         s.decimals = decimals_for(profile.run.sampled_s);
-        if (options->brief)
+        if (!options->brief)
+            rc = print(&s, err);
+        else {
             as_summary_brief(&s);
-        rc = !options->brief ? print(&s, err)
-             : s.text.failed ? as_error_nomem(err, "the summary")
-                             : 0;
+            rc = print_counts(&s, err);
+        }
+        if (rc == 0 && s.text.failed)
+            rc = as_error_nomem(err, "the summary");
     }
     as_str_fini(&s.text);
     as_profile_release(&profile);

@@ -36,7 +36,7 @@ void as_summary_advice(struct as_summary_text *s)
     int i = 0;
 
     if (s->profile->advice.n)
-        as_page_heading(&s->page, "Do this first");
+        as_page_heading(&s->page, "Recommendations");
     as_vec_foreach (&s->profile->advice, it) {
         char first[16];
 

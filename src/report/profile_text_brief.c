@@ -10,6 +10,7 @@
 
 #include "report/profile_text.h"
 
+#define NOTES_MAX      3
 #define FINDINGS_MAX   3
 #define FACT_LINES     3
 #define ACTION_LINES   2
@@ -28,19 +29,23 @@ static const struct as_profile_flag *flag_named(const struct as_profile *profile
     return NULL;
 }
 
-/* What changes the meaning of all that follows. */
-static void put_warnings(struct as_summary_text *s)
+/* Flags that change the meaning of all that follows, the gravest first. */
+static void emit_warnings(struct as_summary_text *s)
 {
-    static const char *const names[] = {"recording", "not_attributed", "killed",   "failed",
-                                        "crashed",   "no_samples",     "busy_host"};
+    static const char *const names[] = {
+        "recording",  "not_attributed", "crashed",   "killed",       "failed",
+        "no_samples", "busy_host",      "outlived",  "unseen_time",  "truncated",
+        "size_limit", "missed_threads", "throttled", "lost_samples", "missed_processes"};
+    unsigned shown = 0;
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; i < sizeof names / sizeof *names && shown < NOTES_MAX; i++) {
         const struct as_profile_flag *flag = flag_named(s->profile, names[i]);
         if (!flag)
             continue;
         as_page_style(&s->page, AS_STYLE_YELLOW);
         as_page_wrap(&s->page, "Note: ", flag->text, false);
         as_page_style(&s->page, AS_STYLE_PLAIN);
+        shown++;
     }
 }
 
@@ -64,7 +69,7 @@ static void append_n(struct as_str *text, int64_t n, const char *one, const char
     as_str_appendf(text, ", %lld %s", (long long)n, n == 1 ? one : many);
 }
 
-static void put_run(struct as_summary_text *s)
+static void emit_run(struct as_summary_text *s)
 {
     const struct as_profile_run *run = &s->profile->run;
     struct as_str *text = &s->text;
@@ -81,6 +86,8 @@ static void put_run(struct as_summary_text *s)
         as_str_appendf(text, "%.*f s", s->decimals, run->wall_s);
     else
         as_str_appendz(text, "unknown time");
+    if (run->state && strcmp(run->state, "complete") != 0)
+        as_str_appendf(text, ", %s", run->state);
     if (run->rank_n > 1)
         append_n(text, run->rank_n, "rank", "ranks");
     else if (run->process_n > 1)
@@ -93,7 +100,7 @@ static void put_run(struct as_summary_text *s)
 
 /* ---- Where the time went -------------------------------------------------------------------- */
 
-static void put_states(struct as_summary_text *s)
+static void emit_states(struct as_summary_text *s)
 {
     const struct as_profile *profile = s->profile;
     const double time_s[] = {profile->running_s, profile->blocked_s, profile->queued_s};
@@ -144,7 +151,7 @@ static struct parts parts_of(const struct as_profile *profile)
     return out;
 }
 
-static void put_bar(struct as_summary_text *s)
+static void emit_bar(struct as_summary_text *s)
 {
     const struct parts parts = parts_of(s->profile);
     const size_t columns = s->page.width > 64 ? 60 : s->page.width - 4;
@@ -165,16 +172,16 @@ static void put_bar(struct as_summary_text *s)
     as_out_c(s->page.out, '\n');
     as_str_clear(&s->text);
     for (size_t i = 0; i < parts.n; i++)
-        as_str_appendf(&s->text, "%s%s %s %.0f %%", i ? "  " : "", shade(s, i), parts.title[i],
+        as_str_appendf(&s->text, "%s%s %s %.0f %%", i ? ", " : "", shade(s, i), parts.title[i],
                        parts.pct[i]);
     as_page_wrap(&s->page, "  ", as_str_z(&s->text), false);
 }
 
 /* ---- Findings -------------------------------------------------------------------------------- */
 
-/* The length of the first sentences of `text`: the first, and those that fit `most` bytes with it.
+/* The length of the first sentences of `text`: the first, and those that fit `max_b` bytes with it.
  * A sentence ends where a full stop, a blank and a capital letter follow each other. */
-static size_t sentences(const char *text, size_t most)
+static size_t sentences(const char *text, size_t max_b)
 {
     size_t end = 0;
 
@@ -182,35 +189,36 @@ static size_t sentences(const char *text, size_t most)
         const bool is_end =
             text[i] == '.' &&
             (!text[i + 1] || (text[i + 1] == ' ' && isupper((unsigned char)text[i + 2])));
-        if (is_end && (!end || i + 1 <= most))
+        if (is_end && (!end || i + 1 <= max_b))
             end = i + 1;
-        if (end && i > most)
+        if (end && i > max_b)
             break;
     }
     return end ? end : strlen(text);
 }
 
-static void put_finding(struct as_summary_text *s, int number, const struct as_profile_advice *it)
+static void emit_finding(struct as_summary_text *s, int number, const struct as_profile_advice *it)
 {
-    const size_t room = s->page.width - 7;
+    const size_t line_b = s->page.width - 7;
     const size_t gain_n = strlen(it->gain);
     char first[16];
 
     as_str_clear(&s->text);
     as_str_appendz(&s->text, it->gain);
-    as_str_append(&s->text, it->fact,
-                  sentences(it->fact, gain_n < FACT_LINES * room ? FACT_LINES * room - gain_n : 0));
+    as_str_append(
+        &s->text, it->fact,
+        sentences(it->fact, gain_n < FACT_LINES * line_b ? FACT_LINES * line_b - gain_n : 0));
     snprintf(first, sizeof first, "  %d. ", number);
     as_page_wrap(&s->page, first, as_str_z(&s->text), false);
     if (!it->action)
         return;
     as_str_clear(&s->text);
-    as_str_append(&s->text, it->action, sentences(it->action, ACTION_LINES * room));
+    as_str_append(&s->text, it->action, sentences(it->action, ACTION_LINES * line_b));
     as_page_wrap(&s->page, s->page.utf8 ? "     \xe2\x86\x92 " : "     > ", as_str_z(&s->text),
                  false);
 }
 
-static size_t put_findings(struct as_summary_text *s)
+static size_t emit_findings(struct as_summary_text *s)
 {
     const int64_t sample_n = s->profile->run.sample_n;
     size_t shown = 0;
@@ -228,13 +236,13 @@ static size_t put_findings(struct as_summary_text *s)
         if (it->is_small || shown == FINDINGS_MAX)
             continue;
         if (!shown)
-            as_page_heading(&s->page, "Do this first");
-        put_finding(s, (int)++shown, it);
+            as_page_heading(&s->page, "Recommendations");
+        emit_finding(s, (int)++shown, it);
     }
     return shown;
 }
 
-static void put_next(struct as_summary_text *s, size_t shown)
+static void emit_next(struct as_summary_text *s, size_t shown)
 {
     const struct as_profile *profile = s->profile;
     const size_t more = profile->finding_n - shown;
@@ -261,9 +269,9 @@ static void put_next(struct as_summary_text *s, size_t shown)
 
 void as_summary_brief(struct as_summary_text *s)
 {
-    put_warnings(s);
-    put_run(s);
-    put_states(s);
-    put_bar(s);
-    put_next(s, put_findings(s));
+    emit_warnings(s);
+    emit_run(s);
+    emit_states(s);
+    emit_bar(s);
+    emit_next(s, emit_findings(s));
 }

@@ -95,7 +95,7 @@ behind_launcher() { # MPI RANKS
         [ -d x.r$rank.assay ] || fails "rank $rank has none: $(ls)"
     done
     # One summary, and one sentence on how to go on.
-    equal 1 "$(grep -c "^Profile of" err)"
+    equal 1 "$(grep -c "samples, confidence" err)"
     equal "assay: this was rank 0 of $ranks, in x.r0.assay; 'assay merge x.r*.assay -o x.assay' makes one experiment of all" \
         "$(grep "^assay:" err)"
     "$ASSAY" merge x.r*.assay -o x.assay 2>merge.err

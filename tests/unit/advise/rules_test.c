@@ -383,7 +383,7 @@ static const struct rule_case findings[] = {
     {"oversubscribed",
      {.wall_ms = 2000, .cpu_n = 1, .thread_n = 2, .queued_ms = 1000, .code = {ALL}},
      {.wall_ms = 1000, .cpu_n = 2, .thread_n = 2, .queued_ms = 10, .code = {ALL}}},
-    {"oversubscribed", /* others take the processors */
+    {"oversubscribed", /* others take the CPUs */
      {.wall_ms = 2000, .cpu_n = 1, .thread_n = 2, .queued_ms = 1000, .code = {ALL}},
      {.wall_ms = 2000,
       .cpu_n = 1,

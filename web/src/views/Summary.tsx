@@ -167,7 +167,7 @@ export function FindingsPanel() {
     }, [report]);
     const timed = report.doc.findings.some(one => one.gain_s || typeof one.time_s === 'number');
     return (
-        <Panel title="Do this first" class="wide">
+        <Panel title="Recommendations" class="wide">
             {findings.length ? (
                 <ol class={timed ? 'findings' : 'findings untimed'}>
                     {(all ? findings : findings.slice(0, FIRST)).map(({ first, others }) => (

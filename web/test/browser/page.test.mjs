@@ -609,7 +609,7 @@ test('on paper there are the summary and the first rows', () =>
     onReport(small, 'calltree', async page => {
         await page.emulateMedia({ media: 'print' });
         const paper = page.locator('#paper');
-        await paper.getByText('Do this first').waitFor();
+        await paper.getByText('Recommendations').waitFor();
         assert.equal(await page.locator('#report').isVisible(), false);
         assert.equal(await paper.getByText('loop 11').first().isVisible(), true);
         const pdf = await page.pdf();
