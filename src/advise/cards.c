@@ -23,6 +23,10 @@
 #define PATTERN_LOOPS 3
 #define PATTERN_PCT   5.0
 #define NAMED_MOST    3
+/* Main causes are chosen by their gain in loops with so much of the run. A gain is larger if it
+ * leaves so much less of the time. */
+#define LOOK_PCT  1.0
+#define MUCH_LESS 0.9
 /* Half the width of a 95 % interval, in standard deviations. */
 #define SIGMAS 1.96
 /* Of a variant of code without a run: less is not worth saying. */
@@ -41,6 +45,7 @@ struct loop_card {
     double time_s, pct;
     struct seen_cause cause[CAUSES_MOST];
     uint32_t cause_n;
+    uint32_t main;      /* the cause that the card is about */
     uint32_t next_copy; /* of the same source loop, most samples first; 0: none */
     uint32_t copy_n;    /* with this one; 0: told with the first copy */
 };
@@ -127,53 +132,12 @@ static int read_rows(struct deck *d, const char *sql, uint32_t cause, struct ass
     return taken < 0 ? as_error_nomem(err, "the findings of loops") : rc;
 }
 
-/* The cause that a card is about: the first, unless a later one alone bounds what it gains. */
-static uint32_t main_cause(const struct loop_card *card)
-{
-    for (uint32_t i = 0; i < card->cause_n; i++)
-        if (as_advise_cause[card->cause[i].row].gain &&
-            card->cause[i].level <= ASSAY_FINDING_POTENTIAL)
-            return i;
-    return 0;
-}
-
-/* A source line that is inlined or unrolled into several loops is one loop to its author. */
-static bool is_copy(const struct loop_card *a, const struct loop_card *b)
-{
-    return a->cause_n && b->cause_n && strchr(a->place, ':') && strcmp(a->place, b->place) == 0 &&
-           a->cause[main_cause(a)].row == b->cause[main_cause(b)].row;
-}
-
-/* Hands the numbers of a card to the copy that has more samples. */
-static void join_copies(struct deck *d)
-{
-    for (uint32_t i = 0; i < d->card.n; i++) {
-        struct loop_card *first = &d->card.at[i], *last = first;
-
-        for (uint32_t k = i + 1; k < d->card.n && first->copy_n; k++) {
-            struct loop_card *copy = &d->card.at[k];
-            if (!copy->copy_n || !is_copy(first, copy))
-                continue;
-            last->next_copy = k;
-            last = copy;
-            first->copy_n++;
-            first->time_s += copy->time_s;
-            first->pct += copy->pct;
-            first->n += copy->n;
-            first->is_alone |= copy->is_alone || first->pct >= PATTERN_PCT;
-            copy->copy_n = 0;
-        }
-    }
-}
-
 static int read_all(struct deck *d, const struct assay_rule_choice *choice, struct assay_error *err)
 {
     AS_TRY(read_rows(d, as_advise_loops[0].sql, (uint32_t)as_advise_cause_n, err));
     for (uint32_t i = 0; i < as_advise_cause_n && d->card.n; i++)
         if (as_advice_chosen(choice, as_advise_cause[i].topic, ASSAY_OBJECT_LOOP))
             AS_TRY(read_rows(d, as_advise_cause[i].sql, i, err));
-    if (d->advice->run_id)
-        join_copies(d);
     return 0;
 }
 
@@ -395,6 +359,88 @@ static void say_gain(struct as_str *text, const struct card_gain *gain)
                    gain->before_cy, gain->after_cy);
 }
 
+/* ---- The main cause, and copies -------------------------------------------------------------- */
+
+/* The share of the loop's time that is left without the cause alone; 1: nothing bounds its gain. */
+static int left_without(const struct deck *d, const struct loop_card *card, uint32_t cause,
+                        double *left, struct assay_error *err)
+{
+    const char *name = as_advise_cause[card->cause[cause].row].gain;
+    const struct as_what_if_row *it = name ? what_if_named(name) : NULL;
+    struct card_gain alone = {0};
+
+    *left = 1;
+    if (!it || card->cause[cause].level > ASSAY_FINDING_POTENTIAL)
+        return 0;
+    AS_TRY(add_gain(d, card, it, &alone, err));
+    if (alone.what_ifs)
+        *left = alone.left;
+    return 0;
+}
+
+/* The first cause that concerns all of the loop or its data. Else the one with the largest gain; of
+ * gains that are nearly alike, that of the first cause. */
+static int choose_main(const struct deck *d, struct loop_card *card, struct assay_error *err)
+{
+    double min_left = 1;
+
+    for (uint32_t i = 0; i < card->cause_n; i++) {
+        const char *name = as_advise_cause[card->cause[i].row].gain;
+        double left;
+
+        if (name && !what_if_named(name) && card->cause[i].level <= ASSAY_FINDING_POTENTIAL) {
+            card->main = min_left < 1 ? card->main : i;
+            return 0;
+        }
+        AS_TRY(left_without(d, card, i, &left, err));
+        if (left < MUCH_LESS * min_left) {
+            min_left = left;
+            card->main = i;
+        }
+    }
+    return 0;
+}
+
+/* A source line that is inlined or unrolled into several loops is one loop to its author. */
+static bool is_copy(const struct loop_card *a, const struct loop_card *b)
+{
+    return a->cause_n && b->cause_n && strchr(a->place, ':') && strcmp(a->place, b->place) == 0 &&
+           a->cause[a->main].row == b->cause[b->main].row;
+}
+
+/* Hands the numbers of a card to the copy that has more samples. */
+static void join_copies(struct deck *d)
+{
+    for (uint32_t i = 0; i < d->card.n; i++) {
+        struct loop_card *first = &d->card.at[i], *last = first;
+
+        for (uint32_t k = i + 1; k < d->card.n && first->copy_n; k++) {
+            struct loop_card *copy = &d->card.at[k];
+            if (!copy->copy_n || !is_copy(first, copy))
+                continue;
+            last->next_copy = k;
+            last = copy;
+            first->copy_n++;
+            first->time_s += copy->time_s;
+            first->pct += copy->pct;
+            first->n += copy->n;
+            first->is_alone |= copy->is_alone || first->pct >= PATTERN_PCT;
+            copy->copy_n = 0;
+        }
+    }
+}
+
+static int arrange(struct deck *d, struct assay_error *err)
+{
+    if (!d->advice->run_id)
+        return 0;
+    as_vec_foreach (&d->card, card)
+        if (card->cause_n > 1 && card->pct >= LOOK_PCT)
+            AS_TRY(choose_main(d, card, err));
+    join_copies(d);
+    return 0;
+}
+
 /* ---- Findings ------------------------------------------------------------------------------- */
 
 static int write_finding(const struct deck *d, struct assay_finding *finding, struct as_str *text,
@@ -417,7 +463,7 @@ static int write_finding(const struct deck *d, struct assay_finding *finding, st
 static int list_others(struct deck *d, const struct loop_card *card, struct assay_finding *finding,
                        struct assay_error *err)
 {
-    const uint32_t main = main_cause(card);
+    const uint32_t main = card->main;
     struct assay_finding_other *other =
         as_arena_array(&d->arena, struct assay_finding_other, card->cause_n + 1);
 
@@ -467,7 +513,7 @@ static int append_measured(const struct deck *d, int64_t loop_id, struct as_str 
 
 static int write_card(struct deck *d, const struct loop_card *card, struct assay_error *err)
 {
-    const struct seen_cause *cause = &card->cause[main_cause(card)];
+    const struct seen_cause *cause = &card->cause[card->main];
     const struct as_cause_row *main = &as_advise_cause[cause->row];
     struct assay_finding finding = {.of = {ASSAY_OBJECT_LOOP, card->loop_id, 0, 0},
                                     .level = cause->level,
@@ -505,7 +551,7 @@ static struct pattern pattern_of(const struct deck *d, uint32_t cause)
 
     as_vec_foreach (&d->card, card) {
         if (card->is_alone || !card->copy_n || !card->cause_n ||
-            card->cause[main_cause(card)].row != cause)
+            card->cause[card->main].row != cause)
             continue;
         if (out.loop_n < NAMED_MOST)
             out.named[out.loop_n] = card;
@@ -520,7 +566,7 @@ static int write_pattern(const struct deck *d, uint32_t cause, const struct patt
                          struct assay_error *err)
 {
     const struct loop_card *hottest = pattern->named[0];
-    const struct seen_cause *first = &hottest->cause[main_cause(hottest)];
+    const struct seen_cause *first = &hottest->cause[hottest->main];
     struct assay_finding finding = {.of = {ASSAY_OBJECT_RUN, d->advice->run_id, 0, 0},
                                     .level = first->level,
                                     .topic = as_advise_cause[cause].topic,
@@ -565,7 +611,8 @@ static int open_deck(struct deck *d, const struct assay_rule_choice *choice,
     d->stretch = (struct assay_stretch){1, 1};
     if (d->advice->run_id)
         AS_TRY(as_advise_stretch(d->advice, &d->stretch, err));
-    return read_all(d, choice, err);
+    AS_TRY(read_all(d, choice, err));
+    return arrange(d, err);
 }
 
 static void close_deck(struct deck *d)

@@ -231,6 +231,9 @@ static void add_run(struct assay_experiment *e, const struct story *story)
         fact.name = "cache_l3";
         fact.value = story->cache;
         fine(assay_experiment_add_host_fact(e, &fact, err));
+        fact.name = "cache_l2";
+        fact.value = "512K";
+        fine(assay_experiment_add_host_fact(e, &fact, err));
     }
     fine(assay_experiment_add_run(e, &run, NULL, err));
     if (story->flag)

@@ -50,8 +50,8 @@ struct story {
     int64_t queued_ms, others_ms;  /* of each thread; of the host */
     int64_t fault_n, resident_mib; /* page faults; memory held at most */
     const char *call_stacks, *huge_pages;
-    const char *cache;                    /* of level 3, as the kernel has it */
-    const char *flag;                     /* that the recording has made */
+    const char *cache; /* of level 3, as the kernel has it; then that of level 2 has 512 KiB */
+    const char *flag;  /* that the recording has made */
     int64_t near_level, far_level, set_n; /* of the data of the first loop; 0: not known */
     double shared; /* share of the stores of the first loop that go to lines of several threads */
 };
