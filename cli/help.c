@@ -17,6 +17,8 @@ const struct as_note as_exit_notes[] = {
     {"0", "Done."},
     {"1", "The measurement or the target failed, or the result could not be written."},
     {"2", "Wrong usage, or an input that cannot be used."},
+    {"3", "assay try: no way is faster for certain."},
+    {"4", "assay try: no way ran often enough to decide; set a longer --budget."},
     {NULL, NULL},
 };
 

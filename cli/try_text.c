@@ -14,8 +14,13 @@
 #include "rows.h"
 #include "try.h"
 
-/* Exit status where nothing gains. */
-#define NO_GAIN 3
+/* Exit statuses where nothing gains, and where nothing was decided. */
+#define NO_GAIN    3
+#define NO_VERDICT 4
+
+struct try_counts {
+    size_t all, ran, decided, gains;
+};
 
 static const char tries_sql[] =
     "SELECT name, title, what, verdict, said, n, base_s, ratio, ratio_low, ratio_high, gain_s,"
@@ -57,6 +62,17 @@ static bool is_gain(struct assay_rows *rows)
     return is_verdict(rows, assay_trial_word(ASSAY_TRIAL_GAIN));
 }
 
+static void count_try(struct try_counts *counts, struct assay_rows *rows)
+{
+    const bool ran = !is_verdict(rows, assay_trial_word(ASSAY_TRIAL_NOT_RUN)) &&
+                     !is_verdict(rows, assay_trial_word(ASSAY_TRIAL_SAME));
+
+    counts->all++;
+    counts->ran += ran;
+    counts->decided += ran && !is_verdict(rows, assay_trial_word(ASSAY_TRIAL_OPEN));
+    counts->gains += is_gain(rows);
+}
+
 /* ---- The table ----------------------------------------------------------------------------- */
 
 static void cell_signed(struct as_table *table, struct assay_rows *rows, int column)
@@ -90,23 +106,23 @@ static void try_row(struct as_table *table, struct assay_rows *rows)
     as_table_string(table, assay_rows_text(rows, NAME));
 }
 
-static int fill_tries(struct as_table *table, struct assay_rows *rows, size_t limit, size_t *n,
-                      size_t *gains, double *base_s, struct assay_error *err)
+static int fill_tries(struct as_table *table, struct assay_rows *rows, size_t limit,
+                      struct try_counts *counts, double *base_s, struct assay_error *err)
 {
     int rc;
 
     *base_s = NAN;
     while ((rc = assay_rows_next(rows, err)) > 0) {
-        if ((*n)++ < limit)
+        count_try(counts, rows);
+        if (counts->all <= limit)
             try_row(table, rows);
-        *gains += is_gain(rows);
         if (is_known(rows, BASE_S))
             *base_s = assay_rows_real(rows, BASE_S);
     }
     return rc;
 }
 
-static int show_table(struct as_cli *cli, struct assay_rows *rows, size_t *n, size_t *gains,
+static int show_table(struct as_cli *cli, struct assay_rows *rows, struct try_counts *counts,
                       struct assay_error *err)
 {
     const struct as_column column[] = {{.title = "time", .align = AS_ALIGN_RIGHT},
@@ -121,16 +137,23 @@ static int show_table(struct as_cli *cli, struct assay_rows *rows, size_t *n, si
     as_table_init(&table, column, sizeof column / sizeof *column);
     int rc = fill_tries(&table, rows,
                         as_given(&cli->args, AS_OPTION_LIMIT) ? as_compared_limit(cli) : SIZE_MAX,
-                        n, gains, &base_s, err);
-    if (rc == 0 && *n) {
-        as_cli_styled(cli, AS_STYLE_BOLD, "Tried");
-        as_cli_print(cli, " %zu way%s; ", *n, *n == 1 ? "" : "s");
+                        counts, &base_s, err);
+    if (rc == 0 && counts->all) {
+        as_cli_styled(cli, AS_STYLE_BOLD, counts->decided ? "Tried" : "Nothing is decided:");
+        if (counts->ran == counts->all && counts->decided)
+            as_cli_print(cli, " %zu way%s; ", counts->all, counts->all == 1 ? "" : "s");
+        else
+            as_cli_print(cli, " %zu of %zu ways%s; ", counts->ran, counts->all,
+                         counts->decided ? "" : " ran");
         if (!isnan(base_s))
             as_cli_print(cli, "the program as it is takes %.4g s, ", base_s);
-        if (*gains)
-            as_cli_print(cli, "%zu of them gain%s\n\n", *gains, *gains == 1 ? "s" : "");
-        else
+        if (counts->gains)
+            as_cli_print(cli, "%zu of them gain%s\n\n", counts->gains,
+                         counts->gains == 1 ? "s" : "");
+        else if (counts->decided)
             as_cli_print(cli, "none gains for certain\n\n");
+        else
+            as_cli_print(cli, "set a longer --budget\n\n");
         rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
     }
     as_table_fini(&table);
@@ -206,14 +229,14 @@ static int show_details(struct as_cli *cli, struct assay_rows *rows, struct assa
     return rc;
 }
 
-static int show_tries_text(struct as_cli *cli, struct assay_experiment *experiment, size_t *n,
-                           size_t *gains, struct assay_error *err)
+static int show_tries_text(struct as_cli *cli, struct assay_experiment *experiment,
+                           struct try_counts *counts, struct assay_error *err)
 {
     struct assay_rows *rows;
     AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
-    int rc = show_table(cli, rows, n, gains, err);
+    int rc = show_table(cli, rows, counts, err);
     assay_rows_close(&rows);
-    if (rc < 0 || !*n)
+    if (rc < 0 || !counts->all)
         return rc;
     AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
     rc = show_details(cli, rows, err);
@@ -223,8 +246,8 @@ static int show_tries_text(struct as_cli *cli, struct assay_experiment *experime
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
-static int show_tries_json(struct as_cli *cli, struct assay_experiment *experiment, size_t *n,
-                           size_t *gains, struct assay_error *err)
+static int show_tries_json(struct as_cli *cli, struct assay_experiment *experiment,
+                           struct try_counts *counts, struct assay_error *err)
 {
     struct assay_rows *rows;
     struct as_json json;
@@ -233,7 +256,7 @@ static int show_tries_json(struct as_cli *cli, struct assay_experiment *experime
     AS_TRY(assay_rows_open(experiment, tries_sql, &rows, err));
     as_compared_json_begin(&json, cli, experiment, "tries");
     as_json_array_begin(&json);
-    for (; (rc = assay_rows_next(rows, err)) > 0; ++*n) {
+    while ((rc = assay_rows_next(rows, err)) > 0) {
         as_json_object_begin(&json);
         for (int i = 0; i < assay_rows_column_n(rows); i++) {
             const struct as_cell cell = as_cell_of_row(rows, i);
@@ -242,7 +265,7 @@ static int show_tries_json(struct as_cli *cli, struct assay_experiment *experime
             as_cell_json(&json, &cell);
         }
         as_json_object_end(&json);
-        *gains += is_gain(rows);
+        count_try(counts, rows);
     }
     as_json_array_end(&json);
     as_compared_json_end(&json);
@@ -250,8 +273,8 @@ static int show_tries_json(struct as_cli *cli, struct assay_experiment *experime
     return rc;
 }
 
-static int show_tries_csv(struct as_cli *cli, struct assay_experiment *experiment, size_t *n,
-                          size_t *gains, struct assay_error *err)
+static int show_tries_csv(struct as_cli *cli, struct assay_experiment *experiment,
+                          struct try_counts *counts, struct assay_error *err)
 {
     struct assay_rows *rows;
     struct as_csv csv;
@@ -264,14 +287,14 @@ static int show_tries_csv(struct as_cli *cli, struct assay_experiment *experimen
         names[i] = assay_rows_column(rows, i);
     as_cli_csv(cli, &csv);
     as_csv_header(&csv, names, (size_t)columns);
-    for (; (rc = assay_rows_next(rows, err)) > 0; ++*n) {
+    while ((rc = assay_rows_next(rows, err)) > 0) {
         for (int i = 0; i < columns; i++)
             if (assay_rows_kind(rows, i) == ASSAY_CELL_REAL)
                 as_csv_double(&csv, assay_rows_real(rows, i));
             else
                 as_csv_string(&csv, assay_rows_text(rows, i));
         as_csv_row_end(&csv);
-        *gains += is_gain(rows);
+        count_try(counts, rows);
     }
     assay_rows_close(&rows);
     return rc;
@@ -289,7 +312,8 @@ static int count_tries(struct assay_experiment *experiment, size_t *n, struct as
 
 int as_try_show(struct as_cli *cli, struct assay_experiment *experiment, struct assay_error *err)
 {
-    size_t n = 0, gains = 0, all;
+    struct try_counts counts = {0};
+    size_t all;
     AS_TRY(count_tries(experiment, &all, err));
     if (!all)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
@@ -298,8 +322,8 @@ int as_try_show(struct as_cli *cli, struct assay_experiment *experiment, struct 
     const int rc =
         (cli->format == AS_FORMAT_JSON  ? show_tries_json
          : cli->format == AS_FORMAT_CSV ? show_tries_csv
-                                        : show_tries_text)(cli, experiment, &n, &gains, err);
-    if (rc >= 0 && !gains && !cli->status)
-        cli->status = NO_GAIN;
+                                        : show_tries_text)(cli, experiment, &counts, err);
+    if (rc >= 0 && !counts.gains && !cli->status)
+        cli->status = counts.decided ? NO_GAIN : NO_VERDICT;
     return rc;
 }

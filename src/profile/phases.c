@@ -127,7 +127,7 @@ static int by_start(const void *a, const void *b, void *threads)
 }
 
 /* The bounds of the phases of the process. */
-static int divide(struct process_threads *of)
+static int divide_process(struct process_threads *of)
 {
     uint32_t *at = as_calloc(of->thread.n + 1, sizeof *at);
     int64_t max_ns = 0;
@@ -198,14 +198,14 @@ static int add_process(struct process_threads *of, struct assay_error *err)
         as_vec_foreach (&level->bin, bin)
             of->on_ns[bin->number] += works_ns(bin, switches);
     }
-    if (divide(of) < 0)
+    if (divide_process(of) < 0)
         return as_error_nomem(err, "the phases of a process");
     as_vec_foreach (&of->thread, it)
         AS_TRY(add_thread(of, *it, err));
     return 0;
 }
 
-static int gather(struct process_threads *of, uint32_t process)
+static int list_threads(struct process_threads *of, uint32_t process)
 {
     of->thread.n = 0;
     for (uint32_t i = 0; i < of->all->tally.thread.n; i++)
@@ -223,7 +223,7 @@ int as_attribute_phases(struct as_attribution *all, struct assay_error *err)
     if (!of.on_ns)
         rc = as_error_nomem(err, "the phases of a process");
     for (uint32_t process = 0; process < all->tally.process.n && rc == 0; process++) {
-        if (gather(&of, process) < 0)
+        if (list_threads(&of, process) < 0)
             rc = as_error_nomem(err, "the phases of a process");
         else if (of.thread.n > 1)
             rc = add_process(&of, err);

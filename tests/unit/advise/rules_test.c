@@ -772,19 +772,6 @@ static void test_numbers(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-static void test_commands(void **state)
-{
-    const struct story story = {
-        RUN, .code = {{"a::b(int, std::vector<double, std::allocator<double> "
-                       "> const&, unsigned long)::{lambda(int)#1}",
-                       "application", 1000, .module = "/opt/my program", .is_linked = true}}};
-    struct assay_experiment *e = story_tell(&story);
-
-    (void)state;
-    expect_row(e, "SELECT command FROM v_findings WHERE rule = 'oldest_instruction_set'", "");
-    fine(assay_experiment_close(&e, err));
-}
-
 /* What waits in a run of several processes may wait for one of them. */
 static void test_pipes(void **state)
 {
@@ -1474,7 +1461,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_commands),
         cmocka_unit_test(test_hottest_loop),
         cmocka_unit_test(test_other_language),
         cmocka_unit_test(test_pipes),
