@@ -32,6 +32,20 @@ export function categoryShares(rows: ViewRows): Share[] {
 }
 
 export function CategoryBar({ shares }: { shares: Share[] }) {
+    return <Bar shares={shares} classOf={categoryClass} />;
+}
+
+/** Running, waiting, ready: what threads did with their wall time. */
+export function StateBar({ shares }: { shares: Share[] }) {
+    return shares.length ? <Bar shares={shares} classOf={name => `state-${name}`} /> : null;
+}
+
+interface BarProps {
+    shares: Share[];
+    classOf: (name: string) => string;
+}
+
+function Bar({ shares, classOf }: BarProps) {
     return (
         <div class="category">
             <div
@@ -42,7 +56,7 @@ export function CategoryBar({ shares }: { shares: Share[] }) {
                 {shares.map(share => (
                     <span
                         key={share.name}
-                        class={`category-part ${categoryClass(share.name)}`}
+                        class={`category-part ${classOf(share.name)}`}
                         style={{ flexGrow: share.pct }}
                         data-tip={`${share.title}: ${percent(share.pct)}, ${seconds(share.time)}`}
                     >
@@ -53,7 +67,7 @@ export function CategoryBar({ shares }: { shares: Share[] }) {
             <ul class="legend">
                 {shares.map(share => (
                     <li key={share.name} data-tip={share.meaning || undefined}>
-                        <span class={`swatch ${categoryClass(share.name)}`} aria-hidden="true" />
+                        <span class={`swatch ${classOf(share.name)}`} aria-hidden="true" />
                         {share.title} <b>{percent(share.pct)}</b>
                     </li>
                 ))}

@@ -3,7 +3,7 @@
 
 import { useReport } from '../context';
 import type { Finding } from '../data/contract';
-import { integer, seconds, shellWord, words } from '../format';
+import { integer, percent, shellWord, words } from '../format';
 import { Gain, ObjectLink } from '../parts/parts';
 
 const LEVELS: Record<string, string> = {
@@ -39,7 +39,13 @@ interface Props {
 
 export function FindingItem({ finding, place, others }: Props) {
     const { gain_s: gain, time_s: time, object, id, command } = finding;
-    const { experiment } = useReport().doc;
+    const { experiment, run } = useReport().doc;
+    const all = run['sampled_time_s'];
+    // Seconds are gains alone; a loop without one has its share.
+    const share =
+        object === 'loop' && typeof time === 'number' && typeof all === 'number' && all > 0
+            ? Math.min(100, (100 * time) / all)
+            : null;
     return (
         <li class="finding">
             <div class="finding-gain">
@@ -52,7 +58,7 @@ export function FindingItem({ finding, place, others }: Props) {
                     </>
                 ) : (
                     <span class="muted small">
-                        {typeof time === 'number' ? `of ${seconds(time)}` : ''}
+                        {share === null ? '' : `${percent(share)} of the time`}
                     </span>
                 )}
             </div>

@@ -6,7 +6,7 @@ import { useReport } from '../context';
 import type { Check, Document, Finding } from '../data/contract';
 import type { Report } from '../data/report';
 import { integer, moment, percent, seconds } from '../format';
-import { CategoryBar, categoryShares } from '../parts/CategoryBar';
+import { CategoryBar, categoryShares, type Share, StateBar } from '../parts/CategoryBar';
 import { Facts, PageHead, Panel } from '../parts/parts';
 import { href } from '../route';
 import { alikeFindings } from './alike';
@@ -16,7 +16,7 @@ import { MetricCards } from './MetricCards';
 import { isRefusal, onceEach } from './refusals';
 
 /** As many as the terminal shows. */
-const FIRST = 7;
+const FIRST = 3;
 
 function text(value: string | number | null | undefined): string | null {
     return value === null || value === undefined || value === '' ? null : String(value);
@@ -58,6 +58,26 @@ export function runFacts(doc: Document): [string, string | null][] {
         ],
         ['Overhead', overhead === null ? null : percent(overhead)],
     ];
+}
+
+/** What working threads did: shares of their lives. Empty where waiting was not recorded. */
+export function stateShares({ run }: Document): Share[] {
+    const states: [string, string, number][] = [
+        ['running', 'Running', num(run, 'sampled_time_s') ?? 0],
+        ['waiting', 'Waiting', num(run, 'blocked_time_s') ?? 0],
+        ['ready', 'Ready without a CPU', num(run, 'runnable_time_s') ?? 0],
+    ];
+    const all = states.reduce((sum, [, , time]) => sum + time, 0);
+    if (!(states[1]![2] + states[2]![2] > 0)) return [];
+    return states
+        .filter(([, , time]) => time > 0)
+        .map(([name, title, time]) => ({
+            name,
+            title,
+            pct: (100 * time) / all,
+            time,
+            meaning: null,
+        }));
 }
 
 /** Loops by how far they work on whole vectors, and what may be gained. */
@@ -128,14 +148,15 @@ function RunSummary() {
             <Facts facts={runFacts(doc)} />
             {categories && (
                 <Panel title="What the time is made of">
+                    <StateBar shares={stateShares(doc)} />
                     <CategoryBar shares={categoryShares(categories)} />
                 </Panel>
             )}
-            <HottestPanels />
             <div class="columns">
                 <FindingsPanel />
                 <ChecksPanel checks={doc.checks} />
             </div>
+            <HottestPanels />
             {doc.metrics.length > 0 && (
                 <Panel
                     title="Global metrics"
