@@ -417,13 +417,13 @@ test('a comparison says what else differs beside the times', () =>
         );
     }));
 
-test('findings stand in the order of the data, seven first', () =>
+test('findings stand in the order of the data, three first', () =>
     onReport(small, 'summary', async page => {
         const texts = () => page.locator('.finding p:nth-of-type(2)').allInnerTexts();
-        assert.equal((await texts()).length, 7);
+        assert.equal((await texts()).length, 3);
         assert.match((await texts())[0], /bound by memory/);
-        assert.match((await texts())[6], /Hint of rank 7/);
         await page.getByRole('button', { name: 'Show all 8' }).click();
+        assert.match((await texts())[6], /Hint of rank 7/);
         assert.match((await texts())[7], /Hint of rank 8/);
         assert.match(
             await page.locator('.finding').nth(1).innerText(),
