@@ -51,6 +51,34 @@ static void test_one_thread(void **state)
     near(it.total.high, 5 * (1 + 1.96 / 50));
 }
 
+/* Two threads one after the other: the run gains the savings of both. Side by side it gains those
+ * of the longest. Unequal work counts in the phases that threads share. */
+static void test_phases(void **state)
+{
+    const struct assay_thread_time thread[] = {{6, 5, 600, 0, 0}, {4, 0, 400, 0, 0}};
+    const struct assay_saving saving[] = {{0, 0, 3, 3, 3, 300}, {0, 1, 2, 2, 2, 200}};
+    const double in_turn[] = {1, 0, 0, 1}, together[] = {1, 0, 1, 0};
+    struct assay_run_time run = {.has_phases = true, .phase_n = 2, .part = in_turn};
+    double alone[1], cumulative[1];
+    size_t order[1];
+    struct assay_quantity total;
+    struct assay_error err;
+
+    (void)state;
+    assert_int_equal(
+        assay_what_if_gains(thread, 2, &run, saving, 2, 1, alone, order, cumulative, &total, &err),
+        0);
+    near(total.value, 5);
+    run.part = together;
+    assert_int_equal(
+        assay_what_if_gains(thread, 2, &run, saving, 2, 1, alone, order, cumulative, &total, &err),
+        0);
+    near(total.value, 3);
+    run.uneven_s = 1; /* 5 of 6 and 4: less than the mean of all */
+    near(assay_what_if_parallel(thread, 2, &run, false).value, 5);
+    near(assay_what_if_parallel(thread, 2, &run, true).value, 6);
+}
+
 /* What is saved in the longest thread counts until another one is the longest. */
 static void test_the_longest_thread_decides(void **state)
 {
@@ -420,6 +448,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_thread),
+        cmocka_unit_test(test_phases),
         cmocka_unit_test(test_the_longest_thread_decides),
         cmocka_unit_test(test_bounds_of_savings),
         cmocka_unit_test(test_nothing),

@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: Apache-2.0
+# Causes that samples and code tell apart: waiting that is work elsewhere, threads of other phases, loops
+# of switches, stores by index, lists. Each program is its own truth.
+
+setup_file() {
+    cd "$BATS_FILE_TMPDIR" || return 1
+    cat >threads.c <<'END'
+/* threads join: one thread at a time, each joined at once. threads pairs: two alike, in four phases, the
+ * first ten times as long. threads uneven: one of two has five times the work. */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+static double sum[64];
+static void *work(void *given)
+{
+    double s = 0;
+    for (long i = 1, n = (long)given; i < n; i++)
+        s += 1.0 / (double)i;
+    sum[0] = s;
+    return NULL;
+}
+static void together(long a, long b)
+{
+    pthread_t one, two;
+    pthread_create(&one, NULL, work, (void *)a);
+    pthread_create(&two, NULL, work, (void *)b);
+    pthread_join(one, NULL);
+    pthread_join(two, NULL);
+}
+int main(int argc, char **argv)
+{
+    const long n = 30000000;
+    if (argc > 1 && strcmp(argv[1], "join") == 0)
+        for (int k = 0; k < 6; k++) {
+            pthread_t one;
+            pthread_create(&one, NULL, work, (void *)(2 * n));
+            pthread_join(one, NULL);
+            work((void *)n);
+        }
+    else if (argc > 1 && strcmp(argv[1], "pairs") == 0)
+        for (int k = 0; k < 4; k++)
+            together(k ? n / 2 : 5 * n, k ? n / 2 : 5 * n);
+    else
+        together(2 * n, 10 * n);
+    printf("%g\n", sum[0]);
+    return 0;
+}
+END
+    cat >loops.c <<'END'
+/* loops machine | scatter | list: one hot loop each */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+struct node {
+    struct node *next;
+    long value;
+};
+static double reg[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+__attribute__((noipa)) static void machine(const unsigned char *code, long n)
+{
+    for (long i = 0; i < n; i++)
+        switch (code[i]) {
+        case 0: reg[0] += reg[1]; break;
+        case 1: reg[1] = 0.5 * reg[2] - reg[3]; break;
+        case 2: reg[2] *= 0.999; break;
+        case 3: reg[3] -= reg[0] * 1e-9; break;
+        case 4: reg[4] = reg[5] + reg[6]; break;
+        case 5: reg[5] = reg[4] / 3; break;
+        case 6: reg[6] = reg[7] * reg[7] * 1e-3; break;
+        default: reg[7] = reg[1] - reg[2]; break;
+        }
+}
+__attribute__((noipa)) static void scatter(double *x, const int *to, const int *from, const double *c, long n)
+{
+    for (long i = 0; i < n; i++)
+        x[to[i]] += c[i] * x[from[i]];
+}
+__attribute__((noipa)) static long list(const struct node *at)
+{
+    long all = 0;
+    for (; at; at = at->next)
+        all += at->value;
+    return all;
+}
+int main(int argc, char **argv)
+{
+    const long n = 4096;
+    unsigned char *code = malloc(n);
+    int *to = malloc(n * sizeof *to), *from = malloc(n * sizeof *from);
+    double *x = calloc(n + 1, sizeof *x), *c = calloc(n, sizeof *c);
+    struct node *node = calloc(n, sizeof *node);
+    long all = 0;
+    for (long i = 0; i < n; i++) {
+        code[i] = (unsigned char)((i * 2654435761u >> 7) & 7);
+        to[i] = (int)((i * 7 + 3) % n);
+        from[i] = (int)((i * 11 + 5) % n);
+        c[i] = 1e-3;
+        node[i].next = i + 1 < n ? &node[i + 1] : NULL;
+        node[i].value = i;
+    }
+    for (int k = 0; k < 60000; k++)
+        if (strcmp(argv[argc - 1], "machine") == 0)
+            machine(code, n);
+        else if (strcmp(argv[argc - 1], "scatter") == 0)
+            scatter(x, to, from, c, n);
+        else
+            all += list(node);
+    printf("%g %g %ld\n", reg[0], x[0], all);
+    return 0;
+}
+END
+    gcc -O2 -g -pthread threads.c -o threads
+    gcc -O2 -g loops.c -o loops
+}
+
+setup() {
+    load common.bash
+    cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+# rules ARGUMENT...: the rules of the findings of a run, in their order
+rules() {
+    "$ASSAY" run -q --force --rate high -o x.assay -- "$@" >/dev/null
+    "$ASSAY" query --format csv x.assay "SELECT rule FROM v_findings ORDER BY rank" | tail -n +2
+}
+never_says() { # RULE RULES
+    case " $(echo "$2" | tr '\n' ' ') " in *" $1 "*) fails "it says $1" "$2" ;; esac
+}
+
+@test "causes: joining a thread that computes costs nothing" {
+    local said
+    said=$(rules ./threads join)
+    never_says parallel_overhead "$said"
+    never_says load_imbalance "$said"
+    never_says lock_contention "$said"
+    never_says waiting "$said"
+    # The loop is inlined into main as well: one source loop is one finding.
+    equal 1 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM v_findings
+        WHERE object_kind = 'loop'" | tail -n +2)"
+}
+
+@test "causes: threads of other phases are no partners" {
+    never_says load_imbalance "$(rules ./threads pairs)"
+    # Least and most of the phases are within the error of the samples.
+    equal 1 "$("$ASSAY" query --format csv x.assay "SELECT balance_pct > 90 FROM v_balance
+        WHERE is_main" | tail -n +2)"
+}
+
+@test "causes: threads that share a phase and not the work are uneven" {
+    rules ./threads uneven >/dev/null
+    # 2 and 10 parts: the mean is 6, 60 % of the busiest.
+    equal 1 "$("$ASSAY" query --format csv x.assay "SELECT balance_pct BETWEEN 55 AND 66
+        FROM v_balance WHERE is_main" | tail -n +2)"
+}
+
+@test "causes: a byte-code machine has no figures of an iteration" {
+    local said
+    said=$(rules ./loops machine)
+    like "dispatch*" "$said"
+    equal 0 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM v_findings
+        WHERE text LIKE '%cycles%' OR text LIKE '%whole vectors%' OR gain_s > 0" | tail -n +2)"
+}
+
+@test "causes: stores by index keep iterations in order" {
+    local said
+    said=$(rules ./loops scatter)
+    like "meeting_stores*" "$said"
+    never_says scalar_gather "$said"
+}
+
+@test "causes: a list is followed, not summed up" {
+    local said
+    said=$(rules ./loops list)
+    like "pointer_chase*" "$said"
+    never_says dependence_chain "$said"
+    equal 0 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM v_findings
+        WHERE workaround LIKE '%s0 +=%'" | tail -n +2)"
+}
