@@ -48,18 +48,22 @@ def named(name, text, meaning):
     return f"{stem}_OF_{unit}", f"{meaning.replace('{of}', 'OF')} OF: {words}."
 
 
+def entry(text):
+    """Item of a list, wrapped."""
+    return textwrap.fill(text, 100, subsequent_indent="  ", break_on_hyphens=False) + "\n"
+
+
 def metrics(blocks):
-    yield "| name | unit | rated | meaning and formula |\n|---|---|---|---|\n"
     for _, _, name, text in blocks:
-        meaning = f"**{text['title']}.** {text['meaning']} *{text['formula']}*"
+        meaning = f"**{text['title']}.** {text['meaning']} Formula: {text['formula']}."
         name, meaning = named(name, text, meaning)
-        yield f"| `{name}` | {text['unit']} | {rating(text)} | {meaning.replace('|', '/')} |\n"
+        rated = f"; {rating(text)}" if rating(text) else ""
+        yield entry(f"- `{name}` ({text['unit']}{rated}): {meaning}")
 
 
 def plain(blocks):
     for _, _, name, text in blocks:
-        entry = f"- `{name}`: **{text['title']}.** {text.get('meaning', '')}".rstrip()
-        yield textwrap.fill(entry, 100, subsequent_indent="  ", break_on_hyphens=False) + "\n"
+        yield entry(f"- `{name}`: **{text['title']}.** {text.get('meaning', '')}".rstrip())
 
 
 PARTS = [

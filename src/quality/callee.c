@@ -66,3 +66,18 @@ uint32_t as_quality_complex_calls(const struct assay_catalogue_module *module, u
 
     return count_calls(module, loop, complex_names);
 }
+
+/* Those that libmvec of glibc 2.36 has vector versions of (manual of glibc, libmvec). */
+uint32_t as_quality_math_calls(const struct assay_catalogue_module *module, uint32_t loop)
+{
+    static const char *const names[] = {
+        "acos",  "acosf",  "acosh", "acoshf", "asin",   "asinf",   "asinh", "asinhf",
+        "atan",  "atanf",  "atan2", "atan2f", "atanh",  "atanhf",  "cbrt",  "cbrtf",
+        "cos",   "cosf",   "cosh",  "coshf",  "erf",    "erff",    "erfc",  "erfcf",
+        "exp",   "expf",   "exp10", "exp10f", "exp2",   "exp2f",   "expm1", "expm1f",
+        "hypot", "hypotf", "log",   "logf",   "log10",  "log10f",  "log1p", "log1pf",
+        "log2",  "log2f",  "pow",   "powf",   "sin",    "sinf",    "sinh",  "sinhf",
+        "tan",   "tanf",   "tanh",  "tanhf",  "sincos", "sincosf", NULL};
+
+    return count_calls(module, loop, names);
+}

@@ -5,9 +5,10 @@
 
 #include <assay/catalogue.h>
 
-/* Calls of the library's square root, and of complex products and quotients, outside inner loops.
- */
+/* Calls of the library's square root, of complex products and quotients, and of mathematical
+ * functions. Inner loops are left out. */
 uint32_t as_quality_root_calls(const struct assay_catalogue_module *module, uint32_t loop);
 uint32_t as_quality_complex_calls(const struct assay_catalogue_module *module, uint32_t loop);
+uint32_t as_quality_math_calls(const struct assay_catalogue_module *module, uint32_t loop);
 
 #endif

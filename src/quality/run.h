@@ -33,7 +33,7 @@ struct as_quality_hot_loop {
     const struct assay_object *object;
     uint32_t at;                          /* in `program` */
     struct assay_loop_facts facts;        /* where it wants values */
-    uint32_t root_call_n, complex_call_n; /* so, too */
+    uint32_t root_call_n, complex_call_n, math_call_n; /* so, too */
 };
 
 /* A function that takes its time outside loops, and whose code can be read. */

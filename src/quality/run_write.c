@@ -35,6 +35,7 @@ enum metric { /* those that loops have, in the order of their names below */
               CALLS,
               ROOT_CALLS,
               COMPLEX_CALLS,
+              MATH_CALLS,
               OPTIONS, /* of functions, from here on */
               STRAIGHT_N,
               STRAIGHT_PACKED,
@@ -64,6 +65,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "call_n",
                                                 "root_call_n",
                                                 "complex_call_n",
+                                                "math_call_n",
                                                 "compilation_options_pct",
                                                 "straight_instruction_n",
                                                 "straight_packed_pct"};
@@ -157,6 +159,8 @@ static int write_loops(const struct value_writer *w, struct assay_error *err)
             AS_TRY(set_count(w, ROOT_CALLS, it->id, it->root_call_n, err));
         if (it->wants_values)
             AS_TRY(set_count(w, COMPLEX_CALLS, it->id, it->complex_call_n, err));
+        if (it->wants_values)
+            AS_TRY(set_count(w, MATH_CALLS, it->id, it->math_call_n, err));
         if (it->wants_page)
             AS_TRY(as_quality_details(w->pass->experiment, it->id, it->program, it->at, err));
     }

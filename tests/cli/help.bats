@@ -35,7 +35,7 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
     [ "$(wc -L <text)" -le 80 ]
     equal "$(cat text)" "$("$ASSAY" help metrics)"
     # Name and unit of all rows with a unit, in their order.
-    sed -n '/^## What-ifs/q; s/^| `\([A-Za-z0-9_]*\)` | \([^ ]*\) |.*/\1 [\2]/p' "$METRICS_DOC" >want
+    sed -n '/^## What-ifs/q; s/^- `\([A-Za-z0-9_]*\)` (\([^;)]*\)[;)].*/\1 [\2]/p' "$METRICS_DOC" >want
     [ "$(wc -l <want)" -gt 50 ]
     sed -n 's/^  \([A-Za-z0-9_]* \[[^]]*\]\).*/\1/p' text >got
     diff want got

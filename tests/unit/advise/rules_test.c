@@ -1215,8 +1215,7 @@ static void test_code_alone(void **state)
         "multiply in it; reuse what does not change; single precision or -ffast-math unless given "
         "(reciprocals) where the result allows it. It calls functions, from 2 places. Small "
         "functions in another file are not inlined: build with -flto unless given, or move them "
-        "to this file. Of mathematical functions there are vector versions: -O3 -ffast-math "
-        "unless given.");
+        "to this file.");
     fine(assay_experiment_close(&e, err));
 }
 

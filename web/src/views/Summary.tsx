@@ -60,7 +60,7 @@ export function runFacts(doc: Document): [string, string | null][] {
     ];
 }
 
-/** What working threads did: shares of their lives. Empty where waiting was not recorded. */
+/** Shares of the lives of working threads. Empty if waiting was not recorded. */
 export function stateShares({ run }: Document): Share[] {
     const states: [string, string, number][] = [
         ['running', 'Running', num(run, 'sampled_time_s') ?? 0],
