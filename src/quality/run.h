@@ -31,8 +31,8 @@ struct as_quality_hot_loop {
     struct as_core_kept core;
     const struct assay_program *program;
     const struct assay_object *object;
-    uint32_t at;                          /* in `program` */
-    struct assay_loop_facts facts;        /* where it wants values */
+    uint32_t at;                                       /* in `program` */
+    struct assay_loop_facts facts;                     /* where it wants values */
     uint32_t root_call_n, complex_call_n, math_call_n; /* so, too */
 };
 
