@@ -28,7 +28,7 @@ OTHERS = truth.HERE / "others"
 # No program here walks with holes.
 NEVER_SAID = r"[Ss]wap loops"
 # What nobody has tried claims no seconds: other options, more threads.
-HINTS = ("oldest_instruction_set", "no_debug", "hottest", "waiting", "processors_idle")
+HINTS = ("oldest_instruction_set", "no_debug", "hottest", "waiting")
 
 
 def names(chosen):

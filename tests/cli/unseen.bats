@@ -138,7 +138,7 @@ unseen() {
 }
 @test "unseen: a statically linked program that a script starts" {
     [ -x fixed ] || skip "nothing can be linked statically here"
-    timed -- sh -c './fixed 1.2; ./work 0.1'
+    timed --verbose -- sh -c './fixed 1.2; ./work 0.1'
     like '"1.?? s of 1.?? s of processor time (?? %) were not sampled: all shares are of the rest. fixed (process *) is statically linked: *link it dynamically, or permit perf events.*' "$(said)"
     unseen 1.1 1.5
     # Shares are not said to be of the time, nor is a longer run the way to more.

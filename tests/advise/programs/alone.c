@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: processors_idle; flags: -O3; mended flags: -O3 -fopenmp; seconds: of the clock;
- * mended: a thread for each processor;
- * says: On average the run had work for [0-9.]+ of [0-9]+ processors */
+/* finding: processors_idle; flags: -O3 -fopenmp; seconds: of the clock;
+ * repair: a thread for each processor; behind: scalar_chain (its bound is the whole loop);
+ * says: On average the run had work for [0-9.]+ of [0-9]+ CPUs */
+#include <omp.h>
+
 #include "program.h"
 
 #define N 4000
@@ -9,6 +11,8 @@
 int main(void)
 {
     double sum = 0;
+#pragma omp parallel reduction(+ : sum)
+    sum = omp_get_thread_num();
     const double began = clock_s();
 
 #ifdef MENDED
