@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judges the findings of recorded runs by the heads of the programs and their measured gains.
+
+A finding is `true` if its rule states the cause and its text or its loop names the place. It is
+`false` if the head calls its rule false. If nothing can be gained, a finding that promises at least
+5 % of the run is false, too. Every other finding is `open`.
+
+The bound of a finding is the upper end of its gain. A potential without a gain has its seconds.
+The measured gain is the share that truth.json has, of the seconds of the recorded run.
+"""
+import collections
+import json
+import re
+import subprocess
+
+import measured
+
+FIRST = 3
+NEAR_LINES = 2
+PLACE = re.compile(r"([\w.+-]+\.(?:c|cpp|F90)):(\d+)(?:-(\d+))?")
+TRUE, FALSE, OPEN = "true", "false", "open"
+
+
+def shown(assay, experiment, view):
+    """Returns the rows of a view of an experiment."""
+    done = subprocess.run([assay, "show", experiment, "--view", view, "--format", "json"],
+                          check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+class Recorded:
+    """Findings of an experiment in order, its loops and the seconds of its run."""
+
+    def __init__(self, assay, experiment):
+        run = shown(assay, experiment, "runs")[0]
+        self.seconds = {"wall": run["wall_s"], "cpu": run["sampled_time_s"]}
+        self.findings = sorted(shown(assay, experiment, "findings"), key=lambda row: row["rank"])
+        self.loops = {row["loop_id"]: row for row in shown(assay, experiment, "loops")}
+
+
+def lines_of(program, finding, loops):
+    """Yields the ranges of lines of the program that a finding names."""
+    for file, first, last in PLACE.findall(finding["text"]):
+        if file == program.path.name:
+            yield int(first), int(last or first)
+    loop = loops.get(finding["object_id"]) if finding["object_kind"] == "loop" else None
+    if loop and loop["source_file"] and loop["source_file"].endswith("/" + program.path.name):
+        yield loop["first_line"], loop["last_line"] or loop["first_line"]
+
+
+def functions_of(program, finding, loops):
+    """Returns the functions of the head that a finding names."""
+    text = finding["text"]
+    if finding["object_kind"] == "loop" and finding["object_id"] in loops:
+        loop = loops[finding["object_id"]]
+        text += f" {loop['function']} {loop['binary_function']}"
+    return [name for name in program.places
+            if re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", text)]
+
+
+def has_place(program, finding, loops):
+    if "run" in program.places or functions_of(program, finding, loops):
+        return True
+    marks = program.marked_lines()
+    return any(first - NEAR_LINES <= mark <= last + NEAR_LINES
+               for first, last in lines_of(program, finding, loops) for mark in marks)
+
+
+def states_cause(program, finding):
+    if program.gains_nothing or (program.rules and finding["rule"] not in program.rules):
+        return False
+    words = program.head.get("words")
+    return not words or bool(re.search(words, f"{finding['text']} {finding['workaround']}"))
+
+
+def bounds_of(finding):
+    """Returns the lower and the upper end of the gain that a finding states; None if missing."""
+    if finding["gain_high_s"] is not None:
+        return finding["gain_low_s"] or 0, finding["gain_high_s"]
+    if finding["level"] == "potential" and finding["time_s"] is not None:
+        return 0, finding["time_s"]
+    return None, None
+
+
+def verdict_of(program, finding, recorded):
+    if states_cause(program, finding) and has_place(program, finding, recorded.loops):
+        return TRUE
+    _, high = bounds_of(finding)
+    if program.gains_nothing and high is not None \
+            and high >= measured.NEGLIGIBLE * recorded.seconds[program.clock]:
+        return FALSE
+    return FALSE if finding["rule"] in program.false_rules else OPEN
+
+
+def place_text(finding, loops):
+    """Returns in a few letters what a finding is about."""
+    match = PLACE.search(finding["text"])
+    loop = loops.get(finding["object_id"]) if finding["object_kind"] == "loop" else None
+    line = f"{match[2]} " if match else ""
+    if loop:
+        return line + loop["function"]
+    match = re.search(r"(?:in|for|by|to) ([\w:~<>]+(?:\(\))?)(?=[,. (])", finding["text"])
+    return line + (match[1] if match else finding["object_kind"])
+
+
+def judged_finding(program, finding, recorded):
+    low, high = bounds_of(finding)
+    return {"rank": finding["rank"], "rule": finding["rule"], "level": finding["level"],
+            "verdict": verdict_of(program, finding, recorded),
+            "place": place_text(finding, recorded.loops),
+            "has_rule": states_cause(program, finding),
+            "low_s": low, "high_s": high, "text": finding["text"],
+            "advice": finding["workaround"]}
+
+
+def judged_program(program, truth, recorded):
+    """Returns the verdict on all findings of a program, in a form that JSON can keep."""
+    seconds = recorded.seconds[program.clock]
+    share, share_low, share_high = truth.share(program.clock)
+    if program.gains_nothing:
+        share = share_low = share_high = 0
+    gain, gain_low, gain_high = (seconds * value for value in (share, share_low, share_high))
+    found = [judged_finding(program, finding, recorded) for finding in recorded.findings]
+    first = found[0] if found else None
+    right = next((one for one in found if one["verdict"] == TRUE), None)
+
+    def holds(one):
+        return None if one is None or one["high_s"] is None else gain_low <= one["high_s"]
+
+    if program.gains_nothing:
+        is_true = first is None or first["verdict"] != FALSE
+        is_useful, in_first = is_true, all(one["verdict"] != FALSE for one in found[:FIRST])
+    else:
+        is_true = first is not None and first["verdict"] == TRUE
+        is_useful = is_true and share_low > 0 and bool(holds(first)) \
+            and gain_high >= first["low_s"]
+        in_first = right is not None and right in found[:FIRST]
+    return {"program": program.name, "folder": program.folder, "nothing": program.gains_nothing,
+            "expected": program.rules, "clock": program.clock, "run_s": seconds, "gain_s": gain,
+            "gain_low_s": gain_low, "gain_high_s": gain_high, "first_true": is_true,
+            "first_useful": is_useful, "in_first_three": in_first,
+            "rank": right and right["rank"],
+            "false_n": sum(one["verdict"] == FALSE for one in found[:FIRST]),
+            "bound_s": right and right["high_s"], "bound_holds": holds(right), "findings": found}
+
+
+def percent(values):
+    values = list(values)
+    return 100 * sum(values) / len(values) if values else None
+
+
+def totals_of(rows):
+    return {"program_n": len(rows),
+            "first_true_pct": percent(row["first_true"] for row in rows),
+            "first_true_and_useful_pct": percent(row["first_useful"] for row in rows),
+            "in_first_three_pct": percent(row["in_first_three"] for row in rows),
+            "false_n": sum(row["false_n"] for row in rows),
+            "bound_n": sum(row["bound_holds"] is not None for row in rows),
+            "bound_holds_pct": percent(row["bound_holds"] for row in rows
+                                       if row["bound_holds"] is not None)}
+
+
+def rules_of(rows):
+    """Returns for each rule its verdicts among the first three, and how often it was missed."""
+    rules = collections.defaultdict(collections.Counter)
+    for row in rows:
+        for one in row["findings"][:FIRST]:
+            rules[one["rule"]][one["verdict"]] += 1
+        for rule in row["expected"]:
+            rules[rule]["expected"] += 1
+            rules[rule]["hit"] += any(one["rule"] == rule and one["verdict"] == TRUE
+                                      for one in row["findings"][:FIRST])
+    return {rule: {"said_n": sum(count[key] for key in (TRUE, FALSE, OPEN)),
+                   "true_n": count[TRUE], "false_n": count[FALSE], "open_n": count[OPEN],
+                   "expected_n": count["expected"], "hit_n": count["hit"]}
+            for rule, count in sorted(rules.items())}
+
+
+def cut(text, width):
+    return text if len(text) <= width else text[:width - 1] + "~"
+
+
+def yes(value):
+    return "-" if value is None else "yes" if value else "no"
+
+
+def amount(value):
+    return "-" if value is None else f"{value:.2f}"
+
+
+def print_text(rows):
+    print("program           first finding          place               true use top3 rank false"
+          "  gain bound holds")
+    for row in rows:
+        first = row["findings"][0] if row["findings"] else {"rule": "-", "place": "-"}
+        print(f"{cut(row['program'], 17):17} {cut(first['rule'], 22):22} "
+              f"{cut(first['place'], 18):18}  {yes(row['first_true']):>4} "
+              f"{yes(row['first_useful']):>3} {yes(row['in_first_three']):>4} "
+              f"{row['rank'] or '-':>4} {row['false_n']:5} "
+              f"{'none' if row['nothing'] else amount(row['gain_s']):>5} "
+              f"{amount(row['bound_s']):>5} {yes(row['bound_holds']):>5}")
+    totals = totals_of(rows)
+    print(f"\n{totals['program_n']} programs: first true {totals['first_true_pct']:.0f} %, "
+          f"first true and useful {totals['first_true_and_useful_pct']:.0f} %, "
+          f"in the first three {totals['in_first_three_pct']:.0f} %,\n"
+          f"{totals['false_n']} false in the first three, bound holds "
+          f"{amount(totals['bound_holds_pct'])} % of {totals['bound_n']}\n")
+    print("rule                    said  true false  open   expected  hit")
+    for rule, count in rules_of(rows).items():
+        print(f"{rule:23} {count['said_n']:4} {count['true_n']:5} {count['false_n']:5} "
+              f"{count['open_n']:5}   {count['expected_n']:8} {count['hit_n']:4}")
+
+
+def print_json(rows):
+    print(json.dumps({"programs": rows, "totals": totals_of(rows), "rules": rules_of(rows)},
+                     indent=1))
