@@ -110,6 +110,22 @@ int main(int argc, char **argv)
     return 0;
 }
 END
+    cat >bodies.cpp <<'END'
+// The body of a std::thread is inlined into its start.
+#include <cstdio>
+#include <thread>
+int main()
+{
+    double sum[32] = {};
+    std::thread one([&sum] {
+        for (long i = 1; i < 300000000; i++)
+            sum[0] += 1.0 / (double)i;
+    });
+    one.join();
+    std::printf("%g\n", sum[0]);
+}
+END
+    g++ -O2 -g -pthread bodies.cpp -o bodies
     gcc -O2 -g -pthread threads.c -o threads
     gcc -O2 -g loops.c -o loops
 }
@@ -138,6 +154,12 @@ never_says() { # RULE RULES
     # The loop is inlined into main as well: one source loop is one finding.
     equal 1 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM v_findings
         WHERE object_kind = 'loop'" | tail -n +2)"
+}
+
+@test "causes: the body of a std::thread is the application's" {
+    rules ./bodies >/dev/null
+    equal 1 "$("$ASSAY" query --format csv x.assay "SELECT time_pct > 80 FROM v_categories
+        WHERE name = 'application'" | tail -n +2)"
 }
 
 @test "causes: threads of other phases are no partners" {
