@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Judges the findings of recorded runs by the heads of the programs and their measured gains.
 
-A finding is `true` if its rule states the cause and its text or its loop names the place. It is
-`false` if the head calls its rule false. If nothing can be gained, a finding that promises at least
-5 % of the run is false, too. Every other finding is `open`.
+A finding is `true` if its rule states the cause and its text or its loop names the place. Without
+the place it is `rule`. It is `false` if the head calls its rule false. If nothing can be gained, a
+finding that promises at least 5 % of the run is false, too. Every other finding is `open`.
 
 The bound of a finding is the upper end of its gain. A potential without a gain has its seconds.
+Several loops may have one cause: the bounds of true findings of one rule are added.
 The measured gain is the share that truth.json has, of the seconds of the recorded run.
 """
 import collections
@@ -18,7 +19,7 @@ import measured
 FIRST = 3
 NEAR_LINES = 2
 PLACE = re.compile(r"([\w.+-]+\.(?:c|cpp|F90)):(\d+)(?:-(\d+))?")
-TRUE, FALSE, OPEN = "true", "false", "open"
+TRUE, RULE, FALSE, OPEN = "true", "rule", "false", "open"
 
 
 def shown(assay, experiment, view):
@@ -70,7 +71,8 @@ def states_cause(program, finding):
     if program.gains_nothing or (program.rules and finding["rule"] not in program.rules):
         return False
     words = program.head.get("words")
-    return not words or bool(re.search(words, f"{finding['text']} {finding['workaround']}"))
+    text = PLACE.sub("", f"{finding['text']} {finding['workaround']}")
+    return not words or bool(re.search(words, text))
 
 
 def bounds_of(finding):
@@ -83,8 +85,8 @@ def bounds_of(finding):
 
 
 def verdict_of(program, finding, recorded):
-    if states_cause(program, finding) and has_place(program, finding, recorded.loops):
-        return TRUE
+    if states_cause(program, finding):
+        return TRUE if has_place(program, finding, recorded.loops) else RULE
     _, high = bounds_of(finding)
     if program.gains_nothing and high is not None \
             and high >= measured.NEGLIGIBLE * recorded.seconds[program.clock]:
@@ -108,40 +110,44 @@ def judged_finding(program, finding, recorded):
     return {"rank": finding["rank"], "rule": finding["rule"], "level": finding["level"],
             "verdict": verdict_of(program, finding, recorded),
             "place": place_text(finding, recorded.loops),
-            "has_rule": states_cause(program, finding),
             "low_s": low, "high_s": high, "text": finding["text"],
             "advice": finding["workaround"]}
+
+
+def bound_of_cause(found, right):
+    """Returns the sums of the bounds of all true findings that have the rule of the right one."""
+    same = [one for one in found if right and one["rule"] == right["rule"]
+            and one["verdict"] == right["verdict"] and one["high_s"] is not None]
+    return (sum(one["low_s"] for one in same), sum(one["high_s"] for one in same)) if same \
+        else (None, None)
 
 
 def judged_program(program, truth, recorded):
     """Returns the verdict on all findings of a program, in a form that JSON can keep."""
     seconds = recorded.seconds[program.clock]
-    share, share_low, share_high = truth.share(program.clock)
-    if program.gains_nothing:
-        share = share_low = share_high = 0
-    gain, gain_low, gain_high = (seconds * value for value in (share, share_low, share_high))
+    shares = (0, 0, 0) if program.gains_nothing else truth.share(program.clock)
+    gain, gain_low, gain_high = (seconds * share for share in shares)
     found = [judged_finding(program, finding, recorded) for finding in recorded.findings]
-    first = found[0] if found else None
+    first = found[0]["verdict"] if found else OPEN
     right = next((one for one in found if one["verdict"] == TRUE), None)
-
-    def holds(one):
-        return None if one is None or one["high_s"] is None else gain_low <= one["high_s"]
-
+    low, high = bound_of_cause(found, right)
+    holds = None if high is None else gain_low <= high
     if program.gains_nothing:
-        is_true = first is None or first["verdict"] != FALSE
-        is_useful, in_first = is_true, all(one["verdict"] != FALSE for one in found[:FIRST])
+        is_true = is_useful = first != FALSE
+        in_first = all(one["verdict"] != FALSE for one in found[:FIRST])
     else:
-        is_true = first is not None and first["verdict"] == TRUE
-        is_useful = is_true and share_low > 0 and bool(holds(first)) \
-            and gain_high >= first["low_s"]
+        is_true = first == TRUE
+        is_useful = is_true and gain_low > 0 and bool(holds) and gain_high >= low
         in_first = right is not None and right in found[:FIRST]
     return {"program": program.name, "folder": program.folder, "nothing": program.gains_nothing,
             "expected": program.rules, "clock": program.clock, "run_s": seconds, "gain_s": gain,
-            "gain_low_s": gain_low, "gain_high_s": gain_high, "first_true": is_true,
-            "first_useful": is_useful, "in_first_three": in_first,
+            "gain_low_s": gain_low, "gain_high_s": gain_high, "first": first,
+            "first_true": is_true, "first_useful": is_useful, "in_first_three": in_first,
+            "rule_in_first_three": in_first or any(one["verdict"] == RULE
+                                                   for one in found[:FIRST]),
             "rank": right and right["rank"],
             "false_n": sum(one["verdict"] == FALSE for one in found[:FIRST]),
-            "bound_s": right and right["high_s"], "bound_holds": holds(right), "findings": found}
+            "bound_s": high, "bound_holds": holds, "findings": found}
 
 
 def percent(values):
@@ -154,6 +160,7 @@ def totals_of(rows):
             "first_true_pct": percent(row["first_true"] for row in rows),
             "first_true_and_useful_pct": percent(row["first_useful"] for row in rows),
             "in_first_three_pct": percent(row["in_first_three"] for row in rows),
+            "rule_in_first_three_pct": percent(row["rule_in_first_three"] for row in rows),
             "false_n": sum(row["false_n"] for row in rows),
             "bound_n": sum(row["bound_holds"] is not None for row in rows),
             "bound_holds_pct": percent(row["bound_holds"] for row in rows
@@ -170,8 +177,9 @@ def rules_of(rows):
             rules[rule]["expected"] += 1
             rules[rule]["hit"] += any(one["rule"] == rule and one["verdict"] == TRUE
                                       for one in row["findings"][:FIRST])
-    return {rule: {"said_n": sum(count[key] for key in (TRUE, FALSE, OPEN)),
-                   "true_n": count[TRUE], "false_n": count[FALSE], "open_n": count[OPEN],
+    return {rule: {"said_n": sum(count[key] for key in (TRUE, RULE, FALSE, OPEN)),
+                   "true_n": count[TRUE], "rule_n": count[RULE], "false_n": count[FALSE],
+                   "open_n": count[OPEN],
                    "expected_n": count["expected"], "hit_n": count["hit"]}
             for rule, count in sorted(rules.items())}
 
@@ -188,27 +196,34 @@ def amount(value):
     return "-" if value is None else f"{value:.2f}"
 
 
-def print_text(rows):
+def print_rows(rows):
     print("program           first finding          place               true use top3 rank false"
           "  gain bound holds")
     for row in rows:
         first = row["findings"][0] if row["findings"] else {"rule": "-", "place": "-"}
+        is_true = "rule" if row["first"] == RULE else yes(row["first_true"])
         print(f"{cut(row['program'], 17):17} {cut(first['rule'], 22):22} "
-              f"{cut(first['place'], 18):18}  {yes(row['first_true']):>4} "
+              f"{cut(first['place'], 18):18}  {is_true:>4} "
               f"{yes(row['first_useful']):>3} {yes(row['in_first_three']):>4} "
               f"{row['rank'] or '-':>4} {row['false_n']:5} "
               f"{'none' if row['nothing'] else amount(row['gain_s']):>5} "
               f"{amount(row['bound_s']):>5} {yes(row['bound_holds']):>5}")
+
+
+def print_text(rows):
+    print_rows(rows)
     totals = totals_of(rows)
     print(f"\n{totals['program_n']} programs: first true {totals['first_true_pct']:.0f} %, "
-          f"first true and useful {totals['first_true_and_useful_pct']:.0f} %, "
-          f"in the first three {totals['in_first_three_pct']:.0f} %,\n"
+          f"first true and useful {totals['first_true_and_useful_pct']:.0f} %,\n"
+          f"in the first three {totals['in_first_three_pct']:.0f} % "
+          f"(rule without place {totals['rule_in_first_three_pct']:.0f} %),\n"
           f"{totals['false_n']} false in the first three, bound holds "
           f"{amount(totals['bound_holds_pct'])} % of {totals['bound_n']}\n")
-    print("rule                    said  true false  open   expected  hit")
+    print("rule                    said  true  rule false  open   expected  hit")
     for rule, count in rules_of(rows).items():
-        print(f"{rule:23} {count['said_n']:4} {count['true_n']:5} {count['false_n']:5} "
-              f"{count['open_n']:5}   {count['expected_n']:8} {count['hit_n']:4}")
+        print(f"{rule:23} {count['said_n']:4} {count['true_n']:5} {count['rule_n']:5} "
+              f"{count['false_n']:5} {count['open_n']:5}   {count['expected_n']:8} "
+              f"{count['hit_n']:4}")
 
 
 def print_json(rows):

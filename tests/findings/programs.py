@@ -5,7 +5,8 @@ The first comment after the line of the licence is the head: `key: value` lines.
 key continues the one before. The keys are:
 
 - cause: the cause of the lost time, or why nothing can be gained; one sentence
-- place: functions that have the cause; their lines carry the comment HERE
+- place: functions that have the cause, or `run` if every place has it; lines that have the cause
+  carry the comment HERE
 - finding: rules of data/advise that state the cause, `none yet` or `nothing`; `none yet` if no rule
   states the cause, `nothing` if nothing can be gained
 - words: pattern that the text or the advice of a right finding has, besides its rule

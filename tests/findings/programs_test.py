@@ -16,8 +16,8 @@ ADVISE = HERE.parents[1] / "data" / "advise"
 
 
 def known_rules():
-    return {name for file, kind in (("findings.txt", "finding"), ("causes.txt", "cause"))
-            for name in re.findall(rf"^{kind} (\w+)", (ADVISE / file).read_text("utf-8"), re.M)}
+    return {name for path in ADVISE.glob("*.txt")
+            for name in re.findall(r"^(?:finding|cause) (\w+)", path.read_text("utf-8"), re.M)}
 
 
 def faults_of_head(program, known):
@@ -43,7 +43,7 @@ def faults_of_head(program, known):
             yield f"macro {macro} is missing"
     names = [name for name in program.places if re.search(rf"\b{re.escape(name)}\b",
                                                           text.split("clock:", 1)[1])]
-    if not names:
+    if not names and "run" not in program.places:
         yield "no function of 'place' is in the source"
 
 
@@ -70,13 +70,16 @@ def check_verdicts(tap, all_named):
 
     def verdict(program, **given):
         return judged.verdict_of(program, finding_of(**given), MadeUp())
-    tap.equal(verdict(division), "open", "a right rule without a place is open")
+    tap.equal(verdict(division), "rule", "a right rule without a place has the rule alone")
     tap.equal(verdict(division, text="calibrate divides."), "true",
               "a right rule with the function is true")
     tap.equal(verdict(division, text=f"The loop at image_division.cpp:{mark}-{mark} divides."),
               "true", "a right rule with the line is true")
-    tap.equal(verdict(division, text="The loop at image_division.cpp:5 divides."), "open",
-              "a right rule with another line is open")
+    tap.equal(verdict(division, text="The loop at image_division.cpp:5 divides."), "rule",
+              "a right rule with another line has the rule alone")
+    aliasing = finding_of(rule="flat", text="The loop at alias_pixels.cpp:5 is slow.")
+    tap.equal(judged.states_cause(all_named["alias_pixels"], aliasing), False,
+              "the name of a file is no word of a finding")
     tap.equal(verdict(division, object_kind="loop", object_id=7), "true",
               "a right rule on a loop of the function is true")
     tap.equal(verdict(division, rule="memory_pace", text="calibrate"), "false",
@@ -93,6 +96,10 @@ def check_verdicts(tap, all_named):
     row = judged.judged_program(division, truth, MadeUp(right | {"time_s": 0.1}))
     tap.equal((row["first_true"], row["first_useful"], row["bound_holds"]), (True, False, False),
               "0.2 s of gain exceed a bound of 0.1 s")
+    row = judged.judged_program(division, truth, MadeUp(right | {"time_s": 0.15},
+                                                        right | {"rank": 2, "time_s": 0.15}))
+    tap.equal((row["bound_s"], row["bound_holds"]), (0.3, True),
+              "the bounds of two loops with one cause are added")
     other = finding_of(rule="flat", level="hint", time_s=None)
     row = judged.judged_program(division, truth, MadeUp(other, right | {"rank": 2}))
     tap.equal((row["first_true"], row["in_first_three"], row["rank"]), (False, True, 2),

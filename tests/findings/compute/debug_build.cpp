@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: The program was compiled without optimisation.
- * place: pull_stars total_energy Vector main
+ * place: run
  * finding: not_optimised
  * false: scalar_chain scalar_calls calls_in_loop straight_code memory_bandwidth
  * flags: -O0 -g
