@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: Each pixel is divided by numbers that are the same for the whole image.
  * place: calibrate
- * finding: divisions
+ * finding: divisions divider
  * false: memory_bandwidth cache_bandwidth memory_pace
  * flags: -O2 -g
  * arguments: 20000 2500

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: The markers are not sorted by their cells, so each reads the field at random.
  * place: interpolate
- * finding: memory_latency
+ * finding: memory_latency cache_latency
  * words: (?i)sort
  * false: scalar_gather scalar_arithmetic memory_bandwidth
  * flags: -O2 -g
