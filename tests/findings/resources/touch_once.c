@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* cause: The table is filled and read once, and its page faults are a small part of the work.
+/* cause: The table is filled once, and its first touch has to be; larger pages only cost more.
  * place: build_table
  * finding: nothing
  * false: page_faults memory_given_back memory_latency memory_bandwidth kernel_time
  * flags: -O2 -g
- * arguments: 120000000
+ * arguments: 40000000
  * naive: malloc uses huge pages.
  * naive variables: GLIBC_TUNABLES=glibc.malloc.hugetlb=1
  * clock: cpu */
@@ -18,7 +18,7 @@ static uint64_t *build_table(long n)
     uint64_t *table = malloc((size_t)n * sizeof *table), state = 1;
 
     for (long i = 0; i < n; i++) { /* HERE */
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 24; k++) {
             state ^= state >> 32;
             state *= 0xd6e8feb86659fd93u;
         }
