@@ -13,6 +13,7 @@ import argparse
 import pathlib
 import subprocess
 import sys
+import time
 
 import judged
 import measured
@@ -22,13 +23,18 @@ BUILT = programs.HERE.parents[1] / "build" / "assay"
 
 
 def record(assay, directory, chosen):
-    """Records the base form of each program; returns the number of failures."""
+    """Records the base form of each program; returns the number of failures.
+
+    A program that is judged by wall seconds waits for a quiet machine.
+    """
     directory.mkdir(parents=True, exist_ok=True)
     failed = 0
     for program in programs.all_programs(chosen):
         binary = program.build("base", directory)
         command = [assay, "run", "-q", "--force", "-o", str(directory / f"{program.name}.assay"),
                    "--", *program.command(binary)]
+        if program.clock == "wall":
+            measured.wait_for_quiet(time.monotonic() + measured.PATIENCE_S)
         done = subprocess.run(command, check=False, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, env=program.environment())
         print(f"{program.name:17} {'recorded' if done.returncode == 0 else 'failed'}", flush=True)
