@@ -19,6 +19,7 @@ import measured
 FIRST = 3
 NEAR_LINES = 2
 PLACE = re.compile(r"([\w.+-]+\.(?:c|cpp|F90)):(\d+)(?:-(\d+))?")
+NAMED = re.compile(r"(?:most of (?:it|them) (?:for|in)|freed by) ([^ ,(]+?)\.?(?=[ ,(]|$)")
 TRUE, RULE, FALSE, OPEN = "true", "rule", "false", "open"
 
 
@@ -94,14 +95,17 @@ def verdict_of(program, finding, recorded):
     return FALSE if finding["rule"] in program.false_rules else OPEN
 
 
-def place_text(finding, loops):
+def place_text(program, finding, loops):
     """Returns in a few letters what a finding is about."""
     match = PLACE.search(finding["text"])
-    loop = loops.get(finding["object_id"]) if finding["object_kind"] == "loop" else None
     line = f"{match[2]} " if match else ""
+    loop = loops.get(finding["object_id"]) if finding["object_kind"] == "loop" else None
     if loop:
         return line + loop["function"]
-    match = re.search(r"(?:in|for|by|to) ([\w:~<>]+(?:\(\))?)(?=[,. (])", finding["text"])
+    named = functions_of(program, finding, loops)
+    if named:
+        return line + named[0]
+    match = NAMED.search(finding["text"])
     return line + (match[1] if match else finding["object_kind"])
 
 
@@ -109,7 +113,7 @@ def judged_finding(program, finding, recorded):
     low, high = bounds_of(finding)
     return {"rank": finding["rank"], "rule": finding["rule"], "level": finding["level"],
             "verdict": verdict_of(program, finding, recorded),
-            "place": place_text(finding, recorded.loops),
+            "place": place_text(program, finding, recorded.loops),
             "low_s": low, "high_s": high, "text": finding["text"],
             "advice": finding["workaround"]}
 
@@ -197,13 +201,13 @@ def amount(value):
 
 
 def print_rows(rows):
-    print("program           first finding          place               true use top3 rank false"
+    print("program           first finding         place             true use top3 rank false"
           "  gain bound holds")
     for row in rows:
         first = row["findings"][0] if row["findings"] else {"rule": "-", "place": "-"}
         is_true = "rule" if row["first"] == RULE else yes(row["first_true"])
-        print(f"{cut(row['program'], 17):17} {cut(first['rule'], 22):22} "
-              f"{cut(first['place'], 18):18}  {is_true:>4} "
+        print(f"{cut(row['program'], 17):17} {cut(first['rule'], 21):21} "
+              f"{cut(first['place'], 17):17} {is_true:>4} "
               f"{yes(row['first_useful']):>3} {yes(row['in_first_three']):>4} "
               f"{row['rank'] or '-':>4} {row['false_n']:5} "
               f"{'none' if row['nothing'] else amount(row['gain_s']):>5} "

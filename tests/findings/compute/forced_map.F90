@@ -2,7 +2,7 @@
 ! cause: Each year of the population needs the year before: a true recurrence.
 ! place: grow
 ! finding: nothing
-! false: scalar_chain scalar_arithmetic scalar_options memory_bandwidth divisions
+! false: scalar_arithmetic scalar_options memory_bandwidth divisions
 ! flags: -O2 -g
 ! arguments: 4000 160000
 ! naive: Options that vectorise and reorder are set.

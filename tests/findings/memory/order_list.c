@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: The order book is a linked list, and its nodes lie in memory at random.
  * place: value_of_book count_above
- * finding: memory_latency pointer_chase
+ * finding: memory_latency pointer_chase cache_latency
  * false: scalar_chain scalar_exit memory_bandwidth
  * flags: -O2 -g
  * arguments: 400000 12

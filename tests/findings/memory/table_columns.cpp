@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: The statistics walk down the columns of a table with one vector for each row.
  * place: column_mean column_spread describe
- * finding: strided_walk array_access memory_latency
+ * finding: strided_walk array_access memory_latency cache_latency
  * false: scalar_chain calls_in_loop
  * flags: -O2 -g
  * arguments: 20000 160 32

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: Each look-up of a word follows pointers down the tree of a std::map.
  * place: count_words operator[] _M_lower_bound lower_bound
- * finding: memory_latency pointer_chase
+ * finding: memory_latency pointer_chase cache_latency
  * words: (?i)\bmap\b|\btree\b|\bhash|pointer
  * false: scalar_chain scalar_exit memory_bandwidth divisions
  * flags: -O2 -g

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: The server asks the kernel for the age of its configuration before each request.
  * place: configuration_is_new serve
- * finding: system_calls
- * words: (?i)stat\b|less often
- * false: input_output scalar_chain memory_latency page_faults
+ * finding: system_calls input_output
+ * words: (?i)stat.*(call it less often|keep what it gives)
+ * false: scalar_chain memory_latency page_faults
  * flags: -O2 -g
  * arguments: 900000
  * repair: The age is looked up for each 1000th request.
