@@ -164,24 +164,24 @@ static const struct as_what_if_row *what_if_named(const char *name)
 }
 
 /* Seconds of a loop in the longest thread of each phase; of the row t of object_time. */
-#define LONGEST_S(loop)                                                                            \
+#define LONGEST_S                                                                                  \
     "ifnull((SELECT sum(ns) FROM (SELECT max(y.exclusive_ns * a.part) AS ns FROM thread_time y"    \
     " JOIN phase_part a ON a.run_id = ?1 AND a.thread_id = y.thread_id WHERE y.run_id = ?1"        \
-    " AND y.object_kind = 'loop' AND y.object_id = " loop                                          \
+    " AND y.object_kind = 'loop' AND y.object_id = t.object_id"                                    \
     " GROUP BY a.process_id, a.phase)), t.thread_max_ns) / 1e9"
 
-static const char gain_sql[] = "SELECT o.gain_s, c.value, x.value, " LONGEST_S(
-    "o.object_id") ", %s FROM what_if w"
-                   " JOIN what_if_object o USING (what_if_id) JOIN loop l ON l.loop_id = "
-                   "o.object_id"
-                   " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'loop' AND "
-                   "t.object_id = o.object_id"
-                   " JOIN v_values c ON c.object_kind = 'loop' AND c.object_id = o.object_id"
-                   " AND c.metric = 'cqa_cycles' AND c.run_id IN (0, ?1) AND c.context_id = 0"
-                   " JOIN v_values x ON x.object_kind = 'loop' AND x.object_id = o.object_id"
-                   " AND x.metric = 'cqa_' || ?3 || '_x' AND x.run_id IN (0, ?1) AND x.context_id "
-                   "= 0"
-                   " WHERE w.run_id = ?1 AND w.name = ?2 AND o.object_id = ?4";
+/* clang-format off */
+static const char gain_sql[] =
+    "SELECT o.gain_s, c.value, x.value, " LONGEST_S ", %s FROM what_if w"
+    " JOIN what_if_object o USING (what_if_id) JOIN loop l ON l.loop_id = o.object_id"
+    " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'loop'"
+    "  AND t.object_id = o.object_id"
+    " JOIN v_values c ON c.object_kind = 'loop' AND c.object_id = o.object_id"
+    "  AND c.metric = 'cqa_cycles' AND c.run_id IN (0, ?1) AND c.context_id = 0"
+    " JOIN v_values x ON x.object_kind = 'loop' AND x.object_id = o.object_id"
+    "  AND x.metric = 'cqa_' || ?3 || '_x' AND x.run_id IN (0, ?1) AND x.context_id = 0"
+    " WHERE w.run_id = ?1 AND w.name = ?2 AND o.object_id = ?4";
+/* clang-format on */
 
 static int add_gain(const struct deck *d, const struct loop_card *card,
                     const struct as_what_if_row *what_if, struct card_gain *out,
@@ -263,11 +263,10 @@ static int add_loop(const struct deck *d, const struct loop_card *card, struct c
 {
     struct assay_rows *rows;
 
-    AS_TRY(
-        as_advice_ask(d->advice,
-                      "SELECT " LONGEST_S("?2") " FROM object_time t WHERE t.run_id = ?1"
-                                                " AND t.object_kind = 'loop' AND t.object_id = ?2",
-                      &rows, err));
+    AS_TRY(as_advice_ask(d->advice,
+                         "SELECT " LONGEST_S " FROM object_time t WHERE t.run_id = ?1"
+                         " AND t.object_kind = 'loop' AND t.object_id = ?2",
+                         &rows, err));
     assay_rows_bind_integer(rows, 2, card->loop_id);
     const int rc = assay_rows_next(rows, err);
     *out = (struct card_gain){.thread_s = rc > 0 ? assay_rows_real(rows, 0) : 0};

@@ -79,11 +79,8 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
     it.object = module->code->object;
     if (it.program)
         it.at = assay_catalogue_find_loop(module->code, it.address, it.depth);
-    if (it.program && it.at != ASSAY_NONE && it.wants_values) {
-        it.root_call_n = as_quality_root_calls(module->code, it.at);
-        it.complex_call_n = as_quality_complex_calls(module->code, it.at);
-        it.math_call_n = as_quality_math_calls(module->code, it.at);
-    }
+    if (it.program && it.at != ASSAY_NONE && it.wants_values)
+        it.calls = as_quality_count_calls(module->code, it.at);
     return it.program && it.at != ASSAY_NONE && as_vec_push(&p->loop, it) < 0
                ? as_error_nomem(err, "the loops of a run")
                : 0;

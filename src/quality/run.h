@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "quality/callee.h"
 #include "quality/core_detail.h"
 #include "quality/cqa_write.h"
 #include "quality/straight.h"
@@ -31,9 +32,9 @@ struct as_quality_hot_loop {
     struct as_core_kept core;
     const struct assay_program *program;
     const struct assay_object *object;
-    uint32_t at;                                       /* in `program` */
-    struct assay_loop_facts facts;                     /* where it wants values */
-    uint32_t root_call_n, complex_call_n, math_call_n; /* so, too */
+    uint32_t at;                   /* in `program` */
+    struct assay_loop_facts facts; /* where it wants values */
+    struct as_quality_calls calls; /* so, too */
 };
 
 /* A function that takes its time outside loops, and whose code can be read. */

@@ -150,17 +150,21 @@ static int write_loop(const struct value_writer *w, int64_t id,
     return set_count(w, CALLS, id, facts->call_n, err);
 }
 
+static int write_calls(const struct value_writer *w, int64_t id,
+                       const struct as_quality_calls *calls, struct assay_error *err)
+{
+    AS_TRY(set_count(w, ROOT_CALLS, id, calls->root_n, err));
+    AS_TRY(set_count(w, COMPLEX_CALLS, id, calls->complex_n, err));
+    return set_count(w, MATH_CALLS, id, calls->math_n, err);
+}
+
 static int write_loops(const struct value_writer *w, struct assay_error *err)
 {
     as_vec_foreach (&w->pass->loop, it) {
-        if (it->wants_values)
+        if (it->wants_values) {
             AS_TRY(write_loop(w, it->id, &it->facts, err));
-        if (it->wants_values)
-            AS_TRY(set_count(w, ROOT_CALLS, it->id, it->root_call_n, err));
-        if (it->wants_values)
-            AS_TRY(set_count(w, COMPLEX_CALLS, it->id, it->complex_call_n, err));
-        if (it->wants_values)
-            AS_TRY(set_count(w, MATH_CALLS, it->id, it->math_call_n, err));
+            AS_TRY(write_calls(w, it->id, &it->calls, err));
+        }
         if (it->wants_page)
             AS_TRY(as_quality_details(w->pass->experiment, it->id, it->program, it->at, err));
     }
