@@ -257,6 +257,35 @@ static bool has_gain(const struct loop_card *card, const char *gain)
     return false;
 }
 
+/* No what-if knows the time of what the loop calls. */
+static bool is_about_calls(const struct loop_card *card)
+{
+    const char *gain = as_advise_cause[card->cause[card->main].row].gain;
+    return gain && strcmp(gain, "called") == 0;
+}
+
+/* Adds the time of functions of the user's own that the loop calls. */
+static int add_called(const struct deck *d, const struct loop_card *card, int64_t *ns,
+                      struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(as_advice_ask(d->advice,
+                         "SELECT ifnull(sum(t.inclusive_ns), 0) FROM callpath p JOIN location a"
+                         " ON a.location_id = p.call_location_id JOIN callpath_time t"
+                         " ON t.run_id = ?1 AND t.callpath_id = p.callpath_id"
+                         " JOIN category c USING (category_id)"
+                         " LEFT JOIN category o ON o.category_id = c.parent_id"
+                         " WHERE a.loop_id = ?2 AND 'application' IN (c.name, o.name)",
+                         &rows, err));
+    assay_rows_bind_integer(rows, 2, card->loop_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        *ns += assay_rows_integer(rows, 0);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 /* All the time of the loop. */
 static int add_loop(const struct deck *d, const struct loop_card *card, struct card_gain *out,
                     struct assay_error *err)
@@ -324,7 +353,7 @@ static int find_one_gain(const struct deck *d, const struct loop_card *card, str
         AS_TRY(add_measured(d, card, out, err));
     if (is_all && d->advice->run_id && !(out->thread_s > 0))
         AS_TRY(add_loop(d, card, out, err));
-    if (!is_data)
+    if (!is_data && !is_about_calls(card))
         AS_TRY(add_what_ifs(d, card, out, err));
     const double one_s = out->thread_s * d->stretch.value * (1 - out->left);
     *gain_s += one_s;
@@ -377,8 +406,8 @@ static int left_without(const struct deck *d, const struct loop_card *card, uint
     return 0;
 }
 
-/* The first cause that concerns all of the loop or its data. Else the one with the largest gain; of
- * gains that are nearly alike, that of the first cause. */
+/* The first cause that concerns all of the loop, its data or its calls. Else the one with the
+ * largest gain; of gains that are nearly alike, that of the first cause. */
 static int choose_main(const struct deck *d, struct loop_card *card, struct assay_error *err)
 {
     double min_left = 1;
@@ -524,6 +553,8 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
 
     AS_TRY(find_gain(d, card, &gain, err));
     AS_TRY(list_others(d, card, &finding, err));
+    if (is_about_calls(card) && d->advice->run_id)
+        AS_TRY(add_called(d, card, &finding.time_ns, err));
     as_str_appendz(&text, card->subject);
     if (card->copy_n > 1)
         as_str_appendf(&text, " (%u copies)", card->copy_n);

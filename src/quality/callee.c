@@ -65,9 +65,12 @@ struct as_quality_calls as_quality_count_calls(const struct assay_catalogue_modu
             const struct assay_insn *insn = &program->code.insn[block->first_insn + k];
             uint64_t target;
 
-            if (assay_form_get(insn->form)->insn_class == ASSAY_CLASS_CALL &&
-                assay_insn_target(insn, &target))
+            if (assay_form_get(insn->form)->insn_class != ASSAY_CLASS_CALL)
+                continue;
+            if (assay_insn_target(insn, &target))
                 count_name(&calls, callee_at(module, target));
+            else
+                calls.pointer_n += !assay_insn_memory_address(insn, &target);
         }
     }
     return calls;

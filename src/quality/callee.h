@@ -10,6 +10,7 @@ struct as_quality_calls {
     uint32_t root_n;    /* of the library's square root */
     uint32_t complex_n; /* of complex products and quotients */
     uint32_t math_n;    /* of mathematical functions that have vector versions */
+    uint32_t pointer_n; /* through a pointer: virtual functions, callbacks */
 };
 
 struct as_quality_calls as_quality_count_calls(const struct assay_catalogue_module *module,
