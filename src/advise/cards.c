@@ -264,7 +264,7 @@ static bool is_about_calls(const struct loop_card *card)
     return gain && strcmp(gain, "called") == 0;
 }
 
-/* Adds the time of functions of the user's own that the loop calls. */
+/* Adds the time of functions that the loop calls: the user's own, and arithmetic of libraries. */
 static int add_called(const struct deck *d, const struct loop_card *card, int64_t *ns,
                       struct assay_error *err)
 {
@@ -276,7 +276,8 @@ static int add_called(const struct deck *d, const struct loop_card *card, int64_
                          " ON t.run_id = ?1 AND t.callpath_id = p.callpath_id"
                          " JOIN category c USING (category_id)"
                          " LEFT JOIN category o ON o.category_id = c.parent_id"
-                         " WHERE a.loop_id = ?2 AND 'application' IN (c.name, o.name)",
+                         " WHERE a.loop_id = ?2 AND ('application' IN (c.name, o.name)"
+                         " OR c.name IN ('math', 'runtime'))",
                          &rows, err));
     assay_rows_bind_integer(rows, 2, card->loop_id);
     const int rc = assay_rows_next(rows, err);

@@ -263,6 +263,48 @@ static uint32_t steering(const struct assay_program *program, const struct assay
     return form->insn_class == ASSAY_CLASS_COMPARE ? 2 : 1;
 }
 
+static bool is_own_back_edge(const struct assay_program *program, uint32_t block)
+{
+    const struct assay_block *from = &program->block[block];
+
+    for (uint32_t i = 0; i < from->succs; i++)
+        if (program->succ[from->first_succ + i].block == block)
+            return true;
+    return false;
+}
+
+/* Loads of a block that goes back to itself, stores nothing, and changes no register that it begins
+ * with: nothing is another in the next round unless another thread stores. */
+static uint32_t spins(const struct assay_program *program, uint32_t block)
+{
+    const struct assay_block *from = &program->block[block];
+    struct assay_regset begun = {0}, written = {0};
+    uint32_t load_n = 0;
+
+    if (!is_own_back_edge(program, block))
+        return 0;
+    for (uint32_t k = 0; k + 1 < from->insns; k++) { /* the last is the branch */
+        const struct assay_insn *insn = &program->code.insn[from->first_insn + k];
+        struct assay_memory place[2];
+        struct assay_effects effects;
+        const int n = assay_insn_memory(&program->code, insn, place);
+
+        assay_insn_effects(insn, &effects);
+        for (int w = 0; w < 2; w++) {
+            begun.word[w] |= effects.read.word[w] & ~written.word[w];
+            written.word[w] |= effects.written.word[w];
+        }
+        for (int i = 0; i < n; i++) {
+            if (place[i].access & ASSAY_ACCESS_WRITE)
+                return 0;
+            load_n += place[i].access & ASSAY_ACCESS_READ && !place[i].stack;
+        }
+        if (assay_form_get(insn->form)->insn_class == ASSAY_CLASS_CALL)
+            return 0;
+    }
+    return (begun.word[0] & written.word[0]) || (begun.word[1] & written.word[1]) ? 0 : load_n;
+}
+
 static int count_chains(const struct assay_program *program, uint32_t loop,
                         const struct assay_streams *streams, struct assay_loop_facts *out,
                         struct assay_error *err)
@@ -293,6 +335,7 @@ int assay_quality_loop(const struct assay_program *program, uint32_t loop,
         for (uint32_t k = 0; k < block->insns; k++)
             count_insn(&program->code.insn[block->first_insn + k], out);
         out->steer_n += steering(program, block, loop);
+        out->spin_n += spins(program, program->loop_block[from->first_block + i]);
     }
     const bool innermost =
         from->level == ASSAY_LEVEL_INNERMOST || from->level == ASSAY_LEVEL_SINGLE;

@@ -41,7 +41,8 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS, RECORDED = HERE / "programs", HERE / "recorded"
 FORMS = ("fault", "mended")
-SOURCES = (".c", ".cpp", ".py")
+SOURCES = (".c", ".cpp", ".F90", ".py")
+COMMENTS = {".py": "#", ".F90": "!"}
 PAIRS = 3
 # What no rule asks for, and takes room.
 LEFT_OUT = ("disassembly detail edge block_time block path_block path inlining mapping run_file "
@@ -59,11 +60,12 @@ def source_of(name):
 def head_of(name):
     """{key: value}"""
     text = source_of(name).read_text(encoding="ascii")
-    if source_of(name).suffix != ".py":
-        lines = text.split("/*", 2)[2].split("*/")[0].splitlines()
+    mark = COMMENTS.get(source_of(name).suffix)
+    if mark:
+        lines = itertools.takewhile(lambda line: line.startswith(mark), text.splitlines()[1:])
     else:
-        lines = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines()[1:])
-    head = " ".join(line.strip(" *#") for line in lines)
+        lines = text.split("/*", 2)[2].split("*/")[0].splitlines()
+    head = " ".join(line.strip(" *#!") for line in lines)
     parts = (part.partition(":") for part in head.split(";") if ":" in part)
     return {key.strip(): value.strip() for key, _, value in parts}
 
