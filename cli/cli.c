@@ -142,7 +142,9 @@ static int check_further_outputs(const struct as_arguments *args, struct assay_e
 
 int as_cli_init(struct as_cli *cli, struct assay_error *err)
 {
-    const char *path = cli->args.value[AS_OPTION_OUTPUT];
+    const bool is_result =
+        !as_given(&cli->args, AS_OPTION_HELP) && !as_given(&cli->args, AS_OPTION_VERSION);
+    const char *path = is_result ? cli->args.value[AS_OPTION_OUTPUT] : NULL;
 
     cli->format = (enum as_format)cli->args.number[AS_OPTION_FORMAT];
     if (cli->format == AS_FORMAT_HTML && cli->args.verb != AS_VERB_CQA)
