@@ -65,13 +65,17 @@ static void roff_line(const char *before, const char *text, const char *after)
 
 static void man_option(const struct as_option *option)
 {
+    struct as_str help = {0};
+
     puts(".TP");
     if (option->letter)
         printf("\\fB\\-%c\\fR, ", option->letter);
     roff_line("\\fB\\-\\-", option->name, option->argument ? "\\fR \\c" : "\\fR");
     if (option->argument)
         roff_line("\\fI", option->argument, "\\fR");
-    roff_line("", option->help, "");
+    as_help_option(&help, option, -1);
+    roff_line("", as_str_z(&help), "");
+    as_str_fini(&help);
 }
 
 static void man_verb(int verb)

@@ -6,9 +6,13 @@
 #define AS_CLI_HELP_H
 
 #include "base/str.h"
+#include "options.h"
 
 /* Appends the help of the program (verb = -1) or of one verb, wrapped to `width` columns. */
 void as_help(struct as_str *out, int verb, unsigned width);
+
+/* Appends what an option does, with its choices; `verb` -1: of the man page. */
+void as_help_option(struct as_str *out, const struct as_option *option, int verb);
 
 /* A name and its explanation, as they stand in help. */
 void as_help_entry(struct as_str *out, const char *name, const char *text, unsigned width);

@@ -58,10 +58,6 @@ static int check_options(const struct as_cli *cli, uint64_t formats, struct assa
                             "--output: several formats need a directory, and %s is standard "
                             "output; write one format",
                             path);
-    if (as_given(&cli->args, AS_OPTION_FORMAT)) /* the common one, before the verb */
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--format: stands before 'report'; write 'assay report --format %s'",
-                            cli->args.value[AS_OPTION_FORMAT]);
     if (path && count_bits(formats) > 1 && !is_directory(path))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--output: several formats need a directory, and %s is none; make it "
