@@ -46,7 +46,7 @@ void as_help_entry(struct as_str *out, const char *name, const char *text, unsig
     as_wrap(out, text, TEXT_COLUMN, TEXT_COLUMN, width);
 }
 
-/* Whether `text` has `word` as a word of its own. */
+/* Returns whether `word` stands in `text` by itself. */
 static bool names_word(const char *text, const char *word, size_t n)
 {
     for (const char *at = text; (at = memmem(at, strlen(at), word, n)); at++) {
