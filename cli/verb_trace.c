@@ -13,6 +13,7 @@
 
 #include "analytics/traced.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/term.h"
 #include "export_trace.h"
 #include "profiling.h"
@@ -398,12 +399,29 @@ static uint32_t group_bit(struct as_view name)
     return 0;
 }
 
+static const char *near_group(struct as_view name)
+{
+#define GROUP(group, word, bit) word,
+    static const char *const words[] = {ASSAY_TRACE_GROUPS(GROUP)};
+#undef GROUP
+    struct as_nearest nearest;
+    as_nearest_init(&nearest, name.p, name.n);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        as_nearest_offer(&nearest, words[i]);
+    return nearest.best;
+}
+
 static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
 {
     struct as_view rest = as_view_of(text), part;
     *out = text ? 0 : ASSAY_TRACE_USUAL;
     while (as_view_split(&rest, ',', &part)) {
         const uint32_t bit = group_bit(as_view_trim(part));
+        const char *near = bit ? NULL : near_group(as_view_trim(part));
+        if (near)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--groups: '%.*s' is no group; did you mean %s?", (int)part.n,
+                                part.p, near);
         if (!bit)
             return as_error_set(err, ASSAY_ERR_USAGE,
                                 "--groups: '%.*s' is no group; give some of mpi, openmp, pthread, "
