@@ -24,7 +24,7 @@ struct as_help_metric {
 extern const struct as_help_metric as_help_metrics[]; /* ends with name = NULL */
 /* Appends the metrics whose name matches `pattern` (fnmatch(3)), or all; how many. */
 size_t as_help_of_metrics(struct as_str *out, const char *pattern, unsigned width);
-/* The metric whose name is nearest to `name`; NULL where none is near. */
+/* Returns the metric with the name nearest to `name`; NULL if none is near. */
 const char *as_help_near_metric(const char *name);
 
 /* What follows after exit statuses and in the environment; shared with the man page. */

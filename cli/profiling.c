@@ -84,6 +84,14 @@ void as_stage_show(void *context, const char *name, uint64_t done, uint64_t tota
     stage->done = done;
 }
 
+void as_stage_pause(struct as_stage *stage)
+{
+    if (stage->is_on)
+        as_progress_end(&stage->progress);
+    stage->is_on = false;
+    stage->name = NULL;
+}
+
 void as_stage_end(struct as_stage *stage)
 {
     if (stage->is_on)

@@ -15,6 +15,7 @@
 #include "compared.h"
 #include "external_load.h"
 #include "recording.h"
+#include "runs.h"
 #include "sheet.h"
 #include "text.h"
 
@@ -330,6 +331,10 @@ int as_verb_count(struct as_cli *cli, struct assay_error *err)
     struct as_experiment_name name = {0};
     AS_TRY(as_recording_take(cli, &request.profile, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
+    static const struct as_run_part part[] = {{"profile", 1, 1}, {"count", 1, 1}};
+    struct as_run_count runs = {0};
+    if (rc == 0 && !name.is_rank)
+        as_run_count_begin(&runs, cli, part, sizeof part / sizeof *part, &request.profile);
     if (rc == 0)
         rc = count_into(cli, &name, &request, &result, err);
     as_recording_end(cli, &name, &result.profile, result.interrupted, rc);

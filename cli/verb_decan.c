@@ -16,6 +16,7 @@
 #include "external_load.h"
 #include "machine_page.h"
 #include "recording.h"
+#include "runs.h"
 
 int as_decan_view_name(struct as_decan_view *view, const struct assay_decan_loop *loop,
                        struct assay_error *err)
@@ -125,6 +126,11 @@ int as_verb_decan(struct as_cli *cli, struct assay_error *err)
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0 && !name.is_rank)
         as_machine_need(cli);
+    const struct as_run_part part[] = {{"profile", 1, 1},
+                                       {"decan", 1, request.runs ? request.runs : 2}};
+    struct as_run_count count = {0};
+    if (rc == 0 && !name.is_rank)
+        as_run_count_begin(&count, cli, part, sizeof part / sizeof *part, &request.profile);
     if (rc == 0)
         rc = decan_into(cli, &name, &request, &result, err);
     if (rc == 0) {

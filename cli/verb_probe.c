@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "program.h"
 #include "recording.h"
+#include "runs.h"
 #include "sheet.h"
 #include "text.h"
 
@@ -326,6 +327,11 @@ static int run_command(struct probe_view *view, struct assay_error *err)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "probe: no command given; write 'assay probe FILE -- ./program'");
     int rc = as_recording_name(cli, &request.profile, &name, err);
+    /* Times of loops, counts, and all else. */
+    static const struct as_run_part part[] = {{"profile", 1, 1}, {"probe", 1, 3}};
+    struct as_run_count count = {0};
+    if (rc == 0 && !name.is_rank)
+        as_run_count_begin(&count, cli, part, sizeof part / sizeof *part, &request.profile);
     if (rc == 0)
         rc = run_into(view, &name, &request, &result, err);
     as_recording_end(cli, &name, &result.profile, result.interrupted, rc);

@@ -19,6 +19,7 @@
 #include "profiling.h"
 #include "recording.h"
 #include "report/parallel.h"
+#include "runs.h"
 #include "sheet.h"
 #include "trace_clocks.h"
 #include "trace_control.h"
@@ -420,7 +421,7 @@ static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
         const char *near = bit ? NULL : near_group(as_view_trim(part));
         if (near)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--groups: '%.*s' is no group; did you mean %s?", (int)part.n,
+                                "--groups: invalid value '%.*s'; did you mean %s?", (int)part.n,
                                 part.p, near);
         if (!bit)
             return as_error_set(err, ASSAY_ERR_USAGE,
@@ -513,6 +514,10 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     request.kind = "trace";
     if (rc == 0)
         rc = as_recording_name(cli, &request, &name, err);
+    static const struct as_run_part part[] = {{"trace", 1, 1}};
+    struct as_run_count count = {0};
+    if (rc == 0 && !name.is_rank)
+        as_run_count_begin(&count, cli, part, 1, &request);
     if (rc == 0)
         rc = trace_into(cli, &name, &request, &result, err);
     as_filter_choice_fini(&choice);

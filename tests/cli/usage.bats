@@ -58,7 +58,7 @@ refused() {
         cqa --level gain,hnit a
     refused 2 "assay: --help metrics: no metric is called run_tme_s; did you mean run_time_s?" \
         --help metrics run_tme_s
-    refused 2 "assay: --groups: 'mpii' is no group; did you mean mpi?" trace --groups mpii -- true
+    refused 2 "assay: --groups: invalid value 'mpii'; did you mean mpi?" trace --groups mpii -- true
 }
 @test "number that is none" {
     refused 2 "assay: --jobs: 'two' is not a number; write a whole number from 0 to 2147483647" \
