@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tree of call paths. Rows come by time, so that callers stand before what they call; a path
- * whose caller is not among the rows is a root. Names give way in their middle, and indentation
+ * is a root if the rows lack its caller. Names give way in their middle, and indentation
  * ends where it would take the names' room.
  */
 #include "callpath_tree.h"
@@ -165,12 +165,12 @@ static int read_paths(struct path_tree *tree, const struct as_report_view *view,
 
 /* ---- Showing ----------------------------------------------------------------------------- */
 
-/* Appends `n` bytes of a name in `most` bytes, without its middle. */
-static void append_cut(struct as_str *to, const char *name, size_t n, size_t most)
+/* Appends `n` bytes of a name in `max` bytes, without its middle. */
+static void append_cut(struct as_str *to, const char *name, size_t n, size_t max)
 {
-    const size_t kept = most > 1 ? most - 1 : 0, head = kept / 2;
+    const size_t kept = max > 1 ? max - 1 : 0, head = kept / 2;
 
-    if (n <= most) {
+    if (n <= max) {
         as_str_append(to, name, n);
         return;
     }
@@ -180,7 +180,7 @@ static void append_cut(struct as_str *to, const char *name, size_t n, size_t mos
 }
 
 /* A cell of the tree: the indentation stays, then the category gives way, at last the name. */
-static void shorten_path(struct as_str *to, const char *text, size_t most)
+static void shorten_path(struct as_str *to, const char *text, size_t max)
 {
     const size_t indent = strspn(text, " 0123456789>");
     const char *behind = strstr(text + indent, CATEGORY_BEGIN);
@@ -189,9 +189,9 @@ static void shorten_path(struct as_str *to, const char *text, size_t most)
 
     as_str_append(&name, text + indent, name_n);
     as_str_append(to, text, indent);
-    as_short_name(&shorter, as_str_z(&name), most > indent ? most - indent : 1);
+    as_short_name(&shorter, as_str_z(&name), max > indent ? max - indent : 1);
     append_cut(to, as_str_z(&shorter), shorter.n,
-               most > indent + NAME_LEAST ? most - indent : NAME_LEAST);
+               max > indent + NAME_LEAST ? max - indent : NAME_LEAST);
     as_str_fini(&name);
     as_str_fini(&shorter);
 }

@@ -19,6 +19,10 @@
 /* Rows of text that are laid out together. */
 #define TEXT_ROWS 500
 
+/* Columns of a name: fewer hide optional columns first; and the least. */
+#define NAME_WANTED 18
+#define NAME_LEAST  10
+
 struct show {
     struct as_cli *cli;
     struct assay_rows *rows;
@@ -205,6 +209,7 @@ static void columns_make(const struct show *show, struct layout *layout, bool is
     for (int i = 0; i < count_columns(show); i++) {
         const struct as_rows_look *look = show->style->look ? &show->style->look[i] : NULL;
         const bool right = look ? look->right : layout->is_number[i];
+        const bool is_hidden = !is_first && layout->column[i].hidden;
 
         layout->column[i] = (struct as_column){
             .title = is_first ? show->name[i] : NULL,
@@ -212,8 +217,10 @@ static void columns_make(const struct show *show, struct layout *layout, bool is
             .shrink = !(look ? look->elastic : !right) ? AS_SHRINK_NOT
                       : look && look->keeps_end        ? AS_SHRINK_START
                                                        : AS_SHRINK_END,
-            .least = 10,
+            .least = NAME_WANTED,
             .wide = layout->width[i],
+            .optional = look && look->optional,
+            .hidden = is_hidden,
         };
     }
 }
@@ -254,6 +261,10 @@ static int show_some(struct show *show, struct layout *layout, bool is_first, in
     for (int i = 0; i < TEXT_ROWS && (*more = assay_rows_next(show->rows, err)) > 0; i++)
         take_row(show, &table, layout);
     columns_make(show, layout, is_first);
+    if (is_first)
+        as_table_hide(&table, layout->column, as_cli_table_width(show->cli));
+    for (int i = 0; i < count_columns(show); i++)
+        layout->column[i].least = NAME_LEAST;
     rc = *more < 0 ? *more
                    : as_table_print(&table, &show->cli->out, as_cli_table_width(show->cli),
                                     show->cli->color, err);

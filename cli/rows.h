@@ -15,6 +15,7 @@
 struct as_rows_look {
     bool right;     /* aligned right */
     bool elastic;   /* shortened when the line is too long */
+    bool optional;  /* left out where the line is too long */
     bool keeps_end; /* shortened at its beginning */
     bool wrapped;   /* sentences: in lines of their own under the row; behind all other columns */
 };

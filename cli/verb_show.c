@@ -153,7 +153,7 @@ static int count_runs(struct as_cli *cli, struct assay_experiment *experiment, i
     return rc < 0 ? rc : 0;
 }
 
-/* Call paths in another order are no tree. */
+/* Call paths are a tree in their own order only. */
 static bool is_tree(const struct as_cli *cli, const struct as_report_view *view)
 {
     return cli->format == AS_FORMAT_TEXT && strcmp(view->name, "callpaths") == 0 &&
@@ -186,6 +186,7 @@ static int show_view(struct as_cli *cli, const struct as_report_view *asked,
         look[i + of_several] = (struct as_rows_look){.right = text[i]->right,
                                                      .elastic = text[i]->elastic,
                                                      .wrapped = text[i]->wrapped,
+                                                     .optional = text[i]->optional,
                                                      .keeps_end = strcmp(text[i]->title, "path") ==
                                                                   0}; /* the function */
     if (rc == 0)
