@@ -278,7 +278,7 @@ static void print_notes(const struct as_table *table, struct as_out *out, size_t
 }
 
 /* Widths of the columns before any is shortened; whether there is a header. */
-static bool measure(const struct as_table *table, size_t *widths)
+static bool measure_columns(const struct as_table *table, size_t *widths)
 {
     bool header = false;
     for (size_t c = 0; c < table->column_n; c++) {
@@ -302,7 +302,7 @@ void as_table_hide(const struct as_table *table, struct as_column *columns, size
         as_free(widths);
         return; /* printing says it */
     }
-    (void)measure(table, widths);
+    (void)measure_columns(table, widths);
     for (size_t c = table->column_n; c-- && total_width(table, widths, true) > width;)
         columns[c].hidden |= columns[c].optional;
     as_free(widths);
@@ -317,7 +317,7 @@ int as_table_print(const struct as_table *table, struct as_out *out, size_t widt
         return as_error_nomem(err, "table");
     }
     assert(table->cells.n % table->column_n == 0 && "the last row is not complete");
-    const bool header = measure(table, widths);
+    const bool header = measure_columns(table, widths);
     if (width)
         fit(table, widths, width);
     if (header)
