@@ -51,6 +51,11 @@ runs_are() {
 @test "progress: counts" {
     plan "2 runs of ./steps: profile, counts" count --
     runs_are 2 profile counts
+    # Rows of several runs say which run they are of.
+    for view in functions callpaths; do
+        like "run  *" "$("$ASSAY" show x.assay --view $view | head -1)"
+        never grep -q '^run' <("$ASSAY" show x.assay --view $view --run 1 | head -1)
+    done
 }
 @test "progress: timed loops" {
     plan "2 to 5 runs of ./steps: profile, timed loops (1 to 4)" vprof --
