@@ -40,6 +40,7 @@ struct assay_loop_facts {
     uint32_t scatter_n; /* stores by an index of an array */
     uint32_t meeting_n; /* stores by an index into an array that the loop also loads from */
     uint32_t switch_n;  /* jumps through a register or table */
+    uint32_t reload_n;  /* loads of what does not change, which the loop's stores may reach */
     uint32_t array_n;
     uint32_t wide_n;   /* of those without holes that move: 16 bytes and more at once */
     uint32_t moving_n; /* those without holes that move */

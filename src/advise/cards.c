@@ -164,24 +164,24 @@ static const struct as_what_if_row *what_if_named(const char *name)
 }
 
 /* Seconds of a loop in the longest thread of each phase; of the row t of object_time. */
-#define LONGEST_S(loop)                                                                            \
+#define LONGEST_S                                                                                  \
     "ifnull((SELECT sum(ns) FROM (SELECT max(y.exclusive_ns * a.part) AS ns FROM thread_time y"    \
     " JOIN phase_part a ON a.run_id = ?1 AND a.thread_id = y.thread_id WHERE y.run_id = ?1"        \
-    " AND y.object_kind = 'loop' AND y.object_id = " loop                                          \
+    " AND y.object_kind = 'loop' AND y.object_id = t.object_id"                                    \
     " GROUP BY a.process_id, a.phase)), t.thread_max_ns) / 1e9"
 
-static const char gain_sql[] = "SELECT o.gain_s, c.value, x.value, " LONGEST_S(
-    "o.object_id") ", %s FROM what_if w"
-                   " JOIN what_if_object o USING (what_if_id) JOIN loop l ON l.loop_id = "
-                   "o.object_id"
-                   " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'loop' AND "
-                   "t.object_id = o.object_id"
-                   " JOIN v_values c ON c.object_kind = 'loop' AND c.object_id = o.object_id"
-                   " AND c.metric = 'cqa_cycles' AND c.run_id IN (0, ?1) AND c.context_id = 0"
-                   " JOIN v_values x ON x.object_kind = 'loop' AND x.object_id = o.object_id"
-                   " AND x.metric = 'cqa_' || ?3 || '_x' AND x.run_id IN (0, ?1) AND x.context_id "
-                   "= 0"
-                   " WHERE w.run_id = ?1 AND w.name = ?2 AND o.object_id = ?4";
+/* clang-format off */
+static const char gain_sql[] =
+    "SELECT o.gain_s, c.value, x.value, " LONGEST_S ", %s FROM what_if w"
+    " JOIN what_if_object o USING (what_if_id) JOIN loop l ON l.loop_id = o.object_id"
+    " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'loop'"
+    "  AND t.object_id = o.object_id"
+    " JOIN v_values c ON c.object_kind = 'loop' AND c.object_id = o.object_id"
+    "  AND c.metric = 'cqa_cycles' AND c.run_id IN (0, ?1) AND c.context_id = 0"
+    " JOIN v_values x ON x.object_kind = 'loop' AND x.object_id = o.object_id"
+    "  AND x.metric = 'cqa_' || ?3 || '_x' AND x.run_id IN (0, ?1) AND x.context_id = 0"
+    " WHERE w.run_id = ?1 AND w.name = ?2 AND o.object_id = ?4";
+/* clang-format on */
 
 static int add_gain(const struct deck *d, const struct loop_card *card,
                     const struct as_what_if_row *what_if, struct card_gain *out,
@@ -257,17 +257,45 @@ static bool has_gain(const struct loop_card *card, const char *gain)
     return false;
 }
 
+/* No what-if knows the time of what the loop calls. */
+static bool is_about_calls(const struct loop_card *card)
+{
+    const char *gain = as_advise_cause[card->cause[card->main].row].gain;
+    return gain && strcmp(gain, "called") == 0;
+}
+
+/* Adds the time of functions of the user's own that the loop calls. */
+static int add_called(const struct deck *d, const struct loop_card *card, int64_t *ns,
+                      struct assay_error *err)
+{
+    struct assay_rows *rows;
+
+    AS_TRY(as_advice_ask(d->advice,
+                         "SELECT ifnull(sum(t.inclusive_ns), 0) FROM callpath p JOIN location a"
+                         " ON a.location_id = p.call_location_id JOIN callpath_time t"
+                         " ON t.run_id = ?1 AND t.callpath_id = p.callpath_id"
+                         " JOIN category c USING (category_id)"
+                         " LEFT JOIN category o ON o.category_id = c.parent_id"
+                         " WHERE a.loop_id = ?2 AND 'application' IN (c.name, o.name)",
+                         &rows, err));
+    assay_rows_bind_integer(rows, 2, card->loop_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        *ns += assay_rows_integer(rows, 0);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 /* All the time of the loop. */
 static int add_loop(const struct deck *d, const struct loop_card *card, struct card_gain *out,
                     struct assay_error *err)
 {
     struct assay_rows *rows;
 
-    AS_TRY(
-        as_advice_ask(d->advice,
-                      "SELECT " LONGEST_S("?2") " FROM object_time t WHERE t.run_id = ?1"
-                                                " AND t.object_kind = 'loop' AND t.object_id = ?2",
-                      &rows, err));
+    AS_TRY(as_advice_ask(d->advice,
+                         "SELECT " LONGEST_S " FROM object_time t WHERE t.run_id = ?1"
+                         " AND t.object_kind = 'loop' AND t.object_id = ?2",
+                         &rows, err));
     assay_rows_bind_integer(rows, 2, card->loop_id);
     const int rc = assay_rows_next(rows, err);
     *out = (struct card_gain){.thread_s = rc > 0 ? assay_rows_real(rows, 0) : 0};
@@ -325,7 +353,7 @@ static int find_one_gain(const struct deck *d, const struct loop_card *card, str
         AS_TRY(add_measured(d, card, out, err));
     if (is_all && d->advice->run_id && !(out->thread_s > 0))
         AS_TRY(add_loop(d, card, out, err));
-    if (!is_data)
+    if (!is_data && !is_about_calls(card))
         AS_TRY(add_what_ifs(d, card, out, err));
     const double one_s = out->thread_s * d->stretch.value * (1 - out->left);
     *gain_s += one_s;
@@ -378,8 +406,8 @@ static int left_without(const struct deck *d, const struct loop_card *card, uint
     return 0;
 }
 
-/* The first cause that concerns all of the loop or its data. Else the one with the largest gain; of
- * gains that are nearly alike, that of the first cause. */
+/* The first cause that concerns all of the loop, its data or its calls. Else the one with the
+ * largest gain; of gains that are nearly alike, that of the first cause. */
 static int choose_main(const struct deck *d, struct loop_card *card, struct assay_error *err)
 {
     double min_left = 1;
@@ -525,6 +553,8 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
 
     AS_TRY(find_gain(d, card, &gain, err));
     AS_TRY(list_others(d, card, &finding, err));
+    if (is_about_calls(card) && d->advice->run_id)
+        AS_TRY(add_called(d, card, &finding.time_ns, err));
     as_str_appendz(&text, card->subject);
     if (card->copy_n > 1)
         as_str_appendf(&text, " (%u copies)", card->copy_n);

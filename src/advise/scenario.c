@@ -47,10 +47,8 @@ static int read_run(struct scenario *s, struct assay_error *err)
         s->advice->experiment,
         "SELECT r.wall_s, ifnull(r.usable_cpu_n, h.cpu_n), r.others_time_s + r.steal_time_s,"
         " (SELECT sum(computing_time_s) FROM v_threads t WHERE t.run_id = r.run_id),"
-        " CASE WHEN EXISTS (SELECT 1 FROM thread_phase t JOIN thread x USING (thread_id)"
-        "  JOIN process p USING (process_id) WHERE p.run_id = r.run_id)"
-        "  AND NOT EXISTS (SELECT 1 FROM process p WHERE p.run_id = r.run_id AND p.rank > 0)"
-        "  THEN ifnull((SELECT max_s - mean_s FROM v_balance b WHERE b.run_id = r.run_id"
+        " CASE WHEN EXISTS (SELECT 1 FROM phase_part p WHERE p.run_id = r.run_id) THEN "
+        "ifnull((SELECT max_s - mean_s FROM v_balance b WHERE b.run_id = r.run_id"
         "  AND b.is_main), 0) END"
         " FROM v_runs r JOIN run q USING (run_id) LEFT JOIN host h USING (host_id)"
         " WHERE r.run_id = ?1",
@@ -97,17 +95,17 @@ static int read_threads(struct scenario *s, struct assay_error *err)
         "  JOIN thread_time y ON y.object_id = c.category_id JOIN thread x USING (thread_id)"
         "  JOIN taking n USING (process_id) WHERE y.run_id = ?1 AND y.object_kind = 'category'"
         "  AND iif(c.is_mpi, n.ranks, n.workers) > 1 GROUP BY y.thread_id),"
-        " awaited AS MATERIALIZED (SELECT thread_id, 1.0 * sum(awaited_ns) / sum(waiting_ns) AS "
-        "part"
-        "  FROM thread_phase GROUP BY thread_id HAVING sum(waiting_ns) > 0)"
+        " awaited AS MATERIALIZED (SELECT thread_id,"
+        "  1.0 * sum(awaited_ns) / sum(waiting_ns) AS part FROM thread_phase GROUP BY thread_id "
+        "HAVING sum(waiting_ns) > 0)"
         " SELECT t.thread_id, t.computing_time_s,"
         " max(0, ifnull(p.run_ns + (p.ns - p.run_ns) * iif(n.ranks > 1, 1,"
         "  1 - ifnull(a.part, 0)), 0) - iif(n.ranks > 1, ifnull(s.ns, 0), 0)) / 1e9, t.sample_n,"
         " ifnull(t.runnable_time_s, -1),"
         " max(0, ifnull(p.run_ns, 0) - iif(n.ranks > 1, ifnull(s.run_ns, 0), 0)) / 1e9"
         " FROM v_threads t JOIN taking n USING (process_id) LEFT JOIN spent p USING (thread_id)"
-        " LEFT JOIN start s USING (thread_id) LEFT JOIN awaited a USING (thread_id) WHERE t.run_id "
-        "= ?1 AND t.role = 'worker'"
+        " LEFT JOIN start s USING (thread_id) LEFT JOIN awaited a USING (thread_id) WHERE "
+        " t.run_id = ?1 AND t.role = 'worker'"
         " AND EXISTS (SELECT 1 FROM thread_time y WHERE y.run_id = ?1) ORDER BY 1",
         &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);
@@ -134,15 +132,16 @@ static int read_parts(struct scenario *s, struct assay_error *err)
     int rc;
 
     AS_TRY(assay_rows_open(s->advice->experiment,
-                           "SELECT thread_id, dense_rank() OVER (ORDER BY process_id, phase), part,"
-                           " count(*) OVER () FROM phase_part WHERE run_id = ?1 AND part > 0",
+                           "SELECT thread_id, number, part, max(number) OVER () FROM (SELECT *,"
+                           " dense_rank() OVER (ORDER BY process_id, phase) AS number"
+                           " FROM phase_part WHERE run_id = ?1 AND part > 0)",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, s->advice->run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const uint32_t at = as_map_u64_get(&s->thread_of, (uint64_t)assay_rows_integer(rows, 0));
         const size_t phase = (size_t)assay_rows_integer(rows, 1);
 
-        if (!s->part) { /* as many phases as rows, at most */
+        if (!s->part) {
             s->run.phase_n = (size_t)assay_rows_integer(rows, 3) + 1;
             s->run.part = s->part = as_calloc(s->thread.n * s->run.phase_n + 1, sizeof *s->part);
             for (size_t i = 0; s->part && i < s->thread.n; i++)

@@ -15,16 +15,12 @@
 #define MATTERS      0.01 /* of what the thread that runs longest runs */
 #define BORDER_MERGE 0.01 /* of the run: borders that are nearer than this are one */
 
-struct phase_bounds {
-    AS_VEC(uint32_t) bin; /* first bins, ascending */
-};
-
 struct process_threads {
     const struct as_attribution *all;
     AS_VEC(uint32_t) thread; /* of one process */
     int64_t *on_ns;          /* by bin: what all of them run, or are ready to run */
     uint32_t length;
-    struct phase_bounds bounds;
+    AS_VEC(uint32_t) first; /* bin of each phase, ascending */
 };
 
 static int64_t ran_ns(const struct as_level_bin *bin, bool has_switches)
@@ -86,34 +82,33 @@ static int compare_bins(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void merge_near(struct phase_bounds *bounds, uint32_t near)
+static void merge_near(struct process_threads *of, uint32_t near)
 {
     size_t n = 1;
-    for (size_t i = 1; i < bounds->bin.n; i++)
-        if (bounds->bin.at[i] - bounds->bin.at[n - 1] > near)
-            bounds->bin.at[n++] = bounds->bin.at[i];
-    bounds->bin.n = n;
+    for (size_t i = 1; i < of->first.n; i++)
+        if (of->first.at[i] - of->first.at[n - 1] > near)
+            of->first.at[n++] = of->first.at[i];
+    of->first.n = n;
 }
 
 /* `at`: the threads that matter, the first of the process first. */
-static int find_bounds(struct process_threads *of, const uint32_t *at, size_t n)
+static int find_phases(struct process_threads *of, const uint32_t *at, size_t n)
 {
-    struct phase_bounds *bounds = &of->bounds;
     uint32_t near = (uint32_t)(BORDER_MERGE * of->length) + 1;
 
-    bounds->bin.n = 0;
-    AS_TRY(as_vec_push(&bounds->bin, 0));
+    of->first.n = 0;
+    AS_TRY(as_vec_push(&of->first, 0));
     for (size_t i = 1; i < n; i++) {
         const struct as_tally_thread *thread = &of->all->tally.thread.at[at[i]];
-        AS_TRY(as_vec_push(&bounds->bin, bin_at(of, thread->start_ns)));
+        AS_TRY(as_vec_push(&of->first, bin_at(of, thread->start_ns)));
         if (thread->end_ns >= 0 && is_alone(of, at, n, thread->end_ns))
-            AS_TRY(as_vec_push(&bounds->bin, bin_at(of, thread->end_ns)));
+            AS_TRY(as_vec_push(&of->first, bin_at(of, thread->end_ns)));
     }
-    qsort(bounds->bin.at, bounds->bin.n, sizeof *bounds->bin.at, compare_bins);
+    qsort(of->first.at, of->first.n, sizeof *of->first.at, compare_bins);
     do {
-        merge_near(bounds, near);
+        merge_near(of, near);
         near *= 2;
-    } while (bounds->bin.n > PHASES_MAX);
+    } while (of->first.n > PHASES_MAX);
     return 0;
 }
 
@@ -126,25 +121,24 @@ static int by_start(const void *a, const void *b, void *threads)
     return (x > y) - (x < y);
 }
 
-/* The bounds of the phases of the process. */
 static int divide_process(struct process_threads *of)
 {
     uint32_t *at = as_calloc(of->thread.n + 1, sizeof *at);
-    int64_t max_ns = 0;
+    int64_t *ran = as_calloc(of->thread.n + 1, sizeof *ran), max_ns = 0;
     size_t n = 0;
+    int rc = at && ran ? 0 : ASSAY_ERR_NOMEM;
 
-    if (!at)
-        return ASSAY_ERR_NOMEM;
-    as_vec_foreach (&of->thread, it) {
-        const int64_t ns = ran_in_all(level_of(of->all, *it));
-        max_ns = ns > max_ns ? ns : max_ns;
-    }
     qsort_r(of->thread.at, of->thread.n, sizeof *of->thread.at, by_start, of->all->tally.thread.at);
-    for (size_t i = 0; i < of->thread.n; i++)
-        if (i == 0 ||
-            (double)ran_in_all(level_of(of->all, of->thread.at[i])) >= MATTERS * (double)max_ns)
+    for (size_t i = 0; i < of->thread.n && rc == 0; i++) {
+        ran[i] = ran_in_all(level_of(of->all, of->thread.at[i]));
+        max_ns = ran[i] > max_ns ? ran[i] : max_ns;
+    }
+    for (size_t i = 0; i < of->thread.n && rc == 0; i++)
+        if (i == 0 || (double)ran[i] >= MATTERS * (double)max_ns)
             at[n++] = of->thread.at[i];
-    const int rc = find_bounds(of, at, n);
+    if (rc == 0)
+        rc = find_phases(of, at, n);
+    as_free(ran);
     as_free(at);
     return rc;
 }
@@ -170,12 +164,11 @@ static int add_thread(const struct process_threads *of, uint32_t thread, struct 
     const bool switches = has_switches(level);
     size_t i = 0;
 
-    for (size_t phase = 0; phase < of->bounds.bin.n; phase++) {
-        const uint32_t end =
-            phase + 1 < of->bounds.bin.n ? of->bounds.bin.at[phase + 1] : of->length;
+    for (size_t phase = 0; phase < of->first.n; phase++) {
+        const uint32_t end = phase + 1 < of->first.n ? of->first.at[phase + 1] : of->length;
         struct assay_row_thread_phase row = {.thread_id = of->all->thread_id[thread],
                                              .phase = (int64_t)phase,
-                                             .begin_ns = of->bounds.bin.at[phase] * bin_ns,
+                                             .begin_ns = of->first.at[phase] * bin_ns,
                                              .end_ns = end * bin_ns};
         for (; i < level->bin.n && level->bin.at[i].number < end; i++) {
             const struct as_level_bin *bin = &level->bin.at[i];
@@ -205,31 +198,52 @@ static int add_process(struct process_threads *of, struct assay_error *err)
     return 0;
 }
 
-static int list_threads(struct process_threads *of, uint32_t process)
+static int by_process(const void *a, const void *b, void *threads)
 {
-    of->thread.n = 0;
-    for (uint32_t i = 0; i < of->all->tally.thread.n; i++)
-        if (of->all->tally.thread.at[i].process == process && level_of(of->all, i))
-            AS_TRY(as_vec_push(&of->thread, i));
+    const struct as_tally_thread *thread = threads;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    if (thread[x].process != thread[y].process)
+        return thread[x].process < thread[y].process ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+/* `at`: the threads of the run in the order of their processes. */
+static int add_processes(struct process_threads *of, const uint32_t *at, size_t n,
+                         struct assay_error *err)
+{
+    const struct as_tally_thread *thread = of->all->tally.thread.at;
+
+    for (size_t i = 0, end; i < n; i = end) {
+        of->thread.n = 0;
+        for (end = i; end < n && thread[at[end]].process == thread[at[i]].process; end++)
+            if (as_vec_push(&of->thread, at[end]) < 0)
+                return as_error_nomem(err, "the phases of a process");
+        if (of->thread.n > 1)
+            AS_TRY(add_process(of, err));
+    }
     return 0;
 }
 
 int as_attribute_phases(struct as_attribution *all, struct assay_error *err)
 {
     struct process_threads of = {.all = all, .length = as_levels_length(&all->tally.levels)};
-    int rc = 0;
+    uint32_t *at = as_calloc(all->tally.thread.n + 1, sizeof *at);
+    size_t n = 0;
+    int rc;
 
     of.on_ns = as_calloc(of.length + 1, sizeof *of.on_ns);
-    if (!of.on_ns)
+    if (at && of.on_ns) {
+        for (uint32_t i = 0; i < all->tally.thread.n; i++)
+            if (level_of(all, i) && all->tally.thread.at[i].process < all->tally.process.n)
+                at[n++] = i;
+        qsort_r(at, n, sizeof *at, by_process, all->tally.thread.at);
+        rc = add_processes(&of, at, n, err);
+    } else {
         rc = as_error_nomem(err, "the phases of a process");
-    for (uint32_t process = 0; process < all->tally.process.n && rc == 0; process++) {
-        if (list_threads(&of, process) < 0)
-            rc = as_error_nomem(err, "the phases of a process");
-        else if (of.thread.n > 1)
-            rc = add_process(&of, err);
     }
     as_vec_fini(&of.thread);
-    as_vec_fini(&of.bounds.bin);
+    as_vec_fini(&of.first);
     as_free(of.on_ns);
+    as_free(at);
     return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a loop calls, by name. Compilers compute a square root in place and call the library's only
+ * Calls of a loop, by name. Compilers compute a square root in place and call the library's only
  * to set errno for a negative number, and the call, which hardly ever happens, keeps the loop
  * scalar. Complex products and quotients are called where infinities are looked after.
  */
@@ -30,12 +30,32 @@ static bool is_one_of(struct as_view name, const char *const *names)
     return false;
 }
 
-static uint32_t count_calls(const struct assay_catalogue_module *module, uint32_t loop,
-                            const char *const *names)
+static void count_name(struct as_quality_calls *calls, struct as_view name)
+{
+    static const char *const roots[] = {"sqrt", "sqrtf", NULL};
+    static const char *const complex_names[] = {"__divdc3", "__muldc3", "__divsc3", "__mulsc3",
+                                                "__divxc3", "__mulxc3", NULL};
+    /* Those that libmvec of glibc 2.36 has vector versions of (manual of glibc, libmvec). */
+    static const char *const math_names[] = {
+        "acos",  "acosf",  "acosh", "acoshf", "asin",   "asinf",   "asinh", "asinhf",
+        "atan",  "atanf",  "atan2", "atan2f", "atanh",  "atanhf",  "cbrt",  "cbrtf",
+        "cos",   "cosf",   "cosh",  "coshf",  "erf",    "erff",    "erfc",  "erfcf",
+        "exp",   "expf",   "exp10", "exp10f", "exp2",   "exp2f",   "expm1", "expm1f",
+        "hypot", "hypotf", "log",   "logf",   "log10",  "log10f",  "log1p", "log1pf",
+        "log2",  "log2f",  "pow",   "powf",   "sin",    "sinf",    "sinh",  "sinhf",
+        "tan",   "tanf",   "tanh",  "tanhf",  "sincos", "sincosf", NULL};
+
+    calls->root_n += is_one_of(name, roots);
+    calls->complex_n += is_one_of(name, complex_names);
+    calls->math_n += is_one_of(name, math_names);
+}
+
+struct as_quality_calls as_quality_count_calls(const struct assay_catalogue_module *module,
+                                               uint32_t loop)
 {
     const struct assay_program *program = module->program;
     const struct assay_loop *from = &program->loop[loop];
-    uint32_t n = 0;
+    struct as_quality_calls calls = {0};
 
     for (uint32_t i = 0; i < from->blocks; i++) {
         const struct assay_block *block =
@@ -45,39 +65,13 @@ static uint32_t count_calls(const struct assay_catalogue_module *module, uint32_
             const struct assay_insn *insn = &program->code.insn[block->first_insn + k];
             uint64_t target;
 
-            n += assay_form_get(insn->form)->insn_class == ASSAY_CLASS_CALL &&
-                 assay_insn_target(insn, &target) && is_one_of(callee_at(module, target), names);
+            if (assay_form_get(insn->form)->insn_class != ASSAY_CLASS_CALL)
+                continue;
+            if (assay_insn_target(insn, &target))
+                count_name(&calls, callee_at(module, target));
+            else
+                calls.pointer_n += !assay_insn_memory_address(insn, &target);
         }
     }
-    return n;
-}
-
-uint32_t as_quality_root_calls(const struct assay_catalogue_module *module, uint32_t loop)
-{
-    static const char *const roots[] = {"sqrt", "sqrtf", NULL};
-
-    return count_calls(module, loop, roots);
-}
-
-uint32_t as_quality_complex_calls(const struct assay_catalogue_module *module, uint32_t loop)
-{
-    static const char *const complex_names[] = {"__divdc3", "__muldc3", "__divsc3", "__mulsc3",
-                                                "__divxc3", "__mulxc3", NULL};
-
-    return count_calls(module, loop, complex_names);
-}
-
-/* Those that libmvec of glibc 2.36 has vector versions of (manual of glibc, libmvec). */
-uint32_t as_quality_math_calls(const struct assay_catalogue_module *module, uint32_t loop)
-{
-    static const char *const names[] = {
-        "acos",  "acosf",  "acosh", "acoshf", "asin",   "asinf",   "asinh", "asinhf",
-        "atan",  "atanf",  "atan2", "atan2f", "atanh",  "atanhf",  "cbrt",  "cbrtf",
-        "cos",   "cosf",   "cosh",  "coshf",  "erf",    "erff",    "erfc",  "erfcf",
-        "exp",   "expf",   "exp10", "exp10f", "exp2",   "exp2f",   "expm1", "expm1f",
-        "hypot", "hypotf", "log",   "logf",   "log10",  "log10f",  "log1p", "log1pf",
-        "log2",  "log2f",  "pow",   "powf",   "sin",    "sinf",    "sinh",  "sinhf",
-        "tan",   "tanf",   "tanh",  "tanhf",  "sincos", "sincosf", NULL};
-
-    return count_calls(module, loop, names);
+    return calls;
 }

@@ -5,10 +5,15 @@
 
 #include <assay/catalogue.h>
 
-/* Calls of the library's square root, of complex products and quotients, and of mathematical
- * functions. Inner loops are left out. */
-uint32_t as_quality_root_calls(const struct assay_catalogue_module *module, uint32_t loop);
-uint32_t as_quality_complex_calls(const struct assay_catalogue_module *module, uint32_t loop);
-uint32_t as_quality_math_calls(const struct assay_catalogue_module *module, uint32_t loop);
+/* Call instructions of a loop without its inner loops. */
+struct as_quality_calls {
+    uint32_t root_n;    /* of the library's square root */
+    uint32_t complex_n; /* of complex products and quotients */
+    uint32_t math_n;    /* of mathematical functions that have vector versions */
+    uint32_t pointer_n; /* through a pointer: virtual functions, callbacks */
+};
+
+struct as_quality_calls as_quality_count_calls(const struct assay_catalogue_module *module,
+                                               uint32_t loop);
 
 #endif

@@ -31,9 +31,7 @@ static int take_analysed(struct code_writing *w, size_t number, int64_t *id,
     if (cqa->loop == ASSAY_NONE)
         return 0;
     AS_TRY(assay_catalogue_row_loop(module, cqa->loop, &it.id, err));
-    it.root_call_n = as_quality_root_calls(module, it.at);
-    it.complex_call_n = as_quality_complex_calls(module, it.at);
-    it.math_call_n = as_quality_math_calls(module, it.at);
+    it.calls = as_quality_count_calls(module, it.at);
     AS_TRY(assay_quality_loop(it.program, it.at, &it.facts, err));
     AS_TRY(as_cqa_keep(&w->pass.arena, cqa, &it.cqa, err));
     if (it.wants_page && !cqa->lacks) {

@@ -134,6 +134,45 @@ static bool may_meet(const struct assay_program *program, const struct assay_str
     return false;
 }
 
+static bool is_stored(const struct assay_program *program, const struct assay_streams *streams,
+                      const struct assay_memory *place)
+{
+    struct assay_memory other[2];
+
+    for (size_t i = 0; i < streams->n; i++)
+        if (streams->at[i].access & ASSAY_ACCESS_WRITE &&
+            assay_insn_memory(&program->code, &program->code.insn[streams->at[i].insn], other) >=
+                1 &&
+            is_same_place(place, &other[0]))
+            return true;
+    return false;
+}
+
+/* The same value from the same address in each iteration. A compiler keeps it in a register unless
+ * a store may change it. Constants of the file are operands for want of registers. */
+static bool is_reload(const struct assay_program *program, const struct assay_streams *streams,
+                      const struct assay_memory_stream *at)
+{
+    const struct assay_insn *insn = &program->code.insn[at->insn];
+    struct assay_memory place[2];
+
+    return at->stride == ASSAY_STRIDE_ZERO && at->access == ASSAY_ACCESS_READ && !at->stack &&
+           assay_form_get(insn->form)->insn_class != ASSAY_CLASS_CALL &&
+           assay_insn_memory(&program->code, insn, place) >= 1 && !place[0].rip_relative &&
+           place[0].base != ASSAY_REG_NONE && !is_stored(program, streams, &place[0]);
+}
+
+static void count_reloads(const struct assay_program *program, const struct assay_streams *streams,
+                          struct assay_loop_facts *out)
+{
+    bool stores = false;
+
+    for (size_t i = 0; i < streams->n; i++)
+        stores |= streams->at[i].access & ASSAY_ACCESS_WRITE && !streams->at[i].stack;
+    for (size_t i = 0; i < streams->n && stores && !out->call_n; i++)
+        out->reload_n += is_reload(program, streams, &streams->at[i]);
+}
+
 static int count_streams(const struct assay_program *program, const struct assay_streams *streams,
                          struct assay_loop_facts *out, struct assay_error *err)
 {
@@ -155,6 +194,7 @@ static int count_streams(const struct assay_program *program, const struct assay
         if (at->stride == ASSAY_STRIDE_UNKNOWN || at->stride == ASSAY_STRIDE_INDIRECT)
             add_unknown(at, &low, &high);
     }
+    count_reloads(program, streams, out);
     low.moved_b += known.moved_b;
     high.moved_b += known.moved_b;
     out->access_low = low.moved_b > 0 ? (low.used_b + known.used_b) / low.moved_b : -1;

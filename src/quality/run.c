@@ -79,11 +79,8 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
     it.object = module->code->object;
     if (it.program)
         it.at = assay_catalogue_find_loop(module->code, it.address, it.depth);
-    if (it.program && it.at != ASSAY_NONE && it.wants_values) {
-        it.root_call_n = as_quality_root_calls(module->code, it.at);
-        it.complex_call_n = as_quality_complex_calls(module->code, it.at);
-        it.math_call_n = as_quality_math_calls(module->code, it.at);
-    }
+    if (it.program && it.at != ASSAY_NONE && it.wants_values)
+        it.calls = as_quality_count_calls(module->code, it.at);
     return it.program && it.at != ASSAY_NONE && as_vec_push(&p->loop, it) < 0
                ? as_error_nomem(err, "the loops of a run")
                : 0;
@@ -160,6 +157,52 @@ static int list_straight(void *pass, struct assay_rows *row, struct assay_error 
                    as_vec_push(&p->straight, it) < 0
                ? as_error_nomem(err, "the functions of a run")
                : 0;
+}
+
+/* Instructions with samples, of functions that take a hundredth of the run. */
+static const char spots_sql[] =
+    "SELECT f.module_id, a.function_id, ifnull(a.loop_id, 0), a.address, sum(s.n), t.exclusive_n"
+    " FROM process p JOIN thread x USING (process_id) JOIN sample s USING (thread_id)"
+    " CROSS JOIN location a USING (location_id) JOIN function f USING (function_id)"
+    " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'function'"
+    " AND t.object_id = a.function_id WHERE p.run_id = ?1 AND s.state = 0"
+    " AND t.exclusive_share >= 0.01 GROUP BY a.location_id"
+    " ORDER BY a.function_id, 3, a.address";
+
+static int add_copying(struct as_quality_pass *p, const struct as_quality_copying *it)
+{
+    struct as_quality_copying *last = p->copying.n ? &p->copying.at[p->copying.n - 1] : NULL;
+
+    if (!last || last->function_id != it->function_id)
+        return as_vec_push(&p->copying, *it);
+    last->n += it->n;
+    return 0;
+}
+
+static int list_spot(void *pass, struct assay_rows *row, struct assay_error *err)
+{
+    struct as_quality_pass *p = pass;
+    struct as_quality_module *module = as_vec_find(&p->module, id, assay_rows_integer(row, 0));
+    struct as_quality_spot it = {.loop_id = assay_rows_integer(row, 2),
+                                 .at.n = assay_rows_integer(row, 4)};
+    int rc = 0;
+
+    if (!module)
+        return 0;
+    AS_TRY(open_code(p, module, err));
+    if (!module->code->program)
+        return 0;
+    const struct assay_code *code = &module->code->program->code;
+    const size_t at = assay_code_find(code, (uint64_t)assay_rows_integer(row, 3));
+    if (at == SIZE_MAX)
+        return 0;
+    it.at.insn = (uint32_t)at;
+    if (as_spot_copies(&code->insn[at]))
+        rc = add_copying(p, &(struct as_quality_copying){assay_rows_integer(row, 1), it.at.n,
+                                                         assay_rows_integer(row, 5)});
+    if (rc == 0 && it.loop_id)
+        rc = as_vec_push(&p->spot, it);
+    return rc < 0 ? as_error_nomem(err, "the samples of instructions") : 0;
 }
 
 /* ---- Reading ------------------------------------------------------------------------------- */
@@ -247,7 +290,8 @@ static int find_loops(struct as_quality_pass *p, struct assay_error *err)
     AS_TRY(assay_rows_each(p->experiment, loops_sql, p->run_id, list_loop, p, err));
     AS_TRY(assay_rows_each(p->experiment, counts_sql, p->run_id, list_counted_block, p, err));
     AS_TRY(assay_rows_each(p->experiment, blocks_sql, p->run_id, list_block, p, err));
-    return assay_rows_each(p->experiment, straight_sql, p->run_id, list_straight, p, err);
+    AS_TRY(assay_rows_each(p->experiment, straight_sql, p->run_id, list_straight, p, err));
+    return assay_rows_each(p->experiment, spots_sql, p->run_id, list_spot, p, err);
 }
 
 static int write_values(void *pass, struct assay_error *err)
@@ -287,6 +331,8 @@ int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
     as_vec_fini(&p.module);
     as_vec_fini(&p.loop);
     as_vec_fini(&p.straight);
+    as_vec_fini(&p.spot);
+    as_vec_fini(&p.copying);
     as_arena_fini(&p.arena);
     return rc;
 }

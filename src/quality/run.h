@@ -7,8 +7,10 @@
 
 #include "base/arena.h"
 #include "base/vec.h"
+#include "quality/callee.h"
 #include "quality/core_detail.h"
 #include "quality/cqa_write.h"
+#include "quality/spots.h"
 #include "quality/straight.h"
 #include "quality/weights.h"
 
@@ -31,15 +33,26 @@ struct as_quality_hot_loop {
     struct as_core_kept core;
     const struct assay_program *program;
     const struct assay_object *object;
-    uint32_t at;                                       /* in `program` */
-    struct assay_loop_facts facts;                     /* where it wants values */
-    uint32_t root_call_n, complex_call_n, math_call_n; /* so, too */
+    uint32_t at;                   /* in `program` */
+    struct assay_loop_facts facts; /* where it wants values */
+    struct as_quality_calls calls; /* so, too */
 };
 
 /* A function that takes its time outside loops, and whose code can be read. */
 struct as_quality_straight_part {
     int64_t id;
     struct as_straight_facts facts;
+};
+
+/* An instruction of a loop (0: of none) with samples of the run. */
+struct as_quality_spot {
+    int64_t loop_id;
+    struct as_spot at;
+};
+
+/* A function of whose `of_n` samples `n` fell at copies of blocks. */
+struct as_quality_copying {
+    int64_t function_id, n, of_n;
 };
 
 struct as_quality_pass {
@@ -50,6 +63,8 @@ struct as_quality_pass {
     AS_VEC(struct as_quality_module) module;
     AS_VEC(struct as_quality_hot_loop) loop; /* whose code can be read */
     AS_VEC(struct as_quality_straight_part) straight;
+    AS_VEC(struct as_quality_spot) spot; /* by loop and instruction */
+    AS_VEC(struct as_quality_copying) copying;
     struct as_arena arena;     /* of what is kept of code quality analysis */
     struct assay_error unread; /* why what was measured of this core is not used; else empty */
 };

@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "quality/detail.h"
 #include "quality/metrics.h"
@@ -21,6 +22,7 @@ enum metric { /* those that loops have, in the order of their names below */
               SCATTERS,
               MEETING,
               SWITCHES,
+              RELOADS,
               STRIDED,
               UNIT,
               UNKNOWN,
@@ -36,9 +38,12 @@ enum metric { /* those that loops have, in the order of their names below */
               ROOT_CALLS,
               COMPLEX_CALLS,
               MATH_CALLS,
+              POINTER_CALLS,
+              BRANCH_STALLS,
               OPTIONS, /* of functions, from here on */
               STRAIGHT_N,
               STRAIGHT_PACKED,
+              BLOCK_COPIES,
               METRIC_COUNT
 };
 
@@ -51,6 +56,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "access_scatter_n",
                                                 "access_meeting_n",
                                                 "flow_switch_n",
+                                                "access_reload_n",
                                                 "access_strided_n",
                                                 "access_unit_n",
                                                 "access_unknown_n",
@@ -66,9 +72,12 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "root_call_n",
                                                 "complex_call_n",
                                                 "math_call_n",
+                                                "pointer_call_n",
+                                                "branch_stall_pct",
                                                 "compilation_options_pct",
                                                 "straight_instruction_n",
-                                                "straight_packed_pct"};
+                                                "straight_packed_pct",
+                                                "block_copy_pct"};
 
 struct value_writer {
     const struct as_quality_pass *pass;
@@ -134,6 +143,7 @@ static int write_loop(const struct value_writer *w, int64_t id,
     AS_TRY(set_count(w, SCATTERS, id, facts->scatter_n, err));
     AS_TRY(set_count(w, MEETING, id, facts->meeting_n, err));
     AS_TRY(set_count(w, SWITCHES, id, facts->switch_n, err));
+    AS_TRY(set_count(w, RELOADS, id, facts->reload_n, err));
     AS_TRY(set_count(w, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
     AS_TRY(set_count(w, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
     AS_TRY(set_count(w, UNKNOWN, id, stream[ASSAY_STRIDE_UNKNOWN] - facts->steady_n, err));
@@ -150,17 +160,22 @@ static int write_loop(const struct value_writer *w, int64_t id,
     return set_count(w, CALLS, id, facts->call_n, err);
 }
 
+static int write_calls(const struct value_writer *w, int64_t id,
+                       const struct as_quality_calls *calls, struct assay_error *err)
+{
+    AS_TRY(set_count(w, ROOT_CALLS, id, calls->root_n, err));
+    AS_TRY(set_count(w, COMPLEX_CALLS, id, calls->complex_n, err));
+    AS_TRY(set_count(w, MATH_CALLS, id, calls->math_n, err));
+    return set_count(w, POINTER_CALLS, id, calls->pointer_n, err);
+}
+
 static int write_loops(const struct value_writer *w, struct assay_error *err)
 {
     as_vec_foreach (&w->pass->loop, it) {
-        if (it->wants_values)
+        if (it->wants_values) {
             AS_TRY(write_loop(w, it->id, &it->facts, err));
-        if (it->wants_values)
-            AS_TRY(set_count(w, ROOT_CALLS, it->id, it->root_call_n, err));
-        if (it->wants_values)
-            AS_TRY(set_count(w, COMPLEX_CALLS, it->id, it->complex_call_n, err));
-        if (it->wants_values)
-            AS_TRY(set_count(w, MATH_CALLS, it->id, it->math_call_n, err));
+            AS_TRY(write_calls(w, it->id, &it->calls, err));
+        }
         if (it->wants_page)
             AS_TRY(as_quality_details(w->pass->experiment, it->id, it->program, it->at, err));
     }
@@ -182,6 +197,54 @@ static int write_straight(const struct value_writer *w, struct assay_error *err)
                 assay_experiment_value(w->pass->experiment, w->metric[STRAIGHT_PACKED], &function,
                                        assay_exact(100.0 * it->facts.fp_packed_n / fp_n, 1), err));
     }
+    return 0;
+}
+
+/* ---- Samples at single instructions -------------------------------------------------------- */
+
+static int write_share(const struct value_writer *w, enum metric metric,
+                       enum assay_object_kind kind, int64_t id, int64_t part, int64_t n,
+                       struct assay_error *err)
+{
+    const struct assay_subject of = {.kind = kind, .object_id = id, .run_id = w->pass->run_id};
+    struct assay_quantity pct = assay_share(part, n);
+
+    pct.value *= 100;
+    pct.low *= 100;
+    pct.high *= 100;
+    return assay_experiment_value(w->pass->experiment, w->metric[metric], &of, pct, err);
+}
+
+static int write_branches(const struct value_writer *w, struct assay_error *err)
+{
+    struct as_spot *spot = as_calloc(w->pass->spot.n + 1, sizeof *spot);
+    int rc = spot ? 0 : as_error_nomem(err, "the samples of instructions");
+
+    as_vec_foreach (&w->pass->loop, it) {
+        int64_t all = 0;
+        size_t n = 0;
+
+        if (rc < 0 || !it->wants_cqa)
+            continue;
+        as_vec_foreach (&w->pass->spot, from) {
+            if (from->loop_id != it->id)
+                continue;
+            all += from->at.n;
+            spot[n++] = from->at;
+        }
+        const int64_t behind = as_spots_behind_branches(it->program, it->at, spot, n);
+        if (behind)
+            rc = write_share(w, BRANCH_STALLS, ASSAY_OBJECT_LOOP, it->id, behind, all, err);
+    }
+    as_free(spot);
+    return rc;
+}
+
+static int write_copying(const struct value_writer *w, struct assay_error *err)
+{
+    as_vec_foreach (&w->pass->copying, it)
+        AS_TRY(write_share(w, BLOCK_COPIES, ASSAY_OBJECT_FUNCTION, it->function_id, it->n, it->of_n,
+                           err));
     return 0;
 }
 
@@ -254,6 +317,8 @@ int as_quality_pass_write(const struct as_quality_pass *pass, struct assay_error
     AS_TRY(write_passed_over(pass, err));
     AS_TRY(write_loops(&w, err));
     AS_TRY(write_straight(&w, err));
+    AS_TRY(write_branches(&w, err));
+    AS_TRY(write_copying(&w, err));
     AS_TRY(write_analysed(&w, err));
     return as_quality_units(pass->experiment, pass->run_id, w.metric[OPTIONS], err);
 }

@@ -155,7 +155,9 @@ int as_profile_findings(struct assay_experiment *experiment, struct as_profile *
 /* The time of a category by name, or 0. */
 double as_profile_category_pct(struct as_profile *profile, const char *name);
 
-bool as_profile_is_flagged(const struct as_profile *profile, const char *name);
+/* NULL if the run lacks the flag. */
+const struct as_profile_flag *as_profile_flag_named(const struct as_profile *profile,
+                                                    const char *name);
 /* Whether so much processor time was not sampled that shares must be said to be of the rest. */
 bool as_profile_is_partial(const struct as_profile *profile);
 

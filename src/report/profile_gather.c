@@ -361,17 +361,18 @@ void as_profile_release(struct as_profile *profile)
     as_arena_fini(&profile->arena);
 }
 
-bool as_profile_is_flagged(const struct as_profile *profile, const char *name)
+const struct as_profile_flag *as_profile_flag_named(const struct as_profile *profile,
+                                                    const char *name)
 {
     as_vec_foreach (&profile->flag, it)
         if (it->name && strcmp(it->name, name) == 0)
-            return true;
-    return false;
+            return it;
+    return NULL;
 }
 
 bool as_profile_is_partial(const struct as_profile *profile)
 {
-    return as_profile_is_flagged(profile, "unseen_time");
+    return as_profile_flag_named(profile, "unseen_time") != NULL;
 }
 
 double as_profile_category_pct(struct as_profile *profile, const char *name)

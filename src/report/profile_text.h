@@ -17,6 +17,8 @@ struct as_summary_text {
 
 /* What ran, where, and how it was sampled. */
 void as_summary_head(struct as_summary_text *s);
+/* Appends "3 threads", after a comma unless the text is empty. */
+void as_summary_append_count(struct as_str *text, int64_t n, const char *one, const char *many);
 
 /* ---- profile_text_brief.c ---- */
 

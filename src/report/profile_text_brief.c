@@ -21,14 +21,6 @@
 
 /* ---- The run ------------------------------------------------------------------------------- */
 
-static const struct as_profile_flag *flag_named(const struct as_profile *profile, const char *name)
-{
-    as_vec_foreach (&profile->flag, it)
-        if (it->name && strcmp(it->name, name) == 0)
-            return it;
-    return NULL;
-}
-
 /* Flags that change the meaning of all that follows, the gravest first. */
 static void emit_warnings(struct as_summary_text *s)
 {
@@ -39,7 +31,7 @@ static void emit_warnings(struct as_summary_text *s)
     unsigned shown = 0;
 
     for (size_t i = 0; i < sizeof names / sizeof *names && shown < NOTES_MAX; i++) {
-        const struct as_profile_flag *flag = flag_named(s->profile, names[i]);
+        const struct as_profile_flag *flag = as_profile_flag_named(s->profile, names[i]);
         if (!flag)
             continue;
         as_page_style(&s->page, AS_STYLE_YELLOW);
@@ -57,16 +49,12 @@ static const char *confidence_of(const struct as_profile *profile)
     const int64_t n = profile->run.sample_n;
     bool is_doubtful = n < SAMPLES_HIGH;
 
-    if (n < SAMPLES_MEDIUM || flag_named(profile, "killed") || flag_named(profile, "failed"))
+    if (n < SAMPLES_MEDIUM || as_profile_flag_named(profile, "killed") ||
+        as_profile_flag_named(profile, "failed"))
         return "low";
     for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++)
-        is_doubtful |= flag_named(profile, doubts[i]) != NULL;
+        is_doubtful |= as_profile_flag_named(profile, doubts[i]) != NULL;
     return is_doubtful ? "medium" : "high";
-}
-
-static void append_n(struct as_str *text, int64_t n, const char *one, const char *many)
-{
-    as_str_appendf(text, ", %lld %s", (long long)n, n == 1 ? one : many);
 }
 
 static void emit_run(struct as_summary_text *s)
@@ -89,11 +77,11 @@ static void emit_run(struct as_summary_text *s)
     if (run->state && strcmp(run->state, "complete") != 0)
         as_str_appendf(text, ", %s", run->state);
     if (run->rank_n > 1)
-        append_n(text, run->rank_n, "rank", "ranks");
+        as_summary_append_count(text, run->rank_n, "rank", "ranks");
     else if (run->process_n > 1)
-        append_n(text, run->process_n, "process", "processes");
-    append_n(text, run->thread_n, "thread", "threads");
-    append_n(text, run->sample_n, "sample", "samples");
+        as_summary_append_count(text, run->process_n, "process", "processes");
+    as_summary_append_count(text, run->thread_n, "thread", "threads");
+    as_summary_append_count(text, run->sample_n, "sample", "samples");
     as_str_appendf(text, ", confidence %s", confidence_of(s->profile));
     as_page_wrap(&s->page, "  ", as_str_z(text), false);
 }

@@ -16,7 +16,7 @@ static void print_line(struct as_summary_text *s, const char *label)
     as_page_wrap(&s->page, first, as_str_z(&s->text), false);
 }
 
-static void append_count(struct as_str *text, int64_t n, const char *one, const char *many)
+void as_summary_append_count(struct as_str *text, int64_t n, const char *one, const char *many)
 {
     as_str_appendf(text, "%s%lld %s", text->n ? ", " : "", (long long)n, n == 1 ? one : many);
 }
@@ -53,10 +53,10 @@ static void head_program(struct as_summary_text *s)
     if (run->is_unfinished)
         as_str_appendz(&s->text, "not known yet");
     if (run->rank_n)
-        append_count(&s->text, run->rank_n, "rank", "ranks");
+        as_summary_append_count(&s->text, run->rank_n, "rank", "ranks");
     if (!run->is_unfinished) {
-        append_count(&s->text, run->process_n, "process", "processes");
-        append_count(&s->text, run->thread_n, "thread", "threads");
+        as_summary_append_count(&s->text, run->process_n, "process", "processes");
+        as_summary_append_count(&s->text, run->thread_n, "thread", "threads");
     }
     if (run->launcher)
         as_str_appendf(&s->text, "; launcher: %s", run->launcher);
@@ -70,9 +70,9 @@ static void head_program(struct as_summary_text *s)
     if (run->cpu_model)
         as_str_appendf(&s->text, ": %s", run->cpu_model);
     if (run->core_n)
-        append_count(&s->text, run->core_n, "core", "cores");
+        as_summary_append_count(&s->text, run->core_n, "core", "cores");
     if (run->cpu_n)
-        append_count(&s->text, run->cpu_n, "CPU", "CPUs");
+        as_summary_append_count(&s->text, run->cpu_n, "CPU", "CPUs");
     print_line(s, "Host");
 }
 
@@ -103,7 +103,7 @@ static void head_sampling(struct as_summary_text *s)
     if (run->call_stacks)
         as_str_appendf(&s->text, ", %s", stacks_word(run->call_stacks));
     /* The flag of that name says it again, with what lessens trust. */
-    if (run->event_reason && !as_profile_is_flagged(s->profile, "event_fallback"))
+    if (run->event_reason && !as_profile_flag_named(s->profile, "event_fallback"))
         as_str_appendf(&s->text, "; why this event: %s", run->event_reason);
     print_line(s, "Sampling");
     if (run->is_unfinished)
@@ -126,11 +126,12 @@ static void head_sampling(struct as_summary_text *s)
 /* Every verb that times says first that other processes used the CPUs. */
 static void warn_of_load(struct as_summary_text *s)
 {
-    as_vec_foreach (&s->profile->flag, it)
-        if (it->name && strcmp(it->name, "busy_host") == 0) {
-            as_page_wrap(&s->page, "", it->text, false);
-            as_out_c(s->page.out, '\n');
-        }
+    const struct as_profile_flag *flag = as_profile_flag_named(s->profile, "busy_host");
+
+    if (!flag)
+        return;
+    as_page_wrap(&s->page, "", flag->text, false);
+    as_out_c(s->page.out, '\n');
 }
 
 void as_summary_head(struct as_summary_text *s)

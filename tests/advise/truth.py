@@ -41,7 +41,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS, RECORDED = HERE / "programs", HERE / "recorded"
 FORMS = ("fault", "mended")
-SOURCES = (".c", ".py")
+SOURCES = (".c", ".cpp", ".py")
 PAIRS = 3
 # What no rule asks for, and takes room.
 LEFT_OUT = ("disassembly detail edge block_time block path_block path inlining mapping run_file "
@@ -59,7 +59,7 @@ def source_of(name):
 def head_of(name):
     """{key: value}"""
     text = source_of(name).read_text(encoding="ascii")
-    if source_of(name).suffix == ".c":
+    if source_of(name).suffix != ".py":
         lines = text.split("/*", 2)[2].split("*/")[0].splitlines()
     else:
         lines = itertools.takewhile(lambda line: line.startswith("#"), text.splitlines()[1:])

@@ -8,7 +8,7 @@
 
 __attribute__((unused)) static double *array_of(long n)
 {
-    double *array = malloc((size_t)n * sizeof *array);
+    double *array = (double *)malloc((size_t)n * sizeof *array);
 
     if (!array)
         abort();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: scalar_mathematics; mended flags: -O3 -msse4.1; within: 80 % (the loop is vectorised
  * then); behind: scalar_calls (the same calls, as what keeps the loop scalar: all of its time);
- * says: nearbyint.* of the mathematical library; advises: Processors since 2008 round by one
+ * says: nearbyint.* of the mathematical library; advises: CPUs since 2008 round by one
  * instruction */
 #include <math.h>
 

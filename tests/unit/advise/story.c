@@ -140,7 +140,8 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
 /* Options are values of functions, what operands do those of one run. */
 static struct assay_subject subject_of(const char *metric, int number)
 {
-    const bool of_run = strncmp(metric, "operand_", 8) == 0;
+    const bool of_run =
+        strncmp(metric, "operand_", 8) == 0 || strcmp(metric, "branch_stall_pct") == 0;
     const bool of_function =
         strncmp(metric, "option_", 7) == 0 || strncmp(metric, "given_", 6) == 0;
 

@@ -43,7 +43,8 @@ struct story {
         const char *name;
         double value;
     } metric[STORY_METRIC_N];
-    int loop_n; /* loops that have them, of the first; 0: one. Those of operands are of the run */
+    int loop_n; /* loops that have them, of the first; 0: one. Those that samples show are of the
+                   run */
     bool no_openmp;       /* its threads are its own */
     int thread_n, rank_n; /* threads in each rank; 0: one, and no ranks */
     int64_t wall_ms, cpu_n, exit_code, exit_signal, overhead_ms, lost_n, migration_n;
