@@ -300,13 +300,17 @@ static int show_counts(struct counted_view *view, struct assay_error *err)
 /* ---- The verb ------------------------------------------------------------------------------ */
 
 static int count_into(struct as_cli *cli, struct as_experiment_name *name,
-                      const struct assay_count_request *request, struct assay_count_result *result,
+                      struct assay_count_request *request, struct assay_count_result *result,
                       struct assay_error *err)
 {
+    static const struct as_run_part part[] = {{"profile", 1, 1}, {"count", 1, 1}};
+    struct as_run_count runs = {0};
     struct counted_view view = {.cli = cli, .result = result};
     struct as_external_load load;
     as_external_begin(&load);
     AS_TRY(as_experiment_create(cli, name, &view.experiment, err));
+    if (!name->is_rank)
+        as_run_count_begin(&runs, cli, part, sizeof part / sizeof *part, &request->profile);
     as_arena_init(&view.arena);
     int rc = assay_count_run(view.experiment, request, result, err);
     if (rc == 0 && result->rest[0])
@@ -331,10 +335,6 @@ int as_verb_count(struct as_cli *cli, struct assay_error *err)
     struct as_experiment_name name = {0};
     AS_TRY(as_recording_take(cli, &request.profile, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
-    static const struct as_run_part part[] = {{"profile", 1, 1}, {"count", 1, 1}};
-    struct as_run_count runs = {0};
-    if (rc == 0 && !name.is_rank)
-        as_run_count_begin(&runs, cli, part, sizeof part / sizeof *part, &request.profile);
     if (rc == 0)
         rc = count_into(cli, &name, &request, &result, err);
     as_recording_end(cli, &name, &result.profile, result.interrupted, rc);

@@ -291,11 +291,16 @@ static int check_binary(struct probe_view *view, struct assay_error *err)
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 static int run_into(struct probe_view *view, struct as_experiment_name *name,
-                    const struct assay_probe_request *request, struct assay_probe_result *result,
+                    struct assay_probe_request *request, struct assay_probe_result *result,
                     struct assay_error *err)
 {
+    /* Times of loops, counts, and all else. */
+    static const struct as_run_part part[] = {{"profile", 1, 1}, {"probe", 1, 3}};
+    struct as_run_count count = {0};
     struct assay_experiment *experiment = NULL;
     AS_TRY(as_experiment_create(view->cli, name, &experiment, err));
+    if (!name->is_rank)
+        as_run_count_begin(&count, view->cli, part, sizeof part / sizeof *part, &request->profile);
     int rc = assay_probe_run(experiment, request, result, err);
     view->chosen.object = result->object;
     view->chosen.program = result->program;
@@ -327,11 +332,6 @@ static int run_command(struct probe_view *view, struct assay_error *err)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "probe: no command given; write 'assay probe FILE -- ./program'");
     int rc = as_recording_name(cli, &request.profile, &name, err);
-    /* Times of loops, counts, and all else. */
-    static const struct as_run_part part[] = {{"profile", 1, 1}, {"probe", 1, 3}};
-    struct as_run_count count = {0};
-    if (rc == 0 && !name.is_rank)
-        as_run_count_begin(&count, cli, part, sizeof part / sizeof *part, &request.profile);
     if (rc == 0)
         rc = run_into(view, &name, &request, &result, err);
     as_recording_end(cli, &name, &result.profile, result.interrupted, rc);

@@ -369,11 +369,15 @@ int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64
 }
 
 static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
-                      const struct assay_profile_request *request,
-                      struct assay_profile_result *result, struct assay_error *err)
+                      struct assay_profile_request *request, struct assay_profile_result *result,
+                      struct assay_error *err)
 {
+    static const struct as_run_part part[] = {{"trace", 1, 1}};
+    struct as_run_count count = {0};
     struct assay_experiment *experiment;
     AS_TRY(as_experiment_create(cli, name, &experiment, err));
+    if (!name->is_rank)
+        as_run_count_begin(&count, cli, part, 1, request);
     const struct assay_traced_functions functions = {cli->args.value[AS_OPTION_TRACE_FUNCTIONS],
                                                      cli->args.value[AS_OPTION_TRACE_FUNCTIONS_OF]};
     int rc = functions.names
@@ -514,10 +518,6 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     request.kind = "trace";
     if (rc == 0)
         rc = as_recording_name(cli, &request, &name, err);
-    static const struct as_run_part part[] = {{"trace", 1, 1}};
-    struct as_run_count count = {0};
-    if (rc == 0 && !name.is_rank)
-        as_run_count_begin(&count, cli, part, 1, &request);
     if (rc == 0)
         rc = trace_into(cli, &name, &request, &result, err);
     as_filter_choice_fini(&choice);

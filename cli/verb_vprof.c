@@ -500,7 +500,12 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
 {
     struct shown it = {.cli = cli, .result = result};
     struct as_external_load load;
+    struct as_run_count count = {0};
+    /* A first timed run finds the period out; runs above --max-overhead are repeated. */
+    const struct as_run_part part[] = {{"profile", 1, 1}, {"vprof", 1, request->every ? 1 : 4}};
     AS_TRY(as_experiment_create(cli, name, &it.experiment, err));
+    if (!name->is_rank)
+        as_run_count_begin(&count, cli, part, sizeof part / sizeof *part, &request->profile);
     as_external_begin(&load);
     int rc = assay_vprof_run(it.experiment, request, result, err);
     if (rc == 0 && result->rest[0])
@@ -522,13 +527,8 @@ int as_verb_vprof(struct as_cli *cli, struct assay_error *err)
     struct assay_vprof_request request;
     struct assay_vprof_result result = {.profile = {.exit_code = -1}};
     struct as_experiment_name name = {0};
-    struct as_run_count count = {0};
     AS_TRY(take_request(cli, &request, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
-    /* A first timed run finds the period out; runs above --max-overhead are repeated. */
-    const struct as_run_part part[] = {{"profile", 1, 1}, {"vprof", 1, request.every ? 1 : 4}};
-    if (rc == 0 && !name.is_rank)
-        as_run_count_begin(&count, cli, part, sizeof part / sizeof *part, &request.profile);
     if (rc == 0)
         rc = vprof_into(cli, &name, &request, &result, err);
     as_recording_end(cli, &name, &result.profile, result.interrupted, rc);
