@@ -142,20 +142,13 @@ static int check_further_outputs(const struct as_arguments *args, struct assay_e
 
 int as_cli_init(struct as_cli *cli, struct assay_error *err)
 {
-    const char *path = cli->args.value[AS_OPTION_OUTPUT];
+    const bool is_result =
+        !as_given(&cli->args, AS_OPTION_HELP) && !as_given(&cli->args, AS_OPTION_VERSION);
+    const char *path = is_result ? cli->args.value[AS_OPTION_OUTPUT] : NULL;
 
     cli->format = (enum as_format)cli->args.number[AS_OPTION_FORMAT];
-    if (cli->format == AS_FORMAT_HTML && cli->args.verb != AS_VERB_CQA)
-        return as_error_set(
-            err, ASSAY_ERR_USAGE,
-            "--format: html is a page, which of what is written so only 'assay cqa' "
-            "makes; write text, json or csv");
-    if (cli->format >= AS_FORMAT_DOT && cli->format <= AS_FORMAT_SVG &&
-        cli->args.verb != AS_VERB_CFG)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--format: %s is for graphs, which only 'assay cfg' shows; write text, "
-                            "json or csv",
-                            cli->args.value[AS_OPTION_FORMAT]);
+    if (is_result)
+        AS_TRY(as_formats_check(&cli->args, err));
     if (as_given(&cli->args, AS_OPTION_EXPERIMENT) &&
         strcmp(cli->args.value[AS_OPTION_EXPERIMENT], "-") == 0)
         return as_error_set(err, ASSAY_ERR_USAGE,

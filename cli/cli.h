@@ -14,16 +14,8 @@
 #include "base/out.h"
 #include "base/outfile.h"
 #include "base/table.h"
+#include "formats.h"
 #include "options.h"
-
-enum as_format {
-    AS_FORMAT_TEXT,
-    AS_FORMAT_JSON,
-    AS_FORMAT_CSV,
-    AS_FORMAT_DOT,
-    AS_FORMAT_SVG,
-    AS_FORMAT_HTML
-}; /* order of --format */
 
 /* An input that could not be used: said on stderr at once, listed in JSON at the end. */
 struct as_refusal {

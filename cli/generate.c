@@ -4,6 +4,7 @@
  * that they cannot disagree with the parser. `assay-generate man|bash|zsh` writes to standard
  * output. Formats: man(7), bash's programmable completion, zsh's _arguments (zshcompsys(1)).
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,13 +65,17 @@ static void roff_line(const char *before, const char *text, const char *after)
 
 static void man_option(const struct as_option *option)
 {
+    struct as_str help = {0};
+
     puts(".TP");
     if (option->letter)
         printf("\\fB\\-%c\\fR, ", option->letter);
     roff_line("\\fB\\-\\-", option->name, option->argument ? "\\fR \\c" : "\\fR");
     if (option->argument)
         roff_line("\\fI", option->argument, "\\fR");
-    roff_line("", option->help, "");
+    as_help_option(&help, option, -1);
+    roff_line("", as_str_z(&help), "");
+    as_str_fini(&help);
 }
 
 static void man_verb(int verb)
@@ -347,10 +352,34 @@ static void zsh(void)
          "    esac\n    return ret\n}\n_assay \"$@\"");
 }
 
+/* ---- Checks ------------------------------------------------------------------------------ */
+
+/* Returns whether `assay VERB --help` of every verb shows examples; names a verb without. */
+static bool check_examples(void)
+{
+    enum { LEAST = 2 };
+
+    for (int verb = 0; verb < AS_VERBS; verb++) {
+        int n = 0;
+
+        for (size_t i = 0; i < as_example_n; i++)
+            n += (int)as_examples[i].verb == verb;
+        if (n < LEAST) {
+            fprintf(stderr,
+                    "cli/options.def: '%s' has %d examples: help needs %d; add an EXAMPLE\n",
+                    as_verbs[verb].name, n, LEAST);
+            return false;
+        }
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc == 2 ? argv[1] : "";
 
+    if (!check_examples())
+        return 1;
     if (strcmp(what, "man") == 0)
         man();
     else if (strcmp(what, "bash") == 0)

@@ -6,10 +6,12 @@
 
 #include <string.h>
 
+#include "formats.h"
 #include "options.h"
 #include "text.h"
 
 #define TEXT_COLUMN 28 /* where explanations begin */
+#define LETTERS     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 
 const char as_program_summary[] = "performance analysis of compute-heavy programs";
 
@@ -44,9 +46,45 @@ void as_help_entry(struct as_str *out, const char *name, const char *text, unsig
     as_wrap(out, text, TEXT_COLUMN, TEXT_COLUMN, width);
 }
 
-static void option_entry(struct as_str *out, const struct as_option *option, unsigned width)
+/* Returns whether `word` stands in `text` by itself. */
+static bool names_word(const char *text, const char *word, size_t n)
 {
-    struct as_str name = {0};
+    for (const char *at = text; (at = memmem(at, strlen(at), word, n)); at++) {
+        const bool begins = at == text || !strchr(LETTERS, at[-1]);
+
+        if (begins && (!at[n] || !strchr(LETTERS, at[n])))
+            return true;
+    }
+    return false;
+}
+
+void as_help_option(struct as_str *out, const struct as_option *option, int verb)
+{
+    const char *rest = option->choices, *word;
+    bool names_all = true;
+    size_t n;
+
+    if (option == &as_options[AS_OPTION_FORMAT]) {
+        as_formats_help(out, verb);
+        return;
+    }
+    as_str_appendz(out, option->help);
+    while (as_choice_next(&rest, &word, &n))
+        names_all &= names_word(option->help, word, n);
+    if (names_all)
+        return;
+    as_str_appendf(out, " %s is ", option->argument);
+    for (rest = option->choices; as_choice_next(&rest, &word, &n);)
+        as_str_appendf(out, "%.*s%s", (int)n, word,
+                       !*rest              ? "."
+                       : strchr(rest, '|') ? ", "
+                                           : " or ");
+}
+
+static void option_entry(struct as_str *out, const struct as_option *option, int verb,
+                         unsigned width)
+{
+    struct as_str name = {0}, text = {0};
 
     if (option->letter)
         as_str_appendf(&name, "-%c, --%s", option->letter, option->name);
@@ -54,8 +92,10 @@ static void option_entry(struct as_str *out, const struct as_option *option, uns
         as_str_appendf(&name, "    --%s", option->name);
     if (option->argument)
         as_str_appendf(&name, " %s", option->argument);
-    as_help_entry(out, as_str_z(&name), option->help, width);
+    as_help_option(&text, option, verb);
+    as_help_entry(out, as_str_z(&name), as_str_z(&text), width);
     as_str_fini(&name);
+    as_str_fini(&text);
 }
 
 static void options(struct as_str *out, int verb, unsigned width)
@@ -68,12 +108,12 @@ static void options(struct as_str *out, int verb, unsigned width)
         if (!any)
             as_str_appendf(out, "\nOptions of %s:\n", as_verbs[verb].name);
         any = true;
-        option_entry(out, &as_options[i], width);
+        option_entry(out, &as_options[i], verb, width);
     }
     as_str_appendz(out, "\nCommon options:\n");
     for (int i = 0; i < AS_OPTION_COUNT; i++)
         if (as_option_common_to(&as_options[i], verb))
-            option_entry(out, &as_options[i], width);
+            option_entry(out, &as_options[i], verb, width);
 }
 
 static void notes(struct as_str *out, const char *title, const struct as_note *note, unsigned width)

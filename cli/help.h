@@ -6,9 +6,13 @@
 #define AS_CLI_HELP_H
 
 #include "base/str.h"
+#include "options.h"
 
 /* Appends the help of the program (verb = -1) or of one verb, wrapped to `width` columns. */
 void as_help(struct as_str *out, int verb, unsigned width);
+
+/* Appends what an option does, with its choices; `verb` -1: of the man page. */
+void as_help_option(struct as_str *out, const struct as_option *option, int verb);
 
 /* A name and its explanation, as they stand in help. */
 void as_help_entry(struct as_str *out, const char *name, const char *text, unsigned width);
@@ -20,6 +24,8 @@ struct as_help_metric {
 extern const struct as_help_metric as_help_metrics[]; /* ends with name = NULL */
 /* Appends the metrics whose name matches `pattern` (fnmatch(3)), or all; how many. */
 size_t as_help_of_metrics(struct as_str *out, const char *pattern, unsigned width);
+/* Returns the metric with the name nearest to `name`; NULL if none is near. */
+const char *as_help_near_metric(const char *name);
 
 /* What follows after exit statuses and in the environment; shared with the man page. */
 struct as_note {

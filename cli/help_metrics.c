@@ -5,7 +5,18 @@
 #include <fnmatch.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "help.h"
+
+const char *as_help_near_metric(const char *name)
+{
+    struct as_nearest nearest;
+
+    as_nearest_init(&nearest, name, strlen(name));
+    for (const struct as_help_metric *it = as_help_metrics; it->name; it++)
+        as_nearest_offer(&nearest, it->name);
+    return nearest.best;
+}
 
 size_t as_help_of_metrics(struct as_str *out, const char *pattern, unsigned width)
 {

@@ -27,7 +27,15 @@ static int answer_help_or_version(struct as_cli *cli, struct assay_error *err)
     int rc = 0;
 
     if (cli->args.asks_metrics) {
-        if (!as_help_of_metrics(&text, name, as_cli_width(cli)))
+        const char *near = name ? as_help_near_metric(name) : NULL;
+
+        if (as_help_of_metrics(&text, name, as_cli_width(cli)))
+            rc = 0;
+        else if (near)
+            rc = as_error_set(err, ASSAY_ERR_USAGE,
+                              "--help metrics: no metric is called %s; did you mean %s?", name,
+                              near);
+        else
             rc = as_error_set(err, ASSAY_ERR_USAGE,
                               "--help metrics: no metric is called %s; '*' stands for any "
                               "characters, '--help metrics' lists all",

@@ -168,6 +168,30 @@ static int refused_option(int c, const char *text, int verb, struct assay_error 
     return rc;
 }
 
+/* Appends the choice that `value` is nearest to; nothing where none is near. Two letters are too
+ * few to tell. */
+static void append_near_choice(struct as_str *out, const char *choices, struct as_view value)
+{
+    struct as_nearest nearest;
+    const char *rest = choices, *word;
+    char name[64];
+    size_t n;
+
+    as_nearest_init(&nearest, value.p, value.n);
+    for (; value.n > 2 && as_choice_next(&rest, &word, &n);) {
+        if (n >= sizeof name)
+            continue;
+        memcpy(name, word, n);
+        name[n] = '\0';
+        nearest.best = NULL;
+        as_nearest_offer(&nearest, name);
+        if (!nearest.best)
+            continue;
+        as_str_clear(out);
+        as_str_appendz(out, name);
+    }
+}
+
 static int take_choice(int id, struct as_view value, uint64_t *index, struct assay_error *err)
 {
     const struct as_option *option = &as_options[id];
@@ -179,6 +203,15 @@ static int take_choice(int id, struct as_view value, uint64_t *index, struct ass
     for (*index = 0; as_choice_next(&rest, &word, &n); ++*index)
         if (as_view_equal(value, (struct as_view){word, n}))
             return 0;
+    append_near_choice(&text, option->choices, value);
+    if (text.n) {
+        rc = as_error_set(err, ASSAY_ERR_USAGE,
+                          "--%s: '%.*s' is none of its choices; did you mean "
+                          "%s?",
+                          option->name, (int)value.n, value.p, as_str_z(&text));
+        as_str_fini(&text);
+        return rc;
+    }
     for (rest = option->choices; as_choice_next(&rest, &word, &n);)
         as_str_appendf(&text, "%s%.*s", !text.n ? "" : *rest ? ", " : " or ", (int)n, word);
     rc = as_error_set(err, ASSAY_ERR_USAGE, "--%s: '%.*s' is none of its choices; write %s",

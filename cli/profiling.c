@@ -84,6 +84,14 @@ void as_stage_show(void *context, const char *name, uint64_t done, uint64_t tota
     stage->done = done;
 }
 
+void as_stage_pause(struct as_stage *stage)
+{
+    if (stage->is_on)
+        as_progress_end(&stage->progress);
+    stage->is_on = false;
+    stage->name = NULL;
+}
+
 void as_stage_end(struct as_stage *stage)
 {
     if (stage->is_on)
@@ -99,7 +107,7 @@ void as_advise_quickly(struct as_cli *cli, struct assay_experiment *experiment, 
         as_cli_complain(cli, &why);
 }
 
-/* Text goes beside what the program wrote, JSON and CSV where results go. */
+/* Text goes beside what the program wrote, JSON where results go. */
 int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
                     struct assay_error *err)
 {
@@ -113,6 +121,8 @@ int as_summary_show(struct as_cli *cli, struct assay_experiment *experiment, int
         .utf8 = assay_report_locale_is_utf8(),
         .brief = !as_given(&cli->args, AS_OPTION_VERBOSE),
     };
+    if (cli->format == AS_FORMAT_JSON) /* as 'assay show --format json' writes it */
+        return assay_report_profile_json(experiment, run_id, &options, &cli->out, err);
     if (as_given(&cli->args, AS_OPTION_QUIET))
         return 0;
     as_out_init_fd(&out, STDERR_FILENO, "standard error");

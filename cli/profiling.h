@@ -20,6 +20,8 @@ struct as_stage {
 };
 void as_stage_show(void *context, const char *name, uint64_t done, uint64_t total);
 void as_stage_end(struct as_stage *stage);
+/* Erases the line; the next call draws it again. */
+void as_stage_pause(struct as_stage *stage);
 void as_stage_guard(const char *experiment);
 
 /* Findings, checks and metrics of a run that was summed up; code is not read for it. What fails is

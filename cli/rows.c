@@ -14,9 +14,14 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "sheet.h"
+#include "text.h"
 
 /* Rows of text that are laid out together. */
 #define TEXT_ROWS 500
+
+/* Columns of a name: fewer hide optional columns first; and the least. */
+#define NAME_WANTED 18
+#define NAME_LEAST  10
 
 struct show {
     struct as_cli *cli;
@@ -165,18 +170,57 @@ struct layout {
     bool *is_number;
 };
 
+/* Columns of the table; behind them are those that are wrapped. */
+static int count_columns(const struct show *show)
+{
+    int n = show->column_n;
+
+    while (show->style->look && n > 1 && show->style->look[n - 1].wrapped)
+        n--;
+    return n;
+}
+
+/* Adds a cell as lines under its row; all but the first of a row have a mark. */
+static void add_wrapped(struct show *show, struct as_table *table, const char *text, bool is_first)
+{
+    enum { INDENT = 2, MARK = 2 };
+    const unsigned width = as_cli_table_width(show->cli);
+    const unsigned used = 2 * INDENT + (is_first ? 0 : MARK);
+    struct as_str all = {0}, line = {0};
+    struct as_view rest, part;
+
+    as_wrap(&all, text, 0, 0, width ? width - used : UINT32_MAX);
+    rest = as_view_of(as_str_z(&all));
+    for (bool is_begin = true; as_view_split(&rest, '\n', &part) && part.n; is_begin = false) {
+        as_str_clear(&line);
+        as_str_appendf(&line, "%*s%s%.*s", INDENT, "",
+                       is_first   ? ""
+                       : is_begin ? "→ "
+                                  : "  ",
+                       (int)part.n, part.p);
+        as_table_note(table, as_str_z(&line));
+    }
+    as_str_fini(&all);
+    as_str_fini(&line);
+}
+
 static void columns_make(const struct show *show, struct layout *layout, bool is_first)
 {
-    for (int i = 0; i < show->column_n; i++) {
+    for (int i = 0; i < count_columns(show); i++) {
         const struct as_rows_look *look = show->style->look ? &show->style->look[i] : NULL;
         const bool right = look ? look->right : layout->is_number[i];
+        const bool is_hidden = !is_first && layout->column[i].hidden;
 
         layout->column[i] = (struct as_column){
             .title = is_first ? show->name[i] : NULL,
             .align = right ? AS_ALIGN_RIGHT : AS_ALIGN_LEFT,
-            .shrink = (look ? look->elastic : !right) ? AS_SHRINK_END : AS_SHRINK_NOT,
-            .least = 10,
+            .shrink = !(look ? look->elastic : !right) ? AS_SHRINK_NOT
+                      : look && look->keeps_end        ? AS_SHRINK_START
+                                                       : AS_SHRINK_END,
+            .least = NAME_WANTED,
             .wide = layout->width[i],
+            .optional = look && look->optional,
+            .hidden = is_hidden,
         };
     }
 }
@@ -184,6 +228,7 @@ static void columns_make(const struct show *show, struct layout *layout, bool is
 /* Takes the current row into `table`. */
 static void take_row(struct show *show, struct as_table *table, struct layout *layout)
 {
+    const int table_n = count_columns(show);
     struct as_str printed = {0};
 
     for (int i = 0; i < show->column_n; i++) {
@@ -191,6 +236,10 @@ static void take_row(struct show *show, struct as_table *table, struct layout *l
 
         as_str_clear(&printed);
         as_cell_print(&cell, &printed);
+        if (i >= table_n) {
+            add_wrapped(show, table, as_str_z(&printed), i == table_n);
+            continue;
+        }
         const size_t width = as_utf8_width(as_view_of(as_str_z(&printed)));
 
         layout->is_number[i] &= cell.kind != AS_CELL_TEXT;
@@ -208,10 +257,14 @@ static int show_some(struct show *show, struct layout *layout, bool is_first, in
     struct as_table table;
     int rc;
 
-    as_table_init(&table, layout->column, (size_t)show->column_n);
+    as_table_init(&table, layout->column, (size_t)count_columns(show));
     for (int i = 0; i < TEXT_ROWS && (*more = assay_rows_next(show->rows, err)) > 0; i++)
         take_row(show, &table, layout);
     columns_make(show, layout, is_first);
+    if (is_first)
+        as_table_hide(&table, layout->column, as_cli_table_width(show->cli));
+    for (int i = 0; i < count_columns(show); i++)
+        layout->column[i].least = NAME_LEAST;
     rc = *more < 0 ? *more
                    : as_table_print(&table, &show->cli->out, as_cli_table_width(show->cli),
                                     show->cli->color, err);

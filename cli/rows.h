@@ -13,8 +13,11 @@
 
 /* How a column looks as text; those of a query look as their cells are. */
 struct as_rows_look {
-    bool right;   /* aligned right */
-    bool elastic; /* shortened when the line is too long */
+    bool right;     /* aligned right */
+    bool elastic;   /* shortened when the line is too long */
+    bool optional;  /* left out where the line is too long */
+    bool keeps_end; /* shortened at its beginning */
+    bool wrapped;   /* sentences: in lines of their own under the row; behind all other columns */
 };
 
 struct as_rows_style {

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "base/foreign.h"
 #include "base/str.h"
 #include "recording.h"
+#include "runs.h"
 #include "unfinished.h"
 
 /* Set by Ctrl-C between two runs; during a run the launch has the signal. */
@@ -113,16 +113,9 @@ int as_series_end(struct as_series *series, const char *name, int rc, struct ass
 
 static void say_begin(const struct as_series *series, const struct as_series_run *run)
 {
-    char left[64] = "";
+    char left[64];
     const double past_s = (double)((uint64_t)as_monotonic_ns() - series->start_ns) / 1e9;
-    if (series->begun_n) {
-        const double each_s = past_s / (double)series->begun_n;
-        const double left_s = each_s * (double)(series->run_n - series->begun_n);
-        if (left_s >= 120)
-            snprintf(left, sizeof left, ", about %.0f minutes left", ceil(left_s / 60));
-        else
-            snprintf(left, sizeof left, ", about %.0f s left", ceil(left_s));
-    }
+    as_run_time_left(left, sizeof left, past_s, series->begun_n, series->run_n - series->begun_n);
     as_cli_note(series->cli, "run %zu of %zu%s%s%s", series->begun_n + 1, series->run_n,
                 run->what ? ": " : "", run->what ? run->what : "", left);
 }

@@ -15,6 +15,7 @@
 #include "compared.h"
 #include "external_load.h"
 #include "recording.h"
+#include "runs.h"
 #include "sheet.h"
 #include "text.h"
 
@@ -299,13 +300,17 @@ static int show_counts(struct counted_view *view, struct assay_error *err)
 /* ---- The verb ------------------------------------------------------------------------------ */
 
 static int count_into(struct as_cli *cli, struct as_experiment_name *name,
-                      const struct assay_count_request *request, struct assay_count_result *result,
+                      struct assay_count_request *request, struct assay_count_result *result,
                       struct assay_error *err)
 {
+    static const struct as_run_part part[] = {{"profile", 1, 1}, {"count", 1, 1}};
+    struct as_run_count runs = {0};
     struct counted_view view = {.cli = cli, .result = result};
     struct as_external_load load;
     as_external_begin(&load);
     AS_TRY(as_experiment_create(cli, name, &view.experiment, err));
+    if (!name->is_rank)
+        as_run_count_begin(&runs, cli, part, sizeof part / sizeof *part, &request->profile);
     as_arena_init(&view.arena);
     int rc = assay_count_run(view.experiment, request, result, err);
     if (rc == 0 && result->rest[0])

@@ -16,6 +16,7 @@
 #include "external_load.h"
 #include "machine_page.h"
 #include "recording.h"
+#include "runs.h"
 
 int as_decan_view_name(struct as_decan_view *view, const struct assay_decan_loop *loop,
                        struct assay_error *err)
@@ -75,14 +76,19 @@ static int show(struct as_decan_view *view, struct assay_error *err)
 }
 
 static int decan_into(struct as_cli *cli, struct as_experiment_name *name,
-                      const struct assay_decan_request *request, struct assay_decan_result *result,
+                      struct assay_decan_request *request, struct assay_decan_result *result,
                       struct assay_error *err)
 {
+    const struct as_run_part part[] = {{"profile", 1, 1},
+                                       {"decan", 1, request->runs ? request->runs : 2}};
+    struct as_run_count count = {0};
     struct as_decan_view view = {.cli = cli, .result = result};
     struct assay_campaign *campaign = NULL;
     struct as_external_load load;
     as_external_begin(&load);
     AS_TRY(as_experiment_create(cli, name, &view.experiment, err));
+    if (!name->is_rank)
+        as_run_count_begin(&count, cli, part, sizeof part / sizeof *part, &request->profile);
     int rc = assay_campaign_open(&campaign, err);
     if (rc == 0)
         rc = assay_campaign_check(campaign, 2, err);

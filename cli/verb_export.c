@@ -24,11 +24,6 @@ static int take_options(const struct as_cli *cli, struct assay_export_options *o
     options->blocked = as_given(args, AS_OPTION_BLOCKED);
     if (as_given(args, AS_OPTION_BY))
         options->by = (enum assay_export_by)(ASSAY_EXPORT_BY_RUN + args->number[AS_OPTION_BY]);
-    if (as_given(args, AS_OPTION_FORMAT))
-        return as_error_set(
-            err, ASSAY_ERR_USAGE,
-            "--format: export has formats of its own; write --as folded, speedscope, pprof, prv, "
-            "otf2 or perfetto");
     if (options->format == ASSAY_EXPORT_PPROF && options->by != ASSAY_EXPORT_BY_DEFAULT)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--by: pprof always keeps processes and threads, as labels; leave --by "

@@ -154,6 +154,11 @@ static int import_file(struct as_cli *cli, struct as_experiment_name *name, stru
     if (is_trace && as_given(&cli->args, AS_OPTION_CATEGORIES))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--categories: are of samples; leave it out with a trace");
+    if (!is_trace && cli->format == AS_FORMAT_CSV)
+        return as_error_set(
+            err, ASSAY_ERR_USAGE,
+            "--format: 'import' does not write csv of samples; use text or json, or "
+            "'assay show EXP --view VIEW --format csv' afterwards");
     AS_TRY((replaces ? replace_experiment
                      : make_experiment)(&it, is_trace ? fill_from_trace : fill_from_samples, err));
     return show_import(&it, is_trace, err);

@@ -323,10 +323,16 @@ static int predict_given(struct as_predicting *p, struct assay_error *err)
     const bool digits = as_given(args, AS_OPTION_HEX) || as_given(args, AS_OPTION_HEX_FILE);
     if (!p->equal_given)
         p->options.equal_memory = digits;
+    if (as_given(args, AS_OPTION_HEX_FILE) && as_given(args, AS_OPTION_FORMAT) &&
+        p->cli->format != AS_FORMAT_CSV)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--format: predictions of --hex-file are csv; use --format csv");
     if (as_given(args, AS_OPTION_HEX_FILE))
         return predict_hex_file(p, args->value[AS_OPTION_HEX_FILE], err);
     if (p->cli->format == AS_FORMAT_CSV)
-        return as_error_set(err, ASSAY_ERR_USAGE, "predict: CSV is written of --hex-file alone");
+        return as_error_set(
+            err, ASSAY_ERR_USAGE,
+            "--format: 'predict' writes csv with --hex-file only; use text or json");
     if (p->cli->format == AS_FORMAT_JSON) {
         as_facts_begin(&p->facts, p->cli);
         as_facts_array(&p->facts, "predictions");

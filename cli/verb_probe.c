@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "program.h"
 #include "recording.h"
+#include "runs.h"
 #include "sheet.h"
 #include "text.h"
 
@@ -290,11 +291,16 @@ static int check_binary(struct probe_view *view, struct assay_error *err)
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 static int run_into(struct probe_view *view, struct as_experiment_name *name,
-                    const struct assay_probe_request *request, struct assay_probe_result *result,
+                    struct assay_probe_request *request, struct assay_probe_result *result,
                     struct assay_error *err)
 {
+    /* Times of loops, counts, and all else. */
+    static const struct as_run_part part[] = {{"profile", 1, 1}, {"probe", 1, 3}};
+    struct as_run_count count = {0};
     struct assay_experiment *experiment = NULL;
     AS_TRY(as_experiment_create(view->cli, name, &experiment, err));
+    if (!name->is_rank)
+        as_run_count_begin(&count, view->cli, part, sizeof part / sizeof *part, &request->profile);
     int rc = assay_probe_run(experiment, request, result, err);
     view->chosen.object = result->object;
     view->chosen.program = result->program;

@@ -12,6 +12,7 @@
 #include "advised.h"
 #include "base/error.h"
 #include "destination.h"
+#include "report/views.h"
 #include "report_path.h"
 #include "unfinished.h"
 
@@ -58,10 +59,6 @@ static int check_options(const struct as_cli *cli, uint64_t formats, struct assa
                             "--output: several formats need a directory, and %s is standard "
                             "output; write one format",
                             path);
-    if (as_given(&cli->args, AS_OPTION_FORMAT)) /* the common one, before the verb */
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--format: stands before 'report'; write 'assay report --format %s'",
-                            cli->args.value[AS_OPTION_FORMAT]);
     if (path && count_bits(formats) > 1 && !is_directory(path))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--output: several formats need a directory, and %s is none; make it "
@@ -89,15 +86,32 @@ static bool is_experiment(const struct assay_experiment *experiment, const char 
            a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-/* CSV goes to a directory, in which files of views are replaced. */
+/* CSV goes to a directory, with a file a view. */
+static int check_view_files(const struct as_cli *cli, const char *directory,
+                            struct assay_error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < as_report_view_n; i++) {
+        struct as_str path = {0};
+
+        as_str_appendf(&path, "%s/%s.csv", directory, as_report_views[i].name);
+        rc = path.failed ? as_error_nomem(err, "the report")
+                         : as_destination_check(&cli->args, AS_OPTION_REPORT, as_str_z(&path), err);
+        as_str_fini(&path);
+    }
+    return rc;
+}
+
 static int check_destination(const struct as_cli *cli, const struct assay_experiment *experiment,
                              enum assay_report_format format, const char *path,
                              struct assay_error *err)
 {
-    return is_experiment(experiment, cli->args.value[AS_OPTION_REPORT]) ||
-                   (format == ASSAY_REPORT_CSV && is_directory(path))
-               ? 0
-               : as_destination_check(&cli->args, AS_OPTION_REPORT, path, err);
+    if (is_experiment(experiment, cli->args.value[AS_OPTION_REPORT]))
+        return 0;
+    if (format == ASSAY_REPORT_CSV && is_directory(path))
+        return check_view_files(cli, path, err);
+    return as_destination_check(&cli->args, AS_OPTION_REPORT, path, err);
 }
 
 static int write_one(struct as_cli *cli, struct assay_experiment *experiment,

@@ -14,6 +14,7 @@
 #include "machine_page.h"
 #include "profiling.h"
 #include "recording.h"
+#include "runs.h"
 #include "unfinished.h"
 
 static int take_share(const char *text, double *share, struct assay_error *err)
@@ -145,11 +146,35 @@ static int run_passes(const struct as_cli *cli, struct assay_experiment *experim
     return assay_pipeline_again(experiment, result->profile.run_id, request, result, err);
 }
 
+/* Nothing of a single run, which the stages show. */
+static void count_runs(struct as_run_count *count, const struct as_cli *cli, bool is_profiled,
+                       struct assay_pipeline_request *request)
+{
+    const bool is_two = request->level > ASSAY_PIPELINE_ONE;
+    const bool is_three = request->level > ASSAY_PIPELINE_TWO;
+    struct as_run_part part[5];
+    size_t n = 0;
+
+    if (is_profiled)
+        part[n++] = (struct as_run_part){"profile", 1, 1};
+    if (request->more & ASSAY_PIPELINE_COUNT)
+        part[n++] = (struct as_run_part){"count", 1, 1};
+    if (is_two || request->more & ASSAY_PIPELINE_INSTANCES)
+        part[n++] = (struct as_run_part){"vprof", 1, 4};
+    if (request->more & ASSAY_PIPELINE_TRACE)
+        part[n++] = (struct as_run_part){"trace", 1, 1};
+    if (is_two)
+        part[n++] = (struct as_run_part){"decan", 1, is_three ? 2 : 1};
+    if (n > is_profiled)
+        as_run_count_begin(count, cli, part, n, &request->profile);
+}
+
 static int run_into(struct as_cli *cli, struct as_experiment_name *name,
                     struct assay_pipeline_request *request, struct assay_pipeline_result *result,
                     struct assay_error *err)
 {
     struct as_stage stage = {.quiet = as_given(&cli->args, AS_OPTION_QUIET)};
+    struct as_run_count count = {.stage = &stage};
     struct assay_experiment *experiment = NULL;
     int rc;
 
@@ -158,6 +183,8 @@ static int run_into(struct as_cli *cli, struct as_experiment_name *name,
     as_stage_guard(as_str_z(&name->made));
     request->progress = as_stage_show;
     request->context = &stage;
+    if (!name->is_rank)
+        count_runs(&count, cli, !as_given(&cli->args, AS_OPTION_ADD) || !request->loops, request);
     rc = run_passes(cli, experiment, request, result, err);
     request->context = NULL;
     as_stage_end(&stage);

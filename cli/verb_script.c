@@ -63,9 +63,6 @@ int as_verb_script(struct as_cli *cli, struct assay_error *err)
     const size_t named = args->positional_n > 1 ? 2 : 1;
     struct as_limits limits;
     struct assay_script_result result;
-    if (as_given(args, AS_OPTION_FORMAT))
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--format: a script writes what it likes; leave --format out");
     AS_TRY(as_limits_of(args, &limits, err));
     const struct assay_script_request request = {.path = args->positional[0],
                                                  .subject = named > 1 ? args->positional[1] : NULL,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/str.h"
+#include "callpath_tree.h"
 #include "report/views.h"
 #include "rows.h"
 #include "unfinished.h"
@@ -152,6 +153,13 @@ static int count_runs(struct as_cli *cli, struct assay_experiment *experiment, i
     return rc < 0 ? rc : 0;
 }
 
+/* Call paths are a tree in their own order only. */
+static bool is_tree(const struct as_cli *cli, const struct as_report_view *view)
+{
+    return cli->format == AS_FORMAT_TEXT && strcmp(view->name, "callpaths") == 0 &&
+           !as_given(&cli->args, AS_OPTION_SORT_VIEW);
+}
+
 static int show_view(struct as_cli *cli, const struct as_report_view *asked,
                      struct assay_experiment *experiment, struct assay_error *err)
 {
@@ -169,11 +177,18 @@ static int show_view(struct as_cli *cli, const struct as_report_view *asked,
     const bool of_several = run_n > 1 && is_of_run(view) && !as_given(&cli->args, AS_OPTION_RUN) &&
                             strcmp(view->text[0].sql, "run_id") != 0;
 
+    if (rc == 0 && is_tree(cli, view))
+        return as_callpath_tree_show(cli, view, experiment, of_several, err);
     look[0].right = of_several;
     if (rc == 0)
         rc = choose_texts(experiment, view, text, FIELDS_MAX, &text_n, err);
     for (size_t i = 0; i < text_n; i++)
-        look[i + of_several] = (struct as_rows_look){text[i]->right, text[i]->elastic};
+        look[i + of_several] = (struct as_rows_look){.right = text[i]->right,
+                                                     .elastic = text[i]->elastic,
+                                                     .wrapped = text[i]->wrapped,
+                                                     .optional = text[i]->optional,
+                                                     .keeps_end = strcmp(text[i]->title, "path") ==
+                                                                  0}; /* the function */
     if (rc == 0)
         rc = make_statement(cli, view, text, text_n, experiment, of_several, &sql, err);
     if (rc == 0)

@@ -13,11 +13,13 @@
 
 #include "analytics/traced.h"
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/term.h"
 #include "export_trace.h"
 #include "profiling.h"
 #include "recording.h"
 #include "report/parallel.h"
+#include "runs.h"
 #include "sheet.h"
 #include "trace_clocks.h"
 #include "trace_control.h"
@@ -367,11 +369,15 @@ int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64
 }
 
 static int trace_into(struct as_cli *cli, struct as_experiment_name *name,
-                      const struct assay_profile_request *request,
-                      struct assay_profile_result *result, struct assay_error *err)
+                      struct assay_profile_request *request, struct assay_profile_result *result,
+                      struct assay_error *err)
 {
+    static const struct as_run_part part[] = {{"trace", 1, 1}};
+    struct as_run_count count = {0};
     struct assay_experiment *experiment;
     AS_TRY(as_experiment_create(cli, name, &experiment, err));
+    if (!name->is_rank)
+        as_run_count_begin(&count, cli, part, 1, request);
     const struct assay_traced_functions functions = {cli->args.value[AS_OPTION_TRACE_FUNCTIONS],
                                                      cli->args.value[AS_OPTION_TRACE_FUNCTIONS_OF]};
     int rc = functions.names
@@ -398,12 +404,29 @@ static uint32_t group_bit(struct as_view name)
     return 0;
 }
 
+static const char *near_group(struct as_view name)
+{
+#define GROUP(group, word, bit) word,
+    static const char *const words[] = {ASSAY_TRACE_GROUPS(GROUP)};
+#undef GROUP
+    struct as_nearest nearest;
+    as_nearest_init(&nearest, name.p, name.n);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        as_nearest_offer(&nearest, words[i]);
+    return nearest.best;
+}
+
 static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
 {
     struct as_view rest = as_view_of(text), part;
     *out = text ? 0 : ASSAY_TRACE_USUAL;
     while (as_view_split(&rest, ',', &part)) {
         const uint32_t bit = group_bit(as_view_trim(part));
+        const char *near = bit ? NULL : near_group(as_view_trim(part));
+        if (near)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--groups: invalid value '%.*s'; did you mean %s?", (int)part.n,
+                                part.p, near);
         if (!bit)
             return as_error_set(err, ASSAY_ERR_USAGE,
                                 "--groups: '%.*s' is no group; give some of mpi, openmp, pthread, "

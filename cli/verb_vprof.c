@@ -15,6 +15,7 @@
 #include "compared.h"
 #include "external_load.h"
 #include "recording.h"
+#include "runs.h"
 #include "text.h"
 
 struct shown {
@@ -359,6 +360,117 @@ static int show_json(struct shown *it, struct assay_error *err)
     return rc;
 }
 
+/* ---- CSV ----------------------------------------------------------------------------------- */
+
+/* A loop without a timed instance has one row, with these fields empty. */
+static const char *const loop_fields[] = {"loop_id",         "name",      "address",
+                                          "share",           "refused",   "exact",
+                                          "timed",           "disturbed", "switched",
+                                          "faulted",         "cut",       "threads",
+                                          "imbalance",       "processes", "imbalance_processes",
+                                          "imbalance_within"};
+static const char *const bucket_fields[] = {"group",
+                                            "iterations_from",
+                                            "iterations_below",
+                                            "cycles_from",
+                                            "cycles_to",
+                                            "instances",
+                                            "group_timed",
+                                            "group_share",
+                                            "iterations_mean",
+                                            "iteration_cycles",
+                                            "iteration_ns",
+                                            "iteration_cycles_mean",
+                                            "iteration_cycles_deviation",
+                                            "iteration_cycles_least",
+                                            "stability",
+                                            "instance_cycles"};
+
+#define FIELDS_OF(names) (sizeof(names) / sizeof *(names))
+
+static void csv_number(struct as_csv *csv, double value)
+{
+    if (isfinite(value))
+        as_csv_double(csv, value);
+    else
+        as_csv_string(csv, "");
+}
+
+static void csv_loop(struct as_csv *csv, const struct assay_vprof_loop *loop, const char *name)
+{
+    as_csv_i64(csv, loop->loop_id);
+    as_csv_string(csv, name);
+    as_csv_hex(csv, loop->address);
+    as_csv_double(csv, loop->share);
+    as_csv_string(csv, loop->reason ? loop->reason : "");
+    as_csv_string(csv, loop->is_exact ? "true" : "false");
+    as_csv_u64(csv, loop->timed);
+    as_csv_u64(csv, loop->disturbed);
+    as_csv_u64(csv, loop->switched);
+    as_csv_u64(csv, loop->faulted);
+    as_csv_u64(csv, loop->cut);
+    as_csv_u64(csv, loop->threads);
+    csv_number(csv, loop->imbalance);
+    as_csv_u64(csv, loop->processes);
+    csv_number(csv, loop->imbalance_processes);
+    csv_number(csv, loop->imbalance_within);
+}
+
+/* The group is "all", or the number of a bucket from 1. */
+static void csv_bucket(struct as_csv *csv, const struct assay_vprof_bucket *it, size_t number,
+                       double cycle_ns)
+{
+    if (number)
+        as_csv_u64(csv, number);
+    else
+        as_csv_string(csv, "all");
+    csv_number(csv, it->low);
+    csv_number(csv, it->high);
+    csv_number(csv, it->is_split ? it->cycles_low : (double)NAN);
+    csv_number(csv, it->is_split ? it->cycles_high : (double)NAN);
+    csv_number(csv, it->instances);
+    as_csv_u64(csv, it->n);
+    csv_number(csv, it->share);
+    csv_number(csv, it->iterations);
+    csv_number(csv, it->median);
+    csv_number(csv, cycle_ns > 0 ? it->median * cycle_ns : (double)NAN);
+    csv_number(csv, it->mean);
+    csv_number(csv, it->deviation);
+    csv_number(csv, it->least);
+    csv_number(csv, it->stability);
+    csv_number(csv, it->instance);
+    as_csv_row_end(csv);
+}
+
+static int show_vprof_csv(struct shown *it, struct assay_error *err)
+{
+    const struct assay_vprof_result *result = it->result;
+    struct as_csv csv;
+    as_cli_csv(it->cli, &csv);
+    for (size_t i = 0; i < FIELDS_OF(loop_fields); i++)
+        as_csv_string(&csv, loop_fields[i]);
+    for (size_t i = 0; i < FIELDS_OF(bucket_fields); i++)
+        as_csv_string(&csv, bucket_fields[i]);
+    as_csv_row_end(&csv);
+    for (size_t i = 0; i < result->loop_n; i++) {
+        const struct assay_vprof_loop *loop = &result->loop[i];
+        const bool any = !loop->reason && loop->timed > 0;
+        AS_TRY(name_loop(it, loop, err));
+        csv_loop(&csv, loop, as_str_z(&it->name));
+        if (any)
+            csv_bucket(&csv, &loop->all, 0, result->cycle_ns);
+        for (size_t k = 0; !any && k < FIELDS_OF(bucket_fields); k++)
+            as_csv_string(&csv, "");
+        if (!any)
+            as_csv_row_end(&csv);
+        for (size_t k = 0; any && k < loop->bucket_n; k++) {
+            csv_loop(&csv, loop, as_str_z(&it->name));
+            csv_bucket(&csv, &loop->bucket[k], k + 1, result->cycle_ns);
+        }
+    }
+    return 0;
+}
+
 /* ---- The verb ------------------------------------------------------------------------------ */
 
 static int take_request(struct as_cli *cli, struct assay_vprof_request *request,
@@ -388,7 +500,12 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
 {
     struct shown it = {.cli = cli, .result = result};
     struct as_external_load load;
+    struct as_run_count count = {0};
+    /* A first timed run finds the period out; runs above --max-overhead are repeated. */
+    const struct as_run_part part[] = {{"profile", 1, 1}, {"vprof", 1, request->every ? 1 : 4}};
     AS_TRY(as_experiment_create(cli, name, &it.experiment, err));
+    if (!name->is_rank)
+        as_run_count_begin(&count, cli, part, sizeof part / sizeof *part, &request->profile);
     as_external_begin(&load);
     int rc = assay_vprof_run(it.experiment, request, result, err);
     if (rc == 0 && result->rest[0])
@@ -398,7 +515,9 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
     if (rc == 0)
         as_external_say(cli, &load);
     if (rc == 0)
-        rc = cli->format == AS_FORMAT_TEXT ? show_text(&it, err) : show_json(&it, err);
+        rc = cli->format == AS_FORMAT_TEXT  ? show_text(&it, err)
+             : cli->format == AS_FORMAT_CSV ? show_vprof_csv(&it, err)
+                                            : show_json(&it, err);
     as_str_fini(&it.name);
     return as_recording_close(&it.experiment, result->profile.run_id, rc, err);
 }

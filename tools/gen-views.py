@@ -19,7 +19,9 @@ report. A line is a key and its value:
     omit               columns of the SQL view that no column shows
     code_meaning, code_sort   meaning, and column (or metric) by which it is sorted first, where
                        nothing was measured; columns of groups of times are left out there
-  text LOOK TITLE = SQL   a column of `assay show --view` as text; LOOK is left, right or elastic
+  text LOOK TITLE = SQL   a column of `assay show --view` as text; LOOK is left, right,
+                          elastic (shortened) or wrapped (sentences under the row); with ?
+                          the column is left out where lines are too long
                        (shortened when the line is too long); with :METRIC behind it only where
                        the experiment knows that metric
   column NAME          a column of reports; then of the column:
@@ -172,7 +174,7 @@ class Reader:
 
     @staticmethod
     def text(value):
-        match = re.fullmatch(r"((?:left|right|elastic)(?::\w+)?)\s+(.+?) = (.+)", value)
+        match = re.fullmatch(r"((?:left|right|elastic|wrapped)\??(?::\w+)?)\s+(.+?) = (.+)", value)
         if not match:
             raise Fault("not 'text LOOK TITLE = SQL'")
         return match.group(1), match.group(2), expand(match.group(3))
@@ -298,10 +300,13 @@ def column_row(column):
 def text_row(text):
     look, title, sql = text
     look, _, metric = look.partition(":")
+    optional, look = look.endswith("?"), look.rstrip("?")
     return "    {" + members(sql=quoted(sql), title=quoted(title),
                              metric=quoted(metric or None),
                              right="true" if look == "right" else "false",
-                             elastic="true" if look == "elastic" else "false") + "},\n"
+                             elastic="true" if look == "elastic" else "false",
+                             optional="true" if optional else "false",
+                             wrapped="true" if look == "wrapped" else "false") + "},\n"
 
 
 def view_row(view):

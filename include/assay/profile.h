@@ -116,6 +116,10 @@ struct assay_profile_request {
     uint64_t max_b;     /* of samples kept; 0 = no limit */
     const char *events; /* further events to count, separated by commas, or NULL */
     struct assay_attribute_options attribute;
+    /* Called before a campaign or a further run starts the program, with the kind of the run
+     * ("profile", "vprof"); or NULL. */
+    void (*begins)(void *context, const char *kind);
+    void *begins_context;
 };
 
 struct assay_profile_result {

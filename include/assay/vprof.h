@@ -21,7 +21,7 @@ extern "C" {
 #endif
 
 struct assay_vprof_request {
-    /* Its command runs two or three times; a process that it attaches to is looked at as often, for
+    /* Its command runs two to five times; a process that it attaches to is looked at as often, for
      * its duration each time. */
     struct assay_profile_request profile;
     unsigned top;        /* so many loops of most time; 0: 16 */

@@ -85,17 +85,31 @@ static size_t least_width(const struct as_column *column)
     return column->least ? column->least : LEAST;
 }
 
+/* Columns of a line of all that is not hidden; `is_min`: shortened as far as it goes. */
+static size_t total_width(const struct as_table *table, const size_t *widths, bool is_min)
+{
+    size_t total = table->indent, shown = 0;
+    for (size_t c = 0; c < table->column_n; c++) {
+        const struct as_column *column = &table->columns[c];
+        const size_t min = least_width(column);
+        if (column->hidden)
+            continue;
+        total += shown++ ? GAP : 0;
+        total += is_min && column->shrink != AS_SHRINK_NOT && min < widths[c] ? min : widths[c];
+    }
+    return total;
+}
+
 /* Takes columns of terminal off the widest shrinkable table columns until all fit `width`. */
 static void fit(const struct as_table *table, size_t *widths, size_t width)
 {
-    size_t total = table->indent + GAP * (table->column_n - 1);
-    for (size_t c = 0; c < table->column_n; c++)
-        total += widths[c];
+    size_t total = total_width(table, widths, false);
     while (total > width) {
         size_t widest = table->column_n, second = 0;
         for (size_t c = 0; c < table->column_n; c++) {
             size_t least = least_width(&table->columns[c]);
-            if (table->columns[c].shrink == AS_SHRINK_NOT || widths[c] <= least)
+            if (table->columns[c].shrink == AS_SHRINK_NOT || table->columns[c].hidden ||
+                widths[c] <= least)
                 continue;
             if (widest == table->column_n || widths[c] > widths[widest]) {
                 second = widest == table->column_n ? 0 : widths[widest];
@@ -226,8 +240,9 @@ static void print_cell(struct as_out *out, const struct place *at, struct as_vie
 static void print_line(const struct as_table *table, struct as_out *out, const size_t *widths,
                        const struct as_table_cell *cells, bool color)
 {
-    size_t used = table->column_n;
-    while (used && (cells ? !cells[used - 1].n : !table->columns[used - 1].title))
+    size_t used = table->column_n, shown = 0;
+    while (used && (table->columns[used - 1].hidden ||
+                    (cells ? !cells[used - 1].n : !table->columns[used - 1].title)))
         used--;
     as_out_fill(out, ' ', used ? table->indent : 0);
     for (size_t c = 0; c < used; c++) {
@@ -241,7 +256,9 @@ static void print_line(const struct as_table *table, struct as_out *out, const s
         size_t width = cells ? cells[c].width : as_utf8_width(s);
         if (cells)
             s = (struct as_view){.p = as_str_z(&table->text) + cells[c].at, .n = cells[c].n};
-        if (c)
+        if (column->hidden)
+            continue;
+        if (shown++)
             as_out_fill(out, ' ', GAP);
         print_cell(out, &at, s, width);
     }
@@ -260,15 +277,9 @@ static void print_notes(const struct as_table *table, struct as_out *out, size_t
     }
 }
 
-int as_table_print(const struct as_table *table, struct as_out *out, size_t width, bool color,
-                   struct assay_error *err)
+/* Widths of the columns before any is shortened; whether there is a header. */
+static bool measure_columns(const struct as_table *table, size_t *widths)
 {
-    size_t *widths = as_calloc(table->column_n, sizeof *widths);
-    if (table->failed || !widths) {
-        as_free(widths);
-        return as_error_nomem(err, "table");
-    }
-    assert(table->cells.n % table->column_n == 0 && "the last row is not complete");
     bool header = false;
     for (size_t c = 0; c < table->column_n; c++) {
         widths[c] = as_utf8_width(as_view_of(table->columns[c].title));
@@ -281,6 +292,32 @@ int as_table_print(const struct as_table *table, struct as_out *out, size_t widt
         if (table->cells.at[i].width > *at)
             *at = table->cells.at[i].width;
     }
+    return header;
+}
+
+void as_table_hide(const struct as_table *table, struct as_column *columns, size_t width)
+{
+    size_t *widths = as_calloc(table->column_n, sizeof *widths);
+    if (!widths || !width) {
+        as_free(widths);
+        return; /* printing says it */
+    }
+    (void)measure_columns(table, widths);
+    for (size_t c = table->column_n; c-- && total_width(table, widths, true) > width;)
+        columns[c].hidden |= columns[c].optional;
+    as_free(widths);
+}
+
+int as_table_print(const struct as_table *table, struct as_out *out, size_t width, bool color,
+                   struct assay_error *err)
+{
+    size_t *widths = as_calloc(table->column_n, sizeof *widths);
+    if (table->failed || !widths) {
+        as_free(widths);
+        return as_error_nomem(err, "table");
+    }
+    assert(table->cells.n % table->column_n == 0 && "the last row is not complete");
+    const bool header = measure_columns(table, widths);
     if (width)
         fit(table, widths, width);
     if (header)

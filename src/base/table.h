@@ -34,6 +34,8 @@ struct as_column {
     enum as_shrink shrink;
     unsigned least;      /* columns it keeps when shortened; 0 = 8 */
     enum as_style style; /* used only when colour is on */
+    bool optional;       /* may be hidden where the line is too long */
+    bool hidden;         /* its cells are not printed */
     size_t wide;         /* columns it has at least, before shortening: to go on below a table */
     /* Appends a cell that is too wide in `most` bytes if it can, before it is cut; or NULL. */
     void (*shorten)(struct as_str *to, const char *text, size_t most);
@@ -79,6 +81,10 @@ void as_table_style(struct as_table *table, enum as_style style);
  * is wider than the table nothing is cut: the caller knows where.
  */
 void as_table_note(struct as_table *table, const char *z);
+
+/* Hides optional columns, from the last on, until lines fit `width` with the others shortened. Sets
+ * `hidden` in `columns`, which are those of the table. */
+void as_table_hide(const struct as_table *table, struct as_column *columns, size_t width);
 
 /*
  * Prints header and rows, two blanks between columns, no blanks at line ends. `width` is the

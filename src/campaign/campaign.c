@@ -126,6 +126,7 @@ static int run_with_streams(struct assay_campaign *campaign, struct assay_experi
     struct as_output output = {.own = {-1, -1, -1}};
     struct assay_error late = {0};
 
+    as_profile_notify_begin(&run->profile);
     as_input_rewind(&campaign->input);
     if (!run->keep_output)
         return assay_profile_run(experiment, &run->profile, result, err);

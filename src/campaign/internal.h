@@ -53,4 +53,11 @@ int as_variables_set(struct as_variables *variables, const struct assay_campaign
                      struct assay_error *err);
 void as_variables_restore(struct as_variables *variables);
 
+/* Says that a run is to begin; while our streams are still ours. */
+static inline void as_profile_notify_begin(const struct assay_profile_request *request)
+{
+    if (request->begins)
+        request->begins(request->begins_context, request->kind ? request->kind : "profile");
+}
+
 #endif

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/infile.h"
+#include "base/nearest.h"
 #include "machine/uarch.h"
 
 #define TABLE       "the table of a core"
@@ -33,8 +34,18 @@ const struct as_uarch_text *as_uarch_text_find(const char *name)
 static int say_no_table(const char *name, struct assay_error *err)
 {
     struct as_str known = {0};
-    for (const char *const *at = as_uarch_names; *at; at++)
+    struct as_nearest nearest;
+    as_nearest_init(&nearest, name, strlen(name));
+    for (const char *const *at = as_uarch_names; *at; at++) {
+        as_nearest_offer(&nearest, *at);
         as_str_appendf(&known, "%s%s", known.n ? ", " : "", *at);
+    }
+    if (nearest.best) {
+        as_str_fini(&known);
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "no table of a core is named '%s'; did you mean %s?", name,
+                            nearest.best);
+    }
     const int rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
                                 "no table of a core is named '%s'; there are %s, and files "
                                 "(NAME.tsv)",

@@ -37,6 +37,8 @@ struct as_report_text {
     const char *sql, *title;
     const char *metric; /* only where the experiment has it; NULL: always */
     bool right, elastic;
+    bool optional; /* left out where a line is too long */
+    bool wrapped;  /* sentences, in lines under the row */
 };
 
 /* Which runs the rows of a view are of, and which a report of one run shows. */

@@ -242,6 +242,7 @@ int as_clones_record(struct assay_experiment *experiment, const struct as_input 
                      struct assay_profile_result *result, struct assay_error *err)
 {
     struct as_output output;
+    as_profile_notify_begin(request);
     AS_TRY(as_output_divert(&output, experiment, err));
     as_input_rewind(input);
     const int rc = as_profile_run_with(kinds, experiment, request, result, err);

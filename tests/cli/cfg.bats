@@ -111,5 +111,5 @@ END
     run -2 "$ASSAY" cfg --loop 7 hand.so
     equal "assay: --loop: 7 is no loop of hand.so, they are 0 to 0; 'assay loops' lists them" "$output"
     run -2 "$ASSAY" loops --format svg hand.so
-    equal "assay: --format: svg is for graphs, which only 'assay cfg' shows; write text, json or csv" "$output"
+    equal "assay: --format: 'loops' does not write svg; use text, json or csv" "$output"
 }

@@ -108,3 +108,57 @@ END
     equal 2 "$(wc -l <own)"
     more "$(($(head -n 1 own) * 10))" "$(($(tail -n 1 own) * 13))"
 }
+@test "example: README.md shows what assay prints" {
+    [ ! -e refused ] || skip "perf events are refused here: $(cat probe.err)"
+    cat >compare.py <<'END'
+"""compare.py README PRINTED: the sample of the README has the structure of what was printed. Numbers
+may differ, and one finding of three: a busy host has others."""
+import re, sys
+
+BEGIN = "plain/cg --size 64"
+
+
+def number_free(text):
+    return re.sub(r"\d[\d,]*(\.\d+)?", "N", " ".join(text.split()))
+
+
+def parse(text):
+    """The head, the findings without numbers by their text, and the lines behind them."""
+    text = text[text.index("\n" + BEGIN) + 1:]
+    head, rest = text.split("\n\nRecommendations\n")
+    findings, tail = rest.split("\n\n", 1)
+    items = [number_free(item) for item in re.split(r"^  \d+\. ", findings, flags=re.M)[1:]]
+    return head.splitlines(), items, tail.splitlines()
+
+
+block = open(sys.argv[1]).read().split("    $ assay run -o cg.assay -- ")[1]
+sample = [line[4:] for line in block.splitlines() if line.startswith("    ") or not line]
+command = block.splitlines()[0]
+want = parse("\n".join(sample).split("\n\nThe picture")[0])
+got = parse(open(sys.argv[2]).read())
+assert want[0][0] == got[0][0] == command, (want[0][0], got[0][0], command)
+for name, (head, items, tail) in (("README.md", want), ("assay", got)):
+    lines = [number_free(line) for line in head[1:4] + [" ".join(head[4:])]]
+    forms = [r"N s,( N processes,)? N threads, N samples, confidence (high|medium|low)",
+             r"N % running, N % waiting(, N % ready without a CPU)?",
+             r"█+▓*[▒░·]*", r"█ Application N %(, [▓▒░·] .* N %)*"]
+    assert len(lines) == len(forms), (name, lines)
+    for line, form in zip(lines, forms):
+        assert re.fullmatch(form, line), (name, line)
+    assert 1 <= len(items) <= 3, (name, items)
+    for item in items:
+        assert re.match(r"((about N s \(N to N\)|at most N s) of N s: )?\S.*\. → \S.*\.$", item), \
+            (name, item)
+    assert re.match(r"  assay show cg.assay   # (\d+ more findings?, )?functions, loops, metrics$",
+                    tail[0]), (name, tail)
+    assert tail[1].startswith("  assay show cg.assay --view "), (name, tail)
+    assert tail[2] == "assay: the report is cg.assay/report.html", (name, tail)
+whats = [[item.split(": ", 1)[1] for item in items] for items in (want[1], got[1])]
+same = set(whats[0]) & set(whats[1])
+assert len(same) >= 2, whats
+END
+    sed -n 's/^    \$ assay \(run .*\)/\1/p' "$README" >command
+    read -ra words <command
+    LC_ALL=C.UTF-8 "$ASSAY" "${words[@]}" >out 2>err
+    python3 compare.py "$README" err || fails "$(cat err)"
+}

@@ -85,10 +85,57 @@ END
     refused 2 "assay: --view: 'function' is none of its choices; *" show x.assay --view function
 }
 @test "show: text fits 80 columns" {
-    for view in functions loops modules threads categories callpaths processes lines findings; do
+    views=$("$ASSAY" show --help | tr -s ' \n' ' ' | sed 's/.*VIEW is summary, //; s/\. .*//; s/, / /g; s/ or / /')
+    [ "$(wc -w <<<"$views")" -gt 25 ]
+    for view in $views; do
         COLUMNS=80 "$ASSAY" show x.assay --view $view >out
         [ "$(wc -L <out)" -le 80 ] || fails "$view is wider than 80 columns: $(cat out)"
     done
+}
+@test "show: columns that do not fit are left out, names stay" {
+    COLUMNS=60 "$ASSAY" show x.assay --view functions >out
+    equal "self %  95 % interval  self s  where         function" "$(head -1 out)"
+    like "*52.5      45.6-59.3    1.05  solver.c:21   solve" "$(sed -n 2p out)"
+}
+@test "show: call paths are a tree, in JSON and CSV flat" {
+    "$ASSAY" show x.assay --view callpaths >out
+    equal "total %  95 % interval  total s  self %  call path
+  100.0     98.1-100.0     2.00     0.0  main  [application]
+   67.0      60.2-73.1     1.34    52.5    solve
+  12.5?       8.6-17.8     0.25    5.0?      fib
+   7.5?       4.6-12.0     0.15    4.0?        fib
+   3.5?        1.7-7.0     0.07    3.5?          fib
+   2.0?        0.8-5.0     0.04    2.0?      fib
+   33.0      26.9-39.8     0.66    30.0    MPI_Wait  [mpi]
+   3.0?        1.4-6.4     0.06    3.0?      memcpy" "$(cat out)"
+    # The hottest, and their callers.
+    equal "main solve fib MPI_Wait" "$("$ASSAY" show x.assay --view callpaths --limit 4 |
+        awk 'NR > 1 { print $5 }' | tr '\n' ' ' | sed 's/ $//')"
+    equal "main;solve;fib" "$("$ASSAY" show x.assay --view callpaths --format json | json '[3]["path"]')"
+    # With --sort rows are flat; the function of the row stays.
+    COLUMNS=80 "$ASSAY" show x.assay --view callpaths --sort exclusive_time_s >out
+    like "* main;solve" "$(sed -n 2p out)"
+}
+@test "show: a name that is too long for the tree gives way in its middle" {
+    command -v sqlite3 >/dev/null || skip "no sqlite3 here"
+    cp -r x.assay named.assay
+    sqlite3 named.assay/experiment.db "UPDATE function SET name = 'a_name_that_is_too_long_for_the_column_of_names' \
+        WHERE name = 'solve'"
+    COLUMNS=80 "$ASSAY" show named.assay --view callpaths >out
+    like "*52.5    a_name_that_is_too…he_column_of_names" "$(grep a_name out)"
+    [ "$(wc -L <out)" -le 80 ]
+}
+@test "show: sentences of findings are whole, at any width" {
+    command -v sqlite3 >/dev/null || skip "no sqlite3 here"
+    cp -r x.assay told.assay
+    sqlite3 told.assay/experiment.db "UPDATE finding SET text = 'The loop at solver.c:21 does 0 % of its \
+arithmetic on whole vectors, and its options (-O2) vectorise few loops.'"
+    COLUMNS=50 "$ASSAY" show told.assay --view findings >out
+    [ "$(wc -L <out)" -le 50 ] || fails "$(cat out)"
+    like "*The loop at solver.c:21 does 0 % of its arithmetic on whole vectors, and its options (-O2) vectorise \
+few loops. → Use -O3.*" "$(tr -s ' \n' ' ' <out)"
+    "$ASSAY" show told.assay --view findings >out
+    equal 4 "$(wc -l <out)"
 }
 @test "show, export, report: a run that is not attributed" {
     command -v sqlite3 >/dev/null || skip "no sqlite3 here"

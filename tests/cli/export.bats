@@ -91,7 +91,7 @@ refused() {
     refused 2 "assay: --by: 'rank' is none of its choices; *" x.assay --by rank
     refused 2 "assay: --by: pprof always keeps processes and threads, as labels; leave --by out" \
         x.assay --as pprof --by run
-    refused 2 "assay: --format: export has formats of its own; *" x.assay --format json
+    refused 2 "assay: --format: 'export' has no such option; use --as *" x.assay --format json
     refused 2 "assay: x.assay: has no run 7; its last is 1" x.assay --run 7
     refused 2 "assay: nowhere.assay: no such experiment: *" nowhere.assay
     [ -w /dev/full ] || skip "no /dev/full here"

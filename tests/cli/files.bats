@@ -24,6 +24,11 @@ refused() {
     [ -z "${before:-}" ] || equal "$before" "$(listed)"
 }
 
+make_trace() { # FILE
+    echo '#Paraver (01/02/2020 at 10:20):1000_us:1(2):1:2(1:1,1:1),0'
+    for i in $(seq 0 10 9000); do echo "1:1:1:1:1:$i:$((i + 9)):1"; done
+} >"$1"
+
 @test "an output that is an input is refused, with --force too" {
     for force in "" --force; do
         for command in "disasm bin -o bin" "cqa bin -o ./bin" "info -o bin program bin" "patch bin --plan bin" \
@@ -89,6 +94,48 @@ refused() {
     [ -s old ]
     "$ASSAY" report exp.assay -o old --force
     grep -q '<html' old
+}
+@test "no verb replaces a file without --force" {
+    before=
+    printf 'id,hex,cycles\na,4801d8,1\n' >blocks.csv
+    echo 'print(1)' >one.lua
+    make_trace t.prv
+    "$ASSAY" import -q t.prv -o t.assay >out
+    for command in "functions bin" "disasm --function main bin" "loops bin" "patch bin" "cfg --function main bin" \
+        "info bin" "predict --machine zen5 --function main bin" "validate --machine zen5 --blocks blocks.csv" \
+        "cqa bin" "cqa --format html bin" "show exp.assay" "query exp.assay VALUES(1)" "export exp.assay" \
+        "export exp.assay --as speedscope" "export exp.assay --as pprof" "compare exp.assay exp.assay" \
+        "compare exp.assay exp.assay --format html" "machine" "script one.lua" "report exp.assay" \
+        "report exp.assay --format csv"; do
+        refused $command -o old
+        like "assay: old: exists; choose another name, or replace it with --force" "$(cat err)"
+    done
+    for command in "patch bin --plan" "validate --machine zen5 --blocks blocks.csv --save" "machine --export" \
+        "trace --score t.assay --write-filter"; do
+        refused $command old
+        like "assay: old: exists; choose another name, or replace it with --force" "$(cat err)"
+    done
+    for verb in profile run trace count vprof decan scale repeat try; do
+        for name in exp.assay old; do
+            refused $verb -o $name -- ./program
+            like "assay: $name: exists*; choose another name*" "$(cat err)"
+        done
+    done
+    refused import t.prv -o t.assay
+    refused merge exp.assay -o t.assay
+    equal old "$(cat old)"
+    # Traces and CSV are several files.
+    for format in prv otf2 perfetto; do
+        "$ASSAY" export -q t.assay --as $format -o new.$format
+        refused export t.assay --as $format -o new.$format
+        like "assay: new*: exists; choose another name*" "$(cat err)"
+    done
+    mkdir csv
+    "$ASSAY" report exp.assay --format csv -o csv >out
+    refused report exp.assay --format csv -o csv
+    like "assay: csv/report-csv/*.csv: exists; choose another name, or replace it with --force" "$(cat err)"
+    "$ASSAY" report exp.assay --format csv -o csv --force >out
+    rm -rf blocks.csv one.lua t.prv t.assay csv new.*
 }
 @test "a partial result is a result" {
     status=0
@@ -170,10 +217,6 @@ refused() {
     done
     rm -f big out err truncates.so
 }
-make_trace() { # FILE
-    echo '#Paraver (01/02/2020 at 10:20):1000_us:1(2):1:2(1:1,1:1),0'
-    for i in $(seq 0 10 9000); do echo "1:1:1:1:1:$i:$((i + 9)):1"; done
-} >"$1"
 @test "an import that fails keeps what --force would replace" {
     before=
     make_trace t.prv

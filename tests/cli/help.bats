@@ -21,6 +21,20 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
         [ "$(wc -L <text)" -le 80 ] || fails "help of '$verb' is wider than 80 columns"
     done
 }
+# Examples that are wrong mislead: each is parsed, up to the command that it runs.
+@test "every verb has two examples, whose options exist" {
+    for verb in $(verbs); do
+        COLUMNS=200 "$ASSAY" $verb --help | sed '1,/^Examples:$/d' | grep '^  [a-z]' >examples ||
+            fails "$verb has no example"
+        [ "$(wc -l <examples)" -ge 2 ] || fails "$verb has one example"
+        while read -r line; do
+            case $line in *"assay $verb"*) ;; *) fails "an example of $verb: $line" ;; esac
+            line="\"\$ASSAY\" $verb --help ${line#*assay "$verb"}"
+            eval "${line%% [|>]*}" >text 2>err || fails "$line" "$(cat err)"
+            grep -q '^Usage: assay' text
+        done <examples
+    done
+}
 @test "the README names every verb and every page of doc" {
     for verb in $(verbs); do
         grep -q "^|.*\`assay $verb[ \`]" "$README" || fails "the table of README.md lacks '$verb'"

@@ -225,7 +225,8 @@ EOF
     refused '*write one of FILE, --hex BYTES and --hex-file FILE' --machine zen5
     refused '*--hex: *two each*' --machine zen5 --hex 123
     refused "*--hex: 'zz' is no byte*" --machine zen5 --hex zz
-    refused "*no table of a core is named 'zen55'; there are *zen5*" --machine zen55 --hex 90
+    refused "*no table of a core is named 'zen55'; did you mean zen5?" --machine zen55 --hex 90
+    refused "*no table of a core is named 'quantum'; there are *zen5*" --machine quantum --hex 90
     refused '*nothing chosen; write --loop ID or --function NAME*' --machine zen5 loops.so
     printf 'a,90\nb,9\n' >bad.csv
     refused '*--hex-file: line 2*' --machine zen5 --hex-file bad.csv

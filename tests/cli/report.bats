@@ -127,7 +127,7 @@ END
     refused 2 "assay: y.assay: has no run 7; its last is 1" report y.assay --run 7
     refused 2 "assay: --format: 'pdf' is none of its choices; write html, xlsx, text, json or csv" \
         report y.assay --format html,pdf
-    refused 2 "assay: --format: stands before 'report'; write 'assay report --format json'" \
+    refused 2 "assay: --format: 'report' has its own --format, *; use 'assay report --format json'" \
         --format json report y.assay
     refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; make its directory first" \
         report y.assay -o nowhere/x.html

@@ -44,6 +44,22 @@ refused() {
     refused 2 "assay: --format: 'xml' is none of its choices; write text, json, csv, dot, svg or html" \
         info --format xml a
 }
+@test "choice that is none, with the nearest" {
+    refused 2 "assay: --view: 'lops' is none of its choices; did you mean loops?" show --view lops a
+    refused 2 "assay: --formt: unknown option of assay show; did you mean --format?" show --formt json a
+    refused 2 "assay: --format: 'jsn' is none of its choices; did you mean json?" info --format jsn a
+    refused 2 "assay: --as: 'foldd' is none of its choices; did you mean folded?" export --as foldd a
+    refused 2 "assay: --level: 'tow' is none of its choices; did you mean two?" run --level tow -- true
+    refused 2 "assay: --level: 'innermst' is none of its choices; did you mean innermost?" \
+        loops --level innermst a
+    refused 2 "assay: --level: 'L4' is none of its choices; write L1, L2, L3, RAM or all" \
+        predict --level L4 a
+    refused 2 "assay: --level: 'hnit' is none of its choices; did you mean hint?" \
+        cqa --level gain,hnit a
+    refused 2 "assay: --help metrics: no metric is called run_tme_s; did you mean run_time_s?" \
+        --help metrics run_tme_s
+    refused 2 "assay: --groups: invalid value 'mpii'; did you mean mpi?" trace --groups mpii -- true
+}
 @test "number that is none" {
     refused 2 "assay: --jobs: 'two' is not a number; write a whole number from 0 to 2147483647" \
         info -j two a

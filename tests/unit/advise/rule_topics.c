@@ -208,7 +208,7 @@ const struct rule_case rule_topics[] = {
 };
 const size_t rule_topic_n = sizeof rule_topics / sizeof *rule_topics;
 
-/* What samples at single instructions say, and calls. */
+/* Samples at single instructions, and calls. */
 const struct rule_case rule_instructions[] = {
     {"mispredictions",
      {RUN, .code = {LOOP}, .metric = {{"branch_stall_pct", 60}}},

@@ -88,6 +88,36 @@ static void test_shorten(void **state)
     as_table_fini(&t);
 }
 
+/* Optional columns go from the last on, and only as many as must. */
+static void test_hide(void **state)
+{
+    struct as_column own[] = {
+        {.title = "Name", .shrink = AS_SHRINK_END, .least = 6},
+        {.title = "First", .optional = true},
+        {.title = "Kept"},
+        {.title = "Last", .optional = true},
+    };
+    static const char *const cells[] = {"iteration", "1", "2", "3"};
+    (void)state;
+    struct as_table t;
+    as_table_init(&t, own, 4);
+    for (size_t i = 0; i < 4; i++)
+        as_table_string(&t, cells[i]);
+    as_table_hide(&t, own, 25); /* with the name shortened */
+    expect_print(&t, 25, false,
+                 "Name    First  Kept  Last\n"
+                 "itera\xe2\x80\xa6  1      2     3\n");
+    as_table_hide(&t, own, 24);
+    expect_print(&t, 24, false,
+                 "Name       First  Kept\n"
+                 "iteration  1      2\n");
+    as_table_hide(&t, own, 5); /* more than all of them */
+    expect_print(&t, 12, false,
+                 "Name    Kept\n"
+                 "itera\xe2\x80\xa6  2\n");
+    as_table_fini(&t);
+}
+
 static void add_long_row(struct as_table *t)
 {
     as_table_string(t, "a_function_with_a_rather_long_name_that_no_terminal_shows_whole");
@@ -311,6 +341,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alignment),
         cmocka_unit_test(test_shorten),
+        cmocka_unit_test(test_hide),
         cmocka_unit_test(test_80_columns),
         cmocka_unit_test(test_every_width),
         cmocka_unit_test(test_middle_indent_and_ascii),
