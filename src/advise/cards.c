@@ -264,7 +264,8 @@ static bool is_about_calls(const struct loop_card *card)
     return gain && strcmp(gain, "called") == 0;
 }
 
-/* Adds the time of functions that the loop calls: the user's own, and arithmetic of libraries. */
+/* Adds the time of functions that the loop calls: the user's own, and arithmetic of the compiler's
+ * library. */
 static int add_called(const struct deck *d, const struct loop_card *card, int64_t *ns,
                       struct assay_error *err)
 {
@@ -277,7 +278,9 @@ static int add_called(const struct deck *d, const struct loop_card *card, int64_
                          " JOIN category c USING (category_id)"
                          " LEFT JOIN category o ON o.category_id = c.parent_id"
                          " WHERE a.loop_id = ?2 AND ('application' IN (c.name, o.name)"
-                         " OR c.name IN ('math', 'runtime'))",
+                         " OR c.name = 'runtime' OR c.name = 'math' AND NOT EXISTS (SELECT 1"
+                         "  FROM function f JOIN module m USING (module_id)"
+                         "  WHERE f.function_id = p.function_id AND m.name GLOB 'libm[.-]*'))",
                          &rows, err));
     assay_rows_bind_integer(rows, 2, card->loop_id);
     const int rc = assay_rows_next(rows, err);

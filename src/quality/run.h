@@ -50,7 +50,7 @@ struct as_quality_spot {
     struct as_spot at;
 };
 
-/* A function of whose `of_n` samples `n` fell at copies of blocks. */
+/* A function: `n` of its `of_n` samples fell at copies of blocks. */
 struct as_quality_copying {
     int64_t function_id, n, of_n;
 };

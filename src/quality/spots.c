@@ -20,12 +20,12 @@ bool as_spot_copies(const struct assay_insn *insn)
 
 /* ---- Branches on data ------------------------------------------------------------------------ */
 
-static bool meets(struct assay_regset a, struct assay_regset b)
+static bool share_registers(struct assay_regset a, struct assay_regset b)
 {
     return (a.word[0] & b.word[0]) || (a.word[1] & b.word[1]);
 }
 
-static bool loads(const struct assay_insn *insn)
+static bool reads_data(const struct assay_insn *insn)
 {
     struct assay_memory place[2];
     const int n = assay_insn_memory(NULL, insn, place);
@@ -36,15 +36,15 @@ static bool loads(const struct assay_insn *insn)
     return false;
 }
 
-static void take_block(const struct assay_program *program, const struct assay_block *block,
-                       struct assay_regset *data)
+static void add_block(const struct assay_program *program, const struct assay_block *block,
+                      struct assay_regset *data)
 {
     for (uint32_t k = 0; k < block->insns; k++) {
         const struct assay_insn *insn = &program->code.insn[block->first_insn + k];
         struct assay_effects effects;
 
         assay_insn_effects(insn, &effects);
-        if (loads(insn) || meets(effects.read, *data))
+        if (reads_data(insn) || share_registers(effects.read, *data))
             *data = (struct assay_regset){
                 {data->word[0] | effects.written.word[0], data->word[1] | effects.written.word[1]}};
     }
@@ -58,7 +58,7 @@ static struct assay_regset data_of(const struct assay_program *program, uint32_t
 
     for (int round = 0; round < ROUNDS; round++)
         for (uint32_t i = 0; i < from->blocks; i++)
-            take_block(program, &program->block[program->loop_block[from->first_block + i]], &data);
+            add_block(program, &program->block[program->loop_block[from->first_block + i]], &data);
     return data;
 }
 
@@ -72,7 +72,7 @@ static bool decides_by(const struct assay_program *program, const struct assay_b
 
         assay_insn_effects(insn, &effects);
         if (effects.flags_written)
-            return loads(insn) || meets(effects.read, data);
+            return reads_data(insn) || share_registers(effects.read, data);
     }
     return false;
 }

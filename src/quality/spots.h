@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What samples at single instructions say. */
+/* Samples at single instructions. */
 #ifndef AS_QUALITY_SPOTS_H
 #define AS_QUALITY_SPOTS_H
 

@@ -32,7 +32,7 @@ int main(void)
     pthread_t thread;
 
     pthread_create(&thread, NULL, await, NULL);
-    for (long i = 0; i < 150000000; i++)
+    for (long i = 0; i < 400000000; i++)
         x = x * 0.999999 + 0.5;
 #ifdef MENDED
     pthread_mutex_lock(&lock);

@@ -108,7 +108,7 @@ struct rule_case {
 
 /* Cases differ by statements and rows, which SQLite works on, and it has no sanitizer in it: under
  * one the same code of ours would be looked at some hundred times, for minutes. There each sixth
- * case is told; ./dev test tells all of them. */
+ * case runs; ./dev test runs all of them. */
 #ifdef __SANITIZE_ADDRESS__
 enum { CASE_STEP = 6 };
 #else

@@ -495,12 +495,13 @@ static void test_given_back(void **state)
 
     (void)state;
     /* 0.29 s of it, but for the first of ten times. */
-    expect_row(e,
-               "SELECT level, printf('%.3f', gain_s), gain_low_s > 0.1, gain_high_s < 0.6, text"
-               " FROM v_findings WHERE rule = 'memory_given_back'",
-               "gain 0.261 1 1 102,000 page faults for the 40 MiB that it holds at most: memory is "
-               "freed, given back to the kernel and handed out again, 10 times each page, most of it "
-               "from work.");
+    expect_row(
+        e,
+        "SELECT level, printf('%.3f', gain_s), gain_low_s > 0.1, gain_high_s < 0.6, text"
+        " FROM v_findings WHERE rule = 'memory_given_back'",
+        "gain 0.261 1 1 102,000 page faults for the 40 MiB that it holds at most: memory is "
+        "freed, given back to the kernel and handed out again, 10 times each page, most of it "
+        "from work.");
     fine(assay_experiment_close(&e, err));
 }
 
