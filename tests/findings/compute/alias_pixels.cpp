@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: Stores of bytes may change the members of the images, so nothing is vectorised.
  * place: blend
- * finding: none yet
+ * finding: reloads
  * words: (?i)overlap|alias|restrict|local (variable|cop)
  * false: memory_bandwidth memory_latency scalar_chain
  * flags: -O3 -g

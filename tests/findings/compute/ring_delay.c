@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: Each tap of the filter divides, because the index of the ring is a remainder.
  * place: filtered process_channel
- * finding: divisions divider
+ * finding: divisions divider integer_division
  * false: memory_bandwidth memory_latency cache_latency scalar_calls page_faults
  * flags: -O2 -g
  * arguments: 6000000 96 480

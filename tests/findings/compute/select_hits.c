@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: The branch of the filter depends on random data, so it is mispredicted.
  * place: select_hits
- * finding: none yet
+ * finding: mispredictions
  * words: (?i)mispredict|unpredictable|predict|branchless|without (a )?branch
  * false: memory_bandwidth memory_latency scalar_chain scalar_arithmetic narrow_accesses
  * flags: -O2 -g

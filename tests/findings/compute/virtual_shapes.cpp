@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: A virtual call for each of many small objects of mixed types is mispredicted.
  * place: total_area area Circle Square Triangle Ring
- * finding: calls_in_loop scalar_calls
+ * finding: calls_in_loop scalar_calls pointer_calls
  * words: (?i)virtual|call
  * false: memory_bandwidth scalar_chain scalar_gather
  * flags: -O2 -g

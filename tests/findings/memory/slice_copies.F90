@@ -2,7 +2,7 @@
 ! cause: A slice that is not contiguous is copied to a temporary array and back for each call.
 ! place: filter_fields limit_fields advance _gfortran_internal_pack _gfortran_internal_unpack
 ! place: internal_pack internal_unpack
-! finding: none yet
+! finding: slice_copies
 ! words: (?i)temporar(y|ies)|(not |non-?)contiguous|internal_(un)?pack|assumed.shape|\bslices?\b|
 ! words: copies (of |the )?(arguments?|arrays?|memory|data)
 ! false: scalar_chain memory_latency page_faults scalar_options divisions

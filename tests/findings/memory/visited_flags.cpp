@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: Each search clears the flags of the whole graph, although it visits a few nodes.
  * place: start search load_around fill memset Visited
- * finding: none yet
+ * finding: clearing
  * words: (?i)memset|\bclears?\b|clear(ed|ing)\b|\bzero(es|ing)\b|std::fill|initiali[sz]
  * false: memory_latency scalar_chain scalar_arithmetic memory_given_back copying page_faults
  * flags: -O2 -g

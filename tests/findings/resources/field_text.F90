@@ -3,7 +3,7 @@
 ! place: write_step run_model _gfortran_transfer_real_write _gfortran_transfer_array_write
 ! place: write_float get_float_string _gfortran_st_write determine_precision write_real snprintf
 ! place: __printf_fp __printf_fp_buffer_1
-! finding: input_output
+! finding: input_output formatted_text
 ! words: (?i)formatted|\bformat|binary|\btext\b|decimal|conversion|unformatted
 ! false: memory_latency memory_bandwidth page_faults waiting scalar_chain compression
 ! flags: -O2 -g

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: A new process computes the name of each file, which costs far more than the name.
  * place: name_of_file sum_names posix_spawn popen
- * finding: none yet
+ * finding: short_processes
  * words: (?i)\bfork|\bspawn|process(es)? (start|creat)|(start|creat)\w* .*process|exec
  * false: input_output waiting page_faults parallel_overhead load_imbalance lock_contention
  * flags: -O2 -g

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: Missing values are common, and the parser throws an exception for each.
  * place: parse_number parse_or read_column
- * finding: none yet
+ * finding: exceptions
  * words: (?i)exception|throw|unwind|catch
  * false: memory_management copying scalar_chain lock_contention no_debug
  * flags: -O2 -g

@@ -2,7 +2,7 @@
 /* cause: Each line is parsed by a string stream of its own, which costs more than the numbers.
  * place: parse_line read_trajectory basic_istringstream basic_stringbuf basic_ios locale _M_extract
  * place: num_get _M_extract_float _M_extract_int ios_base
- * finding: none yet
+ * finding: formatted_text
  * words: (?i)stringstream|iostream|istream|\blocale|from_chars|\bstrto|string stream
  * false: memory_latency memory_bandwidth page_faults waiting scalar_chain input_output
  * flags: -O2 -g

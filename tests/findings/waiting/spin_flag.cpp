@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: The thread of the analysis asks a flag again and again while the simulation computes.
  * place: wait_for_step analyse_steps
- * finding: busy_waiting
+ * finding: busy_waiting spin_loop
  * false: load_imbalance memory_bandwidth oversubscribed memory_management scalar_exit scalar_chain
  * false: false_sharing
  * flags: -O2 -g -pthread

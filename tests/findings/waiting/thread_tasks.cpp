@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: Each small tile of an image is computed by a new thread.
  * place: render_pair render async pthread_create clone clone3
- * finding: parallel_overhead system_calls kernel_time
+ * finding: parallel_overhead system_calls kernel_time short_threads
  * words: (?i)thread\w*.*(creat|start|spawn|pool)|(creat|start|spawn)\w* .*thread|\bclone|pool
  * false: load_imbalance lock_contention memory_bandwidth memory_latency input_output false_sharing
  * flags: -O2 -g -pthread
