@@ -28,7 +28,8 @@
 #define LOOK_PCT  1.0
 #define MUCH_LESS 0.9
 /* Half the width of a 95 % interval, in standard deviations. */
-#define SIGMAS 1.96
+#define SIGMAS        1.96
+#define LEAST_SAMPLES 5 /* behind a card of a run */
 /* Of a variant of code without a run: less is not worth saying. */
 #define LEAST_SPEEDUP 1.05
 
@@ -626,7 +627,8 @@ static int write_pattern(const struct deck *d, uint32_t cause, const struct patt
 static int write_all(struct deck *d, struct assay_error *err)
 {
     as_vec_foreach (&d->card, card)
-        if (card->is_alone && card->copy_n && card->cause_n)
+        if (card->is_alone && card->copy_n && card->cause_n &&
+            (card->n >= LEAST_SAMPLES || !d->advice->run_id))
             AS_TRY(write_card(d, card, err));
     for (uint32_t i = 0; i < as_advise_cause_n; i++) {
         const struct pattern pattern = pattern_of(d, i);
