@@ -223,7 +223,7 @@ static void test_no_gain_below_the_work(void **state)
                 0.38);
     expect_row(
         e, "SELECT text FROM v_findings WHERE rule = 'parallel_overhead'",
-        "MPI, OpenMP and thread libraries cost 1.15 s: of the longest thread, and of processors "
+        "MPI, OpenMP and thread libraries cost 1.15 s: of the longest thread, and of CPUs "
         "for which threads that could compute waited meanwhile.");
     expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'oversubscribed'", "1");
     expect_row(e, "SELECT text FROM v_findings WHERE topic = 'oversubscribed'",
