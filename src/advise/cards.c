@@ -246,23 +246,13 @@ static int add_cycles(const struct deck *d, const struct loop_card *card,
     return rc < 0 ? rc : 0;
 }
 
-/* True for a card with a cause of that gain that claims time: a hint does not. */
+/* True for a card whose main cause has that gain and claims time: a hint does not. */
 static bool has_gain(const struct loop_card *card, const char *gain)
 {
-    for (uint32_t i = 0; i < card->cause_n; i++) {
-        const char *name = as_advise_cause[card->cause[i].row].gain;
+    const struct seen_cause *main = &card->cause[card->main];
+    const char *name = as_advise_cause[main->row].gain;
 
-        if (name && strcmp(name, gain) == 0 && card->cause[i].level <= ASSAY_FINDING_POTENTIAL)
-            return true;
-    }
-    return false;
-}
-
-/* No what-if knows the time of what the loop calls. */
-static bool is_about_calls(const struct loop_card *card)
-{
-    const char *gain = as_advise_cause[card->cause[card->main].row].gain;
-    return gain && strcmp(gain, "called") == 0;
+    return name && strcmp(name, gain) == 0 && main->level <= ASSAY_FINDING_POTENTIAL;
 }
 
 /* Adds the time of functions that the loop calls: the user's own, and arithmetic of the compiler's
@@ -358,7 +348,7 @@ static int find_one_gain(const struct deck *d, const struct loop_card *card, str
         AS_TRY(add_measured(d, card, out, err));
     if (is_all && d->advice->run_id && !(out->thread_s > 0))
         AS_TRY(add_loop(d, card, out, err));
-    if (!is_data && !is_about_calls(card))
+    if (!is_data && !has_gain(card, "called"))
         AS_TRY(add_what_ifs(d, card, out, err));
     const double one_s = out->thread_s * d->stretch.value * (1 - out->left);
     *gain_s += one_s;
@@ -421,8 +411,9 @@ static int choose_main(const struct deck *d, struct loop_card *card, struct assa
         const char *name = as_advise_cause[card->cause[i].row].gain;
         double left;
 
-        if (name && !what_if_named(name) && card->cause[i].level <= ASSAY_FINDING_POTENTIAL) {
-            card->main = min_left < 1 ? card->main : i;
+        if (name && !what_if_named(name) && card->cause[i].level <= ASSAY_FINDING_POTENTIAL &&
+            min_left == 1) {
+            card->main = i;
             return 0;
         }
         AS_TRY(left_without(d, card, i, &left, err));
@@ -558,7 +549,7 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
 
     AS_TRY(find_gain(d, card, &gain, err));
     AS_TRY(list_others(d, card, &finding, err));
-    if (is_about_calls(card) && d->advice->run_id)
+    if (has_gain(card, "called") && d->advice->run_id)
         AS_TRY(add_called(d, card, &finding.time_ns, err));
     as_str_appendz(&text, card->subject);
     if (card->copy_n > 1)
