@@ -246,7 +246,7 @@ static int add_cycles(const struct deck *d, const struct loop_card *card,
     return rc < 0 ? rc : 0;
 }
 
-/* True for a card whose main cause has that gain and claims time: a hint does not. */
+/* The main cause of the card has that gain and claims time: a hint does not. */
 static bool has_gain(const struct loop_card *card, const char *gain)
 {
     const struct seen_cause *main = &card->cause[card->main];
