@@ -221,10 +221,9 @@ static void test_no_gain_below_the_work(void **state)
          2.89 - floor_s);
     assert_true(real_of(e, "SELECT gain_low_s FROM v_what_ifs WHERE name = 'perfect_parallel'") <
                 0.38);
-    expect_row(
-        e, "SELECT text FROM v_findings WHERE rule = 'parallel_overhead'",
-        "MPI, OpenMP and thread libraries cost 1.15 s: of the longest thread, and of CPUs "
-        "for which threads that could compute waited meanwhile.");
+    expect_row(e, "SELECT text FROM v_findings WHERE rule = 'parallel_overhead'",
+               "MPI, OpenMP and thread libraries cost 1.15 s: of the longest thread, and of CPUs "
+               "for which threads that could compute waited meanwhile.");
     expect_row(e, "SELECT count(*) FROM v_findings WHERE topic = 'oversubscribed'", "1");
     expect_row(e, "SELECT text FROM v_findings WHERE topic = 'oversubscribed'",
                "8 ranks had 2 processors: together they waited 16 s for one.");
