@@ -5,7 +5,7 @@
 
 #include "program.h"
 
-#define PIECES 20000
+#define PIECES 4000
 
 static double sum[PIECES];
 
@@ -13,7 +13,7 @@ static void *add_up(void *number)
 {
     const long piece = (long)number;
 
-    for (int i = 0; i < 500; i++)
+    for (int i = 0; i < 300; i++)
         sum[piece] += (double)(piece % 7) * 0.5;
     return NULL;
 }
