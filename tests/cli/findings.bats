@@ -29,8 +29,8 @@ PY
 }
 setup() { load common.bash; }
 
-# Shares of the run: 0.31 and 0.19 (mean of gain and lower bound), 0.17 (a quarter of the upper bound), twice
-# 0.1 (a tenth of the time, which is more than the run: of several threads), 0.04.
+# Shares of the run: gains 0.31 and 0.19 (mean of gain and lower bound). A bound 0.17 (a quarter of it).
+# Potentials 0.1 each: a tenth of times beyond that of the run. The small gain 0.04.
 want="large and sure
 larger, hardly sure
 large but unsure
