@@ -115,7 +115,7 @@ refused() {
     paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
     for error in EACCES EPERM; do
         status=0
-        "$DENY" $error "$ASSAY" profile --force -o x.assay -- ./burn 0.3 2>err || status=$?
+        "$DENY" $error "$ASSAY" profile --verbose --force -o x.assay -- ./burn 0.3 2>err || status=$?
         [ "$status" -ne 99 ] || skip "no seccomp here"
         equal 0 "$status"
         equal timer "$(query x.assay "SELECT event FROM v_runs")"
