@@ -55,6 +55,17 @@ static inline bool assay_regset_has(struct assay_regset s, unsigned reg)
     return reg < 128 && (s.word[reg >> 6] >> (reg & 63) & 1);
 }
 
+static inline void assay_regset_join(struct assay_regset *s, struct assay_regset other)
+{
+    s->word[0] |= other.word[0];
+    s->word[1] |= other.word[1];
+}
+
+static inline bool assay_regset_meets(struct assay_regset a, struct assay_regset b)
+{
+    return (a.word[0] & b.word[0]) || (a.word[1] & b.word[1]);
+}
+
 /* Status flags (bit set), as in assay_effects. */
 enum assay_status_flag {
     ASSAY_FLAG_C = 1 << 0,

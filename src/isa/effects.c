@@ -105,7 +105,7 @@ void assay_insn_effects(const struct assay_insn *insn, struct assay_effects *out
     out->written = form->implicit_write;
     out->merged = form->implicit_merge;
     out->cleared = form->implicit_clear;
-    as_regset_join(&out->read, form->implicit_merge);
+    assay_regset_join(&out->read, form->implicit_merge);
     out->flags_read = form->flags_read;
     out->flags_written = form->flags_written;
     out->flags_undefined = form->flags_undefined;

@@ -75,10 +75,4 @@ static inline void as_regset_add(struct assay_regset *s, unsigned reg)
         s->word[reg >> 6] |= (uint64_t)1 << (reg & 63);
 }
 
-static inline void as_regset_join(struct assay_regset *s, struct assay_regset other)
-{
-    s->word[0] |= other.word[0];
-    s->word[1] |= other.word[1];
-}
-
 #endif

@@ -93,7 +93,7 @@ static void strings(const ZydisDecodedInstruction *insn, struct assay_form *f)
             as_regset_add(&f->implicit_write, f->memory[i].base);
     if (f->traits & ASSAY_TRAIT_REP)
         as_regset_add(&f->implicit_write, 1);
-    as_regset_join(&f->implicit_read, f->implicit_write);
+    assay_regset_join(&f->implicit_read, f->implicit_write);
     if (insn->mnemonic >= ZYDIS_MNEMONIC_LODSB && insn->mnemonic <= ZYDIS_MNEMONIC_LODSW &&
         !(f->traits & ASSAY_TRAIT_REP) && insn->operand_width >= 32)
         f->implicit_read.word[0] &= ~(uint64_t)1;
@@ -281,20 +281,20 @@ static void whole_state(const ZydisDecodedInstruction *insn, struct assay_form *
     static const struct assay_regset low16 = {{(uint64_t)0xffff << ASSAY_REG_VEC, 0}};
     const char *name = f->mnemonic;
     if (insn->mnemonic == ZYDIS_MNEMONIC_VZEROALL || insn->mnemonic == ZYDIS_MNEMONIC_VZEROUPPER) {
-        as_regset_join(&f->implicit_write, low16);
-        as_regset_join(&f->implicit_clear, low16);
+        assay_regset_join(&f->implicit_write, low16);
+        assay_regset_join(&f->implicit_clear, low16);
         if (insn->mnemonic == ZYDIS_MNEMONIC_VZEROUPPER)
-            as_regset_join(&f->implicit_merge, low16);
+            assay_regset_join(&f->implicit_merge, low16);
     } else if (!strncmp(name, "fxsave", 6)) {
-        as_regset_join(&f->implicit_read, fx);
+        assay_regset_join(&f->implicit_read, fx);
     } else if (!strncmp(name, "fxrstor", 7)) {
-        as_regset_join(&f->implicit_write, fx);
-        as_regset_join(&f->implicit_merge, low16);
+        assay_regset_join(&f->implicit_write, fx);
+        assay_regset_join(&f->implicit_merge, low16);
     } else if (!strncmp(name, "xsave", 5)) {
-        as_regset_join(&f->implicit_read, all);
+        assay_regset_join(&f->implicit_read, all);
     } else if (!strncmp(name, "xrstor", 6)) {
-        as_regset_join(&f->implicit_write, all);
-        as_regset_join(&f->implicit_merge, all);
+        assay_regset_join(&f->implicit_write, all);
+        assay_regset_join(&f->implicit_merge, all);
     } else if (insn->mnemonic == ZYDIS_MNEMONIC_EMMS || insn->mnemonic == ZYDIS_MNEMONIC_FEMMS) {
         as_regset_add(&f->implicit_write, ASSAY_REG_X87SW);
     }

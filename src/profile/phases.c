@@ -17,7 +17,7 @@
 
 struct process_threads {
     const struct as_attribution *all;
-    AS_VEC(uint32_t) thread; /* of one process */
+    AS_VEC(uint32_t) thread; /* of one process, by start */
     int64_t *on_ns;          /* by bin: what all of them run, or are ready to run */
     uint32_t length;
     AS_VEC(uint32_t) first; /* bin of each phase, ascending */
@@ -112,15 +112,6 @@ static int find_phases(struct process_threads *of, const uint32_t *at, size_t n)
     return 0;
 }
 
-static int by_start(const void *a, const void *b, void *threads)
-{
-    const struct as_tally_thread *thread = threads;
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    if (thread[x].start_ns != thread[y].start_ns)
-        return thread[x].start_ns < thread[y].start_ns ? -1 : 1;
-    return (x > y) - (x < y);
-}
-
 static int divide_process(struct process_threads *of)
 {
     uint32_t *at = as_calloc(of->thread.n + 1, sizeof *at);
@@ -128,7 +119,6 @@ static int divide_process(struct process_threads *of)
     size_t n = 0;
     int rc = at && ran ? 0 : ASSAY_ERR_NOMEM;
 
-    qsort_r(of->thread.at, of->thread.n, sizeof *of->thread.at, by_start, of->all->tally.thread.at);
     for (size_t i = 0; i < of->thread.n && rc == 0; i++) {
         ran[i] = ran_in_all(level_of(of->all, of->thread.at[i]));
         max_ns = ran[i] > max_ns ? ran[i] : max_ns;
@@ -198,12 +188,15 @@ static int add_process(struct process_threads *of, struct assay_error *err)
     return 0;
 }
 
+/* Threads of a process are neighbours, in the order of their starts. */
 static int by_process(const void *a, const void *b, void *threads)
 {
     const struct as_tally_thread *thread = threads;
     const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
     if (thread[x].process != thread[y].process)
         return thread[x].process < thread[y].process ? -1 : 1;
+    if (thread[x].start_ns != thread[y].start_ns)
+        return thread[x].start_ns < thread[y].start_ns ? -1 : 1;
     return (x > y) - (x < y);
 }
 

@@ -302,7 +302,7 @@ static uint32_t spins(const struct assay_program *program, uint32_t block)
         if (assay_form_get(insn->form)->insn_class == ASSAY_CLASS_CALL)
             return 0;
     }
-    return (begun.word[0] & written.word[0]) || (begun.word[1] & written.word[1]) ? 0 : load_n;
+    return assay_regset_meets(begun, written) ? 0 : load_n;
 }
 
 static int count_chains(const struct assay_program *program, uint32_t loop,

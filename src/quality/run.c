@@ -183,8 +183,7 @@ static int list_spot(void *pass, struct assay_rows *row, struct assay_error *err
 {
     struct as_quality_pass *p = pass;
     struct as_quality_module *module = as_vec_find(&p->module, id, assay_rows_integer(row, 0));
-    struct as_quality_spot it = {.loop_id = assay_rows_integer(row, 2),
-                                 .at.n = assay_rows_integer(row, 4)};
+    struct as_spot it = {.loop_id = assay_rows_integer(row, 2), .n = assay_rows_integer(row, 4)};
     int rc = 0;
 
     if (!module)
@@ -196,9 +195,9 @@ static int list_spot(void *pass, struct assay_rows *row, struct assay_error *err
     const size_t at = assay_code_find(code, (uint64_t)assay_rows_integer(row, 3));
     if (at == SIZE_MAX)
         return 0;
-    it.at.insn = (uint32_t)at;
+    it.insn = (uint32_t)at;
     if (as_spot_copies(&code->insn[at]))
-        rc = add_copying(p, &(struct as_quality_copying){assay_rows_integer(row, 1), it.at.n,
+        rc = add_copying(p, &(struct as_quality_copying){assay_rows_integer(row, 1), it.n,
                                                          assay_rows_integer(row, 5)});
     if (rc == 0 && it.loop_id)
         rc = as_vec_push(&p->spot, it);

@@ -44,12 +44,6 @@ struct as_quality_straight_part {
     struct as_straight_facts facts;
 };
 
-/* An instruction of a loop (0: of none) with samples of the run. */
-struct as_quality_spot {
-    int64_t loop_id;
-    struct as_spot at;
-};
-
 /* A function: `n` of its `of_n` samples fell at copies of blocks. */
 struct as_quality_copying {
     int64_t function_id, n, of_n;
@@ -63,7 +57,7 @@ struct as_quality_pass {
     AS_VEC(struct as_quality_module) module;
     AS_VEC(struct as_quality_hot_loop) loop; /* whose code can be read */
     AS_VEC(struct as_quality_straight_part) straight;
-    AS_VEC(struct as_quality_spot) spot; /* by loop and instruction */
+    AS_VEC(struct as_spot) spot; /* in loops; those of a loop are neighbours, by instruction */
     AS_VEC(struct as_quality_copying) copying;
     struct as_arena arena;     /* of what is kept of code quality analysis */
     struct assay_error unread; /* why what was measured of this core is not used; else empty */

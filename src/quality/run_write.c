@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "quality/detail.h"
 #include "quality/metrics.h"
@@ -220,27 +219,21 @@ static int write_share(const struct value_writer *w, enum metric metric,
 
 static int write_branches(const struct value_writer *w, struct assay_error *err)
 {
-    struct as_spot *spot = as_calloc(w->pass->spot.n + 1, sizeof *spot);
-    int rc = spot ? 0 : as_error_nomem(err, "the samples of instructions");
+    const struct as_spot *spot = w->pass->spot.at;
 
-    as_vec_foreach (&w->pass->loop, it) {
+    for (size_t i = 0, end; i < w->pass->spot.n; i = end) {
         int64_t all = 0;
-        size_t n = 0;
 
-        if (rc < 0 || !it->wants_cqa)
-            continue;
-        as_vec_foreach (&w->pass->spot, from) {
-            if (from->loop_id != it->id)
-                continue;
-            all += from->at.n;
-            spot[n++] = from->at;
-        }
-        const int64_t behind = as_spots_behind_branches(it->program, it->at, spot, n);
+        for (end = i; end < w->pass->spot.n && spot[end].loop_id == spot[i].loop_id; end++)
+            all += spot[end].n;
+        const struct as_quality_hot_loop *it = as_vec_find(&w->pass->loop, id, spot[i].loop_id);
+        const int64_t behind =
+            it && it->wants_cqa ? as_spots_behind_branches(it->program, it->at, spot + i, end - i)
+                                : 0;
         if (behind)
-            rc = write_share(w, BRANCH_STALLS, ASSAY_OBJECT_LOOP, it->id, behind, all, err);
+            AS_TRY(write_share(w, BRANCH_STALLS, ASSAY_OBJECT_LOOP, it->id, behind, all, err));
     }
-    as_free(spot);
-    return rc;
+    return 0;
 }
 
 static int write_copying(const struct value_writer *w, struct assay_error *err)

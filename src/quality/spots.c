@@ -20,11 +20,6 @@ bool as_spot_copies(const struct assay_insn *insn)
 
 /* ---- Branches on data ------------------------------------------------------------------------ */
 
-static bool share_registers(struct assay_regset a, struct assay_regset b)
-{
-    return (a.word[0] & b.word[0]) || (a.word[1] & b.word[1]);
-}
-
 static bool reads_data(const struct assay_insn *insn)
 {
     struct assay_memory place[2];
@@ -44,9 +39,8 @@ static void add_block(const struct assay_program *program, const struct assay_bl
         struct assay_effects effects;
 
         assay_insn_effects(insn, &effects);
-        if (reads_data(insn) || share_registers(effects.read, *data))
-            *data = (struct assay_regset){
-                {data->word[0] | effects.written.word[0], data->word[1] | effects.written.word[1]}};
+        if (reads_data(insn) || assay_regset_meets(effects.read, *data))
+            assay_regset_join(data, effects.written);
     }
 }
 
@@ -72,7 +66,7 @@ static bool decides_by(const struct assay_program *program, const struct assay_b
 
         assay_insn_effects(insn, &effects);
         if (effects.flags_written)
-            return reads_data(insn) || share_registers(effects.read, data);
+            return reads_data(insn) || assay_regset_meets(effects.read, data);
     }
     return false;
 }

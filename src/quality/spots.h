@@ -5,9 +5,10 @@
 
 #include <assay/code.h>
 
-/* An instruction with samples. */
+/* An instruction with samples, in a loop of the experiment. */
 struct as_spot {
-    uint32_t insn; /* into program.code.insn */
+    int64_t loop_id; /* 0: in none */
+    uint32_t insn;   /* into program.code.insn */
     int64_t n;
 };
 

@@ -79,8 +79,7 @@ def build(name, form, directory):
         return ["/usr/bin/python3", str(program)]
     flags = head.get("flags", "-O3").split()
     if form == "mended":
-        flags = head.get("mended flags", head.get("repair flags", " ".join(flags))).split()
-        flags.append("-DMENDED")
+        flags = head.get("repair flags", " ".join(flags)).split() + ["-DMENDED"]
     subprocess.run([head.get("compiler", "gcc"), "-g", "-fopenmp-simd", *flags,
                     str(source_of(name)), "-o", str(program), "-lm", "-pthread",
                     *head.get("libraries", "").split()], check=True)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: oldest_instruction_set; mended flags: -O3 -march=x86-64-v3;
+/* finding: oldest_instruction_set; repair flags: -O3 -march=x86-64-v3;
  * says: 100 % of the time of your own code, most of it in main, .* in vectorised
  * loops */
 #include "program.h"

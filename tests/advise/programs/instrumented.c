@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: harmful_options; flags: -O2 -finstrument-functions; mended flags: -O2 */
+/* finding: harmful_options; flags: -O2 -finstrument-functions; repair flags: -O2 */
 #include "program.h"
 
 __attribute__((noinline)) static double step(double x, double y)

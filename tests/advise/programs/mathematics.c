@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_mathematics; mended flags: -O3 -ffast-math */
+/* finding: scalar_mathematics; repair flags: -O3 -ffast-math */
 #include <math.h>
 
 #include "program.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: narrow_accesses; flags: -O2; mended flags: -O3 */
+/* finding: narrow_accesses; flags: -O2; repair flags: -O3 */
 #include "program.h"
 
 #define N 4000

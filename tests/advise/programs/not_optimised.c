@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: not_optimised; flags: -O0; mended flags: -O2 */
+/* finding: not_optimised; flags: -O0; repair flags: -O2 */
 #include "program.h"
 
 int main(void)

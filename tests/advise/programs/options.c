@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_options; flags: -O2; mended flags: -O3 */
+/* finding: scalar_options; flags: -O2; repair flags: -O3 */
 #include "program.h"
 
 __attribute__((noinline)) static void add(double *a, const double *b, const double *c, long n)

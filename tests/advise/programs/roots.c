@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_errno; mended flags: -O3 -fno-math-errno */
+/* finding: scalar_errno; repair flags: -O3 -fno-math-errno */
 #include <math.h>
 
 #include "program.h"

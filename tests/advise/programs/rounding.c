@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: scalar_mathematics; mended flags: -O3 -msse4.1; within: 80 % (the loop is vectorised
+/* finding: scalar_mathematics; repair flags: -O3 -msse4.1; within: 80 % (the loop is vectorised
  * then); behind: scalar_calls (the same calls, as what keeps the loop scalar: all of its time);
  * says: nearbyint.* of the mathematical library; advises: CPUs since 2008 round by one
  * instruction */
