@@ -66,10 +66,11 @@ void as_run_count_begin(struct as_run_count *count, const struct as_cli *cli,
                         struct assay_profile_request *request)
 {
     struct as_str all = {0}, parts = {0};
+    const char *const *command = request->command; /* NULL: a process that runs */
 
     *count = (struct as_run_count){.cli = cli,
                                    .stage = count->stage,
-                                   .is_attached = !request->command,
+                                   .is_attached = !command,
                                    .start_ns = (uint64_t)as_monotonic_ns()};
     for (size_t i = 0; i < part_n; i++) {
         count->min += part[i].min;
@@ -82,12 +83,12 @@ void as_run_count_begin(struct as_run_count *count, const struct as_cli *cli,
         }
     }
     append_range(&all, count->min, count->max);
-    if (count->is_attached)
+    if (!command)
         as_cli_note(cli, "%s measurements of process %d, %g s each: %s", as_str_z(&all),
                     (int)request->pid, request->duration_s, as_str_z(&parts));
     else
         as_cli_note(cli, "%s run%s of %s: %s", as_str_z(&all), count->max == 1 ? "" : "s",
-                    request->command[0], as_str_z(&parts));
+                    command[0], as_str_z(&parts));
     as_str_fini(&all);
     as_str_fini(&parts);
     if (count->max == 1)
