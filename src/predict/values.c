@@ -313,10 +313,11 @@ static struct symbolic stored_value(struct as_values *v, const struct computing 
     return fresh_value(v);
 }
 
+/* A function that is called returns to the instruction behind, with rsp as it was before. */
 static void step_stack(struct as_values *v, const struct computing *c)
 {
     const bool push = c->op->stores;
-    if (c->stack)
+    if (c->stack && c->form->insn_class != ASSAY_CLASS_CALL)
         v->reg[4].offset += push ? -8 : 8;
 }
 

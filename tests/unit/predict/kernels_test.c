@@ -287,6 +287,22 @@ static void stores_rename_to_loads(void **state)
     toy_fini(&renames);
 }
 
+/* A call leaves the slots of the stack where they were. */
+static void calls_leave_the_stack_as_it_was(void **state)
+{
+    (void)state;
+    /* mov [rsp+8],rax; call; mov rax,[rsp+8]: data to result 6 */
+    toy_expect(toy_cycles(&toy, "4889442408"
+                                "e800000000"
+                                "488b442408"),
+               6);
+    /* mov [rsp+8],rax; call; mov rax,[rsp+16]: another slot, two stores an iteration */
+    toy_expect(toy_cycles(&toy, "4889442408"
+                                "e800000000"
+                                "488b442410"),
+               2);
+}
+
 static void the_stack_engine_moves_rsp(void **state)
 {
     struct toy plain;
@@ -746,6 +762,7 @@ int main(void)
         cmocka_unit_test(results_reach_other_units_later),
         cmocka_unit_test(stores_hand_on_to_loads),
         cmocka_unit_test(stores_rename_to_loads),
+        cmocka_unit_test(calls_leave_the_stack_as_it_was),
         cmocka_unit_test(the_stack_engine_moves_rsp),
         cmocka_unit_test(loops_end_in_a_branch),
         cmocka_unit_test(lines_of_the_op_cache_limit_loops),
