@@ -43,7 +43,7 @@ struct as_agent_client {
 
 /* One table, in order of begin; NULL ends it. */
 extern const struct as_agent_client *const as_agent_clients[];
-#define AS_AGENT_CLIENTS_N 4u /* at most */
+#define AS_AGENT_CLIENTS_N 5u /* at most */
 
 extern const struct as_agent_client as_agent_sampler, as_agent_regions;
 

@@ -28,7 +28,7 @@ static void *make_new(enum as_memory_routine routine, uintptr_t size_b, uintptr_
         return real(size_b, second, third);
     as_memory_operator = (unsigned)routine;
     void *block = real(size_b, second, third);
-    if (!has_taken(routine) && size_b >= as_memory_least() && as_memory_enter(&call, routine))
+    if (!has_taken(routine) && size_b >= as_memory_min_b && as_memory_enter(&call, routine))
         as_memory_gave(&call, block, size_b);
     return block;
 }
@@ -38,7 +38,7 @@ static void make_delete(enum as_memory_routine routine, void *block, uintptr_t s
 {
     any_delete *real = (any_delete *)as_memory_real(routine);
     struct as_memory_call call;
-    const uint64_t least_b = as_memory_least();
+    const uint64_t least_b = as_memory_min_b;
     const bool is_recorded = block && least_b != UINT64_MAX && as_memory_usable(block) >= least_b;
     if (!real || as_memory_in_reserve(block))
         return;

@@ -10,13 +10,12 @@
 
 #include "agent/memory_wrap.h"
 
-#define RESERVE_B (64u << 10)
-
-static _Alignas(64) uint8_t reserve[RESERVE_B];
+_Alignas(64) uint8_t as_memory_reserved[AS_MEMORY_RESERVE_B];
 static _Atomic size_t reserve_used;
 
-static void *_Atomic found[AS_MEMORY_ROUTINES_N];
-static _Atomic bool has_usable; /* of the same allocator */
+_Atomic uint64_t as_memory_min_b = UINT64_MAX;
+
+void *_Atomic as_memory_found[AS_MEMORY_ROUTINES_N];
 static _Atomic bool ready;
 static AS_MEMORY_LOCAL bool finding;
 
@@ -34,18 +33,12 @@ void *as_memory_reserve(size_t size_b, size_t alignment_b)
     size_t used = atomic_load(&reserve_used), at;
     do {
         at = (used + least_b - 1) / least_b * least_b;
-        if (size_b > RESERVE_B || at > RESERVE_B - size_b) {
+        if (size_b > AS_MEMORY_RESERVE_B || at > AS_MEMORY_RESERVE_B - size_b) {
             errno = ENOMEM;
             return NULL;
         }
     } while (!atomic_compare_exchange_weak(&reserve_used, &used, at + size_b));
-    return reserve + at;
-}
-
-size_t as_memory_in_reserve(const void *block)
-{
-    const uintptr_t offset = (uintptr_t)block - (uintptr_t)reserve;
-    return offset < RESERVE_B ? RESERVE_B - offset : 0;
+    return as_memory_reserved + at;
 }
 
 /* ---- Looking up --------------------------------------------------------------------------- */
@@ -74,9 +67,10 @@ static void find_routines(void)
     const int saved = errno;
     finding = true;
     for (unsigned i = 0; i < AS_MEMORY_OF_C; i++)
-        if (!found[i])
-            found[i] = dlsym(RTLD_NEXT, symbols[i]);
-    has_usable = is_of_one_object(found[AS_MEMORY_MALLOC], found[AS_MEMORY_USABLE]);
+        if (!as_memory_found[i])
+            as_memory_found[i] = dlsym(RTLD_NEXT, symbols[i]);
+    if (!is_of_one_object(as_memory_found[AS_MEMORY_MALLOC], as_memory_found[AS_MEMORY_USABLE]))
+        as_memory_found[AS_MEMORY_USABLE] = NULL;
     finding = false;
     ready = true;
     errno = saved;
@@ -89,25 +83,25 @@ static void absent_allocator(void)
     _exit(127);
 }
 
-void *as_memory_real(enum as_memory_routine routine)
+void *as_memory_look_up(enum as_memory_routine routine)
 {
     if (!ready) {
         if (finding)
             return NULL;
         find_routines();
     }
-    void *at = found[routine];
+    void *at = as_memory_found[routine];
     if (!at) {
         at = routine < AS_MEMORY_OF_C ? NULL : find_operator(symbols[routine]);
         at = at ? at : (void *)absent_allocator;
-        found[routine] = at;
+        as_memory_found[routine] = at;
     }
     return at;
 }
 
-size_t as_memory_usable(void *block)
+/* Its size as the allocator has it; where that is not known, as it was asked for. */
+bool as_memory_is_recorded(void *block, size_t size_b)
 {
-    if (!has_usable || !block || as_memory_in_reserve(block))
-        return 0;
-    return ((size_t(*)(void *))found[AS_MEMORY_USABLE])(block);
+    const size_t usable_b = as_memory_usable(block);
+    return (usable_b ? usable_b : size_b) >= as_memory_min_b;
 }

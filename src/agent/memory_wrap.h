@@ -66,31 +66,57 @@ enum as_memory_routine {
 
 /* ---- memory_real.c: what is behind us ---- */
 
+extern void *_Atomic as_memory_found[AS_MEMORY_ROUTINES_N];
+void *as_memory_look_up(enum as_memory_routine routine);
 /* NULL: this thread is just looking for it; what it needs meanwhile comes from the reserve. */
-void *as_memory_real(enum as_memory_routine routine);
+static inline void *as_memory_real(enum as_memory_routine routine)
+{
+    void *at = atomic_load_explicit(&as_memory_found[routine], memory_order_acquire);
+    return __builtin_expect(at != NULL, 1) ? at : as_memory_look_up(routine);
+}
 void *as_memory_reserve(size_t size_b, size_t alignment_b);
+#define AS_MEMORY_RESERVE_B ((size_t)64 << 10)
+extern uint8_t as_memory_reserved[AS_MEMORY_RESERVE_B];
 /* How many bytes from here to the end of the reserve; 0: it is not in it. */
-size_t as_memory_in_reserve(const void *block);
+static inline size_t as_memory_in_reserve(const void *block)
+{
+    const uintptr_t offset = (uintptr_t)block - (uintptr_t)as_memory_reserved;
+    return offset < AS_MEMORY_RESERVE_B ? AS_MEMORY_RESERVE_B - offset : 0;
+}
 /* What the allocator gave for it; 0: not known. */
-size_t as_memory_usable(void *block);
+static inline size_t as_memory_usable(void *block)
+{
+    size_t (*usable)(void *) = (size_t(*)(void *))atomic_load_explicit(
+        &as_memory_found[AS_MEMORY_USABLE], memory_order_acquire);
+    return usable && block && !as_memory_in_reserve(block) ? usable(block) : 0;
+}
+/* The sizes of blocks that are recorded; UINT64_MAX: none is. */
+extern _Atomic uint64_t as_memory_min_b;
+/* By what the allocator gave; `size_b`, what was asked for, counts where that is not known. */
+bool as_memory_is_recorded(void *block, size_t size_b);
 
 /* ---- memory_wrap.c ---- */
-
-struct as_memory_call {
-    struct as_tracer_thread *thread;
-    enum as_memory_routine routine;
-    uint64_t enter;
-};
 
 /* An operator of C++ that is about to call the allocator: that call bears its name. Who takes it
  * clears it. AS_MEMORY_ROUTINES_N: none. */
 extern AS_MEMORY_LOCAL unsigned as_memory_operator;
 
+/* ---- memory_trace.c or memory_sites.c: what becomes of the calls ---- */
+
+struct as_memory_call {
+    struct as_tracer_thread *thread; /* of a trace */
+    enum as_memory_routine routine;
+    uint64_t enter; /* the time */
+};
+
 bool as_memory_enter(struct as_memory_call *call, enum as_memory_routine routine);
 /* `block` NULL: refused. Writes nothing where it is smaller than what is recorded. */
 void as_memory_gave(const struct as_memory_call *call, void *block, size_t size_b);
-/* The sizes of blocks that are recorded; UINT64_MAX: none is. */
-uint64_t as_memory_least(void);
 void as_memory_took(const struct as_memory_call *call, const void *block);
+/* A realloc. `before` NULL: it was not recorded. */
+void as_memory_resized(const struct as_memory_call *call, const void *before, void *now,
+                       size_t size_b);
+/* An mmap with its flags. `at` NULL: refused. */
+void as_memory_mapped(const struct as_memory_call *call, const void *at, size_t size_b, int flags);
 
 #endif

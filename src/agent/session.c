@@ -198,7 +198,7 @@ static bool is_old(int fd)
 static bool is_made(const char *name)
 {
     static const char *const prefix[] = {AS_AGENT_CONTROL, AS_AGENT_PLAN, "ring.", "regions.",
-                                         "patch",          "trace",       "filter"};
+                                         "objects.",       "patch",       "trace", "filter"};
     bool made = false;
     for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
         made |= strncmp(name, prefix[i], strlen(prefix[i])) == 0;

@@ -13,7 +13,7 @@ pthread_self pthread_setspecific sched_getcpu sigdelset sigismember strchr strle
 __cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
 __libc_current_sigrtmax __libc_current_sigrtmin on_exit __cxa_at_quick_exit strncmp strcmp
 dl_iterate_phdr mprotect _dl_find_object strrchr'
-shown='_Exit _exit assay_agent_hooks assay_tracer_hooks
+shown='_Exit _exit assay_agent_hooks assay_objects_hooks assay_tracer_hooks
 dlclose dlopen prctl pthread_create pthread_setname_np pthread_sigmask sigaction
 signal signalfd sigprocmask sigtimedwait sigwait sigwaitinfo syscall thrd_create
 wait wait3 wait4 waitid waitpid'
