@@ -87,7 +87,11 @@ enum assay_sample_kind {
     ASSAY_SAMPLE_LOST,     /* the kernel had no room for records */
     ASSAY_SAMPLE_SWITCH,   /* a thread entered or left a processor */
     ASSAY_SAMPLE_THROTTLE, /* the kernel stopped (on) or resumed sampling: it took too much time */
-    ASSAY_SAMPLE_END /* how a process ended became known; not for a recorder, which takes facts */
+    ASSAY_SAMPLE_END, /* how a process ended became known; not for a recorder, which takes facts */
+    /* A recorder takes these, in any order: blocks of memory (doc/accesses.md). */
+    ASSAY_SAMPLE_ALLOCATE, /* a block exists from then on */
+    ASSAY_SAMPLE_RELEASE,  /* the one that begins there is gone */
+    ASSAY_SAMPLE_INHERIT   /* a process begins with copies of the blocks of its parent */
 };
 
 /* Pointers are good until the callback returns. */
@@ -98,7 +102,8 @@ struct assay_sample_record {
     bool in_kernel; /* SAMPLE */
     bool waits;     /* SAMPLE: not of time, but of where the thread leaves the processor */
     uint32_t pid, tid, cpu;
-    uint32_t parent_pid, parent_tid; /* FORK, EXIT */
+    bool mapped;                     /* ALLOCATE: by mmap */
+    uint32_t parent_pid, parent_tid; /* FORK, EXIT, INHERIT */
     uint64_t time_ns;                /* CLOCK_MONOTONIC */
     /* SAMPLE */
     uint64_t ip, period;   /* period: events (cycles, or ns of CPU time) that this sample is for */
@@ -112,7 +117,9 @@ struct assay_sample_record {
     uint64_t stack_at;    /* address of stack[0] */
     const uint8_t *stack;
     size_t stack_b;
-    /* MAP */
+    /* ALLOCATE: the same number has the same call stack, `chain`: return addresses. 0: none. */
+    uint64_t site;
+    /* MAP, ALLOCATE, RELEASE */
     uint64_t address, size_b, offset; /* offset in the file */
     uint64_t inode;
     uint64_t generation; /* of the inode, to tell its users in turn; 0 = not said */

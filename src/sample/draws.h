@@ -8,6 +8,8 @@
 
 #include <stdint.h>
 
+#include <assay/sample.h>
+
 #include "base/vec.h"
 
 enum {
@@ -20,6 +22,7 @@ enum {
 
 struct as_register_draw {
     uint32_t tid;
+    uint64_t time_ns;                /* CLOCK_MONOTONIC */
     uint64_t reg[AS_DRAW_REGISTERS]; /* by the numbers of DWARF */
 };
 
@@ -35,12 +38,12 @@ struct as_register_draws {
  */
 uint32_t as_draw_place(uint64_t *random, uint64_t seen, uint32_t capacity);
 
-/* Takes in a sample. 0 or NOMEM. */
-int as_draws_take(struct as_register_draws *draws, uint64_t *random, uint32_t tid,
-                  const uint64_t *regs);
+/* Takes in a sample with registers. 0 or NOMEM. */
+int as_draws_take(struct as_register_draws *draws, uint64_t *random,
+                  const struct assay_sample_record *sample);
 
-/* "TID:REGISTER,REGISTER,... ..." in hexadecimal digits, of AS_DRAWS_TEXT_N draws at most from draw
- * number `from` on. `out` has AS_DRAWS_TEXT_B bytes. */
+/* "TID@TIME:REGISTER,REGISTER,... ..." in hexadecimal digits, of AS_DRAWS_TEXT_N draws at most from
+ * draw number `from` on. `out` has AS_DRAWS_TEXT_B bytes. */
 void as_draws_text(const struct as_register_draws *draws, size_t from, char *out);
 
 #endif

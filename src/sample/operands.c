@@ -20,6 +20,7 @@
 
 #include "base/alloc.h"
 #include "base/index.h"
+#include "sample/block_lives.h"
 #include "sample/data_maps.h"
 #include "sample/draws.h"
 #include "sample/values.h"
@@ -69,6 +70,7 @@ struct as_operands {
     struct as_map_u64 clock; /* tid -> its samples by now: what ran in between, not who else did */
     uint64_t period_ns, random;
     struct as_data_maps maps;
+    struct as_block_lives blocks;
 };
 
 int as_operands_new(uint32_t rate_hz, bool imported, struct as_operands **out)
@@ -83,6 +85,7 @@ int as_operands_new(uint32_t rate_hz, bool imported, struct as_operands **out)
     o->maps.imported = imported;
     as_map_u64_init(&o->by_thread);
     as_map_u64_init(&o->clock);
+    as_block_lives_init(&o->blocks);
     return 0;
 }
 
@@ -103,6 +106,7 @@ void as_operands_free(struct as_operands **operands)
     as_map_u64_fini(&o->by_thread);
     as_map_u64_fini(&o->clock);
     as_data_maps_fini(&o->maps);
+    as_block_lives_fini(&o->blocks);
     as_free(o);
     *operands = NULL;
 }
@@ -329,7 +333,7 @@ int as_operands_take(struct as_operands *operands, const struct assay_object *ob
     const struct operand_form *form = &site->form;
     as_values_take(&site->values, sample->regs);
     site->last_ns = sample->time_ns;
-    AS_TRY(as_draws_take(&site->draws, &operands->random, sample->tid, sample->regs));
+    AS_TRY(as_draws_take(&site->draws, &operands->random, sample));
     if (!form->is_usable)
         return 0;
     struct operand_walk now = {.at = (uint64_t)form->disp, .time_ns = ticks * operands->period_ns};
@@ -474,9 +478,44 @@ static int write_data(const struct as_operands *operands, struct as_writer *writ
     return rc;
 }
 
+static int by_process_and_time(const void *a, const void *b)
+{
+    const struct as_draw_time *x = a, *y = b;
+
+    if (x->pid != y->pid)
+        return x->pid < y->pid ? -1 : 1;
+    return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* The times of the samples with registers that are kept. */
+static int list_draw_times(const struct as_operands *operands, as_draw_times *out)
+{
+    as_vec_foreach (&operands->site, site)
+        as_vec_foreach (&site->draws.at, draw)
+            AS_TRY(as_vec_push(out, (struct as_draw_time){site->pid, draw->time_ns}));
+    if (out->n)
+        qsort(out->at, out->n, sizeof *out->at, by_process_and_time);
+    return 0;
+}
+
+static int write_blocks(struct as_operands *operands, const struct as_spaces *spaces,
+                        struct as_writer *writer)
+{
+    as_draw_times times = {0};
+
+    if (!operands->blocks.process.n)
+        return 0;
+    int rc = list_draw_times(operands, &times);
+    if (rc == 0)
+        rc = as_block_lives_write(&operands->blocks, &times, spaces, writer);
+    as_vec_fini(&times);
+    return rc;
+}
+
 /* module, address, bytes to the instruction of the operand, samples, reach, share of those far
  * apart, pace */
-int as_operands_write(struct as_operands *operands, struct as_writer *writer)
+int as_operands_write(struct as_operands *operands, const struct as_spaces *spaces,
+                      struct as_writer *writer)
 {
     as_vec_foreach (&operands->site, site) {
         char text[160];
@@ -492,10 +531,38 @@ int as_operands_write(struct as_operands *operands, struct as_writer *writer)
                  (double)median_pace(site), forward_share(site));
         AS_TRY(as_writer_process(writer, site->pid, site->pid, site->last_ns, "operands", text));
     }
-    return write_data(operands, writer);
+    AS_TRY(write_data(operands, writer));
+    return write_blocks(operands, spaces, writer);
 }
 
-void as_operands_exec(struct as_operands *operands, uint32_t pid)
+/* ---- Blocks --------------------------------------------------------------------------------- */
+
+int as_operands_block(struct as_operands *operands, const struct assay_sample_record *record)
 {
-    as_data_maps_exec(&operands->maps, pid);
+    as_draw_times times = {0};
+    int rc = as_block_lives_take(&operands->blocks, record);
+
+    if (rc < 0 || !as_block_lives_full(&operands->blocks))
+        return rc;
+    rc = list_draw_times(operands, &times);
+    if (rc == 0)
+        as_block_lives_prune(&operands->blocks, &times);
+    as_vec_fini(&times);
+    return rc;
+}
+
+void as_operands_exit(struct as_operands *operands, uint32_t pid, const struct as_spaces *spaces)
+{
+    const uint32_t space = as_map_u64_get(&spaces->by_pid, pid);
+
+    if (space != AS_MAP_NONE)
+        as_block_lives_locate(&operands->blocks, pid, &spaces->space.at[space]);
+}
+
+int as_operands_exec(struct as_operands *operands, const struct assay_sample_record *record,
+                     const struct as_spaces *spaces)
+{
+    as_operands_exit(operands, record->pid, spaces);
+    as_data_maps_exec(&operands->maps, record->pid);
+    return as_block_lives_exec(&operands->blocks, record->pid, record->time_ns);
 }

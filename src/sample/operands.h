@@ -19,11 +19,18 @@ void as_operands_free(struct as_operands **operands);
 int as_operands_take(struct as_operands *operands, const struct assay_object *object,
                      struct as_frame frame, const struct assay_sample_record *sample);
 
-/* The process executes another program. */
-void as_operands_exec(struct as_operands *operands, uint32_t pid);
+/* A record of a block of memory: ALLOCATE, RELEASE, INHERIT. 0 or NOMEM. */
+int as_operands_block(struct as_operands *operands, const struct assay_sample_record *record);
+
+/* The process executes another program (COMM), or ends; `spaces` are still as before. 0 or NOMEM.
+ */
+int as_operands_exec(struct as_operands *operands, const struct assay_sample_record *record,
+                     const struct as_spaces *spaces);
+void as_operands_exit(struct as_operands *operands, uint32_t pid, const struct as_spaces *spaces);
 
 /* What is known at the end, as facts on the processes. 0 or the writer's error. */
-int as_operands_write(struct as_operands *operands, struct as_writer *writer);
+int as_operands_write(struct as_operands *operands, const struct as_spaces *spaces,
+                      struct as_writer *writer);
 
 /* The statistics alone. */
 struct as_operand_reach {

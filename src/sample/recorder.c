@@ -201,14 +201,20 @@ static int take_other(struct assay_recorder *r, const struct assay_sample_record
     case ASSAY_SAMPLE_COMM:
         if (!record->out)
             break;
+        AS_TRY(as_operands_exec(r->operands, record, &r->spaces));
         as_space_exec(&r->spaces, record->pid);
         as_code_maps_exec(r->maps, record->pid, record->time_ns);
-        as_operands_exec(r->operands, record->pid);
         break;
     case ASSAY_SAMPLE_FORK:
         AS_TRY(as_space_fork(&r->spaces, record));
         break;
+    case ASSAY_SAMPLE_ALLOCATE:
+    case ASSAY_SAMPLE_RELEASE:
+    case ASSAY_SAMPLE_INHERIT:
+        return as_operands_block(r->operands, record);
     case ASSAY_SAMPLE_EXIT:
+        if (record->pid == record->tid)
+            as_operands_exit(r->operands, record->pid, &r->spaces);
         as_space_exit(&r->spaces, record);
         break;
     default:
@@ -294,7 +300,7 @@ int assay_recorder_finish(struct assay_recorder **recorder,
     struct assay_recorder *r = *recorder;
     int rc = as_held_copy(&r->modules, true, r->writer);
     if (rc == 0)
-        rc = as_operands_write(r->operands, r->writer);
+        rc = as_operands_write(r->operands, &r->spaces, r->writer);
     if (rc == 0)
         rc = as_writer_end(r->writer, counts, r->dropped);
     rc = rc < 0 ? as_writer_flush(r->writer, err) : as_writer_finish(&r->writer, err);

@@ -210,7 +210,9 @@ static void take(struct as_register_draws *draws, uint64_t *random, uint64_t fir
 {
     uint64_t regs[AS_DRAW_REGISTERS] = {first, 2, UINT64_MAX};
 
-    assert_int_equal(as_draws_take(draws, random, 77, regs), 0);
+    const struct assay_sample_record sample = {.tid = 77, .time_ns = 0x5000, .regs = regs};
+
+    assert_int_equal(as_draws_take(draws, random, &sample), 0);
 }
 
 static void test_draws(void **state)
@@ -222,7 +224,7 @@ static void test_draws(void **state)
     (void)state;
     take(&draws, &random, 0xabc);
     as_draws_text(&draws, 0, text);
-    assert_string_equal(text, "4d:abc,2,ffffffffffffffff,0,0,0,0,0,0,0,0,0,0,0,0,0");
+    assert_string_equal(text, "4d@5000:abc,2,ffffffffffffffff,0,0,0,0,0,0,0,0,0,0,0,0,0");
     for (uint64_t i = 1; i < 100000; i++)
         take(&draws, &random, i);
     assert_int_equal(draws.sample_n, 100000);

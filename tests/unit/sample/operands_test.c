@@ -182,7 +182,8 @@ static void test_instructions(void **state)
     for (int i = 0; i < 8; i++)
         at[i] = offset_of(&s, place[i]);
     assert_int_equal(as_writer_new(stream, &writer, NULL), 0);
-    assert_int_equal(as_operands_write(s.operands, writer), 0);
+    const struct as_spaces spaces = {0};
+    assert_int_equal(as_operands_write(s.operands, &spaces, writer), 0);
     assert_int_equal(as_writer_finish(&writer, NULL), 0);
     for (int i = 0; i < 4; i++) { /* 64 KiB * 4950 pairs / 3.96 of 99 MiB; a MiB a millisecond */
         static const char *const later[] = {"0", "0", "4", "-4"};
