@@ -101,6 +101,7 @@ struct assay_profile_request {
     const char *const *command; /* ends with NULL; NULL: attach to `pid` */
     pid_t pid;
     bool regions; /* what the program says of itself (<assay/assay.h>) is counted */
+    bool objects; /* call stacks of allocations give blocks of memory a site; not with `pid` */
     const struct assay_trace_options *trace; /* events go to run-NNN/trace; NULL: none */
     const char *label;                       /* the user's word for the run, or NULL */
     const char *kind;                        /* of the run: NULL is "profile" */

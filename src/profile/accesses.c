@@ -373,8 +373,9 @@ int as_attribute_accesses(struct as_attribution *all, struct assay_error *err)
     for (int m = 0; m < ACCESS_METRICS; m++)
         AS_TRY(assay_experiment_metric(all->experiment, &access_metric[m], &p.metric[m], err));
     AS_TRY(as_caches_read(all, &p.caches, err));
-    AS_TRY(as_objects_new(all, &p.objects, err));
-    const int rc = look_at_modules(&p, err);
+    int rc = as_objects_new(all, &p.objects, err);
+    if (rc == 0)
+        rc = look_at_modules(&p, err);
     as_objects_free(&p.objects);
     return rc;
 }

@@ -49,7 +49,7 @@ bool as_stream_address(const struct as_operand_loop *loop, const struct assay_me
 /* The bytes [low, high) that an operand touches in a sample. */
 struct as_sampled_address {
     uint32_t process, tid, stream;
-    uint64_t low, high;
+    uint64_t low, high, time_ns;
     double weight; /* samples that it stands for */
 };
 
@@ -64,7 +64,8 @@ int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
 /* The object of an address. */
 struct as_object_hit {
     int64_t object_id;
-    uint64_t start, end; /* in the memory of its process */
+    uint64_t start, end;                /* in the memory of its process */
+    const struct as_tally_block *block; /* NULL: none that was recorded */
 };
 
 /* Addresses of one operand in one object. */

@@ -39,6 +39,7 @@ static int add_site(const struct as_operand_loop *loop, uint32_t stream,
         if (!as_stream_address(loop, at, site->address, &held->draw[d], &one.low))
             continue;
         one.tid = held->draw[d].tid;
+        one.time_ns = held->draw[d].time_ns;
         one.high = one.low + (at->width_b ? at->width_b : 1);
         one.weight = (double)held->sample_n / held->draws;
         if (as_vec_push(out, one) < 0)

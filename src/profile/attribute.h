@@ -66,6 +66,11 @@ struct as_attribution {
 /* Each is one step, in a batch of the caller. Errors: NOMEM, those of the experiment. */
 int as_attribute_module(struct as_attribution *all, uint32_t module, const uint32_t *node,
                         size_t node_n, struct assay_error *err);
+/* A file of the distribution, or no file. */
+bool as_attribute_is_system(const struct as_tally_module *module);
+/* Opens the code of a module for its functions and lines; the caller closes it. */
+int as_attribute_open(struct as_attribution *all, uint32_t module,
+                      struct assay_catalogue_module **out, struct assay_error *err);
 /* Writes the locations that the modules have. */
 int as_attribute_locations(struct as_attribution *all, struct assay_error *err);
 int as_attribute_subjects(struct as_attribution *all, struct assay_error *err);

@@ -160,6 +160,13 @@ static int tell_regions(struct as_collector *it, const struct as_collection *all
     return assay_experiment_batch(experiment, tell_all, &to, err);
 }
 
+/* For others that want to be in the program. */
+static struct as_agent_session *session_of_regions(const struct as_collector *it)
+{
+    const struct said *said = it->self;
+    return said->inside.directory[0] ? said->inside.session : NULL;
+}
+
 static void close_regions(struct as_collector *it)
 {
     struct said *said = it->self;
@@ -181,4 +188,5 @@ const struct as_collector_kind as_collector_regions = {.name = "regions",
                                                        .prepare = prepare_regions,
                                                        .finish = read_regions,
                                                        .facts = tell_regions,
+                                                       .session = session_of_regions,
                                                        .close = close_regions};

@@ -11,7 +11,8 @@
 #include "profile/collector.h"
 
 /* A new source is a line here; the order is that in which all are asked. */
-#define COLLECTORS(X) X(perf) X(timers) X(regions) X(trace) X(counts) X(delays) X(ledger) X(ends)
+#define COLLECTORS(X)                                                                              \
+    X(perf) X(timers) X(regions) X(objects) X(trace) X(counts) X(delays) X(ledger) X(ends)
 
 #define COLLECTOR_DECLARED(name) extern const struct as_collector_kind as_collector_##name;
 COLLECTORS(COLLECTOR_DECLARED)

@@ -58,12 +58,14 @@ static size_t count_blanks(const char *text)
     return n;
 }
 
-/* One "TID:REGISTER,REGISTER,..."; false: it is none. */
+/* One "TID@TIME:REGISTER,REGISTER,..."; older recordings have no time. False: it is none. */
 static bool read_draw(const char **text, struct as_tally_draw *out)
 {
     char *end;
 
     out->tid = (uint32_t)strtoul(*text, &end, 16);
+    if (*end == '@')
+        out->time_ns = strtoull(end + 1, &end, 16);
     for (unsigned reg = 0; reg < REGISTERS; reg++) {
         if (*end != (reg ? ',' : ':'))
             return false;
@@ -122,4 +124,48 @@ int as_data_read(struct as_arena *arena, const char *text, struct as_tally_data 
     out->kind = as_arena_strndup(arena, kind, (size_t)(path - kind));
     out->path = as_arena_strndup(arena, path + 1, strlen(path + 1));
     return out->kind && out->path ? 0 : -1;
+}
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+/* number, frames as MODULE:ADDRESS */
+int as_site_read(struct as_arena *arena, const char *text, struct as_tally_site *out)
+{
+    char *end;
+
+    *out = (struct as_tally_site){.number = (uint32_t)strtoul(text, &end, 10)};
+    const size_t capacity = count_blanks(end);
+    struct as_tally_frame *frame = as_arena_array(arena, struct as_tally_frame, capacity + 1);
+    if (!frame || end == text)
+        return -1;
+    for (; *end == ' ' && out->frame_n < capacity; out->frame_n++) {
+        frame[out->frame_n].module = (uint32_t)strtoul(end + 1, &end, 10);
+        if (*end != ':')
+            return -1;
+        frame[out->frame_n].address = strtoull(end + 1, &end, 16);
+    }
+    out->frame = frame;
+    return *end ? -1 : 0;
+}
+
+/* start, end, from when, until when (0: to the end), how, site ("-": not known) */
+int as_block_read(const char *text, struct as_tally_block *out)
+{
+    char *end;
+
+    *out = (struct as_tally_block){.site = ASSAY_NONE};
+    out->start = strtoull(text, &end, 16);
+    out->end = strtoull(end, &end, 16);
+    out->born_ns = strtoull(end, &end, 16);
+    out->died_ns = strtoull(end, &end, 16);
+    if (!out->died_ns)
+        out->died_ns = UINT64_MAX;
+    out->mapped = strncmp(end, " mapping ", 9) == 0;
+    if ((!out->mapped && strncmp(end, " block ", 7) != 0) || out->start >= out->end)
+        return -1;
+    const char *site = strrchr(end, ' ') + 1;
+    if (strcmp(site, "-") == 0)
+        return 0;
+    out->site = (uint32_t)strtoul(site, &end, 10);
+    return end == site || *end ? -1 : 0;
 }

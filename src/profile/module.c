@@ -46,6 +46,11 @@ static bool is_system(const char *path)
            strncmp(path, "/bin/", 5) == 0 || strncmp(path, "/sbin/", 6) == 0 || path[0] != '/';
 }
 
+bool as_attribute_is_system(const struct as_tally_module *module)
+{
+    return module->kind != ASSAY_MODULE_FILE || is_system(module->path);
+}
+
 static int describe_module(struct module_work *w, struct as_module_fact *fact,
                            struct assay_error *err)
 {
@@ -56,7 +61,7 @@ static int describe_module(struct module_work *w, struct as_module_fact *fact,
             info->debug == ASSAY_DEBUG_EMBEDDED || info->debug == ASSAY_DEBUG_SEPARATE;
     }
     fact->no_file = w->from->kind == ASSAY_MODULE_FILE && !object;
-    fact->is_system = w->from->kind != ASSAY_MODULE_FILE || is_system(w->from->path);
+    fact->is_system = as_attribute_is_system(w->from);
     memcpy(fact->trouble, w->code->trouble.text, sizeof fact->trouble);
     fact->name = as_path_last(w->from->path);
     return assay_catalogue_row(w->code, &fact->id, err);
@@ -295,6 +300,15 @@ static int open_code(struct module_work *w, struct assay_error *err)
         request.share >= SHARE_ENOUGH ? ASSAY_CATALOGUE_ANALYSED : ASSAY_CATALOGUE_LISTED;
     request.small_b = SMALL_B;
     return assay_catalogue_open(catalogue, &request, &w->code, err);
+}
+
+int as_attribute_open(struct as_attribution *all, uint32_t module,
+                      struct assay_catalogue_module **out, struct assay_error *err)
+{
+    struct assay_catalogue_request request = request_for(all, &all->tally.module.at[module]);
+    request.depth = ASSAY_CATALOGUE_LISTED;
+    request.small_b = SMALL_B;
+    return assay_catalogue_open(all->catalogue, &request, out, err);
 }
 
 int as_attribute_module(struct as_attribution *all, uint32_t module, const uint32_t *node,

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/search.h"
 #include "profile/accesses.h"
+#include "profile/block_sites.h"
 
 #define TOUCHED_MOST 4096 /* objects of a loop by operand */
 
@@ -24,6 +25,7 @@ struct data_file {
 struct as_objects {
     struct as_attribution *all;
     AS_VEC(struct data_file) file;
+    struct as_block_sites *blocks; /* NULL: none was recorded */
 };
 
 static int by_process_and_start(const void *a, const void *b)
@@ -44,7 +46,7 @@ int as_objects_new(struct as_attribution *all, struct as_objects **out, struct a
     if (all->tally.data.n)
         qsort(all->tally.data.at, all->tally.data.n, sizeof *all->tally.data.at,
               by_process_and_start);
-    return 0;
+    return as_block_sites_new(all, &(*out)->blocks, err);
 }
 
 void as_objects_free(struct as_objects **objects)
@@ -54,6 +56,7 @@ void as_objects_free(struct as_objects **objects)
     as_vec_foreach (&(*objects)->file, file)
         assay_catalogue_close((*objects)->all->catalogue, &file->open);
     as_vec_fini(&(*objects)->file);
+    as_block_sites_free(&(*objects)->blocks);
     as_free(*objects);
     *objects = NULL;
 }
@@ -136,6 +139,16 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
+static int object_of_block(struct as_objects *o, const struct as_tally_block *block,
+                           struct as_object_hit *out, struct assay_error *err)
+{
+    struct assay_row_data_object row;
+
+    *out = (struct as_object_hit){.start = block->start, .end = block->end, .block = block};
+    as_block_row(o->blocks, block, &row);
+    return assay_experiment_add_data_object(o->all->experiment, &row, &out->object_id, err);
+}
+
 static int object_at(struct as_objects *o, uint32_t process, uint64_t address,
                      struct as_object_hit *out, struct assay_error *err)
 {
@@ -162,12 +175,13 @@ static int object_at(struct as_objects *o, uint32_t process, uint64_t address,
 
 /* ---- Loops ----------------------------------------------------------------------------------- */
 
-static struct as_touched *find_touched(as_touched_list *list, uint32_t process, uint32_t stream,
-                                       uint64_t address)
+/* Blocks of different times may have the same addresses. */
+static struct as_touched *find_touched(as_touched_list *list, const struct as_sampled_address *one,
+                                       const struct as_tally_block *block)
 {
     as_vec_foreach (list, it)
-        if (it->process == process && it->stream == stream && address >= it->object.start &&
-            address < it->object.end)
+        if (it->process == one->process && it->stream == one->stream && it->object.block == block &&
+            one->low >= it->object.start && one->low < it->object.end)
             return it;
     return NULL;
 }
@@ -175,7 +189,9 @@ static struct as_touched *find_touched(as_touched_list *list, uint32_t process, 
 static int add_address(struct as_objects *o, const struct as_sampled_address *one,
                        as_touched_list *out, struct assay_error *err)
 {
-    struct as_touched *at = find_touched(out, one->process, one->stream, one->low);
+    const struct as_tally_block *block =
+        as_block_at(o->blocks, one->process, one->low, one->time_ns);
+    struct as_touched *at = find_touched(out, one, block);
 
     if (!at) {
         struct as_touched it = {.process = one->process,
@@ -186,7 +202,8 @@ static int add_address(struct as_objects *o, const struct as_sampled_address *on
                                 .weight = one->weight};
         if (out->n == TOUCHED_MOST)
             return 0;
-        AS_TRY(object_at(o, one->process, one->low, &it.object, err));
+        AS_TRY(block ? object_of_block(o, block, &it.object, err)
+                     : object_at(o, one->process, one->low, &it.object, err));
         if (!it.object.object_id)
             return 0;
         return as_vec_push(out, it) < 0 ? as_error_nomem(err, "the objects of a loop") : 0;
@@ -227,7 +244,7 @@ int as_objects_touched(struct as_objects *objects, struct as_operand_loop *loop,
                        const as_address_list *address, as_touched_list *out,
                        struct assay_error *err)
 {
-    for (size_t i = 0; i < address->n && objects->all->tally.data.n; i++)
+    for (size_t i = 0; i < address->n; i++)
         AS_TRY(add_address(objects, &address->at[i], out, err));
     if (out->n)
         qsort(out->at, out->n, sizeof *out->at, by_object);

@@ -315,6 +315,38 @@ static int take_data(struct as_tally_reading *r, const char *text, uint32_t proc
     return as_vec_push(&r->tally->data, data);
 }
 
+static int parse_site(struct as_tally_reading *r, const char *text, uint32_t process)
+{
+    size_t n;
+    struct as_tally_site site;
+    assay_stream_modules(r->stream, &n);
+    if (as_site_read(&r->tally->arena, text, &site) < 0)
+        return 0;
+    struct as_tally_frame *frame =
+        as_arena_array(&r->tally->arena, struct as_tally_frame, (size_t)site.frame_n + 1);
+    if (!frame)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < site.frame_n; i++) {
+        frame[i].address = site.frame[i].address;
+        if (site.frame[i].module >= n)
+            return 0;
+        AS_TRY(module_of(r, site.frame[i].module, process, &frame[i].module));
+    }
+    site.stream = r->number;
+    site.frame = frame;
+    return as_vec_push(&r->tally->site, site);
+}
+
+static int parse_block(struct as_tally_reading *r, const char *text, uint32_t process)
+{
+    struct as_tally_block block;
+    if (as_block_read(text, &block) < 0)
+        return 0;
+    block.process = process;
+    block.stream = r->number;
+    return as_vec_push(&r->tally->block, block);
+}
+
 static int take_process_fact(struct as_tally_reading *r, const struct assay_stream_record *record,
                              int64_t at)
 {
@@ -341,6 +373,10 @@ static int take_process_fact(struct as_tally_reading *r, const struct assay_stre
         return take_held(r, record->value, index, true);
     if (strcmp(record->text, "data") == 0)
         return take_data(r, record->value, index);
+    if (strcmp(record->text, "site") == 0)
+        return parse_site(r, record->value, index);
+    if (strcmp(record->text, "block") == 0)
+        return parse_block(r, record->value, index);
     struct as_tally_process *process = &r->tally->process.at[index];
     const char *value = as_tally_keep(r->tally, record->value);
     if (!value)
@@ -512,6 +548,8 @@ void as_tally_fini(struct as_tally *tally)
     as_vec_fini(&tally->operand);
     as_vec_fini(&tally->held);
     as_vec_fini(&tally->data);
+    as_vec_fini(&tally->site);
+    as_vec_fini(&tally->block);
     as_index_fini(&tally->node_index);
     as_index_fini(&tally->sum_index);
     as_index_fini(&tally->module_index);

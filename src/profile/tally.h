@@ -124,6 +124,7 @@ struct as_tally_value {
 /* The registers of a sample. */
 struct as_tally_draw {
     uint32_t tid;
+    uint64_t time_ns; /* CLOCK_MONOTONIC of the recording; 0: not known */
     uint64_t reg[16]; /* by the numbers of DWARF */
 };
 
@@ -146,6 +147,28 @@ struct as_tally_data {
     const char *path;      /* "": none */
 };
 
+/* A place in code, as recorded. */
+struct as_tally_frame {
+    uint32_t module;
+    uint64_t address; /* of the call, not of the return */
+};
+
+/* A place that allocates blocks of memory (sample/block_lives.h). */
+struct as_tally_site {
+    uint32_t stream, number;
+    uint32_t frame_n;
+    const struct as_tally_frame *frame; /* innermost first */
+};
+
+/* A block of memory of a process. */
+struct as_tally_block {
+    uint32_t process, stream;
+    uint32_t site; /* its number in the stream; ASSAY_NONE: not known */
+    bool mapped;   /* by mmap */
+    uint64_t start, end;
+    uint64_t born_ns, died_ns; /* [born_ns, died_ns), by the clock of the draws */
+};
+
 struct as_tally {
     AS_VEC(struct as_tally_stream) stream;
     AS_VEC(struct as_tally_module) module; /* 0: nothing known is mapped there */
@@ -158,6 +181,8 @@ struct as_tally {
     AS_VEC(struct as_tally_operand) operand;
     AS_VEC(struct as_tally_held) held;
     AS_VEC(struct as_tally_data) data;
+    AS_VEC(struct as_tally_site) site;
+    AS_VEC(struct as_tally_block) block;
     uint64_t running_n, cut_n, broken_n, switched_n;
     /* Of all, never more than a number can hold. */
     uint64_t sum_ns, cpu_ns, blocked_ns, runnable_ns, lost_n;
@@ -186,6 +211,10 @@ int as_held_read(struct as_arena *arena, const char *text, struct as_tally_held 
 int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held *out);
 /* A range (sample/operands.c), so too. */
 int as_data_read(struct as_arena *arena, const char *text, struct as_tally_data *out);
+
+/* A site and a block (sample/block_lives.c), so too. */
+int as_site_read(struct as_arena *arena, const char *text, struct as_tally_site *out);
+int as_block_read(const char *text, struct as_tally_block *out);
 
 /* After the last stream: what still runs ends, modules learn how many samples they have, and waits
  * that were not sampled belong to the places of those of the same thread that were. */
