@@ -132,6 +132,7 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
         .events = args->value[AS_OPTION_EVENTS],
         .pid = (pid_t)args->number[AS_OPTION_PID],
         .regions = as_given(args, AS_OPTION_REGIONS),
+        .objects = as_given(args, AS_OPTION_OBJECTS),
         .sampling = {.event = (uint8_t)args->number[AS_OPTION_EVENT],
                      .kernel = args->number[AS_OPTION_SCOPE] == 0,
                      .no_children = as_given(args, AS_OPTION_NO_CHILDREN)},
@@ -152,6 +153,10 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
                             "--pid: a command is given too; write one or the other");
     if (!request->command && !as_given(args, AS_OPTION_PID))
         return no_command(args, err);
+    if (request->objects && request->pid)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--objects: --pid names a process that runs already, and its earlier "
+                            "allocations are unknown; let assay start the program");
     AS_TRY(take_rate(args->value[AS_OPTION_RATE], &request->sampling.rate_hz, err));
     AS_TRY(take_duration(args->value[AS_OPTION_DURATION], &request->duration_s, err));
     AS_TRY(check_times(args, request, err));
