@@ -22,6 +22,7 @@ struct as_block_process {
 
 struct as_block_site {
     uint32_t pid, n;
+    uint64_t first_ns; /* its first allocation */
     bool located, written;
     struct as_frame frame[AS_BLOCK_CALLERS_N]; /* not located: addresses of the process */
 };
@@ -63,7 +64,7 @@ static int block_site_of(struct as_block_lives *lives, const struct assay_sample
     *out = record->site ? as_map_u64_get(&lives->by_key, record->site) : AS_BLOCK_SITE_NONE;
     if (!record->site || *out != AS_MAP_NONE)
         return 0;
-    struct as_block_site site = {.pid = record->pid};
+    struct as_block_site site = {.pid = record->pid, .first_ns = record->time_ns};
     for (; site.n < record->chain_n && site.n < AS_BLOCK_CALLERS_N; site.n++)
         site.frame[site.n].address = record->chain[site.n];
     *out = (uint32_t)lives->site.n;
@@ -100,10 +101,11 @@ int as_block_lives_take(struct as_block_lives *lives, const struct assay_sample_
     return as_vec_push(&process->life, life);
 }
 
-void as_block_lives_locate(struct as_block_lives *lives, uint32_t pid, const struct as_space *space)
+void as_block_lives_locate(struct as_block_lives *lives, uint32_t pid, const struct as_space *space,
+                           uint64_t time_ns)
 {
     as_vec_foreach (&lives->site, site) {
-        if (site->pid != pid || site->located)
+        if (site->pid != pid || site->located || site->first_ns >= time_ns)
             continue;
         for (uint32_t i = 0; i < site->n; i++) /* addresses of calls, as in call stacks */
             site->frame[i] = as_frame_of(space, site->frame[i].address - 1);
@@ -240,7 +242,7 @@ static int write_site(struct as_block_lives *lives, const struct as_spaces *spac
         return 0;
     site->written = true;
     if (space != AS_MAP_NONE)
-        as_block_lives_locate(lives, site->pid, &spaces->space.at[space]);
+        as_block_lives_locate(lives, site->pid, &spaces->space.at[space], UINT64_MAX);
     int n = snprintf(text, sizeof text, "%" PRIu32, number);
     for (uint32_t i = 0; i < site->n && site->located; i++)
         n += snprintf(text + n, sizeof text - (size_t)n, " %" PRIu32 ":%" PRIx64,

@@ -49,9 +49,9 @@ void as_block_lives_fini(struct as_block_lives *lives);
 int as_block_lives_take(struct as_block_lives *lives, const struct assay_sample_record *record);
 /* The process executes another program: its blocks are gone. 0 or NOMEM. */
 int as_block_lives_exec(struct as_block_lives *lives, uint32_t pid, uint64_t time_ns);
-/* Finds the code of the sites of a process, before its mappings change. */
-void as_block_lives_locate(struct as_block_lives *lives, uint32_t pid,
-                           const struct as_space *space);
+/* Finds the code of the sites that a process had before `time_ns`, when its mappings change. */
+void as_block_lives_locate(struct as_block_lives *lives, uint32_t pid, const struct as_space *space,
+                           uint64_t time_ns);
 /* So many are kept that blocks without samples should be dropped. */
 static inline bool as_block_lives_full(const struct as_block_lives *lives)
 {

@@ -551,18 +551,25 @@ int as_operands_block(struct as_operands *operands, const struct assay_sample_re
     return rc;
 }
 
-void as_operands_exit(struct as_operands *operands, uint32_t pid, const struct as_spaces *spaces)
+static void locate_sites(struct as_operands *operands, uint32_t pid, const struct as_spaces *spaces,
+                         uint64_t time_ns)
 {
     const uint32_t space = as_map_u64_get(&spaces->by_pid, pid);
 
     if (space != AS_MAP_NONE)
-        as_block_lives_locate(&operands->blocks, pid, &spaces->space.at[space]);
+        as_block_lives_locate(&operands->blocks, pid, &spaces->space.at[space], time_ns);
+}
+
+void as_operands_exit(struct as_operands *operands, uint32_t pid, const struct as_spaces *spaces)
+{
+    locate_sites(operands, pid, spaces, UINT64_MAX);
 }
 
 int as_operands_exec(struct as_operands *operands, const struct assay_sample_record *record,
                      const struct as_spaces *spaces)
 {
-    as_operands_exit(operands, record->pid, spaces);
+    /* Blocks of the new program may be known before its maps. */
+    locate_sites(operands, record->pid, spaces, record->time_ns);
     as_data_maps_exec(&operands->maps, record->pid);
     return as_block_lives_exec(&operands->blocks, record->pid, record->time_ns);
 }

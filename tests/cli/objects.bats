@@ -274,6 +274,12 @@ flags() {
     equal "$(at forks),1" "$(touched first)"
 }
 
+@test "objects: programs that a script starts have their own sites" {
+    record sh -c './sites two; ./sites two; true' >/dev/null
+    equal "$(at a),1" "$(touched first)"
+    equal "$(at b),1" "$(touched second)"
+}
+
 @test "objects: mappings and aligned blocks have sites" {
     record ./sites maps >/dev/null
     equal "$(at maps),1" "$(touched first)"
