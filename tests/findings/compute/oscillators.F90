@@ -3,7 +3,7 @@
 ! exceeds the turn by more than a small step.
 ! place: advance fmod __fmod __ieee754_fmod __fmod_finite __ieee754_fmod_sse2 fmod_compat
 ! place: __fmod_compat
-! finding: none yet
+! finding: scalar_mathematics
 ! words: (?i)fmod|modulo|remainder|library|mathematical|\bcalls?\b
 ! false: memory_bandwidth memory_latency cache_latency page_faults array_access
 ! flags: -O2 -g

@@ -2,7 +2,7 @@
 /* cause: The integrand comes as a std::function, so that each sample is an indirect call, which
  * the compiler cannot inline.
  * place: integrate simpson lift_of wing_lift _M_invoke operator
- * finding: none yet
+ * finding: pointer_calls
  * words: (?i)inlin|indirect call|std::function|template|function pointer|\bcalls?\b
  * false: memory_bandwidth memory_latency mispredictions divisions page_faults
  * flags: -O2 -g

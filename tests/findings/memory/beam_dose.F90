@@ -2,7 +2,7 @@
 ! cause: The material of each voxel is one of six, but takes eight bytes. The volume of 128 MiB does
 ! not fit into the caches as one byte for each voxel would.
 ! place: trace_beam deliver
-! finding: none yet
+! finding: memory_latency cache_latency array_access strided_walk
 ! words: (?i)latency|cache|smaller|narrow|bytes|integer ?(type|kind|\()|TLB|stride
 ! false: divisions scalar_mathematics page_faults mispredictions
 ! flags: -O2 -g

@@ -2,7 +2,7 @@
 /* cause: Old hits are erased at the front of a vector, and each erasure moves all others.
  * place: accept Trigger memmove __memmove_avx_unaligned_erms __memmove_evex_unaligned_erms
  * place: __memmove_avx512_unaligned_erms __memmove_avx_unaligned erase expire
- * finding: none yet
+ * finding: copying
  * words: (?i)mov(e|es|ing)|cop(y|ies|ied|ying)|memmove|eras|deque|front
  * false: memory_latency divisions page_faults memory_management scalar_mathematics
  * flags: -O2 -g

@@ -2,7 +2,7 @@
 ! cause: The particles are sorted, so that hundreds in turn add to the same two nodes. Each addition
 ! waits for the store of the one before.
 ! place: deposit_charge
-! finding: none yet
+! finding: meeting_stores dependence_chain reloads
 ! words: (?i)forward|store.*load|load.*store|\bchain|depend|recurrence|same (element|address|bin)
 ! false: memory_bandwidth memory_latency divisions page_faults array_access
 ! flags: -O2 -g

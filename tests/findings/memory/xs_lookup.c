@@ -2,7 +2,7 @@
 /* cause: Each look-up of a cross section is a binary search over the whole energy grid of 48 MiB.
  * Its probes jump all over the memory and miss the caches.
  * place: grid_index macro_xs transport
- * finding: none yet
+ * finding: memory_latency cache_latency mispredictions
  * words: (?i)binary search|latency|cache miss|\bTLB\b|random|index
  * false: memory_bandwidth divisions page_faults scalar_mathematics
  * flags: -O2 -g

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: Two calls take the CPU time of the thread for each cell. Each of them is a system call.
  * place: cpu_ns react react_all clock_gettime __clock_gettime __vdso_clock_gettime
- * finding: none yet
+ * finding: system_calls
  * words: (?i)clock|\btime\b.*call|timer|timestamp|system call|kernel
  * false: memory_latency memory_bandwidth mispredictions page_faults input_output waiting
  * flags: -O2 -g

@@ -2,7 +2,7 @@
 ! cause: The file of the stations is opened and closed again for each record.
 ! place: add_record collect _gfortran_st_open _gfortran_st_close open close open64 __open64 __close
 ! place: __libc_open64
-! finding: none yet
+! finding: input_output system_calls
 ! words: (?i)open|clos(e|ing)|system call|kernel|file
 ! false: memory_latency memory_bandwidth scalar_chain divisions mispredictions page_faults
 ! flags: -O2 -g

@@ -3,7 +3,7 @@
  * few operations of a pixel.
  * place: correct correct._omp_fn.0 GOMP_loop_nonmonotonic_dynamic_next gomp_iter_dynamic_next
  * place: GOMP_loop_dynamic_next GOMP_loop_ull_nonmonotonic_dynamic_next
- * finding: none yet
+ * finding: parallel_overhead parallel_time
  * words: (?i)schedul|chunk|dynamic|overhead|static
  * false: load_imbalance lock_contention memory_bandwidth memory_latency oversubscribed divisions
  * flags: -O2 -g -fopenmp

@@ -2,7 +2,7 @@
 /* cause: Rank 0 broadcasts the whole table of opacities before each step, although it never
  * changes.
  * place: share_table MPI_Bcast PMPI_Bcast
- * finding: none yet
+ * finding: parallel_overhead parallel_time
  * words: (?i)bcast|broadcast|collective
  * false: load_imbalance lock_contention oversubscribed divisions scalar_mathematics
  * compiler: mpicc

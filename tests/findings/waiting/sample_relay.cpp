@@ -4,7 +4,7 @@
  * place: hand_over receive Relay digitise analyse wait notify_one pthread_cond_wait
  * place: pthread_cond_signal __futex_abstimed_wait_common futex_wait futex_wake
  * place: __pthread_cond_wait __pthread_cond_signal ___pthread_cond_signal syscall
- * finding: none yet
+ * finding: waiting parallel_overhead lock_contention system_calls
  * words: (?i)condition|wak(e|ing)|context switch|hand(s|ed)? over|batch|block|futex|ping-?pong|wait
  * false: memory_bandwidth memory_latency scalar_chain divisions oversubscribed false_sharing
  * flags: -O2 -g -pthread

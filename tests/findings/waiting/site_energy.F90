@@ -2,7 +2,7 @@
 ! cause: Each site adds its energy to the total in a critical section, where a reduction would do.
 ! place: total_energy total_energy._omp_fn.0 GOMP_critical_start GOMP_critical_end
 ! place: GOMP_critical_name_start GOMP_critical_name_end gomp_mutex_lock_slow
-! finding: none yet
+! finding: lock_contention parallel_overhead parallel_time
 ! words: (?i)critical|lock|contention|contended|reduction|synchroni[sz]|atomic
 ! false: load_imbalance memory_bandwidth memory_latency divisions oversubscribed
 ! flags: -O2 -g -fopenmp
