@@ -2,7 +2,7 @@
 /* cause: qsort brings all 49 values of a window into order, although only the median is needed.
  * place: window_median despeckle qsort qsort_r msort_with_tmp msort_with_tmp.part.0 by_value
  * place: _quicksort __qsort_r
- * finding: pointer_calls calls_in_loop
+ * finding: library_calls pointer_calls calls_in_loop
  * words: (?i)qsort|sort|comparison|median|select|callback|\bcalls?\b|inlin
  * false: memory_bandwidth memory_latency cache_latency divisions page_faults
  * flags: -O2 -g

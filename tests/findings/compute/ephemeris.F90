@@ -3,7 +3,7 @@
 ! that each operation is a call into a library.
 ! place: attract step_orbits __addtf3 __subtf3 __multf3 __divtf3 __letf2 __getf2 __lttf2 sqrtq
 ! place: __addtf3_resolve energy_of
-! finding: calls_in_loop scalar_calls double_precision
+! finding: software_arithmetic calls_in_loop scalar_calls double_precision
 ! words: (?i)quad|precision|software|emulat|128|__(add|mul|sub|div)tf3|libgcc|libquadmath
 ! false: memory_bandwidth memory_latency divider page_faults
 ! flags: -O2 -g

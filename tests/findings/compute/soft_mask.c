@@ -2,7 +2,7 @@
 /* cause: The condition of the loop calls strlen for each letter. Each call walks over the whole
  * string.
  * place: mask_repeats strlen __strlen_avx2 __strlen_evex __strlen_evex512 __strlen_sse2
- * finding: copying calls_in_loop
+ * finding: library_calls copying calls_in_loop
  * words: (?i)strlen|length of (the|a) string|outside (of )?the loop|before the loop|call
  * false: memory_bandwidth memory_latency mispredictions divisions page_faults
  * flags: -O2 -g

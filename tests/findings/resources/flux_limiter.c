@@ -3,7 +3,7 @@
  * variables each time.
  * place: setting limited_flux advect getenv strtod __GI_getenv ____strtod_l_internal strncmp
  * place: __strtod_l __strncmp_avx2 __strncmp_evex __strncmp_sse42
- * finding: formatted_text copying calls_in_loop
+ * finding: library_calls formatted_text copying calls_in_loop
  * words: (?i)getenv|environment|strtod|\bcalls?\b|outside (of )?the loop|before the loop
  * false: memory_latency memory_bandwidth divisions page_faults system_calls
  * flags: -O2 -g

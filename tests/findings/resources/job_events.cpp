@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* cause: The regular expression is compiled again for each line of the accounting file.
  * place: parse_line summarise basic_regex regex _Compiler _M_compile __compile_nfa
- * finding: memory_management copying calls_in_loop
+ * finding: library_calls memory_management copying calls_in_loop
  * words: (?i)regex|regular expression|compil|memory management|alloc|static
  * false: memory_latency memory_bandwidth divisions page_faults input_output waiting
  * flags: -O2 -g

@@ -3,7 +3,7 @@
 ! place: add_line write_report _gfortran_concat_string memmove memcpy malloc free realloc
 ! place: __memmove_avx_unaligned_erms __memmove_evex_unaligned_erms __memcpy_avx_unaligned_erms
 ! place: __memmove_avx512_unaligned_erms
-! finding: copying memory_management memory_given_back
+! finding: library_calls copying memory_management memory_given_back
 ! words: (?i)concat|cop(y|ies|ied|ying)|append|realloc|grow|memmove|memcpy
 ! false: scalar_chain divisions mispredictions scalar_mathematics waiting
 ! flags: -O2 -g
