@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 struct assay_host_fact {
-    const char *name, *value; /* "governor", "performance"; names in doc/internals/machine.md */
+    const char *name, *value; /* "governor", "performance"; names in doc/reference/machine.md */
 };
 
 /* ---- Topology ------------------------------------------------------------------------------- */
@@ -157,7 +157,7 @@ struct assay_external_load assay_external_load_of(const struct assay_host_load *
 
 /* ---- Measured figures ------------------------------------------------------------------------ */
 
-/* What was measured on a machine: ceilings of memory and arithmetic (doc/internals/machine.md
+/* What was measured on a machine: ceilings of memory and arithmetic (doc/reference/machine.md
  * names them). */
 struct assay_figure {
     const char *name;  /* "bandwidth.triad.L2.core" */
