@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What counts, instances and the model of the core say of the same loop, held to each other: rates,
- * and how far each is from the other (doc/manual/vprof.md). Reads and writes facts of the
+ * and how far each is from the other (doc/internals/vprof.md). Reads and writes facts of the
  * experiment.
  */
 #ifndef ASSAY_TRUST_H

@@ -10,7 +10,8 @@ INDEX = "doc/manual/README.md"
 CLEAN = {
     "README.md": "# Tool\n\n[Index](doc/manual/README.md), ![picture](doc/images/a.png),\n"
                  "[b](doc/reference/b.md#two-words-and-code), [here](#tool),\n"
-                 "[folder](doc/reference)\n[away](https://example.org/none.md)\n\n    [code](none.md)\n\n"
+                 "[folder](doc/reference)\n[away](https://example.org/none.md)\n\n"
+                 "    [code](none.md)\n\n"
                  "```\n[code](none.md)\n```\n",
     INDEX: "# Manual\n\n[b](../reference/b.md), "
            "[the `b`](../reference/b.md#two-words-and-code-1)\n",
