@@ -74,6 +74,10 @@
 #define STRIDES(stride, use)                                                                       \
     .metric = {{"operand_stride_b", stride}, {"operand_line_use_pct", use}, {"access_steady_n", 2}}
 
+/* A vectorised loop whose vectors fill so much of those that the processor has. */
+#define VECTORS(native_b, pct)                                                                     \
+    .metric = {                                                                                    \
+        {"cqa_vec_ratio_all_pct", 100}, {"cqa_native_b", native_b}, {"cqa_vec_eff_all_pct", pct}}
 #define CODE(name, value) .metric = {{name, value}, {"fp_packed_pct", 100}}
 
 struct rule_case {
