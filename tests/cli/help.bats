@@ -40,6 +40,23 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
         grep -q "^| \`assay $verb[ \`]" "$MANUAL" || fails "the table of $MANUAL lacks '$verb'"
     done
 }
+# Prints the commands of the pages of the manual: lines of their own, and text between backticks.
+manual_commands() {
+    cd "$(dirname "$MANUAL")" || return
+    sed -n 's/^ \{4,\}\(.*[; ]\)\{0,1\}\(assay [a-z].*\)/\2/p' ./*.md how-to/*.md | sed 's/ *#.*//'
+    grep -oh '`assay [a-z][^`]*`' ./*.md how-to/*.md | tr -d '`'
+}
+@test "verbs and options in the manual exist" {
+    # Numbers stand for placeholders; a synopsis has brackets, some texts end before a value.
+    manual_commands | sed 's/ [|>\\].*//; s/ \(ID\|PID\|N\|S\)\b/ 1/g' |
+        grep -v '\[\|--view$\|--against$' | sort -u >commands
+    [ "$(wc -l <commands)" -gt 200 ]
+    while read -r _ verb rest; do
+        # Text about a verb may have no more than its name.
+        eval "\"\$ASSAY\" $verb --help $rest" >text 2>err </dev/null ||
+            fails "assay $verb $rest" "$(cat err)"
+    done <commands
+}
 @test "help metrics lists the metrics of doc/reference/metrics.md with their units" {
     "$ASSAY" --help metrics >text
     [ "$(wc -L <text)" -le 80 ]
