@@ -74,6 +74,13 @@
 #define STRIDES(stride, use)                                                                       \
     .metric = {{"operand_stride_b", stride}, {"operand_line_use_pct", use}, {"access_steady_n", 2}}
 
+#define LIBC   "/usr/lib/x86_64-linux-gnu/libc.so.6"
+#define LIBGCC "/usr/lib/x86_64-linux-gnu/libgcc_s.so.1"
+/* Two threads, each with a function of its own. */
+#define PIPELINE(first_ms, second_ms)                                                              \
+    .no_openmp = true, .thread_n = 2,                                                              \
+    .code = {{"decode", "application", first_ms, .only = 1},                                       \
+             {"consume", "application", second_ms, .only = 2}}
 /* A vectorised loop whose vectors fill so much of those that the processor has. */
 #define VECTORS(native_b, pct)                                                                     \
     .metric = {                                                                                    \

@@ -113,6 +113,18 @@ static const struct rule_case findings[] = {
     {"memory_bandwidth",
      {RUN, .cache = "32768K", .code = {FULL}, WALK(60)},
      {RUN, .cache = "32768K", .code = {FULL}, WALK_AND(60, "fp_divide_n")}},
+    {"library_calls",
+     {RUN, .code = {OWN(600), {"getenv", "runtime", 400, .module = LIBC, .under = "work"}}},
+     {RUN, .code = {OWN(950), {"getenv", "runtime", 50, .module = LIBC, .under = "work"}}}},
+    {"library_calls", /* the library's own start calls all */
+     {RUN, .code = {OWN(600), {"qsort_r", "runtime", 400, .module = LIBC, .under = "work"}}},
+     {RUN, .code = {{"__libc_start_main", "runtime", 0, .module = LIBC},
+                    {"work", "application", 1000, .under = "__libc_start_main"}}}},
+    {"software_arithmetic",
+     {RUN, .code = {OWN(600), {"__multf3", "runtime", 400, .module = LIBGCC, .under = "work"}}},
+     {RUN, .code = {OWN(950), {"__multf3", "runtime", 50, .module = LIBGCC, .under = "work"}}}},
+    {"slow_thread", {RUN, PIPELINE(950, 400)}, {RUN, PIPELINE(950, 50)}},  /* a helper */
+    {"slow_thread", {RUN, PIPELINE(950, 400)}, {RUN, PIPELINE(950, 900)}}, /* both are busy */
     {"memory_pace",
      {RUN, .cache = "32768K", .code = {FULL},
       .metric = {{"operand_walk_b", 6e7}, {"operand_pace_b_s", 8e9}}},
