@@ -149,7 +149,7 @@ struct assay_loop {
      * lanes, so 8 for a loop over doubles with 256-bit vectors unrolled twice. Loops without inner
      * ones only. */
     uint16_t unroll;
-    uint8_t unroll_confidence; /* percent: weight of the votes that agree (doc/loop-source.md) */
+    uint8_t unroll_confidence; /* percent: weight of the votes that agree */
     uint8_t level, role, bits;
 };
 
