@@ -388,9 +388,9 @@ int assay_loop_streams(const struct assay_program *program, uint32_t loop,
 void assay_streams_free(struct assay_streams *streams);
 
 /*
- * Sets `size_b` to the bytes of the records that entries of an inner loop go through by indices:
- * the loop around it loads a number, and the address of `stream` at an entry is that number times
- * `size_b`, plus what does not change. 0: no such number is known. Errors: NOMEM.
+ * Sets `size_b` to the bytes of the records that entries of an inner loop go through by indices.
+ * The loop around it loads a number. The address of `stream` at an entry is that number times
+ * `size_b`, plus constants. 0: no such number is known. Errors: NOMEM.
  */
 int assay_loop_record_size(const struct assay_program *program, uint32_t loop,
                            const struct assay_memory_stream *stream, int64_t *size_b,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where an inner loop begins: the address registers of its operand at the edge that enters the
- * loop, in an iteration of the loop around it. A number that this iteration loads and multiplies
- * by the size of a record places the record (an index).
+ * The address registers of an operand at the edge that enters its inner loop. The loop around it is
+ * in some iteration. This iteration may load a number (an index) and multiply it by the size of a
+ * record: then an entry of the inner loop goes through that record.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all walks of a loop range over together, and how much of it they pass in a second. Addresses
- * of one thread in samples that follow each other give the iterations of a second: the bytes
- * between them, over the stride and the time. A sweep that begins anew between two samples gives
- * fewer: the rate is a bound from below.
+ * The memory that all walks of a loop range over, and the bytes that they pass in a second.
+ * Addresses of one thread in samples that follow each other give the iterations of a second: the
+ * bytes between them, over the stride and the time. A sweep that begins anew between two samples
+ * gives fewer: the rate is a bound from below.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static int list_paces(const struct as_sampled_address *from, const struct as_sam
 
 /*
  * Iterations a second of a walk in order; 0: not known. Such a walk moves at one pace: half of its
- * moves and more are near the median. Of random moves a quarter are.
+ * moves and more are near the median. A quarter of random moves are.
  */
 static double pace_of(const number_list *list)
 {
@@ -126,7 +126,7 @@ static int look_at_walk(const struct as_operand_loop *loop, double period_ns,
 
 /* ---- All walks ------------------------------------------------------------------------------- */
 
-/* Addresses [from, to) are of one process, by chunk. Of one sample each chunk counts once. */
+/* Addresses [from, to) are of one process, by chunk. A chunk counts once in a sample. */
 static int reach_of(const struct as_sampled_address *from, const struct as_sampled_address *to,
                     double *reach_b, struct assay_error *err)
 {

@@ -247,7 +247,7 @@ loop_metric() {
     between "$(loop_metric operand_sweep_b)" 10000000 26000000
 }
 
-# A sweep takes longer than a period of this rate. What another process takes makes the rate less.
+# A sweep takes longer than a period of this rate. Other processes make the rate smaller.
 @test "memory: the data rate is the program's, that of tiles what is new in them" {
     run "$ASSAY" run -q --rate 4000 -o x.assay --force -- ./sweeps rows 1.5
     local -r rows=${lines[0]%% *}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: software_arithmetic; mended: double precision; says: in software with numbers of 128
+/* finding: software_arithmetic; repair: double precision; says: in software with numbers of 128
  * bits .quadruple precision., .*__(add|mul|sub)tf3.* from advance; advises: Use double precision */
 #include "program.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: slow_thread; flags: -O2 -pthread; seconds: of the longest thread; mended: the thread
+/* finding: slow_thread; flags: -O2 -pthread; seconds: of the longest thread; repair: the thread
  * that takes the blocks decodes a quarter of them; says: in functions that it alone runs, most of
  * it in decode; advises: Share the work of decode */
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: library_calls; mended: the length is asked for once;
+/* finding: library_calls; repair: the length is asked for once;
  * says: goes into strlen, .* from count_capitals; advises: Call it once before the loop */
 #include "program.h"
 

@@ -81,7 +81,7 @@
     .no_openmp = true, .thread_n = 2,                                                              \
     .code = {{"decode", "application", first_ms, .only = 1},                                       \
              {"consume", "application", second_ms, .only = 2}}
-/* A vectorised loop whose vectors fill so much of those that the processor has. */
+/* A vectorised loop with vectors that fill `pct` of those of the CPU. */
 #define VECTORS(native_b, pct)                                                                     \
     .metric = {                                                                                    \
         {"cqa_vec_ratio_all_pct", 100}, {"cqa_native_b", native_b}, {"cqa_vec_eff_all_pct", pct}}

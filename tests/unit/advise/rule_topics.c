@@ -10,7 +10,7 @@ const struct rule_case rule_topics[] = {
     {"short_vectors",
      {RUN, .code = {FULL}, VECTORS(32, 50)},
      {RUN, .code = {FULL}, VECTORS(32, 100)}},
-    {"short_vectors", /* 32 bytes on a processor of 64 are no loss */
+    {"short_vectors", /* a CPU with 64 bytes loses nothing by 32 */
      {RUN, .code = {FULL}, VECTORS(64, 25)},
      {RUN, .code = {FULL}, VECTORS(64, 50)}},
     {"divider",
