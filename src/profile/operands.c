@@ -28,16 +28,15 @@ static const struct assay_metric operand_metric[OPERAND_METRICS] = {
                         "explains); at most from the lowest address to the highest",
                     .topic = "memory",
                     .position = 60},
-    [INDEX_REACH] = {.name = "operand_index_b",
-                     .unit = "b",
-                     .title = "Goes by indices over, at least",
-                     .meaning =
-                         "The same of an operand whose address, or whose first address in an "
-                         "entry of the loop, comes from an index in memory, or whose step "
-                         "differs, and that goes back as often as forward.",
-                     .formula = "as that of walks",
-                     .topic = "memory",
-                     .position = 61},
+    [INDEX_REACH] =
+        {.name = "operand_index_b",
+         .unit = "b",
+         .title = "Goes by indices over, at least",
+         .meaning = "The same of an operand that an index in memory places, or that moves by steps "
+                    "that differ. It goes back as often as forward.",
+         .formula = "as that of walks",
+         .topic = "memory",
+         .position = 61},
     [WALK_PACE] = {.name = "operand_pace_b_s",
                    .unit = "b/s",
                    .title = "Pace through memory",
