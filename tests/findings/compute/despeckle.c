@@ -3,7 +3,7 @@
  * place: window_median despeckle qsort qsort_r msort_with_tmp msort_with_tmp.part.0 by_value
  * place: _quicksort __qsort_r
  * finding: library_calls pointer_calls calls_in_loop
- * words: (?i)qsort|sort|comparison|median|select|callback|\bcalls?\b|inlin
+ * words: (?i)qsort|sort|comparison|median|select|callback|\bcalls?\b|inline
  * false: memory_bandwidth memory_latency cache_latency divisions page_faults
  * flags: -O2 -g
  * arguments: 160 56

@@ -3,7 +3,7 @@
  * the compiler cannot inline.
  * place: integrate simpson lift_of wing_lift _M_invoke operator
  * finding: pointer_calls
- * words: (?i)inlin|indirect call|std::function|template|function pointer|\bcalls?\b
+ * words: (?i)inline|indirect call|std::function|template|function pointer|\bcalls?\b
  * false: memory_bandwidth memory_latency mispredictions divisions page_faults
  * flags: -O2 -g
  * arguments: 3000 160000
