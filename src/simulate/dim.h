@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Traces of Dimemas (.dim): text, a line for each action of a task. doc/simulate.md has the
- * records. Bytes of the file are foreign.
+ * Traces of Dimemas (.dim): text, a line for each action of a task. doc/internals/simulate.md has
+ * the records. Bytes of the file are foreign.
  */
 #ifndef AS_SIMULATE_DIM_H
 #define AS_SIMULATE_DIM_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * State of a simulation, for the files of this room. doc/simulate.md has the rules.
+ * State of a simulation, for the files of this room. doc/internals/simulate.md has the rules.
  *
  * If a network is limited, all ranks are advanced instant by instant: transfers that end release
  * their resources, then ranks run, then the queues are scanned. Otherwise no order is needed: a

@@ -21,7 +21,7 @@ const char *as_collective_word(unsigned number)
     return number < AS_COLLECTIVES_N ? collective_words[number] : "?";
 }
 
-/* As the reference's ideal configuration (doc/simulate.md). */
+/* As the reference's ideal configuration (doc/internals/simulate.md). */
 void as_machine_ideal(struct as_machine_model *model)
 {
     *model = (struct as_machine_model){.eager_b = AS_EAGER_USUAL_B, .speed = 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine that a simulation assumes: two networks, nodes, speeds of the CPUs, models of
- * collectives (doc/simulate.md has the formulas).
+ * collectives (doc/internals/simulate.md has the formulas).
  */
 #ifndef AS_SIMULATE_MACHINE_H
 #define AS_SIMULATE_MACHINE_H
