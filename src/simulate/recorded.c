@@ -1,72 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events of a rank's thread become actions. Records of a call count when it is left. */
-#include "simulate/recorded.h"
+#include "simulate/recorded_state.h"
 
 #include <string.h>
 #include <strings.h>
 
 #include "base/error.h"
-#include "base/index.h"
-#include "base/numbered.h"
 #include "simulate/machine.h"
 
 #define UNRESOLVED UINT32_MAX /* partner: a wildcard; its receive is not complete yet */
-#define NO_PLACE   UINT32_MAX
 #define NO_NUMBER  UINT8_MAX
-
-/* ---- What is known while it is read ---------------------------------------------------------- */
-
-struct recorded_frame {
-    int64_t name;
-    uint32_t speed_name; /* 1 + place in the names; 0: none */
-    bool is_mpi;
-};
-
-struct recorded_said {
-    uint8_t kind;
-    int64_t field[6];
-};
-
-struct recorded_thread {
-    const struct as_trace_process *process;
-    struct as_trace_stream *stream;
-    int64_t since_ns; /* computing since then, where it is outside MPI */
-    int64_t temporary_n;
-    uint32_t mpi_depth;
-    uint32_t speed_name;
-    const char *routine; /* of MPI, the outermost; the trace's */
-    bool has_begun, is_over, is_off, is_init;
-    AS_VEC(struct recorded_frame) frame;
-    AS_VEC(struct recorded_said) said;
-    AS_VEC(struct as_action) queue;
-    size_t queue_at;
-    uint64_t queue_first; /* number of the action at queue.at[0] */
-    uint64_t unresolved_n;
-};
-
-/* Persistent operations, and receives without a known partner. */
-struct recorded_request {
-    struct as_numbered id;
-    bool is_persistent;
-    uint64_t unresolved; /* 1 + number of the action; 0: none */
-    struct as_action action;
-};
-
-struct recorded_comm {
-    uint64_t global;
-    uint32_t place;
-};
-
-struct recorded_reader {
-    const struct as_trace *trace;
-    struct as_recorded *recorded;
-    AS_VEC(struct recorded_thread) thread;
-    AS_VEC(struct recorded_comm) comm;
-    struct as_index comm_index;
-    struct as_numbered_table requests;
-    const char **name; /* borrowed texts */
-    size_t name_n;
-};
 
 struct recorded_step {
     struct recorded_reader *reader;
@@ -131,52 +74,14 @@ static uint32_t speed_name_of(const struct recorded_reader *reader, const char *
 
 /* ---- Communicators --------------------------------------------------------------------------- */
 
-static uint32_t place_of_global(const struct recorded_reader *reader, uint64_t global)
-{
-    const uint32_t row =
-        as_index_of_word(&reader->comm_index, reader->comm.at, sizeof *reader->comm.at, global);
-    return row == AS_INDEX_NONE ? NO_PLACE : reader->comm.at[row].place;
-}
-
-static int add_recorded_comm(struct recorded_reader *reader, struct as_program *program,
-                             const struct as_trace_comm *comm)
-{
-    const struct recorded_comm row = {comm->global, (uint32_t)program->comm.n};
-    if (!comm->global || place_of_global(reader, comm->global) != NO_PLACE)
-        return 0;
-    AS_TRY(as_vec_push(&program->comm, (struct as_program_comm){0}));
-    AS_TRY(as_vec_push(&reader->comm, row));
-    AS_TRY(as_index_add_word(&reader->comm_index, row.global, (uint32_t)(reader->comm.n - 1)));
-    struct as_program_comm *to = &program->comm.at[row.place];
-    for (size_t i = 0; !(comm->bits & (AS_TRACE_INTER | AS_TRACE_CUT)) && i < comm->member_n; i++)
-        AS_TRY(as_vec_push(&to->rank, (uint32_t)comm->member[i]));
-    return 0;
-}
-
-/* The first place is for messages in communicators that have no number of their own. */
-static int add_recorded_comms(struct recorded_reader *reader, struct as_program *program)
-{
-    AS_TRY(as_vec_push(&program->comm, (struct as_program_comm){0}));
-    as_vec_foreach (&reader->thread, thread)
-        as_vec_foreach (&thread->process->comm, comm)
-            AS_TRY(add_recorded_comm(reader, program, comm));
-    as_vec_foreach (&program->comm, comm) {
-        bool is_known = true;
-        as_vec_foreach (&comm->rank, rank)
-            is_known &= *rank < program->rank_n;
-        comm->rank.n = is_known ? comm->rank.n : 0;
-    }
-    return 0;
-}
-
 /* The communicator of a record. NULL: not defined. */
 static const struct as_trace_comm *find_recorded_comm(const struct recorded_step *r, int64_t number,
                                                       uint32_t *place)
 {
     const struct as_trace_comm *comm = as_trace_comm_of(r->thread->process, number);
     const uint32_t found =
-        comm && comm->global ? place_of_global(r->reader, comm->global) : NO_PLACE;
-    *place = found == NO_PLACE ? 0 : found;
+        comm && comm->global ? as_recorded_place(r->reader, comm->global) : AS_RECORDED_NO_PLACE;
+    *place = found == AS_RECORDED_NO_PLACE ? 0 : found;
     return comm;
 }
 
@@ -362,7 +267,7 @@ static int on_collective(const struct recorded_step *r, const struct recorded_sa
         r->reader->recorded->neighbours_n++;
         return 0;
     }
-    if (!comm || action.comm == 0)
+    if (!comm || action.comm == 0 || (comm->bits & AS_TRACE_CUT))
         return refuse_rank(r, "the members of a communicator are unknown",
                            "record all ranks of the program");
     const bool is_each = action.collective == AS_COLLECTIVE_ALLTOALL ||
@@ -615,8 +520,8 @@ static size_t hand_over(struct recorded_thread *t, struct as_action *out, size_t
     return n;
 }
 
-static int read_recorded(void *context, uint32_t rank, struct as_action *out, size_t capacity,
-                         size_t *n, struct assay_error *err)
+int as_recorded_read(void *context, uint32_t rank, struct as_action *out, size_t capacity,
+                     size_t *n, struct assay_error *err)
 {
     struct recorded_reader *reader = context;
     struct recorded_thread *t = &reader->thread.at[rank];
@@ -630,187 +535,4 @@ static int read_recorded(void *context, uint32_t rank, struct as_action *out, si
             break;
     }
     return 0;
-}
-
-static void clear_thread(struct recorded_thread *t)
-{
-    *t = (struct recorded_thread){.process = t->process,
-                                  .stream = t->stream,
-                                  .frame = t->frame,
-                                  .said = t->said,
-                                  .queue = t->queue};
-    t->frame.n = t->said.n = t->queue.n = 0;
-}
-
-static int rewind_recorded(void *context, struct assay_error *err)
-{
-    struct recorded_reader *reader = context;
-    as_numbered_fini(&reader->requests);
-    for (size_t i = 0; i < reader->thread.n; i++) {
-        clear_thread(&reader->thread.at[i]);
-        reader->recorded->rank.at[i] = (struct as_recorded_rank){0};
-        AS_TRY(as_trace_stream_seek(reader->thread.at[i].stream, INT64_MIN, err));
-    }
-    reader->recorded->one_sided_n = reader->recorded->neighbours_n = reader->recorded->off_n = 0;
-    reader->recorded->damaged_n = 0;
-    return 0;
-}
-
-static void close_recorded(void *context)
-{
-    struct recorded_reader *reader = context;
-    as_vec_foreach (&reader->thread, thread) {
-        as_vec_fini(&thread->frame);
-        as_vec_fini(&thread->said);
-        as_vec_fini(&thread->queue);
-    }
-    as_vec_fini(&reader->thread);
-    as_vec_fini(&reader->comm);
-    as_index_fini(&reader->comm_index);
-    as_numbered_fini(&reader->requests);
-    as_free(reader->name);
-    as_free(reader);
-}
-
-/* ---- Opening --------------------------------------------------------------------------------- */
-
-/* Finds out if a thread calls MPI, beyond asking for facts. */
-static int calls_mpi(const struct as_trace_process *process, struct as_trace_stream *stream,
-                     bool *out, struct assay_error *err)
-{
-    struct as_trace_event event;
-    int rc = 0;
-    *out = false;
-    AS_TRY(as_trace_stream_seek(stream, INT64_MIN, err));
-    while (!*out && (rc = as_trace_stream_next(stream, &event, err)) > 0)
-        *out = event.kind == AS_TRACE_ENTER &&
-               as_trace_name_of(process, event.name).group < AS_TRACE_OF_MPI_OTHER;
-    return rc < 0 ? rc : 0;
-}
-
-static int find_mpi_thread(const struct as_trace_process *process, struct as_trace_stream **out,
-                           struct assay_error *err)
-{
-    *out = process->thread.n ? process->thread.at[0] : NULL;
-    unsigned n = 0;
-    for (size_t i = 0; process->thread.n > 1 && i < process->thread.n; i++) {
-        bool is_it;
-        AS_TRY(calls_mpi(process, process->thread.at[i], &is_it, err));
-        if (is_it && n++)
-            return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                                "rank %lld: several threads call MPI; use MPI_THREAD_FUNNELED",
-                                (long long)process->rank);
-        if (is_it)
-            *out = process->thread.at[i];
-    }
-    return 0;
-}
-
-static int check_stream(const struct as_trace_process *process,
-                        const struct as_trace_stream *stream, struct assay_error *err)
-{
-    const struct as_trace_stream_facts *facts = stream ? as_trace_stream_facts(stream) : NULL;
-    const char *why = !facts                 ? "it has no events"
-                      : facts->overwritten_n ? "the beginning of its trace was overwritten (--ring)"
-                      : facts->end == AS_TRACE_LIMIT   ? "its trace ends at a limit of size"
-                      : facts->end == AS_TRACE_REFUSED ? "its trace ends where the disk was full"
-                                                       : NULL;
-    return why ? as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                              "rank %lld: %s; record the whole run again", (long long)process->rank,
-                              why)
-               : 0;
-}
-
-static int add_rank(struct recorded_reader *reader, struct as_program *program,
-                    const struct as_trace_process *process, struct assay_error *err)
-{
-    struct recorded_thread thread = {.process = process};
-    uint32_t node = 0;
-    if (process->rank != (int64_t)reader->thread.n || process->size > INT32_MAX)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "rank %zu: it is missing, or is in the trace twice; record all ranks "
-                            "of one MPI_COMM_WORLD",
-                            reader->thread.n);
-    AS_TRY(find_mpi_thread(process, &thread.stream, err));
-    AS_TRY(check_stream(process, thread.stream, err));
-    for (uint32_t i = 0; i < reader->thread.n; i++) {
-        if (as_trace_is_one_machine(process, reader->thread.at[i].process)) {
-            node = program->node.at[i];
-            break;
-        }
-        node = program->node.at[i] >= node ? program->node.at[i] + 1 : node;
-    }
-    if (as_vec_push(&reader->thread, thread) < 0 || as_vec_push(&program->node, node) < 0 ||
-        as_vec_push(&reader->recorded->rank, (struct as_recorded_rank){0}) < 0)
-        return as_error_nomem(err, "the ranks");
-    return 0;
-}
-
-static int open_ranks(struct recorded_reader *reader, struct as_program *out,
-                      struct assay_error *err)
-{
-    int64_t size = 0;
-    as_vec_foreach (&reader->trace->process, process)
-        if (process->rank >= 0) {
-            AS_TRY(add_rank(reader, out, process, err));
-            size = process->size;
-        }
-    if (reader->thread.n == 0)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "the trace has no ranks of MPI; record one with 'assay trace -- mpirun "
-                            "-n 4 ./program'");
-    if ((int64_t)reader->thread.n < size)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "rank %zu: it is missing in the trace; record all %lld ranks",
-                            reader->thread.n, (long long)size);
-    out->rank_n = (uint32_t)reader->thread.n;
-    reader->recorded->name_found_n =
-        as_calloc(reader->name_n + 1, sizeof *reader->recorded->name_found_n);
-    if (!reader->recorded->name_found_n || add_recorded_comms(reader, out) < 0)
-        return as_error_nomem(err, "the communicators");
-    return 0;
-}
-
-int as_recorded_open(const struct as_trace *trace, const char *const *name, size_t name_n,
-                     struct as_recorded *recorded, struct as_program *out, struct assay_error *err)
-{
-    struct recorded_reader *reader = as_calloc(1, sizeof *reader);
-    *recorded = (struct as_recorded){0};
-    *out = (struct as_program){.context = reader,
-                               .read = read_recorded,
-                               .rewind = rewind_recorded,
-                               .close = close_recorded};
-    if (!reader) {
-        *out = (struct as_program){0};
-        return as_error_nomem(err, "the ranks");
-    }
-    reader->trace = trace;
-    reader->recorded = recorded;
-    reader->name = as_malloc((name_n + 1) * sizeof *reader->name);
-    reader->name_n = name_n;
-    if (reader->name && name_n)
-        memcpy(reader->name, name, name_n * sizeof *name);
-    int rc = reader->name ? open_ranks(reader, out, err) : as_error_nomem(err, "the ranks");
-    if (rc == 0)
-        rc = rewind_recorded(reader, err);
-    if (rc < 0)
-        as_program_fini(out);
-    return rc;
-}
-
-int64_t as_recorded_ns(const struct as_recorded *recorded)
-{
-    int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
-    as_vec_foreach (&recorded->rank, rank) {
-        begin_ns = rank->begin_ns < begin_ns ? rank->begin_ns : begin_ns;
-        end_ns = rank->end_ns > end_ns ? rank->end_ns : end_ns;
-    }
-    return recorded->rank.n ? end_ns - begin_ns : 0;
-}
-
-void as_recorded_fini(struct as_recorded *recorded)
-{
-    as_vec_fini(&recorded->rank);
-    as_free(recorded->name_found_n);
-    recorded->name_found_n = NULL;
 }
