@@ -33,6 +33,7 @@ END
         echo '#Paraver (01/02/2020 at 10:20):1000_us:1(2):1:2(1:1,1:1),0'
         for i in $(seq 0 10 900); do echo "1:1:1:1:1:$i:$((i + 9)):1"; done
     } >t.prv
+    printf '#DIMEMAS:"pair":1,0:2(1,1),0,0\n2:0:0:1:0:8:0:0:0\n3:1:0:0:0:8:0:0:0\n' >pair.dim
     cat >parse.py <<'END'
 """parse.py FORMAT FILE: the file is one document of the format; its size in values or rows."""
 import csv, json, sys
@@ -67,6 +68,7 @@ command_of() {
     try) command="$record --budget 3 --what env -- ./steps" ;;
     probe) command="$record entries.probe -- ./steps" ;;
     import) command="$record t.prv" ;;
+    simulate) command="simulate pair.dim" ;;
     merge) command="merge -q made.assay -o merged.assay --force" ;;
     attribute | open) command="$1 made.assay" ;;
     show) command="show made.assay --view functions" ;;

@@ -315,10 +315,43 @@ SCOREP_FILE_NAMES_BEGIN EXCLUDE */lib/* INCLUDE */lib/own.c SCOREP_FILE_NAMES_EN
            "SCOREP_REGION_NAMES_BEGIN EXCLUDE a\\"]
 
 
+# Traces of Dimemas: messages, collectives, communicators, requests; a deadlock; damaged ones.
+DIMS = ["""#DIMEMAS:"messages":1,0:3(1,1,1),0,0
+1:0:0:0.000100000
+2:0:0:1:0:1000:5:0:0
+2:0:0:1:0:70000:5:0:3
+3:0:0:2:0:8:-6:0:0
+3:1:0:0:0:1000:5:0:1
+1:1:0:1.5
+3:1:0:0:0:70000:5:0:0
+3:1:0:0:0:1000:5:0:2
+2:2:0:0:0:8:-6:0:1
+20:2:0:60000019:1
+""", """#DIMEMAS:"collectives":1,99:4(1,1,1,1),2,0
+d:1:1:4:0:1:2:3
+d:1:7:2:1:3
+10:0:0:0:1:0:0:0:0
+10:1:0:0:1:0:0:0:0:1
+10:2:0:0:1:0:0:0:0:3
+10:3:0:0:1:0:0:0:0:1
+10:1:0:11:7:0:0:8:8:0
+1:1:0:0.001
+10:1:0:11:7:0:0:8:8:2
+10:3:0:11:7:1:0:8:80:1
+s:0:1
+""", '#DIMEMAS:"pairs":1,0:4(1,1,1,1),0,0\r\n' + "".join(
+    f"2:{a}:0:{b}:0:3000:1:0:{s}\r\n3:{b}:0:{a}:0:3000:1:0:0\r\n"
+    for s in range(4) for a, b in ((0, 2), (1, 3), (0, 1))),
+        '#DIMEMAS:"deadlock":1,0:2(1,1),0,0\n3:0:0:1:0:1:0:0:0\n3:1:0:0:0:1:0:0:0\n',
+        '#DIMEMAS:"cut":1,0:2(1,1),0,0\n2:0:0:1:0:9\n', '#DIMEMAS:"x":1,0:9(1,1),0,0\n', ""]
+# The others are refused and have names of their own, as a seed must be taken.
+DIMS_TAKEN = 3
+
+
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring",
-                  "figures", "filter", "remarks", "probe", "trace", "analysis"):
+                  "figures", "filter", "dim", "remarks", "probe", "trace", "analysis"):
         (out / entry).mkdir(parents=True, exist_ok=True)
     count = {}
 
@@ -347,6 +380,10 @@ def main():
         put("probe", text.encode())
     for text in FILTERS:
         put("filter", text.encode())
+    for text in DIMS[:DIMS_TAKEN]:
+        put("dim", text.encode())
+    for number, text in enumerate(DIMS[DIMS_TAKEN:], 1):
+        (out / "dim" / f"refused-{number:03}").write_bytes(text.encode())
     for text in REMARKS:
         put("remarks", text.encode())
     put("remarks", b"\1" + REMARKS[0].encode())

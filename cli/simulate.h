@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Parts of `assay simulate`: machines from options, simulations of them, showing the results. */
+#ifndef AS_CLI_SIMULATE_H
+#define AS_CLI_SIMULATE_H
+
+#include "cli.h"
+#include "simulate/recorded.h"
+#include "simulate/simulation.h"
+
+/* A machine as options make it. The network inside nodes is as between them unless given. */
+struct as_simulate_machine {
+    struct as_machine_model model; /* without speeds of its own */
+    bool has_inside_latency, has_inside_bandwidth;
+};
+
+enum as_simulate_kind {
+    AS_SIMULATE_IDEAL,   /* the ideal network, speeds as recorded */
+    AS_SIMULATE_ASKED,   /* the network of the options, speeds as recorded */
+    AS_SIMULATE_WHAT_IF, /* with --cpu: that network (else the ideal one), other speeds */
+    AS_SIMULATE_SWEEP    /* one of --sweep */
+};
+
+struct as_simulate_case {
+    enum as_simulate_kind kind;
+    struct as_simulate_machine machine;
+    struct as_str name; /* "ideal", "network", "cpu", "latency=2us bandwidth=1GB/s" */
+    struct as_simulated result;
+    struct as_recorded recorded; /* of a trace of ours */
+};
+
+struct as_simulate_view {
+    struct as_cli *cli;
+    const char *path;
+    const char *streams; /* directory of a trace of ours; NULL: `path` is a .dim file */
+    AS_VEC(struct as_speed) speeds, as_recorded; /* of --cpu; the same names with a speed of 1 */
+    AS_VEC(char *) owned;
+    AS_VEC(struct as_simulate_case) cases; /* the ideal one first */
+    const struct as_simulate_case *shown;  /* its ranks are shown */
+};
+
+/* simulate_options.c: the cases that the options ask for. Errors: USAGE, NOMEM. */
+int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err);
+void as_simulate_choice_fini(struct as_simulate_view *view);
+
+/* Efficiencies by the POP methodology; NAN: unknown. */
+struct as_simulate_efficiency {
+    double transfer;      /* ideal time over real time */
+    double serialisation; /* longest computation over ideal time */
+    double balance;       /* mean over longest computation */
+    double parallel;      /* their product: mean computation over real time */
+    int64_t real_ns;      /* recorded, else that of the network asked for; 0: unknown */
+    bool is_recorded;
+};
+struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate_view *view);
+
+/* simulate_text.c: the answer, in the format that was asked for. Errors: NOMEM. */
+int as_simulate_show(struct as_simulate_view *view, struct assay_error *err);
+
+#endif

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay simulate EXP|TRACE`: opens a trace, simulates it on each machine that is asked for, and
+ * shows what the network costs. Simulations run side by side.
+ */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analytics/traced.h"
+#include "base/error.h"
+#include "base/nearest.h"
+#include "base/pool.h"
+#include "base/tree.h"
+#include "destination.h"
+#include "exchange/import.h"
+#include "report/profile.h"
+#include "simulate.h"
+#include "simulate/dim.h"
+#include "stops.h"
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+/* The program of a case. `trace` stays open while it is used; zeroed of a .dim file. */
+static int open_program(const struct as_simulate_view *view, struct as_trace *trace,
+                        struct as_recorded *recorded, struct as_program *program,
+                        struct assay_error *err)
+{
+    const char **name = as_calloc(view->speeds.n + 1, sizeof *name);
+    if (!name)
+        return as_error_nomem(err, "the options");
+    for (size_t i = 0; i < view->speeds.n; i++)
+        name[i] = view->speeds.at[i].name;
+    int rc;
+    if (!view->streams) {
+        rc = as_dim_open(view->path, program, err);
+    } else {
+        rc = as_trace_open(view->streams, trace, err);
+        if (rc == 0)
+            rc = as_recorded_open(trace, name, view->speeds.n, recorded, program, err);
+    }
+    as_free(name);
+    return rc;
+}
+
+static int check_speeds(const struct as_simulate_view *view, const struct as_program *program,
+                        struct assay_error *err)
+{
+    as_vec_foreach (&view->speeds, speed) {
+        if (!speed->name && !speed->is_node && speed->number >= program->rank_n)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--cpu: rank %u is not one of the %u ranks; use rank:0 to rank:%u",
+                                speed->number, program->rank_n, program->rank_n - 1);
+        if (speed->name && !view->streams)
+            return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
+                                "--cpu: a .dim file has no names of functions; use rank:N=2x");
+    }
+    return 0;
+}
+
+static int run_case(const struct as_simulate_view *view, struct as_simulate_case *it,
+                    struct assay_error *err)
+{
+    struct as_trace trace = {0};
+    struct as_program program = {0};
+    struct as_machine_model model = it->machine.model;
+    const bool is_changed = it->kind == AS_SIMULATE_WHAT_IF || it->kind == AS_SIMULATE_SWEEP;
+    model.speeds.at = is_changed ? view->speeds.at : view->as_recorded.at;
+    model.speeds.n = view->speeds.n;
+    int rc = open_program(view, &trace, &it->recorded, &program, err);
+    if (rc == 0)
+        rc = check_speeds(view, &program, err);
+    program.is_stopped = as_stops_came;
+    if (rc == 0)
+        rc = as_simulate_program(&program, &model, &it->result, err);
+    as_program_fini(&program);
+    as_trace_close(&trace);
+    return rc;
+}
+
+static int run_cases(void *context, size_t from, size_t to, unsigned worker,
+                     struct assay_error *err)
+{
+    struct as_simulate_view *view = context;
+    (void)worker;
+    for (size_t i = from; i < to; i++)
+        AS_TRY(run_case(view, &view->cases.at[i], err));
+    return 0;
+}
+
+/* ---- What is wrong with it ------------------------------------------------------------------- */
+
+static const char *near_function(const struct as_trace *trace, const char *name)
+{
+    struct as_nearest nearest;
+    as_nearest_init(&nearest, name, strlen(name));
+    as_vec_foreach (&trace->process, process)
+        as_vec_foreach (&process->name, known)
+            if (known->group == AS_TRACE_OF_USER && known->text)
+                as_nearest_offer(&nearest, known->text);
+    return nearest.best;
+}
+
+/* A function of --cpu without a burst would make a what-if that changes nothing. */
+static int check_functions(const struct as_simulate_view *view, struct assay_error *err)
+{
+    const struct as_simulate_case *ideal = &view->cases.at[0];
+    for (size_t i = 0; view->streams && i < view->speeds.n; i++) {
+        const char *name = view->speeds.at[i].name;
+        struct as_trace trace = {0};
+        struct as_str near = {0};
+        if (!name || ideal->recorded.name_found_n[i])
+            continue;
+        const char *found =
+            as_trace_open(view->streams, &trace, err) == 0 ? near_function(&trace, name) : NULL;
+        if (found)
+            as_str_appendf(&near, "use '%s=2x', or ", found);
+        as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                     "--cpu: the trace has no calls of '%s'; %srecord with 'assay trace "
+                     "--functions %s'",
+                     name, as_str_z(&near), name);
+        as_str_fini(&near);
+        as_trace_close(&trace);
+        return ASSAY_ERR_NOT_FOUND;
+    }
+    return 0;
+}
+
+static void note_caveats(const struct as_simulate_view *view)
+{
+    const struct as_simulate_case *ideal = &view->cases.at[0];
+    const struct as_recorded *recorded = &ideal->recorded;
+    if (ideal->result.unreceived_n)
+        as_cli_note(view->cli, "simulate: %llu messages have no receive",
+                    (unsigned long long)ideal->result.unreceived_n);
+    if (recorded->damaged_n)
+        as_cli_note(
+            view->cli,
+            "simulate: %llu blocks or records of the trace are missing; times are too short",
+            (unsigned long long)recorded->damaged_n);
+    if (recorded->one_sided_n)
+        as_cli_note(view->cli,
+                    "simulate: one-sided accesses and their synchronisation take no time (%llu)",
+                    (unsigned long long)recorded->one_sided_n);
+    if (recorded->neighbours_n)
+        as_cli_note(view->cli,
+                    "simulate: collectives of neighbours or of two groups take no time (%llu)",
+                    (unsigned long long)recorded->neighbours_n);
+    if (recorded->off_n)
+        as_cli_note(view->cli, "simulate: times without recording count as no time (%llu)",
+                    (unsigned long long)recorded->off_n);
+}
+
+/* ---- The verb -------------------------------------------------------------------------------- */
+
+static int write_dim(const struct as_simulate_view *view, struct assay_error *err)
+{
+    const char *path = view->cli->args.value[AS_OPTION_SIMULATE_WRITE_DIM];
+    struct as_trace trace = {0};
+    struct as_program program = {0};
+    struct as_recorded recorded = {0};
+    struct as_outfile file = {0};
+    struct as_out out;
+    if (!path)
+        return 0;
+    int rc =
+        as_destination_begin(&view->cli->args, AS_OPTION_SIMULATE_WRITE_DIM, path, 0, &file, err);
+    if (rc < 0)
+        return rc;
+    as_out_init_fd(&out, file.fd, path);
+    rc = open_program(view, &trace, &recorded, &program, err);
+    if (rc == 0)
+        rc = as_dim_write(&program, as_path_last(view->path), &out, err);
+    if (rc == 0)
+        rc = as_out_flush(&out, err);
+    as_out_fini(&out);
+    as_program_fini(&program);
+    as_recorded_fini(&recorded);
+    as_trace_close(&trace);
+    return as_outfile_end(&file, rc, err);
+}
+
+static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
+{
+    struct as_pool *pool = NULL;
+    AS_TRY(as_simulate_choose(view, err));
+    int rc = as_pool_new(&pool, view->cli->jobs, err);
+    if (rc == 0)
+        rc = as_pool_for(pool, view->cases.n, 1, run_cases, view, err);
+    as_pool_free(&pool);
+    AS_TRY(rc);
+    AS_TRY(check_functions(view, err));
+    AS_TRY(write_dim(view, err));
+    note_caveats(view);
+    return as_simulate_show(view, err);
+}
+
+static int simulate_experiment(struct as_simulate_view *view, struct assay_error *err)
+{
+    struct assay_experiment *experiment = NULL;
+    char directory[4096];
+    struct as_str streams = {0};
+    struct stat st;
+    int64_t run_id = 0, run_n;
+    AS_TRY(assay_experiment_read(view->path, &experiment, err));
+    int rc = as_report_run(experiment, (int64_t)view->cli->args.number[AS_OPTION_RUN], &run_id,
+                           &run_n, err);
+    if (rc == 0)
+        rc = assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err);
+    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    AS_TRY(rc);
+    as_str_appendf(&streams, "%s/trace", directory);
+    view->streams = as_str_z(&streams);
+    if (streams.failed)
+        rc = as_error_nomem(err, view->path);
+    else if (stat(view->streams, &st) != 0)
+        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                          "%s: run %lld has no trace; record one with 'assay trace'", view->path,
+                          (long long)run_id);
+    else
+        rc = simulate_all(view, err);
+    as_str_fini(&streams);
+    return rc;
+}
+
+/* A trace of another tool becomes one of ours for the time being. */
+static int simulate_foreign(struct as_simulate_view *view, enum as_import_kind kind,
+                            struct assay_error *err)
+{
+    const char *place = getenv("TMPDIR");
+    struct as_import_counts counts;
+    struct as_str directory = {0};
+    as_str_appendf(&directory, "%s/assay-simulate-XXXXXX", place && *place ? place : "/tmp");
+    if (directory.failed)
+        return as_error_nomem(err, view->path);
+    as_stops_note(); /* the directory is to be removed */
+    int rc = mkdtemp(directory.p) ? 0
+                                  : as_error_set(err, ASSAY_ERR_IO,
+                                                 "%s: a temporary directory cannot be made: %m; "
+                                                 "set TMPDIR to one that can be written",
+                                                 as_str_z(&directory));
+    if (rc == 0) {
+        view->streams = as_str_z(&directory);
+        rc = (kind == AS_IMPORT_PRV ? as_prv_import : as_otf2_import)(view->path, view->streams,
+                                                                      &counts, err);
+        if (rc == 0 && !as_stops_came())
+            rc = simulate_all(view, err);
+        as_tree_remove(AT_FDCWD, view->streams);
+        if (as_stops_came())
+            view->cli->status = as_stops_status();
+    }
+    as_str_fini(&directory);
+    return rc;
+}
+
+/* An experiment is a directory too: an archive of OTF2 has its anchor in it. */
+static enum as_import_kind foreign_kind(const char *path)
+{
+    struct as_str anchor = {0};
+    struct stat st;
+    if (stat(path, &st) != 0)
+        return AS_IMPORT_NONE;
+    if (!S_ISDIR(st.st_mode))
+        return as_import_kind_of(path);
+    as_str_appendf(&anchor, "%s/traces.otf2", path);
+    const bool is_otf2 = !anchor.failed && stat(as_str_z(&anchor), &st) == 0;
+    as_str_fini(&anchor);
+    return is_otf2 ? AS_IMPORT_OTF2 : AS_IMPORT_NONE;
+}
+
+static int refuse_file(const char *path, struct assay_error *err)
+{
+    return as_error_set(err, ASSAY_ERR_CORRUPT,
+                        "%s: it is not a trace; use an experiment, a .prv, an OTF2 archive or a "
+                        ".dim file",
+                        path);
+}
+
+int as_verb_simulate(struct as_cli *cli, struct assay_error *err)
+{
+    struct as_simulate_view view = {.cli = cli, .path = cli->args.positional[0]};
+    struct stat st;
+    int rc;
+    const bool is_dim = as_dim_is_one(view.path);
+    const enum as_import_kind kind = is_dim ? AS_IMPORT_NONE : foreign_kind(view.path);
+    if (is_dim)
+        rc = simulate_all(&view, err);
+    else if (kind != AS_IMPORT_NONE)
+        rc = simulate_foreign(&view, kind, err);
+    else if (stat(view.path, &st) == 0 && S_ISREG(st.st_mode))
+        rc = refuse_file(view.path, err);
+    else
+        rc = simulate_experiment(&view, err);
+    as_simulate_choice_fini(&view);
+    return rc;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The machine that a simulation assumes: two networks, nodes, speeds of the CPUs, models of
+ * collectives (doc/internals/simulate.md has the formulas).
+ */
+#ifndef AS_SIMULATE_MACHINE_H
+#define AS_SIMULATE_MACHINE_H
+
+#include <assay/error.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+/* Longest result of a formula, ns. */
+#define AS_SIMULATED_NS_MAX (INT64_C(1) << 60)
+
+struct as_network {
+    int64_t latency_ns;
+    uint64_t bandwidth_bps;              /* bytes a second; 0: infinite */
+    uint32_t buses, in_links, out_links; /* buses of the network, links of a node; 0: unlimited */
+};
+enum as_network_kind { AS_NETWORK_INSIDE, AS_NETWORK_BETWEEN, AS_NETWORKS_N };
+
+/* The collectives of .dim files: number, constant, word. */
+#define AS_COLLECTIVES(X)                                                                          \
+    X(0, BARRIER, "barrier")                                                                       \
+    X(1, BCAST, "bcast")                                                                           \
+    X(2, GATHER, "gather")                                                                         \
+    X(3, GATHERV, "gatherv")                                                                       \
+    X(4, SCATTER, "scatter")                                                                       \
+    X(5, SCATTERV, "scatterv")                                                                     \
+    X(6, ALLGATHER, "allgather")                                                                   \
+    X(7, ALLGATHERV, "allgatherv")                                                                 \
+    X(8, ALLTOALL, "alltoall")                                                                     \
+    X(9, ALLTOALLV, "alltoallv")                                                                   \
+    X(10, REDUCE, "reduce")                                                                        \
+    X(11, ALLREDUCE, "allreduce")                                                                  \
+    X(12, REDUCE_SCATTER, "reduce_scatter")                                                        \
+    X(13, REDUCE_SCATTER_BLOCK, "reduce_scatter_block")                                            \
+    X(14, SCAN, "scan")                                                                            \
+    X(15, ALLTOALLW, "alltoallw")
+#define AS_COLLECTIVE_ENUM(number, name, word) AS_COLLECTIVE_##name = (number),
+enum as_collective_number { AS_COLLECTIVES(AS_COLLECTIVE_ENUM) AS_COLLECTIVES_N };
+#undef AS_COLLECTIVE_ENUM
+/* "allreduce"; "?" for a number beyond. */
+const char *as_collective_word(unsigned number);
+
+#define AS_FACTORS(X)                                                                              \
+    X(ZERO, "0")                                                                                   \
+    X(CONSTANT, "const")                                                                           \
+    X(LINEAR, "lin")                                                                               \
+    X(LOGARITHMIC, "log")
+#define AS_FACTOR_ENUM(name, word) AS_FACTOR_##name,
+enum as_factor { AS_FACTORS(AS_FACTOR_ENUM) AS_FACTORS_N };
+#undef AS_FACTOR_ENUM
+
+/* Sizes, by the bytes that each member sends. */
+#define AS_SIZES(X)                                                                                \
+    X(MAX, "max")                                                                                  \
+    X(MIN, "min")                                                                                  \
+    X(MEAN, "mean")                                                                                \
+    X(TWICE_MAX, "2max")                                                                           \
+    X(SENT_AND_RECEIVED, "s+r")
+#define AS_SIZE_ENUM(name, word) AS_SIZE_##name,
+enum as_collective_size { AS_SIZES(AS_SIZE_ENUM) AS_SIZES_N };
+#undef AS_SIZE_ENUM
+
+struct as_collective_phase {
+    uint8_t factor; /* as_factor */
+    uint8_t size;   /* as_collective_size */
+};
+struct as_collective_model {
+    struct as_collective_phase in, out;
+};
+
+/* A speed: 2 halves the bursts of a function by its name, of a rank or of a node. */
+struct as_speed {
+    const char *name; /* borrowed; NULL: of `number` */
+    uint32_t number;
+    bool is_node;
+    double times;
+};
+
+#define AS_EAGER_USUAL_B (UINT64_C(32) << 10)
+
+struct as_machine_model {
+    struct as_network network[AS_NETWORKS_N];
+    uint32_t ranks_per_node; /* 0: nodes as the program has them */
+    uint64_t eager_b;        /* larger messages take a rendezvous */
+    double speed;            /* of all CPUs */
+    AS_VEC(struct as_speed) speeds;
+    struct as_collective_model collective[AS_COLLECTIVES_N];
+};
+
+/* The ideal network: no latency, infinite bandwidth, nothing limited; usual collectives. */
+void as_machine_ideal(struct as_machine_model *model);
+void as_machine_fini(struct as_machine_model *model);
+
+/* "allreduce=log:2max+log:max": sets the model of a collective ("all" of all). False: no model. */
+bool as_machine_set_collective(struct as_machine_model *model, const char *text);
+
+/* size / bandwidth, rounded to ns; 0 if the bandwidth is infinite. */
+int64_t as_network_transfer_ns(const struct as_network *network, int64_t size_b);
+
+/* Bytes that the members of a collective gave. */
+struct as_collective_sizes {
+    uint32_t member_n;
+    int64_t min_b, max_b, sum_b, received_max_b;
+};
+/* Gives the cost for members on `node_n` nodes, at most `inside_n` on one. ns; both phases in both
+ * networks. */
+int64_t as_collective_cost_ns(const struct as_machine_model *model, unsigned collective,
+                              const struct as_collective_sizes *sizes, uint32_t node_n,
+                              uint32_t inside_n);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Transfers: a bus, an out-link and an in-link at once, or the queue for them. */
+#include <string.h>
+
+#include "base/error.h"
+#include "simulate/engine.h"
+
+/* ---- Resources ------------------------------------------------------------------------------- */
+
+static bool is_left(uint32_t used_n, uint32_t limit_n)
+{
+    return limit_n == 0 || used_n < limit_n;
+}
+
+static uint32_t *buses_of(struct as_replay *sim, const struct as_in_flight *m)
+{
+    return m->network == AS_NETWORK_BETWEEN ? &sim->bus_n
+                                            : &sim->node[sim->rank[m->from].node].bus_n;
+}
+
+static void hold_resources(struct as_replay *sim, const struct as_in_flight *m)
+{
+    ++*buses_of(sim, m);
+    sim->node[sim->rank[m->from].node].out_n[m->network]++;
+    sim->node[sim->rank[m->to].node].in_n[m->network]++;
+}
+
+static bool has_links(const struct as_replay *sim, const struct as_in_flight *m)
+{
+    const struct as_network *network = &sim->model->network[m->network];
+    const struct as_node_state *from = &sim->node[sim->rank[m->from].node];
+    const struct as_node_state *to = &sim->node[sim->rank[m->to].node];
+    return is_left(from->out_n[m->network], network->out_links) &&
+           is_left(to->in_n[m->network], network->in_links);
+}
+
+/* The queue that its resources are for is to be scanned. */
+static int mark_changed(struct as_replay *sim, const struct as_in_flight *m)
+{
+    const uint32_t at = sim->rank[m->from].node;
+    struct as_node_state *node = &sim->node[at];
+    if (m->network == AS_NETWORK_BETWEEN) {
+        sim->is_changed = true;
+        return 0;
+    }
+    if (node->is_changed)
+        return 0;
+    node->is_changed = true;
+    return as_vec_push(&sim->changed_node, at);
+}
+
+int as_sim_release(struct as_replay *sim, int64_t ns)
+{
+    while (as_due_first_ns(&sim->ends) <= ns) {
+        const uint32_t message = as_due_pop(&sim->ends).item;
+        const struct as_in_flight *m = &sim->message.at[message];
+        --*buses_of(sim, m);
+        sim->node[sim->rank[m->from].node].out_n[m->network]--;
+        sim->node[sim->rank[m->to].node].in_n[m->network]--;
+        if (mark_changed(sim, m) < 0)
+            return as_error_nomem(sim->err, "the queues of messages");
+        as_sim_drop(sim, message);
+    }
+    return 0;
+}
+
+/* ---- Beginning ------------------------------------------------------------------------------- */
+
+/* It begins then. A transfer without length needs resources, but holds none. */
+static int begin_transfer(struct as_replay *sim, uint32_t message, int64_t ns)
+{
+    struct as_in_flight *m = &sim->message.at[message];
+    m->begin_ns = ns;
+    m->end_ns = ns + as_network_transfer_ns(&sim->model->network[m->network], m->size_b);
+    if (m->end_ns > AS_SIMULATED_NS_MAX)
+        return as_error_set(sim->err, ASSAY_ERR_CORRUPT,
+                            "simulation: times exceed 36 years; check sizes and bandwidth");
+    if (sim->is_limited[m->network] && m->end_ns > ns) {
+        hold_resources(sim, m);
+        m->references++;
+        if (as_due_push(&sim->ends, m->end_ns, message, message) < 0)
+            return as_error_nomem(sim->err, "the transfers");
+    }
+    return as_sim_transferred(sim, message);
+}
+
+int as_sim_transfer(struct as_replay *sim, uint32_t message, int64_t ready_ns)
+{
+    struct as_in_flight *m = &sim->message.at[message];
+    m->ready_ns = ready_ns;
+    if (!sim->is_limited[m->network])
+        return begin_transfer(sim, message, ready_ns);
+    m->references++; /* by the queue */
+    if (as_due_push(&sim->ready, ready_ns, (uint64_t)m->from << 32 | m->sequence, message) < 0)
+        return as_error_nomem(sim->err, "the queues of messages");
+    return 0;
+}
+
+/* ---- Queues ---------------------------------------------------------------------------------- */
+
+static bool is_queued_before(const struct as_in_flight *a, const struct as_in_flight *b)
+{
+    if (a->ready_ns != b->ready_ns)
+        return a->ready_ns < b->ready_ns;
+    return a->from != b->from ? a->from < b->from : a->sequence < b->sequence;
+}
+
+/* Sorted by when they were ready, then sender, then the sender's order. */
+static int insert_queued(struct as_replay *sim, struct as_message_queue *queue, uint32_t message)
+{
+    AS_TRY(as_vec_push(&queue->message, message));
+    size_t at = queue->message.n - 1;
+    for (; at > 0 &&
+           is_queued_before(&sim->message.at[message], &sim->message.at[queue->message.at[at - 1]]);
+         at--)
+        queue->message.at[at] = queue->message.at[at - 1];
+    queue->message.at[at] = message;
+    return 0;
+}
+
+/* Begins those for which everything is free, in order; a later one may overtake. A message is
+ * queued for the resource that is missing first. The scan ends at once if no bus is left. */
+static int scan_queue(struct as_replay *sim, struct as_message_queue *queue, const uint32_t *bus_n,
+                      uint32_t buses, int64_t ns)
+{
+    size_t kept = 0, at = 0;
+    int rc = 0;
+    for (; rc == 0 && at < queue->message.n && is_left(*bus_n, buses); at++) {
+        const uint32_t message = queue->message.at[at];
+        struct as_in_flight *m = &sim->message.at[message];
+        if (!has_links(sim, m)) {
+            if (m->queued_for == AS_QUEUED_FOR_NOTHING)
+                m->queued_for = ns > m->ready_ns ? AS_QUEUED_FOR_BUS : AS_QUEUED_FOR_LINK;
+            queue->message.at[kept++] = message;
+            continue;
+        }
+        if (m->queued_for == AS_QUEUED_FOR_NOTHING && ns > m->ready_ns)
+            m->queued_for = AS_QUEUED_FOR_BUS;
+        rc = begin_transfer(sim, message, ns);
+        as_sim_drop(sim, message);
+    }
+    memmove(queue->message.at + kept, queue->message.at + at,
+            (queue->message.n - at) * sizeof *queue->message.at);
+    queue->message.n = kept + queue->message.n - at;
+    return rc;
+}
+
+static int take_ready(struct as_replay *sim, int64_t ns)
+{
+    while (as_due_first_ns(&sim->ready) <= ns) {
+        const uint32_t message = as_due_pop(&sim->ready).item;
+        const struct as_in_flight *m = &sim->message.at[message];
+        struct as_message_queue *queue = m->network == AS_NETWORK_BETWEEN
+                                             ? &sim->queue
+                                             : &sim->node[sim->rank[m->from].node].queue;
+        if (mark_changed(sim, m) < 0 || insert_queued(sim, queue, message) < 0)
+            return as_error_nomem(sim->err, "the queues of messages");
+    }
+    return 0;
+}
+
+int as_sim_begin_ready(struct as_replay *sim, int64_t ns)
+{
+    const struct as_network *network = sim->model->network;
+    AS_TRY(take_ready(sim, ns));
+    if (sim->is_changed)
+        AS_TRY(scan_queue(sim, &sim->queue, &sim->bus_n, network[AS_NETWORK_BETWEEN].buses, ns));
+    sim->is_changed = false;
+    for (size_t i = 0; i < sim->changed_node.n; i++) {
+        struct as_node_state *node = &sim->node[sim->changed_node.at[i]];
+        node->is_changed = false;
+        AS_TRY(scan_queue(sim, &node->queue, &node->bus_n, network[AS_NETWORK_INSIDE].buses, ns));
+    }
+    sim->changed_node.n = 0;
+    return 0;
+}

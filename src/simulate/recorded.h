@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trace of a run as a program: a rank computes between its calls of MPI, and the calls become
+ * operations. The length of a call is not used. Wildcards of receives are replaced by the partner
+ * that was recorded.
+ */
+#ifndef AS_SIMULATE_RECORDED_H
+#define AS_SIMULATE_RECORDED_H
+
+#include "simulate/program.h"
+#include "trace/read.h"
+
+struct as_recorded_rank {
+    int64_t begin_ns, end_ns; /* after MPI_Init, before MPI_Finalize; clock of the trace */
+    int64_t computing_ns;     /* outside MPI */
+};
+
+/* Filled while the program is read to its end. */
+struct as_recorded {
+    AS_VEC(struct as_recorded_rank) rank;
+    uint64_t one_sided_n;   /* records of one-sided access, which are not simulated */
+    uint64_t neighbours_n;  /* collectives among neighbours or two groups, not simulated */
+    uint64_t off_n;         /* times without recording, taken as empty */
+    uint64_t damaged_n;     /* blocks and records that are missing */
+    uint32_t *name_found_n; /* bursts of each name */
+};
+
+/*
+ * `trace` and the texts of `name` stay until the program is closed. `name[i]` (NULL: none) are
+ * functions and regions; their bursts carry the number of the innermost. Errors: NOT_FOUND (no
+ * ranks of MPI), IO, NOMEM, UNSUPPORTED: ranks that are missing or twice, several threads that call
+ * MPI, sums of calls, rings.
+ */
+int as_recorded_open(const struct as_trace *trace, const char *const *name, size_t name_n,
+                     struct as_recorded *recorded, struct as_program *out, struct assay_error *err);
+/* From the first begin to the last end, ns. */
+int64_t as_recorded_ns(const struct as_recorded *recorded);
+void as_recorded_fini(struct as_recorded *recorded);
+
+#endif
