@@ -55,23 +55,23 @@ static bool take_times(struct as_view *at, struct as_prv_header *h)
            h->end_ns < INT64_MAX / 16 && as_lines_char(at, ':');
 }
 
-/* "0", "2" or "2(4,4)": processors are not asked for. */
-static bool take_nodes(struct as_view *at, struct as_prv_header *h)
+/* "0", "2" or "2(4,4)": a node without a list has one CPU. */
+static int take_nodes(struct as_view *at, struct as_prv_header *h)
 {
     int64_t n;
     if (!as_lines_integer(at, &n) || n < 0 || n > THREADS_MOST)
-        return false;
+        return ASSAY_ERR_CORRUPT;
     h->nodes_n = (uint32_t)n;
-    if (as_lines_char(at, '(')) {
-        uint32_t processors;
-        do
-            if (!take_count(at, INT32_MAX, &processors))
-                return false;
-        while (as_lines_char(at, ','));
-        if (!as_lines_char(at, ')'))
-            return false;
+    const bool has_list = as_lines_char(at, '(');
+    for (uint32_t i = 0; i < h->nodes_n; i++) {
+        uint32_t cpus_n = 1;
+        if (has_list && ((i && !as_lines_char(at, ',')) || !take_count(at, INT32_MAX, &cpus_n)))
+            return ASSAY_ERR_CORRUPT;
+        AS_TRY(as_vec_push(&h->cpus_n, cpus_n));
     }
-    return as_lines_char(at, ':');
+    if ((has_list && !as_lines_char(at, ')')) || !as_lines_char(at, ':'))
+        return ASSAY_ERR_CORRUPT;
+    return 0;
 }
 
 static int take_application(struct as_view *at, struct as_prv_header *h)
@@ -120,9 +120,11 @@ static int read_head(struct as_prv_file *f, struct as_view line, struct assay_er
     struct as_view at = {paren + 1, line.n - (size_t)(paren + 1 - line.p)};
     if (!as_lines_char(&at, ':') || !take_times(&at, &f->header))
         return refuse_line(f, "the header has no length of the trace behind its date", err);
-    if (!take_nodes(&at, &f->header))
+    int rc = take_nodes(&at, &f->header);
+    if (rc == ASSAY_ERR_CORRUPT)
         return refuse_line(f, "the header has no list of nodes behind the length", err);
-    const int rc = take_applications(&at, &f->header);
+    if (rc == 0)
+        rc = take_applications(&at, &f->header);
     if (rc == ASSAY_ERR_CORRUPT)
         return refuse_line(f, "the header has no list of applications that makes sense", err);
     return rc < 0 ? as_error_nomem(err, f->path) : 0;
@@ -224,6 +226,7 @@ void as_prv_file_close(struct as_prv_file **file)
     as_vec_foreach (&f->header.group, group)
         as_vec_fini(&group->member);
     as_vec_fini(&f->header.group);
+    as_vec_fini(&f->header.cpus_n);
     as_vec_fini(&f->header.application);
     as_vec_fini(&f->header.task);
     as_vec_fini(&f->line.value);
@@ -255,7 +258,8 @@ static bool take_time(const struct as_prv_file *f, struct as_view *at, int64_t *
 }
 
 /* ":processor:application:task:thread" */
-static bool take_thread(const struct as_prv_file *f, struct as_view *at, uint32_t *out)
+static bool take_thread(const struct as_prv_file *f, struct as_view *at, uint32_t *out,
+                        uint32_t *cpu)
 {
     const struct as_prv_header *h = &f->header;
     int64_t processor, application, task, thread;
@@ -270,6 +274,7 @@ static bool take_thread(const struct as_prv_file *f, struct as_view *at, uint32_
     if (of->application != application - 1 || thread > of->threads_n)
         return false;
     *out = of->first_thread + (uint32_t)thread - 1;
+    *cpu = processor > 0 && processor < UINT32_MAX ? (uint32_t)processor : 0;
     return true;
 }
 
@@ -305,7 +310,7 @@ static const char *read_message(struct as_prv_file *f, struct as_view at)
     struct as_prv_line_read *line = &f->line;
     if (!take_time(f, &at, &line->ns) || !take_time(f, &at, &line->physical_send_ns))
         return "a communication without the times of sending";
-    if (!take_thread(f, &at, &line->receiver))
+    if (!take_thread(f, &at, &line->receiver, &line->receiver_cpu))
         return "a communication to a thread that the header does not have";
     if (!take_time(f, &at, &line->logical_receive_ns) ||
         !take_time(f, &at, &line->physical_receive_ns))
@@ -326,7 +331,7 @@ static const char *read_line(struct as_prv_file *f, struct as_view at, bool *pas
         return "is no record of Paraver";
     at.p++, at.n--;
     f->line.kind = (enum as_prv_line)(first - '0');
-    if (!take_thread(f, &at, &f->line.thread))
+    if (!take_thread(f, &at, &f->line.thread, &f->line.cpu))
         return "names a thread that the header does not have";
     if (first == '1')
         return read_state(f, at);

@@ -27,6 +27,7 @@ struct as_prv_header {
     int64_t end_ns;
     int64_t unit_ns; /* what a unit of the file's times is */
     uint32_t nodes_n, threads_n;
+    AS_VEC(uint32_t) cpus_n;      /* of each node */
     AS_VEC(uint32_t) application; /* their first tasks */
     AS_VEC(struct as_prv_task) task;
     AS_VEC(struct as_prv_group) group; /* communicators within one application */
@@ -40,7 +41,8 @@ struct as_prv_line_read {
     uint32_t thread;    /* of all; of a message: of the sender */
     int64_t ns, end_ns; /* end of a state, -1: none */
     int64_t state;
-    uint32_t receiver; /* thread */
+    uint32_t receiver;          /* thread */
+    uint32_t cpu, receiver_cpu; /* of all, from 1; 0: not known */
     int64_t physical_send_ns, logical_receive_ns, physical_receive_ns;
     int64_t size_b, tag;
     AS_VEC(int64_t) value; /* of events: type, value, type ... */
@@ -79,11 +81,19 @@ struct as_prv_pcf_value {
     char *label;
 };
 
+/* A line of the .row file: the name of object `at` (from 0) of a level. */
+struct as_prv_row_label {
+    char level[16]; /* "THREAD", "CPU" ... */
+    uint32_t at;
+    char *label;
+};
+
 struct as_prv_pcf {
     AS_VEC(struct as_prv_pcf_type) type;
     AS_VEC(struct as_prv_pcf_value) value;
     AS_VEC(struct as_prv_pcf_value) state; /* type 0 */
     AS_VEC(char *) node;                   /* of the .row file */
+    AS_VEC(struct as_prv_row_label) row;   /* all of it */
 };
 
 /* Of the files beside `path` (NAME.pcf, NAME.row), which both may be missing: then it is empty, and

@@ -123,22 +123,51 @@ static int compare_values(const void *a, const void *b)
 
 /* ---- Names of nodes -------------------------------------------------------------------------- */
 
-/* "LEVEL NODE SIZE 2" and two lines. */
-static int read_row_line(struct as_prv_pcf *pcf, struct as_view line, int64_t *left)
+struct row_file_reading {
+    char level[sizeof((struct as_prv_row_label *)0)->level];
+    int64_t left;
+    uint32_t at;
+};
+
+/* "LEVEL NODE SIZE 2", behind LEVEL */
+static void begin_row_level(struct row_file_reading *r, struct as_view at)
+{
+    size_t n = 0;
+    r->left = 0;
+    r->at = 0;
+    skip_blanks(&at);
+    while (n < at.n && at.p[n] != ' ' && n + 1 < sizeof r->level)
+        n++;
+    memcpy(r->level, at.p, n);
+    r->level[n] = 0;
+    at.p += n, at.n -= n;
+    if (!as_view_starts(at, " SIZE "))
+        return;
+    at.p += 6, at.n -= 6;
+    skip_blanks(&at);
+    if (!as_lines_integer(&at, &r->left) || r->left < 0)
+        r->left = 0;
+}
+
+static int read_row_line(struct as_prv_pcf *pcf, struct as_view line, struct row_file_reading *r)
 {
     struct as_view at = as_view_trim(line);
     if (as_view_starts(at, "LEVEL ")) {
-        *left = 0;
-        if (!as_view_starts(at, "LEVEL NODE SIZE "))
-            return 0;
-        at.p += 16, at.n -= 16;
-        if (!as_lines_integer(&at, left) || *left < 0)
-            *left = 0;
+        at.p += 6, at.n -= 6;
+        begin_row_level(r, at);
         return 0;
     }
-    if (*left == 0 || at.n == 0)
+    if (r->left == 0 || at.n == 0)
         return 0;
-    --*left;
+    r->left--;
+    struct as_prv_row_label row = {.at = r->at++, .label = copy_text(at)};
+    memcpy(row.level, r->level, sizeof row.level);
+    if (!row.label || as_vec_push(&pcf->row, row) < 0) {
+        as_free(row.label);
+        return ASSAY_ERR_NOMEM;
+    }
+    if (strcmp(r->level, "NODE") != 0)
+        return 0;
     char *name = copy_text(at);
     if (name && as_vec_push(&pcf->node, name) == 0)
         return 0;
@@ -152,7 +181,7 @@ int as_prv_pcf_read(const char *path, struct as_prv_pcf *out, struct assay_error
     struct as_lines *lines = NULL;
     struct as_view line;
     struct assay_error ignored;
-    int64_t left = 0;
+    struct row_file_reading row = {.left = 0};
     *out = (struct as_prv_pcf){0};
     int rc = open_beside(path, ".pcf", &lines);
     while (rc == 0 && as_lines_next(lines, &line, &ignored) > 0)
@@ -161,7 +190,7 @@ int as_prv_pcf_read(const char *path, struct as_prv_pcf *out, struct assay_error
     if (rc != ASSAY_ERR_NOMEM)
         rc = open_beside(path, ".row", &lines);
     while (rc == 0 && as_lines_next(lines, &line, &ignored) > 0)
-        rc = read_row_line(out, line, &left);
+        rc = read_row_line(out, line, &row);
     as_lines_close(&lines);
     if (out->value.n > 1)
         qsort(out->value.at, out->value.n, sizeof *out->value.at, compare_values);
@@ -181,6 +210,9 @@ void as_prv_pcf_fini(struct as_prv_pcf *pcf)
         as_free(state->label);
     as_vec_foreach (&pcf->node, node)
         as_free(*node);
+    as_vec_foreach (&pcf->row, row)
+        as_free(row->label);
+    as_vec_fini(&pcf->row);
     as_vec_fini(&pcf->type);
     as_vec_fini(&pcf->value);
     as_vec_fini(&pcf->state);

@@ -76,6 +76,7 @@ command_of() {
     compare) command="compare made.assay made.assay" ;;
     query) command="query made.assay SELECT+run_id,kind+FROM+run" ;;
     export) command="export made.assay" ;;
+    evaluate) command="evaluate t.prv" ;;
     script) command="script one.lua" ;;
     machine) command="machine" ;;
     *) fails "tests/cli/formats.bats has no command of '$1': add one" ;;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Evaluating configurations over a trace that streams by: time lines go to a sink piece by piece,
+ * tables are complete at the end. A pass gives all lines of the trace once, in order. Tables with
+ * an automatic scale take a pass more.
+ */
+#ifndef AS_SEMANTIC_EVALUATE_H
+#define AS_SEMANTIC_EVALUATE_H
+
+#include "semantic/window.h"
+
+struct as_evaluator;
+
+/* Pieces of one object come in order; of several, in any. 0 or an error that ends the pass. */
+typedef int as_piece_sink(void *context, uint32_t time_line, uint32_t object, int64_t begin_ns,
+                          int64_t end_ns, struct as_quantity value);
+
+struct as_evaluator_options {
+    int64_t from_ns, to_ns; /* to INT64_MAX: the end of the trace */
+    as_piece_sink *on_piece;
+    void (*on_restart)(void *context); /* pieces so far are void */
+    void *context;
+};
+
+/* `objects` is borrowed. 0 or NOMEM. */
+int as_evaluator_new(const struct as_machine_objects *objects,
+                     const struct as_evaluator_options *options, struct as_evaluator **out);
+void as_evaluator_free(struct as_evaluator **evaluation);
+
+/* Adds the tables of a configuration, or its last window where it has none. The configuration is
+ * borrowed. Errors: USAGE (nothing to evaluate, levels that do not fit), NOMEM. */
+int as_evaluator_add(struct as_evaluator *evaluation, const struct as_configuration *configuration,
+                     struct assay_error *err);
+
+/* Begins a pass; false: none is left. Errors: as above. */
+int as_evaluator_begin_pass(struct as_evaluator *evaluation, bool *is_needed,
+                            struct assay_error *err);
+/* Begins the pass anew: what it gave so far is void. Errors: as above. */
+int as_evaluator_restart_pass(struct as_evaluator *evaluation, struct assay_error *err);
+/* The kinds of records that this pass needs. */
+unsigned as_evaluator_kinds(const struct as_evaluator *evaluation);
+/* A line that is not earlier than those before. Errors: NOMEM, those of the sink. */
+int as_evaluator_add_line(struct as_evaluator *evaluation, const struct as_semantic_line *line);
+/* The pass is over; the trace ends here, or with its last record. */
+int as_evaluator_end_pass(struct as_evaluator *evaluation, int64_t end_ns, struct assay_error *err);
+/* The end of the trace, ns, after a pass. */
+int64_t as_evaluator_end_ns(const struct as_evaluator *evaluation);
+
+/* ---- Results ----------------------------------------------------------------------------------
+ */
+
+struct as_time_line {
+    const struct as_configuration *configuration;
+    const struct as_window *window;
+    uint32_t objects_n;
+};
+
+struct as_histogram_cell {
+    uint32_t row;
+    int64_t plane, column; /* from 0 */
+    struct as_cell_sums cell;
+};
+
+struct as_histogram_result {
+    const struct as_configuration *configuration;
+    const struct as_histogram *table;
+    struct as_histogram_scale columns, planes; /* as used; columns_n is set */
+    enum as_object_level level;                /* of the rows */
+    uint32_t rows_n;
+    AS_VEC(struct as_histogram_cell) cell; /* by plane, row, column */
+    uint64_t outside_n; /* pieces outside the columns or planes, of control values that are not 0 */
+    int64_t outside_ns; /* of all pieces outside */
+};
+
+const struct as_time_line *as_evaluator_time_lines(const struct as_evaluator *evaluation,
+                                                   size_t *n);
+const struct as_histogram_result *as_evaluator_tables(const struct as_evaluator *evaluation,
+                                                      size_t *n);
+/* The statistic of a cell of a result. */
+struct as_quantity as_histogram_cell_value(const struct as_evaluator *evaluation,
+                                           const struct as_histogram_result *result,
+                                           const struct as_histogram_cell *cell);
+
+#endif
