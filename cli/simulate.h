@@ -36,6 +36,7 @@ struct as_simulate_view {
     AS_VEC(char *) owned;
     AS_VEC(struct as_simulate_case) cases; /* the ideal one first */
     const struct as_simulate_case *shown;  /* its ranks are shown */
+    int64_t cpu_wait_ns; /* of the rank that was ready without a CPU longest; 0: none is known */
 };
 
 /* simulate_options.c: the cases that the options ask for. Errors: USAGE, NOMEM. */

@@ -148,6 +148,8 @@ static void show_json(const struct as_simulate_view *view, const struct as_sheet
 
 /* ---- Text ------------------------------------------------------------------------------------ */
 
+#define CPU_WAIT_SHARE 0.03 /* of the recorded time, from which on it is said */
+
 /* One unit for all times of a table. */
 struct shown_unit {
     const char *word;
@@ -183,9 +185,14 @@ static void show_ideal(const struct as_simulate_view *view, const struct as_simu
                        ideal, real, e->is_recorded ? "recorded" : "with this one");
     else
         as_cli_wrapped(view->cli, "",
-                       "The network costs %.1f %% of the time: %s %s, %s with an ideal network.",
-                       100 * (1 - e->transfer), real,
-                       e->is_recorded ? "recorded" : "with this network", ideal);
+                       "With an ideal network the program takes %.1f %% less time: %s instead of "
+                       "%s%s.",
+                       100 * (1 - e->transfer), ideal, real, e->is_recorded ? " recorded" : "");
+    if (e->is_recorded && (double)view->cpu_wait_ns > CPU_WAIT_SHARE * (double)e->real_ns)
+        as_cli_wrapped(view->cli, "",
+                       "A rank was ready for %s without a CPU. That is not the network's cost: "
+                       "record the program again on CPUs of its own.",
+                       time_text(view->cpu_wait_ns, ideal));
 }
 
 static void show_asked(const struct as_simulate_view *view, const struct as_simulate_efficiency *e)

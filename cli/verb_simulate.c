@@ -197,6 +197,23 @@ static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
     return as_simulate_show(view, err);
 }
 
+/* Sets how long the rank that was ready without a CPU longest waited for one. */
+static int read_cpu_wait(struct as_simulate_view *view, struct assay_experiment *experiment,
+                         int64_t run_id, struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT ifnull(max(x.runnable_ns), 0) FROM thread x JOIN process p "
+                           "USING (process_id) WHERE p.run_id = ?1 AND p.rank IS NOT NULL",
+                           &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0)
+        view->cpu_wait_ns = assay_rows_integer(rows, 0);
+    assay_rows_close(&rows);
+    return rc < 0 ? rc : 0;
+}
+
 static int simulate_experiment(struct as_simulate_view *view, struct assay_error *err)
 {
     struct assay_experiment *experiment = NULL;
@@ -209,6 +226,8 @@ static int simulate_experiment(struct as_simulate_view *view, struct assay_error
                            &run_n, err);
     if (rc == 0)
         rc = assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err);
+    if (rc == 0)
+        rc = read_cpu_wait(view, experiment, run_id, err);
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     AS_TRY(rc);
     as_str_appendf(&streams, "%s/trace", directory);

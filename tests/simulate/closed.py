@@ -286,7 +286,7 @@ def forms(t):
     done = t.tap.call(path, *NETWORK)
     lines = done.stdout.splitlines()
     t.tap.check("text answers first, in 80 columns",
-                lines[0].startswith("The network costs 7.5 % of the time")
+                lines[0].startswith("With an ideal network the program takes 7.5 % less time")
                 and max(map(len, lines)) <= 80, done.stdout)
     done = t.tap.call(path, *NETWORK, "--format", "csv")
     t.tap.check("CSV has a row for each rank",
