@@ -100,6 +100,7 @@ struct as_analysis {
     struct as_path path;
     struct as_efficiency efficiency;
     struct as_messages_count messages;
+    uint32_t eager_b[AS_EAGER_PATHS_N]; /* the largest send that was seen to be eager */
     uint64_t violated_n; /* messages that were received before they were sent, by the clocks */
     uint64_t unmet_n;    /* collective operations that not all members left, or recorded */
     uint64_t missed_n;   /* messages and the like while it was switched off, sides of them */

@@ -85,7 +85,10 @@ static int take_wait(void *context, uint32_t part, const struct as_handed *recor
     struct gather *g = context;
     const int64_t *f = record->field + AS_HANDED_KEY_N;
     struct as_wait wait = {.location = (uint32_t)f[0],
-                           .kind = (uint8_t)f[1],
+                           .kind = (uint8_t)(f[1] & 0xff),
+                           .size_class = (uint8_t)(f[1] >> 8 & 0xff),
+                           .eager = (uint8_t)(f[1] >> 16 & 0xff),
+                           .sent_b = (uint32_t)f[8],
                            .cause = (uint32_t)f[3],
                            .begin_ns = f[5],
                            .end_ns = f[6],
@@ -142,7 +145,6 @@ static int take_met_count(void *context, uint32_t part, const struct as_handed *
         struct as_size_class *size = &g->out->size[f[0]];
         size->n += (uint64_t)f[1];
         size->size_b += (uint64_t)f[2];
-        size->wait_ns += f[3];
         return 0;
     }
     a->violated_n += (uint64_t)f[0];
@@ -151,6 +153,9 @@ static int take_met_count(void *context, uint32_t part, const struct as_handed *
     a->messages.receives_n += (uint64_t)f[3];
     a->unmet_n += (uint64_t)f[4];
     a->broken_n += (uint64_t)f[5];
+    for (unsigned path = 0; path < AS_EAGER_PATHS_N; path++)
+        if (f[6 + path] > a->eager_b[path])
+            a->eager_b[path] = (uint32_t)f[6 + path];
     return 0;
 }
 

@@ -11,6 +11,8 @@
 static void put_side(struct as_handed *record, const struct as_message_side *side)
 {
     as_part_field(record, side->site);
+    as_part_field(record, side->arrival_site);
+    as_part_field(record, side->bits);
     as_part_field(record, side->begin_ns);
     as_part_field(record, side->enter_ns);
     as_part_field(record, side->leave_ns);
@@ -137,6 +139,7 @@ int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, ui
     as_part_field(&record, rank);
     as_part_field(&record, member->site);
     as_part_field(&record, member->arrival_site);
+    as_part_field(&record, member->is_empty);
     as_part_field(&record, member->begin_ns);
     as_part_field(&record, member->enter_ns);
     as_part_field(&record, member->leave_ns);

@@ -19,10 +19,18 @@
 
 #define AS_MESSAGE_ANY (-1) /* source, tag of a receive */
 
+/* What is known of a side besides: bits. */
+enum as_message_bits {
+    AS_MESSAGE_SYNCHRONOUS = 1, /* the send waits for its receive whatever its size */
+    AS_MESSAGE_LOCAL = 2        /* the send is buffered or ready: it never waits for its receive */
+};
+
 /* One side of a message. Times in nanoseconds of the trace. */
 struct as_message_side {
-    uint32_t location, site;
-    int64_t begin_ns; /* it was asked for: enter of the call that sends or posts */
+    uint32_t location, site; /* of the call that completed it */
+    uint32_t arrival_site;   /* of the call that asked for it */
+    uint32_t bits;           /* as_message_bits */
+    int64_t begin_ns;        /* it was asked for: enter of the call that sends or posts */
     int64_t enter_ns; /* of the call in which it was completed; the same for one that blocks */
     int64_t leave_ns; /* of that call */
 };

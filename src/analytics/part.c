@@ -169,8 +169,10 @@ void as_part_put_wait(struct as_handed_out *to, uint32_t channel, const struct a
                       const struct as_wait *wait)
 {
     struct as_handed record = record_at(key, AS_PART_WAIT);
-    const int64_t field[] = {wait->location,   wait->kind,     wait->site,   wait->cause,
-                             wait->cause_site, wait->begin_ns, wait->end_ns, wait->cause_ns};
+    const int64_t bits = wait->kind | wait->size_class << 8 | wait->eager << 16;
+    const int64_t field[] = {wait->location,   bits,           wait->site,   wait->cause,
+                             wait->cause_site, wait->begin_ns, wait->end_ns, wait->cause_ns,
+                             wait->sent_b};
     for (size_t i = 0; i < sizeof field / sizeof *field; i++)
         as_part_field(&record, field[i]);
     as_handed_put(to, channel, &record);

@@ -20,9 +20,11 @@ static struct as_message_side side_from(const struct as_handed *record, unsigned
 {
     return (struct as_message_side){.location = (uint32_t)record->field[1],
                                     .site = (uint32_t)record->field[at],
-                                    .begin_ns = record->field[at + 1],
-                                    .enter_ns = record->field[at + 2],
-                                    .leave_ns = record->field[at + 3]};
+                                    .arrival_site = (uint32_t)record->field[at + 1],
+                                    .bits = (uint32_t)record->field[at + 2],
+                                    .begin_ns = record->field[at + 3],
+                                    .enter_ns = record->field[at + 4],
+                                    .leave_ns = record->field[at + 5]};
 }
 
 static struct as_part_key key_of_record(const struct as_handed *record)
@@ -62,9 +64,10 @@ static int replay_leave(struct replay *r, const struct as_handed *record)
     const struct as_gathering_member member = {.location = (uint32_t)record->field[1],
                                                .site = (uint32_t)f[3],
                                                .arrival_site = (uint32_t)f[4],
-                                               .begin_ns = f[5],
-                                               .enter_ns = f[6],
-                                               .leave_ns = f[7]};
+                                               .is_empty = f[5] != 0,
+                                               .begin_ns = f[6],
+                                               .enter_ns = f[7],
+                                               .leave_ns = f[8]};
     const int rc = as_gatherings_leave(r->walk->collectives, (uint64_t)f[0], (uint64_t)f[1],
                                        (uint32_t)f[2], &member);
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
@@ -131,17 +134,16 @@ static int hand_met(const struct replay *r, size_t late, const struct as_traced 
                          &a->waits.wait.at[i]);
     const struct as_handed count = {
         .kind = AS_PART_COUNT,
-        .n = 6,
+        .n = 6 + AS_EAGER_PATHS_N,
         .field = {(int64_t)a->violated_n, (int64_t)a->messages.matched_n,
                   (int64_t)a->messages.sends_n, (int64_t)a->messages.receives_n,
-                  (int64_t)a->unmet_n, (int64_t)a->broken_n}};
+                  (int64_t)a->unmet_n, (int64_t)a->broken_n, a->eager_b[AS_EAGER_NEVER],
+                  a->eager_b[AS_EAGER_NEAR], a->eager_b[AS_EAGER_FAR]}};
     as_handed_put(to, AS_MET_COUNTS, &count);
     for (unsigned i = 0; i < AS_SIZE_CLASSES_N; i++) {
         const struct as_size_class *size = &traced->size[i];
         const struct as_handed record = {
-            .kind = AS_PART_SIZE,
-            .n = 4,
-            .field = {i, (int64_t)size->n, (int64_t)size->size_b, size->wait_ns}};
+            .kind = AS_PART_SIZE, .n = 3, .field = {i, (int64_t)size->n, (int64_t)size->size_b}};
         if (size->n)
             as_handed_put(to, AS_MET_COUNTS, &record);
     }

@@ -82,6 +82,7 @@ struct as_trace_walk {
     AS_VEC(uint32_t *) routine;      /* by process: by name number the routine, in `text` */
     AS_VEC(const char *) text;
     AS_VEC(uint8_t) gathering; /* by routine: as_gathering_kind; AS_GATHERING_KINDS_N: none */
+    AS_VEC(uint8_t) send_bits; /* by routine: as_message_bits of its sends */
     struct as_index texts, sites, places, sums, traffics, lock_rows;
     struct as_messages *messages;
     struct as_gatherings *collectives;
@@ -122,6 +123,8 @@ struct as_request {
     uint64_t channel; /* of a partitioned message, in place of the global communicator; 0: none */
     int64_t ready_ns; /* of its last partition */
     uint32_t rank;    /* in the communicator */
+    uint32_t bits;    /* of a send: as_message_bits */
+    bool is_empty;    /* of a collective: this rank contributes no byte */
 };
 
 /* Who let go of a lock last; who stands at a barrier of threads. */
@@ -150,6 +153,7 @@ int as_mpi_new(struct as_trace_walk *walk);
 int as_mpi_end(struct as_trace_walk *walk);
 int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b);
 enum as_gathering_kind as_mpi_gathering_of(const char *routine);
+uint32_t as_mpi_send_bits(const char *routine); /* as_message_bits */
 
 /* meet.c: what of several processes meets: here, or in the process of ours that has the other. As
  * as_messages_* and as_gatherings_*. */

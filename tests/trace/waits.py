@@ -95,7 +95,7 @@ def gathering_waits(logs):
         if kind == "late_broadcast":
             came = members[root][0].enter
         elif kind == "early_reduce":
-            came = min(begin.enter for begin, _ in members if begin.rank != root)
+            came = max(begin.enter for begin, _ in members if begin.rank != root)
         else:
             came = max(begin.enter for begin, _ in members)
         for begin, end in members:
