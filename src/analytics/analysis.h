@@ -22,6 +22,7 @@
     X(OPENMP, "openmp", "OpenMP")                                                                  \
     X(THREADS, "threads", "threads and locks")                                                     \
     X(FILES, "files", "input/output")                                                              \
+    X(SLEEPING, "sleeping", "asleep")                                                              \
     X(IDLE, "idle", "idle")                                                                        \
     X(OFF, "off", "not recorded")
 #define AS_ACTIVITY_ENUM(name, word, title) AS_ACTIVITY_##name,

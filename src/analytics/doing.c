@@ -42,6 +42,8 @@ enum as_activity as_activity_of_group(uint32_t group)
         return AS_ACTIVITY_THREADS;
     case AS_TRACE_OF_FILES:
         return AS_ACTIVITY_FILES;
+    case AS_TRACE_OF_SLEEP:
+        return AS_ACTIVITY_SLEEPING;
     default:
         return AS_ACTIVITY_COMPUTING;
     }

@@ -23,6 +23,7 @@ enum as_prv_state {
     AS_PRV_RUNNING = 1,
     AS_PRV_SYNCHRONISING = 5,
     AS_PRV_FORK_JOIN = 7,
+    AS_PRV_BLOCKED = 9,
     AS_PRV_IO = 12,
     AS_PRV_GROUP = 13,
     AS_PRV_OTHERS = 15,

@@ -170,6 +170,7 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
         {.title = "OpenMP", .align = AS_ALIGN_RIGHT},
         {.title = "threads", .align = AS_ALIGN_RIGHT},
         {.title = "i/o", .align = AS_ALIGN_RIGHT},
+        {.title = "asleep", .align = AS_ALIGN_RIGHT},
         {.title = "idle", .align = AS_ALIGN_RIGHT},
         {.title = "crit. path", .align = AS_ALIGN_RIGHT},
         {.title = "not recorded", .align = AS_ALIGN_RIGHT}, /* the last: mostly left out */
