@@ -58,6 +58,8 @@ struct as_site_sum {
     uint64_t calls_n, open_n; /* that began; those of them that did not come back */
     int64_t time_ns;          /* with what they call; a routine within itself counts once */
     int64_t most_ns;          /* the longest */
+    int64_t waiting_ns;       /* in wait states */
+    int64_t transfer_ns;      /* the rest of calls that start or complete a transfer */
     uint64_t sent_b, received_b;
 };
 

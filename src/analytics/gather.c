@@ -44,7 +44,8 @@ static int take_sum(void *context, uint32_t part, const struct as_handed *record
                                                                    .time_ns = f[4],
                                                                    .most_ns = f[5],
                                                                    .sent_b = (uint64_t)f[6],
-                                                                   .received_b = (uint64_t)f[7]});
+                                                                   .received_b = (uint64_t)f[7],
+                                                                   .transfer_ns = f[8]});
 }
 
 static int take_traffic(void *context, uint32_t part, const struct as_handed *record)
@@ -88,6 +89,7 @@ static int take_wait(void *context, uint32_t part, const struct as_handed *recor
                            .kind = (uint8_t)(f[1] & 0xff),
                            .size_class = (uint8_t)(f[1] >> 8 & 0xff),
                            .eager = (uint8_t)(f[1] >> 16 & 0xff),
+                           .moves_data = f[1] >> 24 & 1,
                            .sent_b = (uint32_t)f[8],
                            .cause = (uint32_t)f[3],
                            .begin_ns = f[5],

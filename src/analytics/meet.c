@@ -139,7 +139,7 @@ int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, ui
     as_part_field(&record, rank);
     as_part_field(&record, member->site);
     as_part_field(&record, member->arrival_site);
-    as_part_field(&record, member->is_empty);
+    as_part_field(&record, member->is_empty | member->moves_data << 1);
     as_part_field(&record, member->begin_ns);
     as_part_field(&record, member->enter_ns);
     as_part_field(&record, member->leave_ns);

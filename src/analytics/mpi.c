@@ -50,6 +50,12 @@ uint32_t as_mpi_send_bits(const char *routine)
     return as_mpi_is(routine, "bsend") || as_mpi_is(routine, "rsend") ? AS_MESSAGE_LOCAL : 0;
 }
 
+bool as_mpi_is_file(const char *routine)
+{
+    return as_mpi_is(routine, "file_read") || as_mpi_is(routine, "file_write") ||
+           as_mpi_is(routine, "file_iread") || as_mpi_is(routine, "file_iwrite");
+}
+
 /* ---- Requests -------------------------------------------------------------------------------- */
 
 static struct as_request *find_request(struct as_trace_walk *walk, uint32_t process, int64_t number)
@@ -68,6 +74,59 @@ static void end_request(struct as_trace_walk *walk, struct as_request *request)
     request->is_active = false;
     if (!request->is_persistent)
         as_numbered_drop(&walk->requests, sizeof *request, request);
+}
+
+/* ---- Transfers ---------------------------------------------------------------------------------
+ */
+
+/* A collective in which this rank has bytes: others only wait, or make something. */
+static bool has_bytes(const struct as_said *said)
+{
+    return said->field[3] > 0 || said->field[4] > 0;
+}
+
+static bool ends_accesses(int64_t sync)
+{
+    return sync == AS_TRACE_FENCE || sync == AS_TRACE_COMPLETED || sync == AS_TRACE_AWAITED ||
+           sync == AS_TRACE_UNLOCKED || sync == AS_TRACE_FLUSHED;
+}
+
+static bool said_moves_data(struct as_trace_walk *walk, uint32_t process,
+                            const struct as_said *said)
+{
+    const struct as_request *request;
+    switch (said->kind) {
+    case AS_TRACE_SEND:
+        return said->field[0] != AS_TRACE_NOBODY && !(said->field[5] & AS_TRACE_PERSISTENT);
+    case AS_TRACE_RECEIVE:
+        return said->field[0] != AS_TRACE_NOBODY;
+    case AS_TRACE_START:
+    case AS_TRACE_DONE:
+        request = find_request(walk, process, said->field[0]);
+        return request && request->moves_data &&
+               (said->kind == AS_TRACE_START ? request->id.kind != AS_TRACE_POST
+                                             : request->is_active);
+    case AS_TRACE_COLLECTIVE:
+        return has_bytes(said) && !(said->field[5] & AS_TRACE_PERSISTENT);
+    case AS_TRACE_SYNC:
+        return ends_accesses(said->field[1]);
+    case AS_TRACE_RMA:
+    case AS_TRACE_PARTS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool as_mpi_moves_data(struct as_trace_walk *walk, struct as_walker *walker,
+                       const struct as_open_call *frame)
+{
+    if (walk->is_file.at[frame->routine])
+        return true;
+    as_vec_foreach (&walker->said, said)
+        if (said_moves_data(walk, walker->process, said))
+            return true;
+    return false;
 }
 
 /* ---- Communicators --------------------------------------------------------------------------- */
@@ -244,6 +303,7 @@ static int said_send(const struct leaving *l, const struct as_said *said)
                                  .tag = said->field[1],
                                  .size_b = said->field[2],
                                  .bits = send_bits_of(l, said, frame),
+                                 .moves_data = true,
                                  .comm = (uint64_t)said->field[3]};
     if (said->field[4] == 0)
         return send_message(l, &place, &request, request.begin_ns);
@@ -269,6 +329,7 @@ static int said_post(const struct leaving *l, const struct as_said *said)
     if (said->field[4] == 0 || !place.is_known || (from < 0 && from != AS_MESSAGE_ANY))
         return 0;
     struct as_request request = {.id = {l->walker->process, AS_TRACE_POST, said->field[4]},
+                                 .moves_data = true,
                                  .is_persistent = said->field[5] & AS_TRACE_PERSISTENT,
                                  .site = l->site,
                                  .partner = from,
@@ -319,6 +380,7 @@ static int leave_collective(const struct leaving *l, const struct as_request *r)
                                          .site = l->site,
                                          .arrival_site = r->site,
                                          .is_empty = r->is_empty,
+                                         .moves_data = l->frame->moves_data,
                                          .begin_ns = r->begin_ns,
                                          .enter_ns = l->frame->enter_ns,
                                          .leave_ns = l->leave_ns};
@@ -363,7 +425,8 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
         .collective = number,
         .size_b = place.size,
         .rank = place.rank,
-        .is_empty = said->field[3] <= 0};
+        .is_empty = said->field[3] <= 0,
+        .moves_data = has_bytes(said)};
     return said->field[1] ? put_request(l->walk, request) : leave_collective(l, &request);
 }
 

@@ -30,10 +30,10 @@ enum as_part_kind {
                          begin, enter, leave */
     AS_PART_GIVE_UP,  /* slot */
     AS_PART_BEGIN,    /* comm, size, rank, kind, root */
-    AS_PART_LEAVE,    /* comm, number, rank, site, arrival site, empty, begin, enter, leave */
+    AS_PART_LEAVE,    /* comm, number, rank, site, arrival site, bits, begin, enter, leave */
     AS_PART_WAIT,     /* location, bits, site, cause, cause site, begin, end, cause's time, bytes */
     AS_PART_SITE,     /* routine, group, process, address */
-    AS_PART_SUM,      /* location, site, calls, open, time, most, sent, received */
+    AS_PART_SUM,      /* location, site, calls, open, time, most, sent, received, transfer */
     AS_PART_TRAFFIC,  /* from, to, messages, bytes */
     AS_PART_SAMPLED,  /* location, activity, routine (-1: none), addresses: how many, two; samples,
                          their time */

@@ -64,7 +64,8 @@ static int replay_leave(struct replay *r, const struct as_handed *record)
     const struct as_gathering_member member = {.location = (uint32_t)record->field[1],
                                                .site = (uint32_t)f[3],
                                                .arrival_site = (uint32_t)f[4],
-                                               .is_empty = f[5] != 0,
+                                               .is_empty = f[5] & 1,
+                                               .moves_data = f[5] & 2,
                                                .begin_ns = f[6],
                                                .enter_ns = f[7],
                                                .leave_ns = f[8]};

@@ -99,6 +99,8 @@ static void add_site_sum(struct as_site_sum *to, const struct as_site_sum *it)
     to->calls_n += it->calls_n;
     to->open_n += it->open_n;
     to->time_ns += it->time_ns;
+    to->waiting_ns += it->waiting_ns;
+    to->transfer_ns += it->transfer_ns;
     to->most_ns = it->most_ns > to->most_ns ? it->most_ns : to->most_ns;
     to->sent_b += it->sent_b;
     to->received_b += it->received_b;

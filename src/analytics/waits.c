@@ -142,6 +142,7 @@ int as_waits_of_message(const struct as_message *message, enum as_eager_path pat
         size_t n = out->wait.n;
         AS_TRY(add_wait(out, (struct as_wait){
                                  .kind = AS_WAIT_LATE_SENDER,
+                                 .moves_data = true,
                                  .size_class = (uint8_t)as_size_class_of(message->received_b),
                                  .location = receive->location,
                                  .site = receive->site,
@@ -160,6 +161,7 @@ int as_waits_of_message(const struct as_message *message, enum as_eager_path pat
         return 0;
     return add_wait(out, (struct as_wait){
                              .kind = AS_WAIT_LATE_RECEIVER,
+                             .moves_data = true,
                              .eager = (uint8_t)(is_standard(message) ? path : AS_EAGER_NEVER),
                              .sent_b = sent_b < UINT32_MAX ? (uint32_t)sent_b : UINT32_MAX,
                              .location = send->location,
@@ -195,6 +197,7 @@ static int wait_for_member(const struct as_gathering *gathering, uint32_t who, u
         return 0;
     return add_wait(out, (struct as_wait){
                              .kind = (uint8_t)kind,
+                             .moves_data = m->moves_data,
                              .location = m->location,
                              .site = m->site,
                              .cause = c->location,
@@ -224,6 +227,7 @@ static int wait_for_range(const struct as_gathering *gathering, struct member_ra
             continue;
         AS_TRY(add_wait(out, (struct as_wait){
                                  .kind = (uint8_t)completion,
+                                 .moves_data = m->moves_data,
                                  .location = m->location,
                                  .site = m->site,
                                  .cause = AS_WAIT_NOBODY,

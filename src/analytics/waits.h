@@ -58,6 +58,7 @@ struct as_wait {
     uint8_t kind;               /* as_wait_kind */
     uint8_t size_class;         /* of a message: as_size_class_of; of other waits 0 */
     uint8_t eager;              /* as_eager_path of a late receiver; AS_EAGER_NEVER of others */
+    bool moves_data;            /* the call that waits starts or completes a transfer */
     uint32_t location, site;    /* who waited, in which call */
     uint32_t cause, cause_site; /* for whom, which call that began; AS_WAIT_NOBODY: not one alone */
     uint32_t sent_b;            /* where it may be eager: the size, at most UINT32_MAX */

@@ -200,6 +200,53 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
     return 0;
 }
 
+/* Of a thread's calls of MPI. */
+struct mpi_time {
+    int64_t time_ns, waiting_ns, transfer_ns;
+};
+
+static struct mpi_time mpi_time_of(const struct as_analysis *a, uint32_t location)
+{
+    struct mpi_time t = {0, 0, 0};
+    as_vec_foreach (&a->sum, sum)
+        if (sum->location == location &&
+            as_activity_of_group(a->site.at[sum->site].group) == AS_ACTIVITY_MPI) {
+            t.time_ns += sum->time_ns;
+            t.waiting_ns += sum->waiting_ns;
+            t.transfer_ns += sum->transfer_ns;
+        }
+    return t;
+}
+
+/* Nothing is known of it where calls are sums. */
+static int put_mpi(const struct parallel_text *t, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "who"},
+        {.title = "MPI", .align = AS_ALIGN_RIGHT},
+        {.title = "waiting", .align = AS_ALIGN_RIGHT},
+        {.title = "transfer", .align = AS_ALIGN_RIGHT},
+        {.title = "overhead", .align = AS_ALIGN_RIGHT},
+    };
+    const struct as_analysis *a = t->sums->analysis;
+    struct as_table table;
+    bool has_begun = false;
+    for (uint32_t at = 0; a->summed_n == 0 && at < a->location.n && at < 2 * ROWS_MOST; at++) {
+        const struct mpi_time time = mpi_time_of(a, at);
+        if (time.time_ns == 0)
+            continue;
+        if (!has_begun)
+            begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Seconds in MPI");
+        has_begun = true;
+        put_location(t, &table, at);
+        as_table_f(&table, "%.3f", SECONDS(time.time_ns));
+        as_table_f(&table, "%.3f", SECONDS(time.waiting_ns));
+        as_table_f(&table, "%.3f", SECONDS(time.transfer_ns));
+        as_table_f(&table, "%.3f", SECONDS(time.time_ns - time.waiting_ns - time.transfer_ns));
+    }
+    return has_begun ? end_table(t, &table, err) : 0;
+}
+
 int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
                      as_parallel_place *place, void *context, struct assay_error *err)
 {
@@ -207,6 +254,8 @@ int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
     int rc = put_efficiency(&t, err);
     if (rc == 0)
         rc = put_locations(&t, err);
+    if (rc == 0)
+        rc = put_mpi(&t, err);
     if (rc == 0)
         rc = put_waits(&t, err);
     if (rc == 0)

@@ -190,8 +190,22 @@ static void test_members_ahead(void **state)
 static struct as_wait_list chain_of_three(void)
 {
     static const struct as_wait waits[] = {
-        {AS_WAIT_LATE_SENDER, 0, 0, 1, 5, 0, 6, 0, 10, 100, 100},
-        {AS_WAIT_LATE_SENDER, 0, 0, 2, 5, 1, 7, 0, 20, 250, 250},
+        {.kind = AS_WAIT_LATE_SENDER,
+         .location = 1,
+         .site = 5,
+         .cause = 0,
+         .cause_site = 6,
+         .begin_ns = 10,
+         .end_ns = 100,
+         .cause_ns = 100},
+        {.kind = AS_WAIT_LATE_SENDER,
+         .location = 2,
+         .site = 5,
+         .cause = 1,
+         .cause_site = 7,
+         .begin_ns = 20,
+         .end_ns = 250,
+         .cause_ns = 250},
     };
     struct as_wait_list list = {0};
     for (unsigned i = 0; i < 2; i++)
