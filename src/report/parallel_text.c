@@ -7,9 +7,10 @@
 #include "base/error.h"
 #include "report/parallel.h"
 
-#define ROWS_MOST   12u
-#define NAME_MOST   64u
-#define THREADS_ROW 4u /* of efficiencies: nothing new where each rank has one thread */
+#define ROWS_MOST 12u
+#define NAME_MOST 64u
+/* Of efficiencies: nothing new where each rank has one thread, and none sleeps. */
+#define THREADS_ROW 4u
 #define SECONDS(ns) ((double)(ns)*1e-9)
 
 struct parallel_text {
@@ -83,17 +84,21 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
         {e->openmp_parallel, "  threads within ranks"},
     };
     struct as_table table;
-    bool has_threads = false;
+    bool has_threads = false, has_sleep = false;
     if (isnan(e->parallel))
         return 0;
-    as_vec_foreach (&t->sums->analysis->location, location)
+    as_vec_foreach (&t->sums->analysis->location, location) {
         has_threads |= location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel));
+        has_sleep |= location->activity_ns[AS_ACTIVITY_SLEEPING] > 0;
+    }
     begin_table(t, &table, columns, 2, "Efficiency");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads))
+        if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads && !has_sleep))
             continue;
         as_table_f(&table, "%.1f %%", 100 * rows[i].share);
-        as_table_string(&table, rows[i].what);
+        as_table_string(&table, i == THREADS_ROW && has_sleep
+                                    ? "  threads within ranks, and time asleep"
+                                    : rows[i].what);
     }
     return end_table(t, &table, err);
 }
