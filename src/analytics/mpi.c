@@ -243,16 +243,35 @@ int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int
     return 0;
 }
 
+static uint64_t channel_of(const struct comm_place *place, const struct as_request *r)
+{
+    return r->channel ? r->channel : place->global;
+}
+
+/* Its place among the messages of its channel is that of its begin, whenever it is complete. */
+static int begin_send(const struct leaving *l, struct as_request *r)
+{
+    const struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r->comm);
+    r->has_begun = !is_doubted(l->walk, place.self) && !is_doubted(l->walk, r->partner);
+    return r->has_begun ? as_meet_begin_send(l->walk, channel_of(&place, r), place.self, r->partner,
+                                             r->tag, &r->send)
+                        : 0;
+}
+
+/* It is complete, by a call that blocks or for one that has begun before. */
 static int send_message(const struct leaving *l, const struct comm_place *place,
                         const struct as_request *r, int64_t begin_ns)
 {
     struct as_message_side side = side_of(l, r->site, begin_ns);
     side.bits = r->bits;
     AS_TRY(as_mpi_add_traffic(l->walk, place->self, r->partner, r->size_b));
-    if (is_doubted(l->walk, place->self) || is_doubted(l->walk, r->partner))
-        return 0;
-    return as_meet_send(l->walk, r->channel ? r->channel : place->global, place->self, r->partner,
-                        r->tag, r->size_b, &side);
+    const bool is_known = !is_doubted(l->walk, place->self) && !is_doubted(l->walk, r->partner);
+    if (r->has_begun)
+        return is_known ? as_meet_sent(l->walk, r->send, r->partner, r->size_b, &side)
+                        : as_meet_unsend(l->walk, r->send, r->partner);
+    return is_known && r->id.number == 0 ? as_meet_send(l->walk, channel_of(place, r), place->self,
+                                                        r->partner, r->tag, r->size_b, &side)
+                                         : 0;
 }
 
 /* The number that both sides of a partitioned message know; 0 of others. */
@@ -308,6 +327,8 @@ static int said_send(const struct leaving *l, const struct as_said *said)
     if (said->field[4] == 0)
         return send_message(l, &place, &request, request.begin_ns);
     AS_TRY(find_channel(l, &place, said, to, &request.channel));
+    if (!is_persistent)
+        AS_TRY(begin_send(l, &request));
     return put_request(l->walk, request);
 }
 
@@ -442,6 +463,8 @@ static int said_start(const struct leaving *l, const struct as_said *said)
     request->is_active = true;
     if (request->id.kind == AS_TRACE_POST)
         return post_receive(l, request);
+    if (request->id.kind == AS_TRACE_SEND)
+        return begin_send(l, request);
     if (request->id.kind == AS_TRACE_COLLECTIVE)
         return as_meet_begin(l->walk, request->comm, (uint32_t)request->size_b, request->rank,
                              (enum as_gathering_kind)request->tag, request->partner,
@@ -500,10 +523,9 @@ static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
                                    .enter_ns = request->begin_ns,
                                    .leave_ns = request->begin_ns};
     AS_TRY(as_mpi_add_traffic(walk, place.self, request->partner, request->size_b));
-    if (is_doubted(walk, place.self) || is_doubted(walk, request->partner))
-        return 0;
-    return as_meet_send(walk, request->channel ? request->channel : place.global, place.self,
-                        request->partner, request->tag, request->size_b, &side);
+    return request->has_begun
+               ? as_meet_sent(walk, request->send, request->partner, request->size_b, &side)
+               : 0;
 }
 
 /* A send that is freed goes its way all the same. */
@@ -521,7 +543,11 @@ static int said_given_up(const struct leaving *l, const struct as_said *said)
         return 0;
     if (r.id.kind == AS_TRACE_POST)
         return as_meet_give_up(l->walk, r.post);
-    return r.id.kind == AS_TRACE_SEND && is_freed ? let_go(l->walk, l->walker, &r) : 0;
+    if (r.id.kind != AS_TRACE_SEND)
+        return 0;
+    if (is_freed)
+        return let_go(l->walk, l->walker, &r);
+    return r.has_begun ? as_meet_unsend(l->walk, r.send, r.partner) : 0;
 }
 
 /* ---- While nothing is recorded --------------------------------------------------------------- */

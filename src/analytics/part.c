@@ -129,6 +129,7 @@ void as_part_fini(struct as_trace_part *part)
     as_free(part->owner);
     as_free(part->is_left_out);
     as_vec_fini(&part->free_slot);
+    as_vec_fini(&part->free_send);
     as_vec_fini(&part->begun);
     as_vec_fini(&part->sum_key);
     as_vec_fini(&part->traffic_key);

@@ -35,13 +35,19 @@ static int add_wait(struct as_wait_list *out, struct as_wait wait)
 
 /* ---- Each moment once ------------------------------------------------------------------------ */
 
+/* Messages in wrong order are a variant of late senders. */
+static unsigned main_kind(const struct as_wait *wait)
+{
+    return wait->kind == AS_WAIT_WRONG_ORDER ? AS_WAIT_LATE_SENDER : wait->kind;
+}
+
 /* Whether the first of two waits that cover a moment has it. */
 static bool has_moment(const struct as_wait *a, const struct as_wait *b)
 {
     if (a->end_ns != b->end_ns)
         return a->end_ns > b->end_ns;
-    if (a->kind != b->kind)
-        return a->kind < b->kind;
+    if (main_kind(a) != main_kind(b))
+        return main_kind(a) < main_kind(b);
     if (a->cause != b->cause)
         return a->cause < b->cause;
     return a->cause_site < b->cause_site;

@@ -116,7 +116,9 @@ struct as_site_seen {
 struct as_request {
     struct as_numbered id; /* its kind: AS_TRACE_SEND, AS_TRACE_POST, AS_TRACE_COLLECTIVE */
     bool is_persistent, is_active;
-    uint32_t post; /* of a receive */
+    uint32_t post;  /* of a receive */
+    uint32_t send;  /* of a send that has begun */
+    bool has_begun; /* it is known among messages */
     uint32_t site;
     int64_t begin_ns;
     int64_t partner, tag, size_b;
@@ -166,6 +168,11 @@ bool as_mpi_moves_data(struct as_trace_walk *walk, struct as_walker *walker,
  * as_messages_* and as_gatherings_*. */
 int as_meet_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
                  int64_t size_b, const struct as_message_side *side);
+int as_meet_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to,
+                       int64_t tag, uint32_t *send);
+int as_meet_sent(struct as_trace_walk *walk, uint32_t send, int64_t to, int64_t size_b,
+                 const struct as_message_side *side);
+int as_meet_unsend(struct as_trace_walk *walk, uint32_t send, int64_t to);
 int as_meet_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t source, int64_t tag,
                  uint32_t *post);
 int as_meet_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, int64_t tag,
