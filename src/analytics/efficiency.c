@@ -32,10 +32,10 @@ struct pop_sums {
     int64_t begin_ns, end_ns; /* of all of them */
 };
 
-/* The time of a rank outside MPI. Where one thread calls MPI it is that of the thread that was
- * there longest: its time outside MPI is the rank's work, whoever of its threads does it. Where
- * several call MPI (MPI_THREAD_MULTIPLE) all of them count: outside is the useful share of what
- * they have in useful work and MPI together. What they wait for each other is lost to threads. */
+/* Returns the time of a rank outside MPI. With one thread that calls MPI it is that of the thread
+ * that was there longest: any thread of the rank may do the work. With several such threads
+ * (MPI_THREAD_MULTIPLE) it is the useful share of their useful work and MPI together. Their waiting
+ * for each other is lost to threads. */
 static double outside_ns(const struct as_location *first, size_t n, const struct as_location *main)
 {
     double useful = 0, in_mpi = 0;

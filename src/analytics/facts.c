@@ -262,7 +262,7 @@ static int64_t site_of(const struct as_trace_facts *f, uint32_t site)
     return site == AS_WAIT_NOBODY ? 0 : f->site_id[site];
 }
 
-/* Of calls of MPI, unless they are sums (--burst), of which nobody knows who waited. */
+/* Calls of MPI alone have it. Sums of calls (--burst) do not tell waiting from transfer. */
 static struct assay_number transfer_of(const struct as_trace_facts *f,
                                        const struct as_site_sum *sum)
 {

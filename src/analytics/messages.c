@@ -189,7 +189,7 @@ static int say_match(struct as_messages *m, const struct channel *c,
     return m->matched(m->context, &message);
 }
 
-/* What is first on both sides, when both are there. */
+/* Matches the first of both sides. */
 static int match_first(struct as_messages *m, const struct channel *c,
                        const struct message_half *send, const struct message_half *receive)
 {

@@ -19,7 +19,7 @@
 
 #define AS_MESSAGE_ANY (-1) /* source, tag of a receive */
 
-/* What is known of a side besides: bits. */
+/* Bits of a side. */
 enum as_message_bits {
     AS_MESSAGE_SYNCHRONOUS = 1, /* the send waits for its receive whatever its size */
     AS_MESSAGE_LOCAL = 2        /* the send is buffered or ready: it never waits for its receive */
@@ -86,7 +86,7 @@ int as_messages_finish(struct as_messages *messages, struct as_messages_count *o
 void as_messages_listen(struct as_messages *messages, as_message_matched *matched, void *context);
 #define AS_MESSAGES_BEHIND UINT32_MAX
 /* While it finishes: the number of the receive that is being matched; AS_MESSAGES_BEHIND: one that
- * was held for a send. These come last, by location of the receive. */
+ * was held for a send. These come last, by the trace thread that receives. */
 uint32_t as_messages_finishing(const struct as_messages *messages);
 
 #endif

@@ -91,8 +91,7 @@ static bool ends_accesses(int64_t sync)
            sync == AS_TRACE_UNLOCKED || sync == AS_TRACE_FLUSHED;
 }
 
-static bool said_moves_data(struct as_trace_walk *walk, uint32_t process,
-                            const struct as_said *said)
+static bool is_transfer(struct as_trace_walk *walk, uint32_t process, const struct as_said *said)
 {
     const struct as_request *request;
     switch (said->kind) {
@@ -124,7 +123,7 @@ bool as_mpi_moves_data(struct as_trace_walk *walk, struct as_walker *walker,
     if (walk->is_file.at[frame->routine])
         return true;
     as_vec_foreach (&walker->said, said)
-        if (said_moves_data(walk, walker->process, said))
+        if (is_transfer(walk, walker->process, said))
             return true;
     return false;
 }
@@ -211,7 +210,7 @@ struct leaving {
     int64_t leave_ns;
 };
 
-/* Of what the call that is left completes, and a call at `site` asked for. */
+/* Makes the side that the call completes, and that a call at `site` asked for. */
 static struct as_message_side side_of(const struct leaving *l, uint32_t site, int64_t begin_ns)
 {
     return (struct as_message_side){.location = l->walker->location,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the time of a call of MPI is made of: waiting, which its wait states are; transfer, which is
- * the rest of a call that starts or completes a transfer; and overhead, which is the rest of
- * others.
+ * The time of a call of MPI has three parts. Waiting is the time in its wait states. Transfer is
+ * the rest of a call that starts or completes a transfer. Overhead is the rest of other calls.
  */
 #include "analytics/walking.h"
 #include "base/error.h"
@@ -25,7 +24,7 @@ static struct as_site_sum *sum_of_wait(struct as_analysis *a, const struct as_in
     return NULL;
 }
 
-/* Of routines whose calls are counted: what OpenMP waits for has a region for its call. */
+/* Waits of OpenMP have a region in place of a call, and no sum. */
 static void take_waits(struct as_analysis *a, const struct as_index *rows)
 {
     as_vec_foreach (&a->waits.wait, wait) {

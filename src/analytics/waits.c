@@ -41,7 +41,7 @@ static unsigned main_kind(const struct as_wait *wait)
     return wait->kind == AS_WAIT_WRONG_ORDER ? AS_WAIT_LATE_SENDER : wait->kind;
 }
 
-/* Whether the first of two waits that cover a moment has it. */
+/* Returns whether the first of two waits has the moments that both cover. */
 static bool has_moment(const struct as_wait *a, const struct as_wait *b)
 {
     if (a->end_ns != b->end_ns)
@@ -65,8 +65,8 @@ static int order_waits(const struct as_wait_list *list, struct as_sort_key *key)
     return as_sort_keys(key, n);
 }
 
-/* One wait loses what another has that begins no earlier and ends no earlier, or all of it to one
- * that begins no later. So what is left of a wait is one piece, at its begin. */
+/* Cuts each wait at the begin of a later one that has the moments behind it. Drops those without a
+ * moment. The rest of a wait is one piece from its begin. */
 static void trim_waits(struct as_wait_list *list, const struct as_sort_key *key)
 {
     struct as_wait *last = NULL; /* of its thread: the one that has the latest moments */
@@ -272,7 +272,7 @@ static bool needs_each_other(const struct as_gathering *gathering, uint32_t a, u
 }
 
 /* The root is done when it has the last contribution. Ranks that contribute no byte (MPI_Gatherv)
- * are not waited for, unless nobody's bytes are known. */
+ * are not waited for, unless no rank has bytes. */
 static int wait_of_root(const struct as_gathering *gathering, struct as_wait_list *out)
 {
     const uint32_t root = (uint32_t)gathering->root;

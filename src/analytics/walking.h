@@ -160,7 +160,7 @@ int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int
 enum as_gathering_kind as_mpi_gathering_of(const char *routine);
 uint32_t as_mpi_send_bits(const char *routine); /* as_message_bits */
 bool as_mpi_is_file(const char *routine);       /* it reads or writes */
-/* Whether the call that is left starts or completes a transfer, by what was said of it. */
+/* Returns whether the call that is left starts or completes a transfer. */
 bool as_mpi_moves_data(struct as_trace_walk *walk, struct as_walker *walker,
                        const struct as_open_call *frame);
 

@@ -9,7 +9,7 @@
 
 #define ROWS_MOST 12u
 #define NAME_MOST 64u
-/* Of efficiencies: nothing new where each rank has one thread, and none sleeps. */
+/* This row of efficiencies says nothing new if each rank has one thread and none sleeps. */
 #define THREADS_ROW 4u
 #define SECONDS(ns) ((double)(ns)*1e-9)
 
@@ -205,7 +205,7 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
     return 0;
 }
 
-/* Of a thread's calls of MPI. */
+/* Time of the calls of MPI of a thread. */
 struct mpi_time {
     int64_t time_ns, waiting_ns, transfer_ns;
 };
@@ -224,7 +224,7 @@ static struct mpi_time mpi_time_of(const struct as_analysis *a, uint32_t locatio
 }
 
 /* Nothing is known of it where calls are sums. */
-static int put_mpi(const struct parallel_text *t, struct assay_error *err)
+static int write_mpi(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "who"},
@@ -260,7 +260,7 @@ int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
     if (rc == 0)
         rc = put_locations(&t, err);
     if (rc == 0)
-        rc = put_mpi(&t, err);
+        rc = write_mpi(&t, err);
     if (rc == 0)
         rc = put_waits(&t, err);
     if (rc == 0)

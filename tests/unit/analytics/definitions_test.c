@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Wait states of random programs against a plain analyser that was written from the definitions:
- * equal to the nanosecond, with their causes. And what holds of every trace: no moment of a thread
- * is waited twice, all of it lies in a call, and calls are waiting, transfer and overhead.
+ * equal to the nanosecond, with their causes. In every trace no moment of a thread counts twice,
+ * and waits lie in calls. Calls are waiting, transfer and overhead.
  *
  *   definitions_test [TRACES]
  */
@@ -49,7 +49,7 @@ static int compare_waits(const void *a, const void *b, void *context)
     return (x->begin_ns > y->begin_ns) - (x->begin_ns < y->begin_ns);
 }
 
-/* Whether messages were taken in the wrong order is another question (waits_test.c). */
+/* Messages in wrong order are a variant of late senders, which waits_test.c has. */
 static enum as_wait_kind plain_kind(uint8_t kind)
 {
     return kind == AS_WAIT_WRONG_ORDER ? AS_WAIT_LATE_SENDER : (enum as_wait_kind)kind;

@@ -427,7 +427,7 @@ static void define_rank(const struct made_program *p, const char *directory, uin
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 
-/* What the call says of a side as it begins that, and as it completes that. */
+/* Writes the record of a side that the call begins, or completes. */
 static void put_side(const struct made_side *side, bool begins, int64_t ns)
 {
     const uint64_t peer = as_trace_zigzag(side->peer), tag = as_trace_zigzag(side->tag);

@@ -62,7 +62,7 @@ struct made_side {
     uint32_t peer;
     int64_t tag, size_b;
     enum made_mode mode;
-    /* Of a collective: which of its communicator, what it is, and who is its root (rank in it). */
+    /* A collective has its number on the communicator and its root, a rank in that. */
     uint32_t comm, number;
     enum made_routine what;
     int64_t root, sent_b, received_b;
@@ -75,7 +75,7 @@ struct made_program {
     AS_VEC(struct made_side) side; /* of a rank in the order in which they begin */
 };
 
-/* Of one seed always the same. */
+/* Makes the same program from the same seed. */
 void made_program_new(struct made_program *program, uint64_t seed);
 void made_program_fini(struct made_program *program);
 /* Writes its trace into an empty directory. */

@@ -242,8 +242,8 @@ static void test_without_partner(void **state)
     as_messages_free(&m);
 }
 
-/* What is behind a send that is never complete is matched at the end, and the receive of that send
- * has no partner; a send that is cancelled takes no receive. */
+/* Messages behind a send that is never complete are matched at the end. Its receive has no partner.
+ * A send that is cancelled takes no receive. */
 static void test_sends_without_end(void **state)
 {
     (void)state;

@@ -193,8 +193,8 @@ static bool is_even_with(const struct plain_wait *a, const struct plain_wait *b)
            a->cause_routine != b->cause_routine;
 }
 
-/* Whether a moment that both cover belongs to the first: to the one that ends last; of these to the
- * first kind, the first cause, the one that began first. */
+/* Returns whether the first has a moment that both cover. The wait that ends last has it; of those
+ * the first kind, the first cause, the one that began first. */
 static bool owns(const struct plain_wait *a, const struct plain_wait *b)
 {
     if (a->end_ns != b->end_ns)

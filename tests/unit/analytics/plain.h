@@ -14,7 +14,7 @@ struct plain_wait {
     uint32_t rank, call;
     enum as_wait_kind kind;
     uint32_t cause;                  /* rank; AS_WAIT_NOBODY */
-    enum made_routine cause_routine; /* MADE_ROUTINES_N: of nobody */
+    enum made_routine cause_routine; /* MADE_ROUTINES_N: no cause */
     bool is_even; /* two calls of the cause began at that one moment: either is right */
     int64_t begin_ns, end_ns;
 };
@@ -24,7 +24,7 @@ struct plain_waits {
 };
 
 void plain_waits_of(const struct made_program *program, struct plain_waits *out);
-/* Whether the call starts or completes a transfer. */
+/* Returns whether the call starts or completes a transfer. */
 bool plain_moves_data(const struct made_program *program, uint32_t call);
 
 #endif
