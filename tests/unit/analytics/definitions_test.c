@@ -153,7 +153,7 @@ static void try_trace(const char *directory, uint64_t seed, uint64_t *waits_n)
     char path[300], command[320];
     snprintf(path, sizeof path, "%s/%lu", directory, (unsigned long)seed);
     assert_int_equal(mkdir(path, 0700), 0);
-    made_program_new(&program, seed);
+    made_program_new(&program, seed, 0);
     made_program_write(&program, path);
     analyse(path, &found);
     plain_waits_of(&program, &plain);

@@ -31,7 +31,8 @@ const char *made_text(enum made_routine routine)
 struct making {
     struct made_program *program;
     int64_t clock[MADE_RANKS_MOST];
-    int64_t eager_b, step_ns; /* the steps of clocks: short ones make events of one moment */
+    int64_t least_ns, eager_b,
+        step_ns; /* the steps of clocks: short ones make events of one moment */
     int64_t requests_n;
     uint32_t gathered_n[MADE_COMMS];
     bool has_skew; /* some calls are left too early, as by clocks that differ */
@@ -49,7 +50,7 @@ static void work(struct making *m, uint32_t rank)
 
 static uint32_t enter(struct making *m, uint32_t rank, enum made_routine routine)
 {
-    m->clock[rank] += (int64_t)draw(4) * m->step_ns;
+    m->clock[rank] += m->least_ns + (int64_t)draw(4) * m->step_ns;
     const struct made_call call = {rank, routine, m->clock[rank], m->clock[rank]};
     assert_int_equal(as_vec_push(&m->program->call, call), 0);
     return (uint32_t)m->program->call.n - 1;
@@ -66,7 +67,7 @@ static void leave(struct making *m, uint32_t call, int64_t needed_ns)
     struct made_call *c = &m->program->call.at[call];
     if (!(m->has_skew && draw(6) == 0))
         m->clock[c->rank] = later_of(m->clock[c->rank], needed_ns);
-    m->clock[c->rank] += (int64_t)draw(6) * m->step_ns;
+    m->clock[c->rank] += m->least_ns + (int64_t)draw(6) * m->step_ns;
     c->leave_ns = m->clock[c->rank];
 }
 
@@ -342,7 +343,7 @@ static void make_communicators(struct made_program *p)
             p->member[1][p->member_n[1]++] = rank;
 }
 
-void made_program_new(struct made_program *program, uint64_t seed)
+void made_program_new(struct made_program *program, uint64_t seed, int64_t least_ns)
 {
     static const int64_t eager_b[] = {0, 1000, 1024, 4000, 65536, INT64_MAX};
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15);
@@ -350,6 +351,7 @@ void made_program_new(struct made_program *program, uint64_t seed)
     *program = (struct made_program){.rank_n = 2 + (uint32_t)draw(MADE_RANKS_MOST - 1)};
     make_communicators(program);
     struct making m = {.program = program,
+                       .least_ns = least_ns,
                        .eager_b = eager_b[draw(6)],
                        .step_ns = draw(2) ? 1 : 37,
                        .has_skew = draw(4) == 0};

@@ -75,8 +75,9 @@ struct made_program {
     AS_VEC(struct made_side) side; /* of a rank in the order in which they begin */
 };
 
-/* Makes the same program from the same seed. */
-void made_program_new(struct made_program *program, uint64_t seed);
+/* Makes the same program from the same seed. Calls and the time between them take `least_ns` or
+ * more. */
+void made_program_new(struct made_program *program, uint64_t seed, int64_t least_ns);
 void made_program_fini(struct made_program *program);
 /* Writes its trace into an empty directory. */
 void made_program_write(const struct made_program *program, const char *directory);
