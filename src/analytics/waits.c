@@ -110,16 +110,38 @@ void as_waits_drop_eager(struct as_wait_list *list, const uint32_t eager_b[AS_EA
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-/* What was sent before a message that this process waited for, and is taken only now. */
-static void find_wrong_order(const struct as_message *message, const struct as_wait_recent *recent,
+/* A message that was sent earlier is taken after the wait for another has ended. */
+static bool is_wrong_order(const struct as_wait *wait, int64_t sent_ns, int64_t enter_ns)
+{
+    return sent_ns < wait->cause_ns && enter_ns >= wait->end_ns;
+}
+
+static uint32_t recent_n(uint32_t n)
+{
+    return n < AS_WAIT_RECENT_N ? n : AS_WAIT_RECENT_N;
+}
+
+/* Marks waits for messages that were sent later than this one. */
+static void find_wrong_order(const struct as_message *message, struct as_wait_recent *recent,
                              struct as_wait_list *list)
 {
-    uint32_t n = recent->n < AS_WAIT_RECENT_N ? recent->n : AS_WAIT_RECENT_N;
-    for (uint32_t i = 0; i < n; i++) {
-        struct as_wait *wait = &list->wait.at[recent->wait[i]];
-        if (message->send.begin_ns < wait->cause_ns && message->receive.enter_ns >= wait->end_ns)
-            wait->kind = AS_WAIT_WRONG_ORDER;
-    }
+    const int64_t sent_ns = message->send.begin_ns, enter_ns = message->receive.enter_ns;
+    for (uint32_t i = 0; i < recent_n(recent->n); i++)
+        if (is_wrong_order(&list->wait.at[recent->wait[i]], sent_ns, enter_ns))
+            list->wait.at[recent->wait[i]].kind = AS_WAIT_WRONG_ORDER;
+    const uint32_t at = recent->messages_n++ % AS_WAIT_RECENT_N;
+    recent->message[at].sent_ns = sent_ns;
+    recent->message[at].enter_ns = enter_ns;
+}
+
+/* A new wait, against messages that are known already. */
+static void keep_recent(struct as_wait_list *list, uint32_t at, struct as_wait_recent *recent)
+{
+    for (uint32_t i = 0; i < recent_n(recent->messages_n); i++)
+        if (is_wrong_order(&list->wait.at[at], recent->message[i].sent_ns,
+                           recent->message[i].enter_ns))
+            list->wait.at[at].kind = AS_WAIT_WRONG_ORDER;
+    recent->wait[recent->n++ % AS_WAIT_RECENT_N] = at;
 }
 
 unsigned as_size_class_of(int64_t size_b)
@@ -159,7 +181,7 @@ int as_waits_of_message(const struct as_message *message, enum as_eager_path pat
                                  .cause_ns = send->begin_ns,
                              }));
         if (out->wait.n > n)
-            receiver->wait[receiver->n++ % AS_WAIT_RECENT_N] = (uint32_t)n;
+            keep_recent(out, (uint32_t)n, receiver);
         return 0;
     }
     /* A send that is done before its receive is asked for did not wait for it. */

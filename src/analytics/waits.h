@@ -73,12 +73,17 @@ struct as_wait_list {
 const char *as_wait_word(enum as_wait_kind kind);
 const char *as_wait_title(enum as_wait_kind kind);
 
-/* The latest waits for senders of each receiver: whether messages were taken in the wrong order
- * shows when the one that was sent earlier is received. */
+/* The latest waits for senders of each receiver, and the latest messages. Wrong order shows in
+ * both: a message that was sent earlier may become known after the one that was waited for, or
+ * before. */
 #define AS_WAIT_RECENT_N 16u
 struct as_wait_recent {
     uint32_t wait[AS_WAIT_RECENT_N]; /* places in the list */
     uint32_t n;                      /* ever */
+    struct {
+        int64_t sent_ns, enter_ns; /* enter of the send; of the call that completes the receive */
+    } message[AS_WAIT_RECENT_N];
+    uint32_t messages_n; /* ever */
 };
 
 /* The class of a size: 0 of no bytes, k of 2^(k-1) bytes and more. */

@@ -107,14 +107,25 @@ static bool waits_for_receive(const struct making *m, const struct made_side *se
 }
 
 struct made_pair {
-    uint32_t from, to;
+    uint32_t from, to, comm;
 };
+
+static bool is_member(const struct made_program *p, uint32_t comm, uint32_t rank)
+{
+    bool is = false;
+    for (uint32_t i = 0; i < p->member_n[comm]; i++)
+        is |= p->member[comm][i] == rank;
+    return is;
+}
 
 static struct made_pair draw_pair(const struct making *m)
 {
     const uint32_t from = (uint32_t)draw(m->program->rank_n);
     const uint32_t other = (uint32_t)draw(m->program->rank_n - 1);
-    return (struct made_pair){from, other + (other >= from)};
+    const uint32_t to = other + (other >= from);
+    const bool is_sub =
+        draw(3) == 0 && is_member(m->program, 1, from) && is_member(m->program, 1, to);
+    return (struct made_pair){from, to, is_sub};
 }
 
 static void make_message(struct making *m)
@@ -129,6 +140,7 @@ static void make_message(struct making *m)
                                    .rank = pair.from,
                                    .begin = send,
                                    .end = send,
+                                   .comm = pair.comm,
                                    .peer = pair.to,
                                    .tag = tag,
                                    .size_b = size_b,
@@ -138,6 +150,7 @@ static void make_message(struct making *m)
                                    .rank = pair.to,
                                    .begin = receive,
                                    .end = receive,
+                                   .comm = pair.comm,
                                    .peer = pair.from,
                                    .tag = tag,
                                    .size_b = size_b});
@@ -261,6 +274,7 @@ static void begin_message(struct making *m)
                                    .rank = pair.from,
                                    .begin = send,
                                    .request = ++m->requests_n,
+                                   .comm = pair.comm,
                                    .peer = pair.to,
                                    .tag = tag,
                                    .size_b = size_b,
@@ -269,6 +283,7 @@ static void begin_message(struct making *m)
                                    .rank = pair.to,
                                    .begin = receive,
                                    .request = ++m->requests_n,
+                                   .comm = pair.comm,
                                    .peer = pair.from,
                                    .tag = tag,
                                    .size_b = size_b});
@@ -429,13 +444,23 @@ static void define_rank(const struct made_program *p, const char *directory, uin
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 
-/* Writes the record of a side that the call begins, or completes. */
-static void put_side(const struct made_side *side, bool begins, int64_t ns)
+static int64_t rank_in(const struct made_program *p, uint32_t comm, uint32_t rank)
 {
-    const uint64_t peer = as_trace_zigzag(side->peer), tag = as_trace_zigzag(side->tag);
+    int64_t at = 0;
+    while (p->member[comm][at] != rank)
+        at++;
+    return at;
+}
+
+/* Writes the record of a side that the call begins, or completes. */
+static void put_side(const struct made_program *p, const struct made_side *side, bool begins,
+                     int64_t ns)
+{
+    const uint64_t peer = as_trace_zigzag(rank_in(p, side->comm, side->peer)),
+                   tag = as_trace_zigzag(side->tag);
     const uint64_t size_b = (uint64_t)side->size_b, request = (uint64_t)side->request;
     const uint64_t bits = side->mode == MADE_SYNCHRONOUS ? AS_TRACE_SYNCHRONOUS : 0;
-    const uint64_t message[] = {peer, tag, size_b, 1, request, draw(2) ? bits : 0};
+    const uint64_t message[] = {peer, tag, size_b, side->comm + 1, request, draw(2) ? bits : 0};
     const uint64_t collective[] = {side->comm + 1,
                                    request,
                                    as_trace_zigzag(side->root),
@@ -468,9 +493,9 @@ void made_program_write(const struct made_program *p, const char *directory)
             put(AS_TRACE_ENTER, call->enter_ns, 1, &name);
             as_vec_foreach (&p->side, side) {
                 if (side->begin == at)
-                    put_side(side, true, call->enter_ns);
+                    put_side(p, side, true, call->enter_ns);
                 if (side->end == at && side->request)
-                    put_side(side, false, call->leave_ns);
+                    put_side(p, side, false, call->leave_ns);
             }
             put(AS_TRACE_LEAVE, call->leave_ns, 1, &name);
         }

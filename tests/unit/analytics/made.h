@@ -62,8 +62,9 @@ struct made_side {
     uint32_t peer;
     int64_t tag, size_b;
     enum made_mode mode;
+    uint32_t comm;
     /* A collective has its number on the communicator and its root, a rank in that. */
-    uint32_t comm, number;
+    uint32_t number;
     enum made_routine what;
     int64_t root, sent_b, received_b;
 };

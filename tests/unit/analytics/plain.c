@@ -49,16 +49,18 @@ static void add(struct plain *x, const struct made_side *who, enum as_wait_kind 
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-/* The receive of a message: of the same pair of ranks and tag as many were begun before. */
+/* The receive of a message: of the same communicator, ranks and tag as many were begun before. */
 static const struct made_side *receive_of(const struct plain *x, const struct made_side *send)
 {
     size_t before_n = 0;
     as_vec_foreach (&x->p->side, other)
         before_n += other < send && other->kind == MADE_SENT && other->rank == send->rank &&
-                    other->peer == send->peer && other->tag == send->tag;
+                    other->peer == send->peer && other->tag == send->tag &&
+                    other->comm == send->comm;
     as_vec_foreach (&x->p->side, other)
         if (other->kind == MADE_RECEIVED && other->rank == send->peer &&
-            other->peer == send->rank && other->tag == send->tag && before_n-- == 0)
+            other->peer == send->rank && other->tag == send->tag && other->comm == send->comm &&
+            before_n-- == 0)
             return other;
     fail_msg("a send without a receive");
     return NULL;
