@@ -166,9 +166,9 @@ static int take_state(struct as_prv_taking *t, const struct as_prv_line_read *li
 
 #define LANES_MOST 64
 
-/* Lines are pairs, in the order of their sends, and do not name their communicator. Messages of one
- * channel whose receives were asked for in another order were of several communicators: those of a
- * lane are in one order. */
+/* Lines are pairs in the order of their sends, and do not name their communicator. Receives of one
+ * channel that were asked for in another order belong to several communicators. A lane has the
+ * messages of one order. */
 static int lane_of(struct as_prv_taking *t, int64_t from, int64_t to, int64_t tag, int64_t asked_ns,
                    int64_t *out)
 {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wait states of logged programs by their definitions (doc/analytics.md), plain and slow.
 
-A log is the list of calls of a rank in their order. A call whose name begins with MPI_I begins
-something that the next MPI_Wait or MPI_Waitall of its rank completes, with all else that is open.
+A log is the list of calls of a rank in their order. A call MPI_I... begins something. The next
+MPI_Wait or MPI_Waitall of the rank completes all that has begun.
 """
 import collections
 import itertools
@@ -14,7 +14,7 @@ ALL = {"MPI_Barrier": "wait_at_barrier", "MPI_Allreduce": "wait_at_nxn",
 FROM_ROOT = {"MPI_Bcast", "MPI_Scatter"}
 TO_ROOT = {"MPI_Reduce", "MPI_Gather", "MPI_Gatherv"}
 PREFIX = {"MPI_Scan", "MPI_Exscan"}
-# Of waits that end together the first of these has the moments.
+# The first of these has the moments of waits that end together.
 ORDER = ("late_sender", "late_sender_wrong_order", "late_receiver", "wait_at_barrier",
          "wait_at_nxn", "late_broadcast", "early_reduce", "early_scan")
 

@@ -3,9 +3,8 @@
 """Wait states of programs that make each other wait: waits.py ASSAY DUMP SOURCE DIRECTORY [all]
 
 Each case runs under `assay trace`; the program writes when it made which call, and the trace must
-say so, too. From these calls the wait states and their causes are worked out by their definitions
-(definitions.py), and compared with those of the trace: each within 3 %, as long as it is more than
-noise. Skips what MPI is not installed.
+say so, too. From these calls definitions.py works out the wait states and their causes. Those of
+the trace are within 3 % of them, as long as they are more than noise. Skips what MPI is not installed.
 """
 import collections
 import json
@@ -19,7 +18,7 @@ import traced
 from both_mpis import run_points
 
 ROUNDS = 5
-# What a case plants: each round waits so long at least, of this kind; by how many ranks.
+# A case plants waits of this kind in each round, for so many ranks.
 PLANTED = {"late_sender": ("late_sender", 2), "late_sender_large": ("late_sender", 2),
            "late_receiver": ("late_receiver", 2), "late_receiver_large": ("late_receiver", 2),
            "wrong_order": ("late_sender_wrong_order", 2), "late_nonblocking": ("late_sender", 2),

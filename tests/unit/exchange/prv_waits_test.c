@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Random programs of MPI through a .prv and back: messages, and collectives that block or not, on
- * two communicators, keep all their wait states with their causes, to the nanosecond.
+ * Random programs of MPI through a .prv and back. Messages and collectives keep all their wait
+ * states and causes, to the nanosecond.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -79,7 +79,7 @@ static char *waits_of(const char *name, int64_t begin_ns)
     return text;
 }
 
-/* The file begins with the first stream, whose clock is at 1000. */
+/* The file begins with the first stream. Its clock is at 1000 then. */
 static void write_and_import(const char *name, const char *again)
 {
     struct assay_error err = {0};
