@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wait states of programs that make each other wait: waits.py ASSAY DUMP SOURCE DIRECTORY [all]
 
-Each case runs under `assay trace`; the program writes when it made which call, and the trace must
+Each case runs under `assay trace`. The program writes when it made which call, and the trace must
 say so, too. From these calls definitions.py works out the wait states and their causes. Those of
-the trace are within 3 % of them, as long as they are more than noise. Skips what MPI is not installed.
+the trace are within 3 % of them, as long as they are more than noise. Skips what MPI is not here.
 """
 import collections
 import json

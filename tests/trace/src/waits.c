@@ -376,9 +376,18 @@ static void late_sender_large(void)
 /* All ranks but the last are early. */
 #define IMBALANCED(X)                                                                              \
     X(barrier)                                                                                     \
-    X(allreduce) X(alltoall) X(allgather) X(reduce_scatter) X(nonblocking_allreduce)               \
-        X(nonblocking_barrier) X(late_broadcast) X(late_scatter) X(nonblocking_broadcast)          \
-            X(early_gather) X(empty_gather) X(nonblocking_reduce)
+    X(allreduce)                                                                                   \
+    X(alltoall)                                                                                    \
+    X(allgather)                                                                                   \
+    X(reduce_scatter)                                                                              \
+    X(nonblocking_allreduce)                                                                       \
+    X(nonblocking_barrier)                                                                         \
+    X(late_broadcast)                                                                              \
+    X(late_scatter)                                                                                \
+    X(nonblocking_broadcast)                                                                       \
+    X(early_gather)                                                                                \
+    X(empty_gather)                                                                                \
+    X(nonblocking_reduce)
 #define IMBALANCED_CASE(name) {#name, name, 1},
 static const struct {
     const char *name;
