@@ -212,6 +212,29 @@ static void test_last_in_a_call(void **state)
     }
 }
 
+/* A rank that is late because it sleeps: the finding says so. */
+static void test_asleep(void **state)
+{
+    const struct story story = {RUN, .rank_n = 2, .code = {OWN(500)}};
+    struct assay_experiment *e = story_tell(&story);
+    const struct assay_row_trace_state asleep = {.trace_location_id = 2,
+                                                 .position = 5,
+                                                 .name = "sleeping",
+                                                 .title = "asleep",
+                                                 .time_ns = 240 * MS};
+
+    (void)state;
+    add_waiting(e, (const int64_t[]){500, 250}, (const int64_t[]){0, 250}, NULL);
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_trace_state(e, &asleep, err));
+    fine(assay_experiment_commit(e, err));
+    fine(assay_advise_run(e, 1, err));
+    expect_row(e,
+               "SELECT substr(text, instr(text, 'waits.') + 7) FROM v_findings WHERE rule = 'late'",
+               "It was asleep for 0.24 s.");
+    fine(assay_experiment_close(&e, err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -220,6 +243,7 @@ int main(void)
         cmocka_unit_test(test_uneven_without_processors),
         cmocka_unit_test(test_uneven_in_turn),
         cmocka_unit_test(test_last_in_a_call),
+        cmocka_unit_test(test_asleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
