@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code quality analysis for programs: JSON (doc/cqa.md) and CSV, and the words that text shares.
+ * Code quality analysis for programs: JSON (doc/internals/cqa.md) and CSV, and the words that text
+ * shares.
  */
 #include <math.h>
 #include <stdio.h>

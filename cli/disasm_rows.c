@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Disassembly for programs: one row an instruction with all its facts (doc/json.md).
+ * Disassembly for programs: one row an instruction with all its facts (doc/reference/json.md).
  */
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The name of a new experiment: as --output has it, with %r and its like, or of our choice. Where
- * assay itself is one of several ranks, each rank makes its own (doc/merge.md).
+ * assay itself is one of several ranks, each rank makes its own (doc/manual/merge.md).
  */
 #ifndef AS_CLI_EXPERIMENT_NAME_H
 #define AS_CLI_EXPERIMENT_NAME_H

@@ -17,7 +17,7 @@ void as_help_option(struct as_str *out, const struct as_option *option, int verb
 /* A name and its explanation, as they stand in help. */
 void as_help_entry(struct as_str *out, const char *name, const char *text, unsigned width);
 
-/* A metric of doc/metrics.md; made of the same data. */
+/* A metric of doc/reference/metrics.md; made of the same data. */
 struct as_help_metric {
     const char *part, *name, *unit, *meaning;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * 'assay --help metrics': name, unit and meaning of every metric, as doc/metrics.md has them.
+ * 'assay --help metrics': name, unit and meaning of every metric, as doc/reference/metrics.md has
+ * them.
  */
 #include <fnmatch.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay info` for programs: every fact under a stable name (doc/json.md).
+ * `assay info` for programs: every fact under a stable name (doc/reference/json.md).
  */
 #include "info.h"
 

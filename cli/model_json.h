@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the model of the core says, in JSON: the same members wherever a verb says it (doc/json.md).
+ * What the model of the core says, in JSON: the same members wherever a verb says it
+ * (doc/reference/json.md).
  */
 #ifndef AS_CLI_MODEL_JSON_H
 #define AS_CLI_MODEL_JSON_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A prediction for programs (doc/json.md).
+ * A prediction for programs (doc/reference/json.md).
  */
 #include "model_json.h"
 #include "predict.h"

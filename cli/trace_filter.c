@@ -22,7 +22,8 @@ static void note_kept(const struct as_cli *cli, const struct as_filter_choice *c
     if (n)
         as_cli_note(cli,
                     "%s: %s stay%s in the trace: what is left of their kind would be matched with "
-                    "the wrong partners; exclude all that doc/trace.md names with them, or none",
+                    "the wrong partners; exclude all that doc/internals/trace.md names with them, "
+                    "or none",
                     choice->path, as_str_z(&names), n == 1 ? "s" : "");
     as_str_fini(&names);
 }

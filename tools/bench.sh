@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # `./dev bench [--json FILE]`: speed and memory against peers, side by side in one run, as ratios
-# of CPU time (doc/benchmarks.md says how to read them). A target that is missed is printed, not
-# an error; exit status 1 means that something could not be run.
+# of CPU time (doc/internals/benchmarks.md says how to read them). A target that is missed is
+# printed, not an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
 # profile, advice, patch, try, decan, trace or machine for those rows alone, or soak: programs with
@@ -616,7 +616,8 @@ try) of_tries ;;
     ;;
 esac
 echo
-echo "A ratio is assay's CPU time over the peer's: below 1 assay is faster (doc/benchmarks.md)."
+echo "A ratio is assay's CPU time over the peer's: below 1 assay is faster" \
+    "(doc/internals/benchmarks.md)."
 {
     printf '{"schema":1,"results":[\n'
     sed '$!s/$/,/' "$lines"

@@ -78,11 +78,12 @@ check files python3 tools/check-files.py .
 check includes python3 tools/check-includes.py .
 check names python3 tools/check-names.py .
 check language python3 tools/check-prose.py .
+check links python3 tools/check-links.py .
 check circles python3 tools/check-circles.py build
 check uarch python3 tools/check-uarch.py data/uarch tools/uarch-exceptions.txt
 check metrics python3 tools/gen-metrics-doc.py --check
 check tables python3 tools/gen-schema.py doc data/experiment/tables.txt \
-    data/experiment/views.txt doc/experiment-tables.md --check
+    data/experiment/views.txt doc/reference/experiment-tables.md --check
 check shell check_shell
 check web check_web
 check spelling check_spelling

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes doc/metrics.md from the tables of data/: gen-metrics-doc.py [--check | --help-table FILE]
+"""Writes doc/reference/metrics.md from the tables of data/.
+
+usage: gen-metrics-doc.py [--check | --help-table FILE]
 
 Every metric, what-if and check with its unit, meaning, formula and rating, so that the page cannot
 disagree with what is shown. With --check nothing is written: exit status 1 when the page is old.
@@ -12,12 +14,13 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "doc/metrics.md"
+PAGE = ROOT / "doc/reference/metrics.md"
 
 HEAD = """# Metrics
 
-Made from the tables in `data/` by `tools/gen-metrics-doc.py`; [advise.md](advise.md) says how the
-figures come about and how to add one, [experiment.md](experiment.md) how to ask for them.
+Made from the tables in `data/` by `tools/gen-metrics-doc.py`; [advise.md](../internals/advise.md)
+explains how figures come about and how to add one, [experiment.md](experiment.md) how to read
+them.
 Every value carries its 95 % interval, its origin and the samples behind it.
 `assay --help metrics [NAME]` lists names, units and meanings; `*` in NAME stands for any
 characters.
@@ -107,7 +110,7 @@ def main():
     if sys.argv[1:] != ["--check"]:
         PAGE.write_text(text, encoding="utf-8")
     elif not PAGE.exists() or PAGE.read_text(encoding="utf-8") != text:
-        sys.exit("doc/metrics.md is not what data/ says: run tools/gen-metrics-doc.py")
+        sys.exit("doc/reference/metrics.md is not what data/ says: run tools/gen-metrics-doc.py")
 
 
 main()

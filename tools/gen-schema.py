@@ -6,7 +6,7 @@
   gen-schema.py schema TABLES VIEWS OUT.c OUT.h the SQL, how the structs become rows, and how rows
                                                 are copied
   gen-schema.py sql TABLES VIEWS OUT.sql        the SQL alone, for tools/gen-views.py
-  gen-schema.py doc TABLES VIEWS PAGE [--check] doc/experiment-tables.md
+  gen-schema.py doc TABLES VIEWS PAGE [--check] doc/reference/experiment-tables.md
 
 The heads of tables.txt and views.txt explain their words.
 """

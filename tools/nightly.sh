@@ -15,7 +15,8 @@ try_installed() { # needs build/ with its tests
     ./dev install "$prefix" &&
         ASSAY=$prefix/bin/assay ASSAY_NO_MEASURE=1 \
             MAKE_EXPERIMENT=$PWD/build/tests/unit/experiment/make-experiment \
-            EXPERIMENT_DOC=$PWD/doc/experiment-tables.md CHECK_EXPORT=$PWD/tests/cli/export.py \
+            EXPERIMENT_DOC=$PWD/doc/reference/experiment-tables.md \
+            CHECK_EXPORT=$PWD/tests/cli/export.py \
             bats --tap tests/cli/info.bats tests/cli/functions.bats tests/cli/disasm.bats \
             tests/cli/loops.bats tests/cli/cfg.bats tests/cli/predict.bats tests/cli/cqa.bats \
             tests/cli/experiment.bats tests/cli/export.bats

@@ -1,4 +1,4 @@
--- The part of doc/script.md that lists what scripts can ask, from the lists that answer them:
+-- The part of doc/manual/script.md that lists what scripts can ask, from the lists that answer them:
 --   build/assay script tools/script-doc.lua
 local function cell(text)
   return (text:gsub("|", "\\|"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the makers of tables of cores share: keys of forms taken apart (doc/uarch.md)."""
+"""What the makers of tables of cores share: keys of forms taken apart (doc/reference/uarch.md)."""
 import re
 
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills the shell from a document of doc/report-data.md, as the program does: for development.
+// Fills the shell from a document of doc/reference/report-data.md, as the program does: for
+// development.
 //
 // usage: node fill.mjs DATA.json OUTPUT.html [SHELL.html]
 

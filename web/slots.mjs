@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The slots of the shell and how they are filled. doc/web.md describes them for the program, which
-// does the same in C.
+// The slots of the shell and how they are filled. doc/internals/web.md describes them for the
+// program, which does the same in C.
 
 import { deflateSync } from 'node:zlib';
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Advice on a run: global metrics, what-ifs, scored checks and findings, drawn from the facts of
- * the experiment by the tables in data/advise/ and written back to it (doc/advise.md).
+ * the experiment by the tables in data/advise/ and written back to it (doc/internals/advise.md).
  */
 #ifndef ASSAY_ADVISE_H
 #define ASSAY_ADVISE_H

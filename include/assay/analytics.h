@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the trace of a run says: who waited for whom, what it cost, the critical path, how well
- * processors were used; as facts of the experiment (doc/analytics.md).
+ * processors were used; as facts of the experiment (doc/internals/analytics.md).
  */
 #ifndef ASSAY_ANALYTICS_H
 #define ASSAY_ANALYTICS_H

@@ -149,7 +149,7 @@ struct assay_loop {
      * lanes, so 8 for a loop over doubles with 256-bit vectors unrolled twice. Loops without inner
      * ones only. */
     uint16_t unroll;
-    uint8_t unroll_confidence; /* percent: weight of the votes that agree (doc/loop-source.md) */
+    uint8_t unroll_confidence; /* percent: weight of the votes that agree */
     uint8_t level, role, bits;
 };
 
@@ -386,6 +386,15 @@ struct assay_streams {
 int assay_loop_streams(const struct assay_program *program, uint32_t loop,
                        struct assay_streams *out, struct assay_error *err);
 void assay_streams_free(struct assay_streams *streams);
+
+/*
+ * Sets `size_b` to the bytes of the records that entries of an inner loop go through by indices.
+ * The loop around it loads a number. The address of `stream` at an entry is that number times
+ * `size_b`, plus constants. 0: no such number is known. Errors: NOMEM.
+ */
+int assay_loop_record_size(const struct assay_program *program, uint32_t loop,
+                           const struct assay_memory_stream *stream, int64_t *size_b,
+                           struct assay_error *err);
 
 /* Bytes that an iteration uses, and bytes of the cache lines (64 bytes) that come for them. */
 struct assay_line_use {

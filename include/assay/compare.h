@@ -2,7 +2,7 @@
 /*
  * Comparing runs: how a program scales over threads and processes, how stable repeated runs are,
  * and what differs between versions, compilers or machines. Reads experiments only; every number
- * carries its interval, every method its name (doc/compare.md has the sources).
+ * carries its interval, every method its name (doc/internals/compare.md has the sources).
  *
  * Times of categories, functions and loops are their own (exclusive) processor time. A quantity
  * whose `origin` is 0 is not known. Results own all they point to; free them whole.

@@ -3,7 +3,7 @@
  * What loops and functions of a running program executed, counted exactly: instructions by class,
  * floating-point and integer operations, bytes loaded and stored. How often each block ran (counted
  * by clones inside the program) times what its instructions do; masks and repetitions are counted
- * as they come (doc/count.md).
+ * as they come (doc/manual/count.md).
  */
 #ifndef ASSAY_COUNT_H
 #define ASSAY_COUNT_H

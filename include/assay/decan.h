@@ -2,8 +2,8 @@
 /*
  * Why hot loops are slow: what their instances take without arithmetic, without memory, with all
  * data in the first cache, and so on, measured inside the running program; and what follows from
- * it (doc/decan.md). The program is profiled first, to know its hot loops; then it runs again, and
- * some instances of these loops run as a variant before they run as they are.
+ * it (doc/manual/decan.md). The program is profiled first, to know its hot loops; then it runs
+ * again, and some instances of these loops run as a variant before they run as they are.
  */
 #ifndef ASSAY_DECAN_H
 #define ASSAY_DECAN_H

@@ -2,7 +2,7 @@
 /*
  * The experiment: a directory NAME.assay/ with experiment.db (SQLite: every fact of the runs) and
  * run-NNN/ (raw streams of each run). Knows nothing of what the facts mean; the schema is the text
- * in data/experiment/, every table and column is explained in doc/experiment.md.
+ * in data/experiment/, every table and column is explained in doc/reference/experiment.md.
  *
  * One writer at a time (held by a lock that dies with its process), any number of readers beside
  * it. A killed writer leaves what it committed. A connection belongs to one thread at a time and
@@ -144,9 +144,9 @@ static inline struct assay_number assay_known(int64_t value)
 
 /*
  * One struct a table, made from data/experiment/tables.txt, where every column is explained
- * (doc/experiment-tables.md). Texts are borrowed during the call, NULL = unknown. `*_id` members
- * are ids of other rows, 0 = none or unknown. Times are nanoseconds: `start_ns` of a run since 1970
- * UTC, all others since the start of the run.
+ * (doc/reference/experiment-tables.md). Texts are borrowed during the call, NULL = unknown. `*_id`
+ * members are ids of other rows, 0 = none or unknown. Times are nanoseconds: `start_ns` of a run
+ * since 1970 UTC, all others since the start of the run.
  */
 #include <assay/experiment_rows.h>
 
@@ -506,9 +506,9 @@ uint64_t assay_sql_memory(void);
 
 /*
  * Prepares one statement that reads ("SELECT ..."). It may use the functions, pragmas and tables of
- * doc/query.md. USAGE for SQL that is wrong, with the place, that changes something, or that is
- * more than one statement. Parameters (?1, ?2, ...) are bound before the first row, NULL otherwise.
- * Close it before its experiment.
+ * doc/manual/query.md. USAGE for SQL that is wrong, with the place, that changes something, or that
+ * is more than one statement. Parameters (?1, ?2, ...) are bound before the first row, NULL
+ * otherwise. Close it before its experiment.
  */
 int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct assay_rows **out,
                     struct assay_error *err);

@@ -447,8 +447,8 @@ size_t assay_form_count(void);
 
 /*
  * A form in words, "vfmadd231pd ymm,ymm,m256": different for every two forms, and the same in all
- * processes, whatever was decoded before (doc/isa.md). Into `buf`, always terminated, truncated if
- * need be (ASSAY_FORM_TEXT_B is enough); returns its length in bytes.
+ * processes, whatever was decoded before (doc/internals/isa.md). Into `buf`, always terminated,
+ * truncated if need be (ASSAY_FORM_TEXT_B is enough); returns its length in bytes.
  */
 #define ASSAY_FORM_TEXT_B 160
 int assay_form_text(const struct assay_form *form, char *buf, size_t buf_b);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Running the program that is to be observed, or attaching to one that runs: what a command will
- * start, a start in two steps, signals, the end, and the rank of a process (doc/launch.md).
+ * start, a start in two steps, signals, the end, and the rank of a process
+ * (doc/internals/launch.md).
  *
  * The program is to notice nothing: directory, descriptors, signals, limits, process group and
  * environment are those the user gave to us. What they were is noted before main() (see
@@ -81,10 +82,11 @@ struct assay_launch_options {
 
 /*
  * Starts a child that waits before it executes: time to open a sampler on assay_launch_pid().
- * From here on signals to us are watched (doc/launch.md says which do what), until _close. The
- * child's settings are those that this process was given: noted before main(), whatever was changed
- * since; only the environment is that of now. `plan` and `options` are borrowed during the call.
- * Errors: LIMIT (no more processes, descriptors), USAGE (another launch is open), NOMEM, IO.
+ * From here on signals to us are watched (doc/internals/launch.md says which do what), until
+ * _close. The child's settings are those that this process was given: noted before main(), whatever
+ * was changed since; only the environment is that of now. `plan` and `options` are borrowed during
+ * the call. Errors: LIMIT (no more processes, descriptors), USAGE (another launch is open), NOMEM,
+ * IO.
  */
 int assay_launch_start(const struct assay_launch_plan *plan,
                        const struct assay_launch_options *options, struct assay_launch **out,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine: what this host is and how it is set up, as far as it matters to speed. Sources:
- * cpuid, /proc, /sys (doc/machine.md). Knows nothing of programs.
+ * cpuid, /proc, /sys (doc/internals/machine.md). Knows nothing of programs.
  */
 #ifndef ASSAY_MACHINE_H
 #define ASSAY_MACHINE_H
@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 struct assay_host_fact {
-    const char *name, *value; /* "governor", "performance"; names in doc/machine.md */
+    const char *name, *value; /* "governor", "performance"; names in doc/reference/machine.md */
 };
 
 /* ---- Topology ------------------------------------------------------------------------------- */
@@ -157,7 +157,8 @@ struct assay_external_load assay_external_load_of(const struct assay_host_load *
 
 /* ---- Measured figures ------------------------------------------------------------------------ */
 
-/* What was measured on a machine: ceilings of memory and arithmetic (doc/machine.md names them). */
+/* What was measured on a machine: ceilings of memory and arithmetic (doc/reference/machine.md
+ * names them). */
 struct assay_figure {
     const char *name;  /* "bandwidth.triad.L2.core" */
     const char *unit;  /* "B/s", "ns", "op/s", "Hz" */

@@ -3,7 +3,8 @@
  * Measuring this processor without a performance counter: how many core cycles a block of
  * instructions takes in a steady state. A calibrated chain of dependent multiplications beside
  * every sample turns ticks of the time stamp counter into core cycles; a canary of independent
- * increments tells when another tenant shares the core. doc/machine.md explains the method.
+ * increments tells when another tenant shares the core. doc/internals/machine.md explains the
+ * method.
  */
 #ifndef ASSAY_MEASURE_H
 #define ASSAY_MEASURE_H

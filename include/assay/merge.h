@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Merging: experiments of the ranks or nodes of one job become one experiment with one run
- * (doc/merge.md). One input is open at a time. Knows nothing of samples; what follows from them is
- * made anew.
+ * (doc/internals/merge.md). One input is open at a time. Knows nothing of samples; what follows
+ * from them is made anew.
  */
 #ifndef ASSAY_MERGE_H
 #define ASSAY_MERGE_H

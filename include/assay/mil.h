@@ -2,7 +2,7 @@
 /*
  * Probes: a user's file says at which events of a program what is measured, and the program is run
  * with that in it. The language, parsed here, and where its probes stand in a program, which is
- * found by the analysis of its code (doc/probe.md).
+ * found by the analysis of its code (doc/internals/probe.md).
  */
 #ifndef ASSAY_MIL_H
 #define ASSAY_MIL_H

@@ -2,7 +2,7 @@
 /*
  * The main job: the analyses of a level, in an order in which each finds what it needs, on one run
  * of a program and those that are made for it. Knows what passes need and make; the analyses know
- * nothing of each other. doc/advise.md says how to add a pass.
+ * nothing of each other. doc/internals/advise.md says how to add a pass.
  */
 #ifndef ASSAY_PIPELINE_H
 #define ASSAY_PIPELINE_H

@@ -5,7 +5,8 @@
  *
  * Lower bounds of each thing that a core can run out of (the front end, each set of ports, units
  * that are not pipelined, chains of dependences through registers and memory), and a simulation of
- * the core out of order where several bounds are near each other. doc/predict.md says how.
+ * the core out of order where several bounds are near each other. doc/internals/predict.md says
+ * how.
  */
 #ifndef ASSAY_PREDICT_H
 #define ASSAY_PREDICT_H
@@ -41,7 +42,7 @@ enum assay_bound {
 /* "dispatch", "ports", ...; borrowed. */
 const char *assay_bound_name(enum assay_bound bound);
 
-/* Parts of the model that can be left out, to see what each is worth (doc/predict.md). */
+/* Parts of the model that can be left out, to see what each is worth (doc/internals/predict.md). */
 enum assay_predict_without {
     ASSAY_WITHOUT_SIMULATION = 1 << 0,
     ASSAY_WITHOUT_MEMORY = 1 << 1, /* dependences through memory */
@@ -201,8 +202,8 @@ void assay_traffic_of(const struct assay_streams *streams, double line_b,
 /*
  * Cycles of an iteration whose data come from `level`: the greater of `cycles` (data in the first
  * level) and of what moving takes by the bandwidths measured on one core of the machine, streams or
- * gathers (doc/predict.md). `figures` may be NULL for L1. False: the machine's figures lack what
- * that takes; its name is in `lacking` (may be NULL).
+ * gathers (doc/internals/predict.md). `figures` may be NULL for L1. False: the machine's figures
+ * lack what that takes; its name is in `lacking` (may be NULL).
  */
 bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_figures *figures,
                       enum assay_predict_level level, double cycles, double *out,

@@ -4,9 +4,9 @@
  *
  *     void seen(const struct assay_probe_hit *hit);
  *
- * in the program, at the event, in the thread that came there (doc/probe.md). The function is like
- * a handler of signals: it interrupts the program anywhere, also where that holds locks (of malloc,
- * of stdio), so that it should call nothing that could wait for one. It returns, and throws
+ * in the program, at the event, in the thread that came there (doc/manual/probe.md). The function
+ * is like a handler of signals: it interrupts the program anywhere, also where that holds locks (of
+ * malloc, of stdio), so that it should call nothing that could wait for one. It returns, and throws
  * nothing. Registers, flags and the floating-point environment are kept for it, and errno.
  */
 #ifndef ASSAY_PROBE_H

@@ -2,7 +2,7 @@
 /*
  * The profile: runs (or attaches to) a program while sampling it, and says which processes,
  * threads, functions, loops, blocks, lines and call paths its time belongs to. Everything found is
- * a fact in the experiment (doc/experiment.md); nothing is shown here.
+ * a fact in the experiment (doc/reference/experiment.md); nothing is shown here.
  */
 #ifndef ASSAY_PROFILE_H
 #define ASSAY_PROFILE_H
@@ -28,7 +28,7 @@ extern "C" {
 struct assay_attribute_options {
     struct assay_catalogue *catalogue; /* of the experiment, shared by passes; NULL: one for this */
     unsigned jobs;                     /* threads, 0 = as many as processors */
-    const char *categories; /* file of the user's own rules (doc/categories.md), or NULL */
+    const char *categories; /* file of the user's rules, or NULL: doc/reference/categories.md */
     const struct assay_object_options *open; /* how binaries are opened without one, or NULL */
     /* Told now and then how far it is, from one thread; or NULL. */
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total);
@@ -51,7 +51,7 @@ struct assay_setting {
     const char *name, *value;
 };
 
-/* What of a command is traced (doc/trace.md): groups of routines, as bits. */
+/* What of a command is traced (doc/internals/trace.md): groups of routines, as bits. */
 #define ASSAY_TRACE_GROUPS(X)                                                                      \
     X(MPI, "mpi", 1u)                                                                              \
     X(OPENMP, "openmp", 2u)                                                                        \
@@ -135,8 +135,9 @@ struct assay_profile_result {
 /*
  * Records one run into a new row of `experiment`, then attributes it. What the command prints and
  * reads is not touched. Where perf events are refused the command is sampled by timers inside it
- * (doc/agent.md), and the run's event_reason says why. Errors: those of starting (NOT_FOUND,
- * PERMISSION, ...: nothing ran, no run is added), and of writing. A command that fails is no error.
+ * (doc/internals/agent.md), and the run's event_reason says why. Errors: those of starting
+ * (NOT_FOUND, PERMISSION, ...: nothing ran, no run is added), and of writing. A command that fails
+ * is no error.
  */
 int assay_profile_run(struct assay_experiment *experiment,
                       const struct assay_profile_request *request,
@@ -158,7 +159,7 @@ struct assay_import_result {
 };
 
 /*
- * Makes a run of the file (doc/import.md), then attributes it. Errors: those of
+ * Makes a run of the file (doc/manual/import.md), then attributes it. Errors: those of
  * assay_perf_data_open (no run is added), and of writing. A damaged file gives what can be read,
  * and a flag.
  */

@@ -102,7 +102,8 @@ struct assay_quality_options {
 int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,
                       const struct assay_quality_options *options, struct assay_error *err);
 
-/* ---- Code quality analysis (doc/cqa.md) --------------------------------------------------- */
+/* ---- Code quality analysis (doc/internals/cqa.md)
+ * --------------------------------------------------- */
 
 /* X(NAME, word, words): a loop as it might be. */
 #define ASSAY_CQA_VARIANT_LIST(X)                                                                  \

@@ -50,15 +50,16 @@ int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
                          const struct assay_report_text_options *options, struct as_out *out,
                          struct assay_error *err);
 
-/* The same as one JSON object, described in doc/json.md. Of the options rows and no_inline count;
- * NULL: none. Errors as above. */
+/* The same as one JSON object, described in doc/reference/json.md. Of the options rows and
+ * no_inline count; NULL: none. Errors as above. */
 int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_id,
                               const struct assay_report_text_options *options, struct as_out *out,
                               struct assay_error *err);
 
 /* ---- The report --------------------------------------------------------------------------- */
 
-/* Raised when a key of the report data changes its meaning or goes away (doc/report-data.md). */
+/* Raised when a key of the report data changes its meaning or goes away
+ * (doc/reference/report-data.md). */
 #define ASSAY_REPORT_DATA_SCHEMA 1
 
 struct assay_report_data_options {
@@ -121,8 +122,8 @@ int assay_report_stream(struct assay_experiment *experiment, int64_t run_id,
 /* ---- Comparisons --------------------------------------------------------------------------- */
 
 /*
- * Results of compare.h as JSON values (doc/report-data.md), `null` for NULL: a document of the
- * caller's goes on around them. What cannot be written shows when its sink is flushed.
+ * Results of compare.h as JSON values (doc/reference/report-data.md), `null` for NULL: a document
+ * of the caller's goes on around them. What cannot be written shows when its sink is flushed.
  */
 struct as_json;
 void assay_report_scalability_json(const struct assay_scalability *it, struct as_json *json);
@@ -132,7 +133,7 @@ void assay_report_comparison_json(const struct assay_comparison *it, struct as_j
 
 /* ---- Exports ------------------------------------------------------------------------------ */
 
-/* X(NAME, word): files that other programs read (doc/export.md). */
+/* X(NAME, word): files that other programs read (doc/manual/export.md). */
 #define ASSAY_EXPORT_LIST(X)                                                                       \
     X(FOLDED, "folded")         /* frames separated by ';', a blank, a count: flame graphs */      \
     X(SPEEDSCOPE, "speedscope") /* JSON of www.speedscope.app */                                   \

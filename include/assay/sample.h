@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sampling a running program from outside: perf events of the kernel, its records in order of
- * time, call stacks, and the compact stream in which they are kept (doc/sample.md).
+ * time, call stacks, and the compact stream in which they are kept (doc/internals/sample.md).
  *
  * The layers, each usable alone: a sampler gives records; a recorder takes records, knows the
  * address spaces, unwinds stacks and writes a stream; a stream reader hands it out again.
@@ -53,7 +53,7 @@ struct assay_sample_options {
     bool waits;       /* samples of the place where a thread leaves it, where permitted */
     bool no_children; /* neither processes nor threads that the process starts */
     bool on_exec;     /* `pid` is a stopped child: begin when it executes a program; else at once */
-    bool few_events;  /* also where there are few processors (doc/sample.md) */
+    bool few_events;  /* also where there are few processors (doc/internals/sample.md) */
     uint32_t rate_hz; /* per thread that runs; 0 = ASSAY_RATE_MEDIUM */
     uint32_t stack_b; /* copied a sample (ASSAY_STACKS_DWARF), at most 65,528; 0 = as needed */
     uint32_t ring_b;  /* kernel buffer of samples of each processor; 0 = chosen */
@@ -88,7 +88,7 @@ enum assay_sample_kind {
     ASSAY_SAMPLE_SWITCH,   /* a thread entered or left a processor */
     ASSAY_SAMPLE_THROTTLE, /* the kernel stopped (on) or resumed sampling: it took too much time */
     ASSAY_SAMPLE_END, /* how a process ended became known; not for a recorder, which takes facts */
-    /* A recorder takes these, in any order: blocks of memory (doc/accesses.md). */
+    /* A recorder takes these, in any order: blocks of memory (doc/reference/accesses.md). */
     ASSAY_SAMPLE_ALLOCATE, /* a block exists from then on */
     ASSAY_SAMPLE_RELEASE,  /* the one that begins there is gone */
     ASSAY_SAMPLE_INHERIT   /* a process begins with copies of the blocks of its parent */
@@ -191,8 +191,8 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
 /*
  * For where perf events are forbidden: a library in the program (LD_PRELOAD) gives each thread a
  * timer of its CPU time and writes samples to files in a directory, from which this reads. Its
- * records have the same shape and go to the same sink (doc/agent.md). Not for processes that run
- * already. Options that are not for it: event, kernel, switches, on_exec, no_children (see
+ * records have the same shape and go to the same sink (doc/internals/agent.md). Not for processes
+ * that run already. Options that are not for it: event, kernel, switches, on_exec, no_children (see
  * assay_timer_sampler_only), ring_b (0 = chosen; of each process). What the kernel does for a
  * program is in its time, at the place that called it: the choice says `kernel`.
  */
@@ -263,7 +263,8 @@ int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
 /*
  * Events that are counted, not sampled: for a process, its threads and all that they start. Names
  * are separated by commas: software events of the kernel ("page-faults", "context-switches", ...;
- * doc/sample.md), or names of libpfm4 ("INST_RETIRED:ANY_P") where there are hardware counters.
+ * doc/internals/sample.md), or names of libpfm4 ("INST_RETIRED:ANY_P") where there are hardware
+ * counters.
  */
 struct assay_counting;
 
@@ -314,7 +315,7 @@ int assay_recorder_take(void *recorder, const struct assay_sample_record *record
 int assay_recorder_keep(struct assay_recorder *recorder, const char *directory,
                         struct assay_error *err);
 /* A fact on the recording (ASSAY_STREAM_INFO), or on a process from `time_ns` on
- * (ASSAY_STREAM_PROCESS): names and meanings in doc/sample.md. Texts up to 4096 bytes. */
+ * (ASSAY_STREAM_PROCESS): names and meanings in doc/internals/sample.md. Texts up to 4096 bytes. */
 int assay_recorder_info(struct assay_recorder *recorder, const char *name, const char *value,
                         struct assay_error *err);
 int assay_recorder_process(struct assay_recorder *recorder, uint32_t pid, uint64_t time_ns,
@@ -487,9 +488,9 @@ struct assay_perf_facts {
 
 /*
  * Opens a file that `perf record` wrote: also an unfinished one, or one written to a pipe and
- * saved (doc/import.md). Errors: NOT_FOUND, PERMISSION, NOT_REGULAR, IO, CORRUPT (not such a file,
- * or its events cannot be known), ARCH (of a big-endian or 32-bit machine), UNSUPPORTED (no event
- * counts time; the first version of the format), NOMEM.
+ * saved (doc/manual/import.md). Errors: NOT_FOUND, PERMISSION, NOT_REGULAR, IO, CORRUPT (not such a
+ * file, or its events cannot be known), ARCH (of a big-endian or 32-bit machine), UNSUPPORTED (no
+ * event counts time; the first version of the format), NOMEM.
  */
 int assay_perf_data_open(const char *path, struct assay_perf_data **out, struct assay_error *err);
 void assay_perf_data_close(struct assay_perf_data **data); /* NULL inside is fine */
@@ -501,8 +502,8 @@ const struct assay_sample_counts *assay_perf_data_counts(const struct assay_perf
 /*
  * Hands out the records in order of time, once. Times are of the clock of the file; one that perf
  * made up without a time has that of the record before. What is damaged is passed over or ends the
- * reading, and is no error: see below. Memory is bounded (doc/import.md). Errors: NOMEM, those of
- * the sink.
+ * reading, and is no error: see below. Memory is bounded (doc/manual/import.md). Errors: NOMEM,
+ * those of the sink.
  */
 int assay_perf_data_read(struct assay_perf_data *data, assay_sample_sink *sink, void *context,
                          struct assay_error *err);

@@ -2,7 +2,8 @@
 /*
  * Users' own analyses: a script in Lua 5.4 looks at the objects that the analyses know (modules,
  * functions, loops, blocks, instructions, metrics of their quality, experiments) and writes what it
- * likes. Nothing that it does changes them. doc/script.md has every name that a script can use.
+ * likes. Nothing that it does changes them. doc/manual/script.md has every name that a script can
+ * use.
  */
 #ifndef ASSAY_SCRIPT_H
 #define ASSAY_SCRIPT_H

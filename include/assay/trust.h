@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What counts, instances and the model of the core say of the same loop, held to each other: rates,
- * and how far each is from the other (doc/vprof.md). Reads and writes facts of the experiment.
+ * and how far each is from the other (doc/internals/vprof.md). Reads and writes facts of the
+ * experiment.
  */
 #ifndef ASSAY_TRUST_H
 #define ASSAY_TRUST_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What instructions cost on one core: the tables of data/uarch/, a line per instruction form, with
- * some dozens of parameters of the core. doc/uarch.md describes the format. A table says of each
- * line where it is from: measured on which core and when, or cited.
+ * some dozens of parameters of the core. doc/reference/uarch.md describes the format. A table says
+ * of each line where it is from: measured on which core and when, or cited.
  */
 #ifndef ASSAY_UARCH_H
 #define ASSAY_UARCH_H
@@ -250,7 +250,8 @@ struct assay_uarch_choice {
 int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *choice,
                           struct assay_error *err);
 
-/* The key under which a table has the line of an instruction (doc/uarch.md); returns its length. */
+/* The key under which a table has the line of an instruction (doc/reference/uarch.md); returns its
+ * length. */
 #define ASSAY_UARCH_KEY_B 192
 int assay_uarch_key(const struct assay_insn *insn, char *buf, size_t buf_b);
 

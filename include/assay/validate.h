@@ -2,7 +2,8 @@
 /*
  * How far predictions (<assay/predict.h>) are from measured cycles: blocks whose cycles are known,
  * innermost loops of a binary that are measured as blocks, and a suite of loops that are compiled
- * and run on this machine. doc/predict.md explains what is measured how, and what is left out.
+ * and run on this machine. doc/internals/predict.md explains what is measured how, and what is left
+ * out.
  */
 #ifndef ASSAY_VALIDATE_H
 #define ASSAY_VALIDATE_H

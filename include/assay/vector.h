@@ -2,7 +2,7 @@
 /*
  * Whether a loop works on whole vectors, and if not, what its code shows that stands against it,
  * each with the instructions that show it. From the binary alone; how it is told is in
- * doc/vectorisation.md. Part of the room quality/.
+ * doc/internals/vectorisation.md. Part of the room quality/.
  */
 #ifndef ASSAY_VECTOR_H
 #define ASSAY_VECTOR_H

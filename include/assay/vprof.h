@@ -2,7 +2,7 @@
 /*
  * Timing the instances of hot loops inside the running program: how often each is entered, how many
  * iterations it has then, what one takes, and how much that varies. The program is profiled first,
- * to know its hot loops; then it runs again with clones of these (doc/vprof.md).
+ * to know its hot loops; then it runs again with clones of these (doc/manual/vprof.md).
  */
 #ifndef ASSAY_VPROF_H
 #define ASSAY_VPROF_H

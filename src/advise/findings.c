@@ -36,14 +36,15 @@ double as_advice_factor(const struct as_advice *a, double gain_s)
     return a->time_s / (a->time_s - fmin(fmax(gain_s, 0), 0.999 * a->time_s));
 }
 
-/* A gain is claimed only if there is one for sure: false where the interval has none. */
-static bool take_gain(const struct as_advice *a, struct assay_rows *rows,
+/* Sets `gain`. False: none is known. A gain for sure needs an interval without 0. */
+static bool read_gain(const struct as_advice *a, struct assay_rows *rows, enum assay_level level,
                       struct assay_quantity *gain)
 {
     const double value = as_advice_factor(a, assay_rows_real(rows, 5));
+    const bool is_sure = level == ASSAY_FINDING_GAIN;
 
     if (assay_rows_kind(rows, 5) == ASSAY_CELL_NULL || !(a->time_s > 0) ||
-        !(assay_rows_real(rows, 6) > 0))
+        !(assay_rows_real(rows, is_sure ? 6 : 7) > 0))
         return false;
     *gain = assay_derived(value, fmin(value, as_advice_factor(a, assay_rows_real(rows, 6))),
                           fmax(value, as_advice_factor(a, assay_rows_real(rows, 7))),
@@ -88,11 +89,11 @@ static int take_finding(const struct as_advice *a, const struct as_finding_row *
                                     .pass = AS_ADVISE_PASS,
                                     .rule = row->name};
 
-    if (finding.level == ASSAY_FINDING_GAIN) {
-        if (!take_gain(a, rows, &gain))
-            return 0;
+    const bool has_gain = read_gain(a, rows, finding.level, &gain);
+    if (finding.level == ASSAY_FINDING_GAIN && !has_gain)
+        return 0;
+    if (has_gain)
         finding.gain = &gain;
-    }
     return add_finding(a, row, rows, &finding, err);
 }
 

@@ -77,7 +77,9 @@ static int take_row(struct assay_rows *rows, enum as_metric_kind kind, struct as
         *out = assay_measured(assay_rows_real(rows, 0), assay_rows_real(rows, 1),
                               assay_rows_real(rows, 2), assay_rows_integer(rows, 3));
     } else {
-        if (assay_rows_integer(rows, 1) <= 0)
+        /* A part above the whole means that their samples were put down differently: no share. */
+        if (assay_rows_integer(rows, 1) <= 0 ||
+            assay_rows_integer(rows, 0) > assay_rows_integer(rows, 1))
             return 0;
         *out = assay_share(assay_rows_integer(rows, 0), assay_rows_integer(rows, 1));
         out->value *= 100;

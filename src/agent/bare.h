@@ -3,7 +3,7 @@
  * What the bare agent and whoever brings it into a program share. It is the patcher without the C
  * library, for programs that nothing can be preloaded into, and processes that run already: its
  * image is copied into their memory, and threads that are held by ptrace(2) run its hooks, one at a
- * time (doc/agent.md).
+ * time (doc/internals/agent.md).
  */
 #ifndef AS_AGENT_BARE_H
 #define AS_AGENT_BARE_H

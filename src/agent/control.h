@@ -2,7 +2,7 @@
 /*
  * What the agent (inside the observed program) and those who start it share before anything is
  * recorded: the directory of a run and its control file, a page of memory. Each client of the agent
- * has a part of it under its name; one without a part is not wanted (doc/agent.md).
+ * has a part of it under its name; one without a part is not wanted (doc/internals/agent.md).
  */
 #ifndef AS_AGENT_CONTROL_H
 #define AS_AGENT_CONTROL_H

@@ -3,7 +3,7 @@
  * The code between clones and the world: at the entry and the exits of a measured loop. It touches
  * no flag (lea, mov, push, pop, not, jrcxz alone) and no red zone. A handler that runs the same
  * loop in between is noticed: the stack pointer of the slot is written first and read last, and of
- * two that would write a record at once the inner one is dropped (doc/patch.md).
+ * two that would write a record at once the inner one is dropped (doc/internals/patch.md).
  */
 #include "agent/patcher_emit.h"
 #include "agent/variant.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the sampler (inside the observed program) and its reader share: its part of the control
- * file, and one ring file for each process and execution, in one directory (doc/agent.md).
- * Neither trusts the other's numbers. Many threads write a ring without locks, one process reads.
+ * file, and one ring file for each process and execution, in one directory
+ * (doc/internals/agent.md). Neither trusts the other's numbers. Many threads write a ring without
+ * locks, one process reads.
  */
 #ifndef AS_AGENT_RING_H
 #define AS_AGENT_RING_H

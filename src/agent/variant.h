@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files about variants share: the area of each thread, in which some instances of loops
- * run as variants and are taken back (patch/variant_plan.h, doc/patch.md).
+ * run as variants and are taken back (patch/variant_plan.h, doc/internals/patch.md).
  */
 #ifndef AS_AGENT_VARIANT_H
 #define AS_AGENT_VARIANT_H

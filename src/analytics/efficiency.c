@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shares of the POP methodology, multiplicative and additive; doc/analytics.md has the formulas.
- * All is time over the elapsed time: of threads what is useful, of ranks what is outside MPI.
+ * Shares of the POP methodology, multiplicative and additive; doc/internals/analytics.md has the
+ * formulas. All is time over the elapsed time: of threads what is useful, of ranks what is outside
+ * MPI.
  */
 #include <math.h>
 

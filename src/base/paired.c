@@ -3,7 +3,7 @@
  * Differences of two commands that ran in turns. Each run is held against the other command's runs
  * before and after it, interpolated to its own place: what changes evenly over time falls out,
  * what changes slowly nearly so. The contrasts overlap, so their variance and its degrees of
- * freedom are those of a quadratic form (Satterthwaite's approximation, doc/compare.md).
+ * freedom are those of a quadratic form (Satterthwaite's approximation, doc/internals/compare.md).
  */
 #include <math.h>
 

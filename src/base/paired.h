@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statistics of two commands that run in turns, and of series that may end before they are done.
- * Pure functions of their arguments. Sources of all formulas: doc/compare.md.
+ * Pure functions of their arguments. Sources of all formulas: doc/internals/compare.md.
  */
 #ifndef AS_BASE_PAIRED_H
 #define AS_BASE_PAIRED_H

@@ -2,7 +2,7 @@
 /*
  * How far two samples lie apart, by ranks: an outlier counts no more than its place. The shift is
  * the median of all differences and its interval that of the rank-sum test (Hodges and Lehmann,
- * Moses; doc/try.md). Pure functions of their arguments.
+ * Moses; doc/internals/try.md). Pure functions of their arguments.
  */
 #ifndef AS_BASE_RANKS_H
 #define AS_BASE_RANKS_H

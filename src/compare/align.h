@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which functions and loops of several sets are the same thing, across versions, compilers and
- * machines (doc/compare.md has the order of the rules). Knows names and places, no times.
+ * machines (doc/internals/compare.md has the order of the rules). Knows names and places, no times.
  */
 #ifndef AS_COMPARE_ALIGN_H
 #define AS_COMPARE_ALIGN_H

@@ -2,7 +2,7 @@
 /*
  * Statistics of repeated and of compared measurements: spread, outliers, drift, two levels,
  * differences and their significance among many. Pure functions over arrays: they know neither
- * experiments nor what was measured. Sources of all formulas: doc/compare.md.
+ * experiments nor what was measured. Sources of all formulas: doc/internals/compare.md.
  */
 #ifndef AS_COMPARE_STATISTICS_H
 #define AS_COMPARE_STATISTICS_H

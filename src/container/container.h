@@ -3,7 +3,7 @@
  * A file of blocks that can each be found and read alone: every block says which thread and which
  * time it is of, is packed by itself, and has a checksum; at the end stands an index of all. Of a
  * file whose writer was killed the index is made anew from the blocks. What is in a block is the
- * business of who wrote it. doc/container.md has the format.
+ * business of who wrote it. doc/internals/container.md has the format.
  */
 #ifndef AS_CONTAINER_CONTAINER_H
 #define AS_CONTAINER_CONTAINER_H

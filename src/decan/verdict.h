@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why a loop takes as long as it does, from how long its variants took: a pure function of numbers.
- * What decides, every ratio and every threshold stand in doc/decan-verdicts.md; thresholds are
- * data (data/decan/verdicts.txt). It knows neither where the numbers are from nor who shows them.
- * A number that is not known is NAN, a timing that is not there has n = 0; what they leave open
- * stays open.
+ * What decides, every ratio and every threshold stand in doc/reference/decan-verdicts.md;
+ * thresholds are data (data/decan/verdicts.txt). It knows neither where the numbers are from nor
+ * who shows them. A number that is not known is NAN, a timing that is not there has n = 0; what
+ * they leave open stays open.
  */
 #ifndef AS_DECAN_VERDICT_H
 #define AS_DECAN_VERDICT_H

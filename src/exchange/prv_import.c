@@ -37,7 +37,7 @@ size_t as_prv_taken_group(const struct as_prv_taking *t, int64_t number)
 }
 
 /* Of several that have all tasks the first is the world; numbers 1 and 2 are the world's and the
- * process's own (doc/trace.md). */
+ * process's own (doc/internals/trace.md). */
 uint64_t as_prv_taken_comm(const struct as_prv_taking *t, int64_t number)
 {
     const size_t at = as_prv_taken_group(t, number);

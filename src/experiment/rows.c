@@ -66,7 +66,7 @@ static int wrong_sql(struct assay_experiment *experiment, const char *sql, int c
         return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
     if (strstr(why, "not authorized to use function"))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "SQL: %s; use only the functions that doc/query.md lists", why);
+                            "SQL: %s; use only the functions that doc/manual/query.md lists", why);
     if (offset < 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "SQL: %s; 'SELECT name FROM sqlite_schema' lists tables and views",

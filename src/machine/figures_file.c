@@ -44,7 +44,7 @@ void as_figures_append(struct as_str *to, const struct assay_figures *f)
 {
     char date[32];
 
-    as_str_appendz(to, "# Figures of a machine, measured by assay (doc/machine.md)\n");
+    as_str_appendz(to, "# Figures of a machine, measured by assay (doc/reference/machine.md)\n");
     for (size_t i = 0; i < f->fact_n; i++) {
         as_str_appendf(to, "machine\t%s\t", f->fact[i].name);
         append_clean(to, f->fact[i].value);

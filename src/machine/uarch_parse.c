@@ -31,7 +31,7 @@ struct table_reading {
 static int say_line(const struct table_reading *r, const char *what, const char *word)
 {
     return as_error_set(r->err, ASSAY_ERR_CORRUPT,
-                        "%s: line %u: %s '%s'; doc/uarch.md says how "
+                        "%s: line %u: %s '%s'; doc/reference/uarch.md says how "
                         "lines are written",
                         r->name, r->line, what, word);
 }

@@ -130,7 +130,8 @@ int as_merge_open_run(const struct as_merge_files *files, int64_t run_id);
 
 /* ---- streams.c ---- */
 
-/* The streams of the run's trace (doc/trace.md), where it has one, beside those of other inputs. */
+/* The streams of the run's trace (doc/internals/trace.md), where it has one, beside those of other
+ * inputs. */
 int as_merge_streams(const struct as_merge_files *files, struct assay_error *err);
 
 /* ---- flags.c ---- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streams of traces (doc/trace.md): stream.PID.TIME.TID, where PID and TIME tell processes apart.
- * Those of another machine, or of two imports, may have both alike: then all streams of the input
- * get another TIME, which nothing else depends on.
+ * Streams of traces (doc/internals/trace.md): stream.PID.TIME.TID, where PID and TIME tell
+ * processes apart. Those of another machine, or of two imports, may have both alike: then all
+ * streams of the input get another TIME, which nothing else depends on.
  */
 #include <dirent.h>
 #include <errno.h>

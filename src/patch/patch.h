@@ -2,7 +2,7 @@
 /*
  * Plans: which loops of a program run as clones, what the clones are, and which loops cannot, with
  * the reason. Made from the analysed code of each module; nothing here runs in the program
- * (doc/patch.md). The agent applies the plan.
+ * (doc/internals/patch.md). The agent applies the plan.
  */
 #ifndef AS_PATCH_PATCH_H
 #define AS_PATCH_PATCH_H

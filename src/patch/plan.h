@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the plan maker, the agent inside the program and the reader of its results share: the plan
- * file, the file of each thread, the record of one loop instance (doc/patch.md). Fixed layouts,
- * little-endian. Addresses are those of the file; offsets count from the beginning of the file they
- * stand in. Both sides check what they read.
+ * file, the file of each thread, the record of one loop instance (doc/internals/patch.md). Fixed
+ * layouts, little-endian. Addresses are those of the file; offsets count from the beginning of the
+ * file they stand in. Both sides check what they read.
  */
 #ifndef AS_PATCH_PLAN_H
 #define AS_PATCH_PLAN_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * PROBE: what the plan maker, the agent and the reader share of probes (doc/probe.md): points of
- * the code, what a thread does there, and the file in which it keeps that. Fixed layouts,
+ * PROBE: what the plan maker, the agent and the reader share of probes (doc/manual/probe.md):
+ * points of the code, what a thread does there, and the file in which it keeps that. Fixed layouts,
  * little-endian.
  */
 #ifndef AS_PATCH_PROBE_PLAN_H

@@ -41,7 +41,7 @@ known_form(struct assay_predictor *p, const struct assay_insn *insn, const struc
     return &p->known.at[p->known.n - 1];
 }
 
-/* Groups that wait for the address alone are named so (doc/uarch.md). */
+/* Groups that wait for the address alone are named so (doc/reference/uarch.md). */
 static bool waits_for_address(const struct assay_uarch *uarch, unsigned group)
 {
     const char *name = uarch->group[group].name;

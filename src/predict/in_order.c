@@ -5,7 +5,8 @@
  * pipe, and neither waits for the other. A thread issues every second cycle at most; cycles are
  * those of one thread. The rules are those of the Pentium, as Intel's "Xeon Phi Coprocessor System
  * Software Developers Guide" (328207) has them of this core; which operation fits which pipe is in
- * the groups of the table (doc/uarch.md): ALU both, FANY the first alone, BR the second alone.
+ * the groups of the table (doc/reference/uarch.md): ALU both, FANY the first alone, BR the second
+ * alone.
  */
 #include <math.h>
 

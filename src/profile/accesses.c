@@ -12,9 +12,11 @@
 #include "profile/accesses.h"
 
 #define SAMPLES_LEAST 20   /* of a loop with registers */
+#define MOVES_LEAST   100  /* of one instruction */
 #define STAYS_SHARE   0.75 /* of a cache: so much stays there beside what else runs */
+#define ONE_WAY       0.6  /* of the moves between samples, of a walk in order */
 
-enum { STRIDE_METRIC, LINE_USE_METRIC, ACCESS_METRICS };
+enum { STRIDE_METRIC, LINE_USE_METRIC, SWEEP_METRIC, RATE_METRIC, ACCESS_METRICS };
 
 static const struct assay_metric access_metric[ACCESS_METRICS] = {
     [STRIDE_METRIC] = {.name = "operand_stride_b",
@@ -31,7 +33,23 @@ static const struct assay_metric access_metric[ACCESS_METRICS] = {
                          .formula = "100 * used / moved, over arrays",
                          .topic = "memory",
                          .position = 64,
-                         .better = ASSAY_BETTER_HIGHER}};
+                         .better = ASSAY_BETTER_HIGHER},
+    [SWEEP_METRIC] = {.name = "operand_sweep_b",
+                      .unit = "b",
+                      .title = "All walks range over, at least",
+                      .meaning = "The memory that all walks of the loop range over together.",
+                      .formula = "as operand_walk_b, from the addresses of all operands",
+                      .topic = "memory",
+                      .position = 65},
+    [RATE_METRIC] = {.name = "operand_rate_b_s",
+                     .unit = "b/s",
+                     .title = "Data rate, at least",
+                     .meaning = "Bytes of cache lines that the walks of one thread pass in a "
+                                "second.",
+                     .formula = "bytes of an entry / iterations of an entry * iterations a second, "
+                                "from the addresses of two samples of one thread",
+                     .topic = "memory",
+                     .position = 66}};
 
 typedef AS_VEC(struct as_held_site) site_list;
 
@@ -184,9 +202,71 @@ static int write_objects(const struct access_pass *p, const as_touched_list *lis
     return 0;
 }
 
-static int write_entry(const struct access_pass *p, double touched_b, struct assay_error *err)
+/* Writes a bound from below, if it is known. */
+static int write_bound(const struct access_pass *p, int metric, double value,
+                       struct assay_error *err)
 {
-    const struct as_entry entry = as_entry_of(&p->loop, &p->caches);
+    const struct assay_subject loop = {
+        .kind = ASSAY_OBJECT_LOOP, .object_id = p->loop.site->loop_id, .run_id = p->all->run_id};
+
+    return value > 0 ? assay_experiment_value(
+                           p->all->experiment, p->metric[metric], &loop,
+                           assay_derived(value, value, INFINITY, (int64_t)p->loop.sample_n), err)
+                     : 0;
+}
+
+/* Iterations a second of a walk in order, by samples of one instruction that follow each other. */
+static double pace_at(const struct access_pass *p, const struct as_tally_operand *operand)
+{
+    const struct assay_code *code = &p->loop.module->program->code;
+    uint64_t address;
+
+    if (operand->place.loop_id != p->loop.site->loop_id || !(operand->pace_b_s > 0) ||
+        operand->forward < 0 || operand->n < MOVES_LEAST ||
+        !assay_catalogue_address(p->loop.module, operand->place.address, &address))
+        return 0;
+    address += (uint64_t)(int64_t)operand->later_b;
+    for (size_t i = 0; i < p->loop.streams.n; i++) {
+        const struct assay_memory_stream *at = &p->loop.streams.at[i];
+        const double forward = at->stride_b > 0 ? operand->forward : 1 - operand->forward;
+        if (code->insn[at->insn].address == address && as_stream_walks(at) && forward >= ONE_WAY)
+            return operand->pace_b_s / fabs((double)at->stride_b);
+    }
+    return 0;
+}
+
+static double pace_of_sites(const struct access_pass *p)
+{
+    double per_s = 0;
+
+    as_vec_foreach (&p->all->tally.operand, operand)
+        per_s = fmax(per_s, pace_at(p, operand));
+    return per_s;
+}
+
+/* No walk reaches further than the objects that the loop touches. */
+static int write_sweep(const struct access_pass *p, const as_address_list *address,
+                       const struct as_entry *entry, double touched_b, struct assay_error *err)
+{
+    const struct as_tally *tally = &p->all->tally;
+    const uint32_t rate_hz = tally->stream.n ? tally->stream.at[0].rate_hz : 0;
+    struct as_sweep sweep;
+
+    AS_TRY(as_sweep_of(&p->loop, 1e9 / (rate_hz ? rate_hz : 1), address, &sweep, err));
+    if (touched_b > 0)
+        sweep.reach_b = fmin(sweep.reach_b, touched_b);
+    AS_TRY(write_bound(p, SWEEP_METRIC, sweep.reach_b, err));
+    return entry->iteration_n > 0 ? write_bound(p, RATE_METRIC,
+                                                fmax(sweep.iteration_per_s, pace_of_sites(p)) *
+                                                    entry->line_b / entry->iteration_n,
+                                                err)
+                                  : 0;
+}
+
+static int write_entry(const struct access_pass *p, const struct as_entry *of, double touched_b,
+                       struct assay_error *err)
+{
+    const struct as_entry entry = *of;
     const bool known = entry.iteration_n > 0;
     struct assay_row_loop_data row = {.run_id = p->all->run_id,
                                       .loop_id = p->loop.site->loop_id,
@@ -251,12 +331,15 @@ static int write_loop(struct access_pass *p, struct assay_error *err)
     int rc = as_addresses_of(&p->loop, &address, err);
     if (rc == 0)
         rc = write_touched(p, &address, &touched_b, err);
+    const struct as_entry entry = as_entry_of(&p->loop, &p->caches);
+    if (rc == 0)
+        rc = write_sweep(p, &address, &entry, touched_b, err);
     as_vec_fini(&address);
     AS_TRY(rc);
     for (size_t i = 0; i < p->loop.streams.n; i++)
         if (!p->loop.streams.at[i].stack)
             AS_TRY(write_access(p, i, err));
-    AS_TRY(write_entry(p, touched_b, err));
+    AS_TRY(write_entry(p, &entry, touched_b, err));
     return write_metrics(p, err);
 }
 

@@ -38,6 +38,13 @@ struct as_operand_loop {
     int64_t *object_id;            /* by stream: most of its addresses are there; 0: not known */
 };
 
+/* True for an operand that moves by the same step in each iteration, off the stack. */
+static inline bool as_stream_walks(const struct assay_memory_stream *stream)
+{
+    return !stream->stack && stream->stride_b &&
+           (stream->stride == ASSAY_STRIDE_UNIT || stream->stride == ASSAY_STRIDE_CONSTANT);
+}
+
 /* Sets `seen`, and gives the streams the strides that were seen; of several the shortest, which
  * uses most of each line. */
 void as_strides_see(struct as_operand_loop *loop);
@@ -121,6 +128,18 @@ struct as_entry {
 };
 
 struct as_entry as_entry_of(const struct as_operand_loop *loop, const struct as_caches *caches);
+
+/* ---- Sweeps ---------------------------------------------------------------------------------- */
+
+/* All walks of a loop together; 0 where it is not known. */
+struct as_sweep {
+    double reach_b;         /* they range over so much at least, in one process */
+    double iteration_per_s; /* of one thread */
+};
+
+/* `period_ns`: between two samples of a thread that runs. Errors: NOMEM. */
+int as_sweep_of(const struct as_operand_loop *loop, double period_ns,
+                const as_address_list *address, struct as_sweep *out, struct assay_error *err);
 
 /* ---- Sharing --------------------------------------------------------------------------------- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Categories of time: whose time a function's own is (application, MPI, a math library, ...), by
- * the rules of data/categories/ and of the user's own file (doc/categories.md). Knows names and
- * paths only; what ran is the business of the caller. After reading, nothing changes: any number
- * of threads may ask.
+ * the rules of data/categories/ and of the user's own file (doc/reference/categories.md). Knows
+ * names and paths only; what ran is the business of the caller. After reading, nothing changes: any
+ * number of threads may ask.
  */
 #ifndef AS_PROFILE_CATEGORY_H
 #define AS_PROFILE_CATEGORY_H

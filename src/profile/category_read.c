@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads rules of categories: text of one statement a line (doc/categories.md). The files of the
- * house and the user's have the same form; the user's rules are stronger, and the categories that
- * he names anew are parts of the application unless he says otherwise.
+ * Reads rules of categories: text of one statement a line (doc/reference/categories.md). The files
+ * of the house and the user's have the same form; the user's rules are stronger, and the categories
+ * that he names anew are parts of the application unless he says otherwise.
  */
 #include "profile/category_rules.h"
 

@@ -95,12 +95,6 @@ struct walk_list {
     unsigned n;
 };
 
-static bool is_walk(const struct assay_memory_stream *stream)
-{
-    return !stream->stack && stream->stride_b &&
-           (stream->stride == ASSAY_STRIDE_UNIT || stream->stride == ASSAY_STRIDE_CONSTANT);
-}
-
 static void list_walks(const struct as_operand_loop *loop, struct walk_list *out)
 {
     out->n = 0;
@@ -109,7 +103,7 @@ static void list_walks(const struct as_operand_loop *loop, struct walk_list *out
         unsigned same = 0;
         while (same < out->n && out->at[same].array != stream->array)
             same++;
-        if (same == out->n && is_walk(stream))
+        if (same == out->n && as_stream_walks(stream))
             out->at[out->n++] = (struct array_walk){.array = stream->array,
                                                     .stream = (uint32_t)s,
                                                     .stride_b = fabs((double)stream->stride_b),

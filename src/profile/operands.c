@@ -28,14 +28,15 @@ static const struct assay_metric operand_metric[OPERAND_METRICS] = {
                         "explains); at most from the lowest address to the highest",
                     .topic = "memory",
                     .position = 60},
-    [INDEX_REACH] = {.name = "operand_index_b",
-                     .unit = "b",
-                     .title = "Goes by indices over, at least",
-                     .meaning = "The same of an operand whose address comes from memory, or whose "
-                                "step differs, and that goes back as often as forward.",
-                     .formula = "as that of walks",
-                     .topic = "memory",
-                     .position = 61},
+    [INDEX_REACH] =
+        {.name = "operand_index_b",
+         .unit = "b",
+         .title = "Goes by indices over, at least",
+         .meaning = "The same of an operand that an index in memory places, or that moves by steps "
+                    "that differ. It goes back as often as forward.",
+         .formula = "as that of walks",
+         .topic = "memory",
+         .position = 61},
     [WALK_PACE] = {.name = "operand_pace_b_s",
                    .unit = "b/s",
                    .title = "Pace through memory",
@@ -84,22 +85,50 @@ int as_operand_read(const char *text, struct as_tally_operand *out)
 
 /* ---- What the code says --------------------------------------------------------------------- */
 
+static bool is_known_step(enum assay_stride stride)
+{
+    return stride == ASSAY_STRIDE_UNIT || stride == ASSAY_STRIDE_CONSTANT;
+}
+
+/* Samples see as many moves back as forward. */
+static bool goes_both_ways(const struct as_tally_operand *operand)
+{
+    return operand->forward > 0.35 && operand->forward < 0.65;
+}
+
+/* A walk through one record that an index names is an indirect access, wherever it steps within. */
+static int entered_by_index(const struct assay_program *program, uint32_t loop,
+                            const struct assay_memory_stream *stream, enum assay_stride *out,
+                            struct assay_error *err)
+{
+    int64_t size_b;
+
+    AS_TRY(assay_loop_record_size(program, loop, stream, &size_b, err));
+    if (size_b > llabs(stream->stride_b))
+        *out = ASSAY_STRIDE_INDIRECT;
+    return 0;
+}
+
 /* How the operand at `address` in a loop moves; ZERO where there is none. */
 static int stride_at(const struct assay_program *program, uint32_t loop, uint64_t address,
-                     enum assay_stride *out, struct assay_error *err)
+                     const struct as_tally_operand *operand, enum assay_stride *out,
+                     struct assay_error *err)
 {
+    const struct assay_memory_stream *stream = NULL;
     struct assay_streams streams;
+    int rc = 0;
 
     *out = ASSAY_STRIDE_ZERO;
     AS_TRY(assay_loop_streams(program, loop, &streams, err));
-    for (size_t i = 0; i < streams.n; i++) {
-        const struct assay_memory_stream *at = &streams.at[i];
-
-        if (program->code.insn[at->insn].address == address && !at->stack)
-            *out = at->steady ? ASSAY_STRIDE_CONSTANT : (enum assay_stride)at->stride;
-    }
+    for (size_t i = 0; i < streams.n; i++)
+        if (program->code.insn[streams.at[i].insn].address == address && !streams.at[i].stack)
+            stream = &streams.at[i];
+    if (stream)
+        *out = stream->steady ? ASSAY_STRIDE_CONSTANT : (enum assay_stride)stream->stride;
+    if (is_known_step(*out) && goes_both_ways(operand))
+        rc = entered_by_index(program, loop, stream, out, err);
     assay_streams_free(&streams);
-    return 0;
+    return rc;
 }
 
 /* Half of the addresses and more must be far apart: else the loop touches such memory now and then.
@@ -107,12 +136,11 @@ static int stride_at(const struct assay_program *program, uint32_t loop, uint64_
 static void take_operand(struct reach_of_loop *it, const struct as_tally_operand *operand,
                          enum assay_stride stride)
 {
-    const bool walks = stride == ASSAY_STRIDE_UNIT || stride == ASSAY_STRIDE_CONSTANT;
+    const bool walks = is_known_step(stride);
 
     it->n = (int64_t)operand->n;
     /* Indices that come in order make a walk, which processors foresee. */
-    if (operand->far >= 0.5 && stride != ASSAY_STRIDE_ZERO &&
-        (walks || (operand->forward > 0.35 && operand->forward < 0.65)))
+    if (operand->far >= 0.5 && stride != ASSAY_STRIDE_ZERO && (walks || goes_both_ways(operand)))
         it->value[walks ? WALK_REACH : INDEX_REACH] = operand->reach_b;
     if (walks)
         it->value[WALK_PACE] = operand->pace_b_s;
@@ -133,7 +161,7 @@ static int look_at_operand(const struct assay_catalogue_module *module,
     assay_catalogue_find(module, at, &other);
     if (place.loop == ASSAY_NONE || place.block != other.block)
         return 0; /* another way may lead from one to the other */
-    AS_TRY(stride_at(module->program, place.loop, at, &stride, err));
+    AS_TRY(stride_at(module->program, place.loop, at, operand, &stride, err));
     take_operand(it, operand, stride);
     return 0;
 }

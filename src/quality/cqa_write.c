@@ -124,7 +124,7 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
                    .formula =
                        "likeliest by the samples of its blocks, an instruction as long as "
                        "those of its way are on average by the model of the core; with fewer "
-                       "than 30 samples by the heuristics of doc/cqa.md",
+                       "than 30 samples by the heuristics of doc/internals/cqa.md",
                    .better = ASSAY_BETTER_NEITHER,
                    .title = "Iterations",
                    .topic = "cqa"},

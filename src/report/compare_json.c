@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scalability, stability, alternation and comparison as JSON values; the keys are in
- * doc/report-data.md.
+ * doc/reference/report-data.md.
  */
 #include <math.h>
 

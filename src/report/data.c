@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report data: one JSON document of all that a report shows (doc/report-data.md). It streams;
- * no more than one view is held in memory at a time. After a failure of reading the document stays
- * as it is: nothing of it is closed, and who asked for it throws it away.
+ * The report data: one JSON document of all that a report shows (doc/reference/report-data.md). It
+ * streams; no more than one view is held in memory at a time. After a failure of reading the
+ * document stays as it is: nothing of it is closed, and who asked for it throws it away.
  */
 #include "report/data.h"
 

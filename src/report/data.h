@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The parts of the report data (doc/report-data.md), one file each. Each writes one or more keys of
- * the document with their values.
+ * The parts of the report data (doc/reference/report-data.md), one file each. Each writes one or
+ * more keys of the document with their values.
  */
 #ifndef AS_REPORT_DATA_H
 #define AS_REPORT_DATA_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A time line closer: bins of the finest level that fits (doc/report-data.md). The levels between
- * that one and the time line are sums of its bins, which the page makes itself.
+ * A time line closer: bins of the finest level that fits (doc/reference/report-data.md). The levels
+ * between that one and the time line are sums of its bins, which the page makes itself.
  */
 #include "report/data.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the threads of a run did over time, by its samples and its records of switches
- * (doc/report-data.md). Bounded: of very many threads those that ran most.
+ * (doc/reference/report-data.md). Bounded: of very many threads those that ran most.
  */
 #include "report/data.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a run worked in parallel, where it was traced: who did what when, what was waited for, who
- * sent how much to whom (doc/report-data.md). Bounded: a page shows so many threads and pairs.
+ * sent how much to whom (doc/reference/report-data.md). Bounded: a page shows so many threads and
+ * pairs.
  */
 #include "report/data.h"
 

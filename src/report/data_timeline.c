@@ -18,7 +18,7 @@ struct time_line {
     struct as_map_view index; /* of a text */
     struct as_arena arena;
     AS_VEC(const char *) text;
-    AS_VEC(int64_t) each; /* 7 an execution: doc/report-data.md */
+    AS_VEC(int64_t) each; /* 7 an execution: doc/reference/report-data.md */
     int64_t dispatched;   /* of the execution before */
 };
 

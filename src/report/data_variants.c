@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What variants of hot loops took, and what follows from it (doc/decan.md): of each loop, and of
- * each of its buckets. Words for variants and verdicts are those of decan/.
+ * What variants of hot loops took, and what follows from it (doc/manual/decan.md): of each loop,
+ * and of each of its buckets. Words for variants and verdicts are those of decan/.
  */
 #include "report/data.h"
 

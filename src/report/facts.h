@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Statements over an experiment that more than one format of a report shows; ?1 is the run. Their
- * columns are the members of doc/report-data.md, a quantity being five columns from "X.value" on.
+ * columns are the members of doc/reference/report-data.md, a quantity being five columns from
+ * "X.value" on.
  */
 #ifndef AS_REPORT_FACTS_H
 #define AS_REPORT_FACTS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a run worked in parallel, as JSON (doc/json.md). Times are seconds. */
+/* How a run worked in parallel, as JSON (doc/reference/json.md). Times are seconds. */
 #include <stdio.h>
 
 #include "report/parallel.h"

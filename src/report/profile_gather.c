@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads what the summary of a profile shows out of the views of an experiment (doc/experiment.md).
+ * Reads what the summary of a profile shows out of the views of an experiment
+ * (doc/reference/experiment.md).
  */
 #include "report/profile.h"
 

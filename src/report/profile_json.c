@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The summary of a profile as one JSON object; doc/json.md explains its keys. */
+/* The summary of a profile as one JSON object; doc/reference/json.md explains its keys. */
 #include <math.h>
 
 #include <assay/report.h>

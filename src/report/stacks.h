@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The call stacks of one run, read out of an experiment for the exports: who was where and how
- * often. Knows the tables (doc/experiment.md), nothing of any format. Texts are UTF-8 without
- * control characters; unknown ones are NULL.
+ * often. Knows the tables (doc/reference/experiment.md), nothing of any format. Texts are UTF-8
+ * without control characters; unknown ones are NULL.
  */
 #ifndef AS_REPORT_STACKS_H
 #define AS_REPORT_STACKS_H

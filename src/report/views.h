@@ -80,7 +80,7 @@ static inline struct as_report_view as_report_view_as(const struct as_report_vie
     return it;
 }
 
-/* "number", "integer", ... as the document of doc/report-data.md says it. */
+/* "number", "integer", ... as the document of doc/reference/report-data.md says it. */
 const char *as_column_kind_word(enum as_column_kind kind);
 
 /* Whether cells of the kind are texts; all others are numbers. */

@@ -2,7 +2,7 @@
 /*
  * Blocks of memory over time: where each was, from when until when, and the call stack of its
  * allocation (its site). Addresses are used again, so a block is found by address and time. Only
- * blocks that existed while a sample was taken are written (doc/accesses.md).
+ * blocks that existed while a sample was taken are written (doc/reference/accesses.md).
  */
 #ifndef AS_SAMPLE_BLOCK_LIVES_H
 #define AS_SAMPLE_BLOCK_LIVES_H

@@ -185,7 +185,7 @@ static void common_attr(struct perf_event_attr *attr, const struct assay_sample_
     memset(attr, 0, sizeof *attr);
     attr->size = sizeof *attr;
     /* The processor is that of the ring; in each record of a switch it cost 55 ns
-     * (doc/benchmarks.md). */
+     * (doc/internals/benchmarks.md). */
     attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_PERIOD;
     attr->sample_id_all = 1;
     attr->disabled = 1;

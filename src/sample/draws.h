@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All registers of some samples of an instruction, each sample as likely as any other. They give
- * the addresses of every operand near it (doc/sample.md).
+ * the addresses of every operand near it (doc/internals/sample.md).
  */
 #ifndef AS_SAMPLE_DRAWS_H
 #define AS_SAMPLE_DRAWS_H

@@ -2,7 +2,7 @@
 /*
  * Addresses of the memory operands of sampled instructions, from the registers of the sample: how
  * far they reach, and how fast they move, by process and instruction. What the addresses do not
- * prove is not said (doc/sample.md).
+ * prove is not said (doc/internals/sample.md).
  */
 #ifndef AS_SAMPLE_OPERANDS_H
 #define AS_SAMPLE_OPERANDS_H

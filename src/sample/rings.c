@@ -63,7 +63,7 @@ static uint32_t switches_ring_b(size_t cpus)
 }
 
 /* At each record of a switch the kernel looks at all events of the thread, those of other
- * processors too: 11 ns each (doc/benchmarks.md). With so many processors one less pays. */
+ * processors too: 11 ns each (doc/internals/benchmarks.md). With many processors one less pays. */
 #define MANY_CPUS 16
 
 /* A process that runs has many threads already, each of which takes an event a channel and

@@ -17,7 +17,7 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 
-/* A copy of this much holds the stacks of nearly all numeric programs (doc/sample.md). */
+/* A copy of this much holds the stacks of nearly all numeric programs (doc/internals/sample.md). */
 #define STACK_B 16384u
 /* Between two looks at tasks, though each record of theirs asks for one. */
 #define SOON_NS 3000000

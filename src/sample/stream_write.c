@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writer of the sample stream: varints, call paths as a tree of frames written once each, and so
- * are the places that frames are at. The format stands in doc/sample.md; what is flushed can be
- * read whatever happens to the writer.
+ * are the places that frames are at. The format stands in doc/internals/sample.md; what is flushed
+ * can be read whatever happens to the writer.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values that registers hold in many samples of an instruction. The stride of a walk is often in
- * one of them (doc/sample.md).
+ * one of them (doc/internals/sample.md).
  */
 #ifndef AS_SAMPLE_VALUES_H
 #define AS_SAMPLE_VALUES_H

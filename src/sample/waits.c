@@ -16,7 +16,7 @@
 #define WAITS_LOOKS 5
 #define WAITS_OFTEN 3
 /* Records of switches of a processor between two looks: 20,000 switches a second, out and in, of 24
- * bytes each. The event takes 0.3 us of each (doc/benchmarks.md): half of a per cent. */
+ * bytes each. The event takes 0.3 us of each (doc/internals/benchmarks.md): half of a per cent. */
 #define SWITCHES_OFTEN_B (2000u * 48u)
 
 void as_waits_turn(const struct as_ring *ring, bool on)

@@ -347,6 +347,6 @@ static const struct as_script_field experiment_fields[] = {
 
 const struct as_script_kind as_script_experiment_kind = {
     "experiment",
-    "What is known of runs. A row is a table from column to value; doc/experiment-tables.md has "
-    "all views and columns.",
+    "What is known of runs. A row is a table from column to value; "
+    "doc/reference/experiment-tables.md has all views and columns.",
     experiment_fields};

@@ -39,7 +39,8 @@ static int refuse_name(lua_State *L, const struct as_script_kind *kind, const ch
     if (nearest.best)
         return luaL_error(L, "a %s has no field '%s'; did you mean '%s'?", kind->name, name,
                           nearest.best);
-    return luaL_error(L, "a %s has no field '%s'; doc/script.md lists them", kind->name, name);
+    return luaL_error(L, "a %s has no field '%s'; doc/manual/script.md lists them", kind->name,
+                      name);
 }
 
 /* Upvalues: the kind, and its fields by name. */

@@ -128,9 +128,9 @@ static const struct as_script_field quality_fields[] = {
     {"path_n", "integer", "paths that are told apart", NULL},
     {"is_merged", "boolean", "too many: all are one", NULL},
     {"best", "text or nil", "the sound what-if that gives most", NULL},
-    {"metrics", "table of number", "by name; those that do not apply are nil (doc/metrics.md)",
-     NULL},
-    {"what_ifs", "table of what-if", "by the names of doc/cqa.md", NULL},
+    {"metrics", "table of number",
+     "by name; those that do not apply are nil (doc/reference/metrics.md)", NULL},
+    {"what_ifs", "table of what-if", "by the names of doc/internals/cqa.md", NULL},
     {"chain", "list of instruction",
      "the longest chain from iteration to iteration; of a mean of "
      "several paths empty",

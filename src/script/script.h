@@ -2,8 +2,9 @@
 /*
  * What the files of the room share: the state of a running script, and objects that a script sees.
  * An object is a number in the tables of a module; what a script can ask of it stands in the list
- * of its kind, from which doc/script.md is made. Between Lua's functions nothing is held that an
- * error, which jumps over them, would leak: tables of the analyses lie in boxes (as_script_box).
+ * of its kind, from which doc/manual/script.md is made. Between Lua's functions nothing is held
+ * that an error, which jumps over them, would leak: tables of the analyses lie in boxes
+ * (as_script_box).
  */
 #ifndef AS_SCRIPT_SCRIPT_H
 #define AS_SCRIPT_SCRIPT_H

@@ -2,7 +2,8 @@
 /*
  * Streams of what happened in a program, as bytes: one file for each thread and one of definitions
  * for each process, a page of facts and then blocks of one size. The agent writes them (write.h),
- * read.h reads them; doc/trace.md has the format. Neither side trusts the other's numbers.
+ * read.h reads them; doc/internals/trace.md has the format. Neither side trusts the other's
+ * numbers.
  */
 #ifndef AS_TRACE_RECORD_H
 #define AS_TRACE_RECORD_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The race of variants; see race.h. Its statistics are those of doc/compare.md, its order is that
- * of successive halving (Z. Karnin, T. Koren, O. Somekh, ICML 2013), for which claims are made by
- * intervals alone: who is dropped is said to be nothing.
+ * The race of variants; see race.h. Its statistics are those of doc/internals/compare.md, its order
+ * is that of successive halving (Z. Karnin, T. Koren, O. Somekh, ICML 2013), for which claims are
+ * made by intervals alone: who is dropped is said to be nothing.
  */
 #include "trial/race.h"
 

@@ -125,6 +125,22 @@ int main()
     std::printf("%g\n", sum[0]);
 }
 END
+    cat >inlined.cpp <<'END'
+// The lock of a thread library is inlined into the loop.
+#include <cstdio>
+#include <mutex>
+static std::mutex lock;
+int main()
+{
+    long sum = 0;
+    for (long i = 0; i < 40000000; i++) {
+        std::lock_guard<std::mutex> guard(lock);
+        sum += i % 7;
+    }
+    std::printf("%ld\n", sum);
+}
+END
+    g++ -O2 -g -pthread inlined.cpp -o inlined
     g++ -O2 -g -pthread bodies.cpp -o bodies
     gcc -O2 -g -pthread threads.c -o threads
     gcc -O2 -g loops.c -o loops
@@ -160,6 +176,14 @@ never_says() { # RULE RULES
     rules ./bodies >/dev/null
     equal 1 "$("$ASSAY" query --format csv x.assay "SELECT time_pct > 80 FROM v_categories
         WHERE name = 'application'" | tail -n +2)"
+}
+
+@test "causes: a loop with inlined locks has findings, and shares of at most 100 %" {
+    local -r said=$(rules ./inlined 2>&1)
+    never_says "assay:" "$said"
+    [ -n "$said" ]
+    equal 1 "$("$ASSAY" query --format csv x.assay "SELECT ifnull(max(value), 0) <= 100 FROM v_values
+        WHERE metric = 'loops_pct'" | tail -n +2)"
 }
 
 @test "causes: threads of other phases are no partners" {

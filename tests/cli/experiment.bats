@@ -229,12 +229,12 @@ few loops. → Use -O3.*" "$(tr -s ' \n' ' ' <out)"
     equal 1 "$status"
     like "assay: /dev/full: *No space left on device*" "$output"
 }
-@test "doc/experiment.md names every table, view and column" {
+@test "doc/reference/experiment.md names every table, view and column" {
     query "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'" >names
     query "SELECT DISTINCT c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c
            WHERE s.type IN ('table', 'view')" >>names
     [ "$(wc -l <names)" -gt 150 ]
     while read -r name; do
-        grep -q -F "\`$name\`" "$EXPERIMENT_DOC" || fails "doc/experiment-tables.md does not name $name"
+        grep -q -F "\`$name\`" "$EXPERIMENT_DOC" || fails "doc/reference/experiment-tables.md does not name $name"
     done <names
 }

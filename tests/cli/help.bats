@@ -35,16 +35,29 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
         done <examples
     done
 }
-@test "the README names every verb and every page of doc" {
+@test "the manual's index names every verb" {
     for verb in $(verbs); do
-        grep -q "^|.*\`assay $verb[ \`]" "$README" || fails "the table of README.md lacks '$verb'"
-    done
-    cd "$(dirname "$README")"
-    for page in doc/*.md doc/reference/*.md; do
-        grep -qF "($page)" "$README" || fails "README.md leads not to $page"
+        grep -q "^| \`assay $verb[ \`]" "$MANUAL" || fails "the table of $MANUAL lacks '$verb'"
     done
 }
-@test "help metrics lists the metrics of doc/metrics.md with their units" {
+# Prints the commands of the pages of the manual: lines of their own, and text between backticks.
+manual_commands() {
+    cd "$(dirname "$MANUAL")" || return
+    sed -n 's/^ \{4,\}\(.*[; ]\)\{0,1\}\(assay [a-z].*\)/\2/p' ./*.md how-to/*.md | sed 's/ *#.*//'
+    grep -oh '`assay [a-z][^`]*`' ./*.md how-to/*.md | tr -d '`'
+}
+@test "verbs and options in the manual exist" {
+    # Numbers stand for placeholders; a synopsis has brackets, some texts end before a value.
+    manual_commands | sed 's/ [|>\\].*//; s/ \(ID\|PID\|N\|S\)\b/ 1/g' |
+        grep -v '\[\|--view$\|--against$' | sort -u >commands
+    [ "$(wc -l <commands)" -gt 200 ]
+    while read -r _ verb rest; do
+        # Text about a verb may have no more than its name.
+        eval "\"\$ASSAY\" $verb --help $rest" >text 2>err </dev/null ||
+            fails "assay $verb $rest" "$(cat err)"
+    done <commands
+}
+@test "help metrics lists the metrics of doc/reference/metrics.md with their units" {
     "$ASSAY" --help metrics >text
     [ "$(wc -L <text)" -le 80 ]
     equal "$(cat text)" "$("$ASSAY" help metrics)"

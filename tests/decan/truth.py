@@ -20,8 +20,8 @@ SET is one of SETS below: cases that no rule was made with. Without it, cases() 
 and the like test the rules alone.
 
 A verdict is right when it is one of those that the case allows; a case that allows two says why.
-At least 95 % must be right. What is left open (doc/decan-verdicts.md) is no verdict: it is counted
-apart.
+At least 95 % must be right. What is left open (doc/reference/decan-verdicts.md) is no verdict: it
+is counted apart.
 """
 import argparse
 import collections

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What assay says about a binary: its JSON documents, read through one place.
 
-doc/json.md is the contract; a field that is not there is a KeyError, and so a failed test.
+doc/reference/json.md is the contract; a field that is not there is a KeyError, and so a failed
+test.
 """
 import csv
 import io

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: cache_bandwidth; repair: all passes over a part that stays in the cache;
- * says: ns an iteration for its data from; advises: let them work on parts that stay in the caches
+ * says: waits for data from L[23]: they take at least; advises: let them work on parts that stay in
+ * the caches
  */
 #include "program.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: waiting; seconds: of the clock; mended: it goes on as soon as the answer is there;
- * says: waited [0-9]+ % of their time off the processor, most of it in .*nanosleep */
+ * says: slept [0-9]+ % of their time, most of it from main; advises: condition variable */
 #include <unistd.h>
 
 #include "program.h"

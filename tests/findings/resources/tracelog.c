@@ -2,7 +2,7 @@
 /* cause: localtime is called for each record. As TZ is not set, it asks for the state of the
  * time zone file.
  * place: stamp localtime
- * finding: system_calls input_output
+ * finding: library_calls system_calls input_output
  * words: stamp
  * flags: -O2 -g
  * arguments: 600000

@@ -74,6 +74,17 @@
 #define STRIDES(stride, use)                                                                       \
     .metric = {{"operand_stride_b", stride}, {"operand_line_use_pct", use}, {"access_steady_n", 2}}
 
+#define LIBC   "/usr/lib/x86_64-linux-gnu/libc.so.6"
+#define LIBGCC "/usr/lib/x86_64-linux-gnu/libgcc_s.so.1"
+/* Two threads, each with a function of its own. */
+#define PIPELINE(first_ms, second_ms)                                                              \
+    .no_openmp = true, .thread_n = 2,                                                              \
+    .code = {{"decode", "application", first_ms, .only = 1},                                       \
+             {"consume", "application", second_ms, .only = 2}}
+/* A vectorised loop with vectors that fill `pct` of those of the CPU. */
+#define VECTORS(native_b, pct)                                                                     \
+    .metric = {                                                                                    \
+        {"cqa_vec_ratio_all_pct", 100}, {"cqa_native_b", native_b}, {"cqa_vec_eff_all_pct", pct}}
 #define CODE(name, value) .metric = {{name, value}, {"fp_packed_pct", 100}}
 
 struct rule_case {

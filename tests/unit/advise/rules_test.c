@@ -113,6 +113,18 @@ static const struct rule_case findings[] = {
     {"memory_bandwidth",
      {RUN, .cache = "32768K", .code = {FULL}, WALK(60)},
      {RUN, .cache = "32768K", .code = {FULL}, WALK_AND(60, "fp_divide_n")}},
+    {"library_calls",
+     {RUN, .code = {OWN(600), {"getenv", "runtime", 400, .module = LIBC, .under = "work"}}},
+     {RUN, .code = {OWN(950), {"getenv", "runtime", 50, .module = LIBC, .under = "work"}}}},
+    {"library_calls", /* the library's own start calls all */
+     {RUN, .code = {OWN(600), {"qsort_r", "runtime", 400, .module = LIBC, .under = "work"}}},
+     {RUN, .code = {{"__libc_start_main", "runtime", 0, .module = LIBC},
+                    {"work", "application", 1000, .under = "__libc_start_main"}}}},
+    {"software_arithmetic",
+     {RUN, .code = {OWN(600), {"__multf3", "runtime", 400, .module = LIBGCC, .under = "work"}}},
+     {RUN, .code = {OWN(950), {"__multf3", "runtime", 50, .module = LIBGCC, .under = "work"}}}},
+    {"slow_thread", {RUN, PIPELINE(950, 400)}, {RUN, PIPELINE(950, 50)}},  /* a helper */
+    {"slow_thread", {RUN, PIPELINE(950, 400)}, {RUN, PIPELINE(950, 900)}}, /* both are busy */
     {"memory_pace",
      {RUN, .cache = "32768K", .code = {FULL},
       .metric = {{"operand_walk_b", 6e7}, {"operand_pace_b_s", 8e9}}},
@@ -124,6 +136,9 @@ static const struct rule_case findings[] = {
     {"memory_bandwidth", /* what it walks over is not all that it touches */
      {RUN, .cache = "32768K", .code = {FULL}, WALK(60)},
      {RUN, .cache = "32768K", .code = {FULL}, WALK_AND(60, "access_indirect_n")}},
+    {"memory_bandwidth", /* all walks together */
+     {RUN, .cache = "32768K", .code = {FULL}, WALK_WITH(20, "operand_sweep_b", 45e6)},
+     {RUN, .cache = "32768K", .code = {FULL}, WALK_WITH(20, "operand_sweep_b", 35e6)}},
     {"divisions",
      {RUN, .code = {LOOP}, .metric = {{"fp_divide_n", 2}}},
      {RUN, .code = {{"work", "application", 1000, .in_loop = true, .instruction_n = 40}},
@@ -740,10 +755,11 @@ static void test_no_contradiction(void **state)
     struct assay_experiment *e = story_tell(&story);
 
     (void)state;
-    expect_row(e,
-               "SELECT count(*), group_concat(rule), group_concat(text) LIKE '%(bandwidth).'"
-               " FROM v_findings WHERE object_kind = 'loop'",
-               "1 memory_bandwidth 1");
+    expect_row(
+        e,
+        "SELECT count(*), group_concat(rule), group_concat(text) LIKE '%bandwidth of the memory.'"
+        " FROM v_findings WHERE object_kind = 'loop'",
+        "1 memory_bandwidth 1");
     fine(assay_experiment_close(&e, err));
 }
 

@@ -186,14 +186,22 @@ static const char text[] = ".intel_syntax noprefix\n"
                       "movsd xmm2, [r8+rax]\ninc rbx\ndec rcx\njnz 1b\n")
     /* what ends a loop: a bound in a register, a count to zero, four bytes, a bound that moves or
      * that is in memory */
-    FUNCTION("bound", "1: mov [rdi+rax], rcx\nadd rax, 16\ncmp rsi, rax\njne 1b\n")
-        FUNCTION("zero", "1: mov [rdi], rcx\nadd rdi, 8\nsub rdx, 4\njnz 1b\n")
-            FUNCTION("four", "1: mov [rdi], rcx\nadd rdi, 8\ninc edx\ncmp edx, 77\njl 1b\n")
-                FUNCTION("tested", "1: mov [rdi], rcx\nlea rdx, [rdx-2]\ntest rdx, rdx\njg 1b\n")
-                    FUNCTION("moving", "1: mov [rdi], rcx\nadd rdi, 8\nadd rsi, rdi\n"
-                                       "cmp rdi, rsi\njne 1b\n")
-                        FUNCTION("memory", "1: mov [rdi], rcx\nadd rdi, 8\ncmp rdi, [rsi]\n"
-                                           "jne 1b\n")
+    FUNCTION("bound", "1: mov [rdi+rax], rcx\nadd rax, 16\ncmp rsi, rax\njne 1b\n") FUNCTION(
+        "zero", "1: mov [rdi], rcx\nadd rdi, 8\nsub rdx, 4\njnz 1b\n")
+        FUNCTION("four", "1: mov [rdi], rcx\nadd rdi, 8\ninc edx\ncmp edx, 77\njl 1b\n") FUNCTION(
+            "tested", "1: mov [rdi], rcx\nlea rdx, [rdx-2]\ntest rdx, rdx\njg 1b\n")
+            FUNCTION("moving", "1: mov [rdi], rcx\nadd rdi, 8\nadd rsi, rdi\n"
+                               "cmp rdi, rsi\njne 1b\n")
+                FUNCTION("memory", "1: mov [rdi], rcx\nadd rdi, 8\ncmp rdi, [rsi]\n"
+                                   "jne 1b\n")
+                    FUNCTION("records", "1: mov eax, [rsi]\nlea rax, [rax+rax*2]\n"
+                                        "lea rcx, [rdi+rax*8]\nxor edx, edx\n"
+                                        "2: addss xmm0, [rcx+rdx]\nadd rdx, 4\ncmp rdx, 12\n"
+                                        "jne 2b\nadd rsi, 4\ncmp rsi, r8\njne 1b\n")
+                        FUNCTION("rows", "1: movsxd rdx, dword ptr [rsi]\n"
+                                         "movsxd rcx, dword ptr [rsi+4]\n"
+                                         "2: addsd xmm0, [rdi+rdx*8]\ninc rdx\ncmp rdx, rcx\n"
+                                         "jl 2b\nadd rsi, 4\ncmp rsi, r8\njne 1b\n")
                             FUNCTION("again",
                                      "1: push rax\npush rbx\npop rbx\npop rax\nmov [rsp+8], rax\n"
                                      "dec rcx\njnz 1b\n");
@@ -273,6 +281,29 @@ static void test_nest(void **state)
     assert_int_equal(s.n, 1);
     expect(&s.at[0], ASSAY_STRIDE_CONSTANT, 16, 0, 0);
     assay_streams_free(&s);
+}
+
+/* The inner loop of a function with two, and the size of the records of its first operand. */
+static int64_t record_size(const struct built *b, const char *function)
+{
+    const uint32_t outer = built_loop(b, function, 0), inner = built_loop(b, function, 1);
+    const uint32_t loop = b->program->loop[inner].parent == outer ? inner : outer;
+    struct assay_streams s;
+    int64_t size_b = -1;
+
+    assert_int_equal(assay_loop_streams(b->program, loop, &s, NULL), 0);
+    assert_int_equal(assay_loop_record_size(b->program, loop, &s.at[0], &size_b, NULL), 0);
+    assay_streams_free(&s);
+    return size_b;
+}
+
+static void test_record_sizes(void **state)
+{
+    const struct built *b = *state;
+
+    assert_int_equal(record_size(b, "records"), 24);
+    assert_int_equal(record_size(b, "rows"), 8);
+    assert_int_equal(record_size(b, "nest"), 0);
 }
 
 static void test_origin(void **state)
@@ -437,12 +468,12 @@ static int teardown(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arrays),   cmocka_unit_test(test_inductions),
-        cmocka_unit_test(test_nest),     cmocka_unit_test(test_origin),
-        cmocka_unit_test(test_steady),   cmocka_unit_test(test_frame),
-        cmocka_unit_test(test_based),    cmocka_unit_test(test_no_memory),
-        cmocka_unit_test(test_limits),   cmocka_unit_test(test_window),
-        cmocka_unit_test(test_compiled),
+        cmocka_unit_test(test_arrays),    cmocka_unit_test(test_inductions),
+        cmocka_unit_test(test_nest),      cmocka_unit_test(test_record_sizes),
+        cmocka_unit_test(test_origin),    cmocka_unit_test(test_steady),
+        cmocka_unit_test(test_frame),     cmocka_unit_test(test_based),
+        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_window),    cmocka_unit_test(test_compiled),
     };
     return cmocka_run_group_tests_name("code/streams", tests, setup, teardown);
 }

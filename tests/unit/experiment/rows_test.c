@@ -202,7 +202,7 @@ static void test_only_reading(void **state)
     refused(assay_rows_open(e, "DELETE FROM run", &rows, err), USAGE,
             "changes the experiment or reaches beyond it; write a SELECT");
     refused(assay_rows_open(e, "SELECT fts5_source_id()", &rows, err), USAGE,
-            "function: fts5_source_id; use only the functions that doc/query.md lists");
+            "function: fts5_source_id; use only the functions that doc/manual/query.md lists");
     assert_int_equal(integer_of(e, "SELECT count(*) FROM pragma_table_info('run')") > 10, 1);
     assert_int_equal(integer_of(e, "SELECT count(*) FROM run"), 1);
     assert_int_equal(integer_of(e, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"

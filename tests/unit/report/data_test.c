@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The report data (doc/report-data.md): whole documents against tests/golden/report
+ * The report data (doc/reference/report-data.md): whole documents against tests/golden/report
  * (ASSAY_REBASE=1 writes them anew: read the difference), and numbers that can be added up by hand.
  */
 #include "place.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The document that the page gets, as doc/report-data.md describes it. Everything is optional
-// where an older or newer program may leave it out: the page says what is missing.
+// The document that the page gets, as doc/reference/report-data.md describes it. Everything is
+// optional where an older or newer program may leave it out: the page says what is missing.
 
 import type { OverTime } from './over_time';
 import type { Parallel } from './parallel';
@@ -32,7 +32,8 @@ export interface Metric {
     formula: string | null;
 }
 
-/** How evenly ranks or threads compute, doc/metrics.md; the main one is the run's load balance. */
+/** How evenly ranks or threads compute, doc/reference/metrics.md; the main one is the run's load
+ * balance. */
 export interface Balance {
     over: string;
     is_main: number;

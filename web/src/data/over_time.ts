@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What threads did over time by samples and records of switches, as doc/report-data.md describes
-// the member `over_time` of the document.
+// What threads did over time by samples and records of switches, as doc/reference/report-data.md
+// describes the member `over_time` of the document.
 
 import { type FinerLevels, type LaneState, type TimeLine, lanesOf } from './timeline';
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace says, as doc/report-data.md describes the member `parallel` of the document.
+// What a trace says, as doc/reference/report-data.md describes the member `parallel` of the
+// document.
 
 import { type FinerLevels, type TimeLine, lanesOf } from './timeline';
 

@@ -7,7 +7,7 @@ import { fixed, provenance } from '../format';
 
 const FIRST = 40;
 
-/** As doc/compare.md has it: good from 80 %, fair from 50 %. */
+/** As doc/manual/compare.md has it: good from 80 %, fair from 50 %. */
 export function efficiencyRating(fraction: number): 'good' | 'fair' | 'poor' {
     if (fraction >= 0.8) return 'good';
     return fraction >= 0.5 ? 'fair' : 'poor';

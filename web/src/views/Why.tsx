@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why loops take their time: what variants of them took in the running program (doc/decan.md).
+// Why loops take their time: what variants of them took in the running program
+// (doc/manual/decan.md).
 
 import { useMemo } from 'preact/hooks';
 import { useReport } from '../context';
