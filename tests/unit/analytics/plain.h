@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A plain and slow analyser of made-up programs, written from the definitions (doc/analytics.md;
- * F. Wolf et al., Euro-Par 2000; the pattern documentation of Scalasca): it looks at all pairs of
- * sides and at every moment between two times that matter.
+ * A plain and slow analyser of made-up programs, written from the definitions
+ * (doc/internals/analytics.md; F. Wolf et al., Euro-Par 2000; the pattern documentation of
+ * Scalasca): it looks at all pairs of sides and at every moment between two times that matter.
  */
 #ifndef AS_TEST_PLAIN_H
 #define AS_TEST_PLAIN_H
