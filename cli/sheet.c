@@ -54,7 +54,8 @@ struct as_cell as_cell_bool(bool value)
 
 static bool cell_equal(const struct as_cell *a, const struct as_cell *b)
 {
-    if (a->kind != b->kind || a->number != b->number)
+    if (a->kind != b->kind || a->number != b->number ||
+        (a->kind == AS_CELL_REAL && a->real != b->real))
         return false;
     return a->text == b->text || (a->text && b->text && strcmp(a->text, b->text) == 0);
 }

@@ -38,6 +38,9 @@ enum {
     TRACE_CALLS,
     TRACE_SECONDS,
     TRACE_LONGEST,
+    TRACE_WAITING,
+    TRACE_TRANSFER,
+    TRACE_OVERHEAD,
     TRACE_SENT,
     TRACE_RECEIVED,
     TRACE_UNRETURNED,
@@ -53,7 +56,10 @@ static const struct as_field columns[TRACE_COLUMNS] = {
     [TRACE_CALLS] = {"calls", "calls", AS_FIELD_RIGHT},
     [TRACE_SECONDS] = {"time_s", "seconds", AS_FIELD_RIGHT},
     [TRACE_LONGEST] = {"longest_s", "longest", AS_FIELD_RIGHT},
-    [TRACE_SENT] = {"sent_b", "bytes sent", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [TRACE_WAITING] = {"waiting_s", "waiting", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [TRACE_TRANSFER] = {"transfer_s", "transfer", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [TRACE_OVERHEAD] = {"overhead_s", NULL, AS_FIELD_RIGHT},
+    [TRACE_SENT] = {"sent_b", "sent", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
     [TRACE_RECEIVED] = {"received_b", "received", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
     [TRACE_UNRETURNED] = {"open", "not ended", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
 };
@@ -69,6 +75,13 @@ struct trace_view {
     struct as_trace_sample_list samples;
 };
 
+/* For people microseconds are enough. */
+static struct as_cell seconds_cell(const struct trace_view *view, int64_t ns)
+{
+    const int64_t grain = view->cli->format == AS_FORMAT_TEXT ? 1000 : 1;
+    return as_cell_real((double)(ns - ns % grain) / 1e9);
+}
+
 static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
 {
     const struct trace_view *view = context;
@@ -83,12 +96,15 @@ static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
     cell[TRACE_GROUP] = as_cell_text(as_trace_group_name(routine->group));
     cell[TRACE_ROUTINE] = as_cell_text(routine->routine);
     cell[TRACE_CALLS] = as_cell_count(sum->calls_n);
-    /* For people microseconds are enough. */
-    const int64_t grain = view->cli->format == AS_FORMAT_TEXT ? 1000 : 1;
-    const int64_t time_ns = sum->time_ns - sum->time_ns % grain;
-    const int64_t most_ns = sum->most_ns - sum->most_ns % grain;
-    cell[TRACE_SECONDS] = as_cell_real((double)time_ns / 1e9);
-    cell[TRACE_LONGEST] = as_cell_real((double)most_ns / 1e9);
+    cell[TRACE_SECONDS] = seconds_cell(view, sum->time_ns);
+    cell[TRACE_LONGEST] = seconds_cell(view, sum->most_ns);
+    if (as_activity_of_group(routine->group) == AS_ACTIVITY_MPI &&
+        view->traced->analysis.summed_n == 0) {
+        cell[TRACE_WAITING] = seconds_cell(view, sum->waiting_ns);
+        cell[TRACE_TRANSFER] = seconds_cell(view, sum->transfer_ns);
+        cell[TRACE_OVERHEAD] =
+            seconds_cell(view, sum->time_ns - sum->waiting_ns - sum->transfer_ns);
+    }
     cell[TRACE_SENT] = as_cell_count(sum->sent_b);
     cell[TRACE_RECEIVED] = as_cell_count(sum->received_b);
     cell[TRACE_UNRETURNED] = as_cell_count(sum->open_n);

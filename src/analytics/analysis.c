@@ -21,6 +21,8 @@ static int intern_text(struct as_trace_walk *walk, const char *text, uint32_t *o
             return 0;
     AS_TRY(as_vec_push(&walk->text, text));
     AS_TRY(as_vec_push(&walk->gathering, (uint8_t)as_mpi_gathering_of(text)));
+    AS_TRY(as_vec_push(&walk->send_bits, (uint8_t)as_mpi_send_bits(text)));
+    AS_TRY(as_vec_push(&walk->is_file, as_mpi_is_file(text)));
     *out = (uint32_t)(walk->text.n - 1);
     return as_index_add(&walk->texts, hash, *out);
 }
@@ -238,7 +240,13 @@ int as_walk_conclude(struct as_analysis *out)
         if (location->span.end_ns > out->end_ns)
             out->end_ns = location->span.end_ns;
     }
+    for (unsigned path = 0; path < AS_EAGER_PATHS_N; path++)
+        if (out->eager_b[path] < AS_EAGER_B)
+            out->eager_b[path] = AS_EAGER_B;
+    as_waits_drop_eager(&out->waits, out->eager_b);
     clip_waits(out);
+    AS_TRY(as_waits_once(&out->waits));
+    AS_TRY(as_spent_of(out));
     as_efficiency_of(out);
     return find_causes(out);
 }
@@ -257,6 +265,8 @@ void as_walk_free(struct as_trace_walk *walk)
     as_vec_fini(&walk->routine);
     as_vec_fini(&walk->text);
     as_vec_fini(&walk->gathering);
+    as_vec_fini(&walk->send_bits);
+    as_vec_fini(&walk->is_file);
     as_numbered_fini(&walk->requests);
     as_vec_fini(&walk->is_doubted);
     as_vec_foreach (&walk->lock, lock)

@@ -22,6 +22,7 @@
     X(OPENMP, "openmp", "OpenMP")                                                                  \
     X(THREADS, "threads", "threads and locks")                                                     \
     X(FILES, "files", "input/output")                                                              \
+    X(SLEEPING, "sleeping", "asleep")                                                              \
     X(IDLE, "idle", "idle")                                                                        \
     X(OFF, "off", "not recorded")
 #define AS_ACTIVITY_ENUM(name, word, title) AS_ACTIVITY_##name,
@@ -57,6 +58,8 @@ struct as_site_sum {
     uint64_t calls_n, open_n; /* that began; those of them that did not come back */
     int64_t time_ns;          /* with what they call; a routine within itself counts once */
     int64_t most_ns;          /* the longest */
+    int64_t waiting_ns;       /* in wait states */
+    int64_t transfer_ns;      /* the rest of calls that start or complete a transfer */
     uint64_t sent_b, received_b;
 };
 
@@ -100,6 +103,7 @@ struct as_analysis {
     struct as_path path;
     struct as_efficiency efficiency;
     struct as_messages_count messages;
+    uint32_t eager_b[AS_EAGER_PATHS_N]; /* the largest send that was seen to be eager */
     uint64_t violated_n; /* messages that were received before they were sent, by the clocks */
     uint64_t unmet_n;    /* collective operations that not all members left, or recorded */
     uint64_t missed_n;   /* messages and the like while it was switched off, sides of them */

@@ -42,6 +42,8 @@ enum as_activity as_activity_of_group(uint32_t group)
         return AS_ACTIVITY_THREADS;
     case AS_TRACE_OF_FILES:
         return AS_ACTIVITY_FILES;
+    case AS_TRACE_OF_SLEEP:
+        return AS_ACTIVITY_SLEEPING;
     default:
         return AS_ACTIVITY_COMPUTING;
     }
@@ -133,6 +135,7 @@ static int add_to_sum(struct as_trace_walk *walk, struct as_walker *walker,
     }
     const int64_t longest_ns = frame->longest_ns ? frame->longest_ns : ns;
     sum->time_ns += is_inner ? 0 : ns;
+    sum->transfer_ns += is_inner || !frame->moves_data ? 0 : ns;
     sum->most_ns = longest_ns > sum->most_ns ? longest_ns : sum->most_ns;
     return 0;
 }
@@ -177,7 +180,9 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
     walker->depth[as_activity_of_group(frame.group)]--;
     AS_TRY(find_call(walk, walker, &frame, &call));
     const struct as_open_call *last = &walker->frame.at[walker->frame.n - 1];
-    if (last == as_walk_outermost(walker) && walker->said.n) {
+    const bool is_outermost = last == as_walk_outermost(walker);
+    frame.moves_data = is_outermost && as_mpi_moves_data(walk, walker, &frame);
+    if (is_outermost && walker->said.n) {
         AS_TRY(as_mpi_left(walk, walker, &frame, call->site, ns));
         frame.sent_b = last->sent_b;
         frame.received_b = last->received_b;

@@ -33,15 +33,32 @@ struct pop_sums {
     int64_t begin_ns, end_ns; /* of all of them */
 };
 
+/* Returns the time of a rank outside MPI. With one thread that calls MPI it is that of the thread
+ * that was there longest: any thread of the rank may do the work. With several such threads
+ * (MPI_THREAD_MULTIPLE) it is the useful share of their useful work and MPI together. Their waiting
+ * for each other is lost to threads. */
+static double outside_ns(const struct as_location *first, size_t n, const struct as_location *main)
+{
+    double useful = 0, in_mpi = 0;
+    size_t callers_n = 0;
+    for (size_t i = 0; i < n; i++)
+        if (first[i].activity_ns[AS_ACTIVITY_MPI] > 0) {
+            callers_n++;
+            useful += useful_ns(&first[i]);
+            in_mpi += (double)first[i].activity_ns[AS_ACTIVITY_MPI];
+        }
+    if (callers_n < 2)
+        return lifetime_ns(main) - (double)main->activity_ns[AS_ACTIVITY_MPI];
+    return lifetime_ns(main) * useful / (useful + in_mpi);
+}
+
 static void add_pop_process(struct pop_sums *sums, const struct as_location *first, size_t n)
 {
     const struct as_location *main = first;
-    /* Of a rank the thread that was there longest: its time outside MPI is the rank's work, whoever
-     * of its threads does it. */
     for (size_t i = 1; i < n; i++)
         if (lifetime_ns(&first[i]) > lifetime_ns(main))
             main = &first[i];
-    const double outside = lifetime_ns(main) - (double)main->activity_ns[AS_ACTIVITY_MPI];
+    const double outside = outside_ns(first, n, main);
     for (size_t i = 0; i < n; i++) {
         sums->useful += useful_ns(&first[i]);
         sums->useful_most = fmax(sums->useful_most, useful_ns(&first[i]));

@@ -262,6 +262,15 @@ static int64_t site_of(const struct as_trace_facts *f, uint32_t site)
     return site == AS_WAIT_NOBODY ? 0 : f->site_id[site];
 }
 
+/* Calls of MPI alone have it. Sums of calls (--burst) do not tell waiting from transfer. */
+static struct assay_number transfer_of(const struct as_trace_facts *f,
+                                       const struct as_site_sum *sum)
+{
+    const struct as_analysis *a = &f->traced->analysis;
+    const bool is_mpi = as_activity_of_group(a->site.at[sum->site].group) == AS_ACTIVITY_MPI;
+    return is_mpi && a->summed_n == 0 ? assay_known(sum->transfer_ns) : (struct assay_number){0};
+}
+
 static int add_calls(const struct as_trace_facts *f, struct assay_error *err)
 {
     as_vec_foreach (&f->traced->analysis.sum, sum) {
@@ -271,6 +280,8 @@ static int add_calls(const struct as_trace_facts *f, struct assay_error *err)
                                                  .open_n = (int64_t)sum->open_n,
                                                  .time_ns = sum->time_ns,
                                                  .longest_ns = sum->most_ns,
+                                                 .waiting_ns = assay_known(sum->waiting_ns),
+                                                 .transfer_ns = transfer_of(f, sum),
                                                  .sent_b = (int64_t)sum->sent_b,
                                                  .received_b = (int64_t)sum->received_b};
         AS_TRY(assay_experiment_add_trace_call(f->experiment, &row, err));

@@ -44,7 +44,8 @@ static int take_sum(void *context, uint32_t part, const struct as_handed *record
                                                                    .time_ns = f[4],
                                                                    .most_ns = f[5],
                                                                    .sent_b = (uint64_t)f[6],
-                                                                   .received_b = (uint64_t)f[7]});
+                                                                   .received_b = (uint64_t)f[7],
+                                                                   .transfer_ns = f[8]});
 }
 
 static int take_traffic(void *context, uint32_t part, const struct as_handed *record)
@@ -85,7 +86,11 @@ static int take_wait(void *context, uint32_t part, const struct as_handed *recor
     struct gather *g = context;
     const int64_t *f = record->field + AS_HANDED_KEY_N;
     struct as_wait wait = {.location = (uint32_t)f[0],
-                           .kind = (uint8_t)f[1],
+                           .kind = (uint8_t)(f[1] & 0xff),
+                           .size_class = (uint8_t)(f[1] >> 8 & 0xff),
+                           .eager = (uint8_t)(f[1] >> 16 & 0xff),
+                           .moves_data = f[1] >> 24 & 1,
+                           .sent_b = (uint32_t)f[8],
                            .cause = (uint32_t)f[3],
                            .begin_ns = f[5],
                            .end_ns = f[6],
@@ -142,7 +147,6 @@ static int take_met_count(void *context, uint32_t part, const struct as_handed *
         struct as_size_class *size = &g->out->size[f[0]];
         size->n += (uint64_t)f[1];
         size->size_b += (uint64_t)f[2];
-        size->wait_ns += f[3];
         return 0;
     }
     a->violated_n += (uint64_t)f[0];
@@ -151,6 +155,9 @@ static int take_met_count(void *context, uint32_t part, const struct as_handed *
     a->messages.receives_n += (uint64_t)f[3];
     a->unmet_n += (uint64_t)f[4];
     a->broken_n += (uint64_t)f[5];
+    for (unsigned path = 0; path < AS_EAGER_PATHS_N; path++)
+        if (f[6 + path] > a->eager_b[path])
+            a->eager_b[path] = (uint32_t)f[6 + path];
     return 0;
 }
 

@@ -7,6 +7,7 @@
 #ifndef AS_ANALYTICS_GATHERINGS_H
 #define AS_ANALYTICS_GATHERINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What its members wait for. */
@@ -25,6 +26,8 @@ enum as_gathering_kind {
 struct as_gathering_member {
     uint32_t location, site; /* of the call that was left */
     uint32_t arrival_site;   /* of the call that began it */
+    bool is_empty;           /* it contributed no byte */
+    bool moves_data;         /* the call that was left starts or completes a transfer */
     int64_t begin_ns;        /* enter of the call that began it */
     int64_t enter_ns;        /* of the call that completed it; the same for one that blocks */
     int64_t leave_ns;        /* of that call; INT64_MIN: not there */

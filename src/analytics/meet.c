@@ -11,6 +11,8 @@
 static void put_side(struct as_handed *record, const struct as_message_side *side)
 {
     as_part_field(record, side->site);
+    as_part_field(record, side->arrival_site);
+    as_part_field(record, side->bits);
     as_part_field(record, side->begin_ns);
     as_part_field(record, side->enter_ns);
     as_part_field(record, side->leave_ns);
@@ -30,6 +32,49 @@ int as_meet_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_
     put_side(&record, side);
     as_handed_put(walk->part->crossing, as_part_of_rank(walk->part, to), &record);
     return 0;
+}
+
+/* Slots of sends are those of the sending part. */
+int as_meet_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to,
+                       int64_t tag, uint32_t *send)
+{
+    struct as_trace_part *part = walk->part;
+    if (!part)
+        return as_messages_begin(walk->messages, comm, from, to, tag, send);
+    *send = part->free_send.n ? part->free_send.at[--part->free_send.n] : part->sends_n++;
+    struct as_handed record = as_part_record(part, AS_PART_SEND_BEGIN);
+    as_part_field(&record, (int64_t)comm);
+    as_part_field(&record, from);
+    as_part_field(&record, to);
+    as_part_field(&record, tag);
+    as_part_field(&record, *send);
+    as_handed_put(part->crossing, as_part_of_rank(part, to), &record);
+    return 0;
+}
+
+int as_meet_sent(struct as_trace_walk *walk, uint32_t send, int64_t to, int64_t size_b,
+                 const struct as_message_side *side)
+{
+    struct as_trace_part *part = walk->part;
+    if (!part)
+        return as_messages_sent(walk->messages, send, size_b, side);
+    struct as_handed record = as_part_record(part, AS_PART_SENT);
+    as_part_field(&record, send);
+    as_part_field(&record, size_b);
+    put_side(&record, side);
+    as_handed_put(part->crossing, as_part_of_rank(part, to), &record);
+    return as_vec_push(&part->free_send, send);
+}
+
+int as_meet_unsend(struct as_trace_walk *walk, uint32_t send, int64_t to)
+{
+    struct as_trace_part *part = walk->part;
+    if (!part)
+        return as_messages_unsend(walk->messages, send);
+    struct as_handed record = as_part_record(part, AS_PART_UNSEND);
+    as_part_field(&record, send);
+    as_handed_put(part->crossing, as_part_of_rank(part, to), &record);
+    return as_vec_push(&part->free_send, send);
 }
 
 /* Receives meet their messages in the part of their own process. */
@@ -137,6 +182,7 @@ int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, ui
     as_part_field(&record, rank);
     as_part_field(&record, member->site);
     as_part_field(&record, member->arrival_site);
+    as_part_field(&record, member->is_empty | member->moves_data << 1);
     as_part_field(&record, member->begin_ns);
     as_part_field(&record, member->enter_ns);
     as_part_field(&record, member->leave_ns);

@@ -4,6 +4,7 @@
 #include <assay/error.h>
 #include <assert.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/sort.h"
@@ -15,7 +16,8 @@ struct message_half {
     struct as_message_side side;
     int64_t size_b;
     uint64_t missed_n; /* 0: it is one; else so many that were not recorded */
-    uint32_t next;
+    uint32_t next, channel;
+    bool is_open, is_gone; /* a send that is not complete yet; one that does not take place */
 };
 
 struct message_halves {
@@ -36,7 +38,7 @@ struct post {
 struct channel {
     uint64_t comm;
     int64_t from, to, tag;
-    struct message_halves sends, receives; /* one of them is empty */
+    struct message_halves sends, receives; /* one is empty, or the first send is open */
     uint32_t first_post, last_post;        /* those that name it, in order of posting */
 };
 
@@ -128,12 +130,15 @@ static int find_inbox(struct as_messages *m, uint64_t comm, int64_t to, uint32_t
     return as_index_add(&m->inboxes, hash, *out);
 }
 
-static int append_half(struct as_messages *m, struct message_halves *list,
-                       const struct message_half *it)
+static int append_half(struct as_messages *m, uint32_t channel, bool is_send,
+                       const struct message_half *it, uint32_t *out)
 {
+    struct channel *c = &m->channel.at[channel];
+    struct message_halves *list = is_send ? &c->sends : &c->receives;
     uint32_t at = m->free_half;
     struct message_half half = *it;
     half.next = NONE;
+    half.channel = channel;
     if (at != NONE) {
         m->free_half = m->half.at[at].next;
         m->half.at[at] = half;
@@ -146,6 +151,8 @@ static int append_half(struct as_messages *m, struct message_halves *list,
     else
         m->half.at[list->last].next = at;
     list->last = at;
+    if (out)
+        *out = at;
     return 0;
 }
 
@@ -182,54 +189,104 @@ static int say_match(struct as_messages *m, const struct channel *c,
     return m->matched(m->context, &message);
 }
 
+/* Matches the first of both sides. */
+static int match_first(struct as_messages *m, const struct channel *c,
+                       const struct message_half *send, const struct message_half *receive)
+{
+    m->count.sends_n += receive->missed_n > 0 && send->missed_n == 0;
+    m->count.receives_n += send->missed_n > 0 && receive->missed_n == 0;
+    return send->missed_n || receive->missed_n ? 0 : say_match(m, c, send, receive);
+}
+
+/* Sides of which neither was recorded: of counts the smaller one goes at once. */
+static void pass_missed(struct as_messages *m, const struct channel *c)
+{
+    uint64_t *a = &m->half.at[c->sends.first].missed_n;
+    uint64_t *b = &m->half.at[c->receives.first].missed_n;
+    const uint64_t n = *a < *b ? *a : *b;
+    if (n > 1) {
+        *a -= n - 1;
+        *b -= n - 1;
+    }
+}
+
+/* Matches all that can be matched: up to a send that is not complete. */
+static int match_channel(struct as_messages *m, uint32_t at)
+{
+    struct channel *c = &m->channel.at[at];
+    while (c->sends.first != NONE) {
+        const struct message_half *first = &m->half.at[c->sends.first];
+        if (first->is_gone) {
+            take_half(m, &c->sends);
+            continue;
+        }
+        if (first->is_open || c->receives.first == NONE)
+            return 0;
+        pass_missed(m, c);
+        const struct message_half send = take_half(m, &c->sends);
+        const struct message_half receive = take_half(m, &c->receives);
+        AS_TRY(match_first(m, c, &send, &receive));
+    }
+    return 0;
+}
+
+int as_messages_begin(struct as_messages *m, uint64_t comm, int64_t from, int64_t to, int64_t tag,
+                      uint32_t *send)
+{
+    const struct message_half half = {.is_open = true};
+    uint32_t at;
+    AS_TRY(find_channel(m, comm, from, to, tag, &at));
+    return append_half(m, at, true, &half, send);
+}
+
+int as_messages_sent(struct as_messages *m, uint32_t send, int64_t size_b,
+                     const struct as_message_side *side)
+{
+    struct message_half *half = &m->half.at[send];
+    assert(send < m->half.n && half->is_open);
+    half->is_open = false;
+    half->side = *side;
+    half->size_b = size_b;
+    return match_channel(m, half->channel);
+}
+
+int as_messages_unsend(struct as_messages *m, uint32_t send)
+{
+    struct message_half *half = &m->half.at[send];
+    assert(send < m->half.n && half->is_open);
+    half->is_open = false;
+    half->is_gone = true;
+    return match_channel(m, half->channel);
+}
+
 int as_messages_send(struct as_messages *m, uint64_t comm, int64_t from, int64_t to, int64_t tag,
                      int64_t size_b, const struct as_message_side *side)
 {
+    const struct message_half send = {.side = *side, .size_b = size_b};
     uint32_t at;
     AS_TRY(find_channel(m, comm, from, to, tag, &at));
-    struct channel *c = &m->channel.at[at];
-    const struct message_half send = {.side = *side, .size_b = size_b};
-    if (c->receives.first == NONE)
-        return append_half(m, &c->sends, &send);
-    const struct message_half receive = take_half(m, &c->receives);
-    m->count.sends_n += receive.missed_n > 0;
-    return receive.missed_n ? 0 : say_match(m, c, &send, &receive);
+    AS_TRY(append_half(m, at, true, &send, NULL));
+    return match_channel(m, at);
 }
 
 static int meet_send(struct as_messages *m, const struct post *post)
 {
-    struct channel *c = &m->channel.at[post->channel];
     const struct message_half receive = {.side = post->side, .size_b = post->size_b};
-    if (c->sends.first == NONE)
-        return append_half(m, &c->receives, &receive);
-    const struct message_half send = take_half(m, &c->sends);
-    m->count.receives_n += send.missed_n > 0;
-    return send.missed_n ? 0 : say_match(m, c, &send, &receive);
+    AS_TRY(append_half(m, post->channel, false, &receive, NULL));
+    return match_channel(m, post->channel);
 }
 
 /* Both sides of some may not have been recorded. */
 int as_messages_missed(struct as_messages *m, uint64_t comm, int64_t from, int64_t to, int64_t tag,
                        bool are_sends, uint64_t n)
 {
-    uint32_t at;
-    AS_TRY(find_channel(m, comm, from, to, tag, &at));
-    struct channel *c = &m->channel.at[at];
-    struct message_halves *own = are_sends ? &c->sends : &c->receives;
-    struct message_halves *others = are_sends ? &c->receives : &c->sends;
-    uint64_t *alone_n = are_sends ? &m->count.receives_n : &m->count.sends_n;
-    while (n && others->first != NONE) {
-        struct message_half *other = &m->half.at[others->first];
-        if (other->missed_n > n) {
-            other->missed_n -= n;
-            return 0;
-        }
-        n -= other->missed_n ? other->missed_n : 1;
-        *alone_n += other->missed_n == 0;
-        other->missed_n = 0;
-        take_half(m, others);
-    }
     const struct message_half missed = {.missed_n = n};
-    return n ? append_half(m, own, &missed) : 0;
+    uint32_t at;
+    if (n == 0)
+        return 0;
+    AS_TRY(find_channel(m, comm, from, to, tag, &at));
+    AS_TRY(append_half(m, at, are_sends, &missed, NULL));
+    return match_channel(m, at);
 }
 
 /* ---- Receives in order of posting ------------------------------------------------------------ */
@@ -391,21 +448,92 @@ int as_messages_give_up(struct as_messages *m, uint32_t at)
     return release_held(m, inbox);
 }
 
+/* ---- At the end ------------------------------------------------------------------------------ */
+
+struct behind {
+    AS_VEC(struct as_message) message;
+};
+
+static int keep_behind(void *context, const struct as_message *message)
+{
+    struct behind *behind = context;
+    return as_vec_push(&behind->message, *message);
+}
+
+static int compare_behind(const void *a, const void *b)
+{
+    const struct as_message *x = a, *y = b;
+    const int64_t key[][2] = {{x->receive.location, y->receive.location},
+                              {x->receive.begin_ns, y->receive.begin_ns},
+                              {x->receive.leave_ns, y->receive.leave_ns},
+                              {x->from, y->from},
+                              {x->tag, y->tag},
+                              {(int64_t)x->comm, (int64_t)y->comm},
+                              {x->send.begin_ns, y->send.begin_ns}};
+    for (size_t i = 0; i < sizeof key / sizeof *key; i++)
+        if (key[i][0] != key[i][1])
+            return key[i][0] < key[i][1] ? -1 : 1;
+    return 0;
+}
+
+/* A send that was never complete went its way: its receive has no partner that is known. */
+static int pass_open_sends(struct as_messages *m, struct as_messages_count *out)
+{
+    for (uint32_t at = 0; at < m->channel.n; at++) {
+        struct channel *c = &m->channel.at[at];
+        while (c->sends.first != NONE && c->receives.first != NONE) {
+            take_half(m, &c->sends); /* it is open */
+            const struct message_half receive = take_half(m, &c->receives);
+            out->receives_n += receive.missed_n == 0;
+            AS_TRY(match_channel(m, at));
+        }
+    }
+    return 0;
+}
+
+/* Messages behind sends that were never complete, in an order that does not depend on channels. */
+static int finish_behind(struct as_messages *m, struct as_messages_count *out)
+{
+    as_message_matched *const matched = m->matched;
+    void *const context = m->context;
+    struct behind behind = {.message = {.n = 0}};
+    as_messages_listen(m, keep_behind, &behind);
+    int rc = pass_open_sends(m, out);
+    as_messages_listen(m, matched, context);
+    if (behind.message.n)
+        qsort(behind.message.at, behind.message.n, sizeof *behind.message.at, compare_behind);
+    m->finishing = AS_MESSAGES_BEHIND;
+    for (size_t i = 0; rc == 0 && i < behind.message.n; i++)
+        rc = matched(context, &behind.message.at[i]);
+    as_vec_fini(&behind.message);
+    return rc;
+}
+
+static uint64_t count_left(const struct as_messages *m, const struct message_halves *list)
+{
+    uint64_t n = 0;
+    for (uint32_t at = list->first; at != NONE; at = m->half.at[at].next)
+        n += m->half.at[at].missed_n == 0 && !m->half.at[at].is_open && !m->half.at[at].is_gone;
+    return n;
+}
+
 int as_messages_finish(struct as_messages *m, struct as_messages_count *out)
 {
+    struct as_messages_count left = {0, 0, 0};
     AS_TRY(as_sort_keys(m->held.at, m->held.n));
     as_vec_foreach (&m->held, held) {
         m->finishing = held->at;
         AS_TRY(meet_send(m, &m->post.at[held->at]));
     }
     m->held.n = 0;
-    *out = m->count;
+    AS_TRY(finish_behind(m, &left));
     as_vec_foreach (&m->channel, c) {
-        for (uint32_t at = c->sends.first; at != NONE; at = m->half.at[at].next)
-            out->sends_n += m->half.at[at].missed_n == 0;
-        for (uint32_t at = c->receives.first; at != NONE; at = m->half.at[at].next)
-            out->receives_n += m->half.at[at].missed_n == 0;
+        left.sends_n += count_left(m, &c->sends);
+        left.receives_n += count_left(m, &c->receives);
     }
+    *out = m->count;
+    out->sends_n += left.sends_n;
+    out->receives_n += left.receives_n;
     return 0;
 }
 

@@ -19,10 +19,18 @@
 
 #define AS_MESSAGE_ANY (-1) /* source, tag of a receive */
 
+/* Bits of a side. */
+enum as_message_bits {
+    AS_MESSAGE_SYNCHRONOUS = 1, /* the send waits for its receive whatever its size */
+    AS_MESSAGE_LOCAL = 2        /* the send is buffered or ready: it never waits for its receive */
+};
+
 /* One side of a message. Times in nanoseconds of the trace. */
 struct as_message_side {
-    uint32_t location, site;
-    int64_t begin_ns; /* it was asked for: enter of the call that sends or posts */
+    uint32_t location, site; /* of the call that completed it */
+    uint32_t arrival_site;   /* of the call that asked for it */
+    uint32_t bits;           /* as_message_bits */
+    int64_t begin_ns;        /* it was asked for: enter of the call that sends or posts */
     int64_t enter_ns; /* of the call in which it was completed; the same for one that blocks */
     int64_t leave_ns; /* of that call */
 };
@@ -43,8 +51,16 @@ struct as_messages;
 int as_messages_new(struct as_messages **out, as_message_matched *matched, void *context);
 void as_messages_free(struct as_messages **messages);
 
-/* A message, when the call that completed its sending is left. 0, ASSAY_ERR_NOMEM, or what the
- * caller's function answered; so too below. */
+/* A send is begun; answers the number under which it is completed or given up. Sends of a channel
+ * are matched in the order in which they begin. 0 or ASSAY_ERR_NOMEM. */
+int as_messages_begin(struct as_messages *messages, uint64_t comm, int64_t from, int64_t to,
+                      int64_t tag, uint32_t *send);
+/* It is complete. 0, ASSAY_ERR_NOMEM, or what the caller's function answered; so too below. */
+int as_messages_sent(struct as_messages *messages, uint32_t send, int64_t size_b,
+                     const struct as_message_side *side);
+/* It never takes place: cancelled. */
+int as_messages_unsend(struct as_messages *messages, uint32_t send);
+/* Both at once. */
 int as_messages_send(struct as_messages *messages, uint64_t comm, int64_t from, int64_t to,
                      int64_t tag, int64_t size_b, const struct as_message_side *side);
 
@@ -64,11 +80,13 @@ int as_messages_give_up(struct as_messages *messages, uint32_t post);
 struct as_messages_count {
     uint64_t matched_n, sends_n, receives_n; /* the latter two: without a partner */
 };
-/* At the end: what is held for receives that were never done is matched without them. */
+/* At the end: what is held for receives and sends that were never done is matched without them. */
 int as_messages_finish(struct as_messages *messages, struct as_messages_count *out);
 /* From now on pairs are said to another. */
 void as_messages_listen(struct as_messages *messages, as_message_matched *matched, void *context);
-/* While it finishes: the number of the receive that is being matched. */
+#define AS_MESSAGES_BEHIND UINT32_MAX
+/* While it finishes: the number of the receive that is being matched; AS_MESSAGES_BEHIND: one that
+ * was held for a send. These come last, by the trace thread that receives. */
 uint32_t as_messages_finishing(const struct as_messages *messages);
 
 #endif

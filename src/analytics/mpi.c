@@ -42,6 +42,20 @@ enum as_gathering_kind as_mpi_gathering_of(const char *routine)
     return AS_GATHERING_ALL;
 }
 
+/* The mode of a send stands in the name of its routine, in every format of traces. */
+uint32_t as_mpi_send_bits(const char *routine)
+{
+    if (as_mpi_is(routine, "ssend"))
+        return AS_MESSAGE_SYNCHRONOUS;
+    return as_mpi_is(routine, "bsend") || as_mpi_is(routine, "rsend") ? AS_MESSAGE_LOCAL : 0;
+}
+
+bool as_mpi_is_file(const char *routine)
+{
+    return as_mpi_is(routine, "file_read") || as_mpi_is(routine, "file_write") ||
+           as_mpi_is(routine, "file_iread") || as_mpi_is(routine, "file_iwrite");
+}
+
 /* ---- Requests -------------------------------------------------------------------------------- */
 
 static struct as_request *find_request(struct as_trace_walk *walk, uint32_t process, int64_t number)
@@ -60,6 +74,58 @@ static void end_request(struct as_trace_walk *walk, struct as_request *request)
     request->is_active = false;
     if (!request->is_persistent)
         as_numbered_drop(&walk->requests, sizeof *request, request);
+}
+
+/* ---- Transfers ---------------------------------------------------------------------------------
+ */
+
+/* A collective in which this rank has bytes: others only wait, or make something. */
+static bool has_bytes(const struct as_said *said)
+{
+    return said->field[3] > 0 || said->field[4] > 0;
+}
+
+static bool ends_accesses(int64_t sync)
+{
+    return sync == AS_TRACE_FENCE || sync == AS_TRACE_COMPLETED || sync == AS_TRACE_AWAITED ||
+           sync == AS_TRACE_UNLOCKED || sync == AS_TRACE_FLUSHED;
+}
+
+static bool is_transfer(struct as_trace_walk *walk, uint32_t process, const struct as_said *said)
+{
+    const struct as_request *request;
+    switch (said->kind) {
+    case AS_TRACE_SEND:
+        return said->field[0] != AS_TRACE_NOBODY && !(said->field[5] & AS_TRACE_PERSISTENT);
+    case AS_TRACE_RECEIVE:
+        return said->field[0] != AS_TRACE_NOBODY;
+    case AS_TRACE_START:
+    case AS_TRACE_DONE:
+        request = find_request(walk, process, said->field[0]);
+        return request && request->moves_data &&
+               (said->kind == AS_TRACE_START ? request->id.kind != AS_TRACE_POST
+                                             : request->is_active);
+    case AS_TRACE_COLLECTIVE:
+        return has_bytes(said) && !(said->field[5] & AS_TRACE_PERSISTENT);
+    case AS_TRACE_SYNC:
+        return ends_accesses(said->field[1]);
+    case AS_TRACE_RMA:
+    case AS_TRACE_PARTS:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool as_mpi_moves_data(struct as_trace_walk *walk, struct as_walker *walker,
+                       const struct as_open_call *frame)
+{
+    if (walk->is_file.at[frame->routine])
+        return true;
+    as_vec_foreach (&walker->said, said)
+        if (is_transfer(walk, walker->process, said))
+            return true;
+    return false;
 }
 
 /* ---- Communicators --------------------------------------------------------------------------- */
@@ -144,12 +210,14 @@ struct leaving {
     int64_t leave_ns;
 };
 
-static struct as_message_side side_of(const struct leaving *l, int64_t begin_ns, int64_t enter_ns)
+/* Makes the side that the call completes, and that a call at `site` asked for. */
+static struct as_message_side side_of(const struct leaving *l, uint32_t site, int64_t begin_ns)
 {
     return (struct as_message_side){.location = l->walker->location,
                                     .site = l->site,
+                                    .arrival_site = site,
                                     .begin_ns = begin_ns,
-                                    .enter_ns = enter_ns,
+                                    .enter_ns = l->frame->enter_ns,
                                     .leave_ns = l->leave_ns};
 }
 
@@ -174,14 +242,35 @@ int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int
     return 0;
 }
 
-static int send_message(const struct leaving *l, const struct comm_place *place, int64_t to,
-                        int64_t tag, int64_t size_b, int64_t begin_ns, int64_t enter_ns)
+static uint64_t channel_of(const struct comm_place *place, const struct as_request *r)
 {
-    struct as_message_side side = side_of(l, begin_ns, enter_ns);
-    AS_TRY(as_mpi_add_traffic(l->walk, place->self, to, size_b));
-    if (is_doubted(l->walk, place->self) || is_doubted(l->walk, to))
-        return 0;
-    return as_meet_send(l->walk, place->global, place->self, to, tag, size_b, &side);
+    return r->channel ? r->channel : place->global;
+}
+
+/* Its place among the messages of its channel is that of its begin, whenever it is complete. */
+static int begin_send(const struct leaving *l, struct as_request *r)
+{
+    const struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r->comm);
+    r->has_begun = !is_doubted(l->walk, place.self) && !is_doubted(l->walk, r->partner);
+    return r->has_begun ? as_meet_begin_send(l->walk, channel_of(&place, r), place.self, r->partner,
+                                             r->tag, &r->send)
+                        : 0;
+}
+
+/* It is complete, by a call that blocks or for one that has begun before. */
+static int send_message(const struct leaving *l, const struct comm_place *place,
+                        const struct as_request *r, int64_t begin_ns)
+{
+    struct as_message_side side = side_of(l, r->site, begin_ns);
+    side.bits = r->bits;
+    AS_TRY(as_mpi_add_traffic(l->walk, place->self, r->partner, r->size_b));
+    const bool is_known = !is_doubted(l->walk, place->self) && !is_doubted(l->walk, r->partner);
+    if (r->has_begun)
+        return is_known ? as_meet_sent(l->walk, r->send, r->partner, r->size_b, &side)
+                        : as_meet_unsend(l->walk, r->send, r->partner);
+    return is_known && r->id.number == 0 ? as_meet_send(l->walk, channel_of(place, r), place->self,
+                                                        r->partner, r->tag, r->size_b, &side)
+                                         : 0;
 }
 
 /* The number that both sides of a partitioned message know; 0 of others. */
@@ -201,6 +290,17 @@ static int find_channel(const struct leaving *l, const struct comm_place *place,
                             out);
 }
 
+/* Parts of a message go by an agreement of both sides, whatever their size. */
+static uint32_t send_bits_of(const struct leaving *l, const struct as_said *said,
+                             const struct as_open_call *frame)
+{
+    if (said->field[5] & (AS_TRACE_SYNCHRONOUS | AS_TRACE_PARTITIONED))
+        return AS_MESSAGE_SYNCHRONOUS;
+    return said->field[5] & (AS_TRACE_BUFFERED | AS_TRACE_READY)
+               ? AS_MESSAGE_LOCAL
+               : l->walk->send_bits.at[frame->routine];
+}
+
 static int said_send(const struct leaving *l, const struct as_said *said)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
@@ -211,23 +311,24 @@ static int said_send(const struct leaving *l, const struct as_said *said)
     frame->sent_b += (uint64_t)(said->field[2] > 0 ? said->field[2] : 0);
     if (!place.is_known || to < 0)
         return 0;
-    if (said->field[4] == 0)
-        return send_message(l, &place, to, said->field[1], said->field[2], l->frame->enter_ns,
-                            l->frame->enter_ns);
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
-    uint64_t channel;
-    AS_TRY(find_channel(l, &place, said, to, &channel));
-    return put_request(
-        l->walk, (struct as_request){.id = {l->walker->process, AS_TRACE_SEND, said->field[4]},
-                                     .channel = channel,
-                                     .is_persistent = is_persistent,
-                                     .is_active = !is_persistent,
-                                     .site = l->site,
-                                     .begin_ns = l->frame->enter_ns,
-                                     .partner = to,
-                                     .tag = said->field[1],
-                                     .size_b = said->field[2],
-                                     .comm = (uint64_t)said->field[3]});
+    struct as_request request = {.id = {l->walker->process, AS_TRACE_SEND, said->field[4]},
+                                 .is_persistent = is_persistent,
+                                 .is_active = !is_persistent,
+                                 .site = l->site,
+                                 .begin_ns = l->frame->enter_ns,
+                                 .partner = to,
+                                 .tag = said->field[1],
+                                 .size_b = said->field[2],
+                                 .bits = send_bits_of(l, said, frame),
+                                 .moves_data = true,
+                                 .comm = (uint64_t)said->field[3]};
+    if (said->field[4] == 0)
+        return send_message(l, &place, &request, request.begin_ns);
+    AS_TRY(find_channel(l, &place, said, to, &request.channel));
+    if (!is_persistent)
+        AS_TRY(begin_send(l, &request));
+    return put_request(l->walk, request);
 }
 
 static int post_receive(const struct leaving *l, struct as_request *request)
@@ -248,6 +349,7 @@ static int said_post(const struct leaving *l, const struct as_said *said)
     if (said->field[4] == 0 || !place.is_known || (from < 0 && from != AS_MESSAGE_ANY))
         return 0;
     struct as_request request = {.id = {l->walker->process, AS_TRACE_POST, said->field[4]},
+                                 .moves_data = true,
                                  .is_persistent = said->field[5] & AS_TRACE_PERSISTENT,
                                  .site = l->site,
                                  .partner = from,
@@ -272,11 +374,12 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
     if (!place.is_known || from < 0 || is_doubted(l->walk, from) || is_doubted(l->walk, place.self))
         return 0;
     int64_t begin_ns = l->frame->enter_ns;
-    uint32_t post;
+    uint32_t post, site = l->site;
     struct as_request *request =
         said->field[4] ? find_request(l->walk, l->walker->process, said->field[4]) : NULL;
     if (request && request->id.kind == AS_TRACE_POST && request->is_active) {
         begin_ns = request->begin_ns;
+        site = request->site;
         post = request->post;
         end_request(l->walk, request);
     } else if (said->field[4] == 0 || l->walker->was_off) { /* it may have been asked for then */
@@ -285,22 +388,23 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
         l->walk->out->broken_n++;
         return 0;
     }
-    struct as_message_side side = side_of(l, begin_ns, l->frame->enter_ns);
+    const struct as_message_side side = side_of(l, site, begin_ns);
     return as_meet_receive(l->walk, post, from, said->field[1], said->field[2], &side);
 }
 
 /* ---- Operations of many ---------------------------------------------------------------------- */
 
-static int leave_collective(const struct leaving *l, uint64_t comm, uint64_t number, uint32_t rank,
-                            uint32_t arrival_site, int64_t begin_ns)
+static int leave_collective(const struct leaving *l, const struct as_request *r)
 {
     struct as_gathering_member member = {.location = l->walker->location,
                                          .site = l->site,
-                                         .arrival_site = arrival_site,
-                                         .begin_ns = begin_ns,
+                                         .arrival_site = r->site,
+                                         .is_empty = r->is_empty,
+                                         .moves_data = l->frame->moves_data,
+                                         .begin_ns = r->begin_ns,
                                          .enter_ns = l->frame->enter_ns,
                                          .leave_ns = l->leave_ns};
-    int rc = as_meet_leave(l->walk, comm, number, rank, &member);
+    int rc = as_meet_leave(l->walk, r->comm, r->collective, r->rank, &member);
     if (rc == ASSAY_ERR_CORRUPT) {
         l->walk->out->broken_n++;
         rc = 0;
@@ -329,20 +433,21 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
         if (rc < 0)
             return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
     }
-    if (said->field[1] == 0)
-        return leave_collective(l, place.global, number, place.rank, l->site, l->frame->enter_ns);
-    return put_request(l->walk, (struct as_request){
-                                    .id = {l->walker->process, AS_TRACE_COLLECTIVE, said->field[1]},
-                                    .is_persistent = is_persistent,
-                                    .is_active = !is_persistent,
-                                    .site = l->site,
-                                    .begin_ns = l->frame->enter_ns,
-                                    .partner = root,
-                                    .tag = kind,
-                                    .comm = place.global,
-                                    .collective = number,
-                                    .size_b = place.size,
-                                    .rank = place.rank});
+    const struct as_request request = {
+        .id = {l->walker->process, AS_TRACE_COLLECTIVE, said->field[1]},
+        .is_persistent = is_persistent,
+        .is_active = !is_persistent,
+        .site = l->site,
+        .begin_ns = l->frame->enter_ns,
+        .partner = root,
+        .tag = kind,
+        .comm = place.global,
+        .collective = number,
+        .size_b = place.size,
+        .rank = place.rank,
+        .is_empty = said->field[3] <= 0,
+        .moves_data = has_bytes(said)};
+    return said->field[1] ? put_request(l->walk, request) : leave_collective(l, &request);
 }
 
 /* ---- Beginning and end of requests ----------------------------------------------------------- */
@@ -357,6 +462,8 @@ static int said_start(const struct leaving *l, const struct as_said *said)
     request->is_active = true;
     if (request->id.kind == AS_TRACE_POST)
         return post_receive(l, request);
+    if (request->id.kind == AS_TRACE_SEND)
+        return begin_send(l, request);
     if (request->id.kind == AS_TRACE_COLLECTIVE)
         return as_meet_begin(l->walk, request->comm, (uint32_t)request->size_b, request->rank,
                              (enum as_gathering_kind)request->tag, request->partner,
@@ -376,11 +483,9 @@ static int said_parts(const struct leaving *l, const struct as_said *said)
 static int parts_done(const struct leaving *l, const struct as_request *r)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r->comm);
-    const struct as_message_side side = side_of(l, r->begin_ns, l->frame->enter_ns);
-    place.global = r->channel;
+    const struct as_message_side side = side_of(l, r->site, r->begin_ns);
     if (r->id.kind == AS_TRACE_SEND)
-        return send_message(l, &place, r->partner, r->tag, r->size_b, r->ready_ns,
-                            l->frame->enter_ns);
+        return send_message(l, &place, r, r->ready_ns);
     as_walk_outermost(l->walker)->received_b += (uint64_t)(r->size_b > 0 ? r->size_b : 0);
     return as_meet_receive(l->walk, r->post, r->partner, r->tag, r->size_b, &side);
 }
@@ -397,11 +502,9 @@ static int said_done(const struct leaving *l, const struct as_said *said)
         return parts_done(l, &r);
     if (r.id.kind == AS_TRACE_SEND) {
         struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r.comm);
-        struct leaving at = *l;
-        AS_TRY(
-            send_message(&at, &place, r.partner, r.tag, r.size_b, r.begin_ns, l->frame->enter_ns));
+        AS_TRY(send_message(l, &place, &r, r.begin_ns));
     } else if (r.id.kind == AS_TRACE_COLLECTIVE) {
-        AS_TRY(leave_collective(l, r.comm, r.collective, r.rank, r.site, r.begin_ns));
+        AS_TRY(leave_collective(l, &r));
     }
     return 0;
 }
@@ -413,14 +516,15 @@ static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
     struct comm_place place = place_of(walk, walker->process, (int64_t)request->comm);
     struct as_message_side side = {.location = walker->location,
                                    .site = request->site,
+                                   .arrival_site = request->site,
+                                   .bits = AS_MESSAGE_LOCAL,
                                    .begin_ns = request->begin_ns,
                                    .enter_ns = request->begin_ns,
                                    .leave_ns = request->begin_ns};
     AS_TRY(as_mpi_add_traffic(walk, place.self, request->partner, request->size_b));
-    if (is_doubted(walk, place.self) || is_doubted(walk, request->partner))
-        return 0;
-    return as_meet_send(walk, request->channel ? request->channel : place.global, place.self,
-                        request->partner, request->tag, request->size_b, &side);
+    return request->has_begun
+               ? as_meet_sent(walk, request->send, request->partner, request->size_b, &side)
+               : 0;
 }
 
 /* A send that is freed goes its way all the same. */
@@ -438,7 +542,11 @@ static int said_given_up(const struct leaving *l, const struct as_said *said)
         return 0;
     if (r.id.kind == AS_TRACE_POST)
         return as_meet_give_up(l->walk, r.post);
-    return r.id.kind == AS_TRACE_SEND && is_freed ? let_go(l->walk, l->walker, &r) : 0;
+    if (r.id.kind != AS_TRACE_SEND)
+        return 0;
+    if (is_freed)
+        return let_go(l->walk, l->walker, &r);
+    return r.has_begun ? as_meet_unsend(l->walk, r.send, r.partner) : 0;
 }
 
 /* ---- While nothing is recorded --------------------------------------------------------------- */
@@ -601,6 +709,30 @@ static bool is_no_pair(const struct as_message *message)
            message->receive.leave_ns < message->send.begin_ns;
 }
 
+/* MPIs have a limit for eager messages within a machine and another between machines. */
+static enum as_eager_path path_of(const struct as_trace_walk *walk,
+                                  const struct as_message *message)
+{
+    const struct as_trace_process *all = walk->trace->process.at;
+    const uint32_t from = walk->out->location.at[message->send.location].process;
+    const uint32_t to = walk->out->location.at[message->receive.location].process;
+    return as_trace_is_one_machine(&all[from], &all[to]) ? AS_EAGER_NEAR : AS_EAGER_FAR;
+}
+
+/* By clocks of two machines a send may seem to end too early: it must be so by this much. */
+#define FAR_PROOF_NS 1000000
+
+static void note_eager(struct as_trace_walk *walk, const struct as_message *message,
+                       enum as_eager_path path)
+{
+    const int64_t before_ns = message->receive.begin_ns - message->send.leave_ns;
+    const uint64_t sent_b = message->sent_b > 0 ? (uint64_t)message->sent_b : 0;
+    uint32_t *eager_b = &walk->out->eager_b[path];
+    if (sent_b > *eager_b && !walk->was_off && as_waits_prove_eager(message) &&
+        (path == AS_EAGER_NEAR || before_ns >= FAR_PROOF_NS))
+        *eager_b = sent_b < UINT32_MAX ? (uint32_t)sent_b : UINT32_MAX - 1;
+}
+
 int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message)
 {
     if (walk->was_off && is_no_pair(message)) {
@@ -612,7 +744,9 @@ int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message)
         AS_TRY(walk->watch->message(walk->watch->context, message));
     if (walk->is_watched)
         return 0;
-    return as_waits_of_message(message, &walk->walker.at[message->receive.location].recent,
+    const enum as_eager_path path = path_of(walk, message);
+    note_eager(walk, message, path);
+    return as_waits_of_message(message, path, &walk->walker.at[message->receive.location].recent,
                                &walk->out->waits);
 }
 

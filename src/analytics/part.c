@@ -129,6 +129,7 @@ void as_part_fini(struct as_trace_part *part)
     as_free(part->owner);
     as_free(part->is_left_out);
     as_vec_fini(&part->free_slot);
+    as_vec_fini(&part->free_send);
     as_vec_fini(&part->begun);
     as_vec_fini(&part->sum_key);
     as_vec_fini(&part->traffic_key);
@@ -169,8 +170,11 @@ void as_part_put_wait(struct as_handed_out *to, uint32_t channel, const struct a
                       const struct as_wait *wait)
 {
     struct as_handed record = record_at(key, AS_PART_WAIT);
-    const int64_t field[] = {wait->location,   wait->kind,     wait->site,   wait->cause,
-                             wait->cause_site, wait->begin_ns, wait->end_ns, wait->cause_ns};
+    const int64_t bits =
+        wait->kind | wait->size_class << 8 | wait->eager << 16 | (int64_t)wait->moves_data << 24;
+    const int64_t field[] = {wait->location,   bits,           wait->site,   wait->cause,
+                             wait->cause_site, wait->begin_ns, wait->end_ns, wait->cause_ns,
+                             wait->sent_b};
     for (size_t i = 0; i < sizeof field / sizeof *field; i++)
         as_part_field(&record, field[i]);
     as_handed_put(to, channel, &record);
@@ -232,8 +236,9 @@ static void put_sums(const struct as_trace_part *part, const struct as_analysis 
         const struct as_site_sum *sum = &a->sum.at[i];
         struct as_handed record = record_at(&part->sum_key.at[i], AS_PART_SUM);
         const int64_t field[] = {
-            sum->location, sum->site,    (int64_t)sum->calls_n, (int64_t)sum->open_n,
-            sum->time_ns,  sum->most_ns, (int64_t)sum->sent_b,  (int64_t)sum->received_b};
+            sum->location,   sum->site,    (int64_t)sum->calls_n, (int64_t)sum->open_n,
+            sum->time_ns,    sum->most_ns, (int64_t)sum->sent_b,  (int64_t)sum->received_b,
+            sum->transfer_ns};
         for (size_t k = 0; k < sizeof field / sizeof *field; k++)
             as_part_field(&record, field[k]);
         as_handed_put(part->found, AS_FOUND_SUMS, &record);

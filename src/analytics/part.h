@@ -23,23 +23,28 @@
  * behind it in the order of the comment.
  */
 enum as_part_kind {
-    AS_PART_SEND,     /* comm, from, to, tag, size, site, begin, enter, leave */
-    AS_PART_POST,     /* comm, to, source, tag, slot */
-    AS_PART_RECEIVE,  /* slot, source, tag, size, site, begin, enter, leave */
-    AS_PART_GIVE_UP,  /* slot */
-    AS_PART_BEGIN,    /* comm, size, rank, kind, root */
-    AS_PART_LEAVE,    /* comm, number, rank, site, arrival site, begin, enter, leave */
-    AS_PART_WAIT,     /* location, kind, site, cause, cause site, begin, end, cause's time */
+    AS_PART_SEND,       /* comm, from, to, tag, size, site, arrival site, bits,
+                           begin, enter, leave */
+    AS_PART_SEND_BEGIN, /* comm, from, to, tag, slot of the sender's part */
+    AS_PART_SENT,       /* slot, size, site, arrival site, bits, begin, enter, leave */
+    AS_PART_UNSEND,     /* slot */
+    AS_PART_POST,       /* comm, to, source, tag, slot */
+    AS_PART_RECEIVE,    /* slot, source, tag, size, site, arrival site, bits,
+                           begin, enter, leave */
+    AS_PART_GIVE_UP,    /* slot */
+    AS_PART_BEGIN,      /* comm, size, rank, kind, root */
+    AS_PART_LEAVE,      /* comm, number, rank, site, arrival site, bits, begin, enter, leave */
+    AS_PART_WAIT,     /* location, bits, site, cause, cause site, begin, end, cause's time, bytes */
     AS_PART_SITE,     /* routine, group, process, address */
-    AS_PART_SUM,      /* location, site, calls, open, time, most, sent, received */
+    AS_PART_SUM,      /* location, site, calls, open, time, most, sent, received, transfer */
     AS_PART_TRAFFIC,  /* from, to, messages, bytes */
     AS_PART_SAMPLED,  /* location, activity, routine (-1: none), addresses: how many, two; samples,
                          their time */
     AS_PART_LOCATION, /* no key: location, end, events, damaged, activities */
     AS_PART_BIN,      /* no key: location, plane, bin, time */
-    AS_PART_SIZE,     /* no key: class, messages, bytes, wait */
+    AS_PART_SIZE,     /* no key: class, messages, bytes */
     AS_PART_COUNT     /* no key: events, broken, bins' length, partition; of meeting: violated,
-                         matched, sends, receives, unmet, broken */
+                         matched, sends, receives, unmet, broken, eager sizes */
 };
 
 /* Files in the directory of the party: what meets, by the part where it does; what was found on the
@@ -85,6 +90,8 @@ struct as_trace_part {
     bool is_for_one;  /* what was found takes one walk through all: as_part_is_possible */
     uint32_t slots_n; /* of receives that are asked for */
     AS_VEC(uint32_t) free_slot;
+    uint32_t sends_n; /* slots of sends that have begun */
+    AS_VEC(uint32_t) free_send;
     AS_VEC(struct as_part_begun) begun;
     struct as_index begun_rows;
     size_t sites_n, seen_n;                          /* of the walk: those that are handed on */

@@ -58,6 +58,7 @@ static enum as_score_type type_of(const struct as_trace_name *name)
     case AS_TRACE_OF_LOCK:
         return strncmp(name->text, "omp", 3) == 0 ? AS_SCORE_OMP : AS_SCORE_PTHREAD;
     case AS_TRACE_OF_THREAD:
+    case AS_TRACE_OF_SLEEP:
         return AS_SCORE_PTHREAD;
     case AS_TRACE_OF_FILES:
     case AS_TRACE_OF_PROCESS:

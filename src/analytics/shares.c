@@ -44,10 +44,11 @@ int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err
                             elapsed > 0 ? cost : (double)NAN};
     bool has_threads = false;
     as_vec_foreach (&a->location, location)
-        has_threads |= location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel));
+        has_threads |= location->activity_ns[AS_ACTIVITY_SLEEPING] > 0 ||
+                       (location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel)));
     assert(sizeof value / sizeof *value == as_analytics_metric_n);
     for (size_t i = 0; i < as_analytics_metric_n; i++) {
-        /* Of ranks that have one thread each they say nothing new. */
+        /* Of ranks that have one thread each, and do not sleep, they say nothing new. */
         const bool is_of_threads = i >= 6 && i <= 12 && i != 9;
         if (!is_of_threads || has_threads)
             AS_TRY(add_share(facts, &as_analytics_metric[i], value[i], err));

@@ -16,11 +16,6 @@ int64_t as_size_class_from(unsigned at)
     return at == 0 ? 0 : at < 64 ? (int64_t)1 << (at - 1) : INT64_MAX;
 }
 
-static unsigned size_class_of(int64_t size_b)
-{
-    return size_b > 0 ? 64u - (unsigned)__builtin_clzll((unsigned long long)size_b) : 0;
-}
-
 static int watch_stretch(void *context, uint32_t location, enum as_activity activity,
                          const char *routine, uint32_t group, int64_t begin_ns, int64_t end_ns)
 {
@@ -64,14 +59,17 @@ static int watch_sample(void *context, const struct as_trace_process *process, u
 static int watch_message(void *context, const struct as_message *message)
 {
     struct as_traced *traced = context;
-    struct as_size_class *size = &traced->size[size_class_of(message->received_b)];
-    const struct as_message_side *send = &message->send, *receive = &message->receive;
-    const int64_t until_ns =
-        send->begin_ns < receive->leave_ns ? send->begin_ns : receive->leave_ns;
+    struct as_size_class *size = &traced->size[as_size_class_of(message->received_b)];
     size->n++;
     size->size_b += message->received_b > 0 ? (uint64_t)message->received_b : 0;
-    size->wait_ns += until_ns > receive->enter_ns ? until_ns - receive->enter_ns : 0;
     return 0;
+}
+
+static void sum_size_waits(struct as_traced *traced)
+{
+    as_vec_foreach (&traced->analysis.waits.wait, wait)
+        if (wait->kind == AS_WAIT_LATE_SENDER || wait->kind == AS_WAIT_WRONG_ORDER)
+            traced->size[wait->size_class].wait_ns += wait->end_ns - wait->begin_ns;
 }
 
 /* ---- Routines -------------------------------------------------------------------------------- */
@@ -101,6 +99,8 @@ static void add_site_sum(struct as_site_sum *to, const struct as_site_sum *it)
     to->calls_n += it->calls_n;
     to->open_n += it->open_n;
     to->time_ns += it->time_ns;
+    to->waiting_ns += it->waiting_ns;
+    to->transfer_ns += it->transfer_ns;
     to->most_ns = it->most_ns > to->most_ns ? it->most_ns : to->most_ns;
     to->sent_b += it->sent_b;
     to->received_b += it->received_b;
@@ -230,6 +230,7 @@ int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assa
     const bool together = party && as_part_is_possible(&out->trace);
     AS_TRY(together ? analyse_together(out, party, err) : analyse_alone(out, err));
     as_counters_sort(&out->counters);
+    sum_size_waits(out);
     AS_TRY(as_wait_sums_of(&out->analysis, &out->sums, err));
     return as_timeline_finish(&out->timeline, &out->analysis) < 0 || sum_routines(out) < 0
                ? as_error_nomem(err, "what a trace says")

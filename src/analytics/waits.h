@@ -8,11 +8,18 @@
 #ifndef AS_ANALYTICS_WAITS_H
 #define AS_ANALYTICS_WAITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "analytics/gatherings.h"
 #include "analytics/messages.h"
 #include "base/vec.h"
+
+/* How a send goes whose call may return before its receive is posted. */
+enum as_eager_path { AS_EAGER_NEVER, AS_EAGER_NEAR, AS_EAGER_FAR, AS_EAGER_PATHS_N };
+/* Every MPI sends so many bytes at once; the smallest limit is 1 KiB (Open MPI, within a process).
+ */
+#define AS_EAGER_B 1024u
 
 /* constant, word, title */
 #define AS_WAITS(X)                                                                                \
@@ -49,8 +56,12 @@ enum as_wait_kind { AS_WAITS(AS_WAIT_ENUM) AS_WAIT_KINDS_N };
 
 struct as_wait {
     uint8_t kind;               /* as_wait_kind */
+    uint8_t size_class;         /* of a message: as_size_class_of; of other waits 0 */
+    uint8_t eager;              /* as_eager_path of a late receiver; AS_EAGER_NEVER of others */
+    bool moves_data;            /* the call that waits starts or completes a transfer */
     uint32_t location, site;    /* who waited, in which call */
     uint32_t cause, cause_site; /* for whom, which call that began; AS_WAIT_NOBODY: not one alone */
+    uint32_t sent_b;            /* where it may be eager: the size, at most UINT32_MAX */
     int64_t begin_ns, end_ns;   /* of waiting; end > begin */
     int64_t cause_ns;           /* when the cause came */
 };
@@ -62,17 +73,33 @@ struct as_wait_list {
 const char *as_wait_word(enum as_wait_kind kind);
 const char *as_wait_title(enum as_wait_kind kind);
 
-/* The latest waits for senders of each receiver: whether messages were taken in the wrong order
- * shows when the one that was sent earlier is received. */
+/* The latest waits for senders of each receiver, and the latest messages. Wrong order shows in
+ * both: a message that was sent earlier may become known after the one that was waited for, or
+ * before. */
 #define AS_WAIT_RECENT_N 16u
 struct as_wait_recent {
     uint32_t wait[AS_WAIT_RECENT_N]; /* places in the list */
     uint32_t n;                      /* ever */
+    struct {
+        int64_t sent_ns, enter_ns; /* enter of the send; of the call that completes the receive */
+    } message[AS_WAIT_RECENT_N];
+    uint32_t messages_n; /* ever */
 };
 
-/* Of a message: whose side was late. 0 or ASSAY_ERR_NOMEM. */
-int as_waits_of_message(const struct as_message *message, struct as_wait_recent *receiver,
-                        struct as_wait_list *out);
+/* The class of a size: 0 of no bytes, k of 2^(k-1) bytes and more. */
+unsigned as_size_class_of(int64_t size_b);
+
+/* Adds the wait of the late side of a message that goes by `path`. 0 or ASSAY_ERR_NOMEM. */
+int as_waits_of_message(const struct as_message *message, enum as_eager_path path,
+                        struct as_wait_recent *receiver, struct as_wait_list *out);
+/* Whether the message proves that sends of its size are eager: its own send was complete before
+ * its receive was posted. */
+bool as_waits_prove_eager(const struct as_message *message);
+/* Drops late receivers of sends of at most so many bytes, by path. */
+void as_waits_drop_eager(struct as_wait_list *list, const uint32_t eager_b[AS_EAGER_PATHS_N]);
+/* Makes each moment of a thread part of one wait: of those that cover it, the one that ends last;
+ * of these, the first kind, cause and call. Waits that keep no moment go. 0 or ASSAY_ERR_NOMEM. */
+int as_waits_once(struct as_wait_list *list);
 /* Of an operation of many. */
 int as_waits_of_gathering(const struct as_gathering *gathering, struct as_wait_list *out);
 /* Of threads that all wait for the last of them; as this kind of wait. */

@@ -24,6 +24,7 @@ struct as_open_call {
     uint64_t sent_b, received_b;
     uint64_t calls_n;              /* it stands for so many */
     int64_t inside_ns, longest_ns; /* of them; 0: it is one */
+    bool moves_data;               /* when it is left: it starts or completes a transfer */
 };
 
 /* What a call said of itself; it counts when the call is left, for then its end is known. */
@@ -82,6 +83,8 @@ struct as_trace_walk {
     AS_VEC(uint32_t *) routine;      /* by process: by name number the routine, in `text` */
     AS_VEC(const char *) text;
     AS_VEC(uint8_t) gathering; /* by routine: as_gathering_kind; AS_GATHERING_KINDS_N: none */
+    AS_VEC(uint8_t) send_bits; /* by routine: as_message_bits of its sends */
+    AS_VEC(uint8_t) is_file;   /* by routine: MPI reads or writes a file */
     struct as_index texts, sites, places, sums, traffics, lock_rows;
     struct as_messages *messages;
     struct as_gatherings *collectives;
@@ -113,7 +116,9 @@ struct as_site_seen {
 struct as_request {
     struct as_numbered id; /* its kind: AS_TRACE_SEND, AS_TRACE_POST, AS_TRACE_COLLECTIVE */
     bool is_persistent, is_active;
-    uint32_t post; /* of a receive */
+    uint32_t post;  /* of a receive */
+    uint32_t send;  /* of a send that has begun */
+    bool has_begun; /* it is known among messages */
     uint32_t site;
     int64_t begin_ns;
     int64_t partner, tag, size_b;
@@ -122,6 +127,9 @@ struct as_request {
     uint64_t channel; /* of a partitioned message, in place of the global communicator; 0: none */
     int64_t ready_ns; /* of its last partition */
     uint32_t rank;    /* in the communicator */
+    uint32_t bits;    /* of a send: as_message_bits */
+    bool is_empty;    /* of a collective: this rank contributes no byte */
+    bool moves_data;  /* it is a message, or a collective in which this rank has bytes */
 };
 
 /* Who let go of a lock last; who stands at a barrier of threads. */
@@ -150,11 +158,21 @@ int as_mpi_new(struct as_trace_walk *walk);
 int as_mpi_end(struct as_trace_walk *walk);
 int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b);
 enum as_gathering_kind as_mpi_gathering_of(const char *routine);
+uint32_t as_mpi_send_bits(const char *routine); /* as_message_bits */
+bool as_mpi_is_file(const char *routine);       /* it reads or writes */
+/* Returns whether the call that is left starts or completes a transfer. */
+bool as_mpi_moves_data(struct as_trace_walk *walk, struct as_walker *walker,
+                       const struct as_open_call *frame);
 
 /* meet.c: what of several processes meets: here, or in the process of ours that has the other. As
  * as_messages_* and as_gatherings_*. */
 int as_meet_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
                  int64_t size_b, const struct as_message_side *side);
+int as_meet_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to,
+                       int64_t tag, uint32_t *send);
+int as_meet_sent(struct as_trace_walk *walk, uint32_t send, int64_t to, int64_t size_b,
+                 const struct as_message_side *side);
+int as_meet_unsend(struct as_trace_walk *walk, uint32_t send, int64_t to);
 int as_meet_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t source, int64_t tag,
                  uint32_t *post);
 int as_meet_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, int64_t tag,
@@ -196,6 +214,9 @@ int as_meeting_leave(struct as_meeting *meeting, uint32_t location, enum as_wait
 int as_meeting_end(struct as_meeting *meeting, enum as_wait_kind kind, struct as_wait_list *out);
 
 void as_efficiency_of(struct as_analysis *analysis);
+/* Splits the time of calls: `waiting_ns`, and of `transfer_ns`, which is all time of calls that
+ * start or complete a transfer, what is not waiting. 0 or ASSAY_ERR_NOMEM. */
+int as_spent_of(struct as_analysis *analysis);
 
 /* The steps of an analysis: before the walk; the walk itself, of all processes or of those of the
  * part; what follows when all is known. */

@@ -262,6 +262,7 @@ struct window_call {
     struct as_trace_walk *walk;
     struct window_side *side;
     uint32_t location, site;
+    bool moves_data;
     int64_t enter_ns, leave_ns;
 };
 
@@ -275,6 +276,7 @@ static int add_rma_wait(const struct window_call *call, enum as_wait_kind kind, 
     if (end_ns <= begin_ns)
         return 0;
     const struct as_wait wait = {.kind = (uint8_t)kind,
+                                 .moves_data = call->moves_data,
                                  .location = call->location,
                                  .site = call->site,
                                  .cause = cause->location,
@@ -373,6 +375,7 @@ static int leave_fence(const struct window_call *call, enum as_gathering_kind ki
     const struct as_gathering_member member = {.location = call->location,
                                                .site = call->site,
                                                .arrival_site = call->site,
+                                               .moves_data = call->moves_data,
                                                .begin_ns = call->enter_ns,
                                                .enter_ns = call->enter_ns,
                                                .leave_ns = call->leave_ns};
@@ -448,6 +451,7 @@ int as_windows_left(struct as_trace_walk *walk, struct as_walker *walker,
     struct window_call call = {.walk = walk,
                                .location = walker->location,
                                .site = site,
+                               .moves_data = frame->moves_data,
                                .enter_ns = frame->enter_ns,
                                .leave_ns = leave_ns};
     const bool is_access = said->kind == AS_TRACE_RMA;

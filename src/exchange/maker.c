@@ -126,10 +126,24 @@ void as_maker_world(struct as_trace_maker *m, uint32_t process, uint64_t rank, u
     as_trace_put(m->process.at[process].definitions, AS_TRACE_WORLD, 0, field, 3);
 }
 
+/* Formats of others tell threads from MPI and files alone: of those calls some sleep. */
+static bool is_sleep(const char *text)
+{
+    static const char *const names[] = {
+        "nanosleep",  "clock_nanosleep", "usleep",      "sleep",        "thrd_sleep", "pause",
+        "sigsuspend", "sigwait",         "sigwaitinfo", "sigtimedwait", "poll",       "ppoll",
+        "select",     "pselect",         "epoll_wait",  "epoll_pwait"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(text, names[i]) == 0)
+            return true;
+    return false;
+}
+
 void as_maker_name(struct as_trace_maker *m, uint32_t process, uint64_t number, uint32_t group,
                    const char *text)
 {
-    const uint64_t field[] = {number, group};
+    const bool sleeps = group == AS_TRACE_OF_THREAD && is_sleep(text);
+    const uint64_t field[] = {number, sleeps ? AS_TRACE_OF_SLEEP : group};
     as_trace_put_text(m->process.at[process].definitions, AS_TRACE_NAME, 0, field, 2, text);
 }
 

@@ -131,7 +131,7 @@ static OTF2_Paradigm paradigm_of(uint32_t group)
         return OTF2_PARADIGM_SAMPLING;
     if (group == AS_TRACE_OF_OPENMP)
         return OTF2_PARADIGM_OPENMP;
-    if (group == AS_TRACE_OF_THREAD || group == AS_TRACE_OF_LOCK)
+    if (group == AS_TRACE_OF_THREAD || group == AS_TRACE_OF_LOCK || group == AS_TRACE_OF_SLEEP)
         return OTF2_PARADIGM_PTHREAD;
     return OTF2_PARADIGM_USER;
 }

@@ -167,6 +167,7 @@ static void free_prv(struct as_prv_writer *w)
     as_lane_fini(&w->events);
     as_prv_states_free(&w->states);
     as_ordered_free(&w->messages);
+    as_map_u64_fini(&w->requests);
     as_vec_fini(&w->type);
     as_vec_fini(&w->thread);
     as_vec_fini(&w->task);
@@ -197,6 +198,7 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
 {
     struct as_prv_writer w = {.trace = trace, .counts = counts};
     as_map_view_init(&w.sampled_texts);
+    as_map_u64_init(&w.requests);
     *counts = (struct as_prv_counts){0};
     int rc = list_threads(&w);
     if (rc == 0)

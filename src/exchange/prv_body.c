@@ -152,7 +152,7 @@ static int put_message(struct prv_sources *s)
     *to = '0' + AS_PRV_MESSAGE;
     to = put_thread(to + 1, s, r->location);
     to = put_begin(to, s, r->ns);
-    to = put_begin(to, s, r->ns) - 1;
+    to = put_time(to, s, r->sent_ns, ':') - 1;
     to = put_thread(to, s, r->to);
     to = put_time(to, s, r->asked_ns, ':');
     to = put_time(to, s, r->received_ns, ':');

@@ -58,6 +58,24 @@ static int keep_call(struct as_prv_writer *w, uint32_t location, const struct as
                              event->kind == AS_TRACE_ENTER ? call.value : 0);
 }
 
+enum { REQUEST_OPEN = 1, REQUEST_DONE };
+
+static uint64_t key_of_request(const struct as_prv_writer *w, uint32_t location, int64_t request)
+{
+    return as_hash_mix(as_hash_mix(31, w->thread.at[location].process), (uint64_t)request);
+}
+
+static int keep_request(struct as_prv_writer *w, uint32_t location,
+                        const struct as_trace_event *event)
+{
+    const int64_t request = event->field[1];
+    if (!request || (event->field[5] & AS_TRACE_PERSISTENT))
+        return 0;
+    if (as_map_u64_put(&w->requests, key_of_request(w, location, request), REQUEST_OPEN) < 0)
+        return as_error_nomem(w->err, "requests of a trace");
+    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_REQUEST, request);
+}
+
 static int keep_collective(struct as_prv_writer *w, uint32_t location,
                            const struct as_trace_event *event)
 {
@@ -74,7 +92,19 @@ static int keep_collective(struct as_prv_writer *w, uint32_t location,
     int64_t number = as_prv_comm_number(w, comm->global);
     if (number < 0)
         return as_error_nomem(w->err, "communicators of a trace");
-    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_COMM, number);
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_COMM, number));
+    return keep_request(w, location, event);
+}
+
+/* The end of a collective that does not block. Messages have theirs in their line. */
+static int keep_done(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
+{
+    const uint64_t key = key_of_request(w, location, event->field[0]);
+    if (as_map_u64_get(&w->requests, key) != REQUEST_OPEN)
+        return 0;
+    if (as_map_u64_put(&w->requests, key, REQUEST_DONE) < 0)
+        return as_error_nomem(w->err, "requests of a trace");
+    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_REQUEST, event->field[0]);
 }
 
 static int keep_memory(struct as_prv_writer *w, uint32_t location,
@@ -146,6 +176,8 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
         return keep_call(w, location, event);
     case AS_TRACE_COLLECTIVE:
         return keep_collective(w, location, event);
+    case AS_TRACE_DONE:
+        return keep_done(w, location, event);
     case AS_TRACE_ALLOCATE:
     case AS_TRACE_RELEASE:
         return keep_memory(w, location, event);
@@ -205,6 +237,7 @@ static int collect_message(void *context, const struct as_message *message)
 {
     struct as_prv_writer *w = context;
     const struct as_prv_message record = {.ns = message->send.begin_ns - w->begin_ns,
+                                          .sent_ns = message->send.leave_ns - w->begin_ns,
                                           .number = number_found(w),
                                           .location = message->send.location,
                                           .asked_ns = message->receive.begin_ns - w->begin_ns,

@@ -247,10 +247,16 @@ static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
     }
 }
 
+/* The world, or one of its members besides the communicators of the file. */
+static int64_t comm_of_lane(const struct as_prv_taking *t, int64_t lane)
+{
+    return lane ? 3 + (int64_t)t->header->group.n + lane : 1;
+}
+
 /* A message counts within a call: where the trace has none, one without length stands for it. */
 static int emit_message(const struct prv_emission *e, const struct as_taken *r)
 {
-    const bool is_send = r->kind == AS_TAKEN_SEND;
+    const bool is_send = r->kind == AS_TAKEN_SEND || r->kind == AS_TAKEN_SENT;
     const bool is_within = e->thread->call.n || e->thread->is_in_state;
     const int64_t *f = r->field;
     uint32_t name = 0;
@@ -259,18 +265,23 @@ static int emit_message(const struct prv_emission *e, const struct as_taken *r)
         return as_error_nomem(e->t->err, e->t->path);
     if (!is_within)
         put_record(e, AS_TRACE_ENTER, name, 0, 0);
-    const int64_t field[] = {f[0], f[1], f[2], 1, is_send ? 0 : f[3], 0, 0, 0};
+    const int64_t comm = comm_of_lane(e->t, f[4]);
+    const int64_t field[] = {f[0], f[1], f[2], comm, f[3], 0, 0, 0}, request[8] = {f[3]};
     as_maker_put(e->t->maker, e->thread->made,
-                 is_send                    ? AS_TRACE_SEND
+                 r->kind == AS_TAKEN_SEND   ? AS_TRACE_SEND
+                 : r->kind == AS_TAKEN_SENT ? AS_TRACE_DONE
                  : r->kind == AS_TAKEN_POST ? AS_TRACE_POST
                                             : AS_TRACE_RECEIVE,
-                 e->ns, field);
+                 e->ns, r->kind == AS_TAKEN_SENT ? request : field);
     if (!is_within)
         put_record(e, AS_TRACE_LEAVE, name, 0, 0);
     return 0;
 }
 
-/* One that does not block is complete at a time that the file does not say. */
+/* Requests of messages are counted from 1. */
+#define GATHERED_REQUEST(number) ((INT64_C(1) << 40) + (number))
+
+/* One that does not block is complete at a time that files of other tools do not say. */
 static void emit_gather(const struct prv_emission *e, const struct as_taken *r)
 {
     const struct as_taken_call *call =
@@ -283,7 +294,9 @@ static void emit_gather(const struct prv_emission *e, const struct as_taken *r)
         (uint64_t)r->field[1] < e->t->root.at[group].rank.n)
         root = e->t->root.at[group].rank.at[r->field[1]];
     const int64_t field[] = {(int64_t)as_prv_taken_comm(e->t, r->field[0]),
-                             is_immediate ? ++e->t->requests_n : 0,
+                             r->field[4]    ? GATHERED_REQUEST(r->field[4])
+                             : is_immediate ? ++e->t->requests_n
+                                            : 0,
                              root,
                              r->field[2],
                              r->field[3],
@@ -310,6 +323,9 @@ static int emit_record(void *context, const void *bytes)
         return emit_state(&e, r);
     case AS_TAKEN_GATHER:
         emit_gather(&e, r);
+        return 0;
+    case AS_TAKEN_GATHERED:
+        put_record(&e, AS_TRACE_DONE, GATHERED_REQUEST(r->field[0]), 0, 0);
         return 0;
     default:
         return emit_message(&e, r);
@@ -373,6 +389,9 @@ static int define_all(struct as_prv_taking *t, struct assay_error *err)
             continue;
         as_maker_world(t->maker, made, p, t->task.n);
         as_maker_comm(t->maker, made, 1, 1, p, world, t->task.n, "MPI_COMM_WORLD");
+        for (int64_t lane = 1; lane <= (int64_t)t->lanes_n; lane++)
+            as_maker_comm(t->maker, made, (uint64_t)comm_of_lane(t, lane),
+                          (uint64_t)comm_of_lane(t, lane), p, world, t->task.n, "");
         define_groups(t, p);
     }
     as_free(world);

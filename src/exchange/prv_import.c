@@ -87,9 +87,10 @@ static int end_gathering(struct as_prv_taking *t, uint32_t at)
         return 0;
     thread->gather.is_open = false;
     const size_t group = as_prv_taken_group(t, gather.comm);
-    struct as_taken record = {.kind = AS_TAKEN_GATHER,
-                              .thread = at,
-                              .field = {gather.comm, -1, gather.sent_b, gather.received_b}};
+    struct as_taken record = {
+        .kind = AS_TAKEN_GATHER,
+        .thread = at,
+        .field = {gather.comm, -1, gather.sent_b, gather.received_b, gather.request}};
     if (group < t->header->group.n &&
         note_gathering(t, thread->task, group, gather.is_root, &record.field[1]) < 0)
         return as_error_nomem(t->err, t->path);
@@ -116,9 +117,24 @@ static int take_gathering(struct as_prv_taking *t, uint32_t thread, int64_t ns, 
     return 0;
 }
 
+/* The first event of a request stands at its collective, the second where it is complete. */
+static int take_request(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t value)
+{
+    struct as_taken_gather *gather = &t->thread.at[thread].gather;
+    if (gather->is_open && gather->ns == ns) {
+        gather->request = value;
+        return 0;
+    }
+    AS_TRY(end_gathering(t, thread));
+    struct as_taken record = {.kind = AS_TAKEN_GATHERED, .thread = thread, .field = {value}};
+    return take_record(t, ns, AS_TAKEN_BEFORE, &record);
+}
+
 static int take_event(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t type,
                       int64_t value)
 {
+    if (type == AS_PRV_GROUP_REQUEST)
+        return take_request(t, thread, ns, value);
     if (type >= AS_PRV_GROUP_SENT && type <= AS_PRV_GROUP_COMM)
         return take_gathering(t, thread, ns, type, value);
     AS_TRY(end_gathering(t, thread));
@@ -148,6 +164,34 @@ static int take_state(struct as_prv_taking *t, const struct as_prv_line_read *li
     return 0;
 }
 
+#define LANES_MOST 64
+
+/* Lines are pairs in the order of their sends, and do not name their communicator. Receives of one
+ * channel that were asked for in another order belong to several communicators. A lane has the
+ * messages of one order. */
+static int lane_of(struct as_prv_taking *t, int64_t from, int64_t to, int64_t tag, int64_t asked_ns,
+                   int64_t *out)
+{
+    for (uint32_t lane = 0; lane < LANES_MOST; lane++) {
+        const uint64_t key = as_hash_mix(
+            as_hash_mix(as_hash_mix(as_hash_mix(13, (uint64_t)from), (uint64_t)to), (uint64_t)tag),
+            lane);
+        const uint32_t at = as_map_u64_get(&t->lanes, key);
+        const bool is_known = at != AS_MAP_NONE;
+        if (is_known && t->asked.at[at] > asked_ns)
+            continue;
+        if (!is_known && (as_vec_push(&t->asked, 0) < 0 ||
+                          as_map_u64_put(&t->lanes, key, (uint32_t)t->asked.n - 1) < 0))
+            return as_error_nomem(t->err, t->path);
+        t->asked.at[is_known ? at : t->asked.n - 1] = asked_ns;
+        t->lanes_n = lane > t->lanes_n ? lane : t->lanes_n;
+        *out = lane;
+        return 0;
+    }
+    *out = LANES_MOST - 1;
+    return 0;
+}
+
 static int take_message(struct as_prv_taking *t, const struct as_prv_line_read *line)
 {
     const int64_t from = t->thread.at[line->thread].task, to = t->thread.at[line->receiver].task;
@@ -157,14 +201,21 @@ static int take_message(struct as_prv_taking *t, const struct as_prv_line_read *
     const int64_t done_ns = line->logical_receive_ns > line->physical_receive_ns
                                 ? line->logical_receive_ns
                                 : line->physical_receive_ns;
-    const int64_t request = ++t->requests_n;
+    const bool has_end = line->physical_send_ns > line->ns;
+    int64_t lane;
+    AS_TRY(lane_of(t, from, to, line->tag, asked_ns, &lane));
     struct as_taken record = {
-        .kind = AS_TAKEN_SEND, .thread = line->thread, .field = {to, line->tag, line->size_b}};
+        .kind = AS_TAKEN_SEND,
+        .thread = line->thread,
+        .field = {to, line->tag, line->size_b, has_end ? ++t->requests_n : 0, lane}};
     t->has_mpi = true;
     AS_TRY(take_record(t, line->ns, AS_TAKEN_AFTER, &record));
+    record.kind = AS_TAKEN_SENT;
+    if (has_end)
+        AS_TRY(take_record(t, line->physical_send_ns, AS_TAKEN_BEFORE, &record));
     record = (struct as_taken){.kind = AS_TAKEN_POST,
                                .thread = line->receiver,
-                               .field = {from, line->tag, line->size_b, request}};
+                               .field = {from, line->tag, line->size_b, ++t->requests_n, lane}};
     AS_TRY(take_record(t, asked_ns, AS_TAKEN_AFTER, &record));
     record.kind = AS_TAKEN_RECEIVE;
     return take_record(t, done_ns, AS_TAKEN_BEFORE, &record);
@@ -233,6 +284,7 @@ int as_prv_import(const char *path, const char *directory, struct as_import_coun
     struct as_prv_taking t = {.path = path, .counts = counts, .err = err};
     *counts = (struct as_import_counts){0};
     as_map_u64_init(&t.names);
+    as_map_u64_init(&t.lanes);
     const int rc = import_file(&t, directory, err);
     as_maker_free(&t.maker);
     as_ordered_free(&t.records);
@@ -254,5 +306,7 @@ int as_prv_import(const char *path, const char *directory, struct as_import_coun
     as_vec_fini(&t.name);
     as_vec_fini(&t.owned);
     as_map_u64_fini(&t.names);
+    as_map_u64_fini(&t.lanes);
+    as_vec_fini(&t.asked);
     return rc;
 }

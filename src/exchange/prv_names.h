@@ -23,6 +23,7 @@ enum as_prv_state {
     AS_PRV_RUNNING = 1,
     AS_PRV_SYNCHRONISING = 5,
     AS_PRV_FORK_JOIN = 7,
+    AS_PRV_BLOCKED = 9,
     AS_PRV_IO = 12,
     AS_PRV_GROUP = 13,
     AS_PRV_OTHERS = 15,
@@ -39,6 +40,7 @@ enum as_prv_type {
     AS_PRV_GROUP_RECEIVED = 50100002,
     AS_PRV_GROUP_ROOT = 50100003,
     AS_PRV_GROUP_COMM = 50100004,
+    AS_PRV_GROUP_REQUEST = 50109001, /* ours: begins with the operation, and is complete */
     AS_PRV_OMP_CALL = 60000000,
     AS_PRV_PARALLEL = 60000001,
     AS_PRV_WORK = 60000002,

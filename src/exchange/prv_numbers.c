@@ -65,6 +65,8 @@ int64_t as_prv_state_of(struct as_prv_writer *w, enum as_activity activity, cons
         return AS_PRV_SYNCHRONISING;
     case AS_ACTIVITY_FILES:
         return AS_PRV_IO;
+    case AS_ACTIVITY_SLEEPING:
+        return AS_PRV_BLOCKED;
     default:
         return AS_PRV_IDLE;
     }
@@ -91,6 +93,7 @@ static uint32_t type_of_group(uint32_t group)
         return AS_PRV_OMP_CALL;
     case AS_TRACE_OF_THREAD:
     case AS_TRACE_OF_LOCK:
+    case AS_TRACE_OF_SLEEP:
         return AS_PRV_THREADS;
     case AS_TRACE_OF_FILES:
         return AS_PRV_FILES;

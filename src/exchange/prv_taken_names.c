@@ -110,8 +110,8 @@ static uint32_t group_of_state(int64_t state)
     case AS_PRV_SYNCHRONISING:
     case AS_PRV_FORK_JOIN:
         return AS_TRACE_OF_OPENMP;
-    case 9:
-        return AS_TRACE_OF_LOCK;
+    case AS_PRV_BLOCKED:
+        return AS_TRACE_OF_SLEEP;
     case AS_PRV_REMOTE:
         return AS_TRACE_OF_MPI_RMA;
     default:

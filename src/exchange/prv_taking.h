@@ -19,10 +19,12 @@ enum as_taken_kind {
     AS_TAKEN_EVENT, /* type, value */
     AS_TAKEN_STATE, /* state */
     AS_TAKEN_STATE_END,
-    AS_TAKEN_SEND,    /* partner's task, tag, bytes */
-    AS_TAKEN_POST,    /* and the number of the request */
-    AS_TAKEN_RECEIVE, /* and it */
-    AS_TAKEN_GATHER   /* communicator, its operation's number, bytes sent, received */
+    AS_TAKEN_SEND,    /* partner's task, tag, bytes, number of the request (0: it blocks), lane */
+    AS_TAKEN_SENT,    /* the same: it is complete */
+    AS_TAKEN_POST,    /* as a send */
+    AS_TAKEN_RECEIVE, /* the same: it is complete */
+    AS_TAKEN_GATHER,  /* communicator, its operation's number, bytes sent, received, request */
+    AS_TAKEN_GATHERED /* request that is complete */
 };
 
 /* At one time what ends a receive comes first, what begins a message last. */
@@ -31,13 +33,13 @@ enum { AS_TAKEN_BEFORE, AS_TAKEN_AT, AS_TAKEN_AFTER, AS_TAKEN_PLACES_N };
 struct as_taken {
     int64_t order; /* nanoseconds times AS_TAKEN_PLACES_N and the place */
     uint32_t kind, thread;
-    int64_t field[4];
+    int64_t field[5];
 };
 
 /* An operation of many whose events are still coming. */
 struct as_taken_gather {
     bool is_open, is_root;
-    int64_t ns, comm, sent_b, received_b;
+    int64_t ns, comm, sent_b, received_b, request;
 };
 
 struct as_taken_call {
@@ -86,6 +88,9 @@ struct as_prv_taking {
     struct as_import_counts *counts;
     bool has_calls, has_mpi; /* of routines; of MPI or messages */
     int64_t requests_n;
+    struct as_map_u64 lanes; /* by channel and lane: place in `asked` */
+    AS_VEC(int64_t) asked;   /* when its last receive was asked for */
+    uint32_t lanes_n;        /* besides the world's own */
     AS_VEC(struct as_taken_thread) thread;
     AS_VEC(struct as_taken_task) task;
     AS_VEC(struct as_taken_roots) root; /* by group of the header */

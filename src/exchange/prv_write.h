@@ -69,7 +69,7 @@ static inline const uint8_t *as_prv_event_get(const uint8_t *at, struct as_prv_e
 #define AS_PRV_NO_STATE UINT32_MAX /* of a stretch that is open: it is none */
 
 struct as_prv_message {
-    int64_t ns; /* its logical and physical send */
+    int64_t ns, sent_ns; /* its logical and physical send: begun, complete */
     uint64_t number;
     int64_t asked_ns, received_ns, size_b, tag;
     uint32_t location, to;
@@ -170,7 +170,8 @@ struct as_prv_writer {
     struct as_prv_counted counted[AS_PRV_COUNTED_KNOWN];
     AS_VEC(const char *) sampled; /* functions of samples: number k is value k + 1 */
     struct as_map_view sampled_texts;
-    uint8_t *levels_n; /* by location: of its latest sample */
+    struct as_map_u64 requests; /* of collectives that do not block, by process: open or done */
+    uint8_t *levels_n;          /* by location: of its latest sample */
     struct as_prv_state_known state_known[AS_PRV_STATES_KNOWN];
     struct assay_error *err;
 };

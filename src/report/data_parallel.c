@@ -17,7 +17,8 @@ static const char trace_sql[] =
 #define SHOWN "number < " AS_DATA_THREADS_MOST
 
 static const char locations_sql[] =
-    "SELECT number, location, rank, thread, begin_s, end_s, events_n, waiting_s, late_s, path_s"
+    "SELECT number, location, rank, thread, begin_s, end_s, events_n, waiting_s, late_s, path_s,"
+    " mpi_waiting_s, mpi_transfer_s, mpi_overhead_s"
     " FROM v_trace_locations WHERE run_id = ?1 AND " SHOWN " ORDER BY number";
 
 static const char states_sql[] =

@@ -101,6 +101,12 @@ static void put_blame_rows(const struct parallel_json *p)
     as_json_array_end(p->json);
 }
 
+/* Calls of MPI, unless they are sums. */
+static bool is_split(const struct as_analysis *a, const struct as_site_sum *sum)
+{
+    return a->summed_n == 0 && as_activity_of_group(a->site.at[sum->site].group) == AS_ACTIVITY_MPI;
+}
+
 static void put_call_rows(const struct parallel_json *p)
 {
     as_json_key(p->json, "calls");
@@ -112,6 +118,12 @@ static void put_call_rows(const struct parallel_json *p)
         as_json_key_u64(p->json, "calls_n", sum->calls_n);
         as_json_key_double(p->json, "time_s", SECONDS(sum->time_ns));
         as_json_key_double(p->json, "longest_s", SECONDS(sum->most_ns));
+        as_json_key_double(p->json, "waiting_s", SECONDS(sum->waiting_ns));
+        if (is_split(p->analysis, sum)) {
+            as_json_key_double(p->json, "transfer_s", SECONDS(sum->transfer_ns));
+            as_json_key_double(p->json, "overhead_s",
+                               SECONDS(sum->time_ns - sum->waiting_ns - sum->transfer_ns));
+        }
         as_json_key_u64(p->json, "sent_b", sum->sent_b);
         as_json_key_u64(p->json, "received_b", sum->received_b);
         as_json_object_end(p->json);

@@ -7,9 +7,10 @@
 #include "base/error.h"
 #include "report/parallel.h"
 
-#define ROWS_MOST   12u
-#define NAME_MOST   64u
-#define THREADS_ROW 4u /* of efficiencies: nothing new where each rank has one thread */
+#define ROWS_MOST 12u
+#define NAME_MOST 64u
+/* This row of efficiencies says nothing new if each rank has one thread and none sleeps. */
+#define THREADS_ROW 4u
 #define SECONDS(ns) ((double)(ns)*1e-9)
 
 struct parallel_text {
@@ -83,17 +84,21 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
         {e->openmp_parallel, "  threads within ranks"},
     };
     struct as_table table;
-    bool has_threads = false;
+    bool has_threads = false, has_sleep = false;
     if (isnan(e->parallel))
         return 0;
-    as_vec_foreach (&t->sums->analysis->location, location)
+    as_vec_foreach (&t->sums->analysis->location, location) {
         has_threads |= location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel));
+        has_sleep |= location->activity_ns[AS_ACTIVITY_SLEEPING] > 0;
+    }
     begin_table(t, &table, columns, 2, "Efficiency");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads))
+        if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads && !has_sleep))
             continue;
         as_table_f(&table, "%.1f %%", 100 * rows[i].share);
-        as_table_string(&table, rows[i].what);
+        as_table_string(&table, i == THREADS_ROW && has_sleep
+                                    ? "  threads within ranks, and time asleep"
+                                    : rows[i].what);
     }
     return end_table(t, &table, err);
 }
@@ -170,6 +175,7 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
         {.title = "OpenMP", .align = AS_ALIGN_RIGHT},
         {.title = "threads", .align = AS_ALIGN_RIGHT},
         {.title = "i/o", .align = AS_ALIGN_RIGHT},
+        {.title = "asleep", .align = AS_ALIGN_RIGHT},
         {.title = "idle", .align = AS_ALIGN_RIGHT},
         {.title = "crit. path", .align = AS_ALIGN_RIGHT},
         {.title = "not recorded", .align = AS_ALIGN_RIGHT}, /* the last: mostly left out */
@@ -199,6 +205,53 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
     return 0;
 }
 
+/* Time of the calls of MPI of a thread. */
+struct mpi_time {
+    int64_t time_ns, waiting_ns, transfer_ns;
+};
+
+static struct mpi_time mpi_time_of(const struct as_analysis *a, uint32_t location)
+{
+    struct mpi_time t = {0, 0, 0};
+    as_vec_foreach (&a->sum, sum)
+        if (sum->location == location &&
+            as_activity_of_group(a->site.at[sum->site].group) == AS_ACTIVITY_MPI) {
+            t.time_ns += sum->time_ns;
+            t.waiting_ns += sum->waiting_ns;
+            t.transfer_ns += sum->transfer_ns;
+        }
+    return t;
+}
+
+/* Nothing is known of it where calls are sums. */
+static int write_mpi(const struct parallel_text *t, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "who"},
+        {.title = "MPI", .align = AS_ALIGN_RIGHT},
+        {.title = "waiting", .align = AS_ALIGN_RIGHT},
+        {.title = "transfer", .align = AS_ALIGN_RIGHT},
+        {.title = "overhead", .align = AS_ALIGN_RIGHT},
+    };
+    const struct as_analysis *a = t->sums->analysis;
+    struct as_table table;
+    bool has_begun = false;
+    for (uint32_t at = 0; a->summed_n == 0 && at < a->location.n && at < 2 * ROWS_MOST; at++) {
+        const struct mpi_time time = mpi_time_of(a, at);
+        if (time.time_ns == 0)
+            continue;
+        if (!has_begun)
+            begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Seconds in MPI");
+        has_begun = true;
+        put_location(t, &table, at);
+        as_table_f(&table, "%.3f", SECONDS(time.time_ns));
+        as_table_f(&table, "%.3f", SECONDS(time.waiting_ns));
+        as_table_f(&table, "%.3f", SECONDS(time.transfer_ns));
+        as_table_f(&table, "%.3f", SECONDS(time.time_ns - time.waiting_ns - time.transfer_ns));
+    }
+    return has_begun ? end_table(t, &table, err) : 0;
+}
+
 int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
                      as_parallel_place *place, void *context, struct assay_error *err)
 {
@@ -206,6 +259,8 @@ int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
     int rc = put_efficiency(&t, err);
     if (rc == 0)
         rc = put_locations(&t, err);
+    if (rc == 0)
+        rc = write_mpi(&t, err);
     if (rc == 0)
         rc = put_waits(&t, err);
     if (rc == 0)

@@ -178,7 +178,8 @@ _Static_assert(AS_TRACE_KINDS_N <= 64, "6 bits are the kind");
     X(MEMORY, "memory")                                                                            \
     X(PROCESS, "process")                                                                          \
     X(USER, "user")                                                                                \
-    X(COUNTED, "counter")
+    X(COUNTED, "counter")                                                                          \
+    X(SLEEP, "sleep")
 #define AS_TRACE_ENUM(group, name) AS_TRACE_OF_##group,
 enum as_trace_group { AS_TRACE_GROUPS(AS_TRACE_ENUM) AS_TRACE_GROUPS_N };
 #undef AS_TRACE_ENUM

@@ -206,11 +206,42 @@ def read_measured():
 # ---- Judging --------------------------------------------------------------------------------
 
 
+def renew_table(then, name, made, indexes):
+    """Makes a recorded table as it is now. Columns that came later are empty."""
+    old = f"{name}_recorded"
+    then.execute(f"ALTER TABLE {name} RENAME TO {old}")
+    then.execute(made)
+    columns = [{row[1] for row in then.execute(f"PRAGMA table_info({table})")}
+               for table in (old, name)]
+    common = ", ".join(sorted(columns[0] & columns[1]))
+    then.execute(f"INSERT INTO {name} ({common}) SELECT {common} FROM {old}")
+    then.execute(f"DROP TABLE {old}")
+    for index in indexes:
+        then.execute(index)
+
+
+def renew_tables(then, now):
+    """Makes anew the recorded tables that have gained columns since."""
+    listing = "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB" \
+              " 'sqlite_*'"
+    indexes = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND tbl_name = ?" \
+              " AND sql IS NOT NULL"
+    there = dict(then.execute(listing))
+    # References of other tables and views keep the name.
+    then.execute("PRAGMA legacy_alter_table = ON")
+    for name, made in now.execute(listing).fetchall():
+        columns = [[row[1] for row in db.execute(f"PRAGMA table_info({name})")]
+                   for db in (then, now)]
+        if name in there and not set(columns[1]) <= set(columns[0]):
+            renew_table(then, name, made, [row[0] for row in now.execute(indexes, (name,))])
+
+
 def renew_views(database, schema):
     """Views are code and of now; what was recorded is in the tables. (v_values and v_set_NAME are
     of the sets that an experiment has.) Whole tables that came later are made, and are empty."""
     now, then = sqlite3.connect(":memory:"), sqlite3.connect(database)
     now.executescript(schema.read_text(encoding="utf-8"))
+    renew_tables(then, now)
     tables = "SELECT tbl_name, sql FROM sqlite_schema WHERE type IN ('table', 'index')" \
              " AND sql IS NOT NULL AND tbl_name NOT GLOB 'sqlite_*' ORDER BY type DESC"
     known = {row[0] for row in then.execute(tables)}

@@ -70,7 +70,7 @@ def expected(logs):
             if rank not in FIRST:
                 wait(rank, "late_broadcast", *logs[rank]["bcast"][n], logs[2]["bcast"][n][0])
         for name in ("reduce", "gather"):
-            wait(1, "early_reduce", *logs[1][name][n], min(logs[r][name][n][0] for r in FIRST))
+            wait(1, "early_reduce", *logs[1][name][n], max(logs[r][name][n][0] for r in FIRST))
         wait(1, "late_sender", *logs[1]["recv"][n], logs[0]["send"][n][0])
     return sums
 

@@ -56,19 +56,35 @@ static void test_uneven_ranks(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* Adds how long another waits for a rank in a call; 0: nothing is known of it. */
+static void add_late(struct assay_experiment *e, int64_t location_id, int64_t site_id, int64_t ms)
+{
+    const struct assay_row_trace_late late = {.trace_location_id = location_id,
+                                              .trace_site_id = site_id,
+                                              .n = 10,
+                                              .direct_ns = ms * MS,
+                                              .total_ns = ms * MS,
+                                              .elapsed_ns = ms * MS};
+    if (ms)
+        fine(assay_experiment_add_trace_late(e, &late, err));
+}
+
 /* A trace in which both ranks wait for each other: how long each computes as time passes, and how
- * long the other waits for it; 0: nobody is known to. */
+ * long the other waits for it in one call and in another (NULL: in none). */
 static void add_waiting(struct assay_experiment *e, const int64_t *computing_ms,
-                        const int64_t *late_ms)
+                        const int64_t *late_ms, const int64_t *other_ms)
 {
     const struct assay_row_trace trace = {
         .run_id = 1, .traced_run_id = 1, .elapsed_ns = 1000 * MS, .location_n = 2, .rank_n = 2};
     struct assay_row_trace_site site = {.routine = "MPI_Allreduce", .kind = "mpi-collective"};
-    int64_t site_id;
+    int64_t site_id, other_id;
 
     fine(assay_experiment_begin(e, err));
     fine(assay_experiment_add_trace(e, &trace, &site.trace_id, err));
     fine(assay_experiment_add_trace_site(e, &site, &site_id, err));
+    site.number = 1;
+    site.routine = "MPI_Barrier";
+    fine(assay_experiment_add_trace_site(e, &site, &other_id, err));
     for (int rank = 0; rank < 2; rank++) {
         const struct assay_row_trace_location location = {.trace_id = site.trace_id,
                                                           .number = rank,
@@ -83,19 +99,14 @@ static void add_waiting(struct assay_experiment *e, const int64_t *computing_ms,
                                             .title = "wait at N x N",
                                             .n = 10,
                                             .time_ns = 300 * MS};
-        struct assay_row_trace_late late = {.trace_site_id = site_id,
-                                            .n = 10,
-                                            .direct_ns = late_ms[rank] * MS,
-                                            .total_ns = late_ms[rank] * MS,
-                                            .elapsed_ns = late_ms[rank] * MS};
 
         fine(assay_experiment_add_trace_location(e, &location, &state.trace_location_id, err));
-        wait.trace_location_id = late.trace_location_id = state.trace_location_id;
+        wait.trace_location_id = state.trace_location_id;
         state.time_ns = computing_ms[rank] * MS;
         fine(assay_experiment_add_trace_state(e, &state, err));
         fine(assay_experiment_add_trace_wait(e, &wait, err));
-        if (late_ms[rank])
-            fine(assay_experiment_add_trace_late(e, &late, err));
+        add_late(e, state.trace_location_id, site_id, late_ms[rank]);
+        add_late(e, state.trace_location_id, other_id, other_ms ? other_ms[rank] : 0);
     }
     fine(assay_experiment_commit(e, err));
     fine(assay_advise_run(e, 1, err));
@@ -138,7 +149,7 @@ static void test_uneven_without_processors(void **state)
                      {"sweep", "application", row[i].more_ms, .in_loop = true, .only = 1}}};
         struct assay_experiment *e = story_tell(&story);
 
-        add_waiting(e, row[i].computing_ms, row[i].late_ms);
+        add_waiting(e, row[i].computing_ms, row[i].late_ms, NULL);
         expect_row(e,
                    "SELECT group_concat(rule) FROM v_findings WHERE rule IN ('late',"
                    " 'waiting_in_turn')",
@@ -158,13 +169,69 @@ static void test_uneven_in_turn(void **state)
     struct assay_experiment *e = story_tell(&story);
 
     (void)state;
-    add_waiting(e, (const int64_t[]){900, 500}, (const int64_t[]){0, 0});
+    add_waiting(e, (const int64_t[]){900, 500}, (const int64_t[]){0, 0}, NULL);
     expect_row(
         e,
         "SELECT substr(text, instr(text, 'But')) FROM v_findings"
         " WHERE rule = 'waiting_in_turn'",
         "But rank 0 computes for 0.9 s, where the mean is 0.7 s: most of all longer in sweep "
         "(a.c:20), by 0.4 s (the mean of the others is 0 s; 400 samples).");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* Each call has one rank behind its waits, and together both explain as much: no sentence says that
+ * the last rank changes from call to call. */
+static void test_last_in_a_call(void **state)
+{
+    const struct {
+        int64_t late_ms[2], other_ms[2];
+        const char *text;
+    } row[] = {
+        {{300, 20},
+         {20, 280},
+         "Rank 0 is the cause of 94 % of the waiting in MPI_Allreduce (0.3 of 0.32 s)."},
+        {{20, 280},
+         {290, 20},
+         "Rank 0 is the cause of 94 % of the waiting in MPI_Barrier (0.29 of 0.31 s)."},
+        {{170, 150}, {150, 170}, "None is late by itself: who is last changes from call to call."},
+        /* A call with hardly any waiting says nothing. */
+        {{170, 150}, {10, 0}, "None is late by itself: who is last changes from call to call."},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        const struct story story = {RUN, .rank_n = 2, .code = {OWN(500)}};
+        struct assay_experiment *e = story_tell(&story);
+
+        add_waiting(e, (const int64_t[]){500, 500}, row[i].late_ms, row[i].other_ms);
+        expect_row(e,
+                   "SELECT substr(text, instr(text, 'together).') + 11) FROM v_findings"
+                   " WHERE rule = 'waiting_in_turn'",
+                   row[i].text);
+        fine(assay_experiment_close(&e, err));
+    }
+}
+
+/* A rank that is late because it sleeps: the finding says so. */
+static void test_asleep(void **state)
+{
+    const struct story story = {RUN, .rank_n = 2, .code = {OWN(500)}};
+    struct assay_experiment *e = story_tell(&story);
+    const struct assay_row_trace_state asleep = {.trace_location_id = 2,
+                                                 .position = 5,
+                                                 .name = "sleeping",
+                                                 .title = "asleep",
+                                                 .time_ns = 240 * MS};
+
+    (void)state;
+    add_waiting(e, (const int64_t[]){500, 250}, (const int64_t[]){0, 250}, NULL);
+    fine(assay_experiment_begin(e, err));
+    fine(assay_experiment_add_trace_state(e, &asleep, err));
+    fine(assay_experiment_commit(e, err));
+    fine(assay_advise_run(e, 1, err));
+    expect_row(e,
+               "SELECT substr(text, instr(text, 'waits.') + 7) FROM v_findings WHERE rule = 'late'",
+               "It was asleep for 0.24 s.");
     fine(assay_experiment_close(&e, err));
 }
 
@@ -175,6 +242,8 @@ int main(void)
         cmocka_unit_test(test_uneven_ranks),
         cmocka_unit_test(test_uneven_without_processors),
         cmocka_unit_test(test_uneven_in_turn),
+        cmocka_unit_test(test_last_in_a_call),
+        cmocka_unit_test(test_asleep),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,7 +161,7 @@ static void check_between(enum as_gathering_kind kind, int64_t root,
     as_vec_fini(&list.wait);
 }
 
-/* Who waits, waits for the other group: 2 and 4 are late for 1, and nobody for one of its own. */
+/* Ranks wait for the other group alone: 1 is late for 2 and 4, 3 is late for 0 and 1. */
 static void test_between_groups(void **state)
 {
     (void)state;
@@ -176,8 +176,10 @@ static void test_between_groups(void **state)
     const struct expected_wait broadcast[] = {{AS_WAIT_LATE_BROADCAST, 2, 1},
                                               {AS_WAIT_LATE_BROADCAST, 4, 1}};
     check_between(AS_GATHERING_FROM, 1, broadcast, 2);
-    const struct expected_wait reduce[] = {{AS_WAIT_EARLY_REDUCE, 0, 2}};
+    const struct expected_wait reduce[] = {{AS_WAIT_EARLY_REDUCE, 0, 3}};
     check_between(AS_GATHERING_TO, 0, reduce, 1);
+    const struct expected_wait to_first[] = {{AS_WAIT_EARLY_REDUCE, 2, 1}};
+    check_between(AS_GATHERING_TO, 2, to_first, 1);
     check_between(AS_GATHERING_TO, 3, NULL, 0);
     check_between(AS_GATHERING_TO, -1, NULL, 0);
 }

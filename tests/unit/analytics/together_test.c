@@ -130,7 +130,8 @@ struct doing {
         int64_t from, tag; /* that are asked for */
     } open[8];
     uint64_t open_n;
-    uint64_t reduce, next; /* request of a reduction; numbers */
+    uint64_t sending[4], sending_n; /* requests of sends */
+    uint64_t reduce, next;          /* request of a reduction; numbers */
 };
 
 static void send_one(struct doing *d)
@@ -140,10 +141,21 @@ static void send_one(struct doing *d)
     put(AS_TRACE_SEND, 6, as_trace_zigzag((int64_t)to), as_trace_zigzag((int64_t)draw(2)),
         draw(3000), WORLD, request, 0);
     leave(SEND_NAME);
-    if (!request)
+    if (request && d->sending_n < 4) /* or it is never complete */
+        d->sending[d->sending_n++] = request;
+}
+
+/* Any of those that go on. */
+static void complete_send(struct doing *d)
+{
+    static const unsigned how[] = {AS_TRACE_DONE, AS_TRACE_DONE,  AS_TRACE_DONE,
+                                   AS_TRACE_DONE, AS_TRACE_FREED, AS_TRACE_CANCELLED};
+    if (d->sending_n == 0)
         return;
+    const uint64_t at = draw(d->sending_n), request = d->sending[at];
+    d->sending[at] = d->sending[--d->sending_n];
     enter(d->process, WAIT_NAME);
-    put(draw(4) ? AS_TRACE_DONE : AS_TRACE_FREED, 1, request, 0, 0, 0, 0, 0);
+    put(how[draw(6)], 1, request, 0, 0, 0, 0, 0);
     leave(WAIT_NAME);
 }
 
@@ -243,6 +255,8 @@ static void step_once(struct doing *d, uint64_t step)
     case 0:
     case 1:
         send_one(d);
+        if (draw(3))
+            complete_send(d);
         break;
     case 2:
         post_one(d);
@@ -296,9 +310,10 @@ static void say_sums(FILE *out, const struct as_analysis *a)
                 (unsigned long)site->address, site->module ? site->module : "-",
                 (unsigned long)site->in_file);
     as_vec_foreach (&a->sum, sum)
-        fprintf(out, "sum %u %u: %lu %lu %ld %ld %lu %lu\n", sum->location, sum->site,
+        fprintf(out, "sum %u %u: %lu %lu %ld %ld %ld %ld %lu %lu\n", sum->location, sum->site,
                 (unsigned long)sum->calls_n, (unsigned long)sum->open_n, (long)sum->time_ns,
-                (long)sum->most_ns, (unsigned long)sum->sent_b, (unsigned long)sum->received_b);
+                (long)sum->most_ns, (long)sum->waiting_ns, (long)sum->transfer_ns,
+                (unsigned long)sum->sent_b, (unsigned long)sum->received_b);
     as_vec_foreach (&a->traffic, traffic)
         fprintf(out, "traffic %ld %ld: %lu %lu\n", (long)traffic->from, (long)traffic->to,
                 (unsigned long)traffic->messages_n, (unsigned long)traffic->size_b);
@@ -309,6 +324,7 @@ static void say_sums(FILE *out, const struct as_analysis *a)
             fprintf(out, " %ld", (long)l->activity_ns[i]);
         fprintf(out, "\n");
     }
+    fprintf(out, "eager %u %u\n", a->eager_b[AS_EAGER_NEAR], a->eager_b[AS_EAGER_FAR]);
     fprintf(out, "%lu %lu %lu, matched %lu, alone %lu %lu, %lu events, %ld to %ld, %.17g\n",
             (unsigned long)a->violated_n, (unsigned long)a->unmet_n, (unsigned long)a->broken_n,
             (unsigned long)a->messages.matched_n, (unsigned long)a->messages.sends_n,

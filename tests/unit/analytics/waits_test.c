@@ -32,8 +32,8 @@ static void assert_wait(const struct as_wait *w, enum as_wait_kind kind, uint32_
 static struct as_message message_of(int64_t send_begin, int64_t send_enter, int64_t send_leave,
                                     int64_t post, int64_t enter, int64_t leave)
 {
-    return (struct as_message){.send = {0, 10, send_begin, send_enter, send_leave},
-                               .receive = {1, 11, post, enter, leave},
+    return (struct as_message){.send = {0, 10, 10, 0, send_begin, send_enter, send_leave},
+                               .receive = {1, 11, 11, 0, post, enter, leave},
                                .from = 0,
                                .to = 1};
 }
@@ -44,13 +44,13 @@ static void test_late_sender(void **state)
     struct as_wait_list list = {0};
     struct as_wait_recent recent = {.n = 0};
     struct as_message m = message_of(100, 100, 105, 20, 20, 110);
-    assert_int_equal(as_waits_of_message(&m, &recent, &list), 0);
+    assert_int_equal(as_waits_of_message(&m, AS_EAGER_NEVER, &recent, &list), 0);
     /* Posted long before, completed in a call that begins after the send: nobody waited. */
     m = message_of(100, 100, 105, 20, 101, 103);
-    assert_int_equal(as_waits_of_message(&m, &recent, &list), 0);
+    assert_int_equal(as_waits_of_message(&m, AS_EAGER_NEVER, &recent, &list), 0);
     /* A clock that is off: the receive was left before the message was sent. */
     m = message_of(100, 100, 105, 20, 20, 90);
-    assert_int_equal(as_waits_of_message(&m, &recent, &list), 0);
+    assert_int_equal(as_waits_of_message(&m, AS_EAGER_NEVER, &recent, &list), 0);
     assert_int_equal(list.wait.n, 2);
     assert_wait(&list.wait.at[0], AS_WAIT_LATE_SENDER, 1, 0, 20, 100);
     assert_int_equal(list.wait.at[0].site, 11);
@@ -65,13 +65,13 @@ static void test_late_receiver(void **state)
     struct as_wait_list list = {0};
     struct as_wait_recent recent = {.n = 0};
     struct as_message m = message_of(100, 100, 200, 180, 180, 201);
-    assert_int_equal(as_waits_of_message(&m, &recent, &list), 0);
+    assert_int_equal(as_waits_of_message(&m, AS_EAGER_NEVER, &recent, &list), 0);
     /* The send was done before: a buffer took the message. */
     m = message_of(100, 100, 110, 180, 180, 201);
-    assert_int_equal(as_waits_of_message(&m, &recent, &list), 0);
+    assert_int_equal(as_waits_of_message(&m, AS_EAGER_NEVER, &recent, &list), 0);
     /* It does not block, and is waited for from 150 on. */
     m = message_of(100, 150, 200, 180, 180, 201);
-    assert_int_equal(as_waits_of_message(&m, &recent, &list), 0);
+    assert_int_equal(as_waits_of_message(&m, AS_EAGER_NEVER, &recent, &list), 0);
     assert_int_equal(list.wait.n, 2);
     assert_wait(&list.wait.at[0], AS_WAIT_LATE_RECEIVER, 0, 1, 100, 180);
     assert_wait(&list.wait.at[1], AS_WAIT_LATE_RECEIVER, 0, 1, 150, 180);
@@ -86,9 +86,9 @@ static void test_wrong_order(void **state)
     struct as_message second = message_of(100, 100, 101, 20, 20, 102);
     struct as_message first = message_of(10, 10, 11, 103, 103, 104);
     struct as_message later = message_of(150, 150, 151, 120, 120, 152);
-    assert_int_equal(as_waits_of_message(&second, &recent, &list), 0);
-    assert_int_equal(as_waits_of_message(&first, &recent, &list), 0);
-    assert_int_equal(as_waits_of_message(&later, &recent, &list), 0);
+    assert_int_equal(as_waits_of_message(&second, AS_EAGER_NEVER, &recent, &list), 0);
+    assert_int_equal(as_waits_of_message(&first, AS_EAGER_NEVER, &recent, &list), 0);
+    assert_int_equal(as_waits_of_message(&later, AS_EAGER_NEVER, &recent, &list), 0);
     assert_int_equal(list.wait.n, 2);
     assert_wait(&list.wait.at[0], AS_WAIT_WRONG_ORDER, 1, 0, 20, 100);
     assert_wait(&list.wait.at[1], AS_WAIT_LATE_SENDER, 1, 0, 120, 150);
@@ -152,7 +152,7 @@ static void test_rooted(void **state)
     assert_int_equal(met.wait.n, 0);
     gather_three(AS_GATHERING_TO, 0);
     assert_int_equal(met.wait.n, 1);
-    assert_wait(&met.wait.at[0], AS_WAIT_EARLY_REDUCE, 0, 2, 10, 30);
+    assert_wait(&met.wait.at[0], AS_WAIT_EARLY_REDUCE, 0, 1, 10, 50);
     gather_three(AS_GATHERING_SCAN, -1);
     assert_int_equal(met.wait.n, 1);
     assert_wait(&met.wait.at[0], AS_WAIT_EARLY_SCAN, 2, 1, 30, 50);
@@ -190,8 +190,22 @@ static void test_members_ahead(void **state)
 static struct as_wait_list chain_of_three(void)
 {
     static const struct as_wait waits[] = {
-        {AS_WAIT_LATE_SENDER, 1, 5, 0, 6, 10, 100, 100},
-        {AS_WAIT_LATE_SENDER, 2, 5, 1, 7, 20, 250, 250},
+        {.kind = AS_WAIT_LATE_SENDER,
+         .location = 1,
+         .site = 5,
+         .cause = 0,
+         .cause_site = 6,
+         .begin_ns = 10,
+         .end_ns = 100,
+         .cause_ns = 100},
+        {.kind = AS_WAIT_LATE_SENDER,
+         .location = 2,
+         .site = 5,
+         .cause = 1,
+         .cause_site = 7,
+         .begin_ns = 20,
+         .end_ns = 250,
+         .cause_ns = 250},
     };
     struct as_wait_list list = {0};
     for (unsigned i = 0; i < 2; i++)
@@ -261,8 +275,14 @@ static void test_nothing_is_lost(void **state)
         now[whom] += rand() % 50;
         if (who == whom || now[whom] <= now[who])
             continue;
-        struct as_wait wait = {AS_WAIT_LATE_SENDER, who,      1, whom, whom, now[who],
-                               now[whom],           now[whom]};
+        struct as_wait wait = {.kind = AS_WAIT_LATE_SENDER,
+                               .location = who,
+                               .site = 1,
+                               .cause = whom,
+                               .cause_site = whom,
+                               .begin_ns = now[who],
+                               .end_ns = now[whom],
+                               .cause_ns = now[whom]};
         assert_int_equal(as_vec_push(&list.wait, wait), 0);
         waited += wait.end_ns - wait.begin_ns;
         now[who] = now[whom];

@@ -342,7 +342,16 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
         &(struct assay_row_trace_off){id[1], 200000000, 300000000, 80000000, 2, "by the program"},
         err));
     AS_TRY(assay_experiment_add_trace_call(
-        e, &(struct assay_row_trace_call){id[0], site_id, 2, 0, 500000000, 300000000, 0, 16}, err));
+        e,
+        &(struct assay_row_trace_call){.trace_location_id = id[0],
+                                       .trace_site_id = site_id,
+                                       .calls_n = 2,
+                                       .time_ns = 500000000,
+                                       .longest_ns = 300000000,
+                                       .waiting_ns = assay_known(200000000),
+                                       .transfer_ns = assay_known(100000000),
+                                       .received_b = 16},
+        err));
     AS_TRY(assay_experiment_add_trace_sample(
         e,
         &(struct assay_row_trace_sample){.trace_location_id = id[0],

@@ -38,6 +38,8 @@ export interface TraceLocation {
     waiting_s: number;
     late_s: number;
     path_s: number;
+    mpi_transfer_s?: number | null;
+    mpi_overhead_s?: number | null;
 }
 
 export interface TraceState {

@@ -55,6 +55,18 @@ export function threadRows({ locations, states }: Parallel): ViewRows {
                 { bar: true },
             ),
             secondsColumn(
+                'mpi_transfer_s',
+                'transfer',
+                'Of MPI: calls that start or complete a transfer, without waiting.',
+                locations.map(one => one.mpi_transfer_s ?? 0),
+            ),
+            secondsColumn(
+                'mpi_overhead_s',
+                'overhead',
+                'Of MPI: neither waiting nor transfer.',
+                locations.map(one => one.mpi_overhead_s ?? 0),
+            ),
+            secondsColumn(
                 'late_s',
                 'makes others wait',
                 'While anybody waited for it.',
