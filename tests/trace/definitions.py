@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wait states of logged programs by their definitions (doc/analytics.md), plain and slow.
+"""Wait states of logged programs by their definitions (doc/internals/analytics.md), plain and slow.
 
 A log is the list of calls of a rank in their order. A call MPI_I... begins something. The next
 MPI_Wait or MPI_Waitall of the rank completes all that has begun.
