@@ -19,8 +19,8 @@ seconds=$1
 runs=${2:--1}
 entries=${ENTRIES:-elf dwarf cfi decode demangle code perf stream ring import experiment request}
 [ -n "${ENTRIES:-}" ] ||
-    entries="$entries predict remarks trace analysis prv dim cfg filter figures probe plan"
-[ -n "${ENTRIES:-}" ] || entries="$entries code_maps"
+    entries="$entries predict remarks trace analysis prv dim cfg filter figures probe plan \
+code_maps"
 build=$root/build-fuzz
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 
