@@ -12,6 +12,7 @@
 #include <assay/report.h>
 
 #include "analytics/traced.h"
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/term.h"
@@ -125,7 +126,7 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     assay_rows_bind_integer(rows, 1, run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         if (n++ == 0)
-            as_page_heading(page, "Do this first");
+            as_page_heading(page, "Recommendations");
         snprintf(number, sizeof number, "  %u. ", n);
         as_page_wrap(page, number, assay_rows_text(rows, 0), false);
         as_page_wrap(page, "     ", assay_rows_text(rows, 1), false);
@@ -153,7 +154,7 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     assay_rows_bind_integer(rows, 1, run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         if (n++ == 0)
-            as_page_heading(page, "What lessens trust");
+            as_page_heading(page, "Caveats");
         as_page_wrap(page, "  - ", assay_rows_text(rows, 0), false);
     }
     assay_rows_close(&rows);
@@ -335,6 +336,43 @@ static void note_missed(struct as_cli *cli, const struct as_analysis *a)
                     (unsigned long long)a->doubtful_n);
 }
 
+static int by_rank_of_row(const void *a, const void *b)
+{
+    const struct as_location *const *x = a, *const *y = b;
+    if ((*x)->rank != (*y)->rank)
+        return (*x)->rank < (*y)->rank ? -1 : 1;
+    return (*x > *y) - (*x < *y);
+}
+
+/* True if each row is of a rank, and no rank has rows of two threads. */
+static bool ranks_have_one_thread(const struct as_traced *traced)
+{
+    const size_t n = traced->routine.n;
+    const struct as_location **of_row = as_calloc(n + 1, sizeof *of_row);
+    bool is_single = of_row && n > 0;
+    for (size_t i = 0; i < n && of_row; i++)
+        of_row[i] = &traced->analysis.location.at[traced->routine.at[i].location];
+    if (is_single)
+        qsort(of_row, n, sizeof *of_row, by_rank_of_row);
+    for (size_t i = 0; i < n && is_single; i++)
+        is_single = of_row[i]->rank >= 0 && (i == 0 || of_row[i] == of_row[i - 1] ||
+                                             of_row[i]->rank != of_row[i - 1]->rank);
+    as_free(of_row);
+    return is_single;
+}
+
+/* Text has 80 columns. CSV and JSON alone have the thread of a rank with one, and its longest call.
+ */
+static void choose_columns(const struct as_traced *traced, struct as_field *shown)
+{
+    memcpy(shown, columns, sizeof columns);
+    if (!ranks_have_one_thread(traced))
+        return;
+    shown[TRACE_TID].title = NULL;
+    if (traced->analysis.summed_n == 0)
+        shown[TRACE_LONGEST].title = NULL;
+}
+
 static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
                        const struct as_traced *traced, struct assay_error *err)
 {
@@ -342,8 +380,10 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     int rc = as_trace_place_list_read(experiment, run_id, &traced->analysis, &view.place, err);
     if (rc == 0)
         rc = as_trace_samples_read(experiment, run_id, &view.samples, err);
-    const struct as_sheet sheet = {columns, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
+    struct as_field shown[TRACE_COLUMNS];
+    const struct as_sheet sheet = {shown, TRACE_COLUMNS, traced->routine.n, &view, fill_sum_row};
     const bool are_cut = note_ends(cli, &traced->trace);
+    choose_columns(traced, shown);
     if (rc == 0)
         rc = as_trace_clocks_note(cli, experiment, run_id, err);
     as_filter_note(cli, traced);

@@ -339,7 +339,7 @@ struct assay_finding {
     size_t other_n;
 };
 
-/* What lessens trust: "lost_samples", "few_samples", "event_fallback", "no_symbols", ... */
+/* Caveats: "lost_samples", "few_samples", "event_fallback", "no_symbols", ... */
 struct assay_flag {
     int64_t run_id; /* 0 = of every run */
     enum assay_object_kind kind;

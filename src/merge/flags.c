@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lessens trust in the merged run: the flags of its parts, those that say the same as one with
+ * Caveats on the merged run: the flags of its parts, those that say the same as one with
  * the ranks that it is of, and what the merging itself found.
  */
 #include <inttypes.h>
@@ -46,11 +46,11 @@ int as_merge_add_flag(struct as_merge *merge, const struct assay_flag *flag, uin
     struct as_merge_flag *it = find_or_add(merge, flag);
 
     if (!it)
-        return as_error_nomem(err, "what lessens trust");
+        return as_error_nomem(err, "the caveats of a run");
     it->n += flag->n;
     if (it->part.n && it->part.at[it->part.n - 1] == part)
         return 0;
-    return as_vec_push(&it->part, part) < 0 ? as_error_nomem(err, "what lessens trust") : 0;
+    return as_vec_push(&it->part, part) < 0 ? as_error_nomem(err, "the caveats of a run") : 0;
 }
 
 static int write_flag(struct as_merge *merge, const char *name, enum assay_object_kind kind,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lessens trust in a profile, as flags: samples that are missing, stacks that end too early,
+ * Caveats on a profile, as flags: samples that are missing, stacks that end too early,
  * code without names or lines. A flag is set only for what can change a conclusion.
  */
 #include <inttypes.h>

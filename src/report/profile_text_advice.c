@@ -14,7 +14,7 @@ void as_summary_flags(struct as_summary_text *s)
 
     if (!s->profile->flag.n)
         return;
-    as_page_heading(&s->page, "What lessens trust");
+    as_page_heading(&s->page, "Caveats");
     as_vec_foreach (&s->profile->flag, it) {
         if (++shown > FLAGS_MOST)
             break;

@@ -8,7 +8,7 @@ import tempfile
 
 GOOD = """
 view flags
-title What lessens trust
+title Caveats
 meaning All that does.
 from v_flags
 runs some
@@ -52,7 +52,7 @@ FAULTS = [
     ("  kind integer\n", "  kind whole\n", "kind 'whole' is none of"),
     ("  meaning How often.\n", "  meaning How often\n", "the meaning of n is no sentence"),
     ("  group name\n  kind integer", "  grupo name\n  kind integer", "key 'grupo' is not known"),
-    ("title What lessens trust\n", "title A\ntitle B\n", "not known here, or there twice"),
+    ("title Caveats\n", "title A\ntitle B\n", "not known here, or there twice"),
     ("sort n\n", "sort m\n", "sort 'm' is no column"),
     ("sort n\n", "sort n\ngroup_by topic\n", "group_by 'topic' is no column"),
     ("  unit times\n", "  unit times\n  low least\n", "low 'least' of n is no column"),

@@ -273,7 +273,7 @@ export function FlagsPanel({ refused: isTold = true }: { refused?: boolean }) {
     const refused = flags.filter(isRefusal).length;
     if (!flags.length || (!isTold && refused === flags.length)) return null;
     return (
-        <Panel title="What lessens trust">
+        <Panel title="Caveats">
             <ul class="flags">
                 {isTold && refused > 0 && (
                     <li>
