@@ -12,9 +12,7 @@
 #include "profile/accesses.h"
 
 #define SAMPLES_LEAST 20   /* of a loop with registers */
-#define MOVES_LEAST   100  /* of one instruction */
 #define STAYS_SHARE   0.75 /* of a cache: so much stays there beside what else runs */
-#define ONE_WAY       0.6  /* of the moves between samples, of a walk in order */
 
 enum { STRIDE_METRIC, LINE_USE_METRIC, SWEEP_METRIC, RATE_METRIC, ACCESS_METRICS };
 
@@ -215,73 +213,40 @@ static int write_bound(const struct access_pass *p, int metric, double value,
                      : 0;
 }
 
-/* Iterations a second of a walk in order, by samples of one instruction that follow each other. */
-static double pace_at(const struct access_pass *p, const struct as_tally_operand *operand)
-{
-    const struct assay_code *code = &p->loop.module->program->code;
-    uint64_t address;
-
-    if (operand->place.loop_id != p->loop.site->loop_id || !(operand->pace_b_s > 0) ||
-        operand->forward < 0 || operand->n < MOVES_LEAST ||
-        !assay_catalogue_address(p->loop.module, operand->place.address, &address))
-        return 0;
-    address += (uint64_t)(int64_t)operand->later_b;
-    for (size_t i = 0; i < p->loop.streams.n; i++) {
-        const struct assay_memory_stream *at = &p->loop.streams.at[i];
-        const double forward = at->stride_b > 0 ? operand->forward : 1 - operand->forward;
-        if (code->insn[at->insn].address == address && as_stream_walks(at) && forward >= ONE_WAY)
-            return operand->pace_b_s / fabs((double)at->stride_b);
-    }
-    return 0;
-}
-
-static double pace_of_sites(const struct access_pass *p)
-{
-    double per_s = 0;
-
-    as_vec_foreach (&p->all->tally.operand, operand)
-        per_s = fmax(per_s, pace_at(p, operand));
-    return per_s;
-}
-
 /* No walk reaches further than the objects that the loop touches. */
 static int write_sweep(const struct access_pass *p, const as_address_list *address,
                        const struct as_entry *entry, double touched_b, struct assay_error *err)
 {
-    const struct as_tally *tally = &p->all->tally;
-    const uint32_t rate_hz = tally->stream.n ? tally->stream.at[0].rate_hz : 0;
     struct as_sweep sweep;
 
-    AS_TRY(as_sweep_of(&p->loop, 1e9 / (rate_hz ? rate_hz : 1), address, &sweep, err));
+    AS_TRY(as_sweep_of(&p->loop, &p->all->tally, address, &sweep, err));
     if (touched_b > 0)
         sweep.reach_b = fmin(sweep.reach_b, touched_b);
     AS_TRY(write_bound(p, SWEEP_METRIC, sweep.reach_b, err));
-    return entry->iteration_n > 0 ? write_bound(p, RATE_METRIC,
-                                                fmax(sweep.iteration_per_s, pace_of_sites(p)) *
-                                                    entry->line_b / entry->iteration_n,
-                                                err)
-                                  : 0;
+    return entry->iteration_n > 0
+               ? write_bound(p, RATE_METRIC,
+                             sweep.iteration_per_s * entry->line_b / entry->iteration_n, err)
+               : 0;
 }
 
-static int write_entry(const struct access_pass *p, const struct as_entry *of, double touched_b,
+static int write_entry(const struct access_pass *p, const struct as_entry *entry, double touched_b,
                        struct assay_error *err)
 {
-    const struct as_entry entry = *of;
-    const bool known = entry.iteration_n > 0;
+    const bool known = entry->iteration_n > 0;
     struct assay_row_loop_data row = {.run_id = p->all->run_id,
                                       .loop_id = p->loop.site->loop_id,
-                                      .iteration_n = known ? entry.iteration_n : (double)NAN,
+                                      .iteration_n = known ? entry->iteration_n : (double)NAN,
                                       .cache_n = assay_known(p->caches.n)};
 
     if (!known && !(touched_b > 0))
         return 0;
     if (known) {
-        row.entry_b = assay_known((int64_t)entry.line_b);
-        row.page_n = assay_known((int64_t)ceil(entry.page_n));
-        row.set_n = entry.set_n ? assay_known(entry.set_n) : (struct assay_number){0};
+        row.entry_b = assay_known((int64_t)entry->line_b);
+        row.page_n = assay_known((int64_t)ceil(entry->page_n));
+        row.set_n = entry->set_n ? assay_known(entry->set_n) : (struct assay_number){0};
     }
-    if (known && entry.line_b > 0 && p->caches.n)
-        row.near_level = assay_known(entry.near_level);
+    if (known && entry->line_b > 0 && p->caches.n)
+        row.near_level = assay_known(entry->near_level);
     if (touched_b > 0) {
         row.touched_b = assay_known((int64_t)touched_b);
         if (p->caches.n)

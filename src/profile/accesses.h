@@ -137,8 +137,9 @@ struct as_sweep {
     double iteration_per_s; /* of one thread */
 };
 
-/* `period_ns`: between two samples of a thread that runs. Errors: NOMEM. */
-int as_sweep_of(const struct as_operand_loop *loop, double period_ns,
+/* By the addresses of the loop, and the moves at single instructions that the tally has. Errors:
+ * NOMEM. */
+int as_sweep_of(const struct as_operand_loop *loop, const struct as_tally *tally,
                 const as_address_list *address, struct as_sweep *out, struct assay_error *err);
 
 /* ---- Sharing --------------------------------------------------------------------------------- */

@@ -15,6 +15,8 @@
 
 #define PACES_LEAST  20  /* pairs of samples, for a pace */
 #define PACE_NEAR    0.3 /* of the median */
+#define MOVES_LEAST  100 /* of one instruction */
+#define ONE_WAY      0.6 /* of its moves, of a walk in order */
 #define PERIODS_MOST 3.5 /* between two samples of one walk */
 #define CHUNK_BITS   16  /* of as_operands_reach */
 
@@ -124,6 +126,37 @@ static int look_at_walk(const struct as_operand_loop *loop, double period_ns,
     return rc;
 }
 
+/* ---- One instruction ------------------------------------------------------------------------- */
+
+/* Iterations a second of a walk in order, by samples of one instruction that follow each other. */
+static double pace_at(const struct as_operand_loop *loop, const struct as_tally_operand *operand)
+{
+    const struct assay_code *code = &loop->module->program->code;
+    uint64_t address;
+
+    if (operand->place.loop_id != loop->site->loop_id || !(operand->pace_b_s > 0) ||
+        operand->forward < 0 || operand->n < MOVES_LEAST ||
+        !assay_catalogue_address(loop->module, operand->place.address, &address))
+        return 0;
+    address += (uint64_t)(int64_t)operand->later_b;
+    for (size_t i = 0; i < loop->streams.n; i++) {
+        const struct assay_memory_stream *at = &loop->streams.at[i];
+        const double forward = at->stride_b > 0 ? operand->forward : 1 - operand->forward;
+        if (code->insn[at->insn].address == address && as_stream_walks(at) && forward >= ONE_WAY)
+            return operand->pace_b_s / fabs((double)at->stride_b);
+    }
+    return 0;
+}
+
+static double pace_of_sites(const struct as_operand_loop *loop, const struct as_tally *tally)
+{
+    double per_s = 0;
+
+    as_vec_foreach (&tally->operand, operand)
+        per_s = fmax(per_s, pace_at(loop, operand));
+    return per_s;
+}
+
 /* ---- All walks ------------------------------------------------------------------------------- */
 
 /* Addresses [from, to) are of one process, by chunk. A chunk counts once in a sample. */
@@ -172,9 +205,10 @@ static int look_at_walks(const struct as_operand_loop *loop, double period_ns,
     return 0;
 }
 
-int as_sweep_of(const struct as_operand_loop *loop, double period_ns,
+int as_sweep_of(const struct as_operand_loop *loop, const struct as_tally *tally,
                 const as_address_list *address, struct as_sweep *out, struct assay_error *err)
 {
+    const uint32_t rate_hz = tally->stream.n ? tally->stream.at[0].rate_hz : 0;
     as_address_list list = {0};
     int rc = 0;
 
@@ -184,7 +218,8 @@ int as_sweep_of(const struct as_operand_loop *loop, double period_ns,
             rc = as_vec_push(&list, address->at[i]);
     rc = rc < 0 ? as_error_nomem(err, "the walks of a loop") : 0;
     if (rc == 0 && list.n)
-        rc = look_at_walks(loop, period_ns, &list, out, err);
+        rc = look_at_walks(loop, 1e9 / (rate_hz ? rate_hz : 1), &list, out, err);
+    out->iteration_per_s = fmax(out->iteration_per_s, pace_of_sites(loop, tally));
     as_vec_fini(&list);
     return rc;
 }
