@@ -42,7 +42,7 @@ struct seen_cause {
 struct loop_card {
     int64_t loop_id, n;
     const char *subject, *place, *time_word;
-    bool is_alone;
+    bool is_alone, has_line;
     double time_s, pct;
     struct seen_cause cause[CAUSES_MOST];
     uint32_t cause_n;
@@ -84,6 +84,7 @@ static int take_loop(struct deck *d, struct assay_rows *rows)
                                    .n = assay_rows_integer(rows, 5),
                                    .pct = assay_rows_real(rows, 6),
                                    .time_word = kept_text(d, rows, 7),
+                                   .has_line = assay_rows_integer(rows, 9) != 0,
                                    .copy_n = 1};
 
     if (!card.subject || !card.place || !card.time_word)
@@ -425,11 +426,12 @@ static int choose_main(const struct deck *d, struct loop_card *card, struct assa
     return 0;
 }
 
-/* A source line that is inlined or unrolled into several loops is one loop to its author. */
+/* A source line that is inlined or unrolled into several loops is one loop to its author. Without
+ * lines, one card is for all loops of a function with the same cause. */
 static bool is_copy(const struct loop_card *a, const struct loop_card *b)
 {
-    return a->cause_n && b->cause_n && strchr(a->place, ':') && strcmp(a->place, b->place) == 0 &&
-           a->cause[a->main].row == b->cause[b->main].row;
+    return a->cause_n && b->cause_n && a->has_line == b->has_line &&
+           strcmp(a->place, b->place) == 0 && a->cause[a->main].row == b->cause[b->main].row;
 }
 
 /* Hands the numbers of a card to the copy that has more samples. */
@@ -552,8 +554,10 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
     if (has_gain(card, "called") && d->advice->run_id)
         AS_TRY(add_called(d, card, &finding.time_ns, err));
     as_str_appendz(&text, card->subject);
-    if (card->copy_n > 1)
+    if (card->copy_n > 1 && card->has_line)
         as_str_appendf(&text, " (%u copies)", card->copy_n);
+    else if (card->copy_n > 1)
+        as_str_appendf(&text, ", like %u more of it,", card->copy_n - 1);
     as_str_appendf(&text, " %s.", cause->what);
     as_str_appendz(&how, cause->how);
     if (gain.factor.value > 1)

@@ -13,6 +13,8 @@
 
 /* Half the width of a 95 % interval, in standard deviations. */
 #define SIGMAS 1.96
+/* A thread with less of the longest running time holds no loop worth a bound of the run. */
+#define BUSY 0.05
 
 struct rank {
     size_t object;
@@ -100,7 +102,7 @@ struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *threa
 {
     const struct queueing all = queueing_of(thread, thread_n, run->wall_s);
     struct assay_stretch out = {1, 1};
-    double longest_s = 0;
+    double longest_s = 0, busiest_s = 0;
 
     for (size_t i = 0; i < thread_n; i++) {
         const double stretch = stretch_of(&thread[i], run->wall_s);
@@ -110,7 +112,12 @@ struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *threa
             longest_s = thread[i].compute_s * stretch;
             out.value = stretch;
         }
-        if (running_s > 0)
+        busiest_s = fmax(busiest_s, running_s);
+    }
+    for (size_t i = 0; i < thread_n; i++) {
+        const double running_s = running(&thread[i]);
+
+        if (running_s > 0 && running_s >= BUSY * busiest_s)
             out.most = fmax(out.most, 1 + most_queued(&all, &thread[i], run->wall_s) / running_s);
     }
     return out;

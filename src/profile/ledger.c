@@ -274,6 +274,18 @@ static int tell_number(struct assay_recorder *recorder, const char *name, uint64
     return assay_recorder_info(recorder, name, text, err);
 }
 
+/* MPI starts these for a rank without mpirun; they end by themselves, and compute nothing. */
+static bool is_mpi_daemon(const char *name)
+{
+    static const char *const daemons[] = {"orted", "prted", "hydra_pmi_proxy"};
+    const char *slash = strrchr(name, '/');
+
+    for (size_t i = 0; i < sizeof daemons / sizeof *daemons; i++)
+        if (strcmp(slash ? slash + 1 : name, daemons[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Processes of the command that run on although it has ended, as daemons do. */
 static uint64_t count_living(const struct as_ledger *ledger)
 {
@@ -281,7 +293,7 @@ static uint64_t count_living(const struct as_ledger *ledger)
     uint64_t n = 0;
     as_vec_foreach (&ledger->process, process)
         n += process->lives && as_task_read(process->pid, &task) && task.start == process->start &&
-             task.state != 'Z';
+             task.state != 'Z' && !is_mpi_daemon(process->name);
     return n;
 }
 

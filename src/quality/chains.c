@@ -15,6 +15,7 @@
 /* One way of the loop: its dependences, and which instructions need each other. */
 struct chain_way {
     const struct assay_program *program;
+    uint32_t loop;
     const struct assay_streams *streams;
     struct assay_dependences found;
     struct as_components component;
@@ -39,6 +40,7 @@ static bool is_link(const void *context, const struct assay_dependence *at)
 struct chain {
     uint32_t fp_n, add_n, mul_n, pick_n, logic_n, other_n;
     bool is_carried;
+    bool is_begun; /* one of its carried registers starts anew for each entry */
 };
 
 static bool is_multiply_add(const struct assay_form *form)
@@ -95,6 +97,68 @@ static bool leads_on(const struct chain_way *w, const struct assay_dependence *l
     return link->bits & ASSAY_DEPENDENCE_ADDRESS && c == ASSAY_CLASS_MOVE;
 }
 
+/* ---- Chains that start anew ------------------------------------------------------------------ */
+
+/* Tells whether an instruction gives `reg` a value from data memory or from nothing. */
+static bool begins_anew(const struct assay_program *program, const struct assay_insn *insn,
+                        unsigned reg)
+{
+    const struct assay_form *form = assay_form_get(insn->form);
+    struct assay_memory place[2];
+    struct assay_effects effects;
+
+    assay_insn_effects(insn, &effects);
+    if (!assay_regset_has(effects.written, reg))
+        return false;
+    if (insn->bits & ASSAY_INSN_IDIOM)
+        return true;
+    if (form->insn_class != ASSAY_CLASS_MOVE || assay_regset_has(effects.read, reg))
+        return false;
+    if (assay_insn_memory(&program->code, insn, place) != 1) /* a constant reads no register */
+        return !effects.read.word[0] && !effects.read.word[1];
+    return place[0].access & ASSAY_ACCESS_READ && !place[0].stack && !place[0].rip_relative &&
+           (place[0].base != ASSAY_REG_NONE || place[0].index != ASSAY_REG_NONE);
+}
+
+/* Tells whether `loop` contains `block`, an index into program.block. */
+static bool loop_contains(const struct assay_program *program, uint32_t loop, uint32_t block)
+{
+    const uint32_t *at = &program->loop_block[program->loop[loop].first_block];
+    size_t low = 0, high = program->loop[loop].blocks;
+
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (at[middle] < block)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < program->loop[loop].blocks && at[low] == block;
+}
+
+/* Tells whether the loop around, outside the loop, begins `reg`. */
+static bool begun_around(const struct chain_way *w, unsigned reg)
+{
+    const uint32_t parent = w->program->loop[w->loop].parent;
+
+    if (parent == ASSAY_NONE)
+        return false;
+    for (uint32_t i = 0; i < w->program->loop[parent].blocks; i++) {
+        const uint32_t number = w->program->loop_block[w->program->loop[parent].first_block + i];
+        const struct assay_block *block = &w->program->block[number];
+
+        if (loop_contains(w->program, w->loop, number))
+            continue;
+        for (uint32_t k = 0; k < block->insns; k++)
+            if (begins_anew(w->program, &w->program->code.insn[block->first_insn + k], reg))
+                return true;
+    }
+    return false;
+}
+
+/* ---- Counting -------------------------------------------------------------------------------- */
+
 static void count_chains(const struct chain_way *w, struct chain *chain, struct as_chains *out)
 {
     for (uint32_t i = 0; i < w->found.insn_n; i++)
@@ -105,6 +169,9 @@ static void count_chains(const struct chain_way *w, struct chain *chain, struct 
         if (!is_link(NULL, link) || w->component.of[link->from] != w->component.of[link->to])
             continue;
         chain[w->component.of[link->to]].is_carried |= link->distance > 0;
+        chain[w->component.of[link->to]].is_begun |= link->distance > 0 &&
+                                                     link->kind == ASSAY_DEPENDENCE_REGISTER &&
+                                                     begun_around(w, link->what);
         chain[w->component.of[link->to]].other_n += leads_on(w, link);
     }
     for (uint32_t i = 0; i < w->component.n; i++) {
@@ -113,6 +180,7 @@ static void count_chains(const struct chain_way *w, struct chain *chain, struct 
         out->fp_n += chain[i].is_carried && is_fp;
         out->sum_n += chain[i].is_carried && is_fp && plain;
         out->other_n += chain[i].is_carried && !is_fp && !plain;
+        out->begun_n += chain[i].is_carried && chain[i].is_begun && (is_fp || !plain);
     }
 }
 
@@ -177,7 +245,7 @@ int as_quality_chains(const struct assay_program *program, uint32_t loop,
                       const struct assay_streams *streams, struct as_chains *out,
                       struct assay_error *err)
 {
-    struct chain_way w = {.program = program, .streams = streams};
+    struct chain_way w = {.program = program, .loop = loop, .streams = streams};
     struct assay_paths paths;
     int rc;
 

@@ -9,6 +9,7 @@ struct as_chains {
     uint32_t fp_n;    /* chains of floating-point arithmetic */
     uint32_t sum_n;   /* of them: only add up, or only multiply */
     uint32_t other_n; /* chains without such: neither steps nor sums, products, maxima */
+    uint32_t begun_n; /* of both: the loop around begins them anew for each entry */
     uint32_t exit_n;  /* branches that depend on what was loaded or computed from it */
 };
 

@@ -315,6 +315,7 @@ static int count_chains(const struct assay_program *program, uint32_t loop,
     out->fp_carried_n = chains.fp_n;
     out->fp_sum_n = chains.sum_n;
     out->other_carried_n = chains.other_n;
+    out->begun_n = chains.begun_n;
     out->data_exit_n = chains.exit_n;
     return 0;
 }

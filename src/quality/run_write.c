@@ -32,6 +32,7 @@ enum metric { /* those that loops have, in the order of their names below */
               CARRIED,
               SUMS,
               OTHER_CARRIED,
+              BEGUN,
               DATA_EXITS,
               WIDE,
               CALLS,
@@ -67,6 +68,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "fp_carried_n",
                                                 "fp_sum_n",
                                                 "other_carried_n",
+                                                "carried_begun_n",
                                                 "data_exit_n",
                                                 "wide_access_pct",
                                                 "call_n",
@@ -156,6 +158,7 @@ static int write_loop(const struct value_writer *w, int64_t id,
     AS_TRY(set_count(w, CARRIED, id, facts->fp_carried_n, err));
     AS_TRY(set_count(w, SUMS, id, facts->fp_sum_n, err));
     AS_TRY(set_count(w, OTHER_CARRIED, id, facts->other_carried_n, err));
+    AS_TRY(set_count(w, BEGUN, id, facts->begun_n, err));
     AS_TRY(set_count(w, DATA_EXITS, id, facts->data_exit_n, err));
     if (facts->moving_n)
         AS_TRY(set_count(w, WIDE, id, 100.0 * facts->wide_n / facts->moving_n, err));

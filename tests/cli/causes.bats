@@ -140,6 +140,52 @@ int main()
     std::printf("%ld\n", sum);
 }
 END
+    cat >rows.c <<'END'
+/* rows: rows of 21 numbers, each with a sum of its own. rows wide: intrinsics of 16 bytes. */
+#include <emmintrin.h>
+#include <stdio.h>
+#include <stdlib.h>
+enum { ROWS = 2000, EACH = 21 };
+__attribute__((noipa)) static void rows(double *y, const double *a, const double *x, const int *at, const int *row)
+{
+    for (int i = 0; i < ROWS; i++) {
+        double s = y[i];
+        for (int k = row[i]; k < row[i + 1]; k++)
+            s -= a[k] * x[at[k]];
+        y[i] = s;
+    }
+}
+__attribute__((noipa)) static void wide(unsigned char *a, const unsigned char *b)
+{
+    for (int i = 0; i < ROWS * EACH; i += 16) {
+        __m128i u = _mm_loadu_si128((const __m128i *)(a + i)), v = _mm_loadu_si128((const __m128i *)(b + i));
+        u = _mm_max_epu8(_mm_subs_epu8(u, v), _mm_min_epu8(_mm_adds_epu8(u, v), _mm_avg_epu8(u, v)));
+        _mm_storeu_si128((__m128i *)(a + i), _mm_xor_si128(u, _mm_cmpeq_epi8(u, v)));
+    }
+}
+int main(int argc, char **argv)
+{
+    const int n = ROWS * EACH;
+    double *a = calloc(n, sizeof *a), *x = calloc(n, sizeof *x), *y = calloc(ROWS, sizeof *y);
+    int *at = calloc(n, sizeof *at), *row = calloc(ROWS + 1, sizeof *row);
+    unsigned char *p = calloc(n + 16, 1), *q = calloc(n + 16, 1);
+    for (int i = 0; i < n; i++) {
+        a[i] = 1e-3;
+        at[i] = (int)(i * 2654435761u >> 8) % ROWS;
+        q[i] = (unsigned char)(i * 7);
+    }
+    for (int i = 0; i <= ROWS; i++)
+        row[i] = i * EACH;
+    for (int k = 0; k < (argc > 1 ? 400000 : 20000); k++)
+        if (argc > 1)
+            wide(p, q);
+        else
+            rows(y, a, x, at, row);
+    printf("%g %d %s\n", y[1], p[3], argv[0]);
+    return 0;
+}
+END
+    gcc -O2 -g rows.c -o rows
     g++ -O2 -g -pthread inlined.cpp -o inlined
     g++ -O2 -g -pthread bodies.cpp -o bodies
     gcc -O2 -g -pthread threads.c -o threads
@@ -222,4 +268,20 @@ never_says() { # RULE RULES
     never_says dependence_chain "$said"
     equal 0 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM v_findings
         WHERE workaround LIKE '%s0 +=%'" | tail -n +2)"
+}
+
+@test "causes: sums of short rows are no chain" {
+    local said
+    said=$(rules ./rows)
+    never_says dependence_chain "$said"
+    equal 0 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM v_findings
+        WHERE gain_s > 0" | tail -n +2)"
+}
+
+@test "causes: no option widens intrinsics" {
+    local said
+    grep -qw avx2 /proc/cpuinfo || skip "the vectors of this processor have 16 bytes"
+    said=$(rules ./rows wide)
+    like "*short_intrinsics*" "$said"
+    never_says short_vectors "$said"
 }

@@ -279,6 +279,19 @@ static void test_less_running_queues_less(void **state)
     near(stretch.most, 10.58 / 3.46);
 }
 
+/* A thread that hardly ran and waited for the worker says nothing of the worker's loops. */
+static void test_stretch_of_busy_threads(void **state)
+{
+    const struct assay_thread_time thread[] = {{0.06, 0, 32, 0.17, 0}, {2.32, 0, 1157, 4.01, 0}};
+    const struct assay_run_time run = {
+        .wall_s = 7.06, .processors = 2, .work_s = 2.38, .others_s = 11};
+    const struct assay_stretch stretch = assay_what_if_stretch(thread, 2, &run);
+
+    (void)state;
+    near(stretch.value, (2.32 + 4.01) / 2.32);
+    near(stretch.most, 1 + (4.01 + 0.17) / 2.32);
+}
+
 /* It is not known how long it queued: at most all that it did not run. */
 static void test_queueing_not_known(void **state)
 {
@@ -458,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_polling_for_one_without_processor),
         cmocka_unit_test(test_spinning_keeps_processors),
         cmocka_unit_test(test_less_running_queues_less),
+        cmocka_unit_test(test_stretch_of_busy_threads),
         cmocka_unit_test(test_queueing_not_known),
         cmocka_unit_test(test_waiting_for_those_that_queue),
         cmocka_unit_test(test_queueing_for_the_other),

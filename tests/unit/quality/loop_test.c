@@ -61,6 +61,16 @@ static const char source[] =
     "double until(double x) { do x = x * 0.5 + 1; while (x > 2); return x; }\n"
     "long most(const int *a, long n)\n"
     "{ long s = 0; for (long i = 0; i < n; i++) s = a[i] > s ? a[i] : s; return s; }\n"
+    "void rows(double *y, const double *a, const double *x, const int *at, const int *row, long "
+    "n)\n"
+    "{ for (long i = 0; i < n; i++) { double s = y[i];\n"
+    "  for (int k = row[i]; k < row[i + 1]; k++) s += a[k] * x[at[k]]; y[i] = s; } }\n"
+    "double all_rows(const double *a, const int *row, long n)\n"
+    "{ double s = 1; for (long i = 0; i < n; i++)\n"
+    "  for (int k = row[i]; k < row[i + 1]; k++) s += a[k]; return s; }\n"
+    "void words(unsigned *h, const unsigned char *a, const int *from, long n)\n"
+    "{ for (long i = 0; i < n; i++) { unsigned s = 0;\n"
+    "  for (int k = from[i]; k < from[i + 1]; k++) s = (s ^ a[k]) * 16777619u; h[i] = s; } }\n"
     "void daxpy(double *restrict y, const double *restrict x, double a, long n)\n"
     "{ for (long i = 0; i < n; i++) y[i] += a * x[i]; }\n";
 
@@ -165,6 +175,23 @@ static void test_chains(void **state)
     chains_are("until", 1, 0, 0, 1);
 }
 
+/* A row has a sum of its own; one sum goes through all rows; a word has a hash of its own. */
+static void test_begun(void **state)
+{
+    (void)state;
+    struct assay_loop_facts it = facts_of("-O1", "rows");
+    assert_int_equal(it.fp_carried_n, 1);
+    assert_int_equal(it.begun_n, 1);
+    it = facts_of("-O1", "all_rows");
+    assert_int_equal(it.fp_carried_n, 1);
+    assert_int_equal(it.begun_n, 0);
+    it = facts_of("-O1", "words");
+    assert_int_equal(it.other_carried_n, 1);
+    assert_int_equal(it.begun_n, 1);
+    it = facts_of("-O1", "sum"); /* no loop around it */
+    assert_int_equal(it.begun_n, 0);
+}
+
 static void test_flow(void **state)
 {
     (void)state;
@@ -209,7 +236,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_access),  cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_reasons), cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_flow),    cmocka_unit_test(test_options),
+        cmocka_unit_test(test_begun),   cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
