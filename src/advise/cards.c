@@ -6,6 +6,7 @@
  */
 #include "advise/cards.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,7 @@
 #define MUCH_LESS 0.9
 /* Half the width of a 95 % interval, in standard deviations. */
 #define SIGMAS        1.96
+#define ALIKE_MOST    3 /* loops that a card names besides its own */
 #define LEAST_SAMPLES 5 /* behind a card of a run */
 /* Of a variant of code without a run: less is not worth saying. */
 #define LEAST_SPEEDUP 1.05
@@ -43,12 +45,15 @@ struct loop_card {
     int64_t loop_id, n;
     const char *subject, *place, *time_word;
     bool is_alone, has_line;
+    int64_t function_id, line;
     double time_s, pct;
     struct seen_cause cause[CAUSES_MOST];
     uint32_t cause_n;
     uint32_t main;      /* the cause that the card is about */
     uint32_t next_copy; /* of the same source loop, most samples first; 0: none */
     uint32_t copy_n;    /* with this one; 0: told with the first copy */
+    uint32_t alike_n;   /* of them: other loops of the function with the same cause and cure */
+    int64_t alike_line[ALIKE_MOST];
 };
 
 struct deck {
@@ -85,6 +90,8 @@ static int take_loop(struct deck *d, struct assay_rows *rows)
                                    .pct = assay_rows_real(rows, 6),
                                    .time_word = kept_text(d, rows, 7),
                                    .has_line = assay_rows_integer(rows, 9) != 0,
+                                   .function_id = assay_rows_integer(rows, 10),
+                                   .line = assay_rows_integer(rows, 11),
                                    .copy_n = 1};
 
     if (!card.subject || !card.place || !card.time_word)
@@ -426,12 +433,32 @@ static int choose_main(const struct deck *d, struct loop_card *card, struct assa
     return 0;
 }
 
-/* A source line that is inlined or unrolled into several loops is one loop to its author. Without
- * lines, one card is for all loops of a function with the same cause. */
+/* A source line that is inlined or unrolled into several loops is one loop to its author. */
 static bool is_copy(const struct loop_card *a, const struct loop_card *b)
 {
-    return a->cause_n && b->cause_n && a->has_line == b->has_line &&
-           strcmp(a->place, b->place) == 0 && a->cause[a->main].row == b->cause[b->main].row;
+    return a->has_line && b->has_line && strcmp(a->place, b->place) == 0;
+}
+
+/* One change of a function mends its loops with the same cause and cure. */
+static bool is_alike(const struct loop_card *a, const struct loop_card *b)
+{
+    return a->function_id == b->function_id && a->has_line == b->has_line &&
+           strcmp(a->cause[a->main].how, b->cause[b->main].how) == 0;
+}
+
+static bool is_joined(const struct loop_card *a, const struct loop_card *b)
+{
+    return a->cause_n && b->cause_n && a->cause[a->main].row == b->cause[b->main].row &&
+           a->cause[a->main].level == b->cause[b->main].level && (is_copy(a, b) || is_alike(a, b));
+}
+
+static void note_alike(struct loop_card *first, const struct loop_card *other)
+{
+    if (is_copy(first, other))
+        return;
+    if (first->alike_n < ALIKE_MOST)
+        first->alike_line[first->alike_n] = other->line;
+    first->alike_n++;
 }
 
 /* Hands the numbers of a card to the copy that has more samples. */
@@ -442,11 +469,12 @@ static void join_copies(struct deck *d)
 
         for (uint32_t k = i + 1; k < d->card.n && first->copy_n; k++) {
             struct loop_card *copy = &d->card.at[k];
-            if (!copy->copy_n || !is_copy(first, copy))
+            if (!copy->copy_n || !is_joined(first, copy))
                 continue;
             last->next_copy = k;
             last = copy;
             first->copy_n++;
+            note_alike(first, copy);
             first->time_s += copy->time_s;
             first->pct += copy->pct;
             first->n += copy->n;
@@ -537,6 +565,30 @@ static int append_measured(const struct deck *d, int64_t loop_id, struct as_str 
     return rc < 0 ? rc : 0;
 }
 
+static void append_copies(struct as_str *text, const struct loop_card *card)
+{
+    const uint32_t line_n = !card->has_line              ? 0
+                            : card->alike_n < ALIKE_MOST ? card->alike_n
+                                                         : ALIKE_MOST;
+
+    if (card->copy_n - card->alike_n > 1)
+        as_str_appendf(text, " (%u copies)", card->copy_n - card->alike_n);
+    if (!card->alike_n)
+        return;
+    as_str_appendz(text, card->alike_n > 1 && line_n ? ", like those at lines "
+                         : line_n                    ? ", like that at line "
+                                                     : ", like ");
+    for (uint32_t i = 0; i < line_n; i++)
+        as_str_appendf(text, "%s%" PRId64,
+                       !i                       ? ""
+                       : i + 1 == card->alike_n ? " and "
+                                                : ", ",
+                       card->alike_line[i]);
+    if (card->alike_n > line_n)
+        as_str_appendf(text, "%s%u more", line_n ? " and " : "", card->alike_n - line_n);
+    as_str_appendz(text, " of its function,");
+}
+
 static int write_card(struct deck *d, const struct loop_card *card, struct assay_error *err)
 {
     const struct seen_cause *cause = &card->cause[card->main];
@@ -554,10 +606,7 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
     if (has_gain(card, "called") && d->advice->run_id)
         AS_TRY(add_called(d, card, &finding.time_ns, err));
     as_str_appendz(&text, card->subject);
-    if (card->copy_n > 1 && card->has_line)
-        as_str_appendf(&text, " (%u copies)", card->copy_n);
-    else if (card->copy_n > 1)
-        as_str_appendf(&text, ", like %u more of it,", card->copy_n - 1);
+    append_copies(&text, card);
     as_str_appendf(&text, " %s.", cause->what);
     as_str_appendz(&how, cause->how);
     if (gain.factor.value > 1)
