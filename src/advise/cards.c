@@ -439,7 +439,7 @@ static bool is_copy(const struct loop_card *a, const struct loop_card *b)
     return a->has_line && b->has_line && strcmp(a->place, b->place) == 0;
 }
 
-/* One change of a function mends its loops with the same cause and cure. */
+/* One change of a function repairs its loops with the same cause and cure. */
 static bool is_alike(const struct loop_card *a, const struct loop_card *b)
 {
     return a->function_id == b->function_id && a->has_line == b->has_line &&
