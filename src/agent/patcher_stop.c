@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "agent/tasks.h"
 #include "base/clock.h"
 
 #define THREADS_MOST  4096u
@@ -105,43 +106,16 @@ static bool is_known(pid_t tid)
     return false;
 }
 
-static pid_t number_of(const char *name)
+static int is_new(pid_t tid)
 {
-    pid_t tid = 0;
-    for (; *name >= '0' && *name <= '9'; name++)
-        tid = tid * 10 + (*name - '0');
-    return *name ? 0 : tid;
-}
-
-/* Calls `each` for every other thread not known yet; how many, or -errno. */
-static int for_others(int (*each)(pid_t tid))
-{
-    static char entries[8192] __attribute__((aligned(8)));
-    const pid_t self = (pid_t)syscall(SYS_gettid);
-    const int fd = as_agent_open("/proc/self/task", O_RDONLY | O_DIRECTORY);
-    int found = fd < 0 ? fd : 0;
-    long got = fd < 0 ? 0 : 1;
-    while (got > 0 && found >= 0) {
-        got = syscall(SYS_getdents64, fd, entries, sizeof entries);
-        for (long at = 0; at < got && found >= 0;) {
-            uint16_t size_b;
-            memcpy(&size_b, entries + at + 16, sizeof size_b);
-            const pid_t tid = number_of(entries + at + 19);
-            at += size_b;
-            if (tid == 0 || tid == self || is_known(tid))
-                continue;
-            const int rc = each ? each(tid) : 1;
-            found = rc < 0 ? rc : found + rc;
-        }
-    }
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    return found;
+    return !is_known(tid);
 }
 
 static int ask(pid_t tid)
 {
     const uint32_t at = stop.asked;
+    if (is_known(tid))
+        return 0;
     if (at == THREADS_MOST)
         return -EAGAIN;
     stop.tid[at] = tid;
@@ -158,49 +132,18 @@ static int ask(pid_t tid)
 
 enum missing_thread { MISSING_GONE, MISSING_BLOCKS, MISSING_QUEUES };
 
-/* What stands behind the key; "" where it is not there. */
-static const char *find_behind(const char *text, const char *key)
-{
-    for (const size_t key_b = strlen(key); *text; text++)
-        if (strncmp(text, key, key_b) == 0)
-            return text + key_b;
-    return "";
-}
-
-static uint64_t read_hex(const char *at)
-{
-    uint64_t value = 0;
-    for (;; at++) {
-        const bool is_digit = *at >= '0' && *at <= '9';
-        if (!is_digit && !(*at >= 'a' && *at <= 'f'))
-            return value;
-        value = value << 4 | (uint64_t)(is_digit ? *at - '0' : *at - 'a' + 10);
-    }
-}
-
 static enum missing_thread why_missing(uint32_t asked)
 {
     const pid_t tid = stop.tid[asked];
-    static char text[4096];
-    char path[64];
-    const char *end = path + sizeof path - 1;
-    char *at = as_agent_append(path, end, "/proc/self/task/");
-    at = as_agent_append_number(at, end, (uint64_t)tid);
-    *as_agent_append(at, end, "/status") = 0;
-    const int fd = as_agent_open(path, O_RDONLY);
-    const long got = fd < 0 ? 0 : syscall(SYS_read, fd, text, sizeof text - 1);
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    text[got > 0 ? got : 0] = 0;
-    const char state = *find_behind(text, "\nState:\t");
-    if (fd == -ENOENT || got < 0 || state == 'Z' || state == 'X')
+    struct as_agent_task task;
+    const int rc = as_agent_task_read(tid, &task);
+    if (rc == 0 && !task.state)
         return MISSING_GONE;
-    const uint64_t held =
-        read_hex(find_behind(text, "\nSigPnd:\t")) & read_hex(find_behind(text, "\nSigBlk:\t"));
+    const uint64_t held = task.pending & task.blocked;
     if (!(held >> (stop.signal - 1) & 1))
         return MISSING_QUEUES;
-    return state != 'R' || ran_ns(tid) - stop.ran_ns[asked] > DEAF_RAN_NS ? MISSING_BLOCKS
-                                                                          : MISSING_QUEUES;
+    return task.state != 'R' || ran_ns(tid) - stop.ran_ns[asked] > DEAF_RAN_NS ? MISSING_BLOCKS
+                                                                               : MISSING_QUEUES;
 }
 
 /* 0: all that are missing may come yet; or why not. Those that have ended are missing no more. */
@@ -248,7 +191,7 @@ static int gather_threads(void)
     const int64_t begin_ns = as_monotonic_ns();
     int64_t looked_ns = begin_ns;
     for (;;) {
-        const int found = for_others(ask);
+        const int found = as_agent_tasks(ask);
         if (found < 0)
             return -found;
         while (stop.arrived + stop.gone < stop.asked) {
@@ -312,7 +255,7 @@ int as_patcher_stop(uint64_t m, bool (*is_bad)(uint64_t m, uint64_t address))
     int error = EBUSY;
     stop.asked = 0;
     stop.signal = 0;
-    if (for_others(NULL) == 0)
+    if (as_agent_tasks(is_new) == 0)
         return 0;
     if (stop.confined || as_agent_is_confined())
         return EPERM;

@@ -36,8 +36,9 @@ int as_sampler_handle(void);
 /* The timer of the calling thread; counts it missed when there can be none. */
 void as_sampler_arm(void);
 void as_sampler_missed(int error);
-bool as_sampler_disarm(void);     /* that of the calling thread; whether it had one */
-void as_sampler_disarm_all(void); /* those of all threads */
+bool as_sampler_disarm(void); /* that of the calling thread; whether it had one */
+/* Those of all threads; returns when no thread is in the handler, or after a second. */
+void as_sampler_disarm_all(void);
 void as_sampler_timers_forked(void);
 
 /* ---- sampler_maps.c ---- */

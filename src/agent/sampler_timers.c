@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One timer a thread, of its own CPU time (timer_create(2), SIGEV_THREAD_ID). */
 #include "agent/sampler.h"
+#include "agent/tasks.h"
 #include "base/clock.h"
 
 #include <errno.h>
@@ -46,12 +47,49 @@ bool as_sampler_disarm(void)
     return true;
 }
 
+/* ---- Handlers that still run ---------------------------------------------------------------- */
+
+/* A nap, and how many there are at most: for a second in all. */
+#define NAP_NS    200000
+#define NAPS_MOST 5000
+/* A thread that blocks the signal for so long while it runs does so by itself. */
+#define OWN_NAPS 500
+
+static bool is_patient;
+
+/* 1: the thread runs the handler, or will. The handler blocks all signals, and never sleeps. */
+static int is_handling(pid_t tid)
+{
+    const uint64_t signal = 1ull << (as_agent.signal - 1);
+    struct as_agent_task task;
+
+    if (as_agent_task_read(tid, &task) < 0 || !task.state)
+        return 0;
+    if (!(task.blocked & signal))
+        return (task.pending & signal) != 0;
+    return is_patient && (task.state == 'R' || task.state == 'D');
+}
+
+/* The end of a handler is a system call. A timer may have fired before it was deleted. */
+static void await_handlers(void)
+{
+    const struct timespec nap = {0, NAP_NS};
+
+    for (int i = 0; i < NAPS_MOST; i++) {
+        is_patient = i < OWN_NAPS;
+        if (as_agent_tasks(is_handling) <= 0)
+            return;
+        syscall(SYS_nanosleep, &nap, NULL);
+    }
+}
+
 void as_sampler_disarm_all(void)
 {
     as_sampler_disarm();
     for (int timer = 0; timer < TIMERS_N; timer++)
         if (atomic_exchange(&timers[timer], false))
             syscall(SYS_timer_delete, timer);
+    await_handlers();
 }
 
 /* They are not inherited by the child of a fork. */
