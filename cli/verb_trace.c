@@ -149,7 +149,7 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
                            " 'killed', 'failed', 'busy_host', 'trace_ring', 'trace_off',"
                            " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
                            " 'functions_untraced', 'functions_lost', 'functions_cost',"
-                           " 'worksharing_unseen') ORDER BY name = 'busy_host', flag_id",
+                           " 'worksharing_unseen', 'trace_not_simulated') ORDER BY name = 'busy_host', flag_id",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {

@@ -88,9 +88,16 @@ struct as_efficiency {
      * (1 - mpi_parallel) + (1 - thread), and
      * 1 - mpi_parallel is (1 - process_balance) + (1 - mpi_communication). */
     double process_balance; /* 1 - (most - mean outside MPI) / T */
+    /* 1 - (T ideal - most outside MPI) / T; 1 - mpi_communication is (1 - process_serialisation) +
+     * (1 - mpi_transfer). */
+    double process_serialisation;
     double thread;          /* is 1 - (1 - openmp_region) - (1 - serial_region) */
     double openmp_region;   /* 1 - mean time at barriers, ends of regions and locks over T */
     double serial_region;   /* threads without a region while their rank computes */
+    /* By a simulation (ideal.c); mpi_communication is the product of both. */
+    double mpi_serialisation; /* most time outside MPI over T on the ideal network */
+    double mpi_transfer;      /* T on the ideal network over T */
+    double elapsed_ns;        /* T; 0: none */
 };
 
 struct as_analysis {
