@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Transfer and serialisation of a traced run: its trace replayed on the ideal network. What lies
- * outside MPI_Init to MPI_Finalize stays as recorded.
- */
+/* Transfer and serialisation of a traced run: its trace replayed on the ideal network. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,15 +16,15 @@ static bool has_ranks(const struct as_trace *trace)
     return n > 1;
 }
 
-/* T less what the ideal network saves. */
 static void divide_communication(struct as_efficiency *e, const struct as_ideal_run *run)
 {
-    const double ideal_ns = e->elapsed_ns - (double)(run->recorded_ns - run->ideal_ns);
-    if (!(ideal_ns > 0))
-        return;
-    e->mpi_transfer = ideal_ns / e->elapsed_ns;
-    e->mpi_serialisation = e->mpi_communication / e->mpi_transfer;
-    e->process_serialisation = 1 - e->mpi_transfer + e->mpi_communication;
+    const struct as_ideal_shares shares =
+        as_ideal_shares_of(run, e->elapsed_ns, e->mpi_communication * e->elapsed_ns);
+    e->mpi_startup = shares.startup;
+    e->mpi_transfer = shares.transfer;
+    e->mpi_serialisation = shares.serialisation;
+    e->process_transfer = 1 - shares.lost_transfer;
+    e->process_serialisation = 1 - shares.lost_serialisation;
 }
 
 int as_traced_simulate(struct as_traced *traced, const char *directory, struct assay_error *err)
@@ -35,7 +32,7 @@ int as_traced_simulate(struct as_traced *traced, const char *directory, struct a
     struct as_trace trace = {0};
     struct as_ideal_run run;
     struct assay_error why = {0};
-    if (!has_ranks(&traced->trace) || !(traced->analysis.efficiency.elapsed_ns > 0))
+    if (!has_ranks(&traced->trace) || !(traced->analysis.efficiency.mpi_communication > 0))
         return 0;
     int rc = as_trace_open(directory, &trace, &why);
     if (rc == 0)

@@ -157,6 +157,7 @@ static void put_efficiency_json(struct as_json *json, const struct as_efficiency
                   {"mpi_parallel_efficiency", e->mpi_parallel},
                   {"mpi_load_balance", e->mpi_balance},
                   {"mpi_communication_efficiency", e->mpi_communication},
+                  {"mpi_startup_efficiency", e->mpi_startup},
                   {"mpi_serialisation_efficiency", e->mpi_serialisation},
                   {"mpi_transfer_efficiency", e->mpi_transfer},
                   {"openmp_parallel_efficiency", e->openmp_parallel},
@@ -164,6 +165,7 @@ static void put_efficiency_json(struct as_json *json, const struct as_efficiency
                   {"openmp_communication_efficiency", e->openmp_communication},
                   {"process_load_balance", e->process_balance},
                   {"process_serialisation", e->process_serialisation},
+                  {"process_transfer", e->process_transfer},
                   {"thread_efficiency", e->thread},
                   {"openmp_region_efficiency", e->openmp_region},
                   {"serial_region_efficiency", e->serial_region}};

@@ -109,6 +109,7 @@ static void set_factors(const struct as_scaling_point *p, const struct scaling_r
     out[AS_SCALING_PARALLEL] = p->parallel;
     out[AS_SCALING_BALANCE] = p->balance;
     out[AS_SCALING_COMMUNICATION] = p->communication;
+    out[AS_SCALING_STARTUP] = p->startup;
     out[AS_SCALING_SERIALISATION] = p->serialisation;
     out[AS_SCALING_TRANSFER] = p->transfer;
     out[AS_SCALING_THREADS] = p->threads;
@@ -233,7 +234,7 @@ static void fit_leaves(struct as_scaling_model *model)
 static bool is_share(unsigned factor)
 {
     return factor == AS_SCALING_BALANCE || factor == AS_SCALING_COMMUNICATION ||
-           factor == AS_SCALING_SERIALISATION || factor == AS_SCALING_TRANSFER ||
+           factor == AS_SCALING_STARTUP || factor == AS_SCALING_SERIALISATION || factor == AS_SCALING_TRANSFER ||
            factor == AS_SCALING_THREADS;
 }
 

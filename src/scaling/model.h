@@ -17,6 +17,7 @@
     X(PARALLEL, "parallel_efficiency", "Parallel efficiency", 1, GLOBAL)                           \
     X(BALANCE, "load_balance", "Load balance", 2, PARALLEL)                                        \
     X(COMMUNICATION, "communication_efficiency", "Communication", 2, PARALLEL)                     \
+    X(STARTUP, "startup_efficiency", "MPI start and end", 3, COMMUNICATION)                        \
     X(SERIALISATION, "serialisation_efficiency", "Serialisation", 3, COMMUNICATION)                \
     X(TRANSFER, "transfer_efficiency", "Transfer", 3, COMMUNICATION)                               \
     X(THREADS, "thread_efficiency", "Threads within ranks", 2, PARALLEL)                           \

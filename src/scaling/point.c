@@ -38,7 +38,7 @@ static void set_shares(const struct as_analysis *a, struct as_scaling_point *out
     out->elapsed_ns = e->elapsed_ns;
     out->parallel = e->parallel;
     out->useful_ns = e->parallel * e->elapsed_ns * out->thread_n;
-    out->serialisation = out->transfer = out->threads = (double)NAN;
+    out->startup = out->serialisation = out->transfer = out->threads = (double)NAN;
     if (out->rank_n == 0) {
         out->balance = e->balance;
         out->communication = e->communication;
@@ -68,8 +68,11 @@ static int divide_point(const struct as_trace *trace, struct as_scaling_point *o
         snprintf(out->unsimulated, sizeof out->unsimulated, "%.299s", why.text);
         return 0;
     }
-    out->transfer = 1 - (double)(run.recorded_ns - run.ideal_ns) / out->elapsed_ns;
-    out->serialisation = out->communication / out->transfer;
+    const struct as_ideal_shares shares =
+        as_ideal_shares_of(&run, out->elapsed_ns, out->communication * out->elapsed_ns);
+    out->startup = shares.startup;
+    out->transfer = shares.transfer;
+    out->serialisation = shares.serialisation;
     return 0;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulate/ideal.h"
 
+#include <math.h>
+
 #include "base/error.h"
 #include "simulate/recorded.h"
 #include "simulate/simulation.h"
@@ -14,6 +16,22 @@ static int check_whole(const struct as_recorded *recorded, struct assay_error *e
                        : recorded->damaged_n    ? "records of the trace are missing"
                                                 : NULL;
     return what ? as_error_set(err, ASSAY_ERR_UNSUPPORTED, "%s", what) : 0;
+}
+
+struct as_ideal_shares as_ideal_shares_of(const struct as_ideal_run *run, double elapsed_ns,
+                                          double longest_ns)
+{
+    /* Computation before MPI_Init and after MPI_Finalize belongs to the run. */
+    const double around_ns = fmax(0, longest_ns - (double)run->longest_ns);
+    const double run_ns = fmin(elapsed_ns, (double)run->recorded_ns + around_ns);
+    const double saved_ns = (double)(run->recorded_ns - run->ideal_ns);
+    const double ideal_ns = fmax(longest_ns, run_ns - saved_ns);
+    return (struct as_ideal_shares){.startup = run_ns / elapsed_ns,
+                                    .transfer = ideal_ns / run_ns,
+                                    .serialisation = longest_ns / ideal_ns,
+                                    .lost_startup = 1 - run_ns / elapsed_ns,
+                                    .lost_transfer = (run_ns - ideal_ns) / elapsed_ns,
+                                    .lost_serialisation = (ideal_ns - longest_ns) / elapsed_ns};
 }
 
 int as_ideal_run_of(const struct as_trace *trace, struct as_ideal_run *out, struct assay_error *err)
@@ -33,6 +51,9 @@ int as_ideal_run_of(const struct as_trace *trace, struct as_ideal_run *out, stru
         *out = (struct as_ideal_run){.rank_n = program.rank_n,
                                      .recorded_ns = as_recorded_ns(&recorded),
                                      .ideal_ns = result.total_ns};
+    as_vec_foreach (&result.rank, rank)
+        if (rc == 0 && rank->computing_ns > out->longest_ns)
+            out->longest_ns = rank->computing_ns;
     as_simulated_fini(&result);
     as_program_fini(&program);
     as_recorded_fini(&recorded);
