@@ -121,7 +121,8 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     int rc;
     AS_TRY(assay_rows_open(experiment,
                            "SELECT text, workaround FROM v_findings WHERE run_id = ?1"
-                           " AND rule IN ('late', 'waiting_in_turn') ORDER BY rank",
+                           " AND rule IN ('late', 'waiting_in_turn', 'transfer', 'serialisation')"
+                           " ORDER BY rank",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
