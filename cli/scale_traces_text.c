@@ -16,10 +16,10 @@ enum as_scaling_factor as_scale_lowest(const struct as_scaling_model *model)
 {
     const struct as_scaling_row *row = &model->row.at[model->measured_n - 1];
     enum as_scaling_factor lowest = AS_SCALING_GLOBAL;
-    double least = INFINITY;
+    double min = INFINITY;
     for (unsigned f = 0; f < AS_SCALING_FACTORS_N; f++)
-        if (as_scaling_is_leaf(model, f) && row->factor[f].value < least) {
-            least = row->factor[f].value;
+        if (as_scaling_is_leaf(model, f) && row->factor[f].value < min) {
+            min = row->factor[f].value;
             lowest = f;
         }
     return lowest;
@@ -34,12 +34,12 @@ static bool is_shown(const struct as_scaling_model *model, unsigned factor)
 }
 
 /* "Serialisation" within a tree. */
-static void put_title(struct as_table *table, unsigned factor)
+static void write_title(struct as_table *table, unsigned factor)
 {
     as_table_f(table, "%*s%s", (int)(2 * as_scaling_depth(factor)), "", as_scaling_title(factor));
 }
 
-static void put_percent(struct as_table *table, const struct as_scaling_cell *cell)
+static void write_percent(struct as_table *table, const struct as_scaling_cell *cell)
 {
     if (isnan(cell->value))
         as_table_string(table, "?");
@@ -96,9 +96,9 @@ static int show_measured(struct as_cli *cli, const struct as_scaling_model *mode
     for (unsigned f = 0; f < AS_SCALING_FACTORS_N; f++) {
         if (!is_shown(model, f))
             continue;
-        put_title(&table, f);
+        write_title(&table, f);
         for (size_t i = 1; i <= columns.n; i++)
-            put_percent(&table, &model->row.at[columns.at[i]].factor[f]);
+            write_percent(&table, &model->row.at[columns.at[i]].factor[f]);
     }
     as_table_string(&table, "Speed-up");
     for (size_t i = 1; i <= columns.n; i++)
@@ -139,7 +139,7 @@ static int show_fits(struct as_cli *cli, const struct as_scaling_model *model,
     return end_sizes(cli, &table, err);
 }
 
-static void put_projected(struct as_table *table, const struct as_scaling_cell *cell, double factor,
+static void write_projected(struct as_table *table, const struct as_scaling_cell *cell, double factor,
                           int digits, const char *unit)
 {
     if (isnan(cell->value))
@@ -165,13 +165,13 @@ static int show_projected(struct as_cli *cli, const struct as_scaling_model *mod
     for (unsigned f = 0; f < AS_SCALING_FACTORS_N; f++) {
         if (!is_shown(model, f))
             continue;
-        put_title(&table, f);
+        write_title(&table, f);
         for (size_t i = 1; i <= columns.n; i++)
-            put_projected(&table, &model->row.at[columns.at[i]].factor[f], 100, 0, " %");
+            write_projected(&table, &model->row.at[columns.at[i]].factor[f], 100, 0, " %");
     }
     as_table_string(&table, "Speed-up");
     for (size_t i = 1; i <= columns.n; i++)
-        put_projected(&table, &model->row.at[columns.at[i]].speedup, 1, 1, "");
+        write_projected(&table, &model->row.at[columns.at[i]].speedup, 1, 1, "");
     return end_sizes(cli, &table, err);
 }
 
@@ -204,6 +204,14 @@ static void show_lowest(struct as_cli *cli, const struct as_scaling_model *model
                    as_scaling_title(lowest), 100 * last->factor[lowest].value);
 }
 
+/* A falling line holds near the sizes that were measured alone. */
+static bool is_falling_line(const struct as_scaling_model *model, const struct as_scaling_fit *fit)
+{
+    return fit->choice.law.kind == AS_LAW_LINEAR && fit->choice.law.f < 0 &&
+           model->row.n > model->measured_n &&
+           model->row.at[model->row.n - 1].size > 2 * model->row.at[model->measured_n - 1].size;
+}
+
 static void show_warnings(struct as_cli *cli, const struct as_scaling_model *model)
 {
     if (model->measured_n < SIZES_ENOUGH)
@@ -219,6 +227,11 @@ static void show_warnings(struct as_cli *cli, const struct as_scaling_model *mod
                            as_scaling_title(f), model->row.at[model->row.n - 1].size,
                            as_law_word(fit->choice.law.kind), 100 * fit->value,
                            as_law_word(fit->rival), 100 * fit->rival_value);
+        else if (fit->is_fitted && is_falling_line(model, fit))
+            as_cli_wrapped(cli, "  - ",
+                           "%s: its falling line ends at %.0f threads; do not use it beyond %.0f.",
+                           as_scaling_title(f), -fit->choice.law.a / fit->choice.law.f,
+                           2 * model->row.at[model->measured_n - 1].size);
     }
 }
 

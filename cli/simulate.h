@@ -28,6 +28,13 @@ struct as_simulate_case {
     struct as_recorded recorded; /* of a trace of ours */
 };
 
+/* One function that is faster, and the time that the run then takes. */
+struct as_simulate_function {
+    char *name;           /* owned */
+    int64_t computing_ns; /* in it, all ranks */
+    int64_t total_ns;     /* the time with the change */
+};
+
 struct as_simulate_view {
     struct as_cli *cli;
     const char *path;
@@ -36,12 +43,19 @@ struct as_simulate_view {
     AS_VEC(char *) owned;
     AS_VEC(struct as_simulate_case) cases; /* the ideal one first */
     const struct as_simulate_case *shown;  /* its ranks are shown */
+    double each; /* of --cpu each=2x: the speed of one function after the other; 0: not asked */
+    AS_VEC(struct as_simulate_function) functions; /* most gain first */
+    int64_t each_from_ns; /* the time without a change */
     int64_t cpu_wait_ns; /* of the rank that was ready without a CPU longest; 0: none is known */
 };
 
 /* simulate_options.c: the cases that the options ask for. Errors: USAGE, NOMEM. */
 int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err);
 void as_simulate_choice_fini(struct as_simulate_view *view);
+
+/* simulate_each.c: --cpu each=2x. Errors: those of the trace, of the simulation, NOMEM. */
+int as_simulate_each(struct as_simulate_view *view, struct assay_error *err);
+void as_simulate_each_show(const struct as_simulate_view *view);
 
 /* Efficiencies by the POP methodology; NAN: unknown. */
 struct as_simulate_efficiency {

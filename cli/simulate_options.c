@@ -203,6 +203,10 @@ static int add_speed(struct as_simulate_view *view, const char *text, struct ass
     }
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = 0;
+    if (strcmp(name, "each") == 0) {
+        view->each = speed.times;
+        return 0;
+    }
     speed.is_node = strncmp(name, "node:", 5) == 0;
     if (!speed.is_node && strncmp(name, "rank:", 5) != 0)
         speed.name = name;
@@ -355,6 +359,9 @@ void as_simulate_choice_fini(struct as_simulate_view *view)
     }
     as_vec_foreach (&view->owned, owned)
         as_free(*owned);
+    as_vec_foreach (&view->functions, function)
+        as_free(function->name);
+    as_vec_fini(&view->functions);
     as_vec_fini(&view->cases);
     as_vec_fini(&view->owned);
     as_vec_fini(&view->speeds);

@@ -126,6 +126,20 @@ static struct as_cell efficiency_cell(double value)
     return isnan(value) ? (struct as_cell){.kind = AS_CELL_NONE} : as_cell_real(value);
 }
 
+static const struct as_field function_fields[] = {
+    {"function", NULL, 0}, {"computing_ns", NULL, 0}, {"total_ns", NULL, 0}, {"gain_ns", NULL, 0}};
+#define FUNCTION_FIELDS_N (sizeof function_fields / sizeof *function_fields)
+
+static void fill_simulated_function(void *context, size_t row, struct as_cell *cell)
+{
+    const struct as_simulate_view *view = context;
+    const struct as_simulate_function *function = &view->functions.at[row];
+    cell[0] = as_cell_text(function->name);
+    cell[1] = as_cell_signed(function->computing_ns);
+    cell[2] = as_cell_signed(function->total_ns);
+    cell[3] = as_cell_signed(view->each_from_ns - function->total_ns);
+}
+
 static void show_json(const struct as_simulate_view *view, const struct as_sheet *cases,
                       const struct as_sheet *ranks)
 {
@@ -143,6 +157,9 @@ static void show_json(const struct as_simulate_view *view, const struct as_sheet
     as_facts_cell(&facts, "parallel_efficiency", efficiency_cell(e.parallel));
     as_facts_sheet(&facts, "simulations", cases);
     as_facts_sheet(&facts, "rank_times", ranks);
+    as_facts_sheet(&facts, "functions",
+                   &(struct as_sheet){function_fields, FUNCTION_FIELDS_N, view->functions.n,
+                                      (void *)view, fill_simulated_function});
     as_facts_end(&facts);
 }
 
@@ -302,6 +319,7 @@ static void show_text(const struct as_simulate_view *view)
     show_what_if(view);
     show_efficiencies(view, &e);
     show_sweep(view);
+    as_simulate_each_show(view);
     show_ranks(view);
 }
 

@@ -187,6 +187,7 @@ static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
     as_pool_free(&pool);
     AS_TRY(rc);
     AS_TRY(check_functions(view, err));
+    AS_TRY(as_simulate_each(view, err));
     AS_TRY(write_dim(view, err));
     note_caveats(view);
     return as_simulate_show(view, err);

@@ -8,7 +8,7 @@
 
 #define GRID_STEPS   256
 #define GOLDEN_STEPS 60
-/* A law whose validation is at most this many times the best is about as good. */
+/* A law is about as good if its validation is at most this many times the best. */
 #define ABOUT_AS_GOOD 2.0
 /* Differences of factors below this are rounding. */
 #define ROUNDING 1e-9
@@ -88,11 +88,11 @@ static double best_f(enum as_law_kind kind, const struct law_points *p)
 {
     const double golden = (sqrt(5) - 1) / 2;
     int best = 0;
-    double least = INFINITY;
+    double lowest = INFINITY;
     for (int i = 0; i <= GRID_STEPS; i++) {
         const double squares = squares_at(kind, (double)i / GRID_STEPS, p);
-        if (squares < least) {
-            least = squares;
+        if (squares < lowest) {
+            lowest = squares;
             best = i;
         }
     }
@@ -219,20 +219,20 @@ double as_law_validate(enum as_law_kind kind, const double *size, const double *
 struct as_law_choice as_law_choose(const double *size, const double *y, size_t n)
 {
     struct as_law_choice choice = {.n = n};
-    double least = INFINITY;
+    double lowest = INFINITY;
     for (unsigned kind = 0; kind < AS_LAWS_N; kind++) {
         choice.validation[kind] = as_law_validate(kind, size, y, n);
         choice.fitted[kind] = as_law_fit(kind, size, y, n);
-        least = fmin(least, choice.validation[kind]);
+        lowest = fmin(lowest, choice.validation[kind]);
     }
     unsigned best = AS_LAW_CONSTANT;
-    while (best + 1 < AS_LAWS_N && choice.validation[best] > least + ROUNDING)
+    while (best + 1 < AS_LAWS_N && choice.validation[best] > lowest + ROUNDING)
         best++;
-    if (!isfinite(least))
+    if (!isfinite(lowest))
         best = AS_LAW_CONSTANT;
     choice.law = choice.fitted[best];
     for (unsigned kind = 0; kind < AS_LAWS_N; kind++)
-        choice.is_possible[kind] = choice.validation[kind] <= ABOUT_AS_GOOD * least + ROUNDING;
+        choice.is_possible[kind] = choice.validation[kind] <= ABOUT_AS_GOOD * lowest + ROUNDING;
     return choice;
 }
 

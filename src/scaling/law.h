@@ -47,8 +47,8 @@ struct as_law_choice {
     bool is_possible[AS_LAWS_N];  /* about as good as the chosen one */
     struct as_law fitted[AS_LAWS_N];
 };
-/* Chooses the law that predicts points best that it has not seen. Of two points a law of two
- * parameters predicts none. */
+/* Chooses the law that predicts points best that it has not seen. With two points it is a constant.
+ */
 struct as_law_choice as_law_choose(const double *size, const double *y, size_t n);
 
 struct as_law_range {

@@ -7,8 +7,7 @@
 #include "base/error.h"
 #include "base/stat.h"
 
-/* Work grows with the size to this power or more in weak scaling, to the other or less in strong
- * scaling. */
+/* Work grows with the size to a power: from the first on scaling is weak, up to the second strong. */
 #define WEAK_GROWTH   0.75
 #define STRONG_GROWTH 0.25
 #define SCALING_NONE ((struct as_scaling_cell){(double)NAN, (double)NAN, (double)NAN})
@@ -88,7 +87,7 @@ static double cycles_of(const struct as_scaling_point *p)
     return p->cycles;
 }
 
-/* What points are compared with. */
+/* Means of the smallest size. */
 struct scaling_reference {
     double size, useful_ns, elapsed_ns, instructions, cycles;
     bool is_weak;

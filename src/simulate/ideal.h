@@ -15,8 +15,8 @@ struct as_ideal_run {
     int64_t longest_ns;  /* longest computation of a rank in it */
 };
 
-/* Communication efficiency, divided. T is the elapsed time of the run, T1 the same without
- * MPI_Init and MPI_Finalize, Ti is T1 on the ideal network. */
+/* Communication efficiency, divided. T is the elapsed time of the run. T1 is T without MPI_Init
+ * and MPI_Finalize. Ti is T1 on the ideal network. */
 struct as_ideal_shares {
     double startup;       /* T1 / T */
     double transfer;      /* Ti / T1 */

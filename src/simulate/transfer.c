@@ -174,7 +174,7 @@ int as_sim_send(struct as_replay *sim, uint32_t rank, const struct as_action *ac
     m->sent_ns = r->now_ns;
     m->sequence = r->sequence++;
     m->network = network;
-    /* What a rank sends to itself in standard mode was recorded to return: it does not block. */
+    /* A send to oneself in standard mode was recorded to return: it does not block. */
     m->is_rendezvous = action->is_synchronous ||
                        (rank != action->partner && (uint64_t)action->sent_b > sim->model->eager_b);
     const bool is_rendezvous = m->is_rendezvous;

@@ -3,8 +3,8 @@
 """The right efficiency factor is the low one: planted.py ASSAY PLANTED_C DIRECTORY
 
 Four programs lose efficiency by imbalance, serialisation, transfer and work that each rank does
-again. `assay simulate`, the metrics of the trace and `assay scale --trace` put the loss down to
-its factor, and each factor is the product of those below it.
+again. `assay simulate`, `assay trace` and `assay scale --trace` have the loss in its factor. Each
+factor is the product of those below it.
 """
 import json
 import os
@@ -46,7 +46,7 @@ def expect(condition, what):
 def trace(mpi, loss, ranks, steps):
     name = f"{mpi}-{loss}-{ranks}.assay"
     shutil.rmtree(name, ignore_errors=True)
-    out = run(ASSAY, "trace", "--format", "json", "-o", name, "--", f"mpirun.{mpi}", "-n",
+    out = run(ASSAY, "trace", "--format", "json", "-o", name, "--groups", "mpi,functions", "--", f"mpirun.{mpi}", "-n",
               str(ranks), f"./planted.{mpi}", loss, str(steps))
     return name, json.loads(out)["parallel"]
 
@@ -75,10 +75,52 @@ def check_loss(mpi, loss):
     lost = 3 - sum(parallel[key] for key in ("mpi_startup_efficiency", "process_serialisation",
                                              "process_transfer"))
     expect(abs(lost - (1 - parallel["mpi_communication_efficiency"])) < 1e-9, parallel)
+    check_findings(name, factor)
+    if loss == "transfer":
+        check_ranks(name, ranks, steps)
+    if loss == "imbalance":
+        check_functions(mpi)
     # The experiment has the same.
     sql = "SELECT value FROM v_values WHERE metric = 'trace_mpi_transfer_efficiency_pct'"
     stored = float(run(ASSAY, "query", name, sql, "--format", "csv").split()[1])
     expect(abs(stored - 100 * parallel["mpi_transfer_efficiency"]) < 1e-6, stored)
+
+
+def check_functions(mpi):
+    """The gain is that of the critical path: none of what others wait for anyway."""
+    name = f"{mpi}-imbalance-4.assay"
+    found = json.loads(run(ASSAY, "simulate", name, "--cpu", "each=2x", "--format", "json"))
+    heavy, light = found["functions"]
+    expect((heavy["function"], light["function"]) == ("heavy", "light"), found["functions"])
+    half = heavy["computing_ns"] / 2
+    expect(abs(heavy["gain_ns"] - half) < 0.1 * half and light["gain_ns"] < 0.02 * half,
+           found["functions"])
+    expect(heavy["computing_ns"] > 30 * 30e6 and light["computing_ns"] > 3 * 30 * 10e6,
+           found["functions"])
+    alone = json.loads(run(ASSAY, "simulate", name, "--cpu", "heavy=2x", "--format", "json"))
+    expect(alone["simulations"][1]["total_ns"] == heavy["total_ns"], alone["simulations"])
+
+
+def check_ranks(name, ranks, steps):
+    """Calls and bytes by rank: a message and a barrier each step."""
+    rows = json.loads(run(ASSAY, "show", name, "--view", "ranks", "--format", "json"))
+    size = steps * (32 << 20)
+    for row in rows:
+        expect((row["point_n"], row["point_sent_b"], row["point_received_b"]) ==
+               (steps, size, size), row)
+        expect((row["collective_n"], row["inside_n"], row["inside_b"], row["between_b"]) ==
+               (steps, steps, size, 0), row)
+    expect(len(rows) == ranks, rows)
+
+
+def check_findings(name, factor):
+    """The finding of the factor, and the call that it names."""
+    sql = "SELECT rule || ': ' || text FROM v_findings"
+    text = run(ASSAY, "query", name, sql, "--format", "csv")
+    rule = factor.removesuffix("_efficiency")
+    said = [line for line in text.splitlines() if line.strip('"').startswith(rule + ":")]
+    expect(len(said) == (rule != "load_balance"), f"{rule}: {text}")
+    expect(rule != "transfer" or "MPI_Sendrecv" in said[0] and "32 MiB" in said[0], said)
 
 
 def check_scale(mpi):
@@ -129,7 +171,7 @@ def main():
     os.makedirs(sys.argv[3], exist_ok=True)
     os.environ["TMPDIR"] = ENVIRONMENT["TMPDIR"] = os.path.abspath(sys.argv[3])
     pathlib.Path(sys.argv[3], "planted.c.prv").write_text("no trace\n")
-    both_mpis.run_points("planted", source, sys.argv[3], ["-O2", "-w", "-D_GNU_SOURCE"],
+    both_mpis.run_points("planted", source, sys.argv[3], ["-O2", "-w", "-D_GNU_SOURCE", "-finstrument-functions"],
                          lambda mpi: [*LOSSES, "replication"], try_case)
 
 

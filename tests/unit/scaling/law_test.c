@@ -134,7 +134,7 @@ static double drawn(void)
     return (double)(seed >> 33) / (double)(UINT64_C(1) << 30) - 1;
 }
 
-/* What two sizes beyond the largest have, which the fit never saw. */
+/* The fit never saw the size that is twice the largest. */
 static void test_held_out(void **state)
 {
     int inside_n = 0, near_n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scaling models of made-up runs with known laws, and of a real program by the reference tool: the
- * times, instructions and cycles that the model factors of BSC gave for EPOCH with 1 to 16 ranks
- * (example of NAG's pypop), and the factors that they made of them.
+ * Scaling models of made-up runs with known laws, and of a real program by the reference tool. That
+ * gave times, instructions, cycles and factors for EPOCH with 1 to 16 ranks (an example of NAG's
+ * pypop).
  */
 #include <math.h>
 #include <setjmp.h>
