@@ -204,14 +204,6 @@ static void show_lowest(struct as_cli *cli, const struct as_scaling_model *model
                    as_scaling_title(lowest), 100 * last->factor[lowest].value);
 }
 
-/* A falling line holds near the sizes that were measured alone. */
-static bool is_falling_line(const struct as_scaling_model *model, const struct as_scaling_fit *fit)
-{
-    return fit->choice.law.kind == AS_LAW_LINEAR && fit->choice.law.f < 0 &&
-           model->row.n > model->measured_n &&
-           model->row.at[model->row.n - 1].size > 2 * model->row.at[model->measured_n - 1].size;
-}
-
 static void show_warnings(struct as_cli *cli, const struct as_scaling_model *model)
 {
     if (model->measured_n < SIZES_ENOUGH)
@@ -225,13 +217,8 @@ static void show_warnings(struct as_cli *cli, const struct as_scaling_model *mod
                            "%s: the points do not determine the law. With %.0f threads %s gives "
                            "%.0f %%, %s %.0f %%.",
                            as_scaling_title(f), model->row.at[model->row.n - 1].size,
-                           as_law_word(fit->choice.law.kind), 100 * fit->value,
+                           as_law_word(fit->used), 100 * fit->value,
                            as_law_word(fit->rival), 100 * fit->rival_value);
-        else if (fit->is_fitted && is_falling_line(model, fit))
-            as_cli_wrapped(cli, "  - ",
-                           "%s: its falling line ends at %.0f threads; do not use it beyond %.0f.",
-                           as_scaling_title(f), -fit->choice.law.a / fit->choice.law.f,
-                           2 * model->row.at[model->measured_n - 1].size);
     }
 }
 

@@ -219,6 +219,8 @@ double as_law_validate(enum as_law_kind kind, const double *size, const double *
 struct as_law_choice as_law_choose(const double *size, const double *y, size_t n)
 {
     struct as_law_choice choice = {.n = n};
+    for (size_t i = 0; i < n; i++)
+        choice.size_max = fmax(choice.size_max, size[i]);
     double lowest = INFINITY;
     for (unsigned kind = 0; kind < AS_LAWS_N; kind++) {
         choice.validation[kind] = as_law_validate(kind, size, y, n);
@@ -236,14 +238,29 @@ struct as_law_choice as_law_choose(const double *size, const double *y, size_t n
     return choice;
 }
 
+/* The law to predict with. */
+static enum as_law_kind law_beyond(const struct as_law_choice *choice, double size)
+{
+    const bool is_falling = choice->law.kind == AS_LAW_LINEAR && choice->law.f < 0;
+    unsigned best = AS_LAW_CONSTANT;
+    if (!is_falling || size <= 2 * choice->size_max)
+        return choice->law.kind;
+    for (unsigned kind = 0; kind < AS_LAW_LINEAR; kind++)
+        if (choice->validation[kind] < choice->validation[best])
+            best = kind;
+    return best;
+}
+
 struct as_law_range as_law_predict(const struct as_law_choice *choice, double size)
 {
-    const double value = as_law_at(&choice->law, size);
-    const double error = as_law_error_at(&choice->law, size, choice->n);
-    struct as_law_range range = {.value = value, .low = value - error, .high = value + error};
+    const enum as_law_kind used = law_beyond(choice, size);
+    const double value = as_law_at(&choice->fitted[used], size);
+    const double error = as_law_error_at(&choice->fitted[used], size, choice->n);
+    struct as_law_range range = {
+        .value = value, .low = value - error, .high = value + error, .used = used};
     double farthest = RIVAL_SHARE * fabs(value);
     for (unsigned kind = 0; kind < AS_LAWS_N; kind++) {
-        if (!choice->is_possible[kind] || kind == choice->law.kind)
+        if (!choice->is_possible[kind] || kind == used)
             continue;
         const double other = as_law_at(&choice->fitted[kind], size);
         range.low = fmin(range.low, other);

@@ -43,6 +43,7 @@ double as_law_validate(enum as_law_kind kind, const double *size, const double *
 struct as_law_choice {
     struct as_law law;
     size_t n;
+    double size_max;              /* of the points */
     double validation[AS_LAWS_N]; /* as_law_validate of each */
     bool is_possible[AS_LAWS_N];  /* about as good as the chosen one */
     struct as_law fitted[AS_LAWS_N];
@@ -53,12 +54,14 @@ struct as_law_choice as_law_choose(const double *size, const double *y, size_t n
 
 struct as_law_range {
     double value, low, high;
+    enum as_law_kind used;  /* the law that was chosen, or the one in place of a falling line */
     enum as_law_kind rival; /* the possible law that is farthest off; CONSTANT: see `has_rival` */
     double rival_value;
     bool has_rival; /* another law is about as good, and more than a tenth off */
 };
 /* A prediction. Its interval has the prediction interval, and the values of other laws that are
- * about as good. */
+ * about as good. A falling line ends at zero: beyond twice the largest size the best other law
+ * takes its place, and the line is one of the others. */
 struct as_law_range as_law_predict(const struct as_law_choice *choice, double size);
 
 #endif

@@ -246,6 +246,7 @@ static struct as_scaling_cell predict_leaf(struct as_scaling_fit *fit, unsigned 
 {
     const struct as_law_range range = as_law_predict(&fit->choice, size);
     fit->has_rival = range.has_rival;
+    fit->used = range.used;
     fit->rival = range.rival;
     fit->value = range.value;
     fit->rival_value = range.rival_value;

@@ -53,7 +53,7 @@ struct as_scaling_fit {
     struct as_law_choice choice;
     /* At the largest size that is projected. */
     bool has_rival;
-    enum as_law_kind rival;
+    enum as_law_kind used, rival;
     double value, rival_value;
 };
 

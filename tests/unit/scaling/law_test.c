@@ -60,7 +60,11 @@ static void test_line_and_constant(void **state)
     struct as_law_choice choice = as_law_choose(sizes, line, 4);
     assert_int_equal(choice.law.kind, AS_LAW_LINEAR);
     assert_near(choice.law.f, -0.02, 1e-9);
-    assert_near(as_law_predict(&choice, 32).value, 0.39, 1e-9);
+    assert_near(as_law_predict(&choice, 16).value, 0.71, 1e-9);
+    /* The line ends at 51.5. Another law goes on, within an interval that has the line. */
+    const struct as_law_range beyond = as_law_predict(&choice, 64);
+    assert_int_not_equal(beyond.used, AS_LAW_LINEAR);
+    assert_true(beyond.value > 0.1 && beyond.low <= -0.2499 && beyond.has_rival);
     choice = as_law_choose(sizes, constant, 4);
     assert_int_equal(choice.law.kind, AS_LAW_CONSTANT);
     assert_near(as_law_predict(&choice, 1000).low, 0.9, 1e-9);
