@@ -125,11 +125,13 @@ static uint32_t take_partner(struct as_replay *sim, const struct as_in_flight *l
 static int keep_request_row(struct as_replay *sim, uint32_t rank, uint8_t kind,
                             const struct as_action *action, uint32_t item)
 {
-    const struct as_request_row row = {
-        .id = {rank, kind, action->request}, .item = item, .comm = action->comm};
-    return as_numbered_put(&sim->requests, sizeof row, &row) < 0
-               ? as_error_nomem(sim->err, "the requests")
-               : 0;
+    struct as_request_row *row =
+        as_numbered_new(&sim->requests, sizeof *row, rank, kind, action->request);
+    if (!row)
+        return as_error_nomem(sim->err, "the requests");
+    row->item = item;
+    row->comm = action->comm;
+    return 0;
 }
 
 static int64_t later_ns(int64_t a, int64_t b)
