@@ -10,8 +10,8 @@
 #include <assay/compare.h>
 
 #include "base/arena.h"
-#include "scaling/model.h"
 #include "cli.h"
+#include "scaling/model.h"
 
 struct as_scale_point {
     struct assay_scale_setting setting;
@@ -49,7 +49,8 @@ void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it);
 int as_scale_sizes(struct as_cli *cli, enum as_option_id option, const char *name, double *size,
                    size_t capacity, size_t *n, struct assay_error *err);
 
-/* ---- Traces ------------------------------------------------------------------------------------ */
+/* ---- Traces ------------------------------------------------------------------------------------
+ */
 
 /* scale_traces.c: --trace. Errors: USAGE, those of the traces, NOMEM. */
 int as_scale_traces(struct as_cli *cli, struct assay_error *err);

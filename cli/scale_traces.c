@@ -124,7 +124,7 @@ static void fill_factor(void *context, size_t row, struct as_cell *cell)
                                                                      : &it->factor[factor];
     cell[0] = as_cell_text(factor == FACTOR_ELAPSED   ? "elapsed_s"
                            : factor == FACTOR_SPEEDUP ? "speedup"
-                                                      : as_scaling_word(factor));
+                                                      : as_scaling_word((enum as_scaling_factor)factor));
     cell[1] = number_cell(it->size);
     cell[2] = as_cell_bool(at >= t->model.measured_n);
     cell[3] = number_cell(value->value);
@@ -133,7 +133,7 @@ static void fill_factor(void *context, size_t row, struct as_cell *cell)
 }
 
 static const struct as_field fit_fields[] = {
-    {"factor", NULL, 0}, {"law", NULL, 0},   {"formula", NULL, 0},     {"a", NULL, 0},
+    {"factor", NULL, 0}, {"law", NULL, 0},   {"formula", NULL, 0},   {"a", NULL, 0},
     {"f", NULL, 0},      {"error", NULL, 0}, {"rival_law", NULL, 0}, {"rival_value", NULL, 0},
 };
 #define FIT_FIELDS_N (sizeof fit_fields / sizeof *fit_fields)
@@ -164,8 +164,8 @@ static void show_data(struct trace_points *t)
     size_t fit_n = 0;
     for (unsigned i = 0; i < AS_SCALING_FACTORS_N; i++)
         fit_n += t->model.fit[i].is_fitted;
-    const struct as_sheet factors = {factor_fields, FACTOR_FIELDS_N,
-                                     t->model.row.n * FACTOR_ROWS_N, t, fill_factor};
+    const struct as_sheet factors = {factor_fields, FACTOR_FIELDS_N, t->model.row.n * FACTOR_ROWS_N,
+                                     t, fill_factor};
     const struct as_sheet fits = {fit_fields, FIT_FIELDS_N, fit_n, t, fill_fit};
     if (t->cli->format == AS_FORMAT_CSV) {
         as_sheet_csv_header(t->cli, &factors);
@@ -177,7 +177,8 @@ static void show_data(struct trace_points *t)
     as_facts_cell(&facts, "scaling", as_cell_text(t->model.is_weak ? "weak" : "strong"));
     as_facts_cell(&facts, "is_given", as_cell_bool(t->model.is_given));
     as_facts_cell(&facts, "growth", number_cell(t->model.growth));
-    as_facts_cell(&facts, "lowest_factor", as_cell_text(as_scaling_word(as_scale_lowest(&t->model))));
+    as_facts_cell(&facts, "lowest_factor",
+                  as_cell_text(as_scaling_word(as_scale_lowest(&t->model))));
     as_facts_sheet(&facts, "factors", &factors);
     as_facts_sheet(&facts, "fits", &fits);
     as_facts_end(&facts);

@@ -63,8 +63,7 @@ static void add_size(struct size_columns *columns, const struct as_scaling_model
     const size_t i = ++columns->n;
     columns->at[i] = at;
     snprintf(columns->title[i], sizeof columns->title[i], "%.0f", model->row.at[at].size);
-    columns->column[i] =
-        (struct as_column){.title = columns->title[i], .align = AS_ALIGN_RIGHT};
+    columns->column[i] = (struct as_column){.title = columns->title[i], .align = AS_ALIGN_RIGHT};
 }
 
 static void begin_sizes(struct as_cli *cli, struct as_table *table, struct size_columns *columns,
@@ -87,8 +86,7 @@ static int show_measured(struct as_cli *cli, const struct as_scaling_model *mode
 {
     struct size_columns columns = {.n = 0};
     struct as_table table;
-    const size_t left_out =
-        model->measured_n > SIZES_SHOWN ? model->measured_n - SIZES_SHOWN : 0;
+    const size_t left_out = model->measured_n > SIZES_SHOWN ? model->measured_n - SIZES_SHOWN : 0;
     for (size_t i = 0; i < model->measured_n; i++)
         if (i == 0 || i > left_out)
             add_size(&columns, model, i);
@@ -130,7 +128,10 @@ static int show_fits(struct as_cli *cli, const struct as_scaling_model *model,
         as_table_string(&table, as_scaling_title(f));
         as_table_string(&table, as_law_formula(law->kind));
         as_table_f(&table, "%.4f", law->a);
-        as_table_f(&table, law->kind == AS_LAW_CONSTANT ? "" : "%.4f", law->f);
+        if (law->kind == AS_LAW_CONSTANT)
+            as_table_string(&table, NULL);
+        else
+            as_table_f(&table, "%.4f", law->f);
         if (isfinite(fit->choice.validation[law->kind]))
             as_table_f(&table, "%.1f %%", 100 * fit->choice.validation[law->kind]);
         else
@@ -139,8 +140,8 @@ static int show_fits(struct as_cli *cli, const struct as_scaling_model *model,
     return end_sizes(cli, &table, err);
 }
 
-static void write_projected(struct as_table *table, const struct as_scaling_cell *cell, double factor,
-                          int digits, const char *unit)
+static void write_projected(struct as_table *table, const struct as_scaling_cell *cell,
+                            double factor, int digits, const char *unit)
 {
     if (isnan(cell->value))
         as_table_string(table, "?");
@@ -207,8 +208,7 @@ static void show_lowest(struct as_cli *cli, const struct as_scaling_model *model
 static void show_warnings(struct as_cli *cli, const struct as_scaling_model *model)
 {
     if (model->measured_n < SIZES_ENOUGH)
-        as_cli_wrapped(cli, "  - ",
-                       "%zu sizes do not determine the laws; record %u or more.",
+        as_cli_wrapped(cli, "  - ", "%zu sizes do not determine the laws; record %u or more.",
                        model->measured_n, SIZES_ENOUGH);
     for (unsigned f = 0; f < AS_SCALING_FACTORS_N; f++) {
         const struct as_scaling_fit *fit = &model->fit[f];
@@ -217,8 +217,8 @@ static void show_warnings(struct as_cli *cli, const struct as_scaling_model *mod
                            "%s: the points do not determine the law. With %.0f threads %s gives "
                            "%.0f %%, %s %.0f %%.",
                            as_scaling_title(f), model->row.at[model->row.n - 1].size,
-                           as_law_word(fit->used), 100 * fit->value,
-                           as_law_word(fit->rival), 100 * fit->rival_value);
+                           as_law_word(fit->used), 100 * fit->value, as_law_word(fit->rival),
+                           100 * fit->rival_value);
     }
 }
 

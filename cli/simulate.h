@@ -17,7 +17,10 @@ enum as_simulate_kind {
     AS_SIMULATE_IDEAL,   /* the ideal network, speeds as recorded */
     AS_SIMULATE_ASKED,   /* the network of the options, speeds as recorded */
     AS_SIMULATE_WHAT_IF, /* with --cpu: that network (else the ideal one), other speeds */
-    AS_SIMULATE_SWEEP    /* one of --sweep */
+    AS_SIMULATE_SWEEP,   /* one of --sweep */
+    /* With a network of the options: that network without latency, or with infinite bandwidth. */
+    AS_SIMULATE_NO_LATENCY,
+    AS_SIMULATE_ALL_BANDWIDTH
 };
 
 struct as_simulate_case {
@@ -45,7 +48,7 @@ struct as_simulate_view {
     const struct as_simulate_case *shown;  /* its ranks are shown */
     double each; /* of --cpu each=2x: the speed of one function after the other; 0: not asked */
     AS_VEC(struct as_simulate_function) functions; /* most gain first */
-    int64_t each_from_ns; /* the time without a change */
+    int64_t each_from_ns;                          /* the time without a change */
     int64_t cpu_wait_ns; /* of the rank that was ready without a CPU longest; 0: none is known */
 };
 
@@ -63,6 +66,9 @@ struct as_simulate_efficiency {
     double serialisation; /* longest computation over ideal time */
     double balance;       /* mean over longest computation */
     double parallel;      /* their product: mean computation over real time */
+    /* Of the network of the options: ideal time over that without latency; over that with infinite
+     * bandwidth. */
+    double bandwidth, latency;
     int64_t real_ns;      /* recorded, else that of the network asked for; 0: unknown */
     bool is_recorded;
 };

@@ -153,8 +153,7 @@ int as_simulate_each(struct as_simulate_view *view, struct assay_error *err)
     if (!view->streams)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                             "--cpu each: a .dim file has no names of functions; use rank:N=2x");
-    const struct as_simulate_case *asked =
-        as_vec_find(&view->cases, kind, AS_SIMULATE_ASKED);
+    const struct as_simulate_case *asked = as_vec_find(&view->cases, kind, AS_SIMULATE_ASKED);
     each.machine = asked ? &asked->machine.model : &view->cases.at[0].machine.model;
     const int rc = run_each(&each, err);
     as_vec_fini(&each.name);

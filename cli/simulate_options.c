@@ -322,6 +322,22 @@ static int sweep_from(struct as_simulate_view *view, const struct simulate_sweep
     return rc;
 }
 
+/* The network with half of its costs. */
+static int add_halves(struct as_simulate_view *view, const struct as_simulate_machine *asked,
+                      struct assay_error *err)
+{
+    struct as_simulate_machine fast = *asked, wide = *asked;
+    settle_machine(&fast);
+    settle_machine(&wide);
+    fast.has_inside_latency = wide.has_inside_bandwidth = true;
+    for (unsigned i = 0; i < AS_NETWORKS_N; i++) {
+        fast.model.network[i].latency_ns = 0;
+        wide.model.network[i].bandwidth_bps = 0;
+    }
+    AS_TRY(add_case(view, AS_SIMULATE_NO_LATENCY, &fast, "network latency=0", err));
+    return add_case(view, AS_SIMULATE_ALL_BANDWIDTH, &wide, "network bandwidth=inf", err);
+}
+
 int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err)
 {
     const struct as_arguments *args = &view->cli->args;
@@ -347,7 +363,9 @@ int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err)
         AS_TRY(add_case(view, AS_SIMULATE_ASKED, &asked, "network", err));
     if (view->speeds.n)
         AS_TRY(add_case(view, AS_SIMULATE_WHAT_IF, &asked, "cpu", err));
-    return sweep.n ? sweep_from(view, &sweep, 0, &asked, "", err) : 0;
+    if (sweep.n)
+        AS_TRY(sweep_from(view, &sweep, 0, &asked, "", err));
+    return is_asked ? add_halves(view, &asked, err) : 0;
 }
 
 void as_simulate_choice_fini(struct as_simulate_view *view)

@@ -22,7 +22,7 @@ struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate
 {
     const struct as_simulate_case *ideal = case_of(view, AS_SIMULATE_IDEAL);
     const struct as_simulate_case *asked = case_of(view, AS_SIMULATE_ASKED);
-    struct as_simulate_efficiency e = {NAN, NAN, NAN, NAN, 0, ideal->recorded.rank.n > 0};
+    struct as_simulate_efficiency e = {NAN, NAN, NAN, NAN, NAN, NAN, 0, ideal->recorded.rank.n > 0};
     const double ideal_ns = (double)ideal->result.total_ns;
     double max_ns = 0, sum_ns = 0;
     as_vec_foreach (&ideal->result.rank, rank) {
@@ -40,6 +40,12 @@ struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate
         e.transfer = ideal_ns / (double)e.real_ns;
         e.parallel = sum_ns / (double)ideal->result.rank.n / (double)e.real_ns;
     }
+    const struct as_simulate_case *fast = case_of(view, AS_SIMULATE_NO_LATENCY);
+    const struct as_simulate_case *wide = case_of(view, AS_SIMULATE_ALL_BANDWIDTH);
+    if (fast && fast->result.total_ns > 0)
+        e.bandwidth = ideal_ns / (double)fast->result.total_ns;
+    if (wide && wide->result.total_ns > 0)
+        e.latency = ideal_ns / (double)wide->result.total_ns;
     return e;
 }
 
@@ -155,6 +161,8 @@ static void show_json(const struct as_simulate_view *view, const struct as_sheet
     as_facts_cell(&facts, "serialisation_efficiency", efficiency_cell(e.serialisation));
     as_facts_cell(&facts, "load_balance", efficiency_cell(e.balance));
     as_facts_cell(&facts, "parallel_efficiency", efficiency_cell(e.parallel));
+    as_facts_cell(&facts, "bandwidth_efficiency", efficiency_cell(e.bandwidth));
+    as_facts_cell(&facts, "latency_efficiency", efficiency_cell(e.latency));
     as_facts_sheet(&facts, "simulations", cases);
     as_facts_sheet(&facts, "rank_times", ranks);
     as_facts_sheet(&facts, "functions",
@@ -261,6 +269,13 @@ static void show_efficiencies(const struct as_simulate_view *view,
     show_efficiency(view, "  serialisation efficiency", e->serialisation,
                     "longest computation / ideal time");
     show_efficiency(view, "  transfer efficiency", e->transfer, transfer);
+    if (isnan(e->latency))
+        return;
+    as_cli_print(view->cli, "\nOf this network:\n");
+    show_efficiency(view, "  bandwidth efficiency", e->bandwidth,
+                    "ideal time / time without latency");
+    show_efficiency(view, "  latency efficiency", e->latency,
+                    "ideal time / time with infinite bandwidth");
 }
 
 static void show_sweep(const struct as_simulate_view *view)
@@ -327,7 +342,7 @@ int as_simulate_show(struct as_simulate_view *view, struct assay_error *err)
 {
     (void)err;
     for (size_t i = 0; i < view->cases.n; i++)
-        if (view->cases.at[i].kind != AS_SIMULATE_SWEEP)
+        if (view->cases.at[i].kind < AS_SIMULATE_SWEEP)
             view->shown = &view->cases.at[i];
     struct as_sheet cases = {case_fields, CASE_FIELDS_N, view->cases.n, view, fill_case};
     struct as_sheet ranks = {rank_fields, RANK_FIELDS_N, view->shown->result.rank.n,

@@ -241,8 +241,7 @@ static int simulate_trace(struct as_simulate_view *view, struct assay_error *err
 int as_verb_simulate(struct as_cli *cli, struct assay_error *err)
 {
     struct as_simulate_view view = {.cli = cli, .path = cli->args.positional[0]};
-    const int rc =
-        as_dim_is_one(view.path) ? simulate_all(&view, err) : simulate_trace(&view, err);
+    const int rc = as_dim_is_one(view.path) ? simulate_all(&view, err) : simulate_trace(&view, err);
     as_simulate_choice_fini(&view);
     return rc;
 }

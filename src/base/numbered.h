@@ -72,8 +72,8 @@ static inline void *as_numbered_find(const struct as_numbered_table *table, size
 
 /* A row of a kind in place of one of its number if there is one, for the caller to fill behind its
  * head. NULL: no memory. */
-static inline void *as_numbered_new(struct as_numbered_table *table, size_t row_b,
-                                    uint32_t process, uint8_t kind, int64_t number)
+static inline void *as_numbered_new(struct as_numbered_table *table, size_t row_b, uint32_t process,
+                                    uint8_t kind, int64_t number)
 {
     assert(kind);
     if (2 * (table->n + 1) > table->place_n && as_numbered_grow(table, row_b) < 0)

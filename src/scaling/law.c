@@ -191,8 +191,7 @@ double as_law_error_at(const struct as_law *law, double size, size_t n)
     slopes_at(law, size, &by_a, &by_f);
     const double spread = by_a * by_a * law->inverse[0] + 2 * by_a * by_f * law->inverse[1] +
                           by_f * by_f * law->inverse[2];
-    const double t =
-        as_stat_student_quantile(0.5 + AS_STAT_LEVEL / 2, (double)(n - law->free_n));
+    const double t = as_stat_student_quantile(0.5 + AS_STAT_LEVEL / 2, (double)(n - law->free_n));
     return t * sqrt(law->variance * (1 + spread));
 }
 

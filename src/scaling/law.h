@@ -26,9 +26,9 @@ const char *as_law_formula(enum as_law_kind kind);
 
 struct as_law {
     enum as_law_kind kind;
-    double a, f;     /* f is 0 to 1, of a linear law any number */
-    unsigned free_n; /* parameters that the points decide: one where f is at a bound */
-    double variance; /* of a point around the law; NAN: as many parameters as points */
+    double a, f;       /* f is 0 to 1, of a linear law any number */
+    unsigned free_n;   /* parameters that the points decide: one where f is at a bound */
+    double variance;   /* of a point around the law; NAN: as many parameters as points */
     double inverse[3]; /* of the normal matrix: aa, af, ff */
 };
 /* Fits a law to `n` points, n >= 1 and at most AS_LAW_POINTS_MAX. */

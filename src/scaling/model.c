@@ -7,10 +7,11 @@
 #include "base/error.h"
 #include "base/stat.h"
 
-/* Work grows with the size to a power: from the first on scaling is weak, up to the second strong. */
+/* Work grows with the size to a power: from the first on scaling is weak, up to the second strong.
+ */
 #define WEAK_GROWTH   0.75
 #define STRONG_GROWTH 0.25
-#define SCALING_NONE ((struct as_scaling_cell){(double)NAN, (double)NAN, (double)NAN})
+#define SCALING_NONE  ((struct as_scaling_cell){(double)NAN, (double)NAN, (double)NAN})
 
 const char *as_scaling_word(enum as_scaling_factor factor)
 {
@@ -115,8 +116,7 @@ static void set_factors(const struct as_scaling_point *p, const struct scaling_r
     out[AS_SCALING_COMPUTATION] = ref->useful_ns / p->useful_ns * grown;
     out[AS_SCALING_GLOBAL] = p->parallel * out[AS_SCALING_COMPUTATION];
     out[AS_SCALING_INSTRUCTIONS] = ref->instructions / p->instructions * grown;
-    out[AS_SCALING_IPC] =
-        p->instructions / p->cycles / (ref->instructions / ref->cycles);
+    out[AS_SCALING_IPC] = p->instructions / p->cycles / (ref->instructions / ref->cycles);
     out[AS_SCALING_FREQUENCY] = p->cycles / p->useful_ns / (ref->cycles / ref->useful_ns);
 }
 
@@ -136,17 +136,16 @@ static int add_measured(struct as_scaling_model *model, const struct size_group 
 {
     struct as_moments moments[AS_SCALING_FACTORS_N] = {0}, elapsed = {0}, speedup = {0};
     double value[AS_SCALING_FACTORS_N];
-    struct as_scaling_row row = {.size = group->point[0]->thread_n,
-                                 .rank_n = group->point[0]->rank_n,
-                                 .trace_n = group->n};
+    struct as_scaling_row row = {
+        .size = group->point[0]->thread_n, .rank_n = group->point[0]->rank_n, .trace_n = group->n};
     for (size_t i = 0; i < group->n; i++) {
         set_factors(group->point[i], ref, value);
         for (unsigned f = 0; f < AS_SCALING_FACTORS_N; f++)
             as_moments_add(&moments[f], value[f]);
         as_moments_add(&elapsed, group->point[i]->elapsed_ns * 1e-9);
         as_moments_add(&speedup, speedup_of(group->point[i], ref));
-        model->has_threads |= group->point[i]->rank_n > 0 &&
-                              group->point[i]->thread_n > group->point[i]->rank_n;
+        model->has_threads |=
+            group->point[i]->rank_n > 0 && group->point[i]->thread_n > group->point[i]->rank_n;
     }
     for (unsigned f = 0; f < AS_SCALING_FACTORS_N; f++)
         row.factor[f] = cell_of(&moments[f]);
@@ -185,8 +184,8 @@ static void detect_kind(struct as_scaling_model *model, const struct size_group 
     model->is_given = kind != AS_SCALING_DETECT;
     model->is_weak = model->is_given ? kind == AS_SCALING_WEAK
                                      : model->growth > (WEAK_GROWTH + STRONG_GROWTH) / 2;
-    model->is_doubtful = !model->is_given && model->growth > STRONG_GROWTH &&
-                         model->growth < WEAK_GROWTH;
+    model->is_doubtful =
+        !model->is_given && model->growth > STRONG_GROWTH && model->growth < WEAK_GROWTH;
 }
 
 /* ---- Projections ----------------------------------------------------------------------------- */
@@ -205,8 +204,7 @@ bool as_scaling_is_leaf(const struct as_scaling_model *model, enum as_scaling_fa
 {
     bool has_below = false, has_all = true;
     for (unsigned below = factor + 1; below < AS_SCALING_FACTORS_N; below++) {
-        if (factor_above(below) != factor ||
-            (below == AS_SCALING_THREADS && !model->has_threads))
+        if (factor_above(below) != factor || (below == AS_SCALING_THREADS && !model->has_threads))
             continue;
         has_below = true;
         has_all &= is_known(model, below);
@@ -233,8 +231,8 @@ static void fit_leaves(struct as_scaling_model *model)
 static bool is_share(unsigned factor)
 {
     return factor == AS_SCALING_BALANCE || factor == AS_SCALING_COMMUNICATION ||
-           factor == AS_SCALING_STARTUP || factor == AS_SCALING_SERIALISATION || factor == AS_SCALING_TRANSFER ||
-           factor == AS_SCALING_THREADS;
+           factor == AS_SCALING_STARTUP || factor == AS_SCALING_SERIALISATION ||
+           factor == AS_SCALING_TRANSFER || factor == AS_SCALING_THREADS;
 }
 
 static double bounded_factor(unsigned factor, double value)
@@ -298,9 +296,9 @@ static int add_projection(struct as_scaling_model *model, double size)
 {
     struct as_scaling_row row = {.size = size};
     for (unsigned f = AS_SCALING_FACTORS_N; f-- > 0;)
-        row.factor[f] = !is_known(model, f)         ? SCALING_NONE
+        row.factor[f] = !is_known(model, f)       ? SCALING_NONE
                         : model->fit[f].is_fitted ? predict_leaf(&model->fit[f], f, size)
-                                                    : product_of(model, &row, f);
+                                                  : product_of(model, &row, f);
     project_times(model, &row);
     return as_vec_push(&model->row, row);
 }

@@ -38,9 +38,9 @@ struct as_scaling_cell {
 };
 
 struct as_scaling_row {
-    double size;        /* threads of all ranks */
-    uint32_t rank_n;    /* of the first trace; 0: no ranks, or a projection */
-    size_t trace_n;     /* 0: a projection */
+    double size;     /* threads of all ranks */
+    uint32_t rank_n; /* of the first trace; 0: no ranks, or a projection */
+    size_t trace_n;  /* 0: a projection */
     struct as_scaling_cell factor[AS_SCALING_FACTORS_N];
     struct as_scaling_cell elapsed_s, speedup;
 };
@@ -60,13 +60,13 @@ struct as_scaling_fit {
 enum as_scaling_kind { AS_SCALING_DETECT, AS_SCALING_STRONG, AS_SCALING_WEAK };
 
 struct as_scaling_model {
-    AS_VEC(struct as_scaling_row) row;  /* measured, by size; then projections */
+    AS_VEC(struct as_scaling_row) row; /* measured, by size; then projections */
     size_t measured_n;
     bool is_weak, is_given;
-    bool is_doubtful; /* work grows neither like that of weak nor like that of strong scaling */
-    double growth;    /* work is proportional to size to this power; NAN: one size */
+    bool is_doubtful;  /* work grows neither like that of weak nor like that of strong scaling */
+    double growth;     /* work is proportional to size to this power; NAN: one size */
     bool has_counters; /* growth is that of instructions, else that of useful time */
-    bool has_threads; /* some rank has several: the factor THREADS says something */
+    bool has_threads;  /* some rank has several: the factor THREADS says something */
     struct as_scaling_fit fit[AS_SCALING_FACTORS_N]; /* of leaves */
 };
 

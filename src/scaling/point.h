@@ -15,9 +15,9 @@ struct as_scaling_point {
     double useful_ns; /* of all threads */
     /* Shares; NAN: unknown. Without ranks balance and communication are those of threads. */
     double parallel, balance, communication, startup, serialisation, transfer;
-    double threads; /* parallel efficiency of threads within ranks; NAN: no ranks */
+    double threads;              /* parallel efficiency of threads within ranks; NAN: no ranks */
     double instructions, cycles; /* of useful time; NAN: not counted */
-    char unsimulated[300]; /* why startup to transfer are unknown; "": known, or no ranks */
+    char unsimulated[300];       /* why startup to transfer are unknown; "": known, or no ranks */
 };
 
 /* Reads the trace in a directory of streams. Errors: NOT_FOUND, NOMEM, IO, those of the trace;

@@ -59,6 +59,9 @@ def messages(t):
     t.ends("an eager message", [[compute(c), send(1, s)], [receive(0)]], NETWORK,
            [c + L, c + L + s], {0: {"computing": c, "latency": L},
                                 1: {"transfer": s, "blocked": c + L}})
+    # A message to oneself does not block, whatever its size.
+    t.ends("a message to oneself", [[send(0, s), compute(c), receive(0)]],
+           (*NETWORK, "--eager", "10", "--inside-bandwidth", "1GB/s"), [L + max(s, c)])
     # A receive that comes later than the message takes nothing.
     t.ends("a late receive of an eager message",
            [[send(1, s)], [compute(5000), receive(0)]], NETWORK, [L, 5000])
@@ -265,6 +268,10 @@ def efficiencies(t):
                 and facts["load_balance"] == (c + 200) / 2 / c
                 and abs(facts["parallel_efficiency"] - facts["transfer_efficiency"]
                         * facts["serialisation_efficiency"] * facts["load_balance"]) < 1e-12, facts)
+    # Without latency it takes c + s + 200, with infinite bandwidth c + L + 200.
+    t.tap.check("bandwidth and latency efficiency",
+                facts["bandwidth_efficiency"] == (c + 200) / (c + s + 200)
+                and facts["latency_efficiency"] == (c + 200) / (c + L + 200), facts)
     facts, _, _ = t.tap.simulate(program, "--sweep", "latency=0,1us", "--sweep",
                                  "bandwidth=1GB/s,inf", "--sweep", "cpu=2x")
     times = {x["simulation"]: x["total_ns"] for x in facts["simulations"]}

@@ -46,8 +46,8 @@ def expect(condition, what):
 def trace(mpi, loss, ranks, steps):
     name = f"{mpi}-{loss}-{ranks}.assay"
     shutil.rmtree(name, ignore_errors=True)
-    out = run(ASSAY, "trace", "--format", "json", "-o", name, "--groups", "mpi,functions", "--", f"mpirun.{mpi}", "-n",
-              str(ranks), f"./planted.{mpi}", loss, str(steps))
+    out = run(ASSAY, "trace", "--format", "json", "-o", name, "--groups", "mpi,functions", "--",
+              f"mpirun.{mpi}", "-n", str(ranks), f"./planted.{mpi}", loss, str(steps))
     return name, json.loads(out)["parallel"]
 
 
@@ -69,7 +69,8 @@ def check_loss(mpi, loss):
     name, parallel = trace(mpi, loss, ranks, steps)
     check_tree(json.loads(run(ASSAY, "simulate", name, "--format", "json")), factor, want,
                "simulate")
-    mpi_tree = {leaf: parallel["mpi_" + leaf] for leaf in (*LEAVES, "startup_efficiency", "parallel_efficiency")}
+    mpi_tree = {leaf: parallel["mpi_" + leaf]
+                for leaf in (*LEAVES, "startup_efficiency", "parallel_efficiency")}
     check_tree(mpi_tree, factor, want, "trace")
     # Additive: what is lost adds up.
     lost = 3 - sum(parallel[key] for key in ("mpi_startup_efficiency", "process_serialisation",
@@ -175,7 +176,8 @@ def main():
     os.makedirs(sys.argv[3], exist_ok=True)
     os.environ["TMPDIR"] = ENVIRONMENT["TMPDIR"] = os.path.abspath(sys.argv[3])
     pathlib.Path(sys.argv[3], "planted.c.prv").write_text("no trace\n")
-    both_mpis.run_points("planted", source, sys.argv[3], ["-O2", "-w", "-D_GNU_SOURCE", "-finstrument-functions"],
+    both_mpis.run_points("planted", source, sys.argv[3],
+                         ["-O2", "-w", "-D_GNU_SOURCE", "-finstrument-functions"],
                          lambda mpi: [*LOSSES, "replication"], try_case)
 
 

@@ -40,20 +40,55 @@ static const struct {
     double want[10];
     double speedup;
 } epoch[] = {
-    {1, 21898659.14, 21884758.97, 21882362.82, 21882362.82, 84790848422, 45294421893,
-     {99.925583, 100, 99.925583, 100, 99.925583, 100, 99.925583, 100, 100, 100}, 1},
-    {2, 11528373.56, 11504370.09, 11456696.18, 11484151.34, 87640358419, 46855679955,
+    {1,
+     21898659.14,
+     21884758.97,
+     21882362.82,
+     21882362.82,
+     84790848422,
+     45294421893,
+     {99.925583, 100, 99.925583, 100, 99.925583, 100, 99.925583, 100, 100, 100},
+     1},
+    {2,
+     11528373.56,
+     11504370.09,
+     11456696.18,
+     11484151.34,
+     87640358419,
+     46855679955,
      {99.378252, 99.760930, 99.616405, 99.842359, 99.773690, 95.500319, 94.906548, 99.916598,
-      96.748633, 98.792129}, 1.899545},
-    {4, 6082352.21, 6051059.08, 5921167.02, 5999910.80, 88518412143, 47406198069,
+      96.748633, 98.792129},
+     1.899545},
+    {4,
+     6082352.21,
+     6051059.08,
+     5921167.02,
+     5999910.80,
+     88518412143,
+     47406198069,
      {97.349953, 98.687584, 98.644580, 99.203493, 99.436599, 92.390414, 89.942024, 99.745711,
-      95.788940, 96.697961}, 3.600360},
-    {8, 3513565.33, 3486349.43, 3362753.84, 3421581.67, 90063308642, 51191361663,
+      95.788940, 96.697961},
+     3.600360},
+    {8,
+     3513565.33,
+     3486349.43,
+     3362753.84,
+     3421581.67,
+     90063308642,
+     51191361663,
      {95.707736, 98.280683, 97.382042, 98.282015, 99.084296, 81.340933, 77.849566, 93.982492,
-      94.145829, 91.930815}, 6.232603},
-    {16, 2339560.72, 2310335.96, 2226119.73, 2242981.13, 93158874793, 60494538119,
+      94.145829, 91.930815},
+     6.232603},
+    {16,
+     2339560.72,
+     2310335.96,
+     2226119.73,
+     2242981.13,
+     93158874793,
+     60494538119,
      {95.151184, 99.248259, 95.871892, 97.952863, 97.875538, 61.436394, 58.457456, 82.262861,
-      91.017467, 82.053509}, 9.360158},
+      91.017467, 82.053509},
+     9.360158},
 };
 #define EPOCH_N (sizeof epoch / sizeof *epoch)
 
@@ -61,19 +96,19 @@ static void make_epoch(struct as_scaling_point point[EPOCH_N])
 {
     for (size_t i = 0; i < EPOCH_N; i++) {
         const double runtime = epoch[i].runtime;
-        point[i] = (struct as_scaling_point){
-            .rank_n = epoch[i].ranks,
-            .thread_n = epoch[i].ranks,
-            .elapsed_ns = 1000 * runtime,
-            .useful_ns = 1000 * epoch[i].useful_mean * epoch[i].ranks,
-            .parallel = epoch[i].useful_mean / runtime,
-            .balance = epoch[i].useful_mean / epoch[i].useful_max,
-            .communication = epoch[i].useful_max / runtime,
-            .startup = 1,
-            .transfer = epoch[i].ideal / runtime,
-            .threads = 1,
-            .instructions = epoch[i].instructions,
-            .cycles = epoch[i].cycles};
+        point[i] =
+            (struct as_scaling_point){.rank_n = epoch[i].ranks,
+                                      .thread_n = epoch[i].ranks,
+                                      .elapsed_ns = 1000 * runtime,
+                                      .useful_ns = 1000 * epoch[i].useful_mean * epoch[i].ranks,
+                                      .parallel = epoch[i].useful_mean / runtime,
+                                      .balance = epoch[i].useful_mean / epoch[i].useful_max,
+                                      .communication = epoch[i].useful_max / runtime,
+                                      .startup = 1,
+                                      .transfer = epoch[i].ideal / runtime,
+                                      .threads = 1,
+                                      .instructions = epoch[i].instructions,
+                                      .cycles = epoch[i].cycles};
         point[i].serialisation = point[i].communication / point[i].transfer;
     }
 }
@@ -89,15 +124,15 @@ static void test_reference_factors(void **state)
     struct as_scaling_model model;
     (void)state;
     make_epoch(point);
-    assert_int_equal(
-        as_scaling_model_of(point, EPOCH_N, AS_SCALING_DETECT, NULL, 0, &model, NULL), 0);
+    assert_int_equal(as_scaling_model_of(point, EPOCH_N, AS_SCALING_DETECT, NULL, 0, &model, NULL),
+                     0);
     assert_false(model.is_weak);
     assert_false(model.is_doubtful);
     for (size_t i = 0; i < EPOCH_N; i++) {
         for (unsigned f = 0; f < 10; f++) {
             /* The reference takes serialisation and transfer from simulated useful times. */
-            const bool is_simulated = order[f] == AS_SCALING_SERIALISATION ||
-                                      order[f] == AS_SCALING_TRANSFER;
+            const bool is_simulated =
+                order[f] == AS_SCALING_SERIALISATION || order[f] == AS_SCALING_TRANSFER;
             assert_near(100 * cell(&model, i, order[f])->value, epoch[i].want[f],
                         is_simulated ? 1 : 1e-3);
         }
@@ -189,8 +224,7 @@ static void test_weak(void **state)
     assert_true(model.is_weak && !model.is_doubtful);
     /* Each rank has 1.08 instead of 1.01 to do. */
     assert_near(cell(&model, 3, AS_SCALING_COMPUTATION)->value, 1.01 / 1.08, 1e-9);
-    assert_near(model.row.at[3].speedup.value, 8 * point[0].elapsed_ns / point[3].elapsed_ns,
-                1e-9);
+    assert_near(model.row.at[3].speedup.value, 8 * point[0].elapsed_ns / point[3].elapsed_ns, 1e-9);
     as_scaling_model_fini(&model);
     assert_int_equal(as_scaling_model_of(point, 4, AS_SCALING_STRONG, NULL, 0, &model, NULL), 0);
     assert_false(model.is_weak);
@@ -220,8 +254,8 @@ static void test_repetitions(void **state)
     assert_near(model.row.at[0].elapsed_s.high, 1.1 + 1.27062, 1e-4);
     assert_true(isnan(model.row.at[1].elapsed_s.high));
     as_scaling_model_fini(&model);
-    assert_int_not_equal(
-        as_scaling_model_of(point, 0, AS_SCALING_DETECT, NULL, 0, &model, NULL), 0);
+    assert_int_not_equal(as_scaling_model_of(point, 0, AS_SCALING_DETECT, NULL, 0, &model, NULL),
+                         0);
 }
 
 /* Threads within ranks are a factor of their own. */
