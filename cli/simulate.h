@@ -4,6 +4,7 @@
 #define AS_CLI_SIMULATE_H
 
 #include "cli.h"
+#include "simulate/machine_file.h"
 #include "simulate/recorded.h"
 #include "simulate/simulation.h"
 
@@ -42,8 +43,10 @@ struct as_simulate_view {
     struct as_cli *cli;
     const char *path;
     const char *streams; /* directory of a trace of ours; NULL: `path` is a .dim file */
-    AS_VEC(struct as_speed) speeds, as_recorded; /* of --cpu; the same names with a speed of 1 */
+    /* Of --machine, then of --cpu; the same without --cpu; the same with a speed of 1. */
+    AS_VEC(struct as_speed) speeds, of_machine, as_recorded;
     AS_VEC(char *) owned;
+    struct as_machine_file file;           /* of --machine */
     AS_VEC(struct as_simulate_case) cases; /* the ideal one first */
     const struct as_simulate_case *shown;  /* its ranks are shown */
     double each; /* of --cpu each=2x: the speed of one function after the other; 0: not asked */
@@ -69,7 +72,7 @@ struct as_simulate_efficiency {
     /* Of the network of the options: ideal time over that without latency; over that with infinite
      * bandwidth. */
     double bandwidth, latency;
-    int64_t real_ns;      /* recorded, else that of the network asked for; 0: unknown */
+    int64_t real_ns; /* recorded, else that of the network asked for; 0: unknown */
     bool is_recorded;
 };
 struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate_view *view);

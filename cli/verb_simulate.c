@@ -62,11 +62,15 @@ static int run_case(const struct as_simulate_view *view, struct as_simulate_case
     struct as_program program = {0};
     struct as_machine_model model = it->machine.model;
     const bool is_changed = it->kind == AS_SIMULATE_WHAT_IF || it->kind == AS_SIMULATE_SWEEP;
-    model.speeds.at = is_changed ? view->speeds.at : view->as_recorded.at;
+    model.speeds.at = is_changed                      ? view->speeds.at
+                      : it->kind == AS_SIMULATE_IDEAL ? view->as_recorded.at
+                                                      : view->of_machine.at;
     model.speeds.n = view->speeds.n;
     int rc = open_program(view, &trace, &it->recorded, &program, err);
     if (rc == 0)
         rc = check_speeds(view, &program, err);
+    if (rc == 0 && it->kind != AS_SIMULATE_IDEAL)
+        rc = as_machine_file_place(&view->file, &program, err);
     program.is_stopped = as_stops_came;
     if (rc == 0)
         rc = as_simulate_program(&program, &model, &it->result, err);
