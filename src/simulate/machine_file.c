@@ -239,7 +239,8 @@ static int on_mapping(struct file_parser *p)
 /* "4 TASKS_PER_NODE", "FILL_NODES", "INTERLEAVED" */
 static int on_predefined(struct file_parser *p)
 {
-    struct as_view text = p->value_n ? p->value[p->value_n - 1].text : (struct as_view){"", 0};
+    const struct file_value *last = p->value_n ? &p->value[p->value_n - 1] : NULL;
+    struct as_view text = last && last->is_text ? last->text : (struct as_view){"", 0};
     double n;
     if (as_view_equal(text, as_view_of("INTERLEAVED"))) {
         p->out->interleaved_n = p->file_node_n;
