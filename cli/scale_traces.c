@@ -122,9 +122,10 @@ static void fill_factor(void *context, size_t row, struct as_cell *cell)
     const struct as_scaling_cell *value = factor == FACTOR_ELAPSED   ? &it->elapsed_s
                                           : factor == FACTOR_SPEEDUP ? &it->speedup
                                                                      : &it->factor[factor];
-    cell[0] = as_cell_text(factor == FACTOR_ELAPSED   ? "elapsed_s"
-                           : factor == FACTOR_SPEEDUP ? "speedup"
-                                                      : as_scaling_word((enum as_scaling_factor)factor));
+    cell[0] =
+        as_cell_text(factor == FACTOR_ELAPSED   ? "elapsed_s"
+                     : factor == FACTOR_SPEEDUP ? "speedup"
+                                                : as_scaling_word((enum as_scaling_factor)factor));
     cell[1] = number_cell(it->size);
     cell[2] = as_cell_bool(at >= t->model.measured_n);
     cell[3] = number_cell(value->value);

@@ -69,7 +69,7 @@ struct as_simulate_efficiency {
     double serialisation; /* longest computation over ideal time */
     double balance;       /* mean over longest computation */
     double parallel;      /* their product: mean computation over real time */
-    /* Of the network of the options: ideal time over that without latency; over that with infinite
+    /* Ideal time over the time on the network of the options: without latency, then with infinite
      * bandwidth. */
     double bandwidth, latency;
     int64_t real_ns; /* recorded, else that of the network asked for; 0: unknown */

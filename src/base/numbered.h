@@ -70,7 +70,7 @@ static inline void *as_numbered_find(const struct as_numbered_table *table, size
     return row->kind ? row : NULL;
 }
 
-/* A row of a kind in place of one of its number if there is one, for the caller to fill behind its
+/* A row of a kind, in place of one of its number if there is one. The caller fills it behind its
  * head. NULL: no memory. */
 static inline void *as_numbered_new(struct as_numbered_table *table, size_t row_b, uint32_t process,
                                     uint8_t kind, int64_t number)

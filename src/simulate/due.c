@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Events by time: a heap of four branches, whose comparisons need no jump. */
+/* Events by time: a heap of four branches. Comparisons need no jump. */
 #include "base/error.h"
 #include "simulate/engine.h"
 

@@ -76,9 +76,9 @@ static int read_actions(struct as_replay *sim, uint32_t rank)
 }
 
 /*
- * Until it waits, is over, or has done so many actions. It may run ahead of `until_ns`: what it
- * does has effects at its own time or later, whatever order ranks come in. What it gives up is the
- * exception, for that asks if the other side was there.
+ * Until it waits, is over, or has done so many actions. It may run ahead of `until_ns`: its actions
+ * have effects at its own time or later, whatever order ranks come in. A request that is given up
+ * is the exception: it depends on the other side.
  */
 static int run_rank(struct as_replay *sim, uint32_t rank, int64_t until_ns, unsigned budget)
 {

@@ -190,7 +190,7 @@ static int add_node_speeds(struct file_parser *p, uint32_t n, double times)
     return 0;
 }
 
-/* Values of a node from its processors on. All nodes have one network. */
+/* Values of a node from its CPUs on. All nodes have one network. */
 static int on_nodes(struct file_parser *p, const struct file_value *value, uint32_t n)
 {
     struct as_network inside = {0}, between = p->model->network[AS_NETWORK_BETWEEN];
