@@ -190,6 +190,12 @@ static int add_node_speeds(struct file_parser *p, uint32_t n, double times)
     return 0;
 }
 
+static bool is_one_network(const struct as_network *a, const struct as_network *b)
+{
+    return a->latency_ns == b->latency_ns && a->bandwidth_bps == b->bandwidth_bps &&
+           a->buses == b->buses && a->in_links == b->in_links && a->out_links == b->out_links;
+}
+
 /* Values of a node from its CPUs on. All nodes have one network. */
 static int on_nodes(struct file_parser *p, const struct file_value *value, uint32_t n)
 {
@@ -211,10 +217,8 @@ static int on_nodes(struct file_parser *p, const struct file_value *value, uint3
     if (n > NODES_MAX - p->node_n)
         return refuse_record(p, ASSAY_ERR_CORRUPT, "more than 65536 nodes; use fewer");
     struct as_network *network = p->model->network;
-    if (p->node_n && (memcmp(&network[AS_NETWORK_INSIDE], &inside, sizeof inside) != 0 ||
-                      between.latency_ns != network[AS_NETWORK_BETWEEN].latency_ns ||
-                      between.in_links != network[AS_NETWORK_BETWEEN].in_links ||
-                      between.out_links != network[AS_NETWORK_BETWEEN].out_links))
+    if (p->node_n && !(is_one_network(&network[AS_NETWORK_INSIDE], &inside) &&
+                       is_one_network(&network[AS_NETWORK_BETWEEN], &between)))
         return refuse_record(p, ASSAY_ERR_UNSUPPORTED,
                              "nodes have different networks; use one network for all nodes");
     network[AS_NETWORK_INSIDE] = inside;

@@ -17,7 +17,7 @@ BARRIER, SENDRECV, SEND, RECEIVE, INIT, FINALIZE = ((50000002, 8), (50000001, 41
 
 
 class Trace:
-    """A .prv of ranks whose clocks the case moves on. Times are ns."""
+    """A .prv of ranks. The case moves their clocks. Times are ns."""
 
     def __init__(self, ranks):
         self.now, self.lines = [0] * ranks, []
