@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "cli.h"
+#include "scaling/model.h"
 
 struct as_scale_point {
     struct assay_scale_setting setting;
@@ -43,5 +44,21 @@ int as_scale_reference(struct as_cli *cli, struct assay_scale_setting *setting,
 /* Shows a scaling as text. Errors: NOMEM. */
 int as_scale_text(struct as_cli *cli, const struct assay_scalability *it, struct assay_error *err);
 void as_scale_csv(struct as_cli *cli, const struct assay_scalability *it);
+
+/* The numbers of an option such as 1,2,4-8; none where it is not given. Errors: USAGE. */
+int as_scale_sizes(struct as_cli *cli, enum as_option_id option, const char *name, double *size,
+                   size_t capacity, size_t *n, struct assay_error *err);
+
+/* ---- Traces ------------------------------------------------------------------------------------
+ */
+
+/* scale_traces.c: --trace. Errors: USAGE, those of the traces, NOMEM. */
+int as_scale_traces(struct as_cli *cli, struct assay_error *err);
+/* scale_traces_text.c: the model as text, and the sentences that JSON has too. Errors: NOMEM. */
+int as_scale_model_text(struct as_cli *cli, const struct as_scaling_model *model,
+                        struct assay_error *err);
+/* The factor below the global efficiency that is lowest at the largest size measured; leaves only.
+ */
+enum as_scaling_factor as_scale_lowest(const struct as_scaling_model *model);
 
 #endif

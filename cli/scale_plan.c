@@ -369,6 +369,20 @@ static int mark_reference(struct as_cli *cli, struct as_scale_plan *plan, struct
     return 0;
 }
 
+int as_scale_sizes(struct as_cli *cli, enum as_option_id option, const char *name, double *size,
+                   size_t capacity, size_t *n, struct assay_error *err)
+{
+    struct list list = {.n = 0};
+    AS_TRY(take_list(cli, option, name, &list, err));
+    if (list.n > capacity)
+        return as_error_set(err, ASSAY_ERR_USAGE, "--%s: more than %zu numbers; use fewer", name,
+                            capacity);
+    for (size_t i = 0; i < list.n; i++)
+        size[i] = (double)list.at[i];
+    *n = list.n;
+    return 0;
+}
+
 int as_scale_plan(struct as_cli *cli, struct as_scale_plan *plan, struct assay_error *err)
 {
     struct lists lists = {0};

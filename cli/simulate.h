@@ -4,6 +4,7 @@
 #define AS_CLI_SIMULATE_H
 
 #include "cli.h"
+#include "simulate/machine_file.h"
 #include "simulate/recorded.h"
 #include "simulate/simulation.h"
 
@@ -17,7 +18,10 @@ enum as_simulate_kind {
     AS_SIMULATE_IDEAL,   /* the ideal network, speeds as recorded */
     AS_SIMULATE_ASKED,   /* the network of the options, speeds as recorded */
     AS_SIMULATE_WHAT_IF, /* with --cpu: that network (else the ideal one), other speeds */
-    AS_SIMULATE_SWEEP    /* one of --sweep */
+    AS_SIMULATE_SWEEP,   /* one of --sweep */
+    /* With a network of the options: that network without latency, or with infinite bandwidth. */
+    AS_SIMULATE_NO_LATENCY,
+    AS_SIMULATE_ALL_BANDWIDTH
 };
 
 struct as_simulate_case {
@@ -28,14 +32,26 @@ struct as_simulate_case {
     struct as_recorded recorded; /* of a trace of ours */
 };
 
+/* One function that is faster, and the time that the run then takes. */
+struct as_simulate_function {
+    char *name;           /* owned */
+    int64_t computing_ns; /* in it, all ranks */
+    int64_t total_ns;     /* the time with the change */
+};
+
 struct as_simulate_view {
     struct as_cli *cli;
     const char *path;
     const char *streams; /* directory of a trace of ours; NULL: `path` is a .dim file */
-    AS_VEC(struct as_speed) speeds, as_recorded; /* of --cpu; the same names with a speed of 1 */
+    /* Of --machine, then of --cpu; the same without --cpu; the same with a speed of 1. */
+    AS_VEC(struct as_speed) speeds, of_machine, as_recorded;
     AS_VEC(char *) owned;
+    struct as_machine_file file;           /* of --machine */
     AS_VEC(struct as_simulate_case) cases; /* the ideal one first */
     const struct as_simulate_case *shown;  /* its ranks are shown */
+    double each; /* of --cpu each=2x: the speed of one function after the other; 0: not asked */
+    AS_VEC(struct as_simulate_function) functions; /* most gain first */
+    int64_t each_from_ns;                          /* the time without a change */
     int64_t cpu_wait_ns; /* of the rank that was ready without a CPU longest; 0: none is known */
 };
 
@@ -43,13 +59,20 @@ struct as_simulate_view {
 int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err);
 void as_simulate_choice_fini(struct as_simulate_view *view);
 
+/* simulate_each.c: --cpu each=2x. Errors: those of the trace, of the simulation, NOMEM. */
+int as_simulate_each(struct as_simulate_view *view, struct assay_error *err);
+void as_simulate_each_show(const struct as_simulate_view *view);
+
 /* Efficiencies by the POP methodology; NAN: unknown. */
 struct as_simulate_efficiency {
     double transfer;      /* ideal time over real time */
     double serialisation; /* longest computation over ideal time */
     double balance;       /* mean over longest computation */
     double parallel;      /* their product: mean computation over real time */
-    int64_t real_ns;      /* recorded, else that of the network asked for; 0: unknown */
+    /* Ideal time over the time on the network of the options: without latency, then with infinite
+     * bandwidth. */
+    double bandwidth, latency;
+    int64_t real_ns; /* recorded, else that of the network asked for; 0: unknown */
     bool is_recorded;
 };
 struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate_view *view);

@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/infile.h"
 #include "recording.h"
 #include "simulate.h"
 
 #define LATENCY_NS_MAX    (INT64_C(1) << 50)
 #define BANDWIDTH_MAX     1e18
+#define MACHINE_FILE_MAX  (16u << 20)
 #define SPEED_MIN         1e-6
 #define SPEED_MAX         1e6
 #define SWEEP_CASES_MAX   4096u
@@ -203,6 +205,10 @@ static int add_speed(struct as_simulate_view *view, const char *text, struct ass
     }
     memcpy(name, text, (size_t)(equals - text));
     name[equals - text] = 0;
+    if (strcmp(name, "each") == 0) {
+        view->each = speed.times;
+        return 0;
+    }
     speed.is_node = strncmp(name, "node:", 5) == 0;
     if (!speed.is_node && strncmp(name, "rank:", 5) != 0)
         speed.name = name;
@@ -211,7 +217,8 @@ static int add_speed(struct as_simulate_view *view, const char *text, struct ass
                             text);
     struct as_speed usual = speed;
     usual.times = 1;
-    return as_vec_push(&view->speeds, speed) < 0 || as_vec_push(&view->as_recorded, usual) < 0
+    return as_vec_push(&view->speeds, speed) < 0 || as_vec_push(&view->of_machine, usual) < 0 ||
+                   as_vec_push(&view->as_recorded, usual) < 0
                ? as_error_nomem(err, "the options")
                : 0;
 }
@@ -318,6 +325,50 @@ static int sweep_from(struct as_simulate_view *view, const struct simulate_sweep
     return rc;
 }
 
+/* A file says all of both networks. */
+static int read_machine(struct as_simulate_view *view, struct as_simulate_machine *asked,
+                        bool *is_asked, struct assay_error *err)
+{
+    const char *path = view->cli->args.value[AS_OPTION_SIMULATE_MACHINE];
+    char *text = NULL;
+    size_t n;
+    if (!path)
+        return 0;
+    AS_TRY(as_infile_read_text(path, "the file of the machine", MACHINE_FILE_MAX, AS_INFILE_PIPE,
+                               &text, &n, err));
+    const int rc =
+        as_machine_file_parse((struct as_view){text, n}, path, &asked->model, &view->file, err);
+    as_free(text);
+    AS_TRY(rc);
+    *is_asked = asked->has_inside_latency = asked->has_inside_bandwidth = true;
+    as_vec_foreach (&view->file.speeds, speed) {
+        const struct as_speed usual = {.number = speed->number, .is_node = true, .times = 1};
+        if (as_vec_push(&view->speeds, *speed) < 0 || as_vec_push(&view->of_machine, *speed) < 0 ||
+            as_vec_push(&view->as_recorded, usual) < 0)
+            return as_error_nomem(err, "the nodes");
+    }
+    if (view->file.modules_n)
+        as_cli_note(view->cli, "simulate: speeds of modules are left out (%u); use --cpu",
+                    view->file.modules_n);
+    return 0;
+}
+
+/* The network with half of its costs. */
+static int add_halves(struct as_simulate_view *view, const struct as_simulate_machine *asked,
+                      struct assay_error *err)
+{
+    struct as_simulate_machine fast = *asked, wide = *asked;
+    settle_machine(&fast);
+    settle_machine(&wide);
+    fast.has_inside_latency = wide.has_inside_bandwidth = true;
+    for (unsigned i = 0; i < AS_NETWORKS_N; i++) {
+        fast.model.network[i].latency_ns = 0;
+        wide.model.network[i].bandwidth_bps = 0;
+    }
+    AS_TRY(add_case(view, AS_SIMULATE_NO_LATENCY, &fast, "network latency=0", err));
+    return add_case(view, AS_SIMULATE_ALL_BANDWIDTH, &wide, "network bandwidth=inf", err);
+}
+
 int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err)
 {
     const struct as_arguments *args = &view->cli->args;
@@ -329,6 +380,7 @@ int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err)
     if (!view->streams)
         ideal.model.eager_b = UINT64_MAX; /* the records say which take a rendezvous */
     struct as_simulate_machine asked = ideal;
+    AS_TRY(read_machine(view, &asked, &is_asked, err));
     AS_TRY(set_options(args, &asked, &is_asked, err));
     if (is_asked && as_given(args, AS_OPTION_SIMULATE_IDEAL))
         return as_error_set(err, ASSAY_ERR_USAGE,
@@ -341,9 +393,11 @@ int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err)
     AS_TRY(add_case(view, AS_SIMULATE_IDEAL, &ideal, "ideal", err));
     if (is_asked)
         AS_TRY(add_case(view, AS_SIMULATE_ASKED, &asked, "network", err));
-    if (view->speeds.n)
+    if (view->speeds.n > view->file.speeds.n)
         AS_TRY(add_case(view, AS_SIMULATE_WHAT_IF, &asked, "cpu", err));
-    return sweep.n ? sweep_from(view, &sweep, 0, &asked, "", err) : 0;
+    if (sweep.n)
+        AS_TRY(sweep_from(view, &sweep, 0, &asked, "", err));
+    return is_asked ? add_halves(view, &asked, err) : 0;
 }
 
 void as_simulate_choice_fini(struct as_simulate_view *view)
@@ -355,8 +409,13 @@ void as_simulate_choice_fini(struct as_simulate_view *view)
     }
     as_vec_foreach (&view->owned, owned)
         as_free(*owned);
+    as_vec_foreach (&view->functions, function)
+        as_free(function->name);
+    as_vec_fini(&view->functions);
+    as_machine_file_fini(&view->file);
     as_vec_fini(&view->cases);
     as_vec_fini(&view->owned);
     as_vec_fini(&view->speeds);
+    as_vec_fini(&view->of_machine);
     as_vec_fini(&view->as_recorded);
 }

@@ -22,7 +22,7 @@ struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate
 {
     const struct as_simulate_case *ideal = case_of(view, AS_SIMULATE_IDEAL);
     const struct as_simulate_case *asked = case_of(view, AS_SIMULATE_ASKED);
-    struct as_simulate_efficiency e = {NAN, NAN, NAN, NAN, 0, ideal->recorded.rank.n > 0};
+    struct as_simulate_efficiency e = {NAN, NAN, NAN, NAN, NAN, NAN, 0, ideal->recorded.rank.n > 0};
     const double ideal_ns = (double)ideal->result.total_ns;
     double max_ns = 0, sum_ns = 0;
     as_vec_foreach (&ideal->result.rank, rank) {
@@ -40,6 +40,12 @@ struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate
         e.transfer = ideal_ns / (double)e.real_ns;
         e.parallel = sum_ns / (double)ideal->result.rank.n / (double)e.real_ns;
     }
+    const struct as_simulate_case *fast = case_of(view, AS_SIMULATE_NO_LATENCY);
+    const struct as_simulate_case *wide = case_of(view, AS_SIMULATE_ALL_BANDWIDTH);
+    if (fast && fast->result.total_ns > 0)
+        e.bandwidth = ideal_ns / (double)fast->result.total_ns;
+    if (wide && wide->result.total_ns > 0)
+        e.latency = ideal_ns / (double)wide->result.total_ns;
     return e;
 }
 
@@ -126,6 +132,20 @@ static struct as_cell efficiency_cell(double value)
     return isnan(value) ? (struct as_cell){.kind = AS_CELL_NONE} : as_cell_real(value);
 }
 
+static const struct as_field function_fields[] = {
+    {"function", NULL, 0}, {"computing_ns", NULL, 0}, {"total_ns", NULL, 0}, {"gain_ns", NULL, 0}};
+#define FUNCTION_FIELDS_N (sizeof function_fields / sizeof *function_fields)
+
+static void fill_simulated_function(void *context, size_t row, struct as_cell *cell)
+{
+    const struct as_simulate_view *view = context;
+    const struct as_simulate_function *function = &view->functions.at[row];
+    cell[0] = as_cell_text(function->name);
+    cell[1] = as_cell_signed(function->computing_ns);
+    cell[2] = as_cell_signed(function->total_ns);
+    cell[3] = as_cell_signed(view->each_from_ns - function->total_ns);
+}
+
 static void show_json(const struct as_simulate_view *view, const struct as_sheet *cases,
                       const struct as_sheet *ranks)
 {
@@ -141,8 +161,13 @@ static void show_json(const struct as_simulate_view *view, const struct as_sheet
     as_facts_cell(&facts, "serialisation_efficiency", efficiency_cell(e.serialisation));
     as_facts_cell(&facts, "load_balance", efficiency_cell(e.balance));
     as_facts_cell(&facts, "parallel_efficiency", efficiency_cell(e.parallel));
+    as_facts_cell(&facts, "bandwidth_efficiency", efficiency_cell(e.bandwidth));
+    as_facts_cell(&facts, "latency_efficiency", efficiency_cell(e.latency));
     as_facts_sheet(&facts, "simulations", cases);
     as_facts_sheet(&facts, "rank_times", ranks);
+    as_facts_sheet(&facts, "functions",
+                   &(struct as_sheet){function_fields, FUNCTION_FIELDS_N, view->functions.n,
+                                      (void *)view, fill_simulated_function});
     as_facts_end(&facts);
 }
 
@@ -244,6 +269,13 @@ static void show_efficiencies(const struct as_simulate_view *view,
     show_efficiency(view, "  serialisation efficiency", e->serialisation,
                     "longest computation / ideal time");
     show_efficiency(view, "  transfer efficiency", e->transfer, transfer);
+    if (isnan(e->latency))
+        return;
+    as_cli_print(view->cli, "\nOf this network:\n");
+    show_efficiency(view, "  bandwidth efficiency", e->bandwidth,
+                    "ideal time / time without latency");
+    show_efficiency(view, "  latency efficiency", e->latency,
+                    "ideal time / time with infinite bandwidth");
 }
 
 static void show_sweep(const struct as_simulate_view *view)
@@ -302,6 +334,7 @@ static void show_text(const struct as_simulate_view *view)
     show_what_if(view);
     show_efficiencies(view, &e);
     show_sweep(view);
+    as_simulate_each_show(view);
     show_ranks(view);
 }
 
@@ -309,7 +342,7 @@ int as_simulate_show(struct as_simulate_view *view, struct assay_error *err)
 {
     (void)err;
     for (size_t i = 0; i < view->cases.n; i++)
-        if (view->cases.at[i].kind != AS_SIMULATE_SWEEP)
+        if (view->cases.at[i].kind < AS_SIMULATE_SWEEP)
             view->shown = &view->cases.at[i];
     struct as_sheet cases = {case_fields, CASE_FIELDS_N, view->cases.n, view, fill_case};
     struct as_sheet ranks = {rank_fields, RANK_FIELDS_N, view->shown->result.rank.n,

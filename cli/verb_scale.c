@@ -233,6 +233,8 @@ static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, stru
 int as_verb_scale(struct as_cli *cli, struct assay_error *err)
 {
     struct as_scale_plan plan;
+    if (as_given(&cli->args, AS_OPTION_SCALE_TRACE))
+        return as_scale_traces(cli, err);
     if (as_given(&cli->args, AS_OPTION_READ))
         return as_compared_read(cli, show_scaling, err);
     int rc = as_scale_plan(cli, &plan, err);

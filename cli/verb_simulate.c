@@ -3,23 +3,18 @@
  * `assay simulate EXP|TRACE`: opens a trace, simulates it on each machine that is asked for, and
  * shows what the network costs. Simulations run side by side.
  */
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "analytics/traced.h"
+#include <assay/experiment.h>
+
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/pool.h"
-#include "base/tree.h"
 #include "destination.h"
-#include "exchange/import.h"
-#include "report/profile.h"
 #include "simulate.h"
 #include "simulate/dim.h"
 #include "stops.h"
+#include "trace_input.h"
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
@@ -67,11 +62,15 @@ static int run_case(const struct as_simulate_view *view, struct as_simulate_case
     struct as_program program = {0};
     struct as_machine_model model = it->machine.model;
     const bool is_changed = it->kind == AS_SIMULATE_WHAT_IF || it->kind == AS_SIMULATE_SWEEP;
-    model.speeds.at = is_changed ? view->speeds.at : view->as_recorded.at;
+    model.speeds.at = is_changed                      ? view->speeds.at
+                      : it->kind == AS_SIMULATE_IDEAL ? view->as_recorded.at
+                                                      : view->of_machine.at;
     model.speeds.n = view->speeds.n;
     int rc = open_program(view, &trace, &it->recorded, &program, err);
     if (rc == 0)
         rc = check_speeds(view, &program, err);
+    if (rc == 0 && it->kind != AS_SIMULATE_IDEAL)
+        rc = as_machine_file_place(&view->file, &program, err);
     program.is_stopped = as_stops_came;
     if (rc == 0)
         rc = as_simulate_program(&program, &model, &it->result, err);
@@ -192,6 +191,7 @@ static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
     as_pool_free(&pool);
     AS_TRY(rc);
     AS_TRY(check_functions(view, err));
+    AS_TRY(as_simulate_each(view, err));
     AS_TRY(write_dim(view, err));
     note_caveats(view);
     return as_simulate_show(view, err);
@@ -214,104 +214,38 @@ static int read_cpu_wait(struct as_simulate_view *view, struct assay_experiment 
     return rc < 0 ? rc : 0;
 }
 
-static int simulate_experiment(struct as_simulate_view *view, struct assay_error *err)
+/* CPUs that ranks waited for are known of an experiment. */
+static int read_waiting(struct as_simulate_view *view, int64_t run_id, struct assay_error *err)
 {
     struct assay_experiment *experiment = NULL;
-    char directory[4096];
-    struct as_str streams = {0};
-    struct stat st;
-    int64_t run_id = 0, run_n;
+    if (run_id == 0)
+        return 0;
     AS_TRY(assay_experiment_read(view->path, &experiment, err));
-    int rc = as_report_run(experiment, (int64_t)view->cli->args.number[AS_OPTION_RUN], &run_id,
-                           &run_n, err);
-    if (rc == 0)
-        rc = assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err);
-    if (rc == 0)
-        rc = read_cpu_wait(view, experiment, run_id, err);
+    const int rc = read_cpu_wait(view, experiment, run_id, err);
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
-    AS_TRY(rc);
-    as_str_appendf(&streams, "%s/trace", directory);
-    view->streams = as_str_z(&streams);
-    if (streams.failed)
-        rc = as_error_nomem(err, view->path);
-    else if (stat(view->streams, &st) != 0)
-        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                          "%s: run %lld has no trace; record one with 'assay trace'", view->path,
-                          (long long)run_id);
-    else
+    return rc;
+}
+
+static int simulate_trace(struct as_simulate_view *view, struct assay_error *err)
+{
+    struct as_trace_input input;
+    int rc = as_trace_input_open(view->path, (int64_t)view->cli->args.number[AS_OPTION_RUN], &input,
+                                 err);
+    view->streams = as_str_z(&input.streams);
+    if (rc == 0)
+        rc = read_waiting(view, input.run_id, err);
+    if (rc == 0)
         rc = simulate_all(view, err);
-    as_str_fini(&streams);
+    as_trace_input_close(&input);
+    if (as_stops_came())
+        view->cli->status = as_stops_status();
     return rc;
-}
-
-/* A trace of another tool becomes one of ours for the time being. */
-static int simulate_foreign(struct as_simulate_view *view, enum as_import_kind kind,
-                            struct assay_error *err)
-{
-    const char *place = getenv("TMPDIR");
-    struct as_import_counts counts;
-    struct as_str directory = {0};
-    as_str_appendf(&directory, "%s/assay-simulate-XXXXXX", place && *place ? place : "/tmp");
-    if (directory.failed)
-        return as_error_nomem(err, view->path);
-    as_stops_note(); /* the directory is to be removed */
-    int rc = mkdtemp(directory.p) ? 0
-                                  : as_error_set(err, ASSAY_ERR_IO,
-                                                 "%s: a temporary directory cannot be made: %m; "
-                                                 "set TMPDIR to one that can be written",
-                                                 as_str_z(&directory));
-    if (rc == 0) {
-        view->streams = as_str_z(&directory);
-        rc = (kind == AS_IMPORT_PRV ? as_prv_import : as_otf2_import)(view->path, view->streams,
-                                                                      &counts, err);
-        if (rc == 0 && !as_stops_came())
-            rc = simulate_all(view, err);
-        as_tree_remove(AT_FDCWD, view->streams);
-        if (as_stops_came())
-            view->cli->status = as_stops_status();
-    }
-    as_str_fini(&directory);
-    return rc;
-}
-
-/* An experiment is a directory too: an archive of OTF2 has its anchor in it. */
-static enum as_import_kind foreign_kind(const char *path)
-{
-    struct as_str anchor = {0};
-    struct stat st;
-    if (stat(path, &st) != 0)
-        return AS_IMPORT_NONE;
-    if (!S_ISDIR(st.st_mode))
-        return as_import_kind_of(path);
-    as_str_appendf(&anchor, "%s/traces.otf2", path);
-    const bool is_otf2 = !anchor.failed && stat(as_str_z(&anchor), &st) == 0;
-    as_str_fini(&anchor);
-    return is_otf2 ? AS_IMPORT_OTF2 : AS_IMPORT_NONE;
-}
-
-static int refuse_file(const char *path, struct assay_error *err)
-{
-    return as_error_set(err, ASSAY_ERR_CORRUPT,
-                        "%s: it is not a trace; use an experiment, a .prv, an OTF2 archive or a "
-                        ".dim file",
-                        path);
 }
 
 int as_verb_simulate(struct as_cli *cli, struct assay_error *err)
 {
     struct as_simulate_view view = {.cli = cli, .path = cli->args.positional[0]};
-    struct stat st;
-    int rc;
-    const bool is_dim = as_dim_is_one(view.path);
-    const enum as_import_kind kind = is_dim ? AS_IMPORT_NONE : foreign_kind(view.path);
-    if (is_dim)
-        rc = simulate_all(&view, err);
-    else if (kind != AS_IMPORT_NONE)
-        rc = simulate_foreign(&view, kind, err);
-    else if (stat(view.path, &st) == 0 && S_ISREG(st.st_mode))
-        rc = refuse_file(view.path, err);
-    else
-        rc = simulate_experiment(&view, err);
+    const int rc = as_dim_is_one(view.path) ? simulate_all(&view, err) : simulate_trace(&view, err);
     as_simulate_choice_fini(&view);
     return rc;
 }

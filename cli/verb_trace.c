@@ -121,7 +121,8 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     int rc;
     AS_TRY(assay_rows_open(experiment,
                            "SELECT text, workaround FROM v_findings WHERE run_id = ?1"
-                           " AND rule IN ('late', 'waiting_in_turn') ORDER BY rank",
+                           " AND rule IN ('late', 'waiting_in_turn', 'transfer', 'serialisation')"
+                           " ORDER BY rank",
                            &rows, err));
     assay_rows_bind_integer(rows, 1, run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
@@ -144,13 +145,14 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     struct assay_rows *rows;
     unsigned n = 0;
     int rc;
-    AS_TRY(assay_rows_open(experiment,
-                           "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
-                           " 'killed', 'failed', 'busy_host', 'trace_ring', 'trace_off',"
-                           " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
-                           " 'functions_untraced', 'functions_lost', 'functions_cost',"
-                           " 'worksharing_unseen') ORDER BY name = 'busy_host', flag_id",
-                           &rows, err));
+    AS_TRY(assay_rows_open(
+        experiment,
+        "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
+        " 'killed', 'failed', 'busy_host', 'trace_ring', 'trace_off',"
+        " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
+        " 'functions_untraced', 'functions_lost', 'functions_cost',"
+        " 'worksharing_unseen', 'trace_not_simulated') ORDER BY name = 'busy_host', flag_id",
+        &rows, err));
     assay_rows_bind_integer(rows, 1, run_id);
     while ((rc = assay_rows_next(rows, err)) > 0) {
         if (n++ == 0)

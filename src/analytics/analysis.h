@@ -88,9 +88,18 @@ struct as_efficiency {
      * (1 - mpi_parallel) + (1 - thread), and
      * 1 - mpi_parallel is (1 - process_balance) + (1 - mpi_communication). */
     double process_balance; /* 1 - (most - mean outside MPI) / T */
-    double thread;          /* is 1 - (1 - openmp_region) - (1 - serial_region) */
-    double openmp_region;   /* 1 - mean time at barriers, ends of regions and locks over T */
-    double serial_region;   /* threads without a region while their rank computes */
+    /* By a simulation too: 1 - mpi_communication is (1 - mpi_startup) + (1 - process_transfer) +
+     * (1 - process_serialisation). */
+    double process_serialisation, process_transfer;
+    double thread;        /* is 1 - (1 - openmp_region) - (1 - serial_region) */
+    double openmp_region; /* 1 - mean time at barriers, ends of regions and locks over T */
+    double serial_region; /* threads without a region while their rank computes */
+    /* By a simulation (ideal.c); mpi_communication is the product of the three. T1 is T without
+     * MPI_Init and MPI_Finalize. */
+    double mpi_startup;       /* T1 over T */
+    double mpi_serialisation; /* most time outside MPI over T1 on the ideal network */
+    double mpi_transfer;      /* T1 on the ideal network over T1 */
+    double elapsed_ns;        /* T; 0: none */
 };
 
 struct as_analysis {

@@ -116,10 +116,11 @@ void as_efficiency_of(struct as_analysis *a)
     /* What is not recorded is no time of the run: in the mean, where processes differ. */
     const double elapsed =
         s.thread_n ? (double)(s.end_ns - s.begin_ns) - s.off / (double)s.thread_n : 0;
-    *e = (struct as_efficiency){none, none, none, none, none, none, none,
-                                none, none, none, none, none, none};
+    *e = (struct as_efficiency){none, none, none, none, none, none, none, none, none, none,
+                                none, none, none, none, none, none, none, none, 0};
     if (!(elapsed > 0) || s.thread_n == 0)
         return;
+    e->elapsed_ns = elapsed;
     const double threads = (double)s.thread_n;
     e->parallel = s.useful / (elapsed * threads);
     if (s.useful_most > 0) {

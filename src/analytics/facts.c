@@ -430,6 +430,7 @@ static int say_facts(void *context, struct assay_error *err)
     AS_TRY(as_trace_clocks(f, err));
     AS_TRY(add_unshared(f, err));
     AS_TRY(add_static(f, err));
+    AS_TRY(as_trace_unsimulated(f, err));
     return as_trace_metrics(f, err);
 }
 

@@ -34,10 +34,15 @@ int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err
                             100 * e->mpi_parallel,
                             100 * e->mpi_balance,
                             100 * e->mpi_communication,
+                            100 * e->mpi_startup,
+                            100 * e->mpi_serialisation,
+                            100 * e->mpi_transfer,
                             100 * e->openmp_parallel,
                             100 * e->openmp_balance,
                             100 * e->openmp_communication,
                             100 * e->process_balance,
+                            100 * e->process_serialisation,
+                            100 * e->process_transfer,
                             100 * e->thread,
                             100 * e->openmp_region,
                             100 * e->serial_region,
@@ -49,7 +54,7 @@ int as_trace_metrics(const struct as_trace_facts *facts, struct assay_error *err
     assert(sizeof value / sizeof *value == as_analytics_metric_n);
     for (size_t i = 0; i < as_analytics_metric_n; i++) {
         /* Of ranks that have one thread each, and do not sleep, they say nothing new. */
-        const bool is_of_threads = i >= 6 && i <= 12 && i != 9;
+        const bool is_of_threads = i >= 9 && i <= 17 && (i < 12 || i > 14);
         if (!is_of_threads || has_threads)
             AS_TRY(add_share(facts, &as_analytics_metric[i], value[i], err));
     }

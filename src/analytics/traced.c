@@ -246,6 +246,7 @@ int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct a
     AS_TRY(run_trace_directory(experiment, run_id, path, err));
     AS_TRY(as_trace_open(path, &out->trace, err));
     AS_TRY(as_traced_analyse(out, party, err));
+    AS_TRY(as_traced_simulate(out, path, err));
     count_losses(out, &uses_counter);
     *strrchr(path, '/') = 0;
     out->record_ns = as_trace_record_ns(path, uses_counter);

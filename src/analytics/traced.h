@@ -48,6 +48,7 @@ struct as_traced {
     uint64_t counted_twice_n; /* damaged blocks, on two walks */
     uint64_t filtered_n;      /* calls that the user's filter left out */
     double record_ns;         /* of writing a record; NAN: could not be measured */
+    char unsimulated[300];    /* why the run was not simulated; "": it was, or has one rank */
 };
 
 /* The trace of a run. Errors: NOT_FOUND (it has none), those of reading. */
@@ -60,6 +61,12 @@ int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struc
 struct as_party;
 int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
                    struct as_traced *out, struct assay_error *err);
+/* ideal.c: serialisation and transfer, by a simulation of the trace in `directory` on the ideal
+ * network. A trace that cannot be simulated has neither; `unsimulated` says why. Errors: NOMEM. */
+int as_traced_simulate(struct as_traced *traced, const char *directory, struct assay_error *err);
+/* The flag of a run that was not simulated. Errors: of the experiment. */
+struct as_trace_facts;
+int as_trace_unsimulated(const struct as_trace_facts *facts, struct assay_error *err);
 /* All of it but losses and costs, of a trace that is open in `out`. */
 int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assay_error *err);
 /* together.c: this process's part of it, which the others do meanwhile. Release `part` in any case.

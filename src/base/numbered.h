@@ -70,6 +70,22 @@ static inline void *as_numbered_find(const struct as_numbered_table *table, size
     return row->kind ? row : NULL;
 }
 
+/* A row of a kind, in place of one of its number if there is one. The caller fills it behind its
+ * head. NULL: no memory. */
+static inline void *as_numbered_new(struct as_numbered_table *table, size_t row_b, uint32_t process,
+                                    uint8_t kind, int64_t number)
+{
+    assert(kind);
+    if (2 * (table->n + 1) > table->place_n && as_numbered_grow(table, row_b) < 0)
+        return NULL;
+    struct as_numbered *place = as_numbered_place(table, row_b, process, number);
+    table->n += !place->kind;
+    place->process = process;
+    place->kind = kind;
+    place->number = number;
+    return place;
+}
+
 /* A copy of `row`, in place of one of its number if there is one. 0 or ASSAY_ERR_NOMEM. */
 static inline int as_numbered_put(struct as_numbered_table *table, size_t row_b, const void *row)
 {

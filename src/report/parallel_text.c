@@ -10,7 +10,7 @@
 #define ROWS_MOST 12u
 #define NAME_MOST 64u
 /* This row of efficiencies says nothing new if each rank has one thread and none sleeps. */
-#define THREADS_ROW 4u
+#define THREADS_ROW 7u
 #define SECONDS(ns) ((double)(ns)*1e-9)
 
 struct parallel_text {
@@ -81,6 +81,9 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
         {e->mpi_parallel, "  MPI: ranks outside MPI"},
         {e->mpi_balance, "    load balance: mean over longest"},
         {e->mpi_communication, "    communication: longest over elapsed"},
+        {e->mpi_startup, "      start and end: elapsed without MPI_Init, MPI_Finalize"},
+        {e->mpi_serialisation, "      serialisation: longest over ideal network"},
+        {e->mpi_transfer, "      transfer: ideal network over recorded"},
         {e->openmp_parallel, "  threads within ranks"},
     };
     struct as_table table;

@@ -75,15 +75,21 @@ static int read_actions(struct as_replay *sim, uint32_t rank)
     return 0;
 }
 
-/* Until it waits, is over, is later than `until_ns`, or has done so many actions. */
+/*
+ * Until it waits, is over, or has done so many actions. It may run ahead of `until_ns`: its actions
+ * have effects at its own time or later, whatever order ranks come in. A request that is given up
+ * is the exception: it depends on the other side.
+ */
 static int run_rank(struct as_replay *sim, uint32_t rank, int64_t until_ns, unsigned budget)
 {
     struct as_rank_state *r = &sim->rank[rank];
-    while (r->now_ns <= until_ns && budget-- > 0) {
+    while (budget-- > 0) {
         if (r->action_at == r->action_n)
             AS_TRY(read_actions(sim, rank));
         if (r->is_over)
             return 0;
+        if (r->now_ns > until_ns && r->action[r->action_at].kind == AS_ACTION_FORGET)
+            break;
         AS_TRY(do_action(sim, rank, &r->action[r->action_at++]));
         if (r->waits_for)
             return 0;
@@ -103,7 +109,7 @@ static int run_rank(struct as_replay *sim, uint32_t rank, int64_t until_ns, unsi
 static int run_ahead(struct as_replay *sim)
 {
     while (sim->timers.due.n)
-        AS_TRY(run_rank(sim, as_due_pop(&sim->timers).item, INT64_MAX, AS_ACTIONS_MAX));
+        AS_TRY(run_rank(sim, as_due_pop(&sim->timers), INT64_MAX, AS_ACTIONS_MAX));
     return 0;
 }
 
@@ -121,7 +127,7 @@ static int run_in_order(struct as_replay *sim)
         AS_TRY(as_sim_release(sim, ns));
         do {
             while (as_due_first_ns(&sim->timers) <= ns)
-                AS_TRY(run_rank(sim, as_due_pop(&sim->timers).item, ns, UINT32_MAX));
+                AS_TRY(run_rank(sim, as_due_pop(&sim->timers), ns, AS_ACTIONS_MIN));
             AS_TRY(as_sim_begin_ready(sim, ns));
         } while (as_due_first_ns(&sim->timers) <= ns);
     }

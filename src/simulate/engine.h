@@ -2,9 +2,9 @@
 /*
  * State of a simulation, for the files of this room. doc/internals/simulate.md has the rules.
  *
- * If a network is limited, all ranks are advanced instant by instant: transfers that end release
- * their resources, then ranks run, then the queues are scanned. Otherwise no order is needed: a
- * rank runs ahead until it waits for an operation that no other rank has begun.
+ * If a network is limited, time advances instant by instant: transfers that end release their
+ * resources, then ranks run, then the queues are scanned. Otherwise no order is needed: a rank runs
+ * ahead until it waits for an operation that no other rank has begun.
  */
 #ifndef AS_SIMULATE_ENGINE_H
 #define AS_SIMULATE_ENGINE_H
@@ -30,7 +30,7 @@ struct as_due_heap {
 };
 /* due.c: 0 or ASSAY_ERR_NOMEM. */
 int as_due_push(struct as_due_heap *heap, int64_t ns, uint64_t order, uint32_t item);
-struct as_due as_due_pop(struct as_due_heap *heap); /* not of an empty one */
+uint32_t as_due_pop(struct as_due_heap *heap); /* the item; not of an empty one */
 static inline int64_t as_due_first_ns(const struct as_due_heap *heap)
 {
     return heap->due.n ? heap->due.at[0].ns : INT64_MAX;

@@ -52,7 +52,7 @@ static int mark_changed(struct as_replay *sim, const struct as_in_flight *m)
 int as_sim_release(struct as_replay *sim, int64_t ns)
 {
     while (as_due_first_ns(&sim->ends) <= ns) {
-        const uint32_t message = as_due_pop(&sim->ends).item;
+        const uint32_t message = as_due_pop(&sim->ends);
         const struct as_in_flight *m = &sim->message.at[message];
         --*buses_of(sim, m);
         sim->node[sim->rank[m->from].node].out_n[m->network]--;
@@ -148,7 +148,7 @@ static int scan_queue(struct as_replay *sim, struct as_message_queue *queue, con
 static int take_ready(struct as_replay *sim, int64_t ns)
 {
     while (as_due_first_ns(&sim->ready) <= ns) {
-        const uint32_t message = as_due_pop(&sim->ready).item;
+        const uint32_t message = as_due_pop(&sim->ready);
         const struct as_in_flight *m = &sim->message.at[message];
         struct as_message_queue *queue = m->network == AS_NETWORK_BETWEEN
                                              ? &sim->queue

@@ -526,6 +526,7 @@ int as_recorded_read(void *context, uint32_t rank, struct as_action *out, size_t
     struct recorded_reader *reader = context;
     struct recorded_thread *t = &reader->thread.at[rank];
     struct recorded_step r = {.reader = reader, .thread = t, .rank = rank, .err = err};
+    int64_t *name_ns = reader->recorded->name_ns;
     *n = 0;
     for (size_t want = capacity + 1; *n == 0; want = t->queue.n - t->queue_at + capacity) {
         while (!t->is_over && t->queue.n - t->queue_at < want)
@@ -534,5 +535,8 @@ int as_recorded_read(void *context, uint32_t rank, struct as_action *out, size_t
         if (t->is_over && t->queue.n == t->queue_at)
             break;
     }
+    for (size_t i = 0; reader->name_n && i < *n; i++)
+        if (out[i].kind == AS_ACTION_COMPUTE && out[i].name)
+            name_ns[out[i].name - 1] += out[i].ns;
     return 0;
 }

@@ -23,6 +23,7 @@ struct as_recorded {
     uint64_t off_n;         /* times without recording, taken as empty */
     uint64_t damaged_n;     /* blocks and records that are missing */
     uint32_t *name_found_n; /* bursts of each name */
+    int64_t *name_ns;       /* computing of each name that was handed over, all ranks */
 };
 
 /*

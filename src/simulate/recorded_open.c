@@ -28,6 +28,8 @@ static int rewind_recorded(void *context, struct assay_error *err)
     }
     reader->recorded->one_sided_n = reader->recorded->neighbours_n = reader->recorded->off_n = 0;
     reader->recorded->damaged_n = 0;
+    for (size_t i = 0; i < reader->name_n; i++)
+        reader->recorded->name_ns[i] = 0;
     return 0;
 }
 
@@ -141,7 +143,9 @@ static int open_ranks(struct recorded_reader *reader, struct as_program *out,
     out->rank_n = (uint32_t)reader->thread.n;
     reader->recorded->name_found_n =
         as_calloc(reader->name_n + 1, sizeof *reader->recorded->name_found_n);
-    if (!reader->recorded->name_found_n || as_recorded_add_comms(reader, out) < 0)
+    reader->recorded->name_ns = as_calloc(reader->name_n + 1, sizeof *reader->recorded->name_ns);
+    if (!reader->recorded->name_found_n || !reader->recorded->name_ns ||
+        as_recorded_add_comms(reader, out) < 0)
         return as_error_nomem(err, "the communicators");
     return 0;
 }
@@ -187,5 +191,7 @@ void as_recorded_fini(struct as_recorded *recorded)
 {
     as_vec_fini(&recorded->rank);
     as_free(recorded->name_found_n);
+    as_free(recorded->name_ns);
     recorded->name_found_n = NULL;
+    recorded->name_ns = NULL;
 }

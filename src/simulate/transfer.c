@@ -125,11 +125,13 @@ static uint32_t take_partner(struct as_replay *sim, const struct as_in_flight *l
 static int keep_request_row(struct as_replay *sim, uint32_t rank, uint8_t kind,
                             const struct as_action *action, uint32_t item)
 {
-    const struct as_request_row row = {
-        .id = {rank, kind, action->request}, .item = item, .comm = action->comm};
-    return as_numbered_put(&sim->requests, sizeof row, &row) < 0
-               ? as_error_nomem(sim->err, "the requests")
-               : 0;
+    struct as_request_row *row =
+        as_numbered_new(&sim->requests, sizeof *row, rank, kind, action->request);
+    if (!row)
+        return as_error_nomem(sim->err, "the requests");
+    row->item = item;
+    row->comm = action->comm;
+    return 0;
 }
 
 static int64_t later_ns(int64_t a, int64_t b)
@@ -174,7 +176,9 @@ int as_sim_send(struct as_replay *sim, uint32_t rank, const struct as_action *ac
     m->sent_ns = r->now_ns;
     m->sequence = r->sequence++;
     m->network = network;
-    m->is_rendezvous = action->is_synchronous || (uint64_t)action->sent_b > sim->model->eager_b;
+    /* A send to oneself in standard mode was recorded to return: it does not block. */
+    m->is_rendezvous = action->is_synchronous ||
+                       (rank != action->partner && (uint64_t)action->sent_b > sim->model->eager_b);
     const bool is_rendezvous = m->is_rendezvous;
     m->references = (uint8_t)(m->references + (is_matched ? 1 : 2));
     if (!is_matched)

@@ -18,29 +18,31 @@ struct ring {
     uint32_t step[1 << 16], action[1 << 16]; /* next, by rank */
 };
 
-static struct as_action action_of(const struct ring *ring, uint32_t rank, uint32_t step,
-                                  uint32_t at)
+/* Writes it in place and without a division: the generator is not what is measured. */
+static void make_action(const struct ring *ring, uint32_t rank, uint32_t step, uint32_t at,
+                        struct as_action *out)
 {
-    const uint32_t left = (rank + ring->rank_n - 1) % ring->rank_n;
-    const uint32_t right = (rank + 1) % ring->rank_n;
+    const uint32_t left = rank ? rank - 1 : ring->rank_n - 1;
+    const uint32_t right = rank + 1 < ring->rank_n ? rank + 1 : 0;
     const bool is_left = at == 1 || at == 3;
     if (at == 0 || (at == STEP_ACTIONS_N - 1 && step % ALLREDUCE_STEP_N))
-        return (struct as_action){.kind = AS_ACTION_COMPUTE, .ns = 1000 + (rank * 7 + step) % 97};
-    if (at <= 2)
-        return (struct as_action){.kind = AS_ACTION_RECEIVE,
+        *out = (struct as_action){.kind = AS_ACTION_COMPUTE, .ns = 1000 + (rank * 7 + step) % 97};
+    else if (at <= 2)
+        *out = (struct as_action){.kind = AS_ACTION_RECEIVE,
                                   .partner = is_left ? left : right,
                                   .tag = is_left,
                                   .request = at};
-    if (at <= 4)
-        return (struct as_action){.kind = AS_ACTION_SEND,
+    else if (at <= 4)
+        *out = (struct as_action){.kind = AS_ACTION_SEND,
                                   .partner = is_left ? left : right,
                                   .tag = !is_left,
                                   .sent_b = 8192,
                                   .request = at};
-    if (at < STEP_ACTIONS_N - 1)
-        return (struct as_action){.kind = AS_ACTION_WAIT, .request = at - 4};
-    return (struct as_action){
-        .kind = AS_ACTION_COLLECTIVE, .collective = AS_COLLECTIVE_ALLREDUCE, .sent_b = 8};
+    else if (at < STEP_ACTIONS_N - 1)
+        *out = (struct as_action){.kind = AS_ACTION_WAIT, .request = at - 4};
+    else
+        *out = (struct as_action){
+            .kind = AS_ACTION_COLLECTIVE, .collective = AS_COLLECTIVE_ALLREDUCE, .sent_b = 8};
 }
 
 static int read_ring(void *context, uint32_t rank, struct as_action *out, size_t capacity,
@@ -49,7 +51,7 @@ static int read_ring(void *context, uint32_t rank, struct as_action *out, size_t
     struct ring *ring = context;
     (void)err;
     for (*n = 0; *n < capacity && ring->step[rank] < ring->step_n;) {
-        out[(*n)++] = action_of(ring, rank, ring->step[rank], ring->action[rank]++);
+        make_action(ring, rank, ring->step[rank], ring->action[rank]++, &out[(*n)++]);
         if (ring->action[rank] == STEP_ACTIONS_N) {
             ring->action[rank] = 0;
             ring->step[rank]++;

@@ -347,11 +347,25 @@ s:0:1
 # The others are refused and have names of their own, as a seed must be taken.
 DIMS_TAKEN = 3
 
+# Files of machines: networks and mappings.
+ENVIRONMENT = '"environment information" {"", 0, "", 4, 250.5, 2, 1};;\n'
+NODES = '"multi node information" {0, 4, "", 2, 1.5, 1e-6, 0.0, 1, 1, 0, 5e-6, 1, 1, 0.0};;\n'
+MACHINES = [
+    '/* "node information" { 1: int "machine ID" };; */\n' + ENVIRONMENT + NODES
+    + '"predefined mapping information" {"2 TASKS_PER_NODE"};;\n',
+    ENVIRONMENT + NODES + '"mapping information" {"x", 3, [3] {0, 1, 1}};;\n'
+    '"modules information" {1, 2, 0.5};;\n',
+    ENVIRONMENT + '"node information" {0, "", 1, 2.0, 0.0, 0.0, 0, 0, 0, 1e-6, 1, 1, 0.0};;\n'
+    '"predefined mapping information" {"", "INTERLEAVED"};;\n',
+    ENVIRONMENT, NODES + '"mapping information" {"x", 3, [3] {0, 1};;\n',
+    ENVIRONMENT + NODES.replace("1e-6", "-1"), ENVIRONMENT + ENVIRONMENT]
+MACHINES_TAKEN = 3
+
 
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
     for entry in ("elf", "dwarf", "decode", "demangle", "cfi", "perf", "stream", "ring",
-                  "figures", "filter", "dim", "remarks", "probe", "trace", "analysis"):
+                  "figures", "filter", "dim", "machine", "remarks", "probe", "trace", "analysis"):
         (out / entry).mkdir(parents=True, exist_ok=True)
     count = {}
 
@@ -384,6 +398,10 @@ def main():
         put("dim", text.encode())
     for number, text in enumerate(DIMS[DIMS_TAKEN:], 1):
         (out / "dim" / f"refused-{number:03}").write_bytes(text.encode())
+    for text in MACHINES[:MACHINES_TAKEN]:
+        put("machine", text.encode())
+    for number, text in enumerate(MACHINES[MACHINES_TAKEN:], 1):
+        (out / "machine" / f"refused-{number:03}").write_bytes(text.encode())
     for text in REMARKS:
         put("remarks", text.encode())
     put("remarks", b"\1" + REMARKS[0].encode())

@@ -59,6 +59,9 @@ def messages(t):
     t.ends("an eager message", [[compute(c), send(1, s)], [receive(0)]], NETWORK,
            [c + L, c + L + s], {0: {"computing": c, "latency": L},
                                 1: {"transfer": s, "blocked": c + L}})
+    # A message to oneself does not block, whatever its size.
+    t.ends("a message to oneself", [[send(0, s), compute(c), receive(0)]],
+           (*NETWORK, "--eager", "10", "--inside-bandwidth", "1GB/s"), [L + max(s, c)])
     # A receive that comes later than the message takes nothing.
     t.ends("a late receive of an eager message",
            [[send(1, s)], [compute(5000), receive(0)]], NETWORK, [L, 5000])
@@ -265,6 +268,10 @@ def efficiencies(t):
                 and facts["load_balance"] == (c + 200) / 2 / c
                 and abs(facts["parallel_efficiency"] - facts["transfer_efficiency"]
                         * facts["serialisation_efficiency"] * facts["load_balance"]) < 1e-12, facts)
+    # Without latency it takes c + s + 200, with infinite bandwidth c + L + 200.
+    t.tap.check("bandwidth and latency efficiency",
+                facts["bandwidth_efficiency"] == (c + 200) / (c + s + 200)
+                and facts["latency_efficiency"] == (c + 200) / (c + L + 200), facts)
     facts, _, _ = t.tap.simulate(program, "--sweep", "latency=0,1us", "--sweep",
                                  "bandwidth=1GB/s,inf", "--sweep", "cpu=2x")
     times = {x["simulation"]: x["total_ns"] for x in facts["simulations"]}
@@ -304,6 +311,67 @@ def forms(t):
     t.tap.check("times, line ends, a communicator, records in any order",
                 [line.split(",")[2] + " " + line.split(",")[9] for line in done.stdout.split()[1:]]
                 == ["1750000000 2000000002", "2000000001 2000000002"], done.stdout + done.stderr)
+
+
+# With bandwidths of 10^9 / 2^20 MiB/s, a byte takes 1 ns.
+CFG = """/* "node information" {1: int "machine ID"};; */
+"wide area network information" {"", 1, 0, 4, 0.0, 0.0, 1};;
+"environment information" {1: char[] "machine name"};;
+"environment information" {"", 0, "", %(nodes)d, 953.67431640625, %(buses)d, 1};;
+%(node)s
+%(mapping)s
+"modules information" {1, 2, 0.5};;
+"""
+NODE = '"multi node information" {0, %d, "", 2, %s, 5e-8, 0.0, 1, 1, 0, 1e-7, 1, 1, 0.0};;\n'
+
+
+def machines(t):
+    """Files of machines say the same as options."""
+    path = t.tap.path("machine.cfg")
+    s, c = 1000, 500
+    program = [[compute(c), send(1, s), send(2, s)], [receive(0)], [receive(0)]]
+
+    def write(nodes=4, buses=0, node=NODE % (4, "1.0"), mapping=""):
+        with open(path, "w", encoding="ascii") as out:
+            out.write(CFG % {"nodes": nodes, "buses": buses, "node": node, "mapping": mapping})
+
+    use = ("--machine", path)
+    # The second message waits for the out-link of its node: until the first is there.
+    write()
+    t.ends("a file of a machine", program, use,
+           [c + 2 * L, c + L + s, c + L + 2 * s])
+    # Ranks 0 and 1 on a node: 50 ns of latency and no length; then one to the other node.
+    write(mapping='"predefined mapping information" {"2 TASKS_PER_NODE"};;')
+    t.ends("tasks on nodes", program, use, [c + 50 + L, c + 50, c + 50 + L + s])
+    write(mapping='"predefined mapping information" {"", "FILL_NODES"};;')
+    t.ends("nodes that are filled", program, use, [c + 50 + L, c + 50, c + 50 + L + s])
+    write(mapping='"mapping information" {"x", 3, [3] {0, 1, 0}};;')
+    t.ends("a mapping", program, use, [c + L + 50, c + L + s, c + L + 50])
+    write(nodes=2, mapping='"predefined mapping information" {"INTERLEAVED"};;')
+    t.ends("nodes that are interleaved", program, use, [c + L + 50, c + L + s, c + L + 50])
+    # The first node is twice as fast.
+    write(node=NODE % (1, "2.0") + NODE % (3, "1.0"))
+    t.ends("a fast node", program, use, [c // 2 + 2 * L, c // 2 + L + s, c // 2 + L + 2 * s])
+    write()
+    t.ends("an option besides", program, (*use, "--latency", "0"), [c, c + s, c + 2 * s])
+    write_dim(t.tap.path("machine.dim"), program)
+    for name, text, changed in (
+            ("several machines", "several machines",
+             {"mapping": '"environment information" {"", 1, "", 4, 1.0, 0, 1};;'}),
+            ("another mapping", "2 tasks, the program 3 ranks",
+             {"mapping": '"mapping information" {"x", 2, [2] {0, 1}};;'}),
+            ("a list that is cut", "cannot be read",
+             {"mapping": '"mapping information" {"", 3, [3] {0};;'}),
+            ("no nodes", "node information", {"node": ""}),
+            ("different networks", "different networks",
+             {"node": NODE % (1, "1.0") + (NODE % (3, "1.0")).replace("1e-7", "2e-7")}),
+            ("a negative speed", "from 1e-6 to 1e6", {"node": NODE % (4, "-1.0")}),
+            ("a negative latency", "not a number in its range",
+             {"node": (NODE % (4, "1.0")).replace("5e-8", "-5e-8")}),
+            ("dedicated connections", "dedicated connections",
+             {"mapping": '"dedicated connection information" {1, 0, 0};;'})):
+        write(**changed)
+        t.fails("wrong machine: " + name, [t.tap.path("machine.dim"), *use], 2, [text])
 
 
 def errors(t):
@@ -358,7 +426,7 @@ def main():
     tap = Tap(sys.argv[1])
     t = Closed(tap)
     for cases in (messages, contention, nodes, collectives, patterns, speeds, efficiencies, forms,
-                  errors):
+                  machines, errors):
         cases(t)
     tap.end()
 

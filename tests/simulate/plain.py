@@ -196,7 +196,7 @@ class Simulation:
             self.part[rank]["latency"] += latency
             m.size, m.sent, m.sequence = size, self.now[rank], self.sequence[rank]
             self.sequence[rank] += 1
-            m.rendezvous = synchronous or (self.machine.eager is not None
+            m.rendezvous = synchronous or (self.machine.eager is not None and target != rank
                                            and size > self.machine.eager)
             self.make_ready(m)
             if m.rendezvous and not immediate:

@@ -36,6 +36,7 @@ const PLACED = new Set([
     'late',
     'messages',
     'message_sizes',
+    'ranks',
 ]);
 
 /** A fact by the unit that its name ends in. */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A recorded run on the ideal network: no latency, infinite bandwidth, nothing limited. Its time
+ * divides the communication of the run into transfer and serialisation (doc/reference/pop.md).
+ */
+#ifndef AS_SIMULATE_IDEAL_H
+#define AS_SIMULATE_IDEAL_H
+
+#include "trace/read.h"
+
+struct as_ideal_run {
+    uint32_t rank_n;
+    int64_t recorded_ns; /* from the first return of MPI_Init to the last call of MPI_Finalize */
+    int64_t ideal_ns;    /* the same on the ideal network */
+    int64_t longest_ns;  /* longest computation of a rank in it */
+};
+
+/* Communication efficiency, divided. T is the elapsed time of the run. T1 is T without MPI_Init
+ * and MPI_Finalize. Ti is T1 on the ideal network. */
+struct as_ideal_shares {
+    double startup;       /* T1 / T */
+    double transfer;      /* Ti / T1 */
+    double serialisation; /* longest time outside MPI / Ti; the product is longest / T */
+    double lost_startup, lost_transfer, lost_serialisation; /* parts of T; they add up */
+};
+/* `longest_ns` is the longest time of a rank outside MPI in `elapsed_ns`, which is positive. */
+struct as_ideal_shares as_ideal_shares_of(const struct as_ideal_run *run, double elapsed_ns,
+                                          double longest_ns);
+
+/*
+ * Reads the whole trace once; its streams are at their ends afterwards. `trace` is open.
+ * Errors: NOT_FOUND (no ranks of MPI), UNSUPPORTED (a trace that cannot be replayed: lost records,
+ * one-sided access, collectives of neighbours, several threads that call MPI), CORRUPT (deadlock),
+ * IO, NOMEM.
+ */
+int as_ideal_run_of(const struct as_trace *trace, struct as_ideal_run *out,
+                    struct assay_error *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Files of machines of the reference simulator (.cfg): one machine of nodes, its networks, speeds
+ * of CPUs and the mapping of tasks. Bandwidths are MiB/s, times seconds. doc/internals/simulate.md
+ * has the records.
+ */
+#ifndef AS_SIMULATE_MACHINE_FILE_H
+#define AS_SIMULATE_MACHINE_FILE_H
+
+#include "base/str.h"
+#include "simulate/machine.h"
+#include "simulate/program.h"
+
+struct as_machine_file {
+    AS_VEC(uint32_t) task_node;     /* of each task; empty: by the model */
+    uint32_t interleaved_n;         /* nodes that tasks go around; 0: not asked for */
+    AS_VEC(struct as_speed) speeds; /* of nodes that are not as fast as the recorded ones */
+    uint32_t modules_n;             /* speeds of modules, which are left out */
+};
+
+/*
+ * Sets networks and ranks on nodes of `model`; the rest of it stays. `path` names the text in
+ * errors. Release with as_machine_file_fini in any case. Errors: CORRUPT (what is wrong, in which
+ * record), UNSUPPORTED (wide area networks, dedicated connections, nodes with different networks),
+ * NOMEM.
+ */
+int as_machine_file_parse(struct as_view text, const char *path, struct as_machine_model *model,
+                          struct as_machine_file *out, struct assay_error *err);
+/* Puts the ranks on the nodes of the file. Errors: USAGE (another number of tasks), NOMEM. */
+int as_machine_file_place(const struct as_machine_file *file, struct as_program *program,
+                          struct assay_error *err);
+void as_machine_file_fini(struct as_machine_file *file);
+
+#endif

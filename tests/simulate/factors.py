@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The right efficiency factor is the low one, to the digit: factors.py ASSAY
+
+Traces of programs that lose efficiency by imbalance, serialisation, transfer and work that each
+rank does again. Their factors are worked out by hand in the comments.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+MS, STEPS = 1_000_000, 10
+BARRIER, SENDRECV, SEND, RECEIVE, INIT, FINALIZE = ((50000002, 8), (50000001, 41), (50000001, 1),
+                                                    (50000001, 2), (50000003, 31), (50000003, 32))
+
+
+class Trace:
+    """A .prv of ranks. The case moves their clocks. Times are ns."""
+
+    def __init__(self, ranks):
+        self.now, self.lines = [0] * ranks, []
+        for rank in range(ranks):
+            self.call(rank, INIT, MS)
+
+    def call(self, rank, routine, until):
+        head = f"2:{rank + 1}:1:{rank + 1}:1"
+        of_world = ":50100001:0:50100002:0:50100004:1" if routine == BARRIER else ""
+        self.lines.append((self.now[rank],
+                           f"{head}:{self.now[rank]}:{routine[0]}:{routine[1]}{of_world}"))
+        self.lines.append((until, f"{head}:{until}:{routine[0]}:0"))
+        self.now[rank] = until
+
+    def compute(self, rank, ns):
+        self.now[rank] += ns
+
+    def barrier(self):
+        until = max(self.now)
+        for rank in range(len(self.now)):
+            self.call(rank, BARRIER, until + 1)
+
+    def message(self, source, sent, target, received, size):
+        """Sent and received in calls that begin then, and end at their second times."""
+        a, b = source + 1, target + 1
+        self.lines.append((sent[0], f"3:{a}:1:{a}:1:{sent[0]}:{sent[0]}:{b}:1:{b}:1:"
+                           f"{received[0]}:{received[1]}:{size}:0"))
+
+    def write(self, path):
+        ranks = len(self.now)
+        until = max(self.now) + MS
+        for rank in range(ranks):
+            self.call(rank, FINALIZE, until)
+        cpus = ",".join(["1:1"] * ranks)
+        members = ":".join(str(rank + 1) for rank in range(ranks))
+        with open(path, "w", encoding="ascii") as out:
+            out.write(f"#Paraver (01/01/2026 at 00:00):{max(self.now)}_ns:1({ranks}):1:"
+                      f"{ranks}({cpus}),1\nc:1:1:{ranks}:{members}\n")
+            for _, line in sorted(self.lines, key=lambda pair: pair[0]):
+                out.write(line + "\n")
+
+
+def imbalance(path):
+    """Mean 15, longest 30 of 30 ms: load balance 0.5."""
+    trace = Trace(4)
+    for _ in range(STEPS):
+        for rank in range(4):
+            trace.compute(rank, (30 if rank == 0 else 10) * MS)
+        trace.barrier()
+    trace.write(path)
+    return {"load_balance": 0.5, "serialisation_efficiency": 1, "transfer_efficiency": 1}
+
+
+def serialisation(path):
+    """Each computes 10 of 40 ms, one after the other: serialisation 0.25."""
+    trace = Trace(4)
+    for _ in range(STEPS):
+        begin = trace.now[0]
+        for rank in range(4):
+            if rank:
+                trace.compute(rank, 1)  # or the message would be of the barrier
+                received = trace.now[rank], begin + rank * 10 * MS + 1
+                trace.call(rank, RECEIVE, received[1])
+                trace.message(rank - 1, sent, rank, received, 8)
+            trace.compute(rank, begin + (rank + 1) * 10 * MS - trace.now[rank])
+            if rank < 3:
+                sent = trace.now[rank], trace.now[rank] + 1
+                trace.call(rank, SEND, sent[1])
+        trace.barrier()
+    trace.write(path)
+    return {"load_balance": 1, "serialisation_efficiency": 0.25, "transfer_efficiency": 1}
+
+
+def transfer(path):
+    """Each computes 5 of 25 ms, and both exchange 1 MB for 20: transfer 0.2."""
+    trace = Trace(2)
+    for _ in range(STEPS):
+        for rank in range(2):
+            trace.compute(rank, 5 * MS)
+        begin = trace.now[0]
+        for rank in range(2):
+            call = begin, begin + 20 * MS
+            trace.message(rank, call, 1 - rank, call, 1_000_000)
+            trace.call(rank, SENDRECV, call[1])
+    trace.write(path)
+    return {"load_balance": 1, "serialisation_efficiency": 1, "transfer_efficiency": 0.2}
+
+
+def replication(path, ranks):
+    """20 ms each, and a part of 40: 20 P + 40 of all."""
+    trace = Trace(ranks)
+    for _ in range(STEPS):
+        for rank in range(ranks):
+            trace.compute(rank, 20 * MS + 40 * MS // ranks)
+        trace.barrier()
+    trace.write(path)
+
+
+class Cases:
+    def __init__(self, assay, directory):
+        self.assay, self.directory, self.n, self.failed = assay, directory, 0, 0
+
+    def run(self, *words):
+        done = subprocess.run([self.assay, *words], cwd=self.directory, capture_output=True,
+                              text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{words}: {done.stderr}")
+        return done.stdout
+
+    def check(self, name, good, why):
+        self.n += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.n} - {name}")
+        if not good:
+            print(f"# {why}")
+
+    def near(self, name, found, want):
+        good = all(abs(found[key] - value) < 1e-4 for key, value in want.items())
+        self.check(name, good, {key: (found[key], want[key]) for key in want})
+
+    def loss(self, make):
+        name = make.__name__
+        want = make(os.path.join(self.directory, f"{name}.prv"))
+        found = json.loads(self.run("simulate", f"{name}.prv", "--format", "json"))
+        self.near(f"simulate: {name}", found, want)
+        self.run("import", f"{name}.prv", "-o", f"{name}.assay")
+        rows = json.loads(self.run("query", f"{name}.assay", "--format", "json",
+                                   "SELECT metric, value FROM v_values WHERE object_kind = 'run'"))
+        rows = rows["rows"] if isinstance(rows, dict) else rows
+        metric = {row["metric"]: row["value"] / 100 for row in rows}
+        mpi = {key: metric[f"trace_mpi_{key}_pct"] for key in want}
+        self.near(f"metrics: {name}", mpi, want)
+        # MPI_Init and MPI_Finalize take 1 ms each.
+        elapsed = {"imbalance": 300, "serialisation": 400, "transfer": 250}[name]
+        self.near(f"start and end: {name}",
+                  {"startup": metric["trace_mpi_startup_efficiency_pct"]},
+                  {"startup": elapsed / (elapsed + 2)})
+        lost = {key: 1 - metric[f"trace_{key}_pct"] for key in (
+            "mpi_startup_efficiency", "process_transfer", "process_serialisation",
+            "process_load_balance", "mpi_parallel_efficiency")}
+        whole = lost.pop("mpi_parallel_efficiency")
+        self.near(f"losses add up: {name}", {"sum": sum(lost.values())}, {"sum": whole})
+
+    def scale(self):
+        names = [f"replication-{ranks}.prv" for ranks in (4, 1, 2)]
+        for ranks in (1, 2, 4):
+            replication(os.path.join(self.directory, f"replication-{ranks}.prv"), ranks)
+        model = json.loads(self.run("scale", "--format", "json", "--trace", "--strong",
+                                    "--project", "8,16", *names))
+        found = {(row["factor"], row["size"]): row["value"] for row in model["factors"]}
+        self.near("computation scalability", found, {
+            ("computation_scalability", size): 60 / (20 * size + 40) for size in (1, 2, 4)})
+        self.check("the lowest factor", model["lowest_factor"] == "computation_scalability", model)
+        # 60 / (20 P + 40) is Amdahl's law with f = 2 / 3.
+        fit = {row["factor"]: row for row in model["fits"]}["computation_scalability"]
+        self.check("its law", fit["law"] == "Amdahl" and abs(fit["f"] - 2 / 3) < 1e-3, fit)
+        self.near("its projection", found, {("computation_scalability", 8): 0.3,
+                                            ("computation_scalability", 16): 60 / 360})
+        weak = json.loads(self.run("scale", "--format", "json", "--trace", "--weak", *names))
+        found = {(row["factor"], row["size"]): row["value"] for row in weak["factors"]}
+        self.near("weak scaling", found, {("computation_scalability", 4): 4 * 60 / 120})
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="assay-factors-") as directory:
+        cases = Cases(os.path.abspath(sys.argv[1]), directory)
+        for make in (imbalance, serialisation, transfer):
+            cases.loss(make)
+        cases.scale()
+        print(f"1..{cases.n}")
+        sys.exit(cases.failed > 0)
+
+
+main()

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Efficiency factors of traced programs agree: planted.py ASSAY PLANTED_C DIRECTORY
+
+Four programs lose efficiency by imbalance, serialisation, transfer and work that each rank does
+again. How much depends on the load of the machine (factors.py has exact losses). Each factor is the
+product of those below it, and findings, views and gains of functions agree with them.
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "trace"))
+import both_mpis  # noqa: E402
+
+ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                   OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1",
+                   ASSAY_NO_MEASURE="1")
+ASSAY = os.path.abspath(sys.argv[1])
+LEAVES = ("load_balance", "serialisation_efficiency", "transfer_efficiency")
+LOSSES = {"imbalance": (4, 30), "serialisation": (4, 30), "transfer": (2, 30)}  # ranks, steps
+
+
+class Wrong(Exception):
+    pass
+
+
+def run(*command):
+    done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Wrong(f"{command}: {done.stderr[-600:]}")
+    return done.stdout
+
+
+def expect(condition, what):
+    if not condition:
+        raise Wrong(what)
+
+
+def trace(mpi, loss, ranks, steps):
+    name = f"{mpi}-{loss}-{ranks}.assay"
+    shutil.rmtree(name, ignore_errors=True)
+    out = run(ASSAY, "trace", "--format", "json", "-o", name, "--groups", "mpi,functions", "--",
+              f"mpirun.{mpi}", "-n", str(ranks), f"./planted.{mpi}", loss, str(steps))
+    return name, json.loads(out)["parallel"]
+
+
+def check_tree(found, what):
+    product = found.get("startup_efficiency", 1)
+    for leaf in LEAVES:
+        product *= found[leaf]
+    expect(abs(product - found["parallel_efficiency"]) < 1e-9, f"{what}: {found}")
+
+
+def check_loss(mpi, loss):
+    ranks, steps = LOSSES[loss]
+    name, parallel = trace(mpi, loss, ranks, steps)
+    check_tree(json.loads(run(ASSAY, "simulate", name, "--format", "json")), "simulate")
+    mpi_tree = {leaf: parallel["mpi_" + leaf]
+                for leaf in (*LEAVES, "startup_efficiency", "parallel_efficiency")}
+    check_tree(mpi_tree, "trace")
+    # Additive: what is lost adds up.
+    lost = 3 - sum(parallel[key] for key in ("mpi_startup_efficiency", "process_serialisation",
+                                             "process_transfer"))
+    expect(abs(lost - (1 - parallel["mpi_communication_efficiency"])) < 1e-9, parallel)
+    check_findings(name, parallel)
+    if loss == "transfer":
+        check_ranks(name, ranks, steps)
+    if loss == "imbalance":
+        check_functions(mpi)
+    # The experiment has the same.
+    sql = "SELECT value FROM v_values WHERE metric = 'trace_mpi_transfer_efficiency_pct'"
+    stored = float(run(ASSAY, "query", name, sql, "--format", "csv").split()[1])
+    expect(abs(stored - 100 * parallel["mpi_transfer_efficiency"]) < 1e-6, stored)
+
+
+def check_functions(mpi):
+    """The gain is that of the critical path: none of what others wait for anyway."""
+    name = f"{mpi}-imbalance-4.assay"
+    found = json.loads(run(ASSAY, "simulate", name, "--cpu", "each=2x", "--format", "json"))
+    heavy, light = sorted(found["functions"], key=lambda function: function["function"])
+    expect((heavy["function"], light["function"]) == ("heavy", "light"), found["functions"])
+    # Rank 0 alone is heavy, the others share what light gains.
+    for function in (heavy, light):
+        half = function["computing_ns"] / 2
+        expect(0 <= function["gain_ns"] <= 1.001 * half, found["functions"])
+    expect(heavy["computing_ns"] > 30 * 30e6 and light["computing_ns"] > 3 * 30 * 10e6,
+           found["functions"])
+    alone = json.loads(run(ASSAY, "simulate", name, "--cpu", "heavy=2x", "--format", "json"))
+    expect(alone["simulations"][1]["total_ns"] == heavy["total_ns"], alone["simulations"])
+
+
+def check_ranks(name, ranks, steps):
+    """Calls and bytes by rank: a message and a barrier each step."""
+    rows = json.loads(run(ASSAY, "show", name, "--view", "ranks", "--format", "json"))
+    size = steps * (32 << 20)
+    for row in rows:
+        expect((row["point_n"], row["point_sent_b"], row["point_received_b"]) ==
+               (steps, size, size), row)
+        expect((row["collective_n"], row["inside_n"], row["inside_b"], row["between_b"]) ==
+               (steps, steps, size, 0), row)
+    expect(len(rows) == ranks, rows)
+
+
+def check_findings(name, parallel):
+    """A finding for each twentieth of the run that is lost, and the call that it names."""
+    sql = "SELECT rule || ': ' || text FROM v_findings"
+    text = run(ASSAY, "query", name, sql, "--format", "csv")
+    for rule in ("transfer", "serialisation"):
+        lost = 1 - parallel[f"process_{rule}"]
+        said = [line for line in text.splitlines() if line.strip('"').startswith(rule + ":")]
+        expect(len(said) == (lost > 0.05), f"{rule}: {lost}: {text}")
+        expect(not said or f"{100 * lost:.0f} % of the run" in said[0], f"{lost}: {said}")
+        expect(rule != "transfer" or not said or "MPI_" in said[0] or
+               "No call transfers data" in said[0], said)
+
+
+def check_scale(mpi):
+    """60 ms with one rank; four have 30 ms each, and what load adds."""
+    names = [trace(mpi, "replication", ranks, 20)[0] for ranks in (1, 2, 4)]
+    model = json.loads(run(ASSAY, "scale", "--format", "json", "--trace", "--strong",
+                           "--project", "8", *names))
+    found = {(row["factor"], row["size"]): row["value"] for row in model["factors"]}
+    for size in (1, 2, 4, 8):
+        product = found["parallel_efficiency", size] * found["computation_scalability", size]
+        expect(abs(product - found["global_efficiency", size]) < 1e-9, "the product")
+    expect(0 < found["computation_scalability", 4] < 0.9, found)
+
+
+def check_errors(mpi):
+    name = f"{mpi}-replication-1.assay"
+    for words, text in ((["--trace"], "no trace is given"),
+                        (["--trace", "nowhere.assay"], "nowhere.assay"),
+                        (["--trace", "planted.c.prv"], "planted.c.prv"),
+                        (["--trace", "--weak", "--strong", name], "--strong is given too"),
+                        (["--threads", "2", "--trace", name], "--threads has no effect"),
+                        (["--trace", "--project", "x", name], "--project")):
+        done = subprocess.run([ASSAY, "scale", *words], capture_output=True, text=True,
+                              check=False)
+        expect(done.returncode and text in done.stderr, f"{words}: {done.stderr}")
+    left = [p for p in os.listdir(os.environ["TMPDIR"]) if p.startswith("assay-trace-")]
+    expect(not left, f"left behind: {left}")
+
+
+def try_case(mpi, case):
+    try:
+        if case == "replication":
+            check_scale(mpi)
+            check_errors(mpi)
+        else:
+            check_loss(mpi, case)
+    except (Wrong, KeyError, ValueError) as why:
+        return str(why)
+    return None
+
+
+def main():
+    source = os.path.abspath(sys.argv[2])
+    os.makedirs(sys.argv[3], exist_ok=True)
+    os.environ["TMPDIR"] = ENVIRONMENT["TMPDIR"] = os.path.abspath(sys.argv[3])
+    pathlib.Path(sys.argv[3], "planted.c.prv").write_text("no trace\n")
+    both_mpis.run_points("planted", source, sys.argv[3],
+                         ["-O2", "-w", "-D_GNU_SOURCE", "-finstrument-functions"],
+                         lambda mpi: [*LOSSES, "replication"], try_case)
+
+
+main()
