@@ -107,7 +107,9 @@ static int add_item(struct index_writer *w, uint32_t at, const struct as_timelin
     w->waiting_n++;
     if (s->item.n > AS_TIMELINE_BLOCK_N)
         return write_block(w, at, AS_TIMELINE_BLOCK_N);
-    return w->waiting_n > WAITING_MAX ? write_waiting(w) : 0;
+    return w->waiting_n > (w->making->waiting_max ? w->making->waiting_max : WAITING_MAX)
+               ? write_waiting(w)
+               : 0;
 }
 
 static int add_series(struct index_writer *w, enum as_timeline_kind kind, uint32_t object,

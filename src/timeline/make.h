@@ -14,6 +14,7 @@ struct as_timeline_making {
     bool with_records;                               /* events and messages, too */
     void (*on_step)(void *context, uint64_t lines_n); /* now and then; may be NULL */
     void *context;
+    size_t waiting_max; /* items in memory; 0: some 64 MiB of them */
 };
 
 /*

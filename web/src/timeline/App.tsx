@@ -57,6 +57,14 @@ async function goToNext(isBack: boolean): Promise<void> {
 
 const next = (isBack: boolean): void => void goToNext(isBack).catch(fail);
 
+/** Rows of another level are other objects: a marked one is no longer. */
+function chooseMetric(name: string): void {
+    const { metrics } = meta.value!;
+    const levelOf = (of: string) => metrics.find(one => one.name === of)?.level;
+    const isSame = levelOf(name) === levelOf(view.value.metric);
+    change({ metric: name, ...(isSame ? {} : { firstRow: 0, at: null }) });
+}
+
 function Tools() {
     const { metrics, types, end_ns: end } = meta.value!;
     const current = view.value;
@@ -74,7 +82,7 @@ function Tools() {
                 Metric{' '}
                 <select
                     value={current.metric}
-                    onChange={event => change({ metric: event.currentTarget.value, firstRow: 0 })}
+                    onChange={event => chooseMetric(event.currentTarget.value)}
                 >
                     {metrics.map(one => (
                         <option key={one.name} value={one.name}>
@@ -196,6 +204,9 @@ export function App() {
     const { region, metric: name } = view.value;
     useEffect(() => {
         let isWanted = true;
+        tile.value = null;
+        events.value = null;
+        messages.value = null;
         loadMetric(name, () => isWanted).catch(fail);
         return () => {
             isWanted = false;

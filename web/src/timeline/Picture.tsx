@@ -155,6 +155,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
         };
 
     useEffect(() => {
+        document.documentElement.dataset.drawn = isOf ? 'true' : 'false';
         if (!canvas.current || !isReady) return;
         draw(canvas.current, {
             layout,
@@ -167,7 +168,6 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
             cursor,
             chosen,
         });
-        document.documentElement.dataset.drawn = picture ? 'true' : 'false';
     });
 
     // The tooltip stays in the picture.
@@ -328,6 +328,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
         >
             <canvas
                 ref={canvas}
+                hidden={!isReady}
                 onPointerDown={onPointerDown}
                 onPointerMove={onPointerMove}
                 onPointerUp={onPointerUp}

@@ -26,7 +26,7 @@ export const failure = signal<string | null>(null);
 /** How long the latest tile took, ms: from its request to its pixels. */
 export const tookMs = signal<number | null>(null);
 
-const MESSAGES_MOST = 1500;
+const MESSAGES_MOST = 500;
 const AROUND = 0.5; // of the view, on each side: so that panning shows something at once
 const WAIT_MS = 400;
 const PIXELS_MAX = 8192;

@@ -223,7 +223,7 @@ function drawMessages(context: CanvasRenderingContext2D, d: Drawing): void {
     if (!messages) return;
     const middle = layout.rowPx / 2;
     context.strokeStyle = cssColor('--match');
-    context.globalAlpha = 0.55;
+    context.globalAlpha = messages.at.length / 6 < messages.total ? 0.35 : 0.7;
     context.lineWidth = 1;
     context.beginPath();
     for (let i = 0; i + 5 < messages.at.length; i += 6) {
