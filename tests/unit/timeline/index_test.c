@@ -52,11 +52,11 @@ static void write_states(FILE *file, uint32_t thread, bool wild)
 {
     int64_t ns = (int64_t)any_below(50);
     while (ns < END_NS) {
-        const int64_t end_ns = ns + 1 + (int64_t)any_below(any_below(20) ? 1500 : 60000);
+        const int64_t end_ns = ns + 1 + (int64_t)any_below(any_below(200) ? 900 : 60000);
         const unsigned value = (unsigned)any_below(wild ? 400 : 6);
         fprintf(file, "1:0:1:1:%u:%lld:%lld:%u\n", thread + 1, (long long)ns,
                 (long long)(end_ns < END_NS ? end_ns : END_NS), value);
-        ns = end_ns + (any_below(4) ? 0 : (int64_t)any_below(900));
+        ns = end_ns + (any_below(4) ? 0 : (int64_t)any_below(300));
     }
 }
 
@@ -80,12 +80,14 @@ static void write_trace(uint64_t seed, bool wild)
     for (unsigned i = 0; i < SENDS_N; i++) {
         struct test_message *m = &t.message[i];
         const int64_t send_ns = (int64_t)any_below(END_NS - 5000);
+        const int64_t logical_ns = send_ns + 1 + (int64_t)any_below(2500);
+        const int64_t physical_ns = send_ns + 1 + (int64_t)any_below(2500);
         *m = (struct test_message){(uint32_t)any_below(THREADS_N), (uint32_t)any_below(THREADS_N),
-                                   send_ns, send_ns + 1 + (int64_t)any_below(5000),
+                                   send_ns, logical_ns > physical_ns ? logical_ns : physical_ns,
                                    (int64_t)any_below(4096)};
         fprintf(file, "3:0:1:1:%u:%lld:%lld:0:1:1:%u:%lld:%lld:%lld:1\n", m->sender + 1,
                 (long long)m->send_ns, (long long)m->send_ns, m->receiver + 1,
-                (long long)m->receive_ns, (long long)m->receive_ns, (long long)m->size_b);
+                (long long)logical_ns, (long long)physical_ns, (long long)m->size_b);
     }
     assert_int_equal(fclose(file), 0);
 }
@@ -365,9 +367,11 @@ static struct as_timeline_view any_view(uint32_t rows_n)
 
 static void compare_all(const struct as_timeline_index *index, uint32_t rows_n)
 {
-    const struct as_timeline_view whole = {0, END_NS, 0, rows_n, 300};
+    const struct as_timeline_view whole = {0, END_NS, 0, rows_n, 200};
+    const struct as_timeline_view coarse = {0, END_NS, 0, rows_n, 5};
     compare_view(index, &whole);
-    for (unsigned i = 0; i < 60; i++) {
+    compare_view(index, &coarse);
+    for (unsigned i = 0; i < 30; i++) {
         const struct as_timeline_view v = any_view(rows_n);
         compare_view(index, &v);
         if (index->head->is_code)
