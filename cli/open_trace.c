@@ -13,8 +13,7 @@
 bool as_open_is_trace(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-           as_import_kind_of(path) == AS_IMPORT_PRV;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && as_import_kind_of(path) == AS_IMPORT_PRV;
 }
 
 static void on_index_step(void *context, uint64_t lines_n)

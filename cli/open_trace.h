@@ -10,14 +10,15 @@
 
 struct as_open_trace {
     struct as_evaluating source;
-    struct as_timeline timeline;
+    struct as_timeline_trace timeline;
     bool is_open;
 };
 
 /* True for a file that is a trace of Paraver, by its name or content. */
 bool as_open_is_trace(const char *path);
 /* Opens the trace `path`, or that of the experiment, and its index. `is_open` stays false, without
- * an error, for an experiment without a trace. Errors: those of reading, and of making the index. */
+ * an error, for an experiment without a trace. Errors: those of reading, and of making the index.
+ */
 int as_open_trace(struct as_cli *cli, const char *path, bool is_experiment,
                   struct as_open_trace *out, struct assay_error *err);
 void as_open_trace_close(struct as_open_trace *it);

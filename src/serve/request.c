@@ -113,7 +113,7 @@ static bool is_name(struct as_view name)
 }
 
 /* "/KEY/" or "/KEY/NAME?QUERY". */
-static int read_target(struct as_view target, const char *key, struct as_request *request)
+static int read_target(struct as_view target, const char *key, struct as_http_request *request)
 {
     const char *query = memchr(target.p, '?', target.n);
 
@@ -130,7 +130,7 @@ static int read_target(struct as_view target, const char *key, struct as_request
 }
 
 /* "GET /KEY/ HTTP/1.1" */
-static int read_first(struct as_view line, const char *key, struct as_request *request)
+static int read_first(struct as_view line, const char *key, struct as_http_request *request)
 {
     struct as_view method, target, version, more;
 
@@ -147,12 +147,12 @@ static int read_first(struct as_view line, const char *key, struct as_request *r
 }
 
 int as_request_read(const char *p, size_t n, const char key[AS_REQUEST_KEY_N],
-                    struct as_request *request)
+                    struct as_http_request *request)
 {
     struct as_view rest = {p, n}, line;
     int first, fields;
 
-    *request = (struct as_request){0};
+    *request = (struct as_http_request){0};
     if (!take_head(&rest))
         return n >= AS_REQUEST_MOST_B ? 431 : 0;
     if (memchr(rest.p, '\0', rest.n))

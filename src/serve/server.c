@@ -36,8 +36,8 @@ struct connection {
     int64_t since_ms; /* of its last progress; of a request from its begin on */
     uint64_t number;  /* in the order in which they came */
     size_t in_n, out_n, out_at;
-    uint64_t rest_b;            /* of the file or the answer */
-    char *body;                 /* of the answer; NULL: none */
+    uint64_t rest_b; /* of the file or the answer */
+    char *body;      /* of the answer; NULL: none */
     size_t body_at;
     char in[AS_REQUEST_MOST_B]; /* the request */
     char out[BLOCK_B];          /* the answer, a block at a time */
@@ -192,7 +192,7 @@ static bool open_file(struct assay_server *server, struct connection *it)
 
 /* The answer of the function, or its status. */
 static int ask_function(struct assay_server *server, struct connection *it,
-                        const struct as_request *request, struct assay_answer *answer)
+                        const struct as_http_request *request, struct assay_answer *answer)
 {
     if (!server->function)
         return 404;
@@ -216,7 +216,7 @@ static bool is_of_file(const struct assay_server *server, struct as_view name)
 
 /* A page has its scripts and styles in itself, and asks nothing elsewhere. */
 static void answer_request(struct assay_server *server, struct connection *it, int status,
-                           const struct as_request *request)
+                           const struct as_http_request *request)
 {
     struct assay_answer answer = {.type = "text/html; charset=utf-8"};
     const char *reason;
@@ -252,7 +252,7 @@ static void answer_request(struct assay_server *server, struct connection *it, i
 static void read_some(struct assay_server *server, struct connection *it)
 {
     const ssize_t n = read(it->fd, it->in + it->in_n, sizeof it->in - it->in_n);
-    struct as_request request;
+    struct as_http_request request;
     int status;
 
     if (n <= 0) {

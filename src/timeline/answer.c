@@ -17,7 +17,7 @@
 #define TYPE_BYTES "application/octet-stream"
 
 struct timeline_request {
-    struct as_timeline *timeline;
+    struct as_timeline_trace *timeline;
     struct as_view query;
     struct as_timeline_metric *metric; /* ready; NULL: not yet */
     bool is_bad;
@@ -126,8 +126,7 @@ static const char *value_label(const struct timeline_request *r,
 
 static void write_type(struct timeline_request *r, int64_t type)
 {
-    const struct as_prv_pcf_type *known =
-        as_prv_pcf_type_of(&r->timeline->trace->labels, type);
+    const struct as_prv_pcf_type *known = as_prv_pcf_type_of(&r->timeline->trace->labels, type);
     as_json_key_i64(&r->json, "type", type);
     write_label(r, "label", known ? known->label : NULL);
 }
@@ -155,7 +154,7 @@ static void write_metrics(struct timeline_request *r)
 
 static int answer_meta(struct timeline_request *r)
 {
-    const struct as_timeline *t = r->timeline;
+    const struct as_timeline_trace *t = r->timeline;
     const struct as_timeline_head *head = records_of(r)->head;
     struct as_timeline_types types = {0};
     const int rc = as_timeline_list_types(records_of(r), &types);
@@ -207,10 +206,10 @@ static void write_ready_metric(struct timeline_request *r)
     as_json_key_double(&r->json, "max", max);
 }
 
-/* The state of a metric, whose index is made where it is missing. */
+/* The state of a metric; an index that is missing is begun. */
 static int answer_metric(struct timeline_request *r)
 {
-    struct as_timeline *t = r->timeline;
+    struct as_timeline_trace *t = r->timeline;
     struct as_timeline_metric *metric;
     struct as_view name;
     metric = query_text(r->query, "m", &name) ? as_timeline_metric_of(t, name) : NULL;
@@ -295,10 +294,10 @@ static int answer_messages(struct timeline_request *r)
     struct as_timeline_picked picked = {0};
     r->metric = NULL;
     read_view(r, &v);
-    const uint64_t most = (uint64_t)query_number(r, "most", 1000, 1, 100000);
+    const uint64_t max_n = (uint64_t)query_number(r, "most", 1000, 1, 100000);
     if (r->is_bad)
         return 400;
-    int rc = as_timeline_pick_messages(records_of(r), v.from_ns, v.to_ns, most, &picked);
+    int rc = as_timeline_pick_messages(records_of(r), v.from_ns, v.to_ns, max_n, &picked);
     const double head[2] = {(double)picked.total_n, (double)picked.message.n};
     as_str_append(r->body, (const char *)head, sizeof head);
     as_vec_foreach (&picked.message, m) {
@@ -332,8 +331,7 @@ static void write_event(struct timeline_request *r, uint32_t row, int64_t type,
     write_type(r, type);
     as_json_key_i64(&r->json, "ns", item->ns);
     as_json_key_i64(&r->json, "value", item->whole);
-    write_label(r, "text",
-                as_prv_pcf_label(&r->timeline->trace->labels, type, item->whole));
+    write_label(r, "text", as_prv_pcf_label(&r->timeline->trace->labels, type, item->whole));
     as_json_object_end(&r->json);
 }
 
@@ -511,15 +509,15 @@ static const struct {
     int (*answer)(struct timeline_request *r);
     bool is_bytes;
 } requests[] = {
-    {"meta", answer_meta, false},     {"metric", answer_metric, false},
-    {"tile", answer_tile, true},      {"events", answer_events, true},
+    {"meta", answer_meta, false},        {"metric", answer_metric, false},
+    {"tile", answer_tile, true},         {"events", answer_events, true},
     {"messages", answer_messages, true}, {"at", answer_at, false},
-    {"next", answer_next, false},     {"find", answer_find, false},
-    {"table", answer_table, false},   {"matrix", answer_matrix, false},
+    {"next", answer_next, false},        {"find", answer_find, false},
+    {"table", answer_table, false},      {"matrix", answer_matrix, false},
 };
 
-int as_timeline_answer(struct as_timeline *timeline, struct as_view name, struct as_view query,
-                       struct as_str *body, const char **type)
+int as_timeline_answer(struct as_timeline_trace *timeline, struct as_view name,
+                       struct as_view query, struct as_str *body, const char **type)
 {
     struct timeline_request r = {.timeline = timeline, .query = query, .body = body};
     struct as_view metric;

@@ -61,9 +61,8 @@ void as_timeline_extremes(const struct as_timeline_index *index, double *min, do
 /* ---- Next ones --------------------------------------------------------------------------------
  */
 
-static void offer_event(const struct as_timeline_index *index,
-                        const struct as_timeline_series *s, int64_t ns, bool is_back,
-                        struct as_timeline_found *out)
+static void offer_event(const struct as_timeline_index *index, const struct as_timeline_series *s,
+                        int64_t ns, bool is_back, struct as_timeline_found *out)
 {
     const uint64_t before = as_timeline_before(index, s, is_back ? ns : ns + 1);
     int64_t end_ns;
@@ -117,12 +116,11 @@ bool as_timeline_next_code(const struct as_timeline_index *index, uint32_t row, 
         const struct as_timeline_item *item = as_timeline_items(index, b);
         for (uint32_t i = 0; i < b->n; i++)
             if (item[i].ns > ns && item[i].code == code) {
-                *out = (struct as_timeline_found){
-                    .row = row,
-                    .item = &item[i],
-                    .end_ns = i + 1 < b->n ? item[i + 1].ns
-                              : is_last    ? s->end_ns
-                                           : block[at + 1].first_ns};
+                *out = (struct as_timeline_found){.row = row,
+                                                  .item = &item[i],
+                                                  .end_ns = i + 1 < b->n ? item[i + 1].ns
+                                                            : is_last    ? s->end_ns
+                                                                         : block[at + 1].first_ns};
                 return true;
             }
     }
@@ -194,12 +192,12 @@ static int pick_messages(const struct as_timeline_index *index, int64_t from_ns,
     return 0;
 }
 
-int as_timeline_pick_messages(const struct as_timeline_index *index, int64_t from_ns,
-                              int64_t to_ns, uint64_t most, struct as_timeline_picked *out)
+int as_timeline_pick_messages(const struct as_timeline_index *index, int64_t from_ns, int64_t to_ns,
+                              uint64_t max_n, struct as_timeline_picked *out)
 {
     struct message_picking p = {.picked = out};
     AS_TRY(pick_messages(index, from_ns, to_ns, &p));
-    p.step = out->total_n / most + (out->total_n % most != 0);
+    p.step = out->total_n / max_n + (out->total_n % max_n != 0);
     out->total_n = 0;
     return p.step ? pick_messages(index, from_ns, to_ns, &p) : 0;
 }
@@ -218,8 +216,7 @@ static int add_to_pair(struct pair_adding *a, const struct as_timeline_message *
     const uint64_t key = (uint64_t)m->sender << 32 | m->receiver;
     if (m->send_ns < a->from_ns || m->send_ns >= a->to_ns)
         return 0;
-    uint32_t at =
-        as_index_of_word(&a->known, a->pairs->pair.at, sizeof *a->pairs->pair.at, key);
+    uint32_t at = as_index_of_word(&a->known, a->pairs->pair.at, sizeof *a->pairs->pair.at, key);
     if (at == AS_INDEX_NONE && a->pairs->pair.n == PAIRS_MAX) {
         a->pairs->is_cut = true;
         return 0;

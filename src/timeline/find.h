@@ -39,9 +39,9 @@ struct as_timeline_picked {
     AS_VEC(struct as_timeline_message) message; /* every k-th of them */
 };
 
-/* At most `most` messages. The caller ends the vector. 0 or NOMEM. */
-int as_timeline_pick_messages(const struct as_timeline_index *index, int64_t from_ns,
-                              int64_t to_ns, uint64_t most, struct as_timeline_picked *out);
+/* At most `max_n` messages. The caller ends the vector. 0 or NOMEM. */
+int as_timeline_pick_messages(const struct as_timeline_index *index, int64_t from_ns, int64_t to_ns,
+                              uint64_t max_n, struct as_timeline_picked *out);
 
 struct as_timeline_pair {
     uint64_t key; /* sender << 32 | receiver */

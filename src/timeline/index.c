@@ -39,18 +39,18 @@ static uint64_t digest_ends(int fd, uint64_t size_b)
     return hash;
 }
 
-int as_timeline_identify(const char *trace, struct as_view window,
-                         struct as_timeline_identity *out, struct assay_error *err)
+int as_timeline_identify(const char *trace, struct as_view window, struct as_timeline_identity *out,
+                         struct assay_error *err)
 {
     struct stat st;
     const int fd = as_foreign_open(AT_FDCWD, trace, 0, &st);
     if (fd < 0)
         return as_foreign_fail(trace, "the trace", errno, err);
-    *out = (struct as_timeline_identity){
-        .size_b = (uint64_t)st.st_size,
-        .changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec,
-        .digest = digest_ends(fd, (uint64_t)st.st_size),
-        .window_digest = mix_bytes(1, window.p, window.n)};
+    *out = (struct as_timeline_identity){.size_b = (uint64_t)st.st_size,
+                                         .changed_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 +
+                                                       st.st_mtim.tv_nsec,
+                                         .digest = digest_ends(fd, (uint64_t)st.st_size),
+                                         .window_digest = mix_bytes(1, window.p, window.n)};
     close(fd);
     return 0;
 }
@@ -131,7 +131,8 @@ static int check_index(const char *path, const struct as_timeline_identity *of,
 {
     const struct as_timeline_head *h = index->head;
     if (index->map.n < sizeof *h || memcmp(h->magic, AS_TIMELINE_MAGIC, sizeof h->magic) != 0)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is no index of a trace; remove it", path);
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is not an index of a trace; remove it",
+                            path);
     if (h->version != AS_TIMELINE_VERSION)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                             "%s: has version %u of the format; remove the file", path, h->version);
@@ -259,7 +260,7 @@ const struct as_timeline_item *as_timeline_item_at(const struct as_timeline_inde
     const struct as_timeline_block *b = &block[low];
     const uint32_t within = (uint32_t)(at - b->first_item);
     const struct as_timeline_item *item = as_timeline_items(index, b) + within;
-    *end_ns = within + 1 < b->n             ? item[1].ns
+    *end_ns = within + 1 < b->n            ? item[1].ns
               : low + 1 < series->blocks_n ? block[low + 1].first_ns
                                            : series->end_ns;
     return item;

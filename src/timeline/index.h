@@ -2,9 +2,9 @@
 /*
  * The index of a time line: one window of a configuration, evaluated over a whole trace, as columns
  * in a file that is mapped. A series has the pieces of one object, or the events of one type of a
- * thread, in order of time, in blocks. Each block has its sums and the time by code before it, so
- * that a picture reads two blocks for each pixel. Index files are foreign bytes: opening checks all
- * offsets and counts, and reading makes no use of the order of times but for results.
+ * thread. Its blocks are in order of time. Each block has its sums and the time by code before it:
+ * a picture reads two blocks for each pixel. Index files are foreign bytes. Opening checks all
+ * offsets and counts; times out of order only make results wrong.
  */
 #ifndef AS_TIMELINE_INDEX_H
 #define AS_TIMELINE_INDEX_H
@@ -26,9 +26,9 @@ enum as_timeline_kind { AS_TIMELINE_PIECES, AS_TIMELINE_EVENTS };
 struct as_timeline_item {
     int64_t ns;
     union {
-        double real;    /* of a piece */
-        uint64_t code;  /* of a piece, in a window of codes: place in the codes */
-        int64_t whole;  /* of an event */
+        double real;   /* of a piece */
+        uint64_t code; /* of a piece, in a window of codes: place in the codes */
+        int64_t whole; /* of an event */
     };
 };
 
@@ -93,8 +93,8 @@ struct as_timeline_index {
 };
 
 /* Reads size, time and digest of the trace. Errors: NOT_FOUND, PERMISSION, IO. */
-int as_timeline_identify(const char *trace, struct as_view window,
-                         struct as_timeline_identity *out, struct assay_error *err);
+int as_timeline_identify(const char *trace, struct as_view window, struct as_timeline_identity *out,
+                         struct assay_error *err);
 /* Errors: NOT_FOUND, CORRUPT, UNSUPPORTED (of another version), IO, NOMEM. `of` NULL: any trace;
  * else an index of another one is NOT_FOUND. */
 int as_timeline_index_open(const char *path, const struct as_timeline_identity *of,

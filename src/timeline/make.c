@@ -204,9 +204,8 @@ static int add_event(struct index_writer *w, const struct as_semantic_line *line
 
 static int write_messages(struct index_writer *w)
 {
-    struct as_timeline_message_block b = {.offset = w->offset,
-                                          .first = w->head.messages_n,
-                                          .n = (uint32_t)w->message.n};
+    struct as_timeline_message_block b = {
+        .offset = w->offset, .first = w->head.messages_n, .n = (uint32_t)w->message.n};
     if (w->message.n == 0)
         return 0;
     b.first_ns = w->message.at[0].ns;

@@ -11,7 +11,7 @@
 struct as_timeline_making {
     const struct as_configuration *configuration; /* its last window is evaluated */
     struct as_timeline_identity of;
-    bool with_records;                               /* events and messages, too */
+    bool with_records;                                /* events and messages, too */
     void (*on_step)(void *context, uint64_t lines_n); /* now and then; may be NULL */
     void *context;
     size_t waiting_max; /* items in memory; 0: some 64 MiB of them */

@@ -98,8 +98,8 @@ static void walk_to(struct piece_walk *w, int64_t ns)
 }
 
 /* False: the object has no pieces. */
-static bool begin_walk(struct piece_walk *w, const struct as_timeline_index *index,
-                       uint32_t object, uint64_t *code_ns)
+static bool begin_walk(struct piece_walk *w, const struct as_timeline_index *index, uint32_t object,
+                       uint64_t *code_ns)
 {
     const struct as_timeline_series *s = as_timeline_find(index, AS_TIMELINE_PIECES, object, 0);
     if (!s)
@@ -119,7 +119,7 @@ static bool begin_walk(struct piece_walk *w, const struct as_timeline_index *ind
 static struct as_timeline_shares shares_of(const uint64_t *before, const uint64_t *after,
                                            uint64_t codes_n, uint64_t length_ns)
 {
-    uint64_t most[AS_TIMELINE_SHARES_N] = {0};
+    uint64_t longest[AS_TIMELINE_SHARES_N] = {0};
     struct as_timeline_shares s;
     memset(s.code, AS_TIMELINE_CODE_NONE, sizeof s.code);
     memset(s.share, 0, sizeof s.share);
@@ -128,19 +128,19 @@ static struct as_timeline_shares shares_of(const uint64_t *before, const uint64_
         unsigned at = AS_TIMELINE_SHARES_N;
         if (ns == 0)
             continue;
-        while (at && ns > most[at - 1])
+        while (at && ns > longest[at - 1])
             at--;
         for (unsigned i = AS_TIMELINE_SHARES_N - 1; at < AS_TIMELINE_SHARES_N && i > at; i--) {
-            most[i] = most[i - 1];
+            longest[i] = longest[i - 1];
             s.code[i] = s.code[i - 1];
         }
         if (at < AS_TIMELINE_SHARES_N) {
-            most[at] = ns;
+            longest[at] = ns;
             s.code[at] = (uint8_t)code;
         }
     }
-    for (unsigned i = 0; i < AS_TIMELINE_SHARES_N && most[i]; i++) {
-        const double share = 255.0 * (double)most[i] / (double)length_ns;
+    for (unsigned i = 0; i < AS_TIMELINE_SHARES_N && longest[i]; i++) {
+        const double share = 255.0 * (double)longest[i] / (double)length_ns;
         s.share[i] = (uint8_t)(share < 1 ? 1 : share > 255 ? 255 : lround(share));
     }
     return s;
@@ -297,10 +297,10 @@ void as_timeline_draw_levels(const struct as_timeline_index *index,
 /* ---- Events -----------------------------------------------------------------------------------
  */
 
-/* Of few events the pixel of each is found. */
-static void draw_few(const struct as_timeline_index *index,
-                     const struct as_timeline_series *series, const struct as_timeline_view *view,
-                     uint64_t first, uint64_t end, uint16_t *out)
+/* Finds the pixel of each event, where events are few. */
+static void draw_few(const struct as_timeline_index *index, const struct as_timeline_series *series,
+                     const struct as_timeline_view *view, uint64_t first, uint64_t end,
+                     uint16_t *out)
 {
     const uint64_t span = time_between(view->from_ns, view->to_ns);
     int64_t end_ns;

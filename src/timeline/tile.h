@@ -22,7 +22,7 @@ struct as_timeline_shares {
     uint8_t share[AS_TIMELINE_SHARES_N]; /* of 255, rounded; 1 or more where there is any time */
 };
 
-/* Of the values in a pixel; the mean is over time. Not-a-number: no piece. */
+/* The values in a pixel; the mean is over time. Not-a-number: no piece. */
 struct as_timeline_levels {
     float mean, max, min;
 };

@@ -15,7 +15,7 @@
 /* ---- Files ------------------------------------------------------------------------------------
  */
 
-static int metric_path(const struct as_timeline *t, const struct as_timeline_metric *metric,
+static int metric_path(const struct as_timeline_trace *t, const struct as_timeline_metric *metric,
                        struct as_str *out, struct assay_error *err)
 {
     as_str_clear(out);
@@ -23,7 +23,7 @@ static int metric_path(const struct as_timeline *t, const struct as_timeline_met
     return out->failed ? as_error_nomem(err, "the index") : 0;
 }
 
-static int make_aside(struct as_timeline *t, struct assay_error *err)
+static int make_aside(struct as_timeline_trace *t, struct assay_error *err)
 {
     const char *temporary = getenv("TMPDIR");
     snprintf(t->folder, sizeof t->folder, "%s/assay-timeline-XXXXXX",
@@ -39,7 +39,7 @@ static int make_aside(struct as_timeline *t, struct assay_error *err)
 }
 
 /* "run.prv.index" beside the trace, or a temporary one where nothing can be written there. */
-static int make_folder(struct as_timeline *t, struct assay_error *err)
+static int make_folder(struct as_timeline_trace *t, struct assay_error *err)
 {
     struct stat st;
     if (snprintf(t->folder, sizeof t->folder, "%s.index", t->trace->path) >= (int)sizeof t->folder)
@@ -53,7 +53,8 @@ static int make_folder(struct as_timeline *t, struct assay_error *err)
 /* ---- Metrics ----------------------------------------------------------------------------------
  */
 
-static int add_metric(struct as_timeline *t, const struct as_ready *ready, struct assay_error *err)
+static int add_metric(struct as_timeline_trace *t, const struct as_ready *ready,
+                      struct assay_error *err)
 {
     struct as_timeline_metric metric = {.ready = ready};
     AS_TRY(as_cfg_read(as_view_of(ready->text), ready->name, &metric.configuration, err));
@@ -65,7 +66,7 @@ static int add_metric(struct as_timeline *t, const struct as_ready *ready, struc
 }
 
 /* Time lines among the configurations with a name; the states come first. */
-static int list_metrics(struct as_timeline *t, struct assay_error *err)
+static int list_metrics(struct as_timeline_trace *t, struct assay_error *err)
 {
     for (unsigned others = 0; others < 2; others++)
         for (size_t i = 0; i < as_ready_n; i++) {
@@ -76,7 +77,7 @@ static int list_metrics(struct as_timeline *t, struct assay_error *err)
     return 0;
 }
 
-struct as_timeline_metric *as_timeline_metric_of(struct as_timeline *t, struct as_view name)
+struct as_timeline_metric *as_timeline_metric_of(struct as_timeline_trace *t, struct as_view name)
 {
     as_vec_foreach (&t->metric, metric)
         if (as_view_equal(name, as_view_of(metric->ready->name)))
@@ -96,7 +97,7 @@ static bool open_metric(struct as_timeline_metric *metric, const char *path,
 }
 
 /* The first metric: made before anything is answered. */
-static int open_records(struct as_timeline *t, struct as_evaluated *trace,
+static int open_records(struct as_timeline_trace *t, struct as_evaluated *trace,
                         const struct as_timeline_options *options, struct assay_error *err)
 {
     struct as_timeline_metric *metric = &t->metric.at[0];
@@ -119,12 +120,12 @@ static int open_records(struct as_timeline *t, struct as_evaluated *trace,
 }
 
 int as_timeline_open(struct as_evaluated *trace, const struct as_timeline_options *options,
-                     struct as_timeline *out, struct assay_error *err)
+                     struct as_timeline_trace *out, struct assay_error *err)
 {
-    *out = (struct as_timeline){.trace = trace,
-                                .title = options->title,
-                                .is_temporary = options->is_temporary,
-                                .has_report = options->has_report};
+    *out = (struct as_timeline_trace){.trace = trace,
+                                      .title = options->title,
+                                      .is_temporary = options->is_temporary,
+                                      .has_report = options->has_report};
     int rc = list_metrics(out, err);
     if (rc == 0)
         rc = make_folder(out, err);
@@ -169,7 +170,7 @@ static void *run_job(void *context)
     return NULL;
 }
 
-static void end_job(struct as_timeline *t)
+static void end_job(struct as_timeline_trace *t)
 {
     struct as_timeline_job *job = &t->job;
     struct as_timeline_metric *metric = job->metric;
@@ -177,12 +178,12 @@ static void end_job(struct as_timeline *t)
     t->has_job = false;
     metric->error = job->error;
     metric->state = AS_METRIC_FAILED;
-    if (job->rc == 0 && as_timeline_index_open(as_str_z(&job->path), &job->of, &metric->index,
-                                               &metric->error) == 0)
+    if (job->rc == 0 &&
+        as_timeline_index_open(as_str_z(&job->path), &job->of, &metric->index, &metric->error) == 0)
         metric->state = AS_METRIC_READY;
 }
 
-static int start_job(struct as_timeline *t, struct as_timeline_metric *metric)
+static int start_job(struct as_timeline_trace *t, struct as_timeline_metric *metric)
 {
     struct as_timeline_job *job = &t->job;
     job->trace = t->trace->path;
@@ -204,7 +205,7 @@ static int start_job(struct as_timeline *t, struct as_timeline_metric *metric)
     return 0;
 }
 
-void as_timeline_want(struct as_timeline *t, struct as_timeline_metric *metric)
+void as_timeline_want(struct as_timeline_trace *t, struct as_timeline_metric *metric)
 {
     if (t->has_job && t->job.is_over)
         end_job(t);
@@ -212,12 +213,12 @@ void as_timeline_want(struct as_timeline *t, struct as_timeline_metric *metric)
         metric->state = AS_METRIC_FAILED;
 }
 
-uint64_t as_timeline_lines(const struct as_timeline *t)
+uint64_t as_timeline_lines(const struct as_timeline_trace *t)
 {
     return t->has_job ? t->job.lines_n : 0;
 }
 
-void as_timeline_close(struct as_timeline *t)
+void as_timeline_close(struct as_timeline_trace *t)
 {
     struct as_str path = {0};
     struct assay_error ignored = {0};
@@ -237,5 +238,5 @@ void as_timeline_close(struct as_timeline *t)
     as_vec_fini(&t->metric);
     as_str_fini(&t->job.path);
     as_str_fini(&path);
-    *t = (struct as_timeline){0};
+    *t = (struct as_timeline_trace){0};
 }

@@ -37,20 +37,20 @@ struct as_timeline_job {
     struct assay_error error;
 };
 
-struct as_timeline {
-    const struct as_evaluated *trace; /* borrowed */
-    const char *title;                /* borrowed */
-    char folder[4096];                /* of the index files */
-    bool is_temporary;                /* the folder is removed at the end */
-    bool has_report;                  /* the page of a report is served beside it */
+struct as_timeline_trace {
+    const struct as_evaluated *trace;         /* borrowed */
+    const char *title;                        /* borrowed */
+    char folder[4096];                        /* of the index files */
+    bool is_temporary;                        /* the folder is removed at the end */
+    bool has_report;                          /* the page of a report is served beside it */
     AS_VEC(struct as_timeline_metric) metric; /* the first has the states, and the records */
     struct as_timeline_job job;
     bool has_job;
 };
 
 struct as_timeline_options {
-    const char *title;     /* borrowed */
-    bool is_temporary;     /* the trace is: its index is removed at the end */
+    const char *title; /* borrowed */
+    bool is_temporary; /* the trace is: its index is removed at the end */
     bool has_report;
     void (*on_step)(void *context, uint64_t lines_n); /* lines of the trace; may be NULL */
     void *context;
@@ -58,22 +58,22 @@ struct as_timeline_options {
 
 /* Opens the index of the records, or makes it. `trace` is borrowed. Errors: those of making. */
 int as_timeline_open(struct as_evaluated *trace, const struct as_timeline_options *options,
-                     struct as_timeline *out, struct assay_error *err);
-void as_timeline_close(struct as_timeline *timeline);
+                     struct as_timeline_trace *out, struct assay_error *err);
+void as_timeline_close(struct as_timeline_trace *timeline);
 
 /* The metric of a name, or NULL. */
-struct as_timeline_metric *as_timeline_metric_of(struct as_timeline *timeline,
+struct as_timeline_metric *as_timeline_metric_of(struct as_timeline_trace *timeline,
                                                  struct as_view name);
 /* Begins to make the index of a metric where it is missing; looks whether it is there by now. */
-void as_timeline_want(struct as_timeline *timeline, struct as_timeline_metric *metric);
+void as_timeline_want(struct as_timeline_trace *timeline, struct as_timeline_metric *metric);
 /* Lines that were read for the metric that is being made; 0: none is. */
-uint64_t as_timeline_lines(const struct as_timeline *timeline);
+uint64_t as_timeline_lines(const struct as_timeline_trace *timeline);
 
 /*
  * The answer to "NAME?QUERY": a status of HTTP (200, 400, 404, 500), the body and its type, a
  * constant. Appends to `body`.
  */
-int as_timeline_answer(struct as_timeline *timeline, struct as_view name, struct as_view query,
-                       struct as_str *body, const char **type);
+int as_timeline_answer(struct as_timeline_trace *timeline, struct as_view name,
+                       struct as_view query, struct as_str *body, const char **type);
 
 #endif

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
     const size_t n = size_b < AS_REQUEST_MOST_B ? size_b : AS_REQUEST_MOST_B;
     char *head = malloc(n + 1); /* exact but for the byte that is tried behind */
     static const char key[AS_REQUEST_KEY_N + 1] = "0123456789abcdef0123456789abcdef";
-    struct as_request request, again;
+    struct as_http_request request, again;
 
     FUZZ_CHECK(head);
     if (n)

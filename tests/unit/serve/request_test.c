@@ -61,7 +61,7 @@ static void test_statuses(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        struct as_request request;
+        struct as_http_request request;
         const int status = as_request_read(at[i].text, strlen(at[i].text), KEY, &request);
 
         if (status != at[i].status)
@@ -76,7 +76,7 @@ static void test_in_pieces(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         const size_t n = strlen(at[i].text);
-        struct as_request request;
+        struct as_http_request request;
 
         for (size_t k = 0; k + 1 < n; k++) {
             char *copy = malloc(k + 1); /* exact, so that the address sanitizer sees one too many */
@@ -94,7 +94,7 @@ static void test_too_long(void **state)
 {
     (void)state;
     char head[AS_REQUEST_MOST_B];
-    struct as_request request;
+    struct as_http_request request;
 
     memset(head, 'x', sizeof head);
     assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &request), 0);
@@ -105,7 +105,7 @@ static void test_zero_bytes(void **state)
 {
     (void)state;
     static const char head[] = "GET /" KEY "/ HTTP/1.1\r\nHost: 127.0.0.1\0\r\n\r\n";
-    struct as_request request;
+    struct as_http_request request;
 
     assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &request), 400);
 }
@@ -114,7 +114,7 @@ static void test_name_and_query(void **state)
 {
     (void)state;
     static const char head[] = "GET /" KEY "/tile?m=states&px=10 HTTP/1.1\r\n" HOST "\r\n";
-    struct as_request request;
+    struct as_http_request request;
 
     assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &request), 200);
     assert_true(as_view_equal(request.name, as_view_of("tile")));
@@ -127,10 +127,8 @@ static void test_name_and_query(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statuses),
-        cmocka_unit_test(test_in_pieces),
-        cmocka_unit_test(test_too_long),
-        cmocka_unit_test(test_zero_bytes),
+        cmocka_unit_test(test_statuses),       cmocka_unit_test(test_in_pieces),
+        cmocka_unit_test(test_too_long),       cmocka_unit_test(test_zero_bytes),
         cmocka_unit_test(test_name_and_query),
     };
 

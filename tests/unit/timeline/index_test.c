@@ -476,21 +476,20 @@ static void test_identity(void **state)
     make_index("states", 0, &c, &index);
     of = index.head->of;
     as_timeline_index_close(&index);
-    assert_int_equal(as_timeline_identify(t.trace, as_view_of(ready_of("states")->text), &other,
-                                          &err),
-                     0);
+    assert_int_equal(
+        as_timeline_identify(t.trace, as_view_of(ready_of("states")->text), &other, &err), 0);
     assert_memory_equal(&of, &other, sizeof of);
     assert_int_equal(as_timeline_identify(t.trace, as_view_of("another window"), &other, &err), 0);
     assert_int_equal(as_timeline_index_open(t.path, &other, &index, &err), ASSAY_ERR_NOT_FOUND);
     write_trace(11, false);
-    assert_int_equal(as_timeline_identify(t.trace, as_view_of(ready_of("states")->text), &other,
-                                          &err),
-                     0);
+    assert_int_equal(
+        as_timeline_identify(t.trace, as_view_of(ready_of("states")->text), &other, &err), 0);
     assert_int_equal(as_timeline_index_open(t.path, &other, &index, &err), ASSAY_ERR_NOT_FOUND);
     as_configuration_fini(&c);
 }
 
-/* A byte of the head or the sections changed, and every shorter file: refused, or read to an end. */
+/* A byte of the head or the sections changed, and every shorter file: refused, or read to an end.
+ */
 static void test_damage(void **state)
 {
     struct as_configuration c;
@@ -538,12 +537,9 @@ static int end_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes),
-        cmocka_unit_test(test_too_many_codes),
-        cmocka_unit_test(test_numbers),
-        cmocka_unit_test(test_within_a_nanosecond),
-        cmocka_unit_test(test_identity),
-        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_codes),    cmocka_unit_test(test_too_many_codes),
+        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_within_a_nanosecond),
+        cmocka_unit_test(test_identity), cmocka_unit_test(test_damage),
     };
     return cmocka_run_group_tests(tests, begin_folder, end_folder);
 }

@@ -146,7 +146,7 @@ function Tools() {
     );
 }
 
-/** What is in view, and what is left out of it. */
+/** Says the part in view, and the marks that are left out. */
 function Notes() {
     const { end_ns: end, bad_lines_n: bad } = meta.value!;
     const current = view.value;

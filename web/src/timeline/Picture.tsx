@@ -43,7 +43,7 @@ function useSize(box: { current: HTMLElement | null }): { width: number; height:
     return size;
 }
 
-/** What the server knows of a moment, asked when the cursor rests. */
+/** Asks the server about a moment when the cursor rests. */
 function useMoment(place: Place | null): Moment | null {
     const [moment, setMoment] = useState<{ of: Place; told: Moment } | null>(null);
     useEffect(() => {
@@ -70,7 +70,7 @@ interface ToldProps {
     moment: Moment | null;
 }
 
-/** Who, what, when, for how long; events with callers and lines, where the trace has them. */
+/** Shows object, state, times; events with callers and lines, if the trace has them. */
 export function Told({ place, moment }: ToldProps) {
     const current = metric.value!;
     const shown = tile.value;

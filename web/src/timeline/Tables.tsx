@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of the region, or of what is in view: time by state of each row, and who sends how much to
-// whom. A click on a cell goes to the next place where it happens.
+// Tables of the region, or of the part in view: time by state of each row, bytes by sender and
+// receiver. A click on a cell goes to the next place with that state.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { bytes, count, integer, percent, significant } from '../format';
@@ -32,7 +32,7 @@ function useAnswer<T>(ask: (signal: AbortSignal) => Promise<T>, keys: unknown[])
 
 const spanOf = (): Span => view.value.region ?? { from: view.value.from, to: view.value.to };
 
-/** Goes to the next piece of a code behind the place that is marked; around the end to the first. */
+/** Goes to the next piece of a code behind the marked place; at the end to the first one. */
 async function goToCode(row: number, code: number): Promise<void> {
     const { metric: name, at, from, to } = view.value;
     const end = meta.value!.end_ns;
@@ -197,7 +197,7 @@ export function Matrix() {
         if (pairs && canvas.current) drawMatrix(canvas.current, pairs, rows.length);
     }, [pairs, rows, dark]);
     if (current?.level !== 'thread')
-        return <p class="note">Choose a metric of threads to see who sends to whom.</p>;
+        return <p class="note">Choose a metric of threads to see messages.</p>;
     if (!pairs) return <p class="note">Adding up …</p>;
     const n = pairs.pairs.reduce((sum, one) => sum + one[2], 0);
     const size = pairs.pairs.reduce((sum, one) => sum + one[3], 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page has from the server: the metric, the tile around the view, events and messages. One
+// Data from the server: the metric, the tile around the view, events and messages. One
 // request of a kind is under way; a later view ends it.
 
 import { signal } from '@preact/signals';
@@ -65,7 +65,7 @@ export function aroundOf(span: Span, px: number, end: number): Span & { px: numb
 
 let abort = new AbortController();
 
-/** Asks for the pictures of a view. What is there stays until the answers come. */
+/** Asks for the pictures of a view. The old ones stay until the answers come. */
 export async function load(view: View, layout: Layout, end: number): Promise<void> {
     const current = metric.value;
     abort.abort();

@@ -83,7 +83,7 @@ export interface Scale {
 
 const MODES = { mean: 0, max: 1, min: 2 } as const;
 
-/** Of all that is in the tile. */
+/** The range of all values in the tile. */
 export function scaleOf(tile: Tile): Scale {
     const levels = tile.levels!;
     let max = 0;

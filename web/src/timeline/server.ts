@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server of the time line answers (doc/internals/timeline.md). Times are nanoseconds since
+// Requests to the server of the time line (doc/internals/timeline.md). Times are nanoseconds since
 // the begin of the trace.
 
 export interface Metric {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in view: a span of time, rows, a metric, marks. All of it stands in the address behind
-// `#`, so that a link shows the same. Zooms can be undone.
+// The part in view: a span of time, rows, a metric, marks. The address has all of it behind `#`, so
+// that a link shows the same. Zooms can be undone.
 
 import { signal } from '@preact/signals';
 
@@ -96,7 +96,7 @@ function pairOf(text: string | null): [number, number] | null {
     return found ? [Number(found[1]), Number(found[2])] : null;
 }
 
-/** What makes no sense is as by default: links are typed by people, too. */
+/** Invalid parameters get their defaults: links are typed by people, too. */
 export function viewOf(hash: string, end: number, metrics: readonly string[]): View {
     const params = new URLSearchParams(hash.replace(/^#/, ''));
     const from = numberOf(params.get('from'), 0, end);
@@ -135,7 +135,7 @@ export function change(next: Partial<View>): void {
     writeHash();
 }
 
-/** Shows another span. What flows (a wheel, a drag) is one step of undo until it pauses. */
+/** Shows another span. A wheel or drag that flows is one step of undo until it pauses. */
 export function show(next: Span, flows = false): void {
     const { from, to } = view.value;
     if (next.from === from && next.to === to) return;

@@ -22,7 +22,7 @@ export const eventName = (type: number, label: string | null): string =>
 export const eventText = (event: EventAt): string =>
     `${eventName(event.type, event.label)}: ${event.text ?? integer(event.value)}`;
 
-/** What a pixel of the tile has, before the server says more. */
+/** Describes a pixel of the tile, before the server says more. */
 export function pixelText(tile: Tile, metric: MetricState, row: number, ns: number): string {
     const x = Math.floor(((ns - tile.from) / lengthOf(tile)) * tile.px);
     const at = (row - tile.firstRow) * tile.px + x;

@@ -60,7 +60,8 @@ function writeTrace() {
         join(folder, 'ring.pcf'),
         [
             'STATES\n0    Idle\n1    Running\n13    Group Communication\n',
-            'EVENT_TYPE\n9    50000002    MPI Collective Comm\nVALUES\n10    MPI_Allreduce\n0    End\n',
+            'EVENT_TYPE\n9    50000002    MPI Collective Comm',
+            'VALUES\n10    MPI_Allreduce\n0    End\n',
             'EVENT_TYPE\n0    70000001    Caller\nVALUES\n1    solve\n2    exchange\n',
         ].join('\n'),
     );
