@@ -7,8 +7,8 @@
 static int64_t pixel_ns(const struct as_timeline_view *view, uint32_t at)
 {
     const uint64_t span = (uint64_t)view->to_ns - (uint64_t)view->from_ns;
-    return (int64_t)((uint64_t)view->from_ns +
-                     (uint64_t)((unsigned __int128)span * at / view->pixels_n));
+    return (int64_t)((uint64_t)view->from_ns + (uint64_t)((unsigned __int128)span * at /
+                                                          (view->pixels_n ? view->pixels_n : 1)));
 }
 
 /* 0 where times are out of order, as in a damaged file. */

@@ -233,8 +233,8 @@ void as_timeline_close(struct as_timeline_trace *t)
             unlink(as_str_z(&path));
         as_configuration_fini(&metric->configuration);
     }
-    if (t->is_temporary && t->folder[0])
-        rmdir(t->folder);
+    if (t->folder[0])
+        rmdir(t->folder); /* stays while it has an index */
     as_vec_fini(&t->metric);
     as_str_fini(&t->job.path);
     as_str_fini(&path);
