@@ -9,6 +9,7 @@ import { type Moment, askMoment } from './server';
 import {
     type Place,
     type Span,
+    WHEEL_FLOW,
     centred,
     change,
     clamped,
@@ -109,7 +110,13 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
     const size = useSize(box);
     const [cursor, setCursor] = useState<Place | null>(null);
     const [chosen, setChosen] = useState<Span | null>(null);
-    const drag = useRef<{ x: number; span: Span; chooses: boolean; isMoved: boolean } | null>(null);
+    const drag = useRef<{
+        x: number;
+        span: Span;
+        chooses: boolean;
+        isMoved: boolean;
+        number: number;
+    } | null>(null);
     const end = meta.value!.end_ns;
     const current = view.value;
     const state = metric.value;
@@ -208,8 +215,8 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
         }
         const sideways = event.shiftKey ? event.deltaY : event.deltaX;
         if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
-            show(moved(view.value, end, sideways / (layout.width - LABELS_PX)), true);
-        else show(zoomed(view.value, end, Math.exp(-event.deltaY * WHEEL), place.ns), true);
+            show(moved(view.value, end, sideways / (layout.width - LABELS_PX)), WHEEL_FLOW);
+        else show(zoomed(view.value, end, Math.exp(-event.deltaY * WHEEL), place.ns), WHEEL_FLOW);
     };
     useEffect(() => {
         const element = canvas.current!;
@@ -226,6 +233,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
             span: { from: current.from, to: current.to },
             chooses: event.shiftKey,
             isMoved: false,
+            number: event.timeStamp,
         };
         if (event.shiftKey) setChosen({ from: place.ns, to: place.ns });
     };
@@ -238,7 +246,10 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
             setChosen({ from: Math.min(from, place.ns), to: Math.max(from, place.ns) });
         } else if (held?.isMoved) {
             const by = ((held.x - x) / (layout.width - LABELS_PX)) * lengthOf(held.span);
-            show(clamped({ from: held.span.from + by, to: held.span.to + by }, end), true);
+            show(
+                clamped({ from: held.span.from + by, to: held.span.to + by }, end),
+                `drag ${held.number}`,
+            );
             setCursor(null);
         } else setCursor(isIn(place, x) ? place : null);
     };
@@ -269,7 +280,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
             const span = region ? other : from.ns;
             change({ region: { from: Math.min(span, ns), to: Math.max(span, ns) } });
         }
-        if (ns < current.from || ns > current.to) show(centred(current, end, ns), true);
+        if (ns < current.from || ns > current.to) show(centred(current, end, ns), WHEEL_FLOW);
         if (row < firstRow) scroll(row - firstRow);
         if (row >= firstRow + layout.shown - 1) scroll(row - firstRow - layout.shown + 2);
         setCursor({ row, ns });

@@ -29,6 +29,7 @@ export interface View extends Span {
 
 export const LEAST_NS = 10;
 const PAUSE_MS = 500;
+export const WHEEL_FLOW = 'wheel';
 
 export const lengthOf = (span: Span): number => span.to - span.from;
 
@@ -123,6 +124,7 @@ export function viewOf(hash: string, end: number, metrics: readonly string[]): V
 export const view = signal<View>(DEFAULTS);
 export const undoable = signal<Span[]>([]);
 let changedAt = 0;
+let lastFlow: string | undefined;
 let timer = 0;
 
 function writeHash(): void {
@@ -135,13 +137,18 @@ export function change(next: Partial<View>): void {
     writeHash();
 }
 
-/** Shows another span. A wheel or drag that flows is one step of undo until it pauses. */
-export function show(next: Span, flows = false): void {
+/**
+ * Shows another span. Changes of one flow are one step of undo: a drag has a name of its own, the
+ * wheel and held keys make one until they pause.
+ */
+export function show(next: Span, flow?: string): void {
     const { from, to } = view.value;
     if (next.from === from && next.to === to) return;
     const now = performance.now();
-    if (!flows || now - changedAt > PAUSE_MS) undoable.value = [...undoable.value, { from, to }];
+    const isPaused = flow === WHEEL_FLOW && now - changedAt > PAUSE_MS;
+    if (!flow || flow !== lastFlow || isPaused) undoable.value = [...undoable.value, { from, to }];
     changedAt = now;
+    lastFlow = flow;
     change({ from: next.from, to: next.to });
 }
 
@@ -149,5 +156,6 @@ export function undo(): void {
     const last = undoable.value.at(-1);
     if (!last) return;
     undoable.value = undoable.value.slice(0, -1);
+    lastFlow = undefined;
     change(last);
 }

@@ -215,7 +215,6 @@ test('the wheel zooms at the pointer, undo shows what was before, a drag moves',
             assert.ok(Math.abs((from + to) / 2 - END_NS / 2) < END_NS / 100, `${from} ${to}`);
         });
         const zoomed = await spanOf(page);
-        await page.waitForTimeout(600); // a pause ends the step of undo
         await page.mouse.down();
         await page.mouse.move(middle - 200, box.y + 60, { steps: 4 });
         await page.mouse.up();
