@@ -45,7 +45,12 @@ async function goToCode(row: number, code: number): Promise<void> {
         show(centred(view.value, end, found.begin_ns));
 }
 
+/** The first row of the table: of many rows, those from the first in the picture on. */
+const firstOf = (rows: readonly unknown[]): number =>
+    rows.length > ROWS_SHOWN ? Math.min(view.value.firstRow, rows.length - ROWS_SHOWN) : 0;
+
 function CodeTable({ rows, span }: { rows: (number | null)[][]; span: Span }) {
+    const first = firstOf(rows);
     const { codes, rows: labels } = metric.value!;
     const totals = codes.map((_, code) => rows.reduce((sum, row) => sum + (row[code] ?? 0), 0));
     const shown = codes.map((_, code) => code).filter(code => totals[code]! > 0);
@@ -69,9 +74,9 @@ function CodeTable({ rows, span }: { rows: (number | null)[][]; span: Span }) {
                         <td key={code}>{percent((100 * totals[code]!) / (whole * rows.length))}</td>
                     ))}
                 </tr>
-                {rows.slice(0, ROWS_SHOWN).map((row, at) => (
-                    <tr key={at}>
-                        <th scope="row">{labels[at]}</th>
+                {rows.slice(first, first + ROWS_SHOWN).map((row, at) => (
+                    <tr key={first + at}>
+                        <th scope="row">{labels[first + at]}</th>
                         {shown.map(code => (
                             <td key={code}>
                                 {row[code] ? (
@@ -79,7 +84,7 @@ function CodeTable({ rows, span }: { rows: (number | null)[][]; span: Span }) {
                                         type="button"
                                         class="link"
                                         data-tip={`${duration(row[code]!)}: go to the next one`}
-                                        onClick={() => void goToCode(at, code)}
+                                        onClick={() => void goToCode(first + at, code)}
                                     >
                                         {percent((100 * row[code]!) / whole)}
                                     </button>
@@ -96,6 +101,7 @@ function CodeTable({ rows, span }: { rows: (number | null)[][]; span: Span }) {
 }
 
 function LevelTable({ rows }: { rows: (number | null)[][] }) {
+    const first = firstOf(rows);
     const labels = metric.value!.rows;
     const text = (value: number | null | undefined): string =>
         value === null || value === undefined ? '' : significant(value, 4);
@@ -111,9 +117,9 @@ function LevelTable({ rows }: { rows: (number | null)[][] }) {
                 </tr>
             </thead>
             <tbody>
-                {rows.slice(0, ROWS_SHOWN).map((row, at) => (
-                    <tr key={at}>
-                        <th scope="row">{labels[at]}</th>
+                {rows.slice(first, first + ROWS_SHOWN).map((row, at) => (
+                    <tr key={first + at}>
+                        <th scope="row">{labels[first + at]}</th>
                         {[0, 1, 2].map(i => (
                             <td key={i}>{text(row[i])}</td>
                         ))}
@@ -144,7 +150,8 @@ export function Times() {
         <>
             {rows.all.length > ROWS_SHOWN && (
                 <p class="note">
-                    The first {ROWS_SHOWN} of {integer(rows.all.length)} rows; the mean is of all.
+                    {ROWS_SHOWN} of {integer(rows.all.length)} rows, from the first in the picture
+                    on. The mean is of all.
                 </p>
             )}
             <div class="scrolls" tabIndex={0} role="region" aria-label="Table of rows">
