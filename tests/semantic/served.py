@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `assay open TRACE --serve` answers, computed by hand: served.py ASSAY DIRECTORY
+"""Answers of `assay open TRACE --serve`, computed by hand: served.py ASSAY DIRECTORY
 
 Two tasks, 100 ns. Task 1 runs 0-40, sends 40-60 (state 4), runs 60-100. Task 2 runs 0-20, waits
 20-50 (state 3), runs 50-100. One message of 64 bytes, sent at 45, received at 48. Written in TAP.
