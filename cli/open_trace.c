@@ -25,7 +25,10 @@ static void on_index_step(void *context, uint64_t lines_n)
 static int open_index(struct as_open_trace *it, bool is_experiment, struct assay_error *err)
 {
     struct as_progress progress;
-    const struct as_timeline_options options = {.title = it->source.cli->args.positional[0],
+    const struct as_arguments *args = &it->source.cli->args;
+    const struct as_timeline_options options = {.title = args->positional[0],
+                                                .files = args->positional + 1,
+                                                .files_n = args->positional_n - 1,
                                                 .is_temporary = is_experiment,
                                                 .has_report = is_experiment,
                                                 .on_step = on_index_step,

@@ -296,6 +296,10 @@ int as_verb_open(struct as_cli *cli, struct assay_error *err)
 
     if (as_given(&cli->args, AS_OPTION_PORT) && !is_served && !is_trace)
         return as_error_set(err, ASSAY_ERR_USAGE, "--port: is that of --serve; give it too");
+    if (cli->args.positional_n > 1 && !is_served && !is_trace)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: a configuration is for a time line; add --serve",
+                            cli->args.positional[1]);
     AS_TRY(check_port(cli, err));
     if (is_trace) {
         rc = open_time_line(cli, err);

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/infile.h"
 
 #define FIRST_METRIC "states"
+#define CFG_MAX_B    ((size_t)16 << 20)
 
 /* ---- Files ------------------------------------------------------------------------------------
  */
@@ -77,6 +79,51 @@ static int list_metrics(struct as_timeline_trace *t, struct assay_error *err)
     return 0;
 }
 
+/* The name of a file as a request can have it, its description, its text. */
+static struct as_ready *own_ready(const char *path, const char *text, size_t n)
+{
+    const char *name = as_path_last(path);
+    const size_t name_b = strlen(name) + 1, path_b = strlen(path) + 1;
+    struct as_ready *own = as_calloc(1, sizeof *own + name_b + path_b + n + 1);
+    if (!own)
+        return NULL;
+    char *to = (char *)(own + 1);
+    own->name = memcpy(to, name, name_b);
+    for (char *c = to; *c; c++)
+        if (!((*c | 0x20) >= 'a' && (*c | 0x20) <= 'z') && !(*c >= '0' && *c <= '9') && *c != '.')
+            *c = '-';
+    own->description = memcpy(to + name_b, path, path_b);
+    own->text = memcpy(to + name_b + path_b, text, n);
+    return own;
+}
+
+static int add_own_metric(struct as_timeline_trace *t, const char *path, struct assay_error *err)
+{
+    char *text = NULL;
+    size_t n;
+    AS_TRY(
+        as_infile_read_text(path, "the configuration", CFG_MAX_B, AS_INFILE_PIPE, &text, &n, err));
+    struct as_ready *own = own_ready(path, text, n);
+    as_free(text);
+    if (!own)
+        return as_error_nomem(err, path);
+    const size_t before_n = t->metric.n;
+    int rc = 0;
+    if (as_timeline_metric_of(t, as_view_of(own->name)))
+        rc = as_error_set(err, ASSAY_ERR_USAGE,
+                          "%s: another configuration has this name; rename the file", path);
+    if (rc == 0)
+        rc = add_metric(t, own, err);
+    if (rc == 0 && t->metric.n == before_n)
+        rc = as_error_set(err, ASSAY_ERR_USAGE,
+                          "%s: has tables; use 'assay evaluate' for them, or remove them", path);
+    if (rc < 0)
+        as_free(own);
+    else
+        t->metric.at[before_n].own = own;
+    return rc;
+}
+
 struct as_timeline_metric *as_timeline_metric_of(struct as_timeline_trace *t, struct as_view name)
 {
     as_vec_foreach (&t->metric, metric)
@@ -127,6 +174,8 @@ int as_timeline_open(struct as_evaluated *trace, const struct as_timeline_option
                                       .is_temporary = options->is_temporary,
                                       .has_report = options->has_report};
     int rc = list_metrics(out, err);
+    for (size_t i = 0; rc == 0 && i < options->files_n; i++)
+        rc = add_own_metric(out, options->files[i], err);
     if (rc == 0)
         rc = make_folder(out, err);
     if (rc == 0)
@@ -232,6 +281,7 @@ void as_timeline_close(struct as_timeline_trace *t)
         if (t->is_temporary && t->folder[0] && metric_path(t, metric, &path, &ignored) == 0)
             unlink(as_str_z(&path));
         as_configuration_fini(&metric->configuration);
+        as_free(metric->own);
     }
     if (t->folder[0])
         rmdir(t->folder); /* stays while it has an index */

@@ -17,7 +17,8 @@
 enum as_metric_state { AS_METRIC_MISSING, AS_METRIC_MAKING, AS_METRIC_READY, AS_METRIC_FAILED };
 
 struct as_timeline_metric {
-    const struct as_ready *ready;
+    const struct as_ready *ready; /* of the table, or `own` */
+    struct as_ready *own;         /* of a file; with its texts in one block. NULL: none */
     struct as_configuration configuration;
     struct as_timeline_index index;
     enum as_metric_state state;
@@ -49,14 +50,17 @@ struct as_timeline_trace {
 };
 
 struct as_timeline_options {
-    const char *title; /* borrowed */
+    const char *title;  /* borrowed */
+    char *const *files; /* configurations of the user; borrowed */
+    size_t files_n;
     bool is_temporary; /* the trace is: its index is removed at the end */
     bool has_report;
     void (*on_step)(void *context, uint64_t lines_n); /* lines of the trace; may be NULL */
     void *context;
 };
 
-/* Opens the index of the records, or makes it. `trace` is borrowed. Errors: those of making. */
+/* Opens the index of the records, or makes it. `trace` is borrowed. Errors: those of making, and of
+ * reading configurations; USAGE (one with tables, two of one name). */
 int as_timeline_open(struct as_evaluated *trace, const struct as_timeline_options *options,
                      struct as_timeline_trace *out, struct assay_error *err);
 void as_timeline_close(struct as_timeline_trace *timeline);

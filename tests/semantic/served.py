@@ -44,8 +44,11 @@ def equal(got, wanted):
 class Served:
     """The server while it runs; ends with an interrupt."""
 
+    def __init__(self, *files):
+        self.files = files
+
     def __enter__(self):
-        self.process = subprocess.Popen([ASSAY, "open", TRACE, "--serve"], text=True,
+        self.process = subprocess.Popen([ASSAY, "open", TRACE, *self.files, "--serve"], text=True,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         line = self.process.stdout.readline()
         self.port, self.key = re.match(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/$",
@@ -132,6 +135,28 @@ def metrics_are_made_when_they_are_asked_for():
         equal([round(value, 5) for value in struct.unpack("3f", body[16:])], [1.5, 2, 0])
 
 
+def files_of_configurations_are_metrics():
+    text = subprocess.run([ASSAY, "evaluate", "--show-cfg", "useful-duration"], check=True,
+                          capture_output=True, text=True).stdout
+    own = DIRECTORY / "my own.cfg"
+    own.write_text(text.replace("window_units Microseconds", "window_units Nanoseconds"))
+    with Served(own) as served:
+        while served.json("metric?m=my-own.cfg")["state"] == "making":
+            pass
+        metric = served.json("metric?m=my-own.cfg")
+        equal((metric["state"], metric["max"]), ("ready", 50))
+    for words, why in (([own, own], "rename the file"), ([DIRECTORY / "none.cfg"], "none.cfg: ")):
+        done = subprocess.run([ASSAY, "open", TRACE, *words, "--serve"], capture_output=True,
+                              text=True, check=False)
+        equal((done.returncode, why in done.stderr), (2, True))
+    table = subprocess.run([ASSAY, "evaluate", "--show-cfg", "mpi-calls"], check=True,
+                           capture_output=True, text=True).stdout
+    own.write_text(table)
+    done = subprocess.run([ASSAY, "open", TRACE, own, "--serve"], capture_output=True, text=True,
+                          check=False)
+    equal((done.returncode, "has tables" in done.stderr), (2, True))
+
+
 def wrong_requests_are_refused():
     with Served() as served:
         for name in ("tile?m=states&px=0", "tile?m=states&px=9999999", "tile?m=states&from=x",
@@ -179,7 +204,7 @@ def main():
     TRACE.write_text(TEXT)
     tests = [words_are_those_of_the_trace, tiles_have_shares_of_the_time, places_are_found,
              messages_are_on_their_way, metrics_are_made_when_they_are_asked_for,
-             wrong_requests_are_refused, an_index_is_made_once,
+             files_of_configurations_are_metrics, wrong_requests_are_refused, an_index_is_made_once,
              a_place_that_cannot_be_written_leaves_nothing]
     print(f"1..{len(tests)}")
     failed = 0
