@@ -29,8 +29,8 @@ static const char *const palette[] = {
 
 static const char *colour_of(double code)
 {
-    const double n = sizeof palette / sizeof *palette;
-    return palette[(size_t)fmod(floor(fabs(code)), n)];
+    const size_t n = sizeof palette / sizeof *palette;
+    return palette[(size_t)fmod(floor(fabs(code)), (double)n)];
 }
 
 /* A time line while it is drawn. */
