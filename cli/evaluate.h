@@ -23,7 +23,8 @@ struct as_evaluating {
     struct as_ordered_store *pieces;
     struct assay_error *err;
     int64_t from_ns, to_ns;
-    char directory[4096]; /* of the files made of an experiment; "": none */
+    char directory[4096];   /* of the files made of an experiment; "": none */
+    struct as_out *drawing; /* of evaluate_svg.c */
 };
 
 /* ---- evaluate_source.c: the trace, from a file or an experiment ---- */
@@ -35,6 +36,9 @@ void as_evaluate_close(struct as_evaluating *it);
 int as_evaluate_text(struct as_evaluating *it, struct assay_error *err);
 int as_evaluate_csv(struct as_evaluating *it, struct assay_error *err);
 int as_evaluate_json(struct as_evaluating *it, struct assay_error *err);
+/* ---- evaluate_svg.c ---- */
+/* Errors: LIMIT (more than 1,048 rows), NOMEM. */
+int as_evaluate_svg(struct as_evaluating *it, struct assay_error *err);
 /* The frame of all JSON, open for more keys. */
 void as_evaluate_json_begin(struct as_json *json, struct as_cli *cli, unsigned indent);
 /* "Send", "[0..5)" or "7": of a column from 0. */

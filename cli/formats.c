@@ -16,6 +16,7 @@ static const struct verb_formats {
     const char *instead; /* of a format that is refused; or NULL */
 } verb_formats[] = {
     {AS_VERB_CFG, USUAL | BIT(DOT) | BIT(SVG), NULL},
+    {AS_VERB_EVALUATE, USUAL | BIT(SVG), NULL},
     {AS_VERB_CQA, USUAL | BIT(HTML), NULL},
     {AS_VERB_PROFILE, BIT(TEXT) | BIT(JSON), AFTERWARDS},
     {AS_VERB_RUN, BIT(TEXT) | BIT(JSON), AFTERWARDS},

@@ -261,6 +261,8 @@ static int write_results(struct as_evaluating *it, struct assay_error *err)
     AS_TRY(as_ordered_begin(it->pieces, err));
     if (it->cli->format == AS_FORMAT_JSON)
         return as_evaluate_json(it, err);
+    if (it->cli->format == AS_FORMAT_SVG)
+        return as_evaluate_svg(it, err);
     return it->cli->format == AS_FORMAT_CSV ? as_evaluate_csv(it, err) : as_evaluate_text(it, err);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `assay open EXP`: the HTML report in a browser. It is made each time: a page that is there may be
- * what somebody else put into the experiment.
+ * what somebody else put into the experiment. `assay open TRACE`: the time line, which needs the
+ * server.
  */
 #include <errno.h>
 #include <limits.h>
@@ -19,7 +20,9 @@
 
 #include "advised.h"
 #include "base/error.h"
+#include "open_trace.h"
 #include "report_path.h"
+#include "stops.h"
 
 /* ---- The page ----------------------------------------------------------------------------- */
 
@@ -181,27 +184,77 @@ static int watch_end(void)
     return signalfd(-1, &end, SFD_CLOEXEC);
 }
 
-static int serve(struct as_cli *cli, const char *page, struct assay_error *err)
+static int check_port(struct as_cli *cli, struct assay_error *err)
 {
     const uint64_t port = cli->args.number[AS_OPTION_PORT];
+
+    if (port <= UINT16_MAX)
+        return 0;
+    return as_error_set(err, ASSAY_ERR_USAGE, "--port: %llu is no port; write 1 to 65535",
+                        (unsigned long long)port);
+}
+
+/* "http://127.0.0.1:8000/KEY/" */
+static void append_address(struct as_str *to, const struct assay_server *server, const char *page)
+{
+    as_str_appendf(to, "http://127.0.0.1:%u/%s/%s", assay_server_port(server),
+                   assay_server_key(server), page);
+}
+
+static void print_address(struct as_cli *cli, const struct assay_server *server, const char *page)
+{
+    struct as_str address = {0};
+
+    append_address(&address, server, page);
+    as_cli_print(cli, "%s\n", as_str_z(&address));
+    as_str_fini(&address);
+}
+
+/* In a process of its own: a browser of the terminal keeps it until it ends. */
+static void show_served(struct as_cli *cli, const struct assay_server *server)
+{
+    struct as_str address = {0};
+    sigset_t none;
+
+    append_address(&address, server, "");
+    if (fork() == 0) {
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        signal(SIGPIPE, SIG_DFL); /* not for the browser to inherit */
+        if (!start_browser(as_str_z(&address)))
+            as_cli_note(cli, "no browser could be started: open that address in one, or set "
+                             "BROWSER");
+        _exit(0);
+    }
+    as_str_fini(&address);
+}
+
+/* `page` NULL: only a time line; `trace` without one: only a page. */
+static int serve(struct as_cli *cli, const char *page, struct as_open_trace *trace,
+                 struct assay_error *err)
+{
+    const uint64_t port = cli->args.number[AS_OPTION_PORT];
+    const char *browser = getenv("BROWSER");
     struct assay_server *server;
     const int stop = watch_end();
     int rc;
 
-    if (port > UINT16_MAX)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--port: %llu is no port; write 1 to 65535",
-                            (unsigned long long)port);
     if (stop < 0)
         return as_error_set(err, ASSAY_ERR_IO, "--serve: cannot wait for Ctrl-C: %s",
                             strerror(errno));
     rc = assay_server_open(page, (uint16_t)port, &server, err);
     if (rc == 0) {
-        as_cli_print(cli, "http://127.0.0.1:%u/%s/\n", assay_server_port(server),
-                     assay_server_key(server));
+        if (trace->is_open)
+            assay_server_ask(server, as_open_trace_answer, trace);
+        print_address(cli, server, page && trace->is_open ? "?timeline" : "");
+        if (page && trace->is_open)
+            print_address(cli, server, "timeline");
         rc = as_out_flush(&cli->out, err);
         as_cli_note(cli,
                     "serving %s to this machine only, and who knows the address; Ctrl-C ends it",
-                    page);
+                    page ? page : cli->args.positional[0]);
+        if (!as_given(&cli->args, AS_OPTION_SERVE) && (has_display() || (browser && *browser)))
+            show_served(cli, server);
     }
     if (rc == 0)
         rc = assay_server_run(server, stop, err);
@@ -211,17 +264,52 @@ static int serve(struct as_cli *cli, const char *page, struct assay_error *err)
     return rc;
 }
 
+static int open_time_line(struct as_cli *cli, struct assay_error *err)
+{
+    struct as_open_trace trace;
+
+    as_stops_note();
+    AS_TRY(as_open_trace(cli, cli->args.positional[0], false, &trace, err));
+    const int rc = serve(cli, NULL, &trace, err);
+    as_open_trace_close(&trace);
+    return rc;
+}
+
+static int serve_report(struct as_cli *cli, const char *page, struct assay_error *err)
+{
+    struct as_open_trace trace;
+    int rc = as_open_trace(cli, cli->args.positional[0], true, &trace, err);
+
+    if (rc == 0)
+        rc = serve(cli, page, &trace, err);
+    as_open_trace_close(&trace);
+    return rc;
+}
+
 int as_verb_open(struct as_cli *cli, struct assay_error *err)
 {
+    const bool is_served = as_given(&cli->args, AS_OPTION_SERVE);
+    const bool is_trace = as_open_is_trace(cli->args.positional[0]);
     struct as_str page = {0};
     bool is_aside = false;
     int rc;
 
-    if (as_given(&cli->args, AS_OPTION_PORT) && !as_given(&cli->args, AS_OPTION_SERVE))
+    if (as_given(&cli->args, AS_OPTION_PORT) && !is_served && !is_trace)
         return as_error_set(err, ASSAY_ERR_USAGE, "--port: is that of --serve; give it too");
+    if (cli->args.positional_n > 1 && !is_served && !is_trace)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: a configuration is for a time line; add --serve",
+                            cli->args.positional[1]);
+    AS_TRY(check_port(cli, err));
+    if (is_trace) {
+        rc = open_time_line(cli, err);
+        if (as_stops_came())
+            cli->status = as_stops_status();
+        return rc;
+    }
     rc = make_page(cli, &page, &is_aside, err);
-    if (rc == 0 && as_given(&cli->args, AS_OPTION_SERVE)) {
-        rc = serve(cli, as_str_z(&page), err);
+    if (rc == 0 && is_served) {
+        rc = serve_report(cli, as_str_z(&page), err);
         if (is_aside)
             remove_aside(&page);
     } else if (rc == 0) {

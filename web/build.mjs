@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the shell of the report: one HTML file with style and script inside, allowed by their
-// hashes and by nothing else, with slots that the program fills (slots.mjs).
+// Builds a page: one HTML file with style and script inside, allowed by their hashes and by nothing
+// else. That of the report has slots that the program fills (slots.mjs); that of the time line asks
+// the server that it came from.
 //
-// usage: node build.mjs OUTPUT [--depfile FILE]
+// usage: node build.mjs OUTPUT [--depfile FILE] [--page timeline]
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -27,10 +28,25 @@ function inline(text, tag) {
     return text;
 }
 
-async function bundle() {
+const PAGES = {
+    report: {
+        entries: { page: 'src/main.tsx', style: 'src/style/index.css' },
+        template: 'shell.html',
+        policy: [],
+        markers: Object.values(MARKERS),
+    },
+    timeline: {
+        entries: { page: 'src/timeline/main.tsx', style: 'src/timeline/style.css' },
+        template: 'timeline.html',
+        policy: ["connect-src 'self'"],
+        markers: [],
+    },
+};
+
+async function bundle(entryPoints) {
     const result = await esbuild.build({
         absWorkingDir: here,
-        entryPoints: { page: 'src/main.tsx', style: 'src/style/index.css' },
+        entryPoints,
         outdir: 'out',
         bundle: true,
         minify: true,
@@ -69,8 +85,9 @@ function licences() {
         .replace(/--/g, '- -');
 }
 
-export async function buildShell() {
-    const { script, style, inputs } = await bundle();
+export async function buildShell(name = 'report') {
+    const { entries, template: file, policy: more, markers } = PAGES[name];
+    const { script, style, inputs } = await bundle(entries);
     const policy = [
         "default-src 'none'",
         `script-src ${hash(script)}`,
@@ -78,6 +95,7 @@ export async function buildShell() {
         'img-src data:',
         "base-uri 'none'",
         "form-action 'none'",
+        ...more,
     ].join('; ');
     const parts = {
         POLICY: policy,
@@ -86,25 +104,30 @@ export async function buildShell() {
         SCRIPT: inline(script, 'script'),
         LICENCES: licences(),
     };
-    const template = readFileSync(join(here, 'shell.html'), 'utf8');
+    const template = readFileSync(join(here, file), 'utf8');
     const shell = template.replace(/@([A-Z_]+)@/g, (_, name) => parts[name]);
-    for (const marker of Object.values(MARKERS))
+    for (const marker of markers)
         if (shell.split(marker).length !== 2)
             throw new Error(`${marker} must stand in the shell once`);
-    return { shell, inputs };
+    return { shell, inputs, template: file };
 }
 
 async function main() {
-    const [output, flag, depfile] = process.argv.slice(2);
+    const [output, ...options] = process.argv.slice(2);
+    const option = name => {
+        const at = options.indexOf(name);
+        return at < 0 ? undefined : options[at + 1];
+    };
+    const depfile = option('--depfile');
     if (!output) {
-        console.error('usage: node build.mjs OUTPUT [--depfile FILE]');
+        console.error('usage: node build.mjs OUTPUT [--depfile FILE] [--page timeline]');
         process.exit(2);
     }
-    const { shell, inputs } = await buildShell();
+    const { shell, inputs, template } = await buildShell(option('--page'));
     mkdirSync(dirname(resolve(output)), { recursive: true });
     writeFileSync(output, shell);
-    if (flag === '--depfile') {
-        const files = [...inputs, 'shell.html', 'slots.mjs', 'build.mjs', 'package-lock.json'];
+    if (depfile) {
+        const files = [...inputs, template, 'slots.mjs', 'build.mjs', 'package-lock.json'];
         const listed = files.map(file =>
             relative(process.cwd(), join(here, file)).replace(/ /g, '\\ '),
         );

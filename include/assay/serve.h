@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Serving one file to browsers on this machine: HTTP/1.1 at 127.0.0.1, GET and HEAD of one path
- * that nobody can guess, nothing else. Knows nothing of what is in the file.
+ * Serving one file, and answers of a function, to browsers on this machine: HTTP/1.1 at 127.0.0.1,
+ * GET and HEAD below one secret path, nothing else. Knows nothing of their contents.
  */
 #ifndef ASSAY_SERVE_H
 #define ASSAY_SERVE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <assay/error.h>
@@ -17,16 +18,33 @@ extern "C" {
 struct assay_server;
 
 /*
- * Listens at 127.0.0.1 for requests of the HTML file `path`, which is opened anew for each. `port`
- * 0 takes a free one. Every user of the machine can connect: only who knows the key gets the page.
- * Errors: NOT_FOUND, PERMISSION (the file, a port below 1024), LIMIT (the port is taken), IO (also
- * when the kernel has no random numbers), NOMEM.
+ * Listens at 127.0.0.1 for requests of the HTML file `path`, which is opened anew for each (NULL:
+ * there is none, and "/KEY/" is asked of the function below). `port` 0 takes a free one. Every user
+ * of the machine can connect: only who knows the key gets the page. Errors: NOT_FOUND, PERMISSION
+ * (the file, a port below 1024), LIMIT (the port is taken), IO (also when the kernel has no random
+ * numbers), NOMEM.
  */
 int assay_server_open(const char *path, uint16_t port, struct assay_server **out,
                       struct assay_error *err);
 uint16_t assay_server_port(const struct assay_server *server);
 /* 128 random bits in hexadecimal: the page is "/KEY/". Borrowed. */
 const char *assay_server_key(const struct assay_server *server);
+
+/* The answer of a function. */
+struct assay_answer {
+    const char *type; /* of the content; a constant */
+    char *body;       /* of as_malloc; the server frees it */
+    size_t body_b;
+    int is_page; /* HTML with a script that may ask this server */
+};
+
+/*
+ * Answers "/KEY/NAME?QUERY", texts of `name_n` and `query_n` bytes without a zero: a status of
+ * HTTP, and for 200 an answer. Called between other connections: it takes milliseconds.
+ */
+typedef int assay_server_function(void *context, const char *name, size_t name_n, const char *query,
+                                  size_t query_n, struct assay_answer *answer);
+void assay_server_ask(struct assay_server *server, assay_server_function *function, void *context);
 
 /*
  * Answers until the descriptor `stop` can be read (-1: for ever). What browsers do wrong ends their

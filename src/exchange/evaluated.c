@@ -104,6 +104,24 @@ static int64_t later_of(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static const unsigned kinds_of_lines[] = {[AS_LINE_STATE] = AS_KINDS_STATE,
+                                          [AS_LINE_EVENT] = AS_KINDS_EVENT,
+                                          [AS_LINE_MESSAGE] = AS_KINDS_MESSAGE};
+
+/* True if the evaluation, or the function for all lines, takes lines of a kind. */
+static bool takes_line(const struct evaluated_reading *r, enum as_line_kind kind)
+{
+    return r->evaluated->on_line || r->kinds & kinds_of_lines[kind];
+}
+
+static int hand_out_line(struct evaluated_reading *r, const struct as_semantic_line *line)
+{
+    const struct as_evaluated *e = r->evaluated;
+    if (e->on_line)
+        AS_TRY(e->on_line(e->on_line_context, line));
+    return r->kinds & kinds_of_lines[line->kind] ? as_evaluator_add_line(r->evaluation, line) : 0;
+}
+
 static int next_stray(struct evaluated_reading *r)
 {
     const void *record;
@@ -116,7 +134,7 @@ static int next_stray(struct evaluated_reading *r)
 static int give_strays(struct evaluated_reading *r, int64_t ns)
 {
     while (r->stray && r->stray->ns <= ns) {
-        AS_TRY(as_evaluator_add_line(r->evaluation, r->stray));
+        AS_TRY(hand_out_line(r, r->stray));
         AS_TRY(next_stray(r));
     }
     return 0;
@@ -124,10 +142,7 @@ static int give_strays(struct evaluated_reading *r, int64_t ns)
 
 static int give_line(struct evaluated_reading *r, const struct as_semantic_line *line)
 {
-    static const unsigned kinds_of[] = {[AS_LINE_STATE] = AS_KINDS_STATE,
-                                        [AS_LINE_EVENT] = AS_KINDS_EVENT,
-                                        [AS_LINE_MESSAGE] = AS_KINDS_MESSAGE};
-    if (!(r->kinds & kinds_of[line->kind]))
+    if (!takes_line(r, line->kind))
         return 0;
     if (line->ns < r->latest_ns) {
         r->was_late = true;
@@ -138,7 +153,7 @@ static int give_line(struct evaluated_reading *r, const struct as_semantic_line 
         return 0;
     if (r->strays)
         AS_TRY(give_strays(r, line->ns));
-    return as_evaluator_add_line(r->evaluation, line);
+    return hand_out_line(r, line);
 }
 
 static int give_message(struct evaluated_reading *r, const struct as_prv_line_read *line)

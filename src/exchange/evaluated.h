@@ -18,6 +18,10 @@ struct as_evaluated {
     struct as_prv_bad bad;
     bool is_disordered;
     bool (*is_stopped)(void); /* asked now and then; NULL: the reading goes on to its end */
+    /* Gets each line, in order, before the evaluation does; NULL: no function does. The restart of
+     * an evaluation makes void what it got. */
+    int (*on_line)(void *context, const struct as_semantic_line *line);
+    void *on_line_context;
 };
 
 /* Errors: those of as_prv_file_open. */

@@ -102,22 +102,35 @@ static bool is_key(const char *p, const char *key)
     return differs == 0;
 }
 
-/* "/KEY/" or "/KEY/report.html". */
-static int read_target(struct as_view target, const char *key)
+static bool is_name(struct as_view name)
+{
+    for (size_t i = 0; i < name.n; i++) {
+        const char c = name.p[i], lower = (char)(c | 0x20);
+        if (!(lower >= 'a' && lower <= 'z') && !(c >= '0' && c <= '9') && c != '-' && c != '.')
+            return false;
+    }
+    return name.n == 0 || name.p[0] != '.';
+}
+
+/* "/KEY/" or "/KEY/NAME?QUERY". */
+static int read_target(struct as_view target, const char *key, struct as_http_request *request)
 {
     const char *query = memchr(target.p, '?', target.n);
 
-    if (query)
+    if (query) {
+        request->query = (struct as_view){query + 1, (size_t)(target.p + target.n - query - 1)};
         target.n = (size_t)(query - target.p);
-    if (target.n < 1 + AS_REQUEST_KEY_N || target.p[0] != '/' || !is_key(target.p + 1, key))
+    }
+    if (target.n < 2 + AS_REQUEST_KEY_N || target.p[0] != '/' || !is_key(target.p + 1, key) ||
+        target.p[1 + AS_REQUEST_KEY_N] != '/')
         return 404;
-    target.p += 1 + AS_REQUEST_KEY_N;
-    target.n -= 1 + AS_REQUEST_KEY_N;
-    return is_word(target, "/") || is_word(target, "/report.html") ? 200 : 404;
+    request->name =
+        (struct as_view){target.p + 2 + AS_REQUEST_KEY_N, target.n - 2 - AS_REQUEST_KEY_N};
+    return is_name(request->name) ? 200 : 404;
 }
 
 /* "GET /KEY/ HTTP/1.1" */
-static int read_first(struct as_view line, const char *key, bool *is_head)
+static int read_first(struct as_view line, const char *key, struct as_http_request *request)
 {
     struct as_view method, target, version, more;
 
@@ -127,24 +140,25 @@ static int read_first(struct as_view line, const char *key, bool *is_head)
         return 400;
     if (!is_word(version, "HTTP/1.1") && !is_word(version, "HTTP/1.0"))
         return 505;
-    *is_head = is_word(method, "HEAD");
-    if (!*is_head && !is_word(method, "GET"))
+    request->is_head = is_word(method, "HEAD");
+    if (!request->is_head && !is_word(method, "GET"))
         return 405;
-    return read_target(target, key);
+    return read_target(target, key, request);
 }
 
-int as_request_read(const char *p, size_t n, const char key[AS_REQUEST_KEY_N], bool *is_head)
+int as_request_read(const char *p, size_t n, const char key[AS_REQUEST_KEY_N],
+                    struct as_http_request *request)
 {
     struct as_view rest = {p, n}, line;
     int first, fields;
 
-    *is_head = false;
+    *request = (struct as_http_request){0};
     if (!take_head(&rest))
         return n >= AS_REQUEST_MOST_B ? 431 : 0;
     if (memchr(rest.p, '\0', rest.n))
         return 400;
     take_line(&rest, &line);
-    first = read_first(line, key, is_head);
+    first = read_first(line, key, request);
     if (first == 400 || first == 505)
         return first;
     fields = read_fields(rest);

@@ -36,7 +36,9 @@ struct connection {
     int64_t since_ms; /* of its last progress; of a request from its begin on */
     uint64_t number;  /* in the order in which they came */
     size_t in_n, out_n, out_at;
-    uint64_t rest_b;            /* of the file */
+    uint64_t rest_b; /* of the file or the answer */
+    char *body;      /* of the answer; NULL: none */
+    size_t body_at;
     char in[AS_REQUEST_MOST_B]; /* the request */
     char out[BLOCK_B];          /* the answer, a block at a time */
 };
@@ -47,6 +49,8 @@ struct assay_server {
     uint16_t port;
     char key[AS_REQUEST_KEY_N + 1];
     uint64_t accepted_n;
+    assay_server_function *function; /* NULL: none */
+    void *context;
     struct connection at[CONNECTIONS];
 };
 
@@ -115,7 +119,8 @@ int assay_server_open(const char *path, uint16_t port, struct assay_server **out
     int rc;
 
     *out = NULL;
-    AS_TRY(check_page(path, err));
+    if (path)
+        AS_TRY(check_page(path, err));
     server = as_calloc(1, sizeof *server);
     if (!server)
         return as_error_nomem(err, "the server");
@@ -140,6 +145,12 @@ uint16_t assay_server_port(const struct assay_server *server)
     return server->port;
 }
 
+void assay_server_ask(struct assay_server *server, assay_server_function *function, void *context)
+{
+    server->function = function;
+    server->context = context;
+}
+
 /* ---- One connection ----------------------------------------------------------------------- */
 
 static void end_connection(struct connection *it)
@@ -148,6 +159,8 @@ static void end_connection(struct connection *it)
         close(it->file);
     if (it->phase != FREE)
         close(it->fd);
+    as_free(it->body);
+    it->body = NULL;
     it->phase = FREE;
     it->file = -1;
 }
@@ -177,32 +190,60 @@ static bool open_file(struct assay_server *server, struct connection *it)
     return true;
 }
 
-/* The page has its scripts and styles in itself, and nothing to ask for elsewhere. */
-static void answer_request(struct assay_server *server, struct connection *it, int status,
-                           bool is_head)
+/* The answer of the function, or its status. */
+static int ask_function(struct assay_server *server, struct connection *it,
+                        const struct as_http_request *request, struct assay_answer *answer)
 {
+    if (!server->function)
+        return 404;
+    const int status = server->function(server->context, request->name.p, request->name.n,
+                                        request->query.p, request->query.n, answer);
+    if (status != 200) {
+        as_free(answer->body);
+        return status;
+    }
+    it->body = answer->body;
+    it->body_at = 0;
+    it->rest_b = answer->body_b;
+    return status;
+}
+
+/* "/KEY/" and "/KEY/report.html" */
+static bool is_of_file(const struct assay_server *server, struct as_view name)
+{
+    return server->path && (name.n == 0 || as_view_equal(name, as_view_of("report.html")));
+}
+
+/* A page has its scripts and styles in itself, and asks nothing elsewhere. */
+static void answer_request(struct assay_server *server, struct connection *it, int status,
+                           const struct as_http_request *request)
+{
+    struct assay_answer answer = {.type = "text/html; charset=utf-8"};
     const char *reason;
     uint64_t length_b;
 
-    if (status == 200 && !open_file(server, it))
-        status = 404;
+    if (status == 200 && is_of_file(server, request->name))
+        status = open_file(server, it) ? 200 : 404;
+    else if (status == 200)
+        status = ask_function(server, it, request, &answer);
     reason = as_request_reason(status);
     length_b = status == 200 ? it->rest_b : strlen(reason) + 1;
     it->out_n = (size_t)snprintf(
         it->out, sizeof it->out,
-        "HTTP/1.1 %d %s\r\nContent-Type: text/%s; charset=utf-8\r\nContent-Length: %llu\r\n%s"
+        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %llu\r\n%s"
         "Content-Security-Policy: default-src 'none'; script-src 'unsafe-inline' blob:; "
-        "worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; "
+        "worker-src blob:; style-src 'unsafe-inline'; img-src data: blob:; font-src data:; %s"
         "base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n"
         "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n"
         "Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\n"
         "Connection: close\r\n\r\n",
-        status, reason, status == 200 ? "html" : "plain", (unsigned long long)length_b,
-        status == 405 ? "Allow: GET, HEAD\r\n" : "");
-    if (status != 200 && !is_head)
+        status, reason, status == 200 ? answer.type : "text/plain; charset=utf-8",
+        (unsigned long long)length_b, status == 405 ? "Allow: GET, HEAD\r\n" : "",
+        answer.is_page ? "connect-src 'self'; " : "");
+    if (status != 200 && !request->is_head)
         it->out_n +=
             (size_t)snprintf(it->out + it->out_n, sizeof it->out - it->out_n, "%s\n", reason);
-    if (is_head)
+    if (request->is_head)
         it->rest_b = 0;
     it->since_ms = now_ms();
     it->phase = WRITING;
@@ -211,7 +252,7 @@ static void answer_request(struct assay_server *server, struct connection *it, i
 static void read_some(struct assay_server *server, struct connection *it)
 {
     const ssize_t n = read(it->fd, it->in + it->in_n, sizeof it->in - it->in_n);
-    bool is_head;
+    struct as_http_request request;
     int status;
 
     if (n <= 0) {
@@ -220,16 +261,26 @@ static void read_some(struct assay_server *server, struct connection *it)
         return;
     }
     it->in_n += (size_t)n;
-    status = as_request_read(it->in, it->in_n, server->key, &is_head);
+    status = as_request_read(it->in, it->in_n, server->key, &request);
     if (status)
-        answer_request(server, it, status, is_head);
+        answer_request(server, it, status, &request);
+}
+
+/* The next block of the answer. */
+static size_t copy_body(struct connection *it, size_t want)
+{
+    memcpy(it->out, it->body + it->body_at, want);
+    it->body_at += want;
+    return want;
 }
 
 /* The next block of the file; false when there is no more or it became shorter meanwhile. */
 static bool fill_block(struct connection *it)
 {
     const size_t want = it->rest_b < sizeof it->out ? (size_t)it->rest_b : sizeof it->out;
-    const ssize_t n = want ? read(it->file, it->out, want) : 0;
+    const ssize_t n = want == 0  ? 0
+                      : it->body ? (ssize_t)copy_body(it, want)
+                                 : read(it->file, it->out, want);
 
     if (n <= 0)
         return false;

@@ -128,7 +128,7 @@ checked() { # VERB FORMAT
 @test "formats of graphs and pages are refused by all other verbs" {
     for verb in $(verbs); do
         for format in dot svg html; do
-            case $verb:$format in cfg:dot | cfg:svg | cqa:html | report:html | compare:html) continue ;; esac
+            case $verb:$format in cfg:dot | cfg:svg | evaluate:svg | cqa:html | report:html | compare:html) continue ;; esac
             command_of "$verb"
             run "$ASSAY" "$verb" --format $format ${command#"$verb"}
             equal 2 "$status"

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import traceback
+import xml.etree.ElementTree
 
 import files
 import oracle
@@ -249,6 +250,18 @@ def ready_state_profile():
            ("second", "Waiting a message"): 30})
 
 
+def ready_states():
+    equal(lines_of(ping(), "states"),
+          {"THREAD 1.1.1": [[0, 0, 0], [0, 40, 1], [40, 60, 4], [60, 100, 1]],
+           "THREAD 1.2.1": [[0, 0, 0], [0, 20, 1], [20, 50, 3], [50, 100, 1]]})
+
+
+def ready_mpi_routine():
+    equal(lines_of(ping(), "mpi-routine"),
+          {"THREAD 1.1.1": [[0, 40, 0], [40, 60, 1], [60, 100, 0]],
+           "THREAD 1.2.1": [[0, 20, 0], [20, 50, 2], [50, 100, 0]]})
+
+
 def ready_mpi_profile():
     equal(cells_of(ping(labels=True), "mpi-profile"),
           {("first", "Outside MPI"): 80, ("first", "MPI_Send"): 20, ("second", "Outside MPI"): 70,
@@ -357,6 +370,44 @@ v.cfg,w1,APPL 1,20,20,300,
 v.cfg,w1,APPL 1,20,30,100,
 """.replace(",Outside MPI", ",").replace(",MPI_Recv", ","))
     run("t.prv", "parallelism", "mpi-profile", "--format", "csv", status=2)
+
+
+def boxes_of(trace, *words):
+    """{(row by place, fill, opacity): width} of an SVG, without its legend."""
+    tree = xml.etree.ElementTree.fromstring(run(trace, *words, "--format", "svg"))
+    boxes, tops = {}, []
+    for box in tree.iter("{http://www.w3.org/2000/svg}rect"):
+        if box.get("height") != "19.00":
+            continue
+        if box.get("y") not in tops:
+            tops.append(box.get("y"))
+        key = tops.index(box.get("y")), box.get("fill"), box.get("fill-opacity", "1")
+        boxes[key] = boxes.get(key, 0) + float(box.get("width"))
+    return boxes
+
+
+def pictures_of_codes_have_their_times():
+    # 1000 pixels for 100 ns: running 80 and 70, sending 20, waiting 30
+    boxes = boxes_of(ping(labels=True), "states")
+    running = next(fill for (_, fill, _), width in boxes.items() if width == 800)
+    equal({width for (row, fill, _), width in boxes.items() if row == 0}, {800.0, 200.0})
+    equal({width for (row, fill, _), width in boxes.items() if row == 1}, {700.0, 300.0})
+    equal(boxes[1, running, "1"], 700.0)
+    text = run("t.prv", "states", "--format", "svg")
+    for label in ("first", "second", "Running", "Blocking Send", "Waiting a message"):
+        if f">{label}</text>" not in text:
+            raise Wrong(f"no label {label}")
+    # half of it: 30 to 80
+    equal(boxes_of("t.prv", "states", "--from", "30", "--to", "80")[0, running, "1"], 600.0)
+
+
+def pictures_of_numbers_and_tables_have_their_values():
+    # two run for 60 ns, one for 30 ns, none for 10 ns: 0.12 + 0.88 / 2
+    equal(boxes_of(ping(), "parallelism"),
+          {(0, "#d65c00", "1"): 600.0, (0, "#d65c00", "0.560"): 300.0})
+    # 80 and 20 %; 70 and 30 %
+    opacities = {(row, opacity) for row, _, opacity in boxes_of("t.prv", "state-profile")}
+    equal(opacities, {(0, "1"), (0, "0.340"), (1, "0.890"), (1, "0.450")})
 
 
 def planes_are_written_one_by_one():

@@ -63,6 +63,7 @@ function Head() {
             <span class="head-name" data-full={doc.title}>
                 {doc.title}
             </span>
+            {location.search === '?timeline' && <a href="timeline">Time line</a>}
             <Jump />
             <label class="tool-label">
                 <span class="off-screen">Colours</span>

@@ -19,7 +19,10 @@ static const struct {
     {"", 0},
     {"GET", 0},
     {"GET /" KEY "/../experiment.db HTTP/1.1\r\n" HOST "\r\n", 404},
-    {"GET /" KEY "/favicon.ico HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /" KEY "/favicon.ico HTTP/1.1\r\n" HOST "\r\n", 200},
+    {"GET /" KEY "/.hidden HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /" KEY "/a/b HTTP/1.1\r\n" HOST "\r\n", 404},
+    {"GET /" KEY "/a%2fb HTTP/1.1\r\n" HOST "\r\n", 404},
     {"GET http://127.0.0.1/" KEY "/ HTTP/1.1\r\n" HOST "\r\n", 404},
     {"GET / HTTP/1.1\r\n" HOST "\r\n", 404},
     {"GET /report.html HTTP/1.1\r\n" HOST "\r\n", 404},
@@ -58,12 +61,12 @@ static void test_statuses(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
-        bool is_head;
-        const int status = as_request_read(at[i].text, strlen(at[i].text), KEY, &is_head);
+        struct as_http_request request;
+        const int status = as_request_read(at[i].text, strlen(at[i].text), KEY, &request);
 
         if (status != at[i].status)
             fail_msg("%d instead of %d for: %s", status, at[i].status, at[i].text);
-        assert_int_equal(is_head, strncmp(at[i].text, "HEAD ", 5) == 0);
+        assert_int_equal(request.is_head, strncmp(at[i].text, "HEAD ", 5) == 0);
     }
 }
 
@@ -73,13 +76,13 @@ static void test_in_pieces(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         const size_t n = strlen(at[i].text);
-        bool is_head;
+        struct as_http_request request;
 
         for (size_t k = 0; k + 1 < n; k++) {
             char *copy = malloc(k + 1); /* exact, so that the address sanitizer sees one too many */
 
             memcpy(copy, at[i].text, k);
-            const int status = as_request_read(copy, k, KEY, &is_head);
+            const int status = as_request_read(copy, k, KEY, &request);
 
             assert_true(status == 0 || status == at[i].status);
             free(copy);
@@ -91,29 +94,42 @@ static void test_too_long(void **state)
 {
     (void)state;
     char head[AS_REQUEST_MOST_B];
-    bool is_head;
+    struct as_http_request request;
 
     memset(head, 'x', sizeof head);
-    assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &is_head), 0);
-    assert_int_equal(as_request_read(head, sizeof head, KEY, &is_head), 431);
+    assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &request), 0);
+    assert_int_equal(as_request_read(head, sizeof head, KEY, &request), 431);
 }
 
 static void test_zero_bytes(void **state)
 {
     (void)state;
     static const char head[] = "GET /" KEY "/ HTTP/1.1\r\nHost: 127.0.0.1\0\r\n\r\n";
-    bool is_head;
+    struct as_http_request request;
 
-    assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &is_head), 400);
+    assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &request), 400);
+}
+
+static void test_name_and_query(void **state)
+{
+    (void)state;
+    static const char head[] = "GET /" KEY "/tile?m=states&px=10 HTTP/1.1\r\n" HOST "\r\n";
+    struct as_http_request request;
+
+    assert_int_equal(as_request_read(head, sizeof head - 1, KEY, &request), 200);
+    assert_true(as_view_equal(request.name, as_view_of("tile")));
+    assert_true(as_view_equal(request.query, as_view_of("m=states&px=10")));
+    assert_int_equal(as_request_read(at[0].text, strlen(at[0].text), KEY, &request), 200);
+    assert_int_equal(request.name.n, 0);
+    assert_int_equal(request.query.n, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_statuses),
-        cmocka_unit_test(test_in_pieces),
-        cmocka_unit_test(test_too_long),
-        cmocka_unit_test(test_zero_bytes),
+        cmocka_unit_test(test_statuses),       cmocka_unit_test(test_in_pieces),
+        cmocka_unit_test(test_too_long),       cmocka_unit_test(test_zero_bytes),
+        cmocka_unit_test(test_name_and_query),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

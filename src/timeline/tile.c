@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "timeline/tile.h"
+
+#include <math.h>
+#include <string.h>
+
+static int64_t pixel_ns(const struct as_timeline_view *view, uint32_t at)
+{
+    const uint64_t span = (uint64_t)view->to_ns - (uint64_t)view->from_ns;
+    return (int64_t)((uint64_t)view->from_ns + (uint64_t)((unsigned __int128)span * at /
+                                                          (view->pixels_n ? view->pixels_n : 1)));
+}
+
+/* 0 where times are out of order, as in a damaged file. */
+static uint64_t time_between(int64_t begin_ns, int64_t end_ns)
+{
+    return end_ns > begin_ns ? (uint64_t)end_ns - (uint64_t)begin_ns : 0;
+}
+
+/* ---- A walk over pieces -----------------------------------------------------------------------
+ */
+
+struct piece_walk {
+    const struct as_timeline_index *index;
+    const struct as_timeline_block *block; /* of the series */
+    uint64_t blocks_n, at;                 /* the block */
+    uint32_t item;                         /* in it */
+    int64_t ns, end_ns;                    /* where it is; of the series */
+    uint64_t *code_ns;                     /* time by code before `ns`; NULL: not of codes */
+};
+
+static int64_t block_end(const struct piece_walk *w)
+{
+    return w->at + 1 < w->blocks_n ? w->block[w->at + 1].first_ns : w->end_ns;
+}
+
+static int64_t piece_end(const struct piece_walk *w)
+{
+    const struct as_timeline_block *b = &w->block[w->at];
+    return w->item + 1 < b->n ? as_timeline_items(w->index, b)[w->item + 1].ns : block_end(w);
+}
+
+static const struct as_timeline_item *piece_now(const struct piece_walk *w)
+{
+    return &as_timeline_items(w->index, &w->block[w->at])[w->item];
+}
+
+static void enter_block(struct piece_walk *w, uint64_t at)
+{
+    const struct as_timeline_block *b = &w->block[at];
+    w->at = at;
+    w->item = 0;
+    w->ns = b->first_ns;
+    if (w->code_ns) {
+        memset(w->code_ns, 0, w->index->head->codes_n * sizeof *w->code_ns);
+        memcpy(w->code_ns, as_timeline_items(w->index, b) + b->n, b->codes_n * sizeof(uint64_t));
+    }
+}
+
+/* The last block that begins at `ns` or earlier, from the one where the walk is on. */
+static uint64_t block_of(const struct piece_walk *w, int64_t ns)
+{
+    uint64_t low = w->at, step = 1, high;
+    while (low + step < w->blocks_n && w->block[low + step].first_ns <= ns) {
+        low += step;
+        step *= 2;
+    }
+    high = low + step < w->blocks_n ? low + step : w->blocks_n;
+    while (high - low > 1) {
+        const uint64_t middle = low + (high - low) / 2;
+        if (w->block[middle].first_ns <= ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void pass_time(struct piece_walk *w, int64_t to_ns)
+{
+    const uint64_t code = w->code_ns ? piece_now(w)->code : 0;
+    if (w->code_ns && code < w->index->head->codes_n)
+        w->code_ns[code] += time_between(w->ns, to_ns);
+    w->ns = w->ns > to_ns ? w->ns : to_ns;
+}
+
+/* Goes on to `ns`, or to the end: stands at the piece that is there. */
+static void walk_to(struct piece_walk *w, int64_t ns)
+{
+    const uint64_t block = block_of(w, ns);
+    if (block != w->at)
+        enter_block(w, block);
+    while (w->item + 1 < w->block[w->at].n && piece_end(w) <= ns) {
+        pass_time(w, piece_end(w));
+        w->item++;
+    }
+    pass_time(w, ns < w->end_ns ? ns : w->end_ns);
+}
+
+/* False: the object has no pieces. */
+static bool begin_walk(struct piece_walk *w, const struct as_timeline_index *index, uint32_t object,
+                       uint64_t *code_ns)
+{
+    const struct as_timeline_series *s = as_timeline_find(index, AS_TIMELINE_PIECES, object, 0);
+    if (!s)
+        return false;
+    *w = (struct piece_walk){.index = index,
+                             .block = &index->block[s->first_block],
+                             .blocks_n = s->blocks_n,
+                             .end_ns = s->end_ns,
+                             .code_ns = code_ns};
+    enter_block(w, 0);
+    return true;
+}
+
+/* ---- Codes ------------------------------------------------------------------------------------
+ */
+
+static struct as_timeline_shares shares_of(const uint64_t *before, const uint64_t *after,
+                                           uint64_t codes_n, uint64_t length_ns)
+{
+    uint64_t longest[AS_TIMELINE_SHARES_N] = {0};
+    struct as_timeline_shares s;
+    memset(s.code, AS_TIMELINE_CODE_NONE, sizeof s.code);
+    memset(s.share, 0, sizeof s.share);
+    for (uint64_t code = 0; code < codes_n; code++) {
+        const uint64_t ns = after[code] - before[code];
+        unsigned at = AS_TIMELINE_SHARES_N;
+        if (ns == 0)
+            continue;
+        while (at && ns > longest[at - 1])
+            at--;
+        for (unsigned i = AS_TIMELINE_SHARES_N - 1; at < AS_TIMELINE_SHARES_N && i > at; i--) {
+            longest[i] = longest[i - 1];
+            s.code[i] = s.code[i - 1];
+        }
+        if (at < AS_TIMELINE_SHARES_N) {
+            longest[at] = ns;
+            s.code[at] = (uint8_t)code;
+        }
+    }
+    for (unsigned i = 0; i < AS_TIMELINE_SHARES_N && longest[i]; i++) {
+        const double share = 255.0 * (double)longest[i] / (double)length_ns;
+        s.share[i] = (uint8_t)(share < 1 ? 1 : share > 255 ? 255 : lround(share));
+    }
+    return s;
+}
+
+/* The code at one moment. */
+static struct as_timeline_shares code_now(const struct piece_walk *w)
+{
+    struct as_timeline_shares s;
+    memset(s.code, AS_TIMELINE_CODE_NONE, sizeof s.code);
+    memset(s.share, 0, sizeof s.share);
+    if (w->ns < w->end_ns) {
+        s.code[0] = (uint8_t)piece_now(w)->code;
+        s.share[0] = 255;
+    }
+    return s;
+}
+
+static void draw_code_row(const struct as_timeline_index *index,
+                          const struct as_timeline_view *view, uint32_t object, uint64_t *times,
+                          struct as_timeline_shares *out)
+{
+    const uint64_t codes_n = index->head->codes_n;
+    uint64_t *before = times + codes_n;
+    struct piece_walk w;
+    memset(out, 0, view->pixels_n * sizeof *out);
+    for (uint32_t i = 0; i < view->pixels_n; i++)
+        memset(out[i].code, AS_TIMELINE_CODE_NONE, sizeof out[i].code);
+    if (!begin_walk(&w, index, object, times))
+        return;
+    walk_to(&w, view->from_ns);
+    for (uint32_t i = 0; i < view->pixels_n; i++) {
+        const int64_t begin_ns = pixel_ns(view, i), end_ns = pixel_ns(view, i + 1);
+        if (begin_ns == end_ns) {
+            out[i] = code_now(&w);
+            continue;
+        }
+        memcpy(before, times, codes_n * sizeof *before);
+        walk_to(&w, end_ns);
+        out[i] = shares_of(before, times, codes_n, time_between(begin_ns, end_ns));
+    }
+}
+
+int as_timeline_draw_codes(const struct as_timeline_index *index,
+                           const struct as_timeline_view *view, struct as_timeline_shares *out)
+{
+    uint64_t *times = as_calloc((size_t)index->head->codes_n * 2 + 1, sizeof *times);
+    if (!times)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t row = 0; row < view->rows_n; row++)
+        draw_code_row(index, view, view->first_row + row, times,
+                      out + (size_t)row * view->pixels_n);
+    as_free(times);
+    return 0;
+}
+
+void as_timeline_add_code_times(const struct as_timeline_index *index, uint32_t object,
+                                int64_t from_ns, int64_t to_ns, uint64_t *out)
+{
+    uint64_t times[AS_TIMELINE_CODES_MAX];
+    struct piece_walk w;
+    if (!begin_walk(&w, index, object, times))
+        return;
+    walk_to(&w, from_ns);
+    for (uint64_t code = 0; code < index->head->codes_n; code++)
+        out[code] -= times[code];
+    walk_to(&w, to_ns);
+    for (uint64_t code = 0; code < index->head->codes_n; code++)
+        out[code] += times[code];
+}
+
+/* ---- Numbers ----------------------------------------------------------------------------------
+ */
+
+struct level_sum {
+    double integral, max, min;
+    uint64_t length_ns;
+};
+
+static void add_level(struct level_sum *sum, double integral, double max, double min,
+                      uint64_t length_ns)
+{
+    if (sum->length_ns == 0 || max > sum->max)
+        sum->max = max;
+    if (sum->length_ns == 0 || min < sum->min)
+        sum->min = min;
+    sum->integral += integral;
+    sum->length_ns += length_ns;
+}
+
+/* Adds what lies before `end_ns`: whole blocks at once. */
+static void add_levels(struct piece_walk *w, int64_t end_ns, struct level_sum *sum)
+{
+    while (w->ns < end_ns && w->ns < w->end_ns) {
+        const struct as_timeline_block *b = &w->block[w->at];
+        const int64_t whole_ns = block_end(w);
+        if (w->item == 0 && w->ns == b->first_ns && whole_ns <= end_ns && whole_ns > w->ns) {
+            add_level(sum, b->integral, b->max, b->min, time_between(w->ns, whole_ns));
+            w->ns = whole_ns;
+        } else {
+            const int64_t piece_ns = piece_end(w);
+            const int64_t to_ns = piece_ns < end_ns ? piece_ns : end_ns;
+            const uint64_t length_ns = time_between(w->ns, to_ns);
+            const double value = piece_now(w)->real;
+            if (length_ns)
+                add_level(sum, value * (double)length_ns, value, value, length_ns);
+            w->ns = w->ns > to_ns ? w->ns : to_ns;
+            if (piece_ns > w->ns)
+                break;
+            if (w->item + 1 < b->n) {
+                w->item++;
+                continue;
+            }
+        }
+        if (w->at + 1 >= w->blocks_n)
+            break;
+        enter_block(w, w->at + 1);
+    }
+}
+
+static void draw_level_row(const struct as_timeline_index *index,
+                           const struct as_timeline_view *view, uint32_t object,
+                           struct as_timeline_levels *out)
+{
+    struct piece_walk w;
+    const bool is_there = begin_walk(&w, index, object, NULL);
+    if (is_there)
+        walk_to(&w, view->from_ns);
+    for (uint32_t i = 0; i < view->pixels_n; i++) {
+        const int64_t begin_ns = pixel_ns(view, i), end_ns = pixel_ns(view, i + 1);
+        struct level_sum sum = {0};
+        out[i] = (struct as_timeline_levels){NAN, NAN, NAN};
+        if (!is_there || w.ns >= w.end_ns)
+            continue;
+        if (begin_ns == end_ns) {
+            const float value = (float)piece_now(&w)->real;
+            out[i] = (struct as_timeline_levels){value, value, value};
+            continue;
+        }
+        add_levels(&w, end_ns, &sum);
+        if (sum.length_ns)
+            out[i] = (struct as_timeline_levels){(float)(sum.integral / (double)sum.length_ns),
+                                                 (float)sum.max, (float)sum.min};
+    }
+}
+
+void as_timeline_draw_levels(const struct as_timeline_index *index,
+                             const struct as_timeline_view *view, struct as_timeline_levels *out)
+{
+    for (uint32_t row = 0; row < view->rows_n; row++)
+        draw_level_row(index, view, view->first_row + row, out + (size_t)row * view->pixels_n);
+}
+
+/* ---- Events -----------------------------------------------------------------------------------
+ */
+
+/* Finds the pixel of each event, where events are few. */
+static void draw_few(const struct as_timeline_index *index, const struct as_timeline_series *series,
+                     const struct as_timeline_view *view, uint64_t first, uint64_t end,
+                     uint16_t *out)
+{
+    const uint64_t span = time_between(view->from_ns, view->to_ns);
+    int64_t end_ns;
+    for (uint64_t at = first; at < end; at++) {
+        const struct as_timeline_item *item = as_timeline_item_at(index, series, at, &end_ns);
+        const uint64_t ns = item ? time_between(view->from_ns, item->ns) : span;
+        uint32_t i = (uint32_t)((unsigned __int128)ns * view->pixels_n / span);
+        if (ns >= span)
+            continue;
+        i += i + 1 < view->pixels_n && pixel_ns(view, i + 1) <= item->ns;
+        out[i] = (uint16_t)(out[i] + (out[i] < UINT16_MAX));
+    }
+}
+
+static void draw_series(const struct as_timeline_index *index,
+                        const struct as_timeline_series *series,
+                        const struct as_timeline_view *view, uint16_t *out)
+{
+    uint64_t before = as_timeline_before(index, series, view->from_ns);
+    const uint64_t last = as_timeline_before(index, series, view->to_ns);
+    if (before >= last || view->from_ns >= view->to_ns)
+        return;
+    if (last - before < view->pixels_n) {
+        draw_few(index, series, view, before, last, out);
+        return;
+    }
+    for (uint32_t i = 0; i < view->pixels_n; i++) {
+        const uint64_t next = as_timeline_before(index, series, pixel_ns(view, i + 1));
+        const uint64_t n = next > before ? next - before : 0;
+        out[i] = n > (uint64_t)UINT16_MAX - out[i] ? UINT16_MAX : (uint16_t)(out[i] + n);
+        before = next;
+    }
+}
+
+void as_timeline_draw_events(const struct as_timeline_index *index,
+                             const struct as_timeline_view *view, int64_t type, uint16_t *out)
+{
+    memset(out, 0, (size_t)view->rows_n * view->pixels_n * sizeof *out);
+    for (uint32_t row = 0; row < view->rows_n; row++) {
+        size_t at, end;
+        as_timeline_range(index, AS_TIMELINE_EVENTS, view->first_row + row, &at, &end);
+        for (; at < end; at++)
+            if (type == INT64_MIN || index->series[at].type == type)
+                draw_series(index, &index->series[at], view, out + (size_t)row * view->pixels_n);
+    }
+}

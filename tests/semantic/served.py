@@ -1,0 +1,225 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Answers of `assay open TRACE --serve`, computed by hand: served.py ASSAY DIRECTORY
+
+Two tasks, 100 ns. Task 1 runs 0-40, sends 40-60 (state 4), runs 60-100. Task 2 runs 0-20, waits
+20-50 (state 3), runs 50-100. One message of 64 bytes, sent at 45, received at 48. Written in TAP.
+"""
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import traceback
+
+ASSAY, DIRECTORY = [pathlib.Path(word).resolve() for word in sys.argv[1:]]
+TRACE = DIRECTORY / "t.prv"
+INDEX = DIRECTORY / "t.prv.index" / "states.index"
+PATIENCE_S = 100
+TEXT = """#Paraver (01/01/2026 at 00:00):100_ns:0:1:2(1:1,1:1),0
+1:0:1:1:1:0:40:1
+1:0:1:2:1:0:20:1
+2:0:1:2:1:20:50000001:2
+1:0:1:2:1:20:50:3
+2:0:1:1:1:40:50000001:1
+1:0:1:1:1:40:60:4
+3:0:1:1:1:45:45:0:1:2:1:48:48:64:7
+2:0:1:2:1:50:50000001:0
+1:0:1:2:1:50:100:1
+2:0:1:1:1:60:50000001:0
+1:0:1:1:1:60:100:1
+"""
+
+
+def equal(got, wanted):
+    if got != wanted:
+        raise AssertionError(f"got {got!r}, wanted {wanted!r}")
+
+
+class Served:
+    """The server while it runs; ends with an interrupt."""
+
+    def __init__(self, *files):
+        self.files = files
+
+    def __enter__(self):
+        self.process = subprocess.Popen([ASSAY, "open", TRACE, *self.files, "--serve"], text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        line = self.process.stdout.readline()
+        self.port, self.key = re.match(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/$",
+                                       line).groups()
+        return self
+
+    def __exit__(self, *why):
+        self.process.send_signal(signal.SIGINT)
+        self.errors = self.process.communicate(timeout=PATIENCE_S)[1]
+
+    def ask(self, name, key=None):
+        link = http.client.HTTPConnection("127.0.0.1", int(self.port), timeout=PATIENCE_S)
+        link.request("GET", f"/{key or self.key}/{name}")
+        answer = link.getresponse()
+        body = answer.read()
+        link.close()
+        return answer.status, body
+
+    def json(self, name):
+        status, body = self.ask(name)
+        equal(status, 200)
+        return json.loads(body)
+
+
+def words_are_those_of_the_trace():
+    with Served() as served:
+        meta = served.json("meta")
+        equal((meta["end_ns"], meta["events_n"], meta["messages_n"]), (100, 4, 1))
+        equal([(one["type"], one["n"]) for one in meta["types"]], [(50000001, 4)])
+        metric = served.json("metric?m=states")
+        equal(metric["state"], "ready")
+        equal(sorted(code["value"] for code in metric["codes"]), [1, 3, 4])
+        equal(metric["rows"], ["THREAD 1.1.1", "THREAD 1.2.1"])
+
+
+def tiles_have_shares_of_the_time():
+    with Served() as served:
+        codes = [one["value"] for one in served.json("metric?m=states")["codes"]]
+        status, body = served.ask("tile?m=states&px=4&from=0&to=100")
+        equal(status, 200)
+        equal(struct.unpack("4I", body[:16]), (1, 2, 4, 0))
+        # of 25 ns each: 1; 15 x 1, 10 x 4; 10 x 4, 15 x 1; 1
+        pixels = [{codes[c]: share for c, share in zip(body[at:at + 4], body[at + 4:at + 8])
+                   if c != 255} for at in range(16, len(body), 8)]
+        equal(pixels[:4], [{1: 255}, {1: 153, 4: 102}, {1: 153, 4: 102}, {1: 255}])
+        # 20 x 1, 5 x 3; 3; 1
+        equal(pixels[4:], [{1: 204, 3: 51}, {3: 255}, {1: 255}, {1: 255}])
+        equal(served.json("table?m=states&from=30&to=55")["rows"],
+              [[{1: 10, 4: 15, 3: 0}[code] for code in codes],
+               [{1: 5, 3: 20, 4: 0}[code] for code in codes]])
+
+
+def places_are_found():
+    with Served() as served:
+        at = served.json("at?m=states&row=1&ns=30")
+        equal((at["begin_ns"], at["end_ns"], at["value"]), (20, 50, 3))
+        equal([(one["type"], one["value"], one["ns"]) for one in at["events"]],
+              [(50000001, 2, 20)])
+        equal(served.json("next?ns=20")["event"]["ns"], 40)
+        equal(served.json("next?ns=20&back=1"), {})
+        equal(served.json("next?ns=20&row=1&type=50000001")["event"]["ns"], 50)
+        codes = [one["value"] for one in served.json("metric?m=states")["codes"]]
+        equal(served.json(f"find?m=states&row=0&code={codes.index(1)}&ns=10"),
+              {"begin_ns": 60, "end_ns": 100})
+
+
+def messages_are_on_their_way():
+    with Served() as served:
+        one = (45.0, 48.0, 0.0, 1.0, 64.0, 7.0)
+        equal(struct.unpack("8d", served.ask("messages?from=0&to=100")[1]), (1.0, 1.0, *one))
+        equal(struct.unpack("8d", served.ask("messages?from=46&to=47")[1]), (1.0, 1.0, *one))
+        equal(struct.unpack("2d", served.ask("messages?from=48&to=100")[1]), (0.0, 0.0))
+        equal(served.json("matrix?from=0&to=100")["pairs"], [[0, 1, 1, 64]])
+
+
+def metrics_are_made_when_they_are_asked_for():
+    with Served() as served:
+        equal(served.ask("tile?m=parallelism&px=1")[0], 404)
+        while (state := served.json("metric?m=parallelism")["state"]) == "making":
+            pass
+        equal(state, "ready")
+        body = served.ask("tile?m=parallelism&px=1")[1]
+        # 2 for 60 ns, 1 for 30 ns
+        equal([round(value, 5) for value in struct.unpack("3f", body[16:])], [1.5, 2, 0])
+
+
+def files_of_configurations_are_metrics():
+    text = subprocess.run([ASSAY, "evaluate", "--show-cfg", "useful-duration"], check=True,
+                          capture_output=True, text=True).stdout
+    own = DIRECTORY / "my own.cfg"
+    own.write_text(text.replace("window_units Microseconds", "window_units Nanoseconds"))
+    with Served(own) as served:
+        while served.json("metric?m=my-own.cfg")["state"] == "making":
+            pass
+        metric = served.json("metric?m=my-own.cfg")
+        equal((metric["state"], metric["max"]), ("ready", 50))
+    for words, why in (([own, own], "rename the file"), ([DIRECTORY / "none.cfg"], "none.cfg: ")):
+        done = subprocess.run([ASSAY, "open", TRACE, *words, "--serve"], capture_output=True,
+                              text=True, check=False)
+        equal((done.returncode, why in done.stderr), (2, True))
+    table = subprocess.run([ASSAY, "evaluate", "--show-cfg", "mpi-calls"], check=True,
+                           capture_output=True, text=True).stdout
+    own.write_text(table)
+    done = subprocess.run([ASSAY, "open", TRACE, own, "--serve"], capture_output=True, text=True,
+                          check=False)
+    equal((done.returncode, "has tables" in done.stderr), (2, True))
+
+
+def wrong_requests_are_refused():
+    with Served() as served:
+        for name in ("tile?m=states&px=0", "tile?m=states&px=9999999", "tile?m=states&from=x",
+                     "tile?m=states&from=9&to=8", "at?m=states&row=-5"):
+            equal((name, served.ask(name)[0]), (name, 400))
+        for name in ("nothing", "tile", "tile?m=none", "../t.prv", "metric?m=none"):
+            equal((name, served.ask(name)[0]), (name, 404))
+        equal(served.ask("meta", key="0" * 32)[0], 404)
+
+
+def an_index_is_made_once():
+    with Served():
+        pass
+    made = INDEX.stat().st_ino
+    with Served():
+        pass
+    equal(INDEX.stat().st_ino, made)
+    INDEX.write_bytes(INDEX.read_bytes()[:-8])
+    with Served() as served:
+        equal(served.json("meta")["events_n"], 4)
+    TRACE.write_text(TEXT + "2:0:1:1:1:70:50000001:0\n")
+    with Served() as served:
+        equal(served.json("meta")["events_n"], 5)
+    TRACE.write_text(TEXT)
+
+
+def a_place_that_cannot_be_written_leaves_nothing():
+    shutil.rmtree(INDEX.parent, ignore_errors=True)
+    INDEX.parent.write_text("a file")
+    temporary = DIRECTORY / "temporary"
+    temporary.mkdir()
+    os.environ["TMPDIR"] = str(temporary)
+    with Served() as served:
+        equal(served.json("meta")["events_n"], 4)
+        equal(len(list(temporary.iterdir())), 1)
+    equal(list(temporary.iterdir()), [])
+    equal(INDEX.parent.read_text(), "a file")
+    INDEX.parent.unlink()
+    del os.environ["TMPDIR"]
+
+
+def main():
+    shutil.rmtree(DIRECTORY, ignore_errors=True)
+    DIRECTORY.mkdir(parents=True)
+    TRACE.write_text(TEXT)
+    tests = [words_are_those_of_the_trace, tiles_have_shares_of_the_time, places_are_found,
+             messages_are_on_their_way, metrics_are_made_when_they_are_asked_for,
+             files_of_configurations_are_metrics, wrong_requests_are_refused, an_index_is_made_once,
+             a_place_that_cannot_be_written_leaves_nothing]
+    print(f"1..{len(tests)}")
+    failed = 0
+    for number, test in enumerate(tests, 1):
+        why = ""
+        try:
+            test()
+        except Exception: # pylint: disable=broad-except
+            why = traceback.format_exc()
+        failed += bool(why)
+        print(f"{'not ok' if why else 'ok'} {number} - {test.__name__.replace('_', ' ')}")
+        if why:
+            print("# " + why.strip().replace("\n", "\n# "))
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requests to the server of the time line (doc/internals/timeline.md). Times are nanoseconds since
+// the begin of the trace.
+
+export interface Metric {
+    name: string;
+    title: string;
+    text: string;
+    is_code: boolean;
+    level: string;
+}
+
+export interface EventType {
+    type: number;
+    label: string | null;
+    n: number;
+}
+
+export interface Meta {
+    title: string;
+    has_report: boolean;
+    end_ns: number;
+    pieces_n: number;
+    instants_n: number;
+    events_n: number;
+    messages_n: number;
+    bad_lines_n: number;
+    metrics: Metric[];
+    types: EventType[];
+}
+
+export interface Code {
+    value: number;
+    label: string | null;
+}
+
+export interface MetricState {
+    name: string;
+    state: 'ready' | 'making' | 'failed';
+    lines_n: number;
+    instants_n: number;
+    error?: string;
+    level: string;
+    is_code: boolean;
+    rows: string[];
+    codes: Code[];
+    min: number;
+    max: number;
+}
+
+/** A picture: rows x pixels of equal time from `from` to `to`. */
+export interface Tile {
+    from: number;
+    to: number;
+    firstRow: number;
+    rows: number;
+    px: number;
+    /** Four codes and four shares of 255 for each pixel; null: numbers. */
+    codes: Uint8Array | null;
+    /** Mean, max and min for each pixel; null: codes. */
+    levels: Float32Array | null;
+}
+
+export interface Counts {
+    from: number;
+    to: number;
+    firstRow: number;
+    rows: number;
+    px: number;
+    n: Uint16Array;
+}
+
+export interface Messages {
+    total: number;
+    /** Send, receive, sender, receiver, bytes, tag of each. */
+    at: Float64Array;
+}
+
+export interface EventAt {
+    row: number;
+    type: number;
+    label: string | null;
+    ns: number;
+    value: number;
+    text: string | null;
+}
+
+export interface Moment {
+    row: number;
+    begin_ns?: number;
+    end_ns?: number;
+    value?: number | null;
+    text?: string | null;
+    events?: EventAt[];
+}
+
+export interface Window {
+    metric: string;
+    from: number;
+    to: number;
+    px: number;
+    firstRow: number;
+    rows: number;
+}
+
+type Query = Record<string, string | number | undefined>;
+
+async function ask(name: string, query: Query, signal?: AbortSignal): Promise<Response> {
+    const params = new URLSearchParams();
+    for (const [key, value] of Object.entries(query))
+        if (value !== undefined)
+            params.set(key, typeof value === 'number' ? String(Math.round(value)) : value);
+    const answer = await fetch(`${name}?${params}`, { signal: signal ?? null });
+    if (!answer.ok) throw new Error(`${name}: the server answers ${answer.status}`);
+    return answer;
+}
+
+async function json<T>(name: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+    return (await ask(name, query, signal)).json() as Promise<T>;
+}
+
+const HEAD_B = 16;
+
+async function picture(name: string, query: Query, signal?: AbortSignal) {
+    const bytes = await (await ask(name, query, signal)).arrayBuffer();
+    const [kind, rows, px, firstRow] = new Uint32Array(bytes, 0, 4);
+    return { bytes, kind: kind!, rows: rows!, px: px!, firstRow: firstRow! };
+}
+
+const queryOf = (w: Window): Query => ({
+    m: w.metric,
+    from: w.from,
+    to: w.to,
+    px: w.px,
+    row: w.firstRow,
+    rows: w.rows,
+});
+
+export const askMeta = (): Promise<Meta> => json('meta');
+
+export const askMetric = (name: string): Promise<MetricState> => json('metric', { m: name });
+
+export async function askTile(w: Window, signal: AbortSignal): Promise<Tile> {
+    const { bytes, kind, ...size } = await picture('tile', queryOf(w), signal);
+    return {
+        ...size,
+        from: w.from,
+        to: w.to,
+        codes: kind === 1 ? new Uint8Array(bytes, HEAD_B) : null,
+        levels: kind === 2 ? new Float32Array(bytes, HEAD_B) : null,
+    };
+}
+
+export async function askEvents(w: Window, type: number, signal: AbortSignal): Promise<Counts> {
+    const query = { ...queryOf(w), m: undefined, type: Number.isNaN(type) ? undefined : type };
+    const { bytes, rows, px, firstRow } = await picture('events', query, signal);
+    return { rows, px, firstRow, from: w.from, to: w.to, n: new Uint16Array(bytes, HEAD_B) };
+}
+
+export async function askMessages(
+    from: number,
+    to: number,
+    most: number,
+    signal: AbortSignal,
+): Promise<Messages> {
+    const answer = await ask('messages', { from, to, most }, signal);
+    const all = new Float64Array(await answer.arrayBuffer());
+    return { total: all[0]!, at: all.subarray(2) };
+}
+
+export const askMoment = (metric: string, row: number, ns: number): Promise<Moment> =>
+    json('at', { m: metric, row, ns });
+
+export const askNext = async (
+    type: number,
+    ns: number,
+    isBack: boolean,
+    row?: number,
+): Promise<EventAt | null> => {
+    const query = {
+        type: Number.isNaN(type) ? undefined : type,
+        ns,
+        back: isBack ? 1 : 0,
+        row,
+    };
+    return (await json<{ event?: EventAt }>('next', query)).event ?? null;
+};
+
+export const askPiece = (
+    metric: string,
+    row: number,
+    code: number,
+    ns: number,
+): Promise<{ begin_ns?: number; end_ns?: number }> => json('find', { m: metric, row, code, ns });
+
+export const askTable = async (
+    metric: string,
+    from: number,
+    to: number,
+    signal: AbortSignal,
+): Promise<(number | null)[][]> =>
+    (await json<{ rows: (number | null)[][] }>('table', { m: metric, from, to }, signal)).rows;
+
+export interface Pairs {
+    is_cut: boolean;
+    pairs: [number, number, number, number][];
+}
+
+export const askMatrix = (from: number, to: number, signal: AbortSignal): Promise<Pairs> =>
+    json('matrix', { from, to }, signal);
