@@ -47,6 +47,8 @@ const PAGES = [
         'parallel?time=2.9..3.2',
         'over-time',
         'over-time?time=0.4..0.6',
+        'roofline',
+        'roofline?points=functions&cores=8',
         'machine',
         'experiment',
         'loop/12',
