@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Geometric series and stencils: their flops and bytes are known by construction.
 
-usage: series.py ASSAY OUT [--all]
+usage: series.py ASSAY OUT [--all [BUILD...]]
 
 A series 1 + M + ... + M^n over an array moves two values an element. Its flops depend on how it is
 written. By the scheme of Horner, and with a running power, they are 2 n - 1. Inline, they are
@@ -28,6 +28,7 @@ BUILDS = {
     "O0": (["-O0"], False, False),
     "O2": (["-O2", "-fno-tree-vectorize", "-fno-unroll-loops"], True, True),
     "O3": (["-O3"], True, False),
+    "O3-avx2": (["-O3", "-mavx2", "-mfma"], True, False),
 }
 KINDS = ("inline", "horner", "flat")
 
@@ -74,6 +75,11 @@ NOINLINE void cube_{short}_0(const {c} *restrict a, {c} *restrict b, long n)
             }}
 }}
 """
+
+
+def has_avx2():
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        return " avx2" in info.read()
 
 
 def source(orders):
@@ -192,12 +198,19 @@ class Build:
 def main():
     assay, out = sys.argv[1:3]
     whole = "--all" in sys.argv[3:]
+    wanted = sys.argv[4:] or list(BUILDS)
     tap = Tap()
     orders = range(1, 30) if whole else (1, 6, 29)
     table, case_n, bad_n = [], 0, 0
     for compiler in ("gcc", "clang"):
         for name in BUILDS:
-            if not whole and (compiler, name) not in (("gcc", "O0"), ("gcc", "O2"), ("clang", "O3")):
+            if not whole and (compiler, name) not in (("gcc", "O0"), ("gcc", "O2"),
+                                                     ("clang", "O3")):
+                continue
+            if name not in wanted:
+                continue
+            if "avx2" in name and not has_avx2():
+                tap.skip(f"{compiler} -{name}", "the processor has no AVX2")
                 continue
             if not shutil.which(compiler):
                 tap.skip(f"{compiler} -{name}", f"no {compiler}")
