@@ -126,6 +126,7 @@ void as_roofline_json(struct as_cli *cli, const struct assay_experiment *experim
     as_json_key_i64(&json, "run_id", it->run_id);
     as_json_key_u64(&json, "core_n", it->core_n);
     as_json_key_double(&json, "counted_share", it->counted_share);
+    as_json_key_double(&json, "waiting_share", it->waiting_share);
     as_json_key_bool(&json, "external_load", it->is_busy);
     as_json_key_bool(&json, "has_levels", it->has_levels);
     as_compared_json_end(&json);

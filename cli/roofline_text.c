@@ -163,12 +163,16 @@ static bool has_inner(const struct assay_roofline *it, const struct assay_roof_p
 static const struct assay_roof_point *hottest_of(const struct assay_roofline *it, const size_t *row,
                                                  size_t row_n)
 {
+    const struct assay_roof_point *first = NULL;
     for (size_t i = 0; i < row_n; i++) {
         const struct assay_roof_point *point = &it->point[row[i]];
-        if (point->kind != ASSAY_OBJECT_RUN && point->roof.value > 0 && !has_inner(it, point))
+        if (point->kind == ASSAY_OBJECT_RUN || point->roof.value <= 0 || has_inner(it, point))
+            continue;
+        if (point->flops > 0)
             return point;
+        first = first ? first : point;
     }
-    return NULL;
+    return first;
 }
 
 static void print_hottest(struct as_cli *cli, const struct assay_roof_point *point, bool has_levels)
@@ -186,9 +190,10 @@ static void print_hottest(struct as_cli *cli, const struct assay_roof_point *poi
                        "dependences, latency, branches and external load.",
                        point->name, 100 * share, roof);
     if (isfinite(point->headroom_x))
-        as_cli_wrapped(
-            cli, "", "Headroom at this intensity: at most %.3g-fold, if %s.", point->headroom_x,
-            has_levels ? "the traffic of all levels stays" : "all its data came from L1");
+        as_cli_wrapped(cli, "", "Headroom at this intensity: at most %.*f-fold, if %s.",
+                       point->headroom_x < 10, point->headroom_x,
+                       has_levels ? "the traffic of all levels stays"
+                                  : "all its data came from L1");
 }
 
 static void print_marks(struct as_cli *cli, const struct assay_roofline *it, unsigned marks,
@@ -234,6 +239,9 @@ static void print_words(struct as_cli *cli, const struct assay_roofline *it, con
                    "Flops and bytes are exact, of all threads, without callees; bytes are between "
                    "registers and L1. %.1f %% of the time is in counted functions.",
                    100 * it->counted_share);
+    if (it->waiting_share >= 0.005)
+        as_cli_wrapped(cli, "", "%.1f %% of the time waits for other ranks or threads.",
+                       100 * it->waiting_share);
     if (!it->has_levels)
         as_cli_wrapped(cli, "", "%s",
                        "Traffic beyond L1 is not known: a loop above the roof of a level has its "

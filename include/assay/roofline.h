@@ -107,6 +107,7 @@ struct assay_roofline {
     const char *host;     /* where it ran; NULL: not known */
     unsigned core_n;      /* usable cores of the machine; 0: not known */
     double counted_share; /* of the running time: in functions that were counted */
+    double waiting_share; /* of these: spins for other ranks or threads, and has no point */
     bool is_busy;         /* other processes used the CPUs meanwhile */
     bool has_levels;      /* some point has traffic beyond L1 */
     bool is_stripped;     /* some counted loop has no source line */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scopes between one core and all: powers of two of cores, the memory of each NUMA node by the
- * cores beside it, and by the cores of other nodes. Fast memory is a node without cores.
+ * Scopes between one core and all: parts of the cores, and NUMA nodes. The memory of a node is read
+ * by the cores beside it and by those of other nodes. Fast memory is a node without cores.
  */
 #include <stdio.h>
 
@@ -27,7 +27,7 @@ static bool stands_in(const struct assay_topology *t, uint32_t place, uint32_t o
     return place == outer;
 }
 
-/* Takes a usable processor of each core below the place that node `place` is attached to. */
+/* Takes a usable CPU of each core below the place of node `place`. */
 static size_t cores_beside(const struct assay_topology *t, uint32_t place, int *cpu, size_t max)
 {
     uint32_t last = UINT32_MAX;

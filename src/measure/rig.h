@@ -160,8 +160,8 @@ size_t as_level_sizes(const struct as_rig *rig, unsigned level, const struct as_
 
 /* Writes scopes of 2, 4, 8, ... cores, fewer than all; returns how many. */
 size_t as_rig_part_scopes(const struct as_rig *rig, struct as_scope *scope, size_t max);
-/* Writes a scope for the memory of each NUMA node by the cores beside it, then one for the cores of
- * each node and the memory of each other. Returns how many; 0 on a machine with one node. */
+/* Writes a scope for the memory of each NUMA node by the cores beside it, then the pairs of nodes.
+ * Returns how many; 0 on a machine with one node. */
 size_t as_rig_node_scopes(struct as_rig *rig, struct as_scope *scope, size_t max);
 
 /* ---- Circumstances (ceilings.c) ----------------------------------------------------------------

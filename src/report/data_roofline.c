@@ -80,6 +80,7 @@ static void write_roofline(struct as_json *json, const struct assay_roofline *it
     as_json_object_begin(json);
     as_json_key_u64(json, "core_n", it->core_n);
     as_json_key_double(json, "counted_share", it->counted_share);
+    as_json_key_double(json, "waiting_share", it->waiting_share);
     as_json_key_bool(json, "external_load", it->is_busy);
     as_json_key_bool(json, "has_levels", it->has_levels);
     as_json_key(json, "roofs");

@@ -40,6 +40,7 @@ struct counted_object {
     double fact[FACTS_N];
     double inclusive_ns, thread_max_ns; /* of its own row of times */
     bool is_cut;                        /* threads ended in it */
+    bool is_waiting;                    /* it spins for other ranks or threads */
     bool is_timed;
 };
 
@@ -96,6 +97,12 @@ static const char roof_places_sql[] =
 static const char roof_flags_sql[] =
     "SELECT object_kind = 'loop', object_id FROM flag WHERE run_id = ?1 AND name = 'counts_cut'"
     " AND object_kind IN ('loop', 'function')";
+
+/* Barriers: their iterations depend on other threads, and do not belong to the program. */
+static const char roof_waits_sql[] =
+    "SELECT t.object_kind = 'loop', t.object_id FROM object_time t"
+    " JOIN parallel_category USING (category_id) WHERE t.run_id = ?1"
+    " AND t.object_kind IN ('loop', 'function')";
 
 /* ---- Rows ---------------------------------------------------------------------------------- */
 
@@ -231,6 +238,15 @@ static int on_roof_flag(void *context, struct assay_rows *row, struct assay_erro
     return 0;
 }
 
+static int on_roof_wait(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    struct counted_object *object = object_of(context, row);
+    (void)err;
+    if (object)
+        object->is_waiting = true;
+    return 0;
+}
+
 /* ---- Points -------------------------------------------------------------------------------- */
 
 static double known(double value)
@@ -299,6 +315,19 @@ static void finish_point(struct roofline_reading *r, struct counted_object *obje
         r->roofline.has_levels |= !isnan(point->level_b[level]);
 }
 
+/* Loops of functions that wait do so. */
+static void spread_waits(struct roofline_reading *r)
+{
+    as_vec_foreach (&r->object, object) {
+        const struct counted_object key = {
+            .point = {.kind = ASSAY_OBJECT_FUNCTION, .id = object->point.function_id}};
+        const struct counted_object *function =
+            bsearch(&key, r->object.at, r->object.n, sizeof key, by_roof_object);
+        object->is_waiting |=
+            object->point.kind == ASSAY_OBJECT_LOOP && function && function->is_waiting;
+    }
+}
+
 /* The counts of the program are those of its functions; levels are left unknown where one lacks
  * them. */
 static void add_up(struct roofline_reading *r)
@@ -309,10 +338,12 @@ static void add_up(struct roofline_reading *r)
         const struct counted_object *it = &r->object.at[i];
         if (it->point.kind != ASSAY_OBJECT_FUNCTION)
             continue;
-        for (int k = 0; k < FACTS_N; k++)
+        const double share = r->running_ns > 0 ? it->point.time_s * 1e9 / r->running_ns : 0;
+        r->roofline.counted_share += share;
+        r->roofline.waiting_share += it->is_waiting ? share : 0;
+        for (int k = 0; k < FACTS_N && !it->is_waiting; k++)
             run->fact[k] += it->fact[k];
-        run->is_cut |= it->is_cut;
-        r->roofline.counted_share += r->running_ns > 0 ? it->point.time_s * 1e9 / r->running_ns : 0;
+        run->is_cut |= it->is_cut && !it->is_waiting;
     }
     run->is_cut |= r->roofline.counted_share < 0.95;
 }
@@ -334,6 +365,8 @@ static int hand_over_points(struct roofline_reading *r, struct assay_error *err)
     if (!out->point)
         return as_error_nomem(err, "a roofline");
     as_vec_foreach (&r->object, object) {
+        if (object->is_waiting)
+            continue;
         if (object->point.kind != ASSAY_OBJECT_RUN &&
             !(known(object->fact[FACT_INSTRUCTIONS]) > 0)) {
             out->idle_n += object->point.kind == ASSAY_OBJECT_LOOP;
@@ -387,6 +420,8 @@ static int read_roofline(struct roofline_reading *r, const struct assay_figures 
     AS_TRY(assay_rows_each(r->experiment, roof_threads_sql, run_id, on_roof_threads, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_places_sql, 1, on_roof_place, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_flags_sql, run_id, on_roof_flag, r, err));
+    AS_TRY(assay_rows_each(r->experiment, roof_waits_sql, run_id, on_roof_wait, r, err));
+    spread_waits(r);
     add_up(r);
     return hand_over_points(r, err);
 }

@@ -42,6 +42,7 @@ export interface RoofPoint {
 export interface Roofline {
     core_n: number;
     counted_share: number;
+    waiting_share: number;
     external_load: boolean;
     has_levels: boolean;
     roofs: Roof[];

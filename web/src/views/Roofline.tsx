@@ -201,6 +201,9 @@ function noteOf(data: Data, points: readonly RoofPoint[]): string {
             : 'Bytes are between registers and L1: a point above the roof of a level has its data ' +
               'in a cache before it.',
         left ? `In the table alone: ${counted(left, 'point')} without flops or samples.` : '',
+        data.waiting_share >= 0.005
+            ? `${percent(100 * data.waiting_share)} of the time waits for other ranks or threads.`
+            : '',
         data.external_load ? 'Other processes used the CPUs: rates are lower bounds.' : '',
         data.roofs.length ? '' : 'No ceilings of the machine were measured.',
     ]
