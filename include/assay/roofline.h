@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rooflines: loops, functions and a run beside the measured ceilings of the machine. Flops and bytes
- * are counted, times sampled (doc/internals/roofline.md). Reads facts of an experiment, writes none. The model: Williams, Waterman, Patterson, "Roofline" (2009), cache
- * aware by Ilic, Pratas, Sousa (2014).
+ * Rooflines: loops, functions and a run beside the measured ceilings of the machine. Flops and
+ * bytes are counted, times sampled (doc/internals/roofline.md). Reads facts, writes none. The
+ * model: Williams, Waterman, Patterson, "Roofline" (2009), cache aware by Ilic, Pratas, Sousa
+ * (2014).
  */
 #ifndef ASSAY_ROOFLINE_H
 #define ASSAY_ROOFLINE_H
@@ -128,8 +129,8 @@ int assay_roofline_read(struct assay_experiment *experiment, int64_t run_id,
                         struct assay_error *err);
 void assay_roofline_free(struct assay_roofline **roofline); /* NULL inside is fine */
 
-/* Returns whether other points show the same: of a function with loops, or a loop with a loop inside that has
- * nine tenths of its time. */
+/* Returns whether other points show the same: of a function with loops, or of a loop with a loop
+ * inside that has nine tenths of its time. */
 bool assay_roofline_repeats(const struct assay_roofline *roofline,
                             const struct assay_roof_point *point);
 

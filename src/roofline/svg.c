@@ -49,7 +49,7 @@ static void copy_short(char *to, size_t to_b, const char *text)
     to[n] = 0;
 }
 
-static void widen(double *low, double *high, double value)
+static void widen_range(double *low, double *high, double value)
 {
     *low = value < *low ? value : *low;
     *high = value > *high ? value : *high;
@@ -61,14 +61,14 @@ static struct roof_frame frame_of(const struct assay_roofline *it)
     for (size_t i = 0; i < it->point_n; i++) {
         if (!is_drawn(&it->point[i]))
             continue;
-        widen(&x_low, &x_high, floor(log10(it->point[i].intensity) * 2 - 0.2) / 2);
-        widen(&x_low, &x_high, ceil(log10(it->point[i].intensity) * 2 + 0.2) / 2);
-        widen(&y_low, &y_high, log10(it->point[i].flop_s));
+        widen_range(&x_low, &x_high, floor(log10(it->point[i].intensity) * 2 - 0.2) / 2);
+        widen_range(&x_low, &x_high, ceil(log10(it->point[i].intensity) * 2 + 0.2) / 2);
+        widen_range(&y_low, &y_high, log10(it->point[i].flop_s));
     }
     for (size_t i = 0; i < it->all_n + it->one_n; i++) {
         const struct assay_roof *roof = i < it->all_n ? &it->all[i] : &it->one[i - it->all_n];
         if (!roof->is_bandwidth)
-            widen(&y_low, &y_high, log10(roof->value));
+            widen_range(&y_low, &y_high, log10(roof->value));
     }
     if (!isfinite(y_low))
         y_low = y_high = 9;

@@ -104,6 +104,13 @@ function Roofs({ roofs, frame, at }: { roofs: Roof[]; frame: Frame; at: Scales }
     );
 }
 
+const VECTORS: Record<RoofPoint['vector'], string> = {
+    'no flops': 'no flops',
+    scalar: 'scalar',
+    part: 'partly vectorised',
+    full: 'fully vectorised',
+};
+
 /** A sentence on a point: its tooltip and its name for readers that do not see it. */
 export function tellPoint(point: RoofPoint): string {
     const range =
@@ -123,7 +130,7 @@ export function tellPoint(point: RoofPoint): string {
         `${point.name}: ${percent(100 * point.share)} of the time, ` +
         `${significant((point.flop_s ?? 0) / 1e9)}${range} GFLOP/s at ` +
         `${significant(point.intensity ?? 0)} flop/B${roof}${headroom}, ` +
-        `${point.vector === 'full' ? 'fully vectorised' : point.vector === 'part' ? 'partly vectorised' : 'scalar'}${marks}`
+        `${VECTORS[point.vector]}${marks}`
     );
 }
 

@@ -198,8 +198,8 @@ function noteOf(data: Data, points: readonly RoofPoint[]): string {
             'counted functions.',
         data.has_levels
             ? 'Small dots stand at the flops per byte of each level.'
-            : 'Bytes are between registers and L1: a point above the roof of a level has its data ' +
-              'in a cache before it.',
+            : 'Bytes are between registers and L1: a point above the roof of a level has its ' +
+              'data in a cache before it.',
         left ? `In the table alone: ${counted(left, 'point')} without flops or samples.` : '',
         data.waiting_share >= 0.005
             ? `${percent(100 * data.waiting_share)} of the time waits for other ranks or threads.`
