@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The points of a run and the ceilings of its machine, out of an experiment. */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -333,6 +334,7 @@ static void spread_waits(struct roofline_reading *r)
 static void add_up(struct roofline_reading *r)
 {
     struct counted_object *run = &r->object.at[0];
+    assert(r->object.n > 0 && run->point.kind == ASSAY_OBJECT_RUN);
     memset(run->fact, 0, sizeof run->fact);
     for (size_t i = 1; i < r->object.n; i++) {
         const struct counted_object *it = &r->object.at[i];

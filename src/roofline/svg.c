@@ -136,14 +136,14 @@ static void draw_text(struct as_str *out, double x, double y, const char *anchor
 static void draw_axes(const struct roof_frame *f, struct as_str *out)
 {
     char text[32];
-    for (double e = ceil(f->x_low); e <= f->x_high; e++) {
+    for (int e = (int)ceil(f->x_low); e <= f->x_high; e++) {
         const double x = x_of(f, pow(10, e));
         as_str_appendf(out, "<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/>\n", x, TOP_PX,
                        HEIGHT_PX - BOTTOM_PX);
         snprintf(text, sizeof text, "%g", pow(10, e));
         draw_text(out, x, HEIGHT_PX - BOTTOM_PX + 18, "middle", text);
     }
-    for (double e = f->y_low; e <= f->y_high; e++) {
+    for (int e = (int)f->y_low; e <= f->y_high; e++) {
         const double y = y_of(f, pow(10, e));
         as_str_appendf(out, "<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/>\n", LEFT_PX, y,
                        WIDTH_PX - RIGHT_PX);
