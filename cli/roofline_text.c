@@ -201,8 +201,8 @@ static void print_marks(struct as_cli *cli, const struct assay_roofline *it, uns
 {
     if (marks & ASSAY_ROOF_ABOVE)
         as_cli_wrapped(cli, "", "%s",
-                       "! above a measured ceiling: the ceiling was measured on a busier machine, "
-                       "or too few samples; measure the machine again.");
+                       "! above a measured ceiling, by its samples: run longer. If the mark stays, "
+                       "measure the machine again.");
     if (marks & ASSAY_ROOF_FEW)
         as_cli_wrapped(cli, "", "%s", "? fewer than 30 samples: run longer, or with --rate high.");
     if (marks & ASSAY_ROOF_MOST)

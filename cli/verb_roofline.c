@@ -73,13 +73,22 @@ static int refuse_recording(const struct as_arguments *args, struct assay_error 
                : 0;
 }
 
+/* Opens the file before anything runs, and leaves it as it was. */
+static int check_svg(const struct as_arguments *args, const char *path, struct assay_error *err)
+{
+    struct as_outfile file = {0};
+    AS_TRY(as_destination_begin(args, AS_OPTION_ROOF_SVG, path, 0, &file, err));
+    as_outfile_end(&file, ASSAY_ERR_IO, NULL);
+    return 0;
+}
+
 int as_verb_roofline(struct as_cli *cli, struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
     const char *svg = args->value[AS_OPTION_ROOF_SVG];
     struct assay_experiment *experiment = NULL;
-    if (svg) /* before anything runs */
-        AS_TRY(as_destination_check(args, AS_OPTION_ROOF_SVG, svg, err));
+    if (svg)
+        AS_TRY(check_svg(args, svg, err));
     if (!as_arguments_name_experiment(args))
         return as_counting_verb(cli, as_machine_need, show_counted_roofline, err);
     AS_TRY(refuse_recording(args, err));

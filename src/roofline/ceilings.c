@@ -126,14 +126,18 @@ static double figure_at(const struct as_ceiling_scope *scope, size_t offset)
     return value;
 }
 
-/* More cores have at most as many times the figure, fewer cores at most the figure of more. */
+/* More cores have at most as many times the figure, fewer cores at most the figure of more. Figures
+ * of fewer cores are reached in any case. */
 static double of_cores(const struct as_ceilings *ceilings, size_t offset, double core_n)
 {
     const struct as_ceiling_scope *below = NULL, *above = NULL;
+    double reached = 0;
     for (size_t i = 0; i < ceilings->scope_n; i++) {
         const struct as_ceiling_scope *it = &ceilings->scope[i];
         if (figure_at(it, offset) <= 0)
             continue;
+        if (it->core_n <= core_n && figure_at(it, offset) > reached)
+            reached = figure_at(it, offset);
         if (it->core_n <= core_n && (!below || it->core_n > below->core_n))
             below = it;
         if (it->core_n >= core_n && (!above || it->core_n < above->core_n))
@@ -144,7 +148,7 @@ static double of_cores(const struct as_ceilings *ceilings, size_t offset, double
     const double max = above ? figure_at(above, offset) : INFINITY;
     const double scaled = below ? figure_at(below, offset) * core_n / below->core_n : INFINITY;
     const double value = max < scaled ? max : scaled;
-    return isfinite(value) ? value : 0;
+    return !isfinite(value) ? 0 : value > reached ? value : reached;
 }
 
 static double stream_bandwidth(const struct as_ceilings *ceilings, unsigned level, unsigned stream,

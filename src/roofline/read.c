@@ -56,10 +56,13 @@ struct roofline_reading {
 
 /* ---- Statements ---------------------------------------------------------------------------- */
 
+/* External load by the rule of the flag busy_host, which not every verb sets. */
 static const char run_sql[] =
     "SELECT r.command, h.name, r.wall_ns,"
     " (SELECT sum(exclusive_ns) FROM object_time WHERE run_id = ?1 AND object_kind = 'thread'),"
-    " (SELECT count(*) FROM flag f WHERE f.run_id = r.run_id AND f.name = 'busy_host'),"
+    " (SELECT w.others_ns + ifnull(r.host_steal_ns, 0)"
+    "  >= 0.2 * r.wall_ns * ifnull(r.usable_milli_cpu_n / 1000.0, h.cpu_n)"
+    "  FROM run_waiting w WHERE w.run_id = r.run_id),"
     " (SELECT sum(exclusive_n) FROM object_time WHERE run_id = ?1 AND object_kind = 'thread')"
     " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1";
 

@@ -76,6 +76,11 @@ static void test_numbers_of_cores(void **state)
     NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, triad, 3), 60 * GB);   /* as all */
     NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, triad, 4), 60 * GB);
     NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_L1, triad, 4), 1200 * GB);
+    /* A busy machine: more cores reach what one does. */
+    as_ceilings_add(&it, "bandwidth.write.memory.all", 10 * GB);
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1, 4), 15 * GB);
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1, 3), 15 * GB);
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1, 1), 15 * GB);
     /* A node stands for a core of which nothing is known. */
     as_ceilings_add(&it, "bandwidth.triad.L3.numa0", 70 * GB);
     NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_L3, triad, 1), 70 * GB);
