@@ -159,8 +159,9 @@ static double stream_bandwidth(const struct as_ceilings *ceilings, unsigned leve
     return of_cores(ceilings, offset, core_n);
 }
 
-double as_ceilings_bandwidth(const struct as_ceilings *ceilings, unsigned level, double stored,
-                             double core_n)
+/* The stream with most nearly this share of stores, and its bandwidth; 0: none was measured. */
+static double nearest_stream(const struct as_ceilings *ceilings, unsigned level, double stored,
+                             double core_n, unsigned *stream)
 {
     double nearest = INFINITY, found = 0;
     for (unsigned s = 0; s < AS_ROOF_STREAMS; s++) {
@@ -169,9 +170,25 @@ double as_ceilings_bandwidth(const struct as_ceilings *ceilings, unsigned level,
         if (value > 0 && away < nearest) {
             nearest = away;
             found = value;
+            *stream = s;
         }
     }
     return found;
+}
+
+double as_ceilings_bandwidth(const struct as_ceilings *ceilings, unsigned level, double stored,
+                             double core_n)
+{
+    unsigned stream;
+    return nearest_stream(ceilings, level, stored, core_n, &stream);
+}
+
+double as_ceilings_traffic(const struct as_ceilings *ceilings, unsigned level, double stored,
+                           double core_n)
+{
+    unsigned stream = AS_ROOF_STREAM_READ;
+    const double value = nearest_stream(ceilings, level, stored, core_n, &stream);
+    return level == ASSAY_ROOF_L1 ? value : value * (1 + stored_of[stream]);
 }
 
 double as_ceilings_fastest(const struct as_ceilings *ceilings, unsigned level, double core_n)
@@ -269,7 +286,7 @@ static double level_allows(const struct as_ceilings *ceilings, const struct assa
                            unsigned level, double stored, struct assay_roof *roof)
 {
     const double bytes = point->level_b[level];
-    const double value = as_ceilings_bandwidth(ceilings, level, stored, point->core_n);
+    const double value = as_ceilings_traffic(ceilings, level, stored, point->core_n);
     if (!(bytes > 0) || value <= 0)
         return INFINITY;
     *roof = (struct assay_roof){.value = value, .is_bandwidth = true};

@@ -63,7 +63,11 @@ void as_ceilings_of_figures(const struct assay_figures *figures, struct as_ceili
  */
 double as_ceilings_bandwidth(const struct as_ceilings *ceilings, unsigned level, double stored,
                              double core_n);
-/* The same of the fastest stream. */
+/* The same in bytes that pass between levels. A line is read before it is written, so a stored byte
+ * passes twice; figures count it once. */
+double as_ceilings_traffic(const struct as_ceilings *ceilings, unsigned level, double stored,
+                           double core_n);
+/* Bandwidth of the fastest stream. */
 double as_ceilings_fastest(const struct as_ceilings *ceilings, unsigned level, double core_n);
 /* Peak of an operation in a width, where `single` of the flops are of 32 bits. */
 double as_ceilings_peak(const struct as_ceilings *ceilings, enum as_roof_operation operation,

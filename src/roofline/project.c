@@ -48,13 +48,16 @@ static void add_bound(struct bound_times *all, const char *name, double work, do
 
 static void add_level_bound(const struct as_ceilings *reference, const struct as_ceilings *target,
                             const struct assay_roof_point *point, double there_n, unsigned level,
-                            double bytes, struct bound_times *all)
+                            bool is_traffic, struct bound_times *all)
 {
+    /* Without traffic: as if all that instructions move came from this level. */
+    double (*const of)(const struct as_ceilings *, unsigned, double, double) =
+        is_traffic ? as_ceilings_traffic : as_ceilings_bandwidth;
+    const double bytes = point->level_b[is_traffic ? level : ASSAY_ROOF_L1];
     const double l1 = point->level_b[ASSAY_ROOF_L1];
     const double stored = l1 > 0 ? point->store_b / l1 : 0;
-    add_bound(all, assay_roof_level_word(level), bytes,
-              as_ceilings_bandwidth(reference, level, stored, point->core_n),
-              as_ceilings_bandwidth(target, level, stored, there_n));
+    add_bound(all, assay_roof_level_word(level), bytes, of(reference, level, stored, point->core_n),
+              of(target, level, stored, there_n));
 }
 
 /* The highest peak of a machine that code of the point's kind reaches, and its width. */
@@ -175,9 +178,7 @@ bool as_project_part(const struct as_ceilings *reference, const struct as_ceilin
                                     .efficiency = (double)NAN,
                                     .by_levels = has_levels(point)};
     for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++)
-        add_level_bound(reference, target, point, there_n, level,
-                        out->by_levels ? point->level_b[level] : point->level_b[ASSAY_ROOF_L1],
-                        &all);
+        add_level_bound(reference, target, point, there_n, level, out->by_levels, &all);
     if (out->by_levels)
         add_bound(&all, "peak", point->flops, peak_for(reference, point, point->core_n),
                   peak_for(target, point, there_n));

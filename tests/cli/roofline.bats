@@ -119,6 +119,39 @@ if document["core_n"] >= 2:
 END
 }
 
+@test "traffic of levels, where it is known, limits a loop" {
+    cp -r one.assay levels.assay
+    python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("levels.assay/experiment.db")
+(loop,), = db.execute("SELECT object_id FROM v_values v JOIN loop l ON l.loop_id = v.object_id"
+                      " JOIN function f USING (function_id) WHERE v.object_kind = 'loop'"
+                      " AND v.metric = 'executed_flop_n' AND f.name = 'triad'")
+columns = [row[1] for row in db.execute("PRAGMA table_info(metric)")]
+old = dict(zip(columns, db.execute("SELECT * FROM metric LIMIT 1").fetchone()))
+new = {**old, "metric_id": 999, "name": "bytes_memory"}
+db.execute(f"INSERT INTO metric ({','.join(new)}) VALUES ({','.join('?' * len(new))})",
+           list(new.values()))
+columns = [row[1] for row in db.execute("PRAGMA table_info(value)")]
+old = dict(zip(columns, db.execute("SELECT * FROM value LIMIT 1").fetchone()))
+new = {**old, "metric_id": 999, "object_kind": "loop", "object_id": loop, "run_id": 1,
+       "context_id": 0, "value": 1e9, "low": 1e9, "high": 1e9}
+db.execute(f"INSERT INTO value ({','.join(new)}) VALUES ({','.join('?' * len(new))})",
+           list(new.values()))
+db.commit()
+END
+    "$ASSAY" roofline levels.assay --machine low.tsv --format json >levels.json
+    python3 - <<'END'
+import json
+d = json.load(open("levels.json"))
+p = [p for p in d["points"] if p["kind"] == "loop" and p["name"].startswith("triad ")][0]
+assert d["has_levels"] and p["bytes_memory"] == 1e9, p
+# 1e3 B/s of triad are 4/3e3 B/s between levels; L1 has all bytes at 1e3 B/s: the lower.
+assert p["roof"] == "L1", p
+assert abs(p["attainable"] - 1e3 * p["intensity"]) < 1e-6 * p["attainable"], p
+END
+}
+
 @test "text fits 80 columns, and says what it knows" {
     "$ASSAY" roofline --machine high.tsv one.assay >text
     [ "$(wc -L <text)" -le 80 ] || fails "wider than 80 columns" "$(awk 'length > 80' text)"

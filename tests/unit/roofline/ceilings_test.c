@@ -167,20 +167,21 @@ static void test_levels(void **state)
     const struct as_ceilings it = four_cores();
     struct assay_roof_point point = point_of(1. / 12, 2);
     (void)state;
-    /* Half of the bytes come from memory: 30 x 2 / 12 = 5 Gflop/s. */
+    /* 12 GB pass to memory, of a stream that moves 30 GB/s, and 10 more that stores read: 40 x 2 /
+     * 12 Gflop/s. */
     point.level_b[ASSAY_ROOF_MEMORY] = 12 * GB;
     as_ceilings_judge(&it, &point);
     assert_string_equal(point.roof.name, "memory");
-    NEAR(point.roof_at, 5 * GB);
-    NEAR(point.roof_share, 0.4);
-    NEAR(point.headroom_x, 2.5);
+    NEAR(point.roof_at, 40. / 6 * GB);
+    NEAR(point.roof_share, 0.3);
+    NEAR(point.headroom_x, 1 / 0.3);
     /* None do: L1 limits. */
     point.level_b[ASSAY_ROOF_MEMORY] = 0;
     as_ceilings_judge(&it, &point);
     assert_string_equal(point.roof.name, "L1");
     NEAR(point.attainable, 25 * GB);
     /* More from memory than it gives in that time. */
-    point.level_b[ASSAY_ROOF_MEMORY] = 48 * GB;
+    point.level_b[ASSAY_ROOF_MEMORY] = 64 * GB;
     as_ceilings_judge(&it, &point);
     assert_int_equal(point.marks, ASSAY_ROOF_ABOVE);
 }

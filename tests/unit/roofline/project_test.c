@@ -137,16 +137,17 @@ static void test_limit_changes(void **state)
     const struct assay_roof_point loop = loop_of(16);
     struct assay_projected out;
     (void)state;
-    /* Here: memory 1.6 s, L1 0.2 s, FMA 0.5 s of 2 s. There: 0.16, 0.2, 0.5 s. */
+    /* Triad moves 4/3 of the bytes that it counts. Here: memory 1.2 s, L1 0.2 s, FMA 0.5 s of 2 s.
+     * There: 0.12, 0.2, 0.5 s. */
     assert_true(as_project_part(&here, &there, &loop, &out));
     assert_true(out.by_levels);
-    assert_near(out.efficiency, 0.8, 1e-9);
+    assert_near(out.efficiency, 0.6, 1e-9);
     assert_string_equal(out.limit, "memory");
     assert_string_equal(out.target_limit, "peak");
-    assert_near(out.target_s, 0.5 / 0.8, 1e-9);
-    /* Without overlap 2.3 s become 0.86 s; 100 samples are 19.6 %. */
-    assert_near(out.low_s, 0.5 / 0.8 * (1 - 0.196), 1e-9);
-    assert_near(out.high_s, 2 * 0.86 / 2.3 * 1.196, 1e-9);
+    assert_near(out.target_s, 0.5 / 0.6, 1e-9);
+    /* Without overlap 1.9 s become 0.82 s; 100 samples are 19.6 %. */
+    assert_near(out.low_s, 0.5 / 0.6 * (1 - 0.196), 1e-9);
+    assert_near(out.high_s, 2 * 0.82 / 1.9 * 1.196, 1e-9);
 }
 
 static void test_without_levels(void **state)
