@@ -176,7 +176,8 @@ function Names({ points, at }: { points: RoofPoint[]; at: Scales }) {
                 const r = 4 + 14 * Math.sqrt(Math.min(1, point.share));
                 const right = at.x(point.intensity!) + r + 4;
                 const y = at.y(point.flop_s!) + 4;
-                const name = point.name.length > 28 ? `${point.name.slice(0, 27)}…` : point.name;
+                const whole = point.name.replace(/ \[clone [^\]]*\]/g, '');
+                const name = whole.length > 28 ? `${whole.slice(0, 27)}…` : whole;
                 if (
                     taken.some(
                         ([x, other]) => Math.abs(y - other) < 14 && Math.abs(right - x) < 190,
