@@ -135,18 +135,46 @@ static void say_caches(struct as_cli *cli, const struct assay_topology *t)
     card_line(cli, "caches", &s);
 }
 
+/* Bytes of nodes with memory of a kind (NULL: any), from node `first` of the places on. */
+static uint64_t memory_of_kind(const struct assay_topology *t, const char *kind, size_t first)
+{
+    uint64_t all_b = 0;
+
+    for (size_t i = first; i < t->place_n; i++)
+        if (t->place[i].kind == ASSAY_PLACE_NUMA &&
+            (!kind || (t->place[i].memory && strcmp(t->place[i].memory, kind) == 0)))
+            all_b += t->place[i].size_b;
+    return all_b;
+}
+
+/* "96 GiB DRAM, 16 GiB HBM": each kind with the sum of its nodes. */
+static void append_kinds(struct as_str *s, const struct assay_topology *t)
+{
+    for (size_t i = 0; i < t->place_n; i++) {
+        const char *kind = t->place[i].kind == ASSAY_PLACE_NUMA ? t->place[i].memory : NULL;
+        if (!kind || memory_of_kind(t, kind, i) < memory_of_kind(t, kind, 0))
+            continue; /* was appended with the first of its kind */
+        if (s->n)
+            as_str_appendz(s, ", ");
+        as_append_size(s, memory_of_kind(t, kind, 0));
+        as_str_appendf(s, " %s", kind);
+    }
+}
+
 static void say_memory(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_topology *t = page->topology;
+    const uint64_t all_b = memory_of_kind(t, NULL, 0);
     struct as_str s = {0};
-    uint64_t all_b = 0;
 
-    for (size_t i = 0; i < t->place_n; i++)
-        all_b += t->place[i].kind == ASSAY_PLACE_NUMA ? t->place[i].size_b : 0;
-    as_append_size(&s,
-                   page->host && page->host->memory_b > 0 ? (uint64_t)page->host->memory_b : all_b);
-    if (t->memory_most)
-        as_str_appendf(&s, " %s", t->memory_most);
+    if (t->memory_most && memory_of_kind(t, t->memory_most, 0) < all_b)
+        append_kinds(&s, t);
+    else {
+        as_append_size(&s, page->host && page->host->memory_b > 0 ? (uint64_t)page->host->memory_b
+                                                                  : all_b);
+        if (t->memory_most)
+            as_str_appendf(&s, " %s", t->memory_most);
+    }
     if (t->numa_n > 0) {
         as_str_appendz(&s, ", ");
         as_append_counted(&s, (uint64_t)t->numa_n, "NUMA node");

@@ -26,6 +26,10 @@ int as_machine_diff(struct as_cli *cli, const struct assay_figures *a,
 /* Machines that have figures here. */
 int as_machine_list(struct as_cli *cli, struct assay_error *err);
 
+/* Opens figures: a file, or the name of a machine that was measured here. Errors: those of
+ * assay_figures_open. */
+int as_machine_open(const char *name, struct assay_figures **out, struct assay_error *err);
+
 /* Measures the ceilings that numbers of a run need, in ten seconds at most, where this machine has
  * none yet. Whatever hinders it is said, and nothing is lost. */
 void as_machine_need(struct as_cli *cli);

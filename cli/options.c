@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/nearest.h"
@@ -291,6 +292,34 @@ static int take_options(int argc, char **argv, int verb, const char *first,
     return 0;
 }
 
+bool as_arguments_name_experiment(const struct as_arguments *args)
+{
+    struct as_str path = {0};
+    struct stat st;
+    if (args->positional_n == 0)
+        return false;
+    const size_t n = strlen(args->positional[0]);
+    as_str_appendf(&path, "%s/experiment.db", args->positional[0]);
+    const bool is = (!path.failed && stat(as_str_z(&path), &st) == 0) ||
+                    (n > 6 && strcmp(args->positional[0] + n - 6, ".assay") == 0);
+    as_str_fini(&path);
+    return is;
+}
+
+/* Behind an experiment there are options of assay, behind a command its own. */
+static int take_behind_experiment(struct as_arguments *out, struct assay_error *err)
+{
+    AS_TRY(take_options((int)out->positional_n, out->positional, out->verb, "", out, err));
+    const size_t rest = out->positional_n - (size_t)optind;
+    if (rest)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: one argument too many: %s; use one experiment, or '--' before a "
+                            "command",
+                            as_verbs[out->verb].name, out->positional[optind]);
+    out->positional_n = 1;
+    return 0;
+}
+
 static int find_verb(const char *word, int *verb, struct assay_error *err)
 {
     struct as_nearest nearest;
@@ -370,6 +399,8 @@ int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct a
     AS_TRY(take_options(argc, argv, out->verb, runs_command ? "+" : "", out, err));
     out->positional = argv + optind;
     out->positional_n = (size_t)(argc - optind);
+    if (strstr(as_verbs[out->verb].arguments, "EXP |") && as_arguments_name_experiment(out))
+        AS_TRY(take_behind_experiment(out, err));
     return only_asks(out) ? 0 : check_positional(out, err);
 }
 

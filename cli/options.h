@@ -105,4 +105,7 @@ static inline bool as_given(const struct as_arguments *arguments, enum as_option
 /* Takes the next of "a|b|c" off `*rest`; false at the end. */
 bool as_choice_next(const char **rest, const char **word, size_t *word_n);
 
+/* Returns whether the first positional argument is an experiment, or has the name of one. */
+bool as_arguments_name_experiment(const struct as_arguments *args);
+
 #endif

@@ -8,14 +8,12 @@
 #include <string.h>
 
 #include <assay/count.h>
-#include <assay/trust.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "compared.h"
-#include "external_load.h"
+#include "counting.h"
 #include "recording.h"
-#include "runs.h"
 #include "sheet.h"
 #include "text.h"
 
@@ -299,45 +297,17 @@ static int show_counts(struct counted_view *view, struct assay_error *err)
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int count_into(struct as_cli *cli, struct as_experiment_name *name,
-                      struct assay_count_request *request, struct assay_count_result *result,
-                      struct assay_error *err)
+static int show_counted(struct as_cli *cli, struct assay_experiment *experiment,
+                        const struct assay_count_result *result, struct assay_error *err)
 {
-    static const struct as_run_part part[] = {{"profile", 1, 1}, {"count", 1, 1}};
-    struct as_run_count runs = {0};
-    struct counted_view view = {.cli = cli, .result = result};
-    struct as_external_load load;
-    as_external_begin(&load);
-    AS_TRY(as_experiment_create(cli, name, &view.experiment, err));
-    if (!name->is_rank)
-        as_run_count_begin(&runs, cli, part, sizeof part / sizeof *part, &request->profile);
+    struct counted_view view = {.cli = cli, .experiment = experiment, .result = result};
     as_arena_init(&view.arena);
-    int rc = assay_count_run(view.experiment, request, result, err);
-    if (rc == 0 && result->rest[0])
-        as_cli_note(cli, "%s", result->rest);
-    if (rc == 0 && request->profile.command) /* else the runs are of different work */
-        rc = assay_trust_run(view.experiment, result->profile.run_id, err);
-    if (rc == 0)
-        as_external_say(cli, &load);
-    if (rc == 0)
-        rc = show_counts(&view, err);
+    const int rc = show_counts(&view, err);
     as_arena_fini(&view.arena);
-    return as_recording_close(&view.experiment, result->profile.run_id, rc, err);
+    return rc;
 }
 
 int as_verb_count(struct as_cli *cli, struct assay_error *err)
 {
-    const struct as_arguments *args = &cli->args;
-    struct assay_count_request request = {.functions = args->value[AS_OPTION_COUNT_FUNCTIONS],
-                                          .loops = args->value[AS_OPTION_COUNT_LOOPS],
-                                          .top = (unsigned)args->number[AS_OPTION_COUNT_TOP]};
-    struct assay_count_result result = {.profile = {.exit_code = -1}};
-    struct as_experiment_name name = {0};
-    AS_TRY(as_recording_take(cli, &request.profile, err));
-    int rc = as_recording_name(cli, &request.profile, &name, err);
-    if (rc == 0)
-        rc = count_into(cli, &name, &request, &result, err);
-    as_recording_end(cli, &name, &result.profile, result.interrupted, rc);
-    assay_count_result_fini(&result);
-    return rc;
+    return as_counting_verb(cli, NULL, show_counted, err);
 }

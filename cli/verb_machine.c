@@ -293,8 +293,7 @@ static int show_topology(struct as_cli *cli, const char *file, struct assay_erro
     return rc;
 }
 
-/* A file, or the name of a machine that was measured here. */
-static int open_named(const char *name, struct assay_figures **out, struct assay_error *err)
+int as_machine_open(const char *name, struct assay_figures **out, struct assay_error *err)
 {
     char directory[PATH_MAX], path[2 * PATH_MAX];
 
@@ -316,9 +315,9 @@ static int show_diff(struct as_cli *cli, struct assay_error *err)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--diff: two machines are compared; name two files, or two of 'assay "
                             "machine --list'");
-    int rc = open_named(cli->args.positional[0], &a, err);
+    int rc = as_machine_open(cli->args.positional[0], &a, err);
     if (rc == 0)
-        rc = open_named(cli->args.positional[1], &b, err);
+        rc = as_machine_open(cli->args.positional[1], &b, err);
     if (rc == 0)
         rc = as_machine_diff(cli, a, b, err);
     assay_figures_free(&a);

@@ -78,8 +78,9 @@ static void restore_variable(const struct held_variable *held)
  */
 static int prepare_hwloc(hwloc_topology_t hwloc, struct as_view xml, bool with_cpuid)
 {
-    const unsigned long flags = HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED |
-                                HWLOC_TOPOLOGY_FLAG_NO_DISTANCES | HWLOC_TOPOLOGY_FLAG_NO_MEMATTRS;
+    /* With attributes of memory: kinds of memory follow from them. */
+    const unsigned long flags =
+        HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED | HWLOC_TOPOLOGY_FLAG_NO_DISTANCES;
 
     hwloc_topology_set_io_types_filter(hwloc, HWLOC_TYPE_FILTER_KEEP_NONE);
     hwloc_topology_set_type_filter(hwloc, HWLOC_OBJ_MISC, HWLOC_TYPE_FILTER_KEEP_NONE);

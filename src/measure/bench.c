@@ -3,6 +3,10 @@
  * Threads with memory of their own to measure in. Large areas are kept from one figure to the next:
  * their pages are there then.
  */
+#include <linux/mempolicy.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "measure/rig.h"
@@ -61,10 +65,30 @@ static uint64_t kept_b(const struct as_rig *rig)
     return all_b;
 }
 
-/* Three arrays of what an area may have are all that is ever touched at once. */
-static bool open_room(struct as_rig *rig, int cpu, size_t size_b, enum as_pages pages,
-                      struct as_room *room)
+/* Sets the node of pages that are touched later. False: the kernel refuses. */
+static bool bind_room(const struct as_room *room, int node)
 {
+    enum { BITS = 8 * sizeof(unsigned long) };
+    unsigned long mask[1024 / BITS] = {0};
+
+    if (node < 0 || node >= 1024)
+        return false;
+    mask[node / BITS] = 1ul << node % BITS;
+    return syscall(SYS_mbind, room->at, room->size_b, MPOL_BIND, mask, 1025ul, 0u) == 0;
+}
+
+/* Three arrays of what an area may have are all that is ever touched at once. */
+static bool open_room(struct as_rig *rig, const struct as_scope *scope, int cpu, size_t size_b,
+                      enum as_pages pages, struct as_room *room)
+{
+    if (scope->is_bound) {
+        if (!as_room_open(room, size_b, pages))
+            return false;
+        if (bind_room(room, scope->node))
+            return true;
+        as_room_close(room);
+        return false;
+    }
     if (take_kept(rig, cpu, size_b, pages, room))
         return true;
     if (kept_b(rig) + size_b > 3 * rig->memory_most_b)
@@ -98,13 +122,15 @@ int as_bench_open(struct as_rig *rig, const struct as_scope *scope, size_t array
         return as_error_nomem(err, "the memory of a measurement");
     bench->rig = rig;
     bench->pages = pages;
+    bench->is_bound = scope->is_bound;
     for (; bench->n < scope->n; bench->n++) {
         struct as_room *room = &bench->room[bench->n];
         struct as_crew_part *part = &bench->part[bench->n];
-        if (!open_room(rig, scope->cpu[bench->n], arrays * apart_b, pages, room)) {
+        if (!open_room(rig, scope, scope->cpu[bench->n], arrays * apart_b, pages, room)) {
             as_bench_close(out);
             return as_error_set(err, ASSAY_ERR_LIMIT,
-                                "measuring: no memory for arrays of %zu bytes", n);
+                                "measuring: no memory for arrays of %zu bytes%s", n,
+                                scope->is_bound ? " on this NUMA node" : "");
         }
         uint8_t *at = room->at;
         *part = (struct as_crew_part){.cpu = scope->cpu[bench->n], .n = n, .passes = 1};
@@ -132,7 +158,8 @@ void as_bench_close(struct as_bench **out)
         return;
     as_crew_free(&bench->crew);
     for (size_t i = 0; i < bench->n; i++) {
-        keep_room(bench->rig, bench->part[i].cpu, bench->pages, &bench->room[i]);
+        if (!bench->is_bound)
+            keep_room(bench->rig, bench->part[i].cpu, bench->pages, &bench->room[i]);
         as_room_close(&bench->room[i]);
     }
     as_free(bench);

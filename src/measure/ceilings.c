@@ -142,26 +142,31 @@ static void add_peaks(struct plan *p, struct as_scope scope)
                          scope);
 }
 
-/* Memory of each node by the cores beside it. Their list lives in the rig while the plan does. */
+/* Memory of each node. The cores of a scope live in the rig while the plan does. */
 static void add_nodes(struct plan *p)
 {
-    struct as_rig *rig = p->rig;
-    size_t used = 0;
+    struct as_scope scope[AS_NODES_MAX + AS_NODES_MAX];
+    const size_t n = as_rig_node_scopes(p->rig, scope, sizeof scope / sizeof *scope);
 
-    for (size_t i = 0; rig->topology->numa_n > 1 && i < rig->topology->place_n; i++) {
-        const struct assay_place *place = &rig->topology->place[i];
-        if (place->kind != ASSAY_PLACE_NUMA || place->number < 0)
-            continue;
-        struct as_scope scope = {.cpu = rig->node_core + used};
-        scope.n = assay_topology_cores(rig->topology, place->number, rig->node_core + used,
-                                       AS_CORES_MOST - used);
-        if (scope.n == 0 || scope.n > AS_CORES_MOST - used)
-            continue; /* memory without cores: that of an accelerator, or fast memory */
-        used += scope.n;
-        snprintf(scope.name, sizeof scope.name, "numa%d", place->number);
-        add_stream(p, 0, AS_STREAM_READ, false, scope);
-        add_stream(p, 0, AS_STREAM_TRIAD, false, scope);
+    for (size_t i = 0; i < n; i++) {
+        add_stream(p, 0, AS_STREAM_READ, false, scope[i]);
+        if (!strstr(scope[i].name, "to")) /* of pairs of nodes there are many */
+            add_stream(p, 0, AS_STREAM_TRIAD, false, scope[i]);
     }
+}
+
+/* Memory and the last cache of some of the cores: their bandwidth saturates. */
+static void add_parts(struct plan *p)
+{
+    struct as_scope scope[16];
+    const size_t n = as_rig_part_scopes(p->rig, scope, sizeof scope / sizeof *scope);
+
+    for (size_t i = 0; i < n; i++)
+        for (unsigned level = 0; level < AS_LEVELS; level++)
+            if (level == 0 || p->rig->sharers[level] > 1) {
+                add_stream(p, level, AS_STREAM_READ, false, scope[i]);
+                add_stream(p, level, AS_STREAM_TRIAD, false, scope[i]);
+            }
 }
 
 /* What rooflines and bounds of loops are drawn with; what most need them for is first, as time may
@@ -202,6 +207,7 @@ static void make_plan(struct plan *p, unsigned what)
         add_latency(p, AS_PAGES_SMALL);
         add_streams(p, one_core(p->rig));
         add_streams(p, all_cores(p->rig));
+        add_parts(p);
         add_nodes(p);
         add_strides(p);
         add_gathers(p);

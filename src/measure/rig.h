@@ -18,9 +18,11 @@
 
 /* Which threads a figure is of. */
 struct as_scope {
-    char name[16];  /* "core", "all", "numa0" */
+    char name[24];  /* "core", "cores4", "all", "numa0", "numa0to1" */
     const int *cpu; /* one of each core */
     size_t n;
+    int node;      /* NUMA node of the memory, where */
+    bool is_bound; /* it is not the one that the first touch chooses */
 };
 
 /* What several rounds found of one figure: the best, and the next to it. */
@@ -50,7 +52,7 @@ struct as_rig {
     struct as_gate gate;
     int core[AS_CORES_MOST]; /* one processor of each usable core */
     size_t core_n;
-    int node_core[AS_CORES_MOST]; /* those of the NUMA node of the scope in use */
+    int node_core[AS_CORES_MOST]; /* those of the scopes of NUMA nodes */
     double tsc_hz;
     uint64_t cache_b[AS_LEVELS]; /* by level, of the first core */
     uint64_t seen_b[AS_LEVELS];  /* part of it by the latency, where that is less; 0: not known */
@@ -107,6 +109,7 @@ struct as_bench {
     size_t n;
     struct as_room room[AS_CORES_MOST];
     enum as_pages pages;
+    bool is_bound; /* to a NUMA node: its memory is not kept */
     struct as_crew *crew;
 };
 /* `*out` is heap memory. LIMIT: not enough memory. */
@@ -150,6 +153,16 @@ size_t as_level_b(const struct as_rig *rig, unsigned level, const struct as_scop
 enum { AS_LEVEL_SIZES = 4 };
 size_t as_level_sizes(const struct as_rig *rig, unsigned level, const struct as_scope *scope,
                       size_t size_b[AS_LEVEL_SIZES]);
+
+/* ---- Scopes (nodes.c) ------------------------------------------------------------------------ */
+
+#define AS_NODES_MAX 64
+
+/* Writes scopes of 2, 4, 8, ... cores, fewer than all; returns how many. */
+size_t as_rig_part_scopes(const struct as_rig *rig, struct as_scope *scope, size_t max);
+/* Writes a scope for the memory of each NUMA node by the cores beside it, then the pairs of nodes.
+ * Returns how many; 0 on a machine with one node. */
+size_t as_rig_node_scopes(struct as_rig *rig, struct as_scope *scope, size_t max);
 
 /* ---- Circumstances (ceilings.c) ----------------------------------------------------------------
  */

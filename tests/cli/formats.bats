@@ -33,6 +33,8 @@ END
         echo '#Paraver (01/02/2020 at 10:20):1000_us:1(2):1:2(1:1,1:1),0'
         for i in $(seq 0 10 900); do echo "1:1:1:1:1:$i:$((i + 9)):1"; done
     } >t.prv
+    "$ASSAY" count -q -o counted.assay -- ./steps >counted.txt
+    printf 'machine\tname\tmade\nfigure\tbandwidth.read.L1.core\t1e15\tB/s\t0.01\t9\tcalm\t2026-01-01T00:00:00Z\n' >one.tsv
     printf '#DIMEMAS:"pair":1,0:2(1,1),0,0\n2:0:0:1:0:8:0:0:0\n3:1:0:0:0:8:0:0:0\n' >pair.dim
     cat >parse.py <<'END'
 """parse.py FORMAT FILE: the file is one document of the format; its size in values or rows."""
@@ -61,7 +63,7 @@ command_of() {
     disasm | cfg) command="$1 --function chain steps" ;;
     predict) command="predict --machine zen5 --function chain steps" ;;
     validate) command="validate --machine zen5 --blocks blocks.csv" ;;
-    profile | run | trace | vprof | count) command="$record -- ./steps" ;;
+    profile | run | trace | vprof | count | roofline) command="$record -- ./steps" ;;
     decan) command="$record --runs 1 --variants dl1 -- ./steps" ;;
     scale) command="$record --threads 1 -- ./steps" ;;
     repeat) command="$record -n 2 -- ./steps" ;;
@@ -69,6 +71,7 @@ command_of() {
     probe) command="$record entries.probe -- ./steps" ;;
     import) command="$record t.prv" ;;
     simulate) command="simulate pair.dim" ;;
+    project) command="project counted.assay --from one.tsv --to one.tsv" ;;
     merge) command="merge -q made.assay -o merged.assay --force" ;;
     attribute | open) command="$1 made.assay" ;;
     show) command="show made.assay --view functions" ;;

@@ -158,7 +158,7 @@ store() { # -> $stored
     like "a machine: Intel(R) Xeon Phi(TM) CPU 7250" "$(head -1 out)"
     grep -q '8 cores, 32 processors' out
     grep -q 'L1 32.0 KiB for 4, L2 1.0 MiB for 8' out
-    grep -q '112.0 GiB DRAM, 4 NUMA nodes' out
+    grep -q '96.0 GiB DRAM, 16.0 GiB MCDRAM, 4 NUMA nodes' out
     never grep -q measured out
     "$ASSAY" machine --topology "$MACHINES/two-packages.xml" --format json >out
     equal 16 "$(json '["topology"]["processor_n"]' <out)"

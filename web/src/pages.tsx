@@ -11,6 +11,7 @@ import { Machine } from './views/Machine';
 import { Metrics } from './views/Metrics';
 import { OverTime } from './views/OverTime';
 import { Parallel } from './views/Parallel';
+import { Roofline } from './views/Roofline';
 import { Scalability } from './views/Scalability';
 import { Stability } from './views/Stability';
 import { Summary } from './views/Summary';
@@ -40,6 +41,12 @@ export const PAGES: Page[] = [
         title: 'Why',
         view: Why,
         isThere: report => report.varied().length > 0,
+    },
+    {
+        path: 'roofline',
+        title: 'Roofline',
+        view: Roofline,
+        isThere: report => report.doc.roofline !== null,
     },
     { path: 'lines', title: 'Lines', view: Lines, isThere: isMeasured },
     { path: 'calltree', title: 'Call tree', view: CallTree, isThere: isMeasured },

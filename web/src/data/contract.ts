@@ -3,6 +3,7 @@
 // optional where an older or newer program may leave it out: the page says what is missing.
 
 import type { OverTime } from './over_time';
+import type { Roofline } from './roofline';
 import type { Parallel } from './parallel';
 
 export type Origin = 'measured' | 'exact' | 'derived' | 'modelled' | 'simulated';
@@ -416,4 +417,6 @@ export interface Document {
     parallel: Parallel | null;
     /** What its threads did over time, by samples and switches. */
     over_time: OverTime | null;
+    /** Points and roofs, where flops and bytes were counted. */
+    roofline: Roofline | null;
 }

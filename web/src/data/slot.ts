@@ -104,6 +104,7 @@ export function parseDocument(json: string): Document {
               }
             : null,
         over_time: given.over_time ?? null,
+        roofline: given.roofline ?? null,
     };
 }
 

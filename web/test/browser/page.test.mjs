@@ -47,6 +47,8 @@ const PAGES = [
         'parallel?time=2.9..3.2',
         'over-time',
         'over-time?time=0.4..0.6',
+        'roofline',
+        'roofline?points=functions&cores=8',
         'machine',
         'experiment',
         'loop/12',
@@ -73,6 +75,25 @@ test('the keyboard reaches what there is, and where it is shows', () =>
             await page.waitForSelector('main h1');
             assert.deepEqual(await unseenFocus(page, 40), []);
         }
+    }));
+
+test('points of a roofline are reached by keys, told, and lead to their pages', () =>
+    onReport(small, 'roofline', async page => {
+        const point = page.locator('.roof-point[tabindex="0"]').first();
+        await point.focus();
+        const told = () => page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+        assert.match(await told(), /^whole program: /);
+        await page.keyboard.press('ArrowRight');
+        assert.match(await told(), /^relax solver\.c:40: 60\.0 % of the time, 7\.20 \[/);
+        await page.keyboard.press('End');
+        assert.match(await told(), /above a measured ceiling/);
+        await page.getByRole('radio', { name: 'Roofs of 1 core' }).click();
+        assert.equal(await hash(page), '#/roofline?cores=1');
+        await page.locator('.roof-point[tabindex="0"]').first().focus();
+        await page.keyboard.press('Home');
+        await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('Enter');
+        assert.equal(await hash(page), '#/loop/12');
     }));
 
 const timeline = page => ({

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The campaign of verbs that count what a command executes: `assay count` and `assay roofline`. */
+#ifndef AS_CLI_COUNTING_H
+#define AS_CLI_COUNTING_H
+
+#include <assay/count.h>
+
+#include "cli.h"
+#include "experiment_name.h"
+
+/* Shows what was counted. */
+typedef int as_counting_show(struct as_cli *cli, struct assay_experiment *experiment,
+                             const struct assay_count_result *result, struct assay_error *err);
+
+/*
+ * Takes the request from the options, makes the experiment, counts, and calls `show`. `prepare`
+ * (may be NULL) is called before the first run, but not for a rank. Sets the exit status to that of
+ * the command. Errors: those of assay_count_run, USAGE.
+ */
+int as_counting_verb(struct as_cli *cli, void (*prepare)(struct as_cli *), as_counting_show *show,
+                     struct assay_error *err);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `assay roofline -- CMD...` and `assay roofline EXP`: points of loops and functions beside the
+ * ceilings of the machine.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "counting.h"
+#include "destination.h"
+#include "machine_page.h"
+#include "roofline_view.h"
+
+static int write_svg(struct as_cli *cli, const struct assay_roofline *it, struct assay_error *err)
+{
+    const char *path = cli->args.value[AS_OPTION_ROOF_SVG];
+    struct as_outfile file = {0};
+    struct as_str text = {0};
+    if (!path)
+        return 0;
+    assay_roofline_svg(it, &text);
+    int rc = text.failed
+                 ? as_error_nomem(err, path)
+                 : as_destination_begin(&cli->args, AS_OPTION_ROOF_SVG, path, 0, &file, err);
+    if (rc == 0)
+        rc = as_outfile_fill(&file, text.p, text.n, err);
+    as_str_fini(&text);
+    return rc;
+}
+
+static int show_run(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                    struct assay_error *err)
+{
+    const char *machine = cli->args.value[AS_OPTION_ROOF_MACHINE];
+    struct assay_figures *figures = NULL;
+    struct assay_roofline *roofline = NULL;
+    if (machine)
+        AS_TRY(as_machine_open(machine, &figures, err));
+    int rc = assay_roofline_read(experiment, run_id, figures, &roofline, err);
+    if (rc == 0 && cli->format == AS_FORMAT_TEXT)
+        rc = as_roofline_text(cli, roofline, err);
+    else if (rc == 0 && cli->format == AS_FORMAT_CSV)
+        as_roofline_csv(cli, roofline);
+    else if (rc == 0)
+        as_roofline_json(cli, experiment, roofline);
+    if (rc == 0)
+        rc = write_svg(cli, roofline, err);
+    assay_roofline_free(&roofline);
+    assay_figures_free(&figures);
+    return rc;
+}
+
+static int show_counted_roofline(struct as_cli *cli, struct assay_experiment *experiment,
+                                 const struct assay_count_result *result, struct assay_error *err)
+{
+    if (result->counted_run)
+        return show_run(cli, experiment, result->profile.run_id, err);
+    as_cli_note(cli, result->interrupted ? "interrupted before all was counted"
+                                         : "no function of the program could be counted: 'assay "
+                                           "count' names the reasons");
+    return 0;
+}
+
+static int refuse_recording(const struct as_arguments *args, struct assay_error *err)
+{
+    return as_given(args, AS_OPTION_EXPERIMENT)
+               ? as_error_set(err, ASSAY_ERR_USAGE,
+                              "--output: '%s' is an experiment, and nothing is recorded; remove "
+                              "the option",
+                              args->positional[0])
+               : 0;
+}
+
+/* Opens the file before anything runs, and leaves it as it was. */
+static int check_svg(const struct as_arguments *args, const char *path, struct assay_error *err)
+{
+    struct as_outfile file = {0};
+    AS_TRY(as_destination_begin(args, AS_OPTION_ROOF_SVG, path, 0, &file, err));
+    as_outfile_end(&file, ASSAY_ERR_IO, NULL);
+    return 0;
+}
+
+int as_verb_roofline(struct as_cli *cli, struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+    const char *svg = args->value[AS_OPTION_ROOF_SVG];
+    struct assay_experiment *experiment = NULL;
+    if (svg)
+        AS_TRY(check_svg(args, svg, err));
+    if (!as_arguments_name_experiment(args))
+        return as_counting_verb(cli, as_machine_need, show_counted_roofline, err);
+    AS_TRY(refuse_recording(args, err));
+    AS_TRY(assay_experiment_read(args->positional[0], &experiment, err));
+    const int rc = show_run(cli, experiment, (int64_t)args->number[AS_OPTION_RUN], err);
+    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
+    return rc;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Projection: the model time of a part is the longest of flops / peak and bytes / bandwidth of each
+ * level. The part takes as many times more there as on the reference machine. Without traffic of
+ * levels it is not known which level serves a part: the first roof above the point is taken, and
+ * all roofs above it bound the result.
+ */
+#include "roofline/project.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { CANDIDATES_MAX = ASSAY_ROOF_LEVELS + AS_ROOF_WIDTHS * AS_ROOF_OPERATIONS };
+
+/* A ceiling that both machines have: seconds of the part by it. */
+struct bound_time {
+    char name[ASSAY_ROOF_NAME_B];
+    double here_s, there_s;
+};
+
+struct bound_times {
+    struct bound_time at[CANDIDATES_MAX];
+    size_t n;
+};
+
+/* A loop that ran on most of the cores runs on all of the target; others keep their threads. */
+static double cores_there(const struct as_ceilings *reference, const struct as_ceilings *target,
+                          double core_n)
+{
+    if (target->core_n == 0)
+        return core_n;
+    if (core_n > 1.5 && core_n >= 0.75 * reference->core_n)
+        return target->core_n;
+    return core_n > target->core_n ? target->core_n : core_n;
+}
+
+static void add_bound(struct bound_times *all, const char *name, double work, double here,
+                      double there)
+{
+    if (!(work > 0) || here <= 0 || there <= 0 || all->n == CANDIDATES_MAX)
+        return;
+    struct bound_time *it = &all->at[all->n++];
+    snprintf(it->name, sizeof it->name, "%s", name);
+    it->here_s = work / here;
+    it->there_s = work / there;
+}
+
+static void add_level_bound(const struct as_ceilings *reference, const struct as_ceilings *target,
+                            const struct assay_roof_point *point, double there_n, unsigned level,
+                            bool is_traffic, struct bound_times *all)
+{
+    /* Without traffic: as if all that instructions move came from this level. */
+    double (*const of)(const struct as_ceilings *, unsigned, double, double) =
+        is_traffic ? as_ceilings_traffic : as_ceilings_bandwidth;
+    const double bytes = point->level_b[is_traffic ? level : ASSAY_ROOF_L1];
+    const double l1 = point->level_b[ASSAY_ROOF_L1];
+    const double stored = l1 > 0 ? point->store_b / l1 : 0;
+    add_bound(all, assay_roof_level_word(level), bytes, of(reference, level, stored, point->core_n),
+              of(target, level, stored, there_n));
+}
+
+/* The highest peak of a machine that code of the point's kind reaches, and its width. */
+static double peak_for(const struct as_ceilings *ceilings, const struct assay_roof_point *point,
+                       double core_n)
+{
+    const bool packed = point->vector != ASSAY_ROOF_SCALAR;
+    double highest = 0;
+    for (unsigned w = 0; w < AS_ROOF_WIDTHS; w++)
+        for (unsigned o = 0; o < AS_ROOF_OPERATIONS; o++) {
+            const double value = as_ceilings_peak(ceilings, o, w, point->single_share, core_n);
+            if ((packed || w == AS_ROOF_WIDTH_SCALAR) && value > highest)
+                highest = value;
+        }
+    return highest;
+}
+
+static void add_peak_bounds(const struct as_ceilings *reference, const struct as_ceilings *target,
+                            const struct assay_roof_point *point, double there_n,
+                            struct bound_times *all)
+{
+    static const char *const width[] = {"scalar", "sse", "avx2", "avx512"};
+    char name[ASSAY_ROOF_NAME_B];
+    for (unsigned w = 0; w < AS_ROOF_WIDTHS; w++)
+        for (unsigned o = 0; o < AS_ROOF_OPERATIONS; o++) {
+            snprintf(name, sizeof name, "%s %s", o == AS_ROOF_FMA ? "FMA" : "add", width[w]);
+            add_bound(all, name, point->flops,
+                      as_ceilings_peak(reference, o, w, point->single_share, point->core_n),
+                      as_ceilings_peak(target, o, w, point->single_share, there_n));
+        }
+}
+
+static bool has_levels(const struct assay_roof_point *point)
+{
+    for (unsigned level = ASSAY_ROOF_L2; level < ASSAY_ROOF_LEVELS; level++)
+        if (!isnan(point->level_b[level]))
+            return true;
+    return false;
+}
+
+static void set_name(char *to, const char *name)
+{
+    snprintf(to, ASSAY_ROOF_NAME_B, "%s", name);
+}
+
+/* Samples: 95 % of a Poisson count. */
+static double part_of_samples(int64_t sample_n)
+{
+    return sample_n > 0 ? 1.96 / sqrt((double)sample_n) : 0;
+}
+
+/* ---- By the traffic of levels -------------------------------------------------------------- */
+
+/* The longest time of all, with full overlap; the sum, with none. */
+static void project_levels(const struct bound_times *all, double part, struct assay_projected *out)
+{
+    const struct bound_time *here = &all->at[0], *there = &all->at[0];
+    double here_sum = 0, there_sum = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        here = all->at[i].here_s > here->here_s ? &all->at[i] : here;
+        there = all->at[i].there_s > there->there_s ? &all->at[i] : there;
+        here_sum += all->at[i].here_s;
+        there_sum += all->at[i].there_s;
+    }
+    const double overlapped = out->time_s * there->there_s / here->here_s;
+    const double summed = out->time_s * there_sum / here_sum;
+    out->efficiency = here->here_s / out->time_s;
+    out->target_s = overlapped;
+    out->low_s = (overlapped < summed ? overlapped : summed) * (1 - (part < 1 ? part : 1));
+    out->high_s = (overlapped > summed ? overlapped : summed) * (1 + part);
+    set_name(out->limit, here->name);
+    set_name(out->target_limit, there->name);
+}
+
+/* ---- By roofs ------------------------------------------------------------------------------ */
+
+/* Times by roofs that the part did not pass are no longer than its own. */
+static bool project_roofs(const struct bound_times *all, double part, struct assay_projected *out)
+{
+    const struct bound_time *near = NULL, *there = NULL;
+    double low = INFINITY, high = 0;
+    for (size_t i = 0; i < all->n; i++) {
+        const struct bound_time *it = &all->at[i];
+        if (it->here_s > out->time_s)
+            continue;
+        const double ratio = it->there_s / it->here_s;
+        near = !near || it->here_s > near->here_s ? it : near;
+        low = ratio < low ? ratio : low;
+        high = ratio > high ? ratio : high;
+    }
+    if (!near)
+        return false;
+    for (size_t i = 0; i < all->n; i++) /* the roof over the projected time */
+        if (all->at[i].there_s <= out->time_s * near->there_s / near->here_s * (1 + 1e-9) &&
+            (!there || all->at[i].there_s > there->there_s))
+            there = &all->at[i];
+    out->efficiency = near->here_s / out->time_s;
+    out->target_s = out->time_s * near->there_s / near->here_s;
+    out->low_s = out->time_s * low * (1 - (part < 1 ? part : 1));
+    out->high_s = out->time_s * high * (1 + part);
+    set_name(out->limit, near->name);
+    set_name(out->target_limit, there ? there->name : near->name);
+    return true;
+}
+
+bool as_project_part(const struct as_ceilings *reference, const struct as_ceilings *target,
+                     const struct assay_roof_point *point, struct assay_projected *out)
+{
+    const double there_n = cores_there(reference, target, point->core_n);
+    const double part = part_of_samples(point->sample_n);
+    struct bound_times all = {.n = 0};
+    *out = (struct assay_projected){.kind = point->kind,
+                                    .id = point->id,
+                                    .name = point->name,
+                                    .core_n = point->core_n,
+                                    .target_core_n = there_n,
+                                    .time_s = point->time_s / point->core_n,
+                                    .efficiency = (double)NAN,
+                                    .by_levels = has_levels(point)};
+    for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++)
+        add_level_bound(reference, target, point, there_n, level, out->by_levels, &all);
+    if (out->by_levels)
+        add_bound(&all, "peak", point->flops, peak_for(reference, point, point->core_n),
+                  peak_for(target, point, there_n));
+    else
+        add_peak_bounds(reference, target, point, there_n, &all);
+    if (all.n == 0 || !(out->time_s > 0))
+        return false;
+    if (!out->by_levels)
+        return project_roofs(&all, part, out);
+    project_levels(&all, part, out);
+    return true;
+}
+
+/* ---- The run ------------------------------------------------------------------------------- */
+
+void as_project_sum(struct assay_projection *projection)
+{
+    double there = 0, low = 0, high = 0, covered = 0;
+    for (size_t i = 0; i < projection->part_n; i++) {
+        const struct assay_projected *it = &projection->part[i];
+        if (!*it->limit)
+            continue;
+        covered += it->time_s;
+        there += it->target_s;
+        low += it->low_s;
+        high += it->high_s;
+    }
+    const double rest = projection->time_s > covered ? projection->time_s - covered : 0;
+    const double scaled = covered > 0 ? rest * there / covered : rest;
+    projection->covered_s = covered;
+    projection->rest_s = projection->rest == ASSAY_REST_STAYS ? rest : scaled;
+    projection->target_s = there + projection->rest_s;
+    /* The bounds take in both assumptions about the rest. */
+    projection->low_s =
+        low + (covered > 0 && rest * low / covered < rest ? rest * low / covered : rest);
+    projection->high_s =
+        high + (covered > 0 && rest * high / covered > rest ? rest * high / covered : rest);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The projection of a run: its points without those inside them, and both machines. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "roofline/project.h"
+
+struct projecting {
+    struct assay_projection projection; /* first: what users hold */
+    struct as_arena arena;
+    struct assay_roofline *roofline; /* names of parts are its */
+    struct as_ceilings reference, target;
+};
+
+static double left_of(double whole, double part)
+{
+    return whole > part ? whole - part : 0;
+}
+
+/* Takes what `inner` did from what `outer` did: both counts have it. */
+static void take_inner(struct assay_roof_point *outer, const struct assay_roof_point *inner)
+{
+    const double flops = left_of(outer->flops, inner->flops);
+    const double single =
+        left_of(outer->single_share * outer->flops, inner->single_share * inner->flops);
+    outer->single_share = flops > 0 ? single / flops : 0;
+    outer->flops = flops;
+    outer->load_b = left_of(outer->load_b, inner->load_b);
+    outer->store_b = left_of(outer->store_b, inner->store_b);
+    for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++)
+        outer->level_b[level] = isnan(inner->level_b[level])
+                                    ? (double)NAN
+                                    : left_of(outer->level_b[level], inner->level_b[level]);
+}
+
+static bool is_around(const struct assay_roof_point *outer, const struct assay_roof_point *inner)
+{
+    if (inner->kind != ASSAY_OBJECT_LOOP)
+        return false;
+    return inner->parent_id
+               ? outer->kind == ASSAY_OBJECT_LOOP && outer->id == inner->parent_id
+               : outer->kind == ASSAY_OBJECT_FUNCTION && outer->id == inner->function_id;
+}
+
+/* Counts and time of loops are those of the loops in them too, as are those of functions. */
+static struct assay_roof_point own_point(const struct assay_roofline *all, size_t number)
+{
+    struct assay_roof_point own = all->point[number];
+    for (size_t i = 0; i < all->point_n; i++)
+        if (is_around(&all->point[number], &all->point[i])) {
+            take_inner(&own, &all->point[i]);
+            own.time_s = left_of(own.time_s, all->point[i].time_s);
+            own.sample_n -= all->point[i].sample_n;
+        }
+    own.sample_n = own.sample_n > 0 ? own.sample_n : 0;
+    return own;
+}
+
+static int by_projected_time(const void *a, const void *b)
+{
+    const struct assay_projected *x = a, *y = b;
+    if (x->time_s < y->time_s || x->time_s > y->time_s)
+        return x->time_s < y->time_s ? 1 : -1;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+static int project_points(struct projecting *p, struct assay_error *err)
+{
+    const struct assay_roofline *all = p->roofline;
+    struct assay_projection *out = &p->projection;
+    bool any = false;
+    out->part = as_arena_array(&p->arena, struct assay_projected, all->point_n + 1);
+    if (!out->part)
+        return as_error_nomem(err, "a projection");
+    for (size_t i = 0; i < all->point_n; i++) {
+        if (all->point[i].kind == ASSAY_OBJECT_RUN) {
+            out->time_s = all->point[i].time_s / all->point[i].core_n;
+            continue;
+        }
+        const struct assay_roof_point own = own_point(all, i);
+        if (own.sample_n == 0)
+            continue;
+        any |= as_project_part(&p->reference, &p->target, &own, &out->part[out->part_n]);
+        out->part_n++;
+    }
+    if (!any)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "--to: no ceiling above the program's loops is known of both machines; "
+                            "run 'assay machine --measure memory,peaks' on each");
+    qsort(out->part, out->part_n, sizeof *out->part, by_projected_time);
+    out->core_n = p->reference.core_n;
+    out->target_core_n = p->target.core_n;
+    as_project_sum(out);
+    return 0;
+}
+
+int assay_project_run(struct assay_experiment *experiment, int64_t run_id,
+                      const struct assay_figures *reference, const struct assay_figures *target,
+                      enum assay_project_rest rest, struct assay_projection **out,
+                      struct assay_error *err)
+{
+    struct projecting *p = as_calloc(1, sizeof *p);
+    *out = NULL;
+    if (!p)
+        return as_error_nomem(err, "a projection");
+    as_arena_init(&p->arena);
+    p->projection.rest = rest;
+    *out = &p->projection;
+    int rc = assay_roofline_read(experiment, run_id, reference, &p->roofline, err);
+    if (rc == 0 && reference)
+        as_ceilings_of_figures(reference, &p->reference);
+    else if (rc == 0)
+        rc = as_ceilings_of_run(experiment, p->roofline->run_id, &p->reference, err);
+    if (rc == 0) {
+        as_ceilings_of_figures(target, &p->target);
+        rc = project_points(p, err);
+    }
+    if (rc < 0)
+        assay_projection_free(out);
+    return rc;
+}
+
+void assay_projection_free(struct assay_projection **projection)
+{
+    struct projecting *p = (struct projecting *)*projection;
+    if (!p)
+        return;
+    assay_roofline_free(&p->roofline);
+    as_arena_fini(&p->arena);
+    as_free(p);
+    *projection = NULL;
+}

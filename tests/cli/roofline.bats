@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+# assay roofline and project as a user meets them. Ceilings are those of a made machine; counts are
+# known by construction. No time is asserted.
+
+setup_file() {
+    load common.bash
+    command -v gcc >/dev/null || skip "no gcc here"
+    export XDG_DATA_HOME=$PWD/data # without figures of this machine
+    cat >kernels.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define N 4096
+static double a[2][N], b[2][N], c[2][N];
+static int ix[N];
+/* 2 flops, 24 bytes an element */
+__attribute__((noinline)) void triad(double *x, const double *y, const double *z, double s)
+{
+    for (long i = 0; i < N; i++)
+        x[i] = y[i] + s * z[i];
+}
+/* no flop, 4 bytes an element */
+__attribute__((noinline)) long mixed(const int *x)
+{
+    long s = 0;
+    for (long i = 0; i < N; i++)
+        s += x[i] ^ i;
+    return s;
+}
+static void *work(void *number)
+{
+    const long k = (long)number;
+    long s = 0;
+    for (int r = 0; r < 40000; r++) {
+        triad(a[k], b[k], c[k], r);
+        if (r % 4 == 0)
+            s += mixed(ix);
+    }
+    printf("%ld\n", s);
+    return NULL;
+}
+int main(int argc, char **argv)
+{
+    pthread_t t;
+    if (argc > 2)
+        return atoi(argv[2]);
+    if (argc > 1)
+        pthread_create(&t, NULL, work, (void *)1);
+    work((void *)0);
+    if (argc > 1)
+        pthread_join(t, NULL);
+    return 0;
+}
+END
+    cat >integers.c <<'END'
+int main(void)
+{
+    unsigned s = 1;
+    for (long i = 0; i < 600000000; i++)
+        s = s * 3 + (unsigned)i;
+    return s == 7;
+}
+END
+    gcc -O2 -g -fno-tree-vectorize -pthread -o kernels kernels.c
+    gcc -O1 -g -o integers integers.c
+    # 1 core: memory 1e15 B/s: above all that runs.
+    for name in high:1e15 low:1e3; do
+        {
+            printf 'machine\tname\tmade\nmachine\tcores\t4\n'
+            for level in L1 L2 L3 memory; do
+                printf 'figure\tbandwidth.triad.%s.core\t%s\tB/s\t0.01\t9\tcalm\t2026-01-01T00:00:00Z\n' \
+                    "$level" "${name#*:}"
+            done
+            printf 'figure\tpeak.fma.f64.avx2.core\t%s\top/s\t0.01\t9\tcalm\t2026-01-01T00:00:00Z\n' \
+                "${name#*:}"
+        } >"${name%:*}.tsv"
+    done
+    # Twice the machine of high.tsv.
+    sed 's/1e15/2e15/' high.tsv >twice.tsv
+    "$ASSAY" roofline -q -o one.assay -- ./kernels >one.txt
+    "$ASSAY" roofline -q -o two.assay -- ./kernels threads >two.txt
+}
+setup() {
+    load common.bash
+    export ASSAY_NO_MEASURE=1 XDG_DATA_HOME=$PWD/data
+}
+
+@test "flops and bytes of a loop are those of its construction" {
+    "$ASSAY" roofline one.assay --format json >one.json
+    equal true "$(json '["points"][0]["kind"]=="run"' <one.json)"
+    python3 - <<'END'
+import json
+points = json.load(open("one.json"))["points"]
+triad = [p for p in points if p["kind"] == "loop" and p["name"].startswith("triad ")]
+assert len(triad) == 1, triad
+p = triad[0]
+assert p["flop_n"] == 2 * 4096 * 40000, p
+assert (p["load_b"], p["store_b"]) == (16 * 4096 * 40000, 8 * 4096 * 40000), p
+assert abs(p["intensity"] - 2 / 24) < 1e-12, p
+assert p["vector"] == "scalar" and p["single_share"] == 0, p
+assert p["flop_s_low"] < p["flop_s"] < p["flop_s_high"], p
+assert abs(p["flop_s"] * p["time_s"] / p["core_n"] - p["flop_n"]) < 1e-6 * p["flop_n"], p
+mixed = [p for p in points if p["kind"] == "loop" and p["name"].startswith("mixed ")][0]
+assert mixed["flop_n"] == 0 and mixed["vector"] == "no flops" and mixed["flop_s"] is None, mixed
+assert mixed["load_b"] == 4 * 4096 * 10000, mixed
+END
+}
+
+@test "two threads have twice the work, and stand against the roofs of two cores" {
+    "$ASSAY" roofline two.assay --format json >two.json
+    python3 - <<'END'
+import json
+document = json.load(open("two.json"))
+p = [p for p in document["points"] if p["kind"] == "loop" and p["name"].startswith("triad ")][0]
+assert p["flop_n"] == 2 * 2 * 4096 * 40000, p
+assert 1 <= p["core_n"] <= max(2, document["core_n"]), p
+if document["core_n"] >= 2:
+    assert p["core_n"] > 1.2, p
+END
+}
+
+@test "traffic of levels, where it is known, limits a loop" {
+    cp -r one.assay levels.assay
+    python3 - <<'END'
+import sqlite3
+db = sqlite3.connect("levels.assay/experiment.db")
+(loop,), = db.execute("SELECT object_id FROM v_values v JOIN loop l ON l.loop_id = v.object_id"
+                      " JOIN function f USING (function_id) WHERE v.object_kind = 'loop'"
+                      " AND v.metric = 'executed_flop_n' AND f.name = 'triad'")
+columns = [row[1] for row in db.execute("PRAGMA table_info(metric)")]
+old = dict(zip(columns, db.execute("SELECT * FROM metric LIMIT 1").fetchone()))
+new = {**old, "metric_id": 999, "name": "bytes_memory"}
+db.execute(f"INSERT INTO metric ({','.join(new)}) VALUES ({','.join('?' * len(new))})",
+           list(new.values()))
+columns = [row[1] for row in db.execute("PRAGMA table_info(value)")]
+old = dict(zip(columns, db.execute("SELECT * FROM value LIMIT 1").fetchone()))
+new = {**old, "metric_id": 999, "object_kind": "loop", "object_id": loop, "run_id": 1,
+       "context_id": 0, "value": 1e9, "low": 1e9, "high": 1e9}
+db.execute(f"INSERT INTO value ({','.join(new)}) VALUES ({','.join('?' * len(new))})",
+           list(new.values()))
+db.commit()
+END
+    "$ASSAY" roofline levels.assay --machine low.tsv --format json >levels.json
+    python3 - <<'END'
+import json
+d = json.load(open("levels.json"))
+p = [p for p in d["points"] if p["kind"] == "loop" and p["name"].startswith("triad ")][0]
+assert d["has_levels"] and p["bytes_memory"] == 1e9, p
+# 1e3 B/s of triad are 4/3e3 B/s between levels; L1 has all bytes at 1e3 B/s: the lower.
+assert p["roof"] == "L1", p
+assert abs(p["attainable"] - 1e3 * p["intensity"]) < 1e-6 * p["attainable"], p
+END
+}
+
+@test "text fits 80 columns, and says what it knows" {
+    "$ASSAY" roofline --machine high.tsv one.assay >text
+    [ "$(wc -L <text)" -le 80 ] || fails "wider than 80 columns" "$(awk 'length > 80' text)"
+    like '*triad kernels.c:10*' "$(cat text)"
+    like '*1 core *memory 1e+06 GB/s*' "$(cat text)"
+    like '*Flops and bytes are exact*' "$(cat text)"
+    like '*Without flops, roof and % are of the bandwidth*' "$(tr '\n' ' ' <text)"
+    [ "$(grep -c 'GFLOP/s.*roofs of 1 core' text)" = 1 ] || fails "no plot"
+}
+
+@test "without ceilings the command to measure them is named" {
+    "$ASSAY" roofline one.assay >text
+    never grep -q '^  1 core' text
+    like "*run 'assay machine --measure memory,peaks'*" "$(tr '\n' ' ' <text)"
+}
+
+@test "a point above a measured ceiling is marked" {
+    "$ASSAY" roofline one.assay --machine low.tsv --format csv >csv
+    like '*above_ceiling*' "$(grep 'loop,.*triad' csv)"
+    "$ASSAY" roofline one.assay --machine high.tsv --format csv >csv
+    never grep -q above_ceiling csv
+    "$ASSAY" roofline one.assay --machine low.tsv >text
+    like '*! above a measured ceiling*' "$(cat text)"
+}
+
+@test "a drawing is one file of XML, and is not overwritten" {
+    "$ASSAY" roofline one.assay --svg one.svg >text
+    python3 -c "import xml.dom.minidom; d = xml.dom.minidom.parse('one.svg'); assert d.documentElement.tagName == 'svg'; assert 'triad kernels.c' in d.toxml()"
+    never "$ASSAY" roofline one.assay --svg one.svg 2>err
+    like '*one.svg*' "$(cat err)"
+    "$ASSAY" roofline one.assay --svg one.svg --force >text
+    status=0
+    "$ASSAY" roofline one.assay --svg /dev/full >text 2>err || status=$?
+    equal 1 "$status"
+}
+
+@test "the page of the report has the points" {
+    "$ASSAY" report one.assay --format json -o one-report.json -q
+    equal 1 "$(python3 -c "import json; d = json.load(open('one-report.json'))['roofline']; print(sum(p['kind'] == 'loop' and p['name'].startswith('triad') for p in d['points']))")"
+    "$MAKE_EXPERIMENT" plain.assay
+    "$ASSAY" report plain.assay --format json -o plain.json -q
+    equal null "$(json '["roofline"]' <plain.json)"
+}
+
+@test "programs without flops, and such that fail, say so" {
+    "$ASSAY" roofline -q -o integers.assay -- ./integers >text
+    like '*has no floating-point operations*' "$(tr '\n' ' ' <text)"
+    never grep -q 'roofs of' text
+    status=0
+    "$ASSAY" roofline -q -o failing.assay -- ./kernels x 3 >text 2>err || status=$?
+    equal 3 "$status"
+}
+
+@test "a stripped program has addresses for names" {
+    cp kernels stripped
+    strip stripped
+    "$ASSAY" roofline -q -o stripped.assay -- ./stripped >text
+    like '*named by address: compile with -g*' "$(tr '\n' ' ' <text)"
+    like '*0x*' "$(cat text)"
+}
+
+@test "wrong use ends with status 2" {
+    for words in "" "nothing.assay" "--machine nowhere.tsv one.assay" "one.assay two.assay" \
+        "-o new.assay one.assay" "one.assay --run 7" "one.assay --svg one.assay"; do
+        status=0
+        # shellcheck disable=SC2086
+        "$ASSAY" roofline $words >text 2>err || status=$?
+        [ "$status" = 2 ] || [ "$status" = 1 ] || fails "roofline $words: $status"
+        [ -s err ] || fails "roofline $words: says nothing"
+    done
+    "$MAKE_EXPERIMENT" uncounted.assay
+    never "$ASSAY" roofline uncounted.assay 2>err
+    like "*has counts of flops and bytes; use 'assay roofline -- COMMAND'*" "$(tr '\n' ' ' <err)"
+    mkdir -p hollow.assay
+    never "$ASSAY" roofline hollow.assay 2>err
+    head -c 300 /dev/urandom >hollow.assay/experiment.db
+    never "$ASSAY" roofline hollow.assay 2>err
+}
+
+@test "a machine of twice the ceilings takes half the time" {
+    "$ASSAY" project one.assay --from high.tsv --to twice.tsv --format json >project.json
+    python3 - <<'END'
+import json
+d = json.load(open("project.json"))
+assert d["covered_s"] > 0.9 * d["time_s"], d
+assert abs(d["target_s"] - d["time_s"] / 2) < 1e-6 * d["time_s"], d
+assert d["low_s"] < d["target_s"] < d["high_s"], d
+triad = [p for p in d["parts"] if p["name"].startswith("triad ")][0]
+assert triad["limit"] == triad["target_limit"] and not triad["by_levels"], triad
+END
+    "$ASSAY" project one.assay --from high.tsv --to twice.tsv >text
+    [ "$(wc -L <text)" -le 80 ] || fails "wider than 80 columns"
+    like '*a speed-up of 2.00*' "$(tr '\n' ' ' <text)"
+}
+
+@test "time that is not projected stays, or scales, as it is asked" {
+    "$ASSAY" project one.assay --from high.tsv --to twice.tsv --rest stays --format json >stays.json
+    "$ASSAY" project one.assay --from high.tsv --to twice.tsv --format json >scales.json
+    python3 - <<'END'
+import json
+stays, scales = json.load(open("stays.json")), json.load(open("scales.json"))
+rest = stays["time_s"] - stays["covered_s"]
+assert abs(stays["rest_s"] - rest) < 1e-9, stays
+assert abs(scales["rest_s"] - rest / 2) < 1e-9, scales
+assert (stays["low_s"], stays["high_s"]) == (scales["low_s"], scales["high_s"])
+END
+}
+
+@test "a projection without a target or common ceilings is refused" {
+    status=0
+    "$ASSAY" project one.assay 2>err || status=$?
+    equal 2 "$status"
+    like '*--to: no target machine is named*' "$(cat err)"
+    printf 'machine\tname\tbare\n' >bare.tsv
+    never "$ASSAY" project one.assay --from high.tsv --to bare.tsv 2>err
+    like '*no ceiling*known of both machines*' "$(tr '\n' ' ' <err)"
+    never "$ASSAY" project one.assay --from low.tsv --to high.tsv 2>err
+}
