@@ -55,6 +55,7 @@ struct access_pass {
     struct as_attribution *all;
     struct as_objects *objects;
     struct as_caches caches;
+    struct as_access_names names;
     int64_t metric[ACCESS_METRICS];
     struct as_operand_loop loop;
 };
@@ -99,7 +100,7 @@ static int line_of(const struct access_pass *p, uint64_t address, int64_t *line_
                : 0;
 }
 
-static int write_access(const struct access_pass *p, size_t i, struct assay_error *err)
+static int write_access(struct access_pass *p, size_t i, struct assay_error *err)
 {
     const struct assay_memory_stream *at = &p->loop.streams.at[i];
     const uint64_t address = p->loop.module->program->code.insn[at->insn].address;
@@ -120,6 +121,13 @@ static int write_access(const struct access_pass *p, size_t i, struct assay_erro
         .sample_n = (int64_t)p->loop.sample_n,
         .line_used_pct = use->moved_b > 0 ? 100 * use->used_b / use->moved_b : (double)NAN};
 
+    struct as_access_name name;
+    AS_TRY(as_access_name_of(&p->names, &p->loop, at, &name, err));
+    row.variable = *name.base.text ? name.base.text : NULL;
+    if (name.element_b)
+        row.element_b = assay_known((int64_t)name.element_b);
+    if (name.row_n)
+        row.row_n = assay_known(name.row_n);
     if (by_code ? at->stride <= ASSAY_STRIDE_CONSTANT : seen->share > 0)
         row.stride_b = assay_known(seen->stride_b);
     AS_TRY(line_of(p, address, &row.line_id, err));
@@ -396,6 +404,7 @@ static int look_at_module(struct access_pass *p, size_t from, size_t to, struct 
         rc = list_sites(p, from, to, &site, err);
     if (rc == 0)
         rc = look_at_loops(p, &site, err);
+    as_access_names_fini(&p->names);
     assay_catalogue_close(p->all->catalogue, &p->loop.module);
     as_vec_fini(&site);
     return rc;

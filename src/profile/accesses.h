@@ -7,6 +7,8 @@
 #ifndef AS_PROFILE_ACCESSES_H
 #define AS_PROFILE_ACCESSES_H
 
+#include "code/bases.h"
+
 #include "profile/attribute.h"
 
 #define AS_STRIDE_SHARE_SURE 0.9 /* of the samples, from which on a stride is the loop's */
@@ -106,6 +108,32 @@ struct as_touched_sum {
 /* Sums up those from `at` on that have its object and process; returns where others begin. */
 const struct as_touched *as_touched_sum(const struct as_touched *at, const struct as_touched *end,
                                         struct as_touched_sum *out);
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+enum { AS_ACCESS_BODIES = 8 };
+
+/* Bodies that were looked at last, of one module. All zero: none. */
+struct as_access_names {
+    struct {
+        uint32_t body;
+        bool is_known;
+        struct as_bases *bases; /* NULL: none */
+    } at[AS_ACCESS_BODIES];
+    unsigned next;
+};
+
+struct as_access_name {
+    struct as_base_name base; /* empty text: not proved */
+    uint64_t element_b;       /* 0: not known */
+    int64_t row_n;            /* elements of the contiguous dimension; 0: no constant */
+};
+
+/* The variable of the source that an operand belongs to. Errors: NOMEM. */
+int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop,
+                      const struct assay_memory_stream *stream, struct as_access_name *out,
+                      struct assay_error *err);
+void as_access_names_fini(struct as_access_names *names);
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
