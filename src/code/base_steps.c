@@ -139,7 +139,7 @@ static struct as_base_value load_word(struct as_base_step *s, const struct assay
     struct as_base_tag tag;
     int64_t offset_b;
 
-    if (m->base != ASSAY_REG_NONE && m->base < AS_BASE_REGISTERS && is_frame(s, m->base)) {
+    if (m->base < AS_BASE_REGISTERS && is_frame(s, m->base)) {
         const bool known = m->index == ASSAY_REG_NONE &&
                            as_base_frame_offset(s->b, s->at->address, m->base, m->disp, &offset_b);
         const unsigned at = known ? word_at(s->b, offset_b, false) : ASSAY_NONE;
@@ -157,7 +157,7 @@ static void store_value(struct as_base_step *s, const struct assay_memory *m,
 {
     int64_t offset_b;
 
-    if (m->base == ASSAY_REG_NONE || m->base >= AS_BASE_REGISTERS || !is_frame(s, m->base)) {
+    if (m->base >= AS_BASE_REGISTERS || !is_frame(s, m->base)) {
         forget_escaped(s);
         return;
     }

@@ -8,6 +8,7 @@
  */
 #include "code/bases.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -313,8 +314,5 @@ bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand
         return false;
     *out = (struct as_base_name){.type = object->type, .through = object->through};
     const char *text = plain_text(object->text);
-    if (strlen(text) >= sizeof out->text)
-        return false;
-    strcpy(out->text, text);
-    return true;
+    return (size_t)snprintf(out->text, sizeof out->text, "%s", text) < sizeof out->text;
 }
