@@ -68,6 +68,11 @@ typedef AS_VEC(struct as_sampled_address) as_address_list;
 int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
                     struct assay_error *err);
 
+/* The share of the sampled accesses of a stream of vectors that cross a cache line; NAN: unknown.
+ */
+double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
+                      const as_address_list *address);
+
 /* ---- Objects --------------------------------------------------------------------------------- */
 
 /* The object of an address. */
@@ -165,10 +170,21 @@ struct as_sweep {
     double iteration_per_s; /* of one thread */
 };
 
-/* By the addresses of the loop, and the moves at single instructions that the tally has. Errors:
- * NOMEM. */
-int as_sweep_of(const struct as_operand_loop *loop, const struct as_tally *tally,
-                const as_address_list *address, struct as_sweep *out, struct assay_error *err);
+/* Operands of a run, by loop. */
+struct as_loop_operands {
+    const struct as_tally_operand **at;
+    size_t n;
+};
+
+/* The caller releases `out`. Errors: NOMEM. */
+int as_loop_operands_new(const struct as_tally *tally, struct as_loop_operands *out,
+                         struct assay_error *err);
+void as_loop_operands_free(struct as_loop_operands *list);
+
+/* By the addresses of the loop, and the moves at its instructions. Errors: NOMEM. */
+int as_sweep_of(const struct as_operand_loop *loop, const struct as_loop_operands *operands,
+                uint32_t rate_hz, const as_address_list *address, struct as_sweep *out,
+                struct assay_error *err);
 
 /* ---- Sharing --------------------------------------------------------------------------------- */
 

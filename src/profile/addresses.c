@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses of memory operands, from the registers of samples near them. */
+#include <math.h>
+
 #include "base/error.h"
+#include "base/search.h"
 #include "profile/accesses.h"
+
+#define LINE_B       64
+#define VECTOR_B     16 /* narrower accesses are aligned, or packed by hand */
+#define SPLITS_LEAST 20 /* addresses of an operand */
 
 bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
                        uint64_t at, const struct as_tally_draw *draw, uint64_t *out)
@@ -55,4 +62,18 @@ int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
         for (size_t i = 0; i < loop->site_n && !loop->streams.at[s].stack; i++)
             AS_TRY(add_site(loop, s, &loop->site[i], out, err));
     return 0;
+}
+
+double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
+                      const as_address_list *address)
+{
+    const uint32_t width_b = loop->streams.at[stream].width_b;
+    size_t i = as_first_not(k, address->n, address->at[k].stream < stream);
+    unsigned n = 0, split_n = 0;
+
+    if (width_b < VECTOR_B || width_b > LINE_B)
+        return (double)NAN;
+    for (; i < address->n && address->at[i].stream == stream; i++, n++)
+        split_n += address->at[i].low % LINE_B + width_b > LINE_B;
+    return n >= SPLITS_LEAST ? (double)split_n / n : (double)NAN;
 }
