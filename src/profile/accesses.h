@@ -68,8 +68,7 @@ typedef AS_VEC(struct as_sampled_address) as_address_list;
 int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
                     struct assay_error *err);
 
-/* The share of the sampled accesses of a stream of vectors that cross a cache line; NAN: unknown.
- */
+/* The share of the accesses of a stream of vectors that cross a cache line; NAN: unknown. */
 double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
                       const as_address_list *address);
 

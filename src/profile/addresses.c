@@ -64,16 +64,32 @@ int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
     return 0;
 }
 
+/*
+ * Slow accesses are sampled more often, and those that cross a line are slow. So an address of a
+ * walk counts with all places that the walk goes through from there: 64 strides lead back to its
+ * place in a line.
+ */
+static double split_part(const struct assay_memory_stream *stream, uint64_t address)
+{
+    const unsigned steps = as_stream_walks(stream) ? LINE_B : 1;
+    unsigned n = 0;
+
+    for (unsigned k = 0; k < steps; k++)
+        n += (address + k * (uint64_t)stream->stride_b) % LINE_B + stream->width_b > LINE_B;
+    return (double)n / steps;
+}
+
 double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
                       const as_address_list *address)
 {
-    const uint32_t width_b = loop->streams.at[stream].width_b;
+    const struct assay_memory_stream *at = &loop->streams.at[stream];
     size_t i = as_first_not(k, address->n, address->at[k].stream < stream);
-    unsigned n = 0, split_n = 0;
+    double split = 0;
+    unsigned n = 0;
 
-    if (width_b < VECTOR_B || width_b > LINE_B)
+    if (at->width_b < VECTOR_B || at->width_b > LINE_B)
         return (double)NAN;
     for (; i < address->n && address->at[i].stream == stream; i++, n++)
-        split_n += address->at[i].low % LINE_B + width_b > LINE_B;
-    return n >= SPLITS_LEAST ? (double)split_n / n : (double)NAN;
+        split += split_part(at, address->at[i].low);
+    return n >= SPLITS_LEAST ? split / n : (double)NAN;
 }
