@@ -57,7 +57,7 @@ TRY_WHEN = r"(uses|launcher|command|cpu):[A-Za-z0-9_.+|-]+|threads|processors|no
 # Metrics of loops that the recording sets, and what the set of code quality analysis has besides
 # its metrics and the speed-up of each variant.
 RECORDED = set("operand_walk_b operand_index_b operand_pace_b_s operand_stride_b "
-               "operand_line_use_pct operand_sweep_b operand_rate_b_s".split())
+               "operand_line_use_pct operand_sweep_b operand_rate_b_s operand_split_pct".split())
 CQA_SAID = "fp_vector_sound vector_sound".split()
 OBJECTS = "run process thread module function loop".split()
 

@@ -422,6 +422,9 @@ struct assay_range {
     uint32_t owner; /* index of the inline entry */
 };
 
+/* True for a source file of the distribution: a header of the system or of a compiler. */
+bool assay_source_is_system(const char *path);
+
 /* All tables of the debug information, borrowed from the object. */
 struct assay_debug {
     const struct assay_unit *unit;

@@ -24,11 +24,10 @@
 #define ZSTD_MOST_B ((uint64_t)8 << 30)
 
 static const char *const section_names[AS_DW_SECTIONS] = {
-    [AS_DW_INFO] = "info",         [AS_DW_ABBREV] = "abbrev",
-    [AS_DW_LINE] = "line",         [AS_DW_STR] = "str",
-    [AS_DW_LINE_STR] = "line_str", [AS_DW_STR_OFFSETS] = "str_offsets",
-    [AS_DW_ADDR] = "addr",         [AS_DW_RANGES] = "ranges",
-    [AS_DW_RNGLISTS] = "rnglists", [AS_DW_CU_INDEX] = "cu_index",
+    [AS_DW_INFO] = "info",   [AS_DW_ABBREV] = "abbrev",     [AS_DW_LINE] = "line",
+    [AS_DW_STR] = "str",     [AS_DW_LINE_STR] = "line_str", [AS_DW_STR_OFFSETS] = "str_offsets",
+    [AS_DW_ADDR] = "addr",   [AS_DW_RANGES] = "ranges",     [AS_DW_RNGLISTS] = "rnglists",
+    [AS_DW_LOC] = "loc",     [AS_DW_LOCLISTS] = "loclists", [AS_DW_CU_INDEX] = "cu_index",
     [AS_DW_FRAME] = "frame",
 };
 

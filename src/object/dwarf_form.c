@@ -163,6 +163,13 @@ static void set_number(struct as_dw_value *out, enum as_dw_class kind, uint64_t 
     out->u = u;
 }
 
+static void set_block(struct as_read *c, struct as_dw_value *out, uint64_t n)
+{
+    out->kind = AS_DW_BLOCK;
+    out->s = (const char *)as_read_bytes(c, n);
+    out->u = n;
+}
+
 static const struct as_dw_sections *alt_sections(const struct as_dw_unit *unit)
 {
     const struct as_dw_module *module = unit->module;
@@ -203,29 +210,27 @@ static bool read_variable(const struct as_dw_unit *unit, struct as_read *c, unsi
         set_number(out, AS_DW_LISTX, as_read_uleb(c));
         return true;
     case DW_FORM_loclistx:
-        set_number(out, AS_DW_OTHER, as_read_uleb(c));
+        set_number(out, AS_DW_LOCLISTX, as_read_uleb(c));
         return true;
     case DW_FORM_ref_udata:
         set_ref(unit, out, as_read_uleb(c));
         return true;
     case DW_FORM_block1:
-        as_read_skip(c, as_read_u8(c));
-        break;
+        set_block(c, out, as_read_u8(c));
+        return true;
     case DW_FORM_block2:
-        as_read_skip(c, as_read_u16(c));
-        break;
+        set_block(c, out, as_read_u16(c));
+        return true;
     case DW_FORM_block4:
-        as_read_skip(c, as_read_u32(c));
-        break;
+        set_block(c, out, as_read_u32(c));
+        return true;
     case DW_FORM_block:
     case DW_FORM_exprloc:
-        as_read_skip(c, as_read_uleb(c));
-        break;
+        set_block(c, out, as_read_uleb(c));
+        return true;
     default:
         return false;
     }
-    out->kind = AS_DW_BLOCK;
-    return true;
 }
 
 /* The forms that are an offset wide (4 or 8 bytes as the unit says). */

@@ -23,8 +23,8 @@ struct identity {
     uint32_t user; /* unit of the outermost origin */
 };
 
-static uint32_t file_of(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
-                        uint64_t number)
+uint32_t as_dw_file_of(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
+                       uint64_t number)
 {
     if (unit->line_table == ASSAY_NONE)
         return ASSAY_NONE;
@@ -32,7 +32,7 @@ static uint32_t file_of(const struct as_dw_unit *unit, struct as_dw_line_table *
     return number < table->file_n ? table->file[number] : ASSAY_NONE;
 }
 
-static const struct as_dw_unit *target(const struct as_dw_unit *from, const struct as_dw_value *ref)
+const struct as_dw_unit *as_dw_unit_of(const struct as_dw_unit *from, const struct as_dw_value *ref)
 {
     if (ref->kind == AS_DW_REF_ALT)
         return from->module->alt ? as_dw_unit_at(from->module->alt, ref->u) : NULL;
@@ -58,7 +58,7 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
             /* A specification repeats only what differs: the file may stand further on. */
         }
         if (out->decl_file == ASSAY_NONE && die.has_decl_file)
-            out->decl_file = file_of(unit, tables, die.decl_file);
+            out->decl_file = as_dw_file_of(unit, tables, die.decl_file);
         if (die.linkage && !out->name)
             out->name = die.linkage;
         /* A clone may name itself (_ZN...C1Ev) and leave the declaration to its origin. */
@@ -68,7 +68,7 @@ static void identify(const struct as_dw_unit *unit, struct as_dw_line_table *con
                                         : die.specification.kind ? &die.specification
                                                                  : NULL;
         uint64_t offset = ref ? ref->u : 0;
-        const struct as_dw_unit *next = ref ? target(unit, ref) : NULL;
+        const struct as_dw_unit *next = ref ? as_dw_unit_of(unit, ref) : NULL;
         if (!next)
             break;
         struct as_read c = as_dw_read_of(next->sec.at[AS_DW_INFO], offset, next->end);
@@ -180,7 +180,7 @@ static uint32_t take_instance(struct inline_walk *w, const struct as_dw_die *die
                                  .ranges = (uint32_t)w->out->range.n - first};
     if (is_inlined) {
         if (die->has_call_file)
-            entry.call_file = file_of(w->unit, w->tables, die->call_file);
+            entry.call_file = as_dw_file_of(w->unit, w->tables, die->call_file);
         entry.call_line = narrow(die->call_line);
         entry.call_column = narrow(die->call_column);
         if (parent != ASSAY_NONE)

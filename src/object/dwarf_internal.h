@@ -30,6 +30,8 @@ enum as_dw_section {
     AS_DW_ADDR,
     AS_DW_RANGES,
     AS_DW_RNGLISTS,
+    AS_DW_LOC,
+    AS_DW_LOCLISTS,
     AS_DW_CU_INDEX,
     AS_DW_FRAME,
     AS_DW_SECTIONS
@@ -167,7 +169,7 @@ struct as_dw_unit {
     struct as_dw_sections sec; /* what its forms refer to; slices in a package */
     uint64_t offset, end, die; /* in sec.at[AS_DW_INFO] */
     const struct as_dw_abbrevs *abbrevs;
-    uint64_t str_offsets_base, addr_base, rnglists_base, ranges_base;
+    uint64_t str_offsets_base, addr_base, rnglists_base, loclists_base, ranges_base;
     uint64_t low_pc;
     uint64_t dwo_id;
     uint64_t line_offset; /* DW_AT_stmt_list, UINT64_MAX = none */
@@ -211,7 +213,8 @@ enum as_dw_class {
     AS_DW_REF_ALT, /* u: offset in the dwz file */
     AS_DW_OFFSET,  /* sec_offset */
     AS_DW_LISTX,   /* index of a range list */
-    AS_DW_BLOCK,
+    AS_DW_LOCLISTX,
+    AS_DW_BLOCK, /* s: u bytes */
     AS_DW_OTHER
 };
 
@@ -220,6 +223,10 @@ struct as_dw_value {
     uint64_t u;
     const char *s;
 };
+
+/* The unit that a reference of a DIE of `from` leads to; NULL: it is none, or leads nowhere. */
+const struct as_dw_unit *as_dw_unit_of(const struct as_dw_unit *from,
+                                       const struct as_dw_value *ref);
 
 /* Reads one value; the cursor goes bad on an unknown form. Index forms are resolved through the
  * bases of `unit`; an unresolvable one has kind AS_DW_NONE. */
@@ -278,6 +285,10 @@ struct as_dw_files {
 uint32_t as_dw_file_intern(struct as_dw_files *files, const char *comp_dir, const char *dir,
                            const char *name);
 void as_dw_files_release(struct as_dw_files *files);
+
+/* Unified index of a file number of a unit, or ASSAY_NONE. */
+uint32_t as_dw_file_of(const struct as_dw_unit *unit, struct as_dw_line_table *const *tables,
+                       uint64_t number);
 
 /* Header and file table; sets `damaged`. Errors: NOMEM. */
 int as_dw_line_header(struct as_dw_line_table *table, struct as_dw_files *files);

@@ -74,6 +74,8 @@ static int package_section(const struct package *pack, uint32_t id)
         return AS_DW_ABBREV;
     case 4:
         return AS_DW_LINE;
+    case 5:
+        return pack->is_v5 ? AS_DW_LOCLISTS : -1;
     case 6:
         return AS_DW_STR_OFFSETS;
     case 8:

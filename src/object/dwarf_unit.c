@@ -107,6 +107,10 @@ static void root_bases(struct as_dw_unit *unit, struct as_read c, const struct a
             as_dw_form_read(unit, &c, &attr[i], &v);
             unit->rnglists_base = v.u;
             break;
+        case DW_AT_loclists_base:
+            as_dw_form_read(unit, &c, &attr[i], &v);
+            unit->loclists_base = v.u;
+            break;
         case DW_AT_GNU_ranges_base:
             as_dw_form_read(unit, &c, &attr[i], &v);
             unit->ranges_base = v.u;
@@ -180,7 +184,7 @@ static void default_bases(struct as_dw_unit *unit, const struct as_dw_unit *skel
     bool wide = unit->offset_b == 8;
     if (unit->version >= 5) {
         unit->str_offsets_base = wide ? 16 : 8;
-        unit->rnglists_base = wide ? 20 : 12;
+        unit->rnglists_base = unit->loclists_base = wide ? 20 : 12;
         unit->addr_base = wide ? 16 : 8;
     }
     if (skeleton) {

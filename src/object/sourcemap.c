@@ -164,3 +164,9 @@ void as_dw_files_release(struct as_dw_files *files)
     as_free(files->buf);
     *files = (struct as_dw_files){0};
 }
+
+bool assay_source_is_system(const char *path)
+{
+    return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib/", 9) == 0 ||
+           strstr(path, "/include/c++/") || strstr(path, "/lib/gcc/");
+}

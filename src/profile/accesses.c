@@ -14,7 +14,7 @@
 #define SAMPLES_LEAST 20   /* of a loop with registers */
 #define STAYS_SHARE   0.75 /* of a cache: so much stays there beside what else runs */
 
-enum { STRIDE_METRIC, LINE_USE_METRIC, SWEEP_METRIC, RATE_METRIC, ACCESS_METRICS };
+enum { STRIDE_METRIC, LINE_USE_METRIC, SWEEP_METRIC, RATE_METRIC, SPLIT_METRIC, ACCESS_METRICS };
 
 static const struct assay_metric access_metric[ACCESS_METRICS] = {
     [STRIDE_METRIC] = {.name = "operand_stride_b",
@@ -47,7 +47,15 @@ static const struct assay_metric access_metric[ACCESS_METRICS] = {
                      .formula = "bytes of an entry / iterations of an entry * iterations a second, "
                                 "from the addresses of two samples of one thread",
                      .topic = "memory",
-                     .position = 66}};
+                     .position = 66},
+    [SPLIT_METRIC] = {.name = "operand_split_pct",
+                      .unit = "%",
+                      .title = "Vectors across lines",
+                      .meaning = "Vector accesses that touch two cache lines.",
+                      .formula = "100 * sampled addresses that cross a line / all, over operands",
+                      .topic = "memory",
+                      .position = 67,
+                      .better = ASSAY_BETTER_LOWER}};
 
 typedef AS_VEC(struct as_held_site) site_list;
 
@@ -55,6 +63,9 @@ struct access_pass {
     struct as_attribution *all;
     struct as_objects *objects;
     struct as_caches caches;
+    struct as_access_names names;
+    struct as_loop_operands operands; /* of all loops */
+    uint32_t rate_hz;
     int64_t metric[ACCESS_METRICS];
     struct as_operand_loop loop;
 };
@@ -99,7 +110,8 @@ static int line_of(const struct access_pass *p, uint64_t address, int64_t *line_
                : 0;
 }
 
-static int write_access(const struct access_pass *p, size_t i, struct assay_error *err)
+static int write_access(struct access_pass *p, size_t i, const as_address_list *address_list,
+                        struct assay_error *err)
 {
     const struct assay_memory_stream *at = &p->loop.streams.at[i];
     const uint64_t address = p->loop.module->program->code.insn[at->insn].address;
@@ -118,8 +130,16 @@ static int write_access(const struct access_pass *p, size_t i, struct assay_erro
         .stride = stride_word(at, seen),
         .stride_share = seen->share > 0 ? seen->share : (double)NAN,
         .sample_n = (int64_t)p->loop.sample_n,
+        .split_share = as_split_share(&p->loop, (uint32_t)i, address_list),
         .line_used_pct = use->moved_b > 0 ? 100 * use->used_b / use->moved_b : (double)NAN};
 
+    struct as_access_name name;
+    AS_TRY(as_access_name_of(&p->names, &p->loop, at, &name, err));
+    row.variable = *name.base.text ? name.base.text : NULL;
+    if (name.element_b)
+        row.element_b = assay_known((int64_t)name.element_b);
+    if (name.row_n)
+        row.row_n = assay_known(name.row_n);
     if (by_code ? at->stride <= ASSAY_STRIDE_CONSTANT : seen->share > 0)
         row.stride_b = assay_known(seen->stride_b);
     AS_TRY(line_of(p, address, &row.line_id, err));
@@ -219,7 +239,7 @@ static int write_sweep(const struct access_pass *p, const as_address_list *addre
 {
     struct as_sweep sweep;
 
-    AS_TRY(as_sweep_of(&p->loop, &p->all->tally, address, &sweep, err));
+    AS_TRY(as_sweep_of(&p->loop, &p->operands, p->rate_hz, address, &sweep, err));
     if (touched_b > 0)
         sweep.reach_b = fmin(sweep.reach_b, touched_b);
     AS_TRY(write_bound(p, SWEEP_METRIC, sweep.reach_b, err));
@@ -286,6 +306,37 @@ static int write_touched(struct access_pass *p, const as_address_list *address, 
     return rc < 0 ? rc : write_sharing(p, address, err);
 }
 
+/* The mean over vector operands with known addresses. */
+static int write_splits(const struct access_pass *p, const as_address_list *address,
+                        struct assay_error *err)
+{
+    const struct assay_subject loop = {
+        .kind = ASSAY_OBJECT_LOOP, .object_id = p->loop.site->loop_id, .run_id = p->all->run_id};
+    double sum = 0;
+    unsigned n = 0;
+
+    for (uint32_t i = 0; i < p->loop.streams.n; i++) {
+        const double share = as_split_share(&p->loop, i, address);
+        if (p->loop.streams.at[i].stack || isnan(share))
+            continue;
+        sum += share;
+        n++;
+    }
+    const double pct = n ? 100 * sum / n : 0;
+    return n ? assay_experiment_value(p->all->experiment, p->metric[SPLIT_METRIC], &loop,
+                                      assay_derived(pct, pct, pct, (int64_t)p->loop.sample_n), err)
+             : 0;
+}
+
+static int write_accesses(struct access_pass *p, const as_address_list *address,
+                          struct assay_error *err)
+{
+    for (size_t i = 0; i < p->loop.streams.n; i++)
+        if (!p->loop.streams.at[i].stack)
+            AS_TRY(write_access(p, i, address, err));
+    return write_splits(p, address, err);
+}
+
 static int write_loop(struct access_pass *p, struct assay_error *err)
 {
     as_address_list address = {0};
@@ -299,11 +350,10 @@ static int write_loop(struct access_pass *p, struct assay_error *err)
     const struct as_entry entry = as_entry_of(&p->loop, &p->caches);
     if (rc == 0)
         rc = write_sweep(p, &address, &entry, touched_b, err);
+    if (rc == 0)
+        rc = write_accesses(p, &address, err);
     as_vec_fini(&address);
     AS_TRY(rc);
-    for (size_t i = 0; i < p->loop.streams.n; i++)
-        if (!p->loop.streams.at[i].stack)
-            AS_TRY(write_access(p, i, err));
     AS_TRY(write_entry(p, &entry, touched_b, err));
     return write_metrics(p, err);
 }
@@ -396,6 +446,7 @@ static int look_at_module(struct access_pass *p, size_t from, size_t to, struct 
         rc = list_sites(p, from, to, &site, err);
     if (rc == 0)
         rc = look_at_loops(p, &site, err);
+    as_access_names_fini(&p->names);
     assay_catalogue_close(p->all->catalogue, &p->loop.module);
     as_vec_fini(&site);
     return rc;
@@ -421,9 +472,13 @@ int as_attribute_accesses(struct as_attribution *all, struct assay_error *err)
     for (int m = 0; m < ACCESS_METRICS; m++)
         AS_TRY(assay_experiment_metric(all->experiment, &access_metric[m], &p.metric[m], err));
     AS_TRY(as_caches_read(all, &p.caches, err));
+    p.rate_hz = all->tally.stream.n ? all->tally.stream.at[0].rate_hz : 0;
     int rc = as_objects_new(all, &p.objects, err);
     if (rc == 0)
+        rc = as_loop_operands_new(&all->tally, &p.operands, err);
+    if (rc == 0)
         rc = look_at_modules(&p, err);
+    as_loop_operands_free(&p.operands);
     as_objects_free(&p.objects);
     return rc;
 }

@@ -7,6 +7,8 @@
 #ifndef AS_PROFILE_ACCESSES_H
 #define AS_PROFILE_ACCESSES_H
 
+#include "code/bases.h"
+
 #include "profile/attribute.h"
 
 #define AS_STRIDE_SHARE_SURE 0.9 /* of the samples, from which on a stride is the loop's */
@@ -66,6 +68,10 @@ typedef AS_VEC(struct as_sampled_address) as_address_list;
 int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
                     struct assay_error *err);
 
+/* The share of the accesses of a stream of vectors that cross a cache line; NAN: unknown. */
+double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
+                      const as_address_list *address);
+
 /* ---- Objects --------------------------------------------------------------------------------- */
 
 /* The object of an address. */
@@ -107,6 +113,32 @@ struct as_touched_sum {
 const struct as_touched *as_touched_sum(const struct as_touched *at, const struct as_touched *end,
                                         struct as_touched_sum *out);
 
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+enum { AS_ACCESS_BODIES = 8 };
+
+/* Bodies that were looked at last, of one module. All zero: none. */
+struct as_access_names {
+    struct {
+        uint32_t body;
+        bool is_known;
+        struct as_bases *bases; /* NULL: none */
+    } at[AS_ACCESS_BODIES];
+    unsigned next;
+};
+
+struct as_access_name {
+    struct as_base_name base; /* empty text: not proved */
+    uint64_t element_b;       /* 0: not known */
+    int64_t row_n;            /* elements of the contiguous dimension; 0: no constant */
+};
+
+/* The variable of the source that an operand belongs to. Errors: NOMEM. */
+int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop,
+                      const struct assay_memory_stream *stream, struct as_access_name *out,
+                      struct assay_error *err);
+void as_access_names_fini(struct as_access_names *names);
+
 /* ---- Entries --------------------------------------------------------------------------------- */
 
 /* Data caches of the machine of the run. */
@@ -137,10 +169,21 @@ struct as_sweep {
     double iteration_per_s; /* of one thread */
 };
 
-/* By the addresses of the loop, and the moves at single instructions that the tally has. Errors:
- * NOMEM. */
-int as_sweep_of(const struct as_operand_loop *loop, const struct as_tally *tally,
-                const as_address_list *address, struct as_sweep *out, struct assay_error *err);
+/* Operands of a run, by loop. */
+struct as_loop_operands {
+    const struct as_tally_operand **at;
+    size_t n;
+};
+
+/* The caller releases `out`. Errors: NOMEM. */
+int as_loop_operands_new(const struct as_tally *tally, struct as_loop_operands *out,
+                         struct assay_error *err);
+void as_loop_operands_free(struct as_loop_operands *list);
+
+/* By the addresses of the loop, and the moves at its instructions. Errors: NOMEM. */
+int as_sweep_of(const struct as_operand_loop *loop, const struct as_loop_operands *operands,
+                uint32_t rate_hz, const as_address_list *address, struct as_sweep *out,
+                struct assay_error *err);
 
 /* ---- Sharing --------------------------------------------------------------------------------- */
 

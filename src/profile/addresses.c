@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Addresses of memory operands, from the registers of samples near them. */
+#include <math.h>
+
 #include "base/error.h"
+#include "base/search.h"
 #include "profile/accesses.h"
+
+#define LINE_B       64
+#define VECTOR_B     16 /* narrower accesses are aligned, or packed by hand */
+#define SPLITS_LEAST 20 /* addresses of an operand */
 
 bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
                        uint64_t at, const struct as_tally_draw *draw, uint64_t *out)
@@ -55,4 +62,34 @@ int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
         for (size_t i = 0; i < loop->site_n && !loop->streams.at[s].stack; i++)
             AS_TRY(add_site(loop, s, &loop->site[i], out, err));
     return 0;
+}
+
+/*
+ * Slow accesses are sampled more often, and those that cross a line are slow. So an address of a
+ * walk counts with all places that the walk goes through from there: 64 strides lead back to its
+ * place in a line.
+ */
+static double split_part(const struct assay_memory_stream *stream, uint64_t address)
+{
+    const unsigned steps = as_stream_walks(stream) ? LINE_B : 1;
+    unsigned n = 0;
+
+    for (unsigned k = 0; k < steps; k++)
+        n += (address + k * (uint64_t)stream->stride_b) % LINE_B + stream->width_b > LINE_B;
+    return (double)n / steps;
+}
+
+double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
+                      const as_address_list *address)
+{
+    const struct assay_memory_stream *at = &loop->streams.at[stream];
+    size_t i = as_first_not(k, address->n, address->at[k].stream < stream);
+    double split = 0;
+    unsigned n = 0;
+
+    if (at->width_b < VECTOR_B || at->width_b > LINE_B)
+        return (double)NAN;
+    for (; i < address->n && address->at[i].stream == stream; i++, n++)
+        split += split_part(at, address->at[i].low);
+    return n >= SPLITS_LEAST ? split / n : (double)NAN;
 }

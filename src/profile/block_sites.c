@@ -54,12 +54,6 @@ static bool is_runtime_function(const char *name)
     return false;
 }
 
-static bool is_system_header(const char *path)
-{
-    return strncmp(path, "/usr/include/", 13) == 0 || strncmp(path, "/usr/lib/", 9) == 0 ||
-           strstr(path, "/include/c++/") || strstr(path, "/lib/gcc/");
-}
-
 /* A place in a module: the innermost inlined call that is the user's. */
 struct user_place {
     uint32_t file, line; /* line 0: none */
@@ -79,7 +73,8 @@ static bool user_place_at(const struct assay_catalogue_module *code, uint64_t ad
         assay_catalogue_function_get(code, place.function, &function);
     *out = (struct user_place){place.file, place.line, function.linkage_name};
     uint32_t at = place.inlined;
-    while (out->line && out->file < debug->file_n && is_system_header(debug->file[out->file])) {
+    while (out->line && out->file < debug->file_n &&
+           assay_source_is_system(debug->file[out->file])) {
         if (at >= debug->inline_n || debug->inlines[at].parent == ASSAY_NONE)
             return false;
         out->file = debug->inlines[at].call_file;

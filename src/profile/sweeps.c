@@ -10,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/search.h"
 #include "profile/accesses.h"
 #include "sample/operands.h"
 
@@ -148,13 +149,44 @@ static double pace_at(const struct as_operand_loop *loop, const struct as_tally_
     return 0;
 }
 
-static double pace_of_sites(const struct as_operand_loop *loop, const struct as_tally *tally)
+static double pace_of_sites(const struct as_operand_loop *loop, const struct as_loop_operands *all)
 {
+    const int64_t loop_id = loop->site->loop_id;
     double per_s = 0;
 
-    as_vec_foreach (&tally->operand, operand)
-        per_s = fmax(per_s, pace_at(loop, operand));
+    for (size_t i = as_first_not(k, all->n, all->at[k]->place.loop_id < loop_id);
+         i < all->n && all->at[i]->place.loop_id == loop_id; i++)
+        per_s = fmax(per_s, pace_at(loop, all->at[i]));
     return per_s;
+}
+
+static int by_loop_of_operand(const void *a, const void *b)
+{
+    const struct as_tally_operand *x = *(const struct as_tally_operand *const *)a;
+    const struct as_tally_operand *y = *(const struct as_tally_operand *const *)b;
+
+    if (x->place.loop_id != y->place.loop_id)
+        return x->place.loop_id < y->place.loop_id ? -1 : 1;
+    return (x > y) - (x < y);
+}
+
+int as_loop_operands_new(const struct as_tally *tally, struct as_loop_operands *out,
+                         struct assay_error *err)
+{
+    *out = (struct as_loop_operands){.n = tally->operand.n};
+    out->at = as_malloc_table(out->n + 1, sizeof *out->at);
+    if (!out->at)
+        return as_error_nomem(err, "the operands of loops");
+    for (size_t i = 0; i < out->n; i++)
+        out->at[i] = &tally->operand.at[i];
+    qsort(out->at, out->n, sizeof(const struct as_tally_operand *), by_loop_of_operand);
+    return 0;
+}
+
+void as_loop_operands_free(struct as_loop_operands *list)
+{
+    as_free(list->at);
+    *list = (struct as_loop_operands){0};
 }
 
 /* ---- All walks ------------------------------------------------------------------------------- */
@@ -205,10 +237,10 @@ static int look_at_walks(const struct as_operand_loop *loop, double period_ns,
     return 0;
 }
 
-int as_sweep_of(const struct as_operand_loop *loop, const struct as_tally *tally,
-                const as_address_list *address, struct as_sweep *out, struct assay_error *err)
+int as_sweep_of(const struct as_operand_loop *loop, const struct as_loop_operands *operands,
+                uint32_t rate_hz, const as_address_list *address, struct as_sweep *out,
+                struct assay_error *err)
 {
-    const uint32_t rate_hz = tally->stream.n ? tally->stream.at[0].rate_hz : 0;
     as_address_list list = {0};
     int rc = 0;
 
@@ -219,7 +251,7 @@ int as_sweep_of(const struct as_operand_loop *loop, const struct as_tally *tally
     rc = rc < 0 ? as_error_nomem(err, "the walks of a loop") : 0;
     if (rc == 0 && list.n)
         rc = look_at_walks(loop, 1e9 / (rate_hz ? rate_hz : 1), &list, out, err);
-    out->iteration_per_s = fmax(out->iteration_per_s, pace_of_sites(loop, tally));
+    out->iteration_per_s = fmax(out->iteration_per_s, pace_of_sites(loop, operands));
     as_vec_fini(&list);
     return rc;
 }

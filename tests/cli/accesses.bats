@@ -225,3 +225,87 @@ END
         v_loop_accesses WHERE function LIKE '%along%' AND access = 'load'"
     [[ $output == *"constant,7200,12.5"* ]]
 }
+
+@test "accesses: operands and objects have the names of the source" {
+    run accesses column 700
+    names() {
+        "$ASSAY" query --format csv x.assay "SELECT DISTINCT variable, step_n FROM v_loop_accesses
+            WHERE function LIKE '%$1%' ORDER BY variable" | tail -n +2
+    }
+    [ "$(names column)" = m,700 ]
+    "$ASSAY" run -q -o x.assay --force -- ./walks vla 300 >/dev/null
+    [ "$(names vla)" = m,300 ]
+    run "$ASSAY" query --format csv x.assay "SELECT DISTINCT variables FROM v_loop_objects
+        WHERE function = 'vla'"
+    [ "${lines[1]}" = m ]
+    run "$ASSAY" show x.assay --view accesses
+    [[ $output == *variable* ]]
+}
+
+@test "accesses: a finding names the array and its leading dimension" {
+    cat >declared.c <<'END'
+static double table[3000][1024], plain[3000 * 1000];
+__attribute__((noinline)) double sum(int c, int n)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        s += table[i][c];
+    return s;
+}
+__attribute__((noinline)) double hop(const double *from, long ld, long n)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s += from[i * ld];
+    return s;
+}
+int main(int argc, char **argv)
+{
+    double s = 0;
+    (void)argv;
+    for (int i = 0; i < 3000 * 1000; i++)
+        plain[i] = table[i / 1000][i % 1000] = i;
+    for (int k = 0; k < 30000; k++)
+        s += argc > 1 ? hop(plain + k % 1000, 1000, 3000) : sum(k % 1000, 3000);
+    return s == 1;
+}
+END
+    gcc -O2 -g -o declared declared.c
+    "$ASSAY" run -q -o d.assay --force -- ./declared >/dev/null
+    run "$ASSAY" show d.assay --view findings
+    [[ $output == *"along the array table by its leading dimension of 1,024"* ]]
+    "$ASSAY" run -q -o d.assay --force -- ./declared pointer >/dev/null
+    run "$ASSAY" show d.assay --view findings
+    [[ $output == *"along the array from by 1,000 elements"* ]]
+}
+
+# Vectors of 16 bytes at 8 bytes off a multiple of 16: one of four crosses a line.
+@test "accesses: the share of vectors that cross a cache line" {
+    cat >offset.c <<'END'
+#include <emmintrin.h>
+#include <stdlib.h>
+__attribute__((noinline, noipa)) void add(double *a, const double *b, long n)
+{
+    for (long i = 0; i < n; i += 2)
+        _mm_storeu_pd(a + i, _mm_add_pd(_mm_loadu_pd(a + i), _mm_loadu_pd(b + i)));
+}
+int main(int argc, char **argv)
+{
+    double *a = aligned_alloc(64, 16 * 1024), *b = aligned_alloc(64, 16 * 1024);
+    (void)argv;
+    for (int i = 0; i < 2 * 1024; i++)
+        a[i] = b[i] = i;
+    for (int k = 0; k < 1200000; k++)
+        add(a + (argc > 1), b + (argc > 1), 2000);
+    return a[5] == 1;
+}
+END
+    gcc -O2 -g -mno-avx -o offset offset.c
+    share() {
+        "$ASSAY" run -q -o o.assay --force -- ./offset "$@" >/dev/null
+        "$ASSAY" query --format csv o.assay "SELECT split_pct FROM v_loop_accesses
+            WHERE function = 'add' AND access = 'load' AND variable = 'b'" | tail -n +2
+    }
+    [ "$(share)" = 0 ]
+    [ "$(share off)" = 25 ]
+}

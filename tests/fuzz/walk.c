@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "object/variables.h"
+
 /* Look-ups are dear beside the walk itself: so many of each table are tried. */
 #define LOOKUPS 64u
 
@@ -225,6 +227,28 @@ static void walk_inlines(const struct assay_object *object, const struct assay_d
     assay_debug_inline_at(object, UINT64_MAX);
 }
 
+/* Follows the variables of the first functions to their types and members. */
+static void walk_variables(struct assay_object *object, const struct assay_debug *debug)
+{
+    for (size_t i = 0; i < debug->inline_n && i < 4; i++) {
+        const struct assay_range *range = &debug->range[debug->inlines[i].first_range];
+        struct as_data_variables v;
+        if (as_object_variables(object, range->start, range->end, &v, NULL) < 0)
+            continue;
+        for (size_t k = 0; k < v.variable_n; k++) {
+            struct as_type type;
+            struct as_member member;
+            as_type_get(v.variable[k].type, &type);
+            FUZZ_CHECK(type.rank <= AS_RANK_MAX);
+            as_type_member(type.target, k, &member);
+            as_type_member(v.variable[k].type, k, &member);
+        }
+        for (size_t k = 0; k < v.place_n; k++)
+            FUZZ_CHECK(v.place[k].variable < v.variable_n && v.place[k].reg < 16);
+        as_data_variables_free(&v);
+    }
+}
+
 void fuzz_walk_debug(struct assay_object *object)
 {
     struct assay_error err = {0};
@@ -239,5 +263,6 @@ void fuzz_walk_debug(struct assay_object *object)
     walk_units(&debug);
     walk_lines(&debug);
     walk_inlines(object, &debug);
+    walk_variables(object, &debug);
     walk_functions(object, true, assay_object_sections(object, &section));
 }

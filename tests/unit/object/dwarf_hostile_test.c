@@ -5,6 +5,8 @@
  */
 #include "dwarf_fixture.h"
 
+#include "object/variables.h"
+
 #include "base/alloc.h"
 
 struct bytes {
@@ -55,6 +57,36 @@ static void check_tables(const struct assay_object *object, const struct assay_d
     assert_true(strings < SIZE_MAX);
 }
 
+/* Follows the variables of some functions to their types and members. */
+static void check_variables(struct assay_object *object, const struct assay_debug *d)
+{
+    for (size_t i = 0; i < d->inline_n && i < 4; i++) {
+        const struct assay_range *range = &d->range[d->inlines[i].first_range];
+        struct as_data_variables v;
+        assert_int_equal(as_object_variables(object, range->start, range->end, &v, NULL), 0);
+        for (size_t k = 0; k < v.variable_n; k++) {
+            struct as_type type;
+            struct as_member member;
+            assert_true(strlen(v.variable[k].name) > 0);
+            assert_true(v.variable[k].scope == ASSAY_NONE || v.variable[k].scope < v.scope_n);
+            as_type_get(v.variable[k].type, &type);
+            assert_true(type.rank <= AS_RANK_MAX);
+            as_type_member(type.target, k, &member);
+            if (as_type_member(v.variable[k].type, k, &member))
+                assert_true(strlen(member.path) < sizeof member.path);
+        }
+        for (size_t k = 0; k < v.place_n; k++) {
+            assert_true(v.place[k].variable < v.variable_n && v.place[k].reg < 16);
+            assert_true(v.place[k].start < v.place[k].end);
+        }
+        for (uint32_t k = 0; k < v.scope_n; k++) {
+            assert_true(v.scope[k].parent == ASSAY_NONE || v.scope[k].parent < k);
+            as_scope_holds(&v, k, range->start);
+        }
+        as_data_variables_free(&v);
+    }
+}
+
 /* Opens the bytes and loads all; whether they were taken for an object at all. */
 static bool load(const struct bytes *b, size_t *damaged)
 {
@@ -65,6 +97,7 @@ static bool load(const struct bytes *b, size_t *damaged)
         return false;
     assert_int_equal(assay_object_debug(object, ASSAY_DEBUG_ALL, 1, &debug, damaged, NULL), 0);
     check_tables(object, &debug);
+    check_variables(object, &debug);
     assay_object_close(&object);
     return true;
 }
@@ -122,6 +155,22 @@ static void test_flips(void **state)
     flip("four", 200);
     flip("rel.o", 200);
     flip("two", 200);
+}
+
+static void test_flips_of_variables(void **state)
+{
+    (void)state;
+    fixture_run("printf '%%s\\n' 'struct in { char c; double *m; };' "
+                "'struct s { int n; struct in in; double own[3][4]; struct s *next; };' "
+                "'static struct s all[3]; extern int far;' "
+                "'double f(struct s *p, int n, double (*v)[n]) { double t[n], x = far;' "
+                "'for (int i = 0; i < n; i++) { t[i] = v[i][0] + p->in.m[i]; x += t[i]; }' "
+                "'return x + all[n].n; }' > v.c && "
+                "gcc -c -O2 -g v.c -o v.o && clang -c -O2 -g v.c -o vc.o && "
+                "gcc -c -O2 -gdwarf-4 v.c -o v4.o");
+    flip("v.o", 300);
+    flip("vc.o", 300);
+    flip("v4.o", 200);
 }
 
 /* A unit that is damaged takes no other with it. */
@@ -183,6 +232,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_flips),
+        cmocka_unit_test(test_flips_of_variables),
         cmocka_unit_test(test_one_unit),
         cmocka_unit_test(test_no_memory),
     };

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Places of variables as DWARF has them, at the instructions of a body; see base_values.h. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/search.h"
+#include "code/base_values.h"
+
+enum { DWARF_BP = ASSAY_UNWIND_RBP, DWARF_SP = ASSAY_UNWIND_RSP };
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static bool is_of_use(const struct as_bases *b, const struct as_storage *place)
+{
+    const uint32_t scope = b->variables.variable[place->variable].scope;
+
+    return scope != ASSAY_NONE && place->kind != AS_STORAGE_STATIC && !b->is_system[scope];
+}
+
+static bool is_in_block(const struct assay_block *block, const struct as_storage *place)
+{
+    return place->start < block->start + block->size_b && place->end > block->start;
+}
+
+static int list_block(struct as_bases *b, const struct assay_block *block,
+                      struct as_base_block *out)
+{
+    const struct as_data_variables *v = &b->variables;
+
+    for (int fill = 0; fill < 2; fill++) {
+        uint32_t n = 0;
+        for (size_t i = 0; i < v->place_n && v->place[i].start < block->start + block->size_b;
+             i++) {
+            if (!is_of_use(b, &v->place[i]) || !is_in_block(block, &v->place[i]))
+                continue;
+            if (fill)
+                out->place[n] = &v->place[i];
+            n++;
+        }
+        if (fill)
+            break;
+        out->places = n;
+        out->place = as_arena_array(&b->arena, const struct as_storage *, n + 1);
+        if (!out->place)
+            return ASSAY_ERR_NOMEM;
+    }
+    return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    const struct as_storage *x = *(const struct as_storage *const *)a;
+    const struct as_storage *y = *(const struct as_storage *const *)b;
+
+    if (x->offset_b != y->offset_b)
+        return x->offset_b < y->offset_b ? -1 : 1;
+    return (x->variable > y->variable) - (x->variable < y->variable);
+}
+
+static int list_fixed(struct as_bases *b)
+{
+    const struct as_data_variables *v = &b->variables;
+
+    b->fixed = as_arena_array(&b->arena, const struct as_storage *, v->place_n + 1);
+    if (!b->fixed)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < v->place_n; i++)
+        if (v->place[i].kind == AS_STORAGE_STATIC && !v->place[i].part_b)
+            b->fixed[b->fixed_n++] = &v->place[i];
+    qsort(b->fixed, b->fixed_n, sizeof(const struct as_storage *), by_address);
+    return 0;
+}
+
+int as_base_places_list(struct as_bases *b)
+{
+    const struct assay_body *body = &b->program->body[b->body];
+
+    b->block = as_arena_array(&b->arena, struct as_base_block, body->blocks);
+    if (!b->block)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < body->blocks; i++)
+        AS_TRY(list_block(b, &b->program->block[body->first_block + i], &b->block[i]));
+    return list_fixed(b);
+}
+
+/* ---- Frame ----------------------------------------------------------------------------------- */
+
+bool as_base_frame_offset(const struct as_bases *b, uint64_t pc, unsigned reg, int64_t disp,
+                          int64_t *offset_b)
+{
+    const struct assay_unwind_row *row;
+
+    if ((reg != AS_BASE_SP && reg != AS_BASE_BP) ||
+        assay_object_unwind_row(b->program->object, pc, &row, NULL) < 0 || !row ||
+        row->cfa_kind != ASSAY_CFA_REGISTER || row->cfa_register != assay_reg_dwarf(reg))
+        return false;
+    *offset_b = disp - row->cfa_value;
+    return true;
+}
+
+static bool holds_at(const struct as_bases *b, const struct as_storage *place, uint64_t pc)
+{
+    return pc >= place->start && pc < place->end &&
+           as_scope_holds(&b->variables, b->variables.variable[place->variable].scope, pc);
+}
+
+/* A tag for a variable that begins `before_b` bytes before the address; false: it has no tag. */
+static bool tag_variable(struct as_bases *b, uint32_t variable, int64_t before_b,
+                         struct as_base_tag *out)
+{
+    const struct as_data_variable *v = &b->variables.variable[variable];
+    const struct as_base_object object = {.text = v->name, .type = v->type, .scope = v->scope};
+
+    *out = (struct as_base_tag){as_base_object_of(b, object), true, before_b};
+    return out->object != ASSAY_NONE;
+}
+
+static bool covers_byte(const struct as_bases *b, const struct as_storage *place, int64_t before_b)
+{
+    struct as_type type;
+
+    if (before_b < 0)
+        return false;
+    as_type_get(b->variables.variable[place->variable].type, &type);
+    return type.size_b ? (uint64_t)before_b < type.size_b : type.described && before_b < 24;
+}
+
+bool as_base_frame_variable(struct as_bases *b, uint32_t block, uint64_t pc, unsigned reg,
+                            int64_t disp, int64_t offset_b, struct as_base_tag *out)
+{
+    const struct as_base_block *in = &b->block[block];
+
+    for (uint32_t i = 0; i < in->places; i++) {
+        const struct as_storage *place = in->place[i];
+        const bool in_frame = place->kind == AS_STORAGE_FRAME;
+        const int64_t before_b = (in_frame ? offset_b : disp) - place->offset_b;
+        if ((!in_frame &&
+             (place->kind != AS_STORAGE_MEMORY || place->reg != assay_reg_dwarf(reg))) ||
+            place->behind || !holds_at(b, place, pc) || !covers_byte(b, place, before_b))
+            continue;
+        return tag_variable(b, place->variable, before_b + place->part_b, out);
+    }
+    return false;
+}
+
+bool as_base_behind(struct as_bases *b, uint32_t block, uint64_t pc, unsigned reg, int64_t disp,
+                    struct as_base_tag *out)
+{
+    const struct as_base_block *in = &b->block[block];
+    int64_t offset_b = 0;
+    const bool frame = as_base_frame_offset(b, pc, reg, disp, &offset_b);
+
+    for (uint32_t i = 0; i < in->places; i++) {
+        const struct as_storage *place = in->place[i];
+        const bool here = place->kind == AS_STORAGE_FRAME
+                              ? frame && place->offset_b == offset_b
+                              : place->kind == AS_STORAGE_MEMORY &&
+                                    place->reg == assay_reg_dwarf(reg) && place->offset_b == disp;
+        if (here && place->behind && holds_at(b, place, pc))
+            return tag_variable(b, place->variable, place->part_b, out);
+    }
+    return false;
+}
+
+/* ---- Variables of the file ------------------------------------------------------------------- */
+
+/* A variable that another unit defines, by its symbol. */
+static bool declared_variable(struct as_bases *b, uint64_t address, struct as_base_tag *out,
+                              uint32_t *root)
+{
+    const struct as_data_variables *v = &b->variables;
+    const struct assay_symbol *symbol;
+    const uint32_t number = assay_object_data_symbol(b->program->object, address);
+
+    if (number == ASSAY_NONE)
+        return false;
+    assay_object_symbols(b->program->object, &symbol);
+    symbol += number;
+    for (uint32_t i = 0; i < v->variable_n; i++) {
+        if (!v->variable[i].linked || strcmp(v->variable[i].linked, symbol->name) != 0)
+            continue;
+        *root = as_base_root_variable(b, i);
+        return tag_variable(b, i, (int64_t)(address - symbol->address), out);
+    }
+    return false;
+}
+
+bool as_base_static_variable(struct as_bases *b, uint64_t address, struct as_base_tag *out,
+                             uint32_t *root)
+{
+    size_t at = as_first_not(i, b->fixed_n, (uint64_t)b->fixed[i]->offset_b <= address);
+
+    while (at > 0) {
+        const struct as_storage *place = b->fixed[--at];
+        const int64_t before_b = (int64_t)(address - (uint64_t)place->offset_b);
+        if (covers_byte(b, place, before_b)) {
+            *root = as_base_root_variable(b, place->variable);
+            return tag_variable(b, place->variable, before_b, out);
+        }
+        if (at > 0 && b->fixed[at - 1]->offset_b != place->offset_b)
+            break;
+    }
+    return declared_variable(b, address, out, root);
+}
+
+/*
+ * Memory behind a register. Fortran passes arguments so. Elsewhere compilers say so of a value that
+ * they have loaded from somewhere, or will store: a copy.
+ */
+static bool tag_memory(struct as_bases *b, const struct as_storage *place, struct as_base_tag *out)
+{
+    const struct as_data_variable *v = &b->variables.variable[place->variable];
+    struct as_base_object object = {.text = v->name, .type = v->type, .scope = v->scope};
+    struct as_type type;
+
+    as_type_get(v->type, &type);
+    object.loose = type.kind != AS_TYPE_ARRAY && !(type.is_fortran && type.kind == AS_TYPE_RECORD);
+    *out =
+        (struct as_base_tag){as_base_object_of(b, object), true, place->part_b - place->offset_b};
+    return out->object != ASSAY_NONE;
+}
+
+/* ---- Registers ------------------------------------------------------------------------------- */
+
+/* Sets `out` to the object that the value in a register points into. */
+static bool tag_value(struct as_bases *b, const struct as_storage *place, struct as_base_tag *out)
+{
+    struct as_base_tag variable;
+
+    return place->offset_b == 0 && /* else the register has another pointer, this one behind it */
+           tag_variable(b, place->variable, place->part_b, &variable) &&
+           as_base_loaded(b, &variable, out);
+}
+
+static bool is_number_type(const struct as_bases *b, const struct as_storage *place)
+{
+    struct as_type type;
+
+    as_type_get(b->variables.variable[place->variable].type, &type);
+    return type.kind == AS_TYPE_NUMBER;
+}
+
+/* A number, unless it is a distance of two pointers. */
+static void set_number(struct as_base_value *value)
+{
+    int64_t sum = 0;
+
+    for (unsigned i = 0; i < value->parts; i++)
+        sum += value->part[i].factor;
+    if (value->unknown || sum != 0 || value->parts < 2)
+        *value = (struct as_base_value){0};
+}
+
+/* The number of a register by that of DWARF. */
+static unsigned register_of(unsigned dwarf)
+{
+    unsigned reg = 0;
+
+    while (reg < AS_BASE_REGISTERS && assay_reg_dwarf(reg) != dwarf)
+        reg++;
+    return reg;
+}
+
+void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,
+                          struct as_base_state *state)
+{
+    const struct as_base_block *in = &b->block[block];
+    unsigned fresh = 0; /* registers that have tags of this place */
+    int64_t ignored;
+    const bool has_frame = as_base_frame_offset(b, pc, AS_BASE_BP, 0, &ignored);
+
+    for (uint32_t i = 0; i < in->places; i++) {
+        const struct as_storage *place = in->place[i];
+        const unsigned reg = register_of(place->reg);
+        struct as_base_tag tag;
+        if (place->kind == AS_STORAGE_FRAME || place->behind || place->reg == DWARF_SP ||
+            (place->reg == DWARF_BP && has_frame) || reg >= AS_BASE_REGISTERS ||
+            !holds_at(b, place, pc))
+            continue;
+        struct as_base_value *value = &state->at[reg];
+        if (place->kind == AS_STORAGE_VALUE && is_number_type(b, place)) {
+            if (!(fresh >> reg & 1))
+                set_number(value);
+            continue;
+        }
+        const bool known = place->kind == AS_STORAGE_VALUE ? tag_value(b, place, &tag)
+                                                           : tag_memory(b, place, &tag);
+        if (!known)
+            continue;
+        const bool is_loose = b->object.at[tag.object].loose;
+        if (!is_loose && !(fresh >> reg & 1))
+            value->tags = 0;
+        fresh |= is_loose ? 0 : 1u << reg;
+        as_base_tag_add(b, value, tag, as_base_root_variable(b, place->variable));
+    }
+}

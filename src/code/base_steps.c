@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Results of single instructions as sums of pointers; see base_values.h. */
+#include <string.h>
+
+#include "base/error.h"
+#include "code/base_values.h"
+#include "isa/form.h"
+
+enum { CALL_WRITES = 0x0fc7 };
+
+static const struct as_base_value any_pointer = {.unknown = true};
+static const struct as_base_value a_number = {0};
+
+/* ---- Words of the frame ---------------------------------------------------------------------- */
+
+/* The location of a word of the frame; NONE: there is none, and `make` is false or all are used. */
+static unsigned word_at(struct as_bases *b, int64_t offset_b, bool make)
+{
+    unsigned at = 0;
+
+    while (at < b->words && b->word[at].offset_b != offset_b)
+        at++;
+    if (at < b->words)
+        return AS_BASE_REGISTERS + at;
+    if (!make || b->words == AS_BASE_SLOTS)
+        return ASSAY_NONE;
+    b->word[b->words++].offset_b = offset_b;
+    return AS_BASE_REGISTERS + at;
+}
+
+/* Forgets words that a write to [offset_b, offset_b + width_b) of the frame may change. */
+static void forget_words(struct as_base_step *s, int64_t offset_b, int64_t width_b)
+{
+    for (unsigned i = 0; i < s->b->words; i++) {
+        const int64_t word_b = s->b->word[i].offset_b;
+        if (word_b < offset_b + width_b && offset_b < word_b + 8)
+            s->state->at[AS_BASE_REGISTERS + i] = any_pointer;
+    }
+}
+
+/* Forgets words that something beyond direct addresses may write. */
+static void forget_escaped(struct as_base_step *s)
+{
+    for (unsigned i = 0; i < s->b->words; i++)
+        if (s->b->word[i].offset_b >= s->b->escaped_b)
+            s->state->at[AS_BASE_REGISTERS + i] = any_pointer;
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+/* A place of the file, and numbers. */
+static struct as_base_value file_address(struct as_bases *b, uint64_t address)
+{
+    struct as_base_value out = a_number;
+    struct as_base_tag tag;
+    uint32_t root;
+
+    if (as_base_static_variable(b, address, &tag, &root)) {
+        out = as_base_value_root(root);
+        as_base_tag_add(b, &out, tag, root);
+    }
+    return out;
+}
+
+static bool may_be_file_address(const struct as_bases *b, int64_t disp)
+{
+    return disp > 0x1000 && assay_object_info(b->program->object)->type == ASSAY_OBJECT_EXECUTABLE;
+}
+
+static struct as_base_value frame_address(struct as_base_step *s, unsigned reg, int64_t disp)
+{
+    struct as_base_value out = any_pointer;
+    struct as_base_tag tag;
+    int64_t offset_b = INT64_MIN / 2;
+
+    as_base_frame_offset(s->b, s->at->address, reg, disp, &offset_b);
+    if (as_base_frame_variable(s->b, s->block, s->at->address, reg, disp, offset_b, &tag)) {
+        out = a_number;
+        out.tag[out.tags++] = tag;
+    }
+    return out;
+}
+
+static bool is_frame(const struct as_base_step *s, unsigned reg)
+{
+    int64_t ignored;
+
+    return reg == AS_BASE_SP ||
+           (reg == AS_BASE_BP && as_base_frame_offset(s->b, s->at->address, reg, 0, &ignored));
+}
+
+/* The address of a memory operand. */
+struct as_base_value as_base_step_address(struct as_base_step *s, const struct assay_memory *m)
+{
+    struct as_base_value out = a_number;
+
+    if (m->segment != ASSAY_REG_NONE)
+        return any_pointer;
+    if (m->rip_relative)
+        return file_address(s->b, (uint64_t)m->disp);
+    if (m->base != ASSAY_REG_NONE && m->base >= AS_BASE_REGISTERS)
+        return any_pointer;
+    if (m->base != ASSAY_REG_NONE && is_frame(s, m->base))
+        out = frame_address(s, m->base, m->disp);
+    else if (m->base != ASSAY_REG_NONE)
+        out = as_base_add_constant(s->state->at[m->base], m->disp);
+    if (may_be_file_address(s->b, m->disp) && !out.tags && !out.unknown && m->base != AS_BASE_SP) {
+        const struct as_base_value fixed = file_address(s->b, (uint64_t)m->disp);
+        if (fixed.tags)
+            out = m->base == ASSAY_REG_NONE ? fixed : as_base_add(s->b, &fixed, &out, 1);
+    }
+    if (m->index == ASSAY_REG_NONE)
+        return out;
+    if (m->index >= AS_BASE_REGISTERS) /* a gather: the elements of a vector are numbers */
+        return as_base_inexact(out);
+    const struct as_base_value index = as_base_scale(&s->state->at[m->index], m->scale);
+    return as_base_add(s->b, &out, &index, 1);
+}
+
+/* ---- Loads and stores ------------------------------------------------------------------------ */
+
+static void tag_loaded(struct as_base_step *s, const struct as_base_value *address, uint32_t root,
+                       struct as_base_value *out)
+{
+    struct as_base_tag tag;
+
+    for (unsigned i = 0; i < address->tags; i++)
+        if (as_base_loaded(s->b, &address->tag[i], &tag))
+            as_base_tag_add(s->b, out, tag, root);
+}
+
+/* Returns the value of a load of 8 bytes. */
+static struct as_base_value load_word(struct as_base_step *s, const struct assay_memory *m,
+                                      unsigned reg)
+{
+    const struct as_base_value address = as_base_step_address(s, m);
+    const uint32_t root = as_base_root_result(s->b, s->insn, reg);
+    struct as_base_value out = as_base_value_root(root);
+    struct as_base_tag tag;
+    int64_t offset_b;
+
+    if (m->base < AS_BASE_REGISTERS && is_frame(s, m->base)) {
+        const bool known = m->index == ASSAY_REG_NONE &&
+                           as_base_frame_offset(s->b, s->at->address, m->base, m->disp, &offset_b);
+        const unsigned at = known ? word_at(s->b, offset_b, false) : ASSAY_NONE;
+        out = at == ASSAY_NONE ? any_pointer : s->state->at[at];
+    }
+    tag_loaded(s, &address, root, &out);
+    if (m->index == ASSAY_REG_NONE && m->base != ASSAY_REG_NONE &&
+        as_base_behind(s->b, s->block, s->at->address, m->base, m->disp, &tag))
+        as_base_tag_add(s->b, &out, tag, root);
+    return out;
+}
+
+static void store_value(struct as_base_step *s, const struct assay_memory *m,
+                        const struct as_base_value *value)
+{
+    int64_t offset_b;
+
+    if (m->base >= AS_BASE_REGISTERS || !is_frame(s, m->base)) {
+        forget_escaped(s);
+        return;
+    }
+    if (m->index != ASSAY_REG_NONE ||
+        !as_base_frame_offset(s->b, s->at->address, m->base, m->disp, &offset_b)) {
+        forget_words(s, INT64_MIN / 2, INT64_MAX);
+        return;
+    }
+    forget_words(s, offset_b, m->width_b ? m->width_b : 64);
+    const unsigned at = value ? word_at(s->b, offset_b, true) : ASSAY_NONE;
+    if (at != ASSAY_NONE)
+        s->state->at[at] = *value;
+}
+
+/* ---- Instructions ---------------------------------------------------------------------------- */
+
+static bool is_named(const struct as_base_step *s, const char *mnemonic)
+{
+    return strcmp(s->form->mnemonic, mnemonic) == 0;
+}
+
+/* The value of a source operand of 8 bytes. */
+static struct as_base_value source_value(struct as_base_step *s, unsigned operand, unsigned reg)
+{
+    const struct assay_operand *o = &s->form->operand[operand];
+    struct assay_memory memory[2];
+
+    switch (o->kind) {
+    case ASSAY_OPERAND_REG:
+        return s->at->reg[o->slot] < AS_BASE_REGISTERS ? s->state->at[s->at->reg[o->slot]]
+                                                       : any_pointer;
+    case ASSAY_OPERAND_MEM:
+        assay_insn_memory(&s->b->program->code, s->at, memory);
+        return load_word(s, &memory[0], reg);
+    case ASSAY_OPERAND_IMM:
+        return may_be_file_address(s->b, assay_code_imm(&s->b->program->code, s->insn))
+                   ? file_address(s->b, (uint64_t)assay_code_imm(&s->b->program->code, s->insn))
+                   : a_number;
+    default:
+        return a_number;
+    }
+}
+
+/* The address that lea computes. */
+static struct as_base_value lea_value(struct as_base_step *s)
+{
+    const struct assay_insn *at = s->at;
+    const struct assay_memory m = {.base = at->base == ASSAY_REG_IP ? ASSAY_REG_NONE : at->base,
+                                   .index = at->index,
+                                   .scale = at->scale,
+                                   .segment = ASSAY_REG_NONE,
+                                   .disp = assay_code_disp(&s->b->program->code, s->insn)};
+    uint64_t address;
+
+    return assay_insn_memory_address(at, &address) ? file_address(s->b, address)
+                                                   : as_base_step_address(s, &m);
+}
+
+/* add, sub, inc, dec, neg on a register. */
+static struct as_base_value sum_value(struct as_base_step *s, unsigned reg)
+{
+    const struct as_base_value *old = &s->state->at[reg];
+    const bool minus = is_named(s, "sub");
+
+    if (is_named(s, "inc") || is_named(s, "dec"))
+        return as_base_add_constant(*old, is_named(s, "inc") ? 1 : -1);
+    if (is_named(s, "neg"))
+        return as_base_scale(old, -1);
+    if ((!minus && !is_named(s, "add")) || s->form->operands < 2)
+        return as_base_value_root(as_base_root_result(s->b, s->insn, reg));
+    if (s->form->operand[1].kind == ASSAY_OPERAND_IMM) {
+        const int64_t by = assay_code_imm(&s->b->program->code, s->insn);
+        return as_base_add_constant(*old, minus ? -by : by);
+    }
+    const struct as_base_value other = source_value(s, 1, reg);
+    return as_base_add(s->b, old, &other, minus ? -1 : 1);
+}
+
+/* Masks: low bits that are cleared leave a pointer in its object; others leave a number. */
+static struct as_base_value logic_value(struct as_base_step *s, unsigned reg)
+{
+    const bool clears = is_named(s, "and") && s->form->operands == 2 &&
+                        s->form->operand[1].kind == ASSAY_OPERAND_IMM &&
+                        assay_code_imm(&s->b->program->code, s->insn) < 0;
+
+    return clears ? as_base_inexact(s->state->at[reg])
+                  : as_base_value_root(as_base_root_result(s->b, s->insn, reg));
+}
+
+static struct as_base_value shift_value(struct as_base_step *s, unsigned reg)
+{
+    const struct assay_operand *by = &s->form->operand[1];
+    int64_t n = by->fixed ? by->fixed - 1 : assay_code_imm(&s->b->program->code, s->insn);
+
+    if ((!is_named(s, "shl") && !is_named(s, "sal")) || s->form->operands != 2 ||
+        by->kind != ASSAY_OPERAND_IMM || n < 0 || n > 14)
+        return as_base_value_root(as_base_root_result(s->b, s->insn, reg));
+    return as_base_scale(&s->state->at[reg], (int64_t)1 << n);
+}
+
+/* The value of a conditional move: of both ways. */
+static struct as_base_value select_value(struct as_base_step *s, unsigned reg)
+{
+    const struct as_base_value other = source_value(s, 1, reg);
+    struct as_base_value out = s->state->at[reg];
+
+    as_base_meet(s->b, &out, &other, as_base_root_result(s->b, s->insn, reg));
+    return out;
+}
+
+/* Returns the result of an instruction in its first operand, a register of 8 bytes. */
+static struct as_base_value result_of(struct as_base_step *s, unsigned reg)
+{
+    const bool idiom = s->at->bits & ASSAY_INSN_IDIOM;
+    const bool plain = s->form->operands == 2 && s->form->operand[1].width_b == 8;
+
+    switch (s->form->insn_class) {
+    case ASSAY_CLASS_MOVE:
+        return plain || s->form->operand[1].kind == ASSAY_OPERAND_IMM ? source_value(s, 1, reg)
+                                                                      : any_pointer;
+    case ASSAY_CLASS_LEA:
+        return lea_value(s);
+    case ASSAY_CLASS_ADD:
+        return idiom ? a_number : sum_value(s, reg);
+    case ASSAY_CLASS_LOGIC:
+        return idiom ? a_number : logic_value(s, reg);
+    case ASSAY_CLASS_SHIFT:
+        return shift_value(s, reg);
+    case ASSAY_CLASS_SELECT:
+        return s->form->operands == 2 ? select_value(s, reg) : a_number;
+    case ASSAY_CLASS_EXCHANGE:
+    case ASSAY_CLASS_EXTRACT:
+        return any_pointer;
+    default:
+        return as_base_value_root(as_base_root_result(s->b, s->insn, reg));
+    }
+}
+
+/* The general register of 8 bytes that is the first operand and written; NONE: there is none. */
+static unsigned destination(const struct as_base_step *s)
+{
+    const struct assay_operand *o = &s->form->operand[0];
+
+    return s->form->operands && o->kind == ASSAY_OPERAND_REG && o->access & ASSAY_ACCESS_WRITE &&
+                   o->width_b == 8 && s->at->reg[o->slot] < AS_BASE_REGISTERS
+               ? s->at->reg[o->slot]
+               : ASSAY_NONE;
+}
+
+/* mov of a 32-bit constant is how code at fixed addresses loads them. */
+static bool is_short_constant(const struct as_base_step *s, unsigned *reg)
+{
+    const struct assay_operand *o = s->form->operand;
+
+    if (s->form->insn_class != ASSAY_CLASS_MOVE || s->form->operands != 2 ||
+        o[0].kind != ASSAY_OPERAND_REG || o[0].width_b != 4 || o[1].kind != ASSAY_OPERAND_IMM)
+        return false;
+    *reg = s->at->reg[o[0].slot];
+    return *reg < AS_BASE_REGISTERS;
+}
+
+/* Other registers that are written hold numbers, or something new. */
+static void write_others(struct as_base_step *s, unsigned but)
+{
+    struct assay_effects effects;
+
+    assay_insn_effects(s->at, &effects);
+    unsigned written = (unsigned)(effects.written.word[0] & 0xffff);
+    if (s->form->insn_class == ASSAY_CLASS_CALL)
+        written |= CALL_WRITES;
+    for (unsigned reg = 0; reg < AS_BASE_REGISTERS; reg++)
+        if (written >> reg & 1 && reg != but)
+            s->state->at[reg] = s->form->insn_class == ASSAY_CLASS_POP ||
+                                        s->form->insn_class == ASSAY_CLASS_EXCHANGE
+                                    ? any_pointer
+                                    : as_base_value_root(as_base_root_result(s->b, s->insn, reg));
+}
+
+/* Writes to memory: a word of the frame keeps the value of the register. */
+static void write_memory(struct as_base_step *s)
+{
+    struct assay_memory memory[2];
+    const int n = assay_insn_memory(&s->b->program->code, s->at, memory);
+    const struct assay_operand *from = &s->form->operand[1];
+
+    for (int i = 0; i < n; i++) {
+        const struct as_base_value *value = NULL;
+        if (!(memory[i].access & ASSAY_ACCESS_WRITE) || s->form->insn_class == ASSAY_CLASS_CALL)
+            continue;
+        if (i == 0 && s->form->insn_class == ASSAY_CLASS_MOVE && memory[i].width_b == 8 &&
+            s->form->operands == 2 && from->kind == ASSAY_OPERAND_REG &&
+            s->at->reg[from->slot] < AS_BASE_REGISTERS)
+            value = &s->state->at[s->at->reg[from->slot]];
+        store_value(s, &memory[i], value);
+    }
+    if (s->form->insn_class == ASSAY_CLASS_CALL)
+        forget_escaped(s);
+}
+
+void as_base_step_run(struct as_base_step *s)
+{
+    const unsigned to = destination(s);
+    unsigned reg = ASSAY_NONE;
+    struct as_base_value result = a_number;
+
+    if (s->form->insn_class == ASSAY_CLASS_NOP)
+        return;
+    if (to != ASSAY_NONE)
+        result = result_of(s, to);
+    else if (is_short_constant(s, &reg))
+        result = source_value(s, 1, reg);
+    write_memory(s);
+    write_others(s, to);
+    if (to != ASSAY_NONE || reg != ASSAY_NONE)
+        s->state->at[to != ASSAY_NONE ? to : reg] = result;
+}

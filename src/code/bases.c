@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pointers through the instructions of a body. The values of registers at the start of each block
+ * are sums of pointers (base_values.c). DWARF says which pointer a register holds, or the address
+ * of which variable (base_places.c). Ways that meet keep what they agree on. If a value turns out
+ * to be a pointer, all blocks are gone through again, because sums leave numbers out.
+ * Source: Kildall, "A unified approach to global program optimization", POPL 1973.
+ */
+#include "code/bases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/search.h"
+#include "code/base_values.h"
+#include "isa/form.h"
+
+#define INSNS_MOST  30000
+#define BLOCKS_MOST 4000
+#define ROUNDS_MOST 8
+#define VISITS_MOST 64 /* of a block in a round */
+
+static const struct as_base_value unknown_value = {.unknown = true};
+
+/* ---- Blocks ---------------------------------------------------------------------------------- */
+
+/* Goes from the start of a block up to instruction `until` of the program. */
+static void run_block(struct as_bases *b, uint32_t block, uint32_t until,
+                      struct as_base_state *state)
+{
+    const struct assay_program *p = b->program;
+    const struct assay_block *at = &p->block[p->body[b->body].first_block + block];
+
+    for (uint32_t i = at->first_insn; i < at->first_insn + at->insns; i++) {
+        struct as_base_step s = {b, state, block, i, &p->code.insn[i], NULL};
+        s.form = as_form_of(s.at);
+        as_base_places_apply(b, block, s.at->address, state);
+        if (i == until)
+            return;
+        as_base_step_run(&s);
+    }
+}
+
+static void start_state(struct as_base_state *state)
+{
+    state->reached = true;
+    for (unsigned i = 0; i < AS_BASE_LOCATIONS; i++)
+        state->at[i] = i < AS_BASE_REGISTERS ? as_base_value_root(i) : unknown_value;
+}
+
+static bool meet_state(struct as_bases *b, uint32_t block, const struct as_base_state *from)
+{
+    struct as_base_state *into = &b->in[block];
+    const uint32_t number = b->program->body[b->body].first_block + block;
+    bool changed = false;
+
+    if (!into->reached) {
+        *into = *from;
+        return true;
+    }
+    for (unsigned i = 0; i < AS_BASE_REGISTERS + b->words; i++)
+        changed |= as_base_meet(b, &into->at[i], &from->at[i], as_base_root_meeting(b, number, i));
+    return changed;
+}
+
+/* One round over all blocks until nothing changes; false: given up. */
+static bool run_round(struct as_bases *b, uint32_t *queue, uint8_t *visits, bool *waits)
+{
+    const struct assay_program *p = b->program;
+    const struct assay_body *body = &p->body[b->body];
+    struct as_base_state state;
+    uint32_t from = 0, n = 0;
+
+    memset(visits, 0, body->blocks);
+    for (uint32_t i = 0; i < body->blocks; i++) {
+        const struct assay_block *block = &p->block[body->first_block + i];
+        b->in[i].reached = false;
+        waits[i] = false;
+        if (!(block->bits & (ASSAY_BLOCK_ENTRY | ASSAY_BLOCK_SECOND | ASSAY_BLOCK_LANDING)) &&
+            block->preds)
+            continue;
+        start_state(&b->in[i]);
+        if (!(block->bits & ASSAY_BLOCK_ENTRY))
+            for (unsigned k = 0; k < AS_BASE_REGISTERS; k++)
+                b->in[i].at[k] = unknown_value;
+        waits[i] = true;
+        queue[n++ % body->blocks] = i;
+    }
+    while (from < n && !b->failed) {
+        const uint32_t at = queue[from++ % body->blocks];
+        const struct assay_block *block = &p->block[body->first_block + at];
+        waits[at] = false;
+        if (visits[at]++ == VISITS_MOST)
+            return false;
+        state = b->in[at];
+        run_block(b, at, ASSAY_NONE, &state);
+        for (uint32_t e = 0; e < block->succs; e++) {
+            const uint32_t to = p->succ[block->first_succ + e].block - body->first_block;
+            if (to >= body->blocks || !meet_state(b, to, &state) || waits[to])
+                continue;
+            waits[to] = true;
+            queue[n++ % body->blocks] = to;
+        }
+    }
+    return true;
+}
+
+/* Finds the words of the frame that the code takes the address of. */
+static void find_escaped(struct as_bases *b)
+{
+    b->escaped_b = INT64_MAX;
+    for (uint32_t i = 0; i < b->insns; i++) {
+        const struct assay_insn *at = &b->program->code.insn[b->first_insn + i];
+        const struct assay_form *form = as_form_of(at);
+        const bool copies = form->insn_class == ASSAY_CLASS_MOVE && form->operands == 2 &&
+                            form->operand[1].kind == ASSAY_OPERAND_REG &&
+                            at->reg[form->operand[1].slot] == AS_BASE_SP;
+        int64_t offset_b;
+        if (copies && form->operand[0].kind == ASSAY_OPERAND_REG && at->reg[0] == AS_BASE_BP)
+            continue;
+        if (copies)
+            b->escaped_b = INT64_MIN;
+        if (form->insn_class != ASSAY_CLASS_LEA ||
+            (at->base != AS_BASE_SP && at->base != AS_BASE_BP) || at->reg[0] == AS_BASE_SP ||
+            !as_base_frame_offset(b, at->address, at->base, at->disp, &offset_b))
+            continue;
+        b->escaped_b = offset_b < b->escaped_b ? offset_b : b->escaped_b;
+    }
+}
+
+static bool is_system_scope(const struct as_bases *b, uint32_t scope)
+{
+    const uint32_t file = b->variables.scope[scope].file;
+
+    return file < b->program->debug.file_n && assay_source_is_system(b->program->debug.file[file]);
+}
+
+static int make_tables(struct as_bases *b)
+{
+    const struct assay_body *body = &b->program->body[b->body];
+
+    b->is_system = as_arena_array(&b->arena, bool, b->variables.scope_n + 1);
+    b->root = as_arena_array(&b->arena, struct as_base_root, as_base_roots(b) + 1);
+    b->in = as_arena_array(&b->arena, struct as_base_state, body->blocks);
+    if (!b->is_system || !b->root || !b->in)
+        return ASSAY_ERR_NOMEM;
+    for (uint32_t i = 0; i < b->variables.scope_n; i++)
+        b->is_system[i] = is_system_scope(b, i);
+    for (size_t i = 0; i < as_base_roots(b); i++)
+        b->root[i].object = ASSAY_NONE;
+    return as_base_places_list(b);
+}
+
+/* 0, NOMEM; `*good` false: it was given up. */
+static int run_rounds(struct as_bases *b, bool *good)
+{
+    const struct assay_body *body = &b->program->body[b->body];
+    uint32_t *queue = as_arena_array(&b->arena, uint32_t, body->blocks);
+    uint8_t *visits = as_arena_array(&b->arena, uint8_t, body->blocks);
+    bool *waits = as_arena_array(&b->arena, bool, body->blocks);
+
+    *good = false;
+    if (!queue || !visits || !waits)
+        return ASSAY_ERR_NOMEM;
+    find_escaped(b);
+    for (unsigned round = 0; round < ROUNDS_MOST; round++) {
+        b->changed = false;
+        if (!run_round(b, queue, visits, waits) || b->failed)
+            return b->failed ? ASSAY_ERR_NOMEM : 0;
+        if (!b->changed) {
+            *good = true;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+/* ---- Door ------------------------------------------------------------------------------------ */
+
+/* The instructions of a body stand together, but for cold parts. */
+static bool list_insns(struct as_bases *b)
+{
+    const struct assay_program *p = b->program;
+    const struct assay_body *body = &p->body[b->body];
+    uint32_t low = ASSAY_NONE, high = 0;
+
+    for (uint32_t i = 0; i < body->blocks; i++) {
+        const struct assay_block *block = &p->block[body->first_block + i];
+        low = block->first_insn < low ? block->first_insn : low;
+        high = block->first_insn + block->insns > high ? block->first_insn + block->insns : high;
+    }
+    b->first_insn = low;
+    b->insns = high > low ? high - low : 0;
+    return body->blocks && body->blocks <= BLOCKS_MOST && b->insns && b->insns <= INSNS_MOST;
+}
+
+static int make_bases(struct as_bases *b, bool *good, struct assay_error *err)
+{
+    const struct assay_code *code = &b->program->code;
+    const struct assay_insn *last;
+
+    *good = false;
+    if (!b->program->object || !list_insns(b))
+        return 0;
+    last = &code->insn[b->first_insn + b->insns - 1];
+    AS_TRY(as_object_variables(b->program->object, b->program->body[b->body].entry,
+                               last->address + last->length, &b->variables, err));
+    if (!b->variables.place_n)
+        return 0;
+    int rc = make_tables(b);
+    if (rc == 0)
+        rc = run_rounds(b, good);
+    return rc < 0 ? as_error_nomem(err, "the names of operands") : 0;
+}
+
+int as_bases_new(const struct assay_program *program, uint32_t body, struct as_bases **out,
+                 struct assay_error *err)
+{
+    bool good = false;
+
+    *out = as_calloc(1, sizeof **out);
+    if (!*out)
+        return as_error_nomem(err, "the names of operands");
+    (*out)->program = program;
+    (*out)->body = body;
+    as_arena_init(&(*out)->arena);
+    const int rc = make_bases(*out, &good, err);
+    if (rc < 0 || !good)
+        as_bases_free(out);
+    return rc;
+}
+
+void as_bases_free(struct as_bases **bases)
+{
+    struct as_bases *b = *bases;
+
+    if (!b)
+        return;
+    as_data_variables_free(&b->variables);
+    as_vec_fini(&b->object);
+    as_arena_fini(&b->arena);
+    as_free(b);
+    *bases = NULL;
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+/* "this->u" reads as "u" in the source; "this" alone does not name an array. NULL: no name. */
+static const char *plain_text(const char *text)
+{
+    if (strncmp(text, "__", 2) == 0) /* of a macro */
+        return NULL;
+    if (strncmp(text, "this", 4) != 0)
+        return text;
+    return text[4] == 0 ? NULL : strncmp(text + 4, "->", 2) == 0 ? text + 6 : text;
+}
+
+static bool is_visible(const struct as_bases *b, const struct as_base_object *object, uint64_t pc)
+{
+    return object->scope == ASSAY_NONE || as_scope_holds(&b->variables, object->scope, pc);
+}
+
+static uint32_t depth_of(const struct as_bases *b, const struct as_base_object *object)
+{
+    return object->scope == ASSAY_NONE ? 0 : 1 + b->variables.scope[object->scope].depth;
+}
+
+/* The innermost visible variable of the tags; NULL: none, or two of one scope. */
+static const struct as_base_object *choose_object(const struct as_bases *b,
+                                                  const struct as_base_value *value, uint64_t pc)
+{
+    const struct as_base_object *best = NULL;
+    bool ambiguous = false;
+
+    for (unsigned i = 0; i < value->tags; i++) {
+        const struct as_base_object *it = &b->object.at[value->tag[i].object];
+        if (it->loose || !is_visible(b, it, pc) || !plain_text(it->text))
+            continue;
+        if (!best || depth_of(b, it) > depth_of(b, best)) {
+            best = it;
+            ambiguous = false;
+        } else if (depth_of(b, it) == depth_of(b, best)) {
+            ambiguous = true;
+        }
+    }
+    return ambiguous ? NULL : best;
+}
+
+bool as_bases_name(const struct as_bases *bases, uint32_t insn, unsigned operand,
+                   struct as_base_name *out)
+{
+    const struct assay_program *p = bases->program;
+    const struct assay_body *body = &p->body[bases->body];
+    struct assay_memory memory[2];
+    uint32_t block = 0;
+
+    while (block < body->blocks && insn - p->block[body->first_block + block].first_insn >=
+                                       p->block[body->first_block + block].insns)
+        block++;
+    if (block == body->blocks || !bases->in[block].reached ||
+        assay_insn_memory(&p->code, &p->code.insn[insn], memory) <= (int)operand)
+        return false;
+    struct as_base_state state = bases->in[block];
+    struct as_bases *b = (struct as_bases *)bases; /* no new objects: all were seen */
+    run_block(b, block, insn, &state);
+    struct as_base_step s = {b, &state, block, insn, &p->code.insn[insn], NULL};
+    s.form = as_form_of(s.at);
+    const struct as_base_value address = as_base_step_address(&s, &memory[operand]);
+    const struct as_base_object *object = choose_object(bases, &address, s.at->address);
+    if (!object)
+        return false;
+    *out = (struct as_base_name){.type = object->type, .through = object->through};
+    const char *text = plain_text(object->text);
+    return (size_t)snprintf(out->text, sizeof out->text, "%s", text) < sizeof out->text;
+}

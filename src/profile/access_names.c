@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Variables of the source that memory operands belong to, with what their types say. */
+#include "base/error.h"
+#include "profile/accesses.h"
+
+static int bases_of(struct as_access_names *names, const struct assay_program *program,
+                    uint32_t body, struct as_bases **out, struct assay_error *err)
+{
+    for (unsigned i = 0; i < AS_ACCESS_BODIES; i++) {
+        *out = names->at[i].bases;
+        if (names->at[i].is_known && names->at[i].body == body)
+            return 0;
+    }
+    const unsigned at = names->next++ % AS_ACCESS_BODIES;
+    as_bases_free(&names->at[at].bases);
+    names->at[at].is_known = false;
+    AS_TRY(as_bases_new(program, body, &names->at[at].bases, err));
+    names->at[at].body = body;
+    names->at[at].is_known = true;
+    *out = names->at[at].bases;
+    return 0;
+}
+
+/* The element of an array of arrays, and the extent of its contiguous dimension. */
+static void see_type(struct as_access_name *name)
+{
+    struct as_type type, element;
+
+    as_type_get(name->base.type, &type);
+    name->element_b = type.kind == AS_TYPE_ARRAY ? 0 : type.size_b;
+    if (type.kind != AS_TYPE_ARRAY || !type.rank)
+        return;
+    as_type_get(type.target, &element);
+    name->element_b = element.size_b;
+    if (type.is_fortran)
+        name->row_n = type.rank > 1 ? type.extent[0] : 0;
+    else if (type.rank > 1 || name->base.through)
+        name->row_n = type.extent[type.rank - 1];
+}
+
+int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop,
+                      const struct assay_memory_stream *stream, struct as_access_name *out,
+                      struct assay_error *err)
+{
+    const struct assay_program *program = loop->module->program;
+    struct as_bases *bases;
+
+    *out = (struct as_access_name){0};
+    AS_TRY(bases_of(names, program, program->loop[loop->site->loop].body, &bases, err));
+    if (!bases || !as_bases_name(bases, stream->insn, stream->operand, &out->base)) {
+        out->base.text[0] = 0;
+        return 0;
+    }
+    see_type(out);
+    return 0;
+}
+
+void as_access_names_fini(struct as_access_names *names)
+{
+    for (unsigned i = 0; i < AS_ACCESS_BODIES; i++)
+        as_bases_free(&names->at[i].bases);
+    *names = (struct as_access_names){0};
+}

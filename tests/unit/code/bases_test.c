@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of operands, in programs that gcc, clang and gfortran compile at several levels. A comment
+ * at the end of a line, "=NAME" or "=NAME,NAME", says which arrays the line touches: any other name
+ * is wrong. Without a proof there is no name, so a share of the operands must have one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "code/bases.h"
+
+#include "base/alloc.h"
+#include "built.h"
+
+struct named {
+    unsigned all_n, named_n;
+};
+
+/* The marks of a line of the source: "=a,b"; NULL: it has none. */
+static const char *marks_of(const char *text, uint32_t line, char *buf, size_t buf_b)
+{
+    while (--line && (text = strchr(text, '\n')))
+        text++;
+    const size_t n = text ? strcspn(text, "\n") : 0;
+    snprintf(buf, buf_b, "%.*s", (int)n, text ? text : "");
+    char *mark = strrchr(buf, '=');
+    if (!mark || (mark[-1] != '/' && mark[-1] != '!'))
+        return NULL;
+    return mark + 1;
+}
+
+static bool is_marked(const char *marks, const char *name)
+{
+    const size_t n = strlen(name);
+
+    for (const char *at = marks; *at;) {
+        const size_t part = strcspn(at, ",");
+        if (part == n && strncmp(at, name, n) == 0)
+            return true;
+        at += part + (at[part] == ',');
+    }
+    return false;
+}
+
+static void look_at_loop(const struct built *b, const struct as_bases *bases, uint32_t loop,
+                         const char *source, const char *how, struct named *sum)
+{
+    struct assay_streams streams;
+
+    assert_int_equal(assay_loop_streams(b->program, loop, &streams, NULL), 0);
+    for (size_t i = 0; i < streams.n; i++) {
+        const struct assay_memory_stream *at = &streams.at[i];
+        const uint64_t address = b->program->code.insn[at->insn].address;
+        const struct assay_line *line = assay_debug_line_at(&b->program->debug, address);
+        struct as_base_name name;
+        char buf[512];
+        const char *marks = line ? marks_of(source, line->line, buf, sizeof buf) : NULL;
+        if (!marks || at->stack)
+            continue;
+        sum->all_n++;
+        if (!bases || !as_bases_name(bases, at->insn, at->operand, &name))
+            continue;
+        sum->named_n++;
+        if (!is_marked(marks, name.text))
+            fail_msg("%s: %s at line %u (0x%lx), which has %s", how, name.text, line->line,
+                     (unsigned long)address, marks);
+    }
+    assay_streams_free(&streams);
+}
+
+/* All innermost loops of a program. */
+static struct named look_at(const struct built *b, const char *source, const char *how)
+{
+    struct named sum = {0};
+
+    for (uint32_t i = 0; i < b->program->body_n; i++) {
+        const struct assay_body *body = &b->program->body[i];
+        struct as_bases *bases;
+        if (!body->loops)
+            continue;
+        assert_int_equal(as_bases_new(b->program, i, &bases, NULL), 0);
+        for (uint32_t k = body->first_loop; k < body->first_loop + body->loops; k++)
+            look_at_loop(b, bases, k, source, how, &sum);
+        as_bases_free(&bases);
+    }
+    return sum;
+}
+
+/* Builds a source by a compiler at several levels; `least_pct` of all operands have names. */
+static void check_names(const char *compiler, const char *suffix, const char *source,
+                        unsigned least_pct)
+{
+    static const char *const level[] = {"-O1", "-O2", "-O3", "-O2 -gdwarf-4",
+                                        "-O3 -march=x86-64-v3"};
+    struct named all = {0};
+
+    if (!built_has(compiler))
+        skip();
+    for (size_t i = 0; i < sizeof level / sizeof *level; i++) {
+        char flags[128];
+        snprintf(flags, sizeof flags, "-g %s", level[i]);
+        struct built b = built_new(compiler, flags, suffix, source);
+        const struct named one = look_at(&b, source, level[i]);
+        built_free(&b);
+        assert_true(one.all_n > 0);
+        all.all_n += one.all_n;
+        all.named_n += one.named_n;
+    }
+    print_message("%s %s: %u of %u operands\n", compiler, suffix, all.named_n, all.all_n);
+    if (100 * all.named_n < least_pct * all.all_n)
+        fail_msg("%s: %u of %u operands only", compiler, all.named_n, all.all_n);
+}
+
+/* ---- C ----------------------------------------------------------------------------------------
+ */
+
+static const char c_source[] =
+    "struct grid { int n; double *u; struct { float *m; } in; double own[64]; };\n"
+    "__attribute__((visibility(\"hidden\"))) double fixed[300][400], other[300][400];\n"
+    "double vla(int n, double (*m)[n], int c)\n"
+    "{ double s = 0; for (int i = 0; i < n; i++)\n"
+    "s += m[i][c]; //=m\n"
+    "return s; }\n"
+    "double two(const double *a, double *b, long n, long ld)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) {\n"
+    "s += a[i * ld]; //=a\n"
+    "b[i * ld] = s; //=b\n"
+    "} return s; }\n"
+    "double member(struct grid *g, long ld)\n"
+    "{ double s = 0; for (long i = 0; i < g->n; i++) { //=g\n"
+    "s += g->u[i * ld]; //=g->u\n"
+    "s += g->in.m[i]; //=g->in.m\n"
+    "} return s; }\n"
+    "double statics(int n)\n"
+    "{ double s = 0; for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) {\n"
+    "s += fixed[i][j]; //=fixed\n"
+    "other[j][i] = s; //=other\n"
+    "} return s; }\n"
+    "double three(double **restrict rows, int n, int c)\n"
+    "{ double s = 0; for (int i = 0; i < n; i++)\n"
+    "s += rows[i][c]; //=rows,rows[]\n"
+    "return s; }\n"
+    "void swap(double *u, double *v, long n, int t)\n"
+    "{ for (int k = 0; k < t; k++) { for (long i = 1; i < n - 1; i++) {\n"
+    "double x = u[i - 1] + u[i + 1]; //=u\n"
+    "v[i] = x; //=v\n"
+    "} double *w = u; u = v; v = w; } }\n"
+    "double chosen(double *a, double *b, long n, int which)\n"
+    "{ double s = 0, *p = which ? a : b; for (long i = 0; i < n; i++)\n"
+    "s += p[i]; //=p\n"
+    "return s; }\n"
+    "double apart(char *a, char *b, long n)\n"
+    "{ double s = 0; long d = b - a; for (long i = 0; i < n; i++) {\n"
+    "s += *(double *)(a + 8 * i); //=a\n"
+    "s += *(double *)(a + 8 * i + d); //=b\n"
+    "} return s; }\n"
+    "double walked(const double *from, const double *to)\n"
+    "{ double s = 0; while (from < to)\n"
+    "s += *from++; //=from\n"
+    "return s; }\n";
+
+static void test_c_by_gcc(void **state)
+{
+    (void)state;
+    check_names("gcc", "c", c_source, 95);
+}
+
+static void test_c_by_clang(void **state)
+{
+    (void)state;
+    check_names("clang", "c", c_source, 95);
+}
+
+/* More pointers than registers: spilled words keep their names. */
+static const char *many_source(void)
+{
+    static char text[8192];
+    size_t n = 0;
+
+    n += (size_t)snprintf(text + n, sizeof text - n, "void many(long n, double f");
+    for (int i = 0; i < 20; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, ", double *a%d", i);
+    n += (size_t)snprintf(text + n, sizeof text - n, ")\n{ for (long i = 0; i < n; i++) {\n");
+    for (int i = 0; i < 20; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "a%d[i] = a%d[i] * f + %d; //=a%d\n", i, i,
+                              i, i);
+    snprintf(text + n, sizeof text - n, "} }\n");
+    return text;
+}
+
+static void test_more_pointers_than_registers(void **state)
+{
+    (void)state;
+    check_names("gcc", "c", many_source(), 80);
+}
+
+/* ---- C++ --------------------------------------------------------------------------------------
+ */
+
+static const char cpp_source[] =
+    "#include <memory>\n"
+    "#include <vector>\n"
+    "struct Grid { int n; std::vector<double> u; std::unique_ptr<double[]> raw;\n"
+    "double at(int i, int j) const { return u[i * n + j]; //=u\n"
+    "}\n"
+    "double sum(int c) const; double all(int c) const; };\n"
+    "double Grid::sum(int c) const { double s = 0; for (int i = 0; i < n; i++) {\n"
+    "s += u[i * n + c]; //=u\n"
+    "s += raw[i]; //=raw\n"
+    "} return s; }\n"
+    "double Grid::all(int c) const { double s = 0; for (int i = 0; i < n; i++)\n"
+    "s += at(i, c);\n"
+    "return s; }\n"
+    "double vec(const std::vector<double> &v, std::vector<float> *w, int ld, int n)\n"
+    "{ double s = 0; for (int i = 0; i < n; i++) {\n"
+    "s += v[i * ld]; //=v\n"
+    "s += (*w)[i]; //=w\n"
+    "} return s; }\n"
+    "double ref(double (&a)[100], const double *const &b, int n)\n"
+    "{ double s = 0; for (int i = 0; i < n; i++) {\n"
+    "s += a[i]; //=a\n"
+    "s += b[i]; //=b\n"
+    "} return s; }\n";
+
+static void test_cpp_by_gcc(void **state)
+{
+    (void)state;
+    check_names("g++", "cpp", cpp_source, 90);
+}
+
+static void test_cpp_by_clang(void **state)
+{
+    (void)state;
+    check_names("clang++", "cpp", cpp_source, 60);
+}
+
+/* ---- Fortran ----------------------------------------------------------------------------------
+ */
+
+static const char fortran_source[] = "module grids\n"
+                                     "implicit none\n"
+                                     "type grid\n"
+                                     "integer :: n\n"
+                                     "real(8), allocatable :: u(:,:)\n"
+                                     "end type\n"
+                                     "contains\n"
+                                     "subroutine explicit(a, n, m, s)\n"
+                                     "integer, intent(in) :: n, m\n"
+                                     "real(8), intent(in) :: a(n,m)\n"
+                                     "real(8), intent(out) :: s\n"
+                                     "integer :: i, j\n"
+                                     "s = 0\n"
+                                     "do i = 1, n\n"
+                                     "do j = 1, m\n"
+                                     "s = s + a(i,j) !=a\n"
+                                     "end do\n"
+                                     "end do\n"
+                                     "end subroutine\n"
+                                     "subroutine assumed(b, c)\n"
+                                     "real(8), intent(in) :: b(:,:)\n"
+                                     "real(8), intent(inout) :: c(:,:)\n"
+                                     "integer :: i, j\n"
+                                     "do i = 1, size(b,1)\n"
+                                     "do j = 1, size(b,2)\n"
+                                     "c(i,j) = b(i,j) + 1 !=b,c\n"
+                                     "end do\n"
+                                     "end do\n"
+                                     "end subroutine\n"
+                                     "subroutine automatic(n, s)\n"
+                                     "integer, intent(in) :: n\n"
+                                     "real(8), intent(out) :: s\n"
+                                     "real(8) :: t(n,n)\n"
+                                     "integer :: i, j\n"
+                                     "do i = 1, n\n"
+                                     "do j = 1, n\n"
+                                     "t(i,j) = i !=t\n"
+                                     "end do\n"
+                                     "end do\n"
+                                     "s = t(n,1)\n"
+                                     "do i = 1, n\n"
+                                     "do j = 1, n\n"
+                                     "s = s + t(i,j) * s !=t\n"
+                                     "end do\n"
+                                     "end do\n"
+                                     "end subroutine\n"
+                                     "subroutine member(g, s)\n"
+                                     "type(grid), intent(inout) :: g\n"
+                                     "real(8), intent(out) :: s\n"
+                                     "integer :: i, j\n"
+                                     "s = 0\n"
+                                     "do i = 1, g%n\n"
+                                     "do j = 1, g%n\n"
+                                     "s = s + g%u(i,j) !=g%u\n"
+                                     "end do\n"
+                                     "end do\n"
+                                     "end subroutine\n"
+                                     "subroutine outlined(a, b, n)\n"
+                                     "integer, intent(in) :: n\n"
+                                     "real(8), intent(in) :: a(n,n)\n"
+                                     "real(8), intent(out) :: b(n,n)\n"
+                                     "integer :: i, j\n"
+                                     "!$omp parallel do private(j)\n"
+                                     "do i = 2, n - 1\n"
+                                     "do j = 2, n - 1\n"
+                                     "b(i,j) = a(i-1,j) + a(i+1,j) + a(i,j-1) !=a,b\n"
+                                     "end do\n"
+                                     "end do\n"
+                                     "end subroutine\n"
+                                     "end module\n";
+
+static void test_fortran(void **state)
+{
+    (void)state;
+    check_names("gfortran -fopenmp", "f90", fortran_source, 95);
+}
+
+/* ---- Types ------------------------------------------------------------------------------------
+ */
+
+static struct as_type type_of(const struct built *b, const char *function, const char *name)
+{
+    struct assay_streams streams;
+    struct as_bases *bases;
+    struct as_type type = {0};
+    const uint32_t loop = built_hot(b, function);
+
+    assert_int_equal(as_bases_new(b->program, b->program->loop[loop].body, &bases, NULL), 0);
+    assert_non_null(bases);
+    assert_int_equal(assay_loop_streams(b->program, loop, &streams, NULL), 0);
+    for (size_t i = 0; i < streams.n; i++) {
+        struct as_base_name it;
+        if (as_bases_name(bases, streams.at[i].insn, streams.at[i].operand, &it) &&
+            strcmp(it.text, name) == 0)
+            as_type_get(it.type, &type);
+    }
+    assay_streams_free(&streams);
+    as_bases_free(&bases);
+    return type;
+}
+
+static void test_extents_are_as_declared(void **state)
+{
+    (void)state;
+    struct built b = built_new("gcc", "-g -O2", "c", c_source);
+    const struct as_type fixed = type_of(&b, "statics", "fixed");
+    assert_int_equal(fixed.kind, AS_TYPE_ARRAY);
+    assert_int_equal(fixed.rank, 2);
+    assert_int_equal(fixed.extent[0], 300);
+    assert_int_equal(fixed.extent[1], 400);
+    assert_int_equal(fixed.size_b, 300 * 400 * 8);
+    const struct as_type vla = type_of(&b, "vla", "m");
+    assert_int_equal(vla.rank, 1);
+    assert_int_equal(vla.extent[0], 0);
+    const struct as_type plain = type_of(&b, "two", "a");
+    assert_int_equal(plain.kind, AS_TYPE_NUMBER);
+    assert_int_equal(plain.size_b, 8);
+    built_free(&b);
+}
+
+static void test_no_names_without_debug_information(void **state)
+{
+    struct as_bases *bases;
+
+    (void)state;
+    struct built b = built_new("gcc", "-O2", "c", c_source);
+    const uint32_t loop = built_hot(&b, "two");
+    assert_int_equal(as_bases_new(b.program, b.program->loop[loop].body, &bases, NULL), 0);
+    assert_null(bases);
+    built_free(&b);
+}
+
+static void test_no_memory_is_an_error(void **state)
+{
+    (void)state;
+    struct built b = built_new("gcc", "-g -O2", "c", c_source);
+    const uint32_t body = b.program->loop[built_hot(&b, "member")].body;
+    for (int64_t after = 0; after < 1000; after++) {
+        struct assay_error err = {0};
+        struct as_bases *bases;
+        as_alloc_fail_after(after);
+        const int rc = as_bases_new(b.program, body, &bases, &err);
+        as_alloc_fail_after(-1);
+        if (rc == 0) {
+            assert_non_null(bases);
+            assert_true(after > 5);
+            as_bases_free(&bases);
+            built_free(&b);
+            return;
+        }
+        assert_int_equal(rc, ASSAY_ERR_NOMEM);
+        assert_null(bases);
+        assert_true(err.text[0] != 0);
+    }
+    fail_msg("never enough memory");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_c_by_gcc),
+        cmocka_unit_test(test_c_by_clang),
+        cmocka_unit_test(test_more_pointers_than_registers),
+        cmocka_unit_test(test_cpp_by_gcc),
+        cmocka_unit_test(test_cpp_by_clang),
+        cmocka_unit_test(test_fortran),
+        cmocka_unit_test(test_extents_are_as_declared),
+        cmocka_unit_test(test_no_names_without_debug_information),
+        cmocka_unit_test(test_no_memory_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
