@@ -21,14 +21,19 @@ static uint32_t size_of_trips(uint64_t trips)
     return high * 4 + (unsigned)(trips >> (high - 2) & 3) + 1;
 }
 
+/* NULL: the region has as many as are its part. */
 static struct as_variant_bucket *find_bucket(struct as_variant_area *area, uint32_t region,
                                              uint64_t trips)
 {
     const uint32_t size = size_of_trips(trips);
     for (uint32_t i = 0; i < AS_VARIANT_BUCKETS; i++) {
         struct as_variant_bucket *it = &area->bucket[(region * 67 + size + i) % AS_VARIANT_BUCKETS];
-        if (it->size == 0)
+        if (it->size == 0) {
+            if (region < AS_PATCHER_COUNTDOWNS &&
+                area->buckets[region]++ > AS_VARIANT_BUCKETS / as_patcher.plan->region.n)
+                return NULL;
             *it = (struct as_variant_bucket){.region = region, .size = size};
+        }
         if (it->region == region && it->size == size)
             return it;
     }
@@ -36,7 +41,7 @@ static struct as_variant_bucket *find_bucket(struct as_variant_area *area, uint3
 }
 
 /* The next of the region's variants in turn, the original one is 0; what nobody would put back is
- * left out. NO_TURN: there are enough of all. */
+ * left out. NO_TURN: there are enough of all, or there is no room for more. */
 static uint32_t choose_turn(struct as_variant_area *area, uint64_t number, uint64_t trips)
 {
     const struct as_patch_region *region = area->region;
@@ -46,7 +51,7 @@ static uint32_t choose_turn(struct as_variant_area *area, uint64_t number, uint6
         const uint32_t turn = bucket->turns++ % region->variants;
         const bool writes = turn && variant[turn].bits & AS_VARIANT_WRITES;
         if (!(writes && area->flags & AS_VARIANT_HELD))
-            return turn;
+            return as_variant_take_room(area, number) ? turn : AS_VARIANT_NO_TURN;
     }
     return AS_VARIANT_NO_TURN;
 }

@@ -14,7 +14,7 @@
 enum {
     AS_VARIANT_STATE_B = 16384, /* of xsave(2) at most */
     AS_VARIANT_STACK_B = 65536,
-    AS_VARIANT_BUCKETS = 512,
+    AS_VARIANT_BUCKETS = 4096,
     AS_VARIANT_FAILURES = 8 /* after these a region is left alone */
 };
 #define AS_VARIANT_LOG_B  (UINT64_C(64) << 20)
@@ -54,9 +54,11 @@ struct as_variant_area {
     uint64_t begun, begun_ns, asked;      /* ticks, but for the clock */
     uint64_t trips;                       /* of the instance */
     uint64_t notes, at, copied_b;
-    uint8_t frame[AS_VARIANT_FRAME_MOST][AS_VARIANT_FRAME_B]; /* what is on the stack */
-    uint32_t stream;  /* and in it `at` is how far it was copied */
-    uint64_t changes; /* of the thread's processor, and faults of pages */
+    uint8_t frame[AS_VARIANT_FRAME_MOST][AS_VARIANT_FRAME_B]; /* what is in slots */
+    uint32_t stored_slots; /* a bit each: put back behind what runs */
+    uint32_t slot;         /* that comes next there */
+    uint32_t stream;       /* and in it `at` is how far it was copied */
+    uint64_t changes;      /* of the thread's processor, and faults of pages */
     int timer;
     bool has_timer, pending;
     struct as_variant_record record; /* of what is pending */
@@ -66,6 +68,9 @@ struct as_variant_area {
     bool opens;                             /* it is this thread that opened it */
     struct as_variant_slicing slicing[AS_PATCHER_COUNTDOWNS]; /* so */
     uint64_t pilot;                                           /* region + 1 whose pilot runs */
+    uint32_t promised[AS_PATCHER_COUNTDOWNS];                 /* records, by region */
+    uint32_t buckets[AS_PATCHER_COUNTDOWNS];                  /* so */
+    uint64_t promises;                                        /* to all of them */
     struct as_variant_bucket bucket[AS_VARIANT_BUCKETS];
     uint8_t stored[1 << 20]; /* where it stores: bits by a hash of the place */
 };
@@ -119,6 +124,13 @@ void as_variant_forked(void);
 /* ---- variant.c: which instance is which variant ---- */
 
 uint64_t as_variant_dispatch(struct as_variant_area *area, uint64_t region);
+
+/* ---- variant_room.c ---- */
+
+/* Divides the room for records among the regions of the plan. */
+void as_variant_promise_room(struct as_variant_area *area, const struct as_patch_plan *plan);
+/* Takes room for a record of region `number`; returns false if there is none. */
+bool as_variant_take_room(struct as_variant_area *area, uint64_t number);
 
 /* ---- variant_ask.c ---- */
 
@@ -174,8 +186,11 @@ void as_variant_turns_forked(void);
 
 /* Whether what is stored may be what addresses or branches are loaded from. */
 bool as_variant_is_held(struct as_variant_area *area);
-/* Places on the stack that the loop counts in: false: they do not lie there. */
+/* Places that the loop counts in: false if those of its stack do not lie there, or after a fault.
+ */
 bool as_variant_take_frame(struct as_variant_area *area);
+/* Notes which of them the loop stored to, by the notes of REC. */
+void as_variant_see_slots(struct as_variant_area *area);
 void as_variant_put_frame_back(struct as_variant_area *area);
 bool as_variant_hits_frame(const struct as_variant_area *area); /* what it stores elsewhere */
 bool as_variant_take(struct as_variant_area *area); /* false: it is too much, or a fault */

@@ -159,6 +159,7 @@ static struct as_variant_area *make_area(void)
         return NULL;
     }
     fill_values(&area->local);
+    as_variant_promise_room(area, as_patcher.plan);
     make_timer(area);
     as_variant_self = area; /* stubs look there */
     measure_empty(area);

@@ -85,6 +85,7 @@ bool as_variant_record(struct as_variant_area *area, struct as_variant_record *r
         return false;
     }
     const bool ran = run_notes(area, notes);
+    as_variant_see_slots(area);
     as_variant_put_frame_back(area);
     as_variant_drain(area->notes * sizeof *area->log);
     area->trips = area->local.trips;

@@ -13,12 +13,17 @@
 
 static unsigned note_b(uint64_t note)
 {
-    return (unsigned)(note >> AS_VARIANT_NOTE_BITS) & (AS_VARIANT_NOTE_LOADS - 1);
+    return (unsigned)(note >> AS_VARIANT_NOTE_BITS) & (AS_VARIANT_NOTE_SLOT - 1);
 }
 
 static bool is_load(uint64_t note)
 {
     return note >> 63;
+}
+
+static bool is_of_slot(uint64_t note)
+{
+    return note >> AS_VARIANT_NOTE_BITS & AS_VARIANT_NOTE_SLOT;
 }
 
 /* ---- Loads of what is stored ----------------------------------------------------------------- */
@@ -71,10 +76,10 @@ static bool loads_stored(struct as_variant_area *area)
     for (; seen < area->notes && !meet; seen++)
         if (is_load(area->log[seen]))
             meet = has_words(area, area->log[seen]);
-        else
+        else if (!is_of_slot(area->log[seen])) /* the run had what it stored */
             set_words(area, area->log[seen], true);
     for (uint64_t i = 0; i < seen; i++)
-        if (!is_load(area->log[i]))
+        if (!is_load(area->log[i]) && !is_of_slot(area->log[i]))
             set_words(area, area->log[i], false);
     return meet;
 }
@@ -83,7 +88,8 @@ bool as_variant_is_held(struct as_variant_area *area)
 {
     struct reach stores = {UINT64_MAX, 0}, loads = {UINT64_MAX, 0};
     for (uint64_t i = 0; i < area->notes; i++)
-        widen_reach(is_load(area->log[i]) ? &loads : &stores, area->log[i]);
+        if (!is_of_slot(area->log[i]))
+            widen_reach(is_load(area->log[i]) ? &loads : &stores, area->log[i]);
     return stores.low < loads.high && loads.low < stores.high && loads_stored(area);
 }
 
@@ -133,7 +139,7 @@ ALWAYS_INLINE void copy_notes(struct as_variant_area *area, copy_fn *copy)
     while (area->at < area->notes) {
         const uint64_t note = area->log[area->at++];
         const unsigned n = note_b(note);
-        if (is_load(note))
+        if (is_load(note) || is_of_slot(note))
             continue;
         if (area->copied_b + n > AS_VARIANT_COPY_B) {
             area->flags |= AS_VARIANT_WIDE;
@@ -222,10 +228,11 @@ static bool streams_are_wide(const struct as_variant_area *area)
     return sum_b > AS_VARIANT_COPY_B;
 }
 
-/* ---- The stack ------------------------------------------------------------------------------- */
+/* ---- Slots ----------------------------------------------------------------------------------- */
 
 #define RED_ZONE_B 128u
 #define FRAME_B    (UINT64_C(1) << 20) /* not further from the stack pointer */
+#define RSP        4
 
 static const struct as_patch_stream *slots_of(const struct as_variant_area *area)
 {
@@ -234,36 +241,78 @@ static const struct as_patch_stream *slots_of(const struct as_variant_area *area
            area->region->first_stream + area->region->streams;
 }
 
-static uint64_t slot_at(const struct as_variant_area *area, const struct as_patch_stream *slot)
+static bool lies_in_frame(const struct as_variant_area *area, uint64_t at)
 {
-    return general_of(area, slot->base) + (uint64_t)slot->offset;
+    const uint64_t low = area->local.general[RSP] - RED_ZONE_B;
+    return at >= low && at - low <= FRAME_B;
 }
 
-bool as_variant_take_frame(struct as_variant_area *area)
-{
-    const struct as_patch_stream *slot = slots_of(area);
-    const uint64_t low = area->local.general[4] - RED_ZONE_B;
-    for (uint32_t i = 0; i < area->region->slots; i++) {
-        const uint64_t at = slot_at(area, &slot[i]);
-        if (at < low || at - low > FRAME_B)
-            return false;
-        memcpy(area->frame[i], (const void *)(uintptr_t)at, slot[i].width_b);
-    }
-    return true;
-}
-
-void as_variant_put_frame_back(struct as_variant_area *area)
+static void take_slots(struct as_variant_area *area)
 {
     const struct as_patch_stream *slot = slots_of(area);
     for (uint32_t i = 0; i < area->region->slots; i++)
-        memcpy((void *)(uintptr_t)slot_at(area, &slot[i]), area->frame[i], slot[i].width_b);
+        memcpy(area->frame[i], (const void *)(uintptr_t)stream_at(area, &slot[i]), slot[i].width_b);
+}
+
+/* Places of the stack are the thread's own; others are put back where the loop stored to them. */
+bool as_variant_take_frame(struct as_variant_area *area)
+{
+    const struct as_patch_stream *slot = slots_of(area);
+    area->stored_slots = 0;
+    if (area->region->slots == 0)
+        return true;
+    for (uint32_t i = 0; i < area->region->slots; i++) {
+        if (lies_in_frame(area, stream_at(area, &slot[i])))
+            area->stored_slots |= 1u << i;
+        else if (slot[i].base == RSP)
+            return false;
+    }
+    area->guard = AS_VARIANT_RUNS;
+    as_variant_call(area, take_slots);
+    area->guard = AS_VARIANT_FREE;
+    return !(area->flags & AS_VARIANT_FAULTED);
+}
+
+void as_variant_see_slots(struct as_variant_area *area)
+{
+    const struct as_patch_stream *slot = slots_of(area);
+    if (area->region->streams) /* one block, which stores in each iteration */
+        area->stored_slots = area->local.trips ? UINT32_MAX : area->stored_slots;
+    for (uint64_t i = 0; i < area->notes && area->region->slots; i++)
+        for (uint32_t s = 0; is_of_slot(area->log[i]) && s < area->region->slots; s++) {
+            const uint64_t at = stream_at(area, &slot[s]), noted = area->log[i] & NOTE_AT;
+            if (noted < at + slot[s].width_b && at < noted + note_b(area->log[i]))
+                area->stored_slots |= 1u << s;
+        }
+}
+
+static void restore_slots(struct as_variant_area *area)
+{
+    const struct as_patch_stream *slot = slots_of(area);
+    while (area->slot < area->region->slots) {
+        const uint32_t i = area->slot++;
+        if (area->stored_slots >> i & 1)
+            memcpy((void *)(uintptr_t)stream_at(area, &slot[i]), area->frame[i], slot[i].width_b);
+    }
+}
+
+/* A place that cannot be written now could not be before. */
+void as_variant_put_frame_back(struct as_variant_area *area)
+{
+    const uint32_t flags = area->flags;
+    area->slot = 0;
+    area->guard = AS_VARIANT_RESTORES;
+    while (area->slot < area->region->slots)
+        as_variant_call(area, restore_slots);
+    area->guard = AS_VARIANT_FREE;
+    area->flags = flags;
 }
 
 static bool hits_slot(const struct as_variant_area *area, uint64_t from, uint64_t end)
 {
     const struct as_patch_stream *slot = slots_of(area);
     for (uint32_t i = 0; i < area->region->slots; i++) {
-        const uint64_t at = slot_at(area, &slot[i]);
+        const uint64_t at = stream_at(area, &slot[i]);
         if (from < at + slot[i].width_b && at < end)
             return true;
     }
@@ -284,7 +333,8 @@ bool as_variant_hits_frame(const struct as_variant_area *area)
     }
     for (uint64_t i = 0; i < area->notes; i++) {
         const uint64_t at = area->log[i] & NOTE_AT;
-        hits |= !is_load(area->log[i]) && hits_slot(area, at, at + note_b(area->log[i]));
+        hits |= !is_load(area->log[i]) && !is_of_slot(area->log[i]) &&
+                hits_slot(area, at, at + note_b(area->log[i]));
     }
     return hits;
 }

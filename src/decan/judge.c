@@ -471,7 +471,8 @@ int as_decan_judge_loop(const struct as_decan *decan, struct assay_decan_loop *l
         AS_TRY(read_caches(decan, measure.level, err));
         AS_TRY(read_claims(decan, measure.level, err));
         AS_TRY(read_reach(decan, &measure.reach_b, err));
-        set_code(known, &measure);
+        if (!(bits[AS_VARIANT_REF] & AS_VARIANT_NESTS)) /* these are of its own blocks */
+            set_code(known, &measure);
         set_timings(bucket, &measure);
         judge_bucket(&measure, bucket);
     }

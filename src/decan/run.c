@@ -90,12 +90,18 @@ static void note_variants(const struct as_patch_plan *plan, const struct as_time
     }
 }
 
+/* Returns whether loops in it were varied in its place. */
+static bool was_nested(const struct as_varied_loop *varied)
+{
+    return as_variant_is_nested(varied->unvaried[AS_VARIANT_REC]);
+}
+
 static void note_plan(struct as_decan *decan, const struct as_patch_plan *plan)
 {
     as_vec_foreach (&decan->timed.loop, loop) {
         struct as_varied_loop *out = &decan->varied[loop - decan->timed.loop.at];
         out->is_planned |= loop->number != ASSAY_NONE;
-        if (decan->result->runs == 0)
+        if (decan->result->runs == 0 || (was_nested(out) && loop->number != ASSAY_NONE))
             memcpy(out->unvaried, loop->unvaried, sizeof out->unvaried);
         if (plan && loop->number != ASSAY_NONE)
             note_variants(plan, loop, out);
@@ -112,7 +118,8 @@ static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct as
                                        .period = wanted,
                                        .kept = KEPT_N,
                                        .variants = kinds,
-                                       .slices = result->runs > 0};
+                                       .slices = result->runs > 0,
+                                       .nests = result->runs > 0};
     uint8_t *plan = NULL;
     size_t n = 0;
     *ran = false;
@@ -204,11 +211,15 @@ static uint32_t lacking_kinds(struct as_decan *decan)
     uint32_t kinds = 0, starved = 0;
     as_vec_foreach (&decan->timed.loop, loop) {
         const uint32_t number = (uint32_t)(loop - decan->timed.loop.at);
-        const uint32_t lacks = has_records(decan, number) ? lacking_of(decan, number) : 0;
+        const uint32_t lacks = has_records(decan, number)           ? lacking_of(decan, number)
+                               : was_nested(&decan->varied[number]) ? decan->asked
+                                                                    : 0;
         loop->left_out = lacks == 0;
         loop->number = ASSAY_NONE;
         kinds |= lacks;
-        starved |= lacks && decan->result->runs > 1 ? starved_of(decan, number, lacks) : 0;
+        starved |= lacks && decan->result->runs > 1 && has_records(decan, number)
+                       ? starved_of(decan, number, lacks)
+                       : 0;
     }
     return starved ? starved : kinds;
 }

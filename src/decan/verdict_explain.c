@@ -125,6 +125,8 @@ int as_decan_explain(const struct as_decan_measure *measure,
                         (v == AS_DECAN_L1 && judgement->decided == AS_VARIANT_DL1);
     tell(&told, "%c%s, %.2f cycles an iteration", as_decan_verdict_title(v)[0] & ~0x20,
          as_decan_verdict_title(v) + 1, isnan(whole) ? cycles(measure, judgement->base) : whole);
+    if (measure->bits[AS_VARIANT_REF] & AS_VARIANT_NESTS)
+        tell(&told, " with the loops in it");
     if (is_far)
         tell_data(&told, measure, judgement);
     else

@@ -99,6 +99,8 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
     if (measure->timing[AS_VARIANT_REF].n && out->base == AS_VARIANT_ORIG)
         as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
                                "what is put back before its variants slows them");
+    if (measure->bits[AS_VARIANT_REF] & AS_VARIANT_NESTS)
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "the loops in it were varied with it");
     if (is_impossible(measure))
         as_decan_trust_at_most(out, AS_DECAN_LOW,
                                "it was faster than its recurrence allows by the model");

@@ -126,7 +126,8 @@ static bool streams_fit(const struct as_patch_plan *p, const struct as_patch_reg
         return false;
     stream += region->first_stream;
     for (uint32_t i = region->streams; i < region->streams + region->slots; i++)
-        if (stream[i].base > 15 || stream[i].width_b > AS_VARIANT_FRAME_B)
+        if ((stream[i].of_module ? stream[i].base != AS_PATCH_NONE : stream[i].base > 15) ||
+            stream[i].index != AS_PATCH_NONE || stream[i].width_b > AS_VARIANT_FRAME_B)
             return false;
     for (uint32_t i = 0; i < region->streams; i++)
         if (!register_fits(stream[i].base) || !register_fits(stream[i].index) ||

@@ -73,14 +73,10 @@ static bool choose_blocks(struct as_patch_area *area, uint8_t *state, uint32_t *
 
 int as_patch_area_cool(struct as_patch_area *area)
 {
-    const struct assay_program *p = area->code->program;
     uint8_t *state = as_calloc((size_t)area->blocks + 1, sizeof *state);
     uint32_t *stack = as_calloc((size_t)area->blocks + 1, sizeof *stack);
-    bool is_innermost = true;
     int rc = state && stack ? 0 : ASSAY_ERR_NOMEM;
-    for (uint32_t k = 0; k < area->blocks; k++)
-        is_innermost &= p->block[area->block[k]].loop == area->loop;
-    if (rc == 0 && is_innermost && choose_blocks(area, state, stack)) {
+    if (rc == 0 && choose_blocks(area, state, stack)) {
         area->block = area->own = stack;
         area->is_cooled = true;
         stack = NULL;

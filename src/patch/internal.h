@@ -31,6 +31,7 @@ struct as_patch_code {
     bool counts;                          /* how often blocks run, parts of them behind calls too */
     const struct as_patch_points *points; /* PROBE; else NULL */
     bool varies;                          /* what makes calls is left out of loops: cold.c */
+    bool nests;                           /* so: loops before those in them */
     uint32_t *by_start;                   /* blocks of the program by address */
     uint32_t live_body;                   /* body that `live` is of, or ASSAY_NONE */
     uint32_t *live;                       /* per block of that body: what is live at its start */
@@ -101,8 +102,8 @@ int as_patch_area_make(struct as_patch_code *code, uint32_t loop, struct as_patc
 int as_patch_area_make_body(struct as_patch_code *code, uint32_t body, struct as_patch_area *out,
                             unsigned *refusal);
 void as_patch_area_fini(struct as_patch_area *area);
-/* Leaves what makes calls, and what leads there alone, out of the area of an innermost loop, where
- * iterations without are possible; before its places are found. 0 or ASSAY_ERR_NOMEM. */
+/* Leaves what makes calls, and what leads there alone, out of the area of a loop, where iterations
+ * without are possible; before its places are found. 0 or ASSAY_ERR_NOMEM. */
 int as_patch_area_cool(struct as_patch_area *area);
 /* Whether the code of the loop can run though the header has its jump. */
 bool as_patch_area_leaves_code(const struct as_patch_area *area);
@@ -143,6 +144,8 @@ int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t take
 struct as_patch_step {
     bool is_known; /* and the register is 8 bytes wide there */
     uint8_t width_b;
+    uint8_t by_reg; /* not known: `times` what this register has, which the loop does not write */
+    uint8_t times;
     int64_t by;
     uint32_t insn; /* that does it; ASSAY_NONE: none */
 };

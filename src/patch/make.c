@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "patch/variant.h"
 
 const char *as_patch_refusal_text(unsigned refusal)
 {
@@ -87,6 +88,42 @@ static bool is_in_planned(const struct nest_plan *n, uint32_t loop)
     return n->state[loop - n->first] & LARGER_PLANNED;
 }
 
+static bool holds_planned(const struct nest_plan *n, uint32_t loop)
+{
+    for (uint32_t l = loop + 1; l < n->end; l++) {
+        uint32_t at = l;
+        while (at != n->end && at != loop)
+            at = around(n, at);
+        if (at == loop && n->state[l - n->first] & LARGER_PLANNED)
+            return true;
+    }
+    return false;
+}
+
+/* Plans one loop of each nest for VARY, and with it the loops in it: an inner one before those
+ * around it, or the other way round. */
+static int plan_variants(struct as_patch_maker *m, const struct nest_plan *n)
+{
+    for (uint32_t k = 0; k < n->end - n->first; k++) {
+        const uint32_t l = n->code->nests ? n->first + k : n->end - 1 - k;
+        const struct as_patch_mark before = as_patch_mark_of(m);
+        const struct as_patch_verdict asked = n->verdict[l];
+        unsigned refusal = 0;
+        if (!as_patch_is_wanted(n->code, l))
+            continue;
+        AS_TRY(try_in_nest(m, n, l, n->verdict, &refusal));
+        if (!refusal && (is_in_planned(n, l) || holds_planned(n, l))) {
+            as_patch_go_back(m, &before);
+            n->verdict[l] = asked;
+            memset(n->verdict[l].unvaried, AS_UNVARIED_NESTED, sizeof n->verdict[l].unvaried);
+            refusal = AS_PATCH_REFUSED_VARIANTS;
+        }
+        n->verdict[l].refusal = (uint8_t)refusal;
+        n->state[l - n->first] |= refusal ? LARGER_REFUSED : LARGER_PLANNED;
+    }
+    return 0;
+}
+
 /* Regions from outer to inner: loops that are wanted, and what carries others. */
 static int plan_nest(struct as_patch_maker *m, struct nest_plan *n)
 {
@@ -149,6 +186,8 @@ static int plan_nests(struct as_patch_maker *m, struct nest_plan *n)
     const struct as_patch_mark before = as_patch_mark_of(m);
     bool any = false;
     begin_nest(n);
+    if (n->code->varies)
+        return plan_variants(m, n);
     AS_TRY(plan_nest(m, n));
     for (uint32_t l = n->first; l < n->end; l++)
         if (as_patch_is_wanted(n->code, l) && n->verdict[l].refusal)
@@ -323,6 +362,7 @@ int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_p
     code.counts = maker->wish.mode == AS_PATCH_COUNT;
     code.points = maker->wish.points;
     code.varies = maker->wish.mode == AS_PATCH_VARY;
+    code.nests = maker->wish.nests;
     if (rc == 0 && bodies)
         rc = plan_bodies(maker, &code, bodies, verdict);
     code.bare = false;

@@ -47,6 +47,8 @@ const char *as_patch_refusal_text(unsigned refusal);
 
 /* Why a variant of a loop is not made (patch/variant.h), and what variants are called. */
 const char *as_variant_refusal_text(unsigned refusal);
+/* Returns whether the refusal is that a loop around it, or in it, is varied in the same plan. */
+bool as_variant_is_nested(unsigned refusal);
 const char *as_variant_name(unsigned kind);
 
 struct as_patch_verdict {
@@ -77,6 +79,7 @@ struct as_patch_wish {
     uint32_t paths_b;  /* as_patch_plan; 0: no call paths */
     uint32_t variants; /* VARY: a bit for each kind */
     bool slices;       /* VARY: of loops that are seldom entered, slices of their iterations */
+    bool nests;        /* VARY: loops before those in them; else after them */
     const struct as_patch_points *points; /* PROBE */
 };
 
@@ -89,7 +92,8 @@ void as_patch_maker_free(struct as_patch_maker **maker);
 /*
  * Plans the loops of `program` for which `wanted` is true (an element a loop; NULL: all). Of loops
  * one in another the outer one becomes the clone and the inner ones are measured in it; where the
- * outer one is refused the inner ones stand for themselves. `verdict` has an element a loop.
+ * outer one is refused the inner ones stand for themselves. VARY varies one of them, and with it
+ * the loops in it. `verdict` has an element a loop.
  */
 int as_patch_maker_add(struct as_patch_maker *maker, const struct assay_program *program,
                        const bool *wanted, struct as_patch_verdict *verdict,

@@ -98,7 +98,7 @@ struct as_patch_region {
     int32_t hop;                      /* as of a site */
     uint32_t first_variant, variants; /* VARY; the first notes what is written */
     uint32_t first_stream, streams;   /* VARY; or tell it */
-    uint32_t slots;     /* behind the streams: places on the stack that it counts in */
+    uint32_t slots;                   /* behind the streams: places in memory that it counts in */
     uint32_t slice_reg; /* VARY: register by which it is left at the header after so many
                          * iterations as it is told, or NONE */
     uint32_t slice_b;   /* its width: 4 or 8 */

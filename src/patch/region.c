@@ -88,7 +88,8 @@ static int add_loops(struct as_patch_maker *m, const struct as_patch_area *area,
     const struct assay_program *p = code->program;
     const struct assay_body *body = &p->body[area->body];
     for (uint32_t l = body->first_loop; !area->bare && l < body->first_loop + body->loops; l++) {
-        if (as_patch_is_wanted(code, l) && is_inside(p, area->loop, l) &&
+        if (as_patch_is_wanted(code, l) &&
+            (code->varies ? l == area->loop : is_inside(p, area->loop, l)) &&
             !(p->loop[l].bits & ASSAY_LOOP_UNREACHED))
             AS_TRY(add_loop(m, code, l, inners));
     }

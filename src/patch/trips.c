@@ -176,6 +176,28 @@ struct as_patch_induction as_patch_induction_find(const struct assay_program *p,
     return it;
 }
 
+/* The 8-byte register that `insn` adds to `reg`, so many times; AS_PATCH_NONE: it does something
+ * else. */
+static uint8_t added_register(const struct assay_insn *insn, unsigned reg, uint8_t *times)
+{
+    const struct assay_form *form = as_form_of(insn);
+    const struct assay_operand *to = &form->operand[0], *from = &form->operand[1];
+    unsigned added = ASSAY_REG_NONE;
+    *times = 1;
+    if (form->operands != 2 || to->kind != ASSAY_OPERAND_REG || to->width_b != 8 ||
+        insn->reg[to->slot] != reg || insn->wrap)
+        return AS_PATCH_NONE;
+    if (strcmp(form->mnemonic, "add") == 0 && from->kind == ASSAY_OPERAND_REG)
+        added = insn->reg[from->slot];
+    else if (form->insn_class == ASSAY_CLASS_LEA && insn->disp == 0 && insn->base == reg) {
+        added = insn->index;
+        *times = insn->scale;
+    } else if (form->insn_class == ASSAY_CLASS_LEA && insn->disp == 0 && insn->index == reg &&
+               insn->scale == 1)
+        added = insn->base;
+    return added < 16 && added != reg ? (uint8_t)added : AS_PATCH_NONE;
+}
+
 void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step out[16])
 {
     const struct assay_program *p = area->code->program;
@@ -186,13 +208,17 @@ void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step 
     find_writes(p, area->block, area->blocks, &w);
     for (unsigned r = 0; r < 16; r++) {
         uint8_t width_b = 0;
-        out[r] = (struct as_patch_step){.is_known = w.n[r] == 0, .insn = ASSAY_NONE};
+        out[r] = (struct as_patch_step){
+            .is_known = w.n[r] == 0, .by_reg = AS_PATCH_NONE, .insn = ASSAY_NONE};
         if (w.n[r] != 1 || !in_every_iteration(p, area->loop, area, w.block[r]))
             continue;
         out[r].by = step_of(&p->code.insn[w.insn[r]], r, &width_b);
         out[r].is_known = out[r].by != 0 && width_b == 8;
         out[r].width_b = width_b;
         out[r].insn = w.insn[r];
+        out[r].by_reg = added_register(&p->code.insn[w.insn[r]], r, &out[r].times);
+        if (out[r].by_reg != AS_PATCH_NONE && w.n[out[r].by_reg])
+            out[r].by_reg = AS_PATCH_NONE;
     }
 }
 

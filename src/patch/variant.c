@@ -14,6 +14,11 @@ const char *as_variant_refusal_text(unsigned refusal)
     return refusal < AS_VARIANT_REFUSALS ? text[refusal] : "";
 }
 
+bool as_variant_is_nested(unsigned refusal)
+{
+    return refusal == AS_UNVARIED_NESTED;
+}
+
 const char *as_variant_name(unsigned kind)
 {
     return kind < AS_VARIANT_KINDS ? as_variant_rules[kind].name : "";
@@ -26,9 +31,6 @@ static unsigned refusal_of_all(const struct as_patch_area *area,
     const struct assay_program *p = area->code->program;
     if (area->loop == ASSAY_NONE || area->bare)
         return AS_UNVARIED_CALLS;
-    for (uint32_t k = 0; k < area->blocks; k++)
-        if (p->block[area->block[k]].loop != area->loop)
-            return AS_UNVARIED_NESTED;
     if (area->place.n > 1)
         return AS_UNVARIED_CALLS;
     for (uint32_t k = 0; k < area->blocks; k++) {
@@ -63,10 +65,21 @@ static uint32_t bits_of(const struct as_variant_facts *facts, unsigned kind)
         bits |= AS_VARIANT_DECIDES;
     if (facts->slots)
         bits |= AS_VARIANT_SPILLS;
+    if (facts->nests)
+        bits |= AS_VARIANT_NESTS;
     const unsigned index = as_variant_rules[kind].action[AS_VARIED_INDEX];
     if (facts->chains && (index == AS_DO_NOTHING || index == AS_DO_SLOT))
         bits |= AS_VARIANT_CHAINS;
     return bits;
+}
+
+/* Returns whether the branches depend on no memory, or on the stack of the thread alone. */
+static bool decides_alone(const struct as_variant_facts *facts)
+{
+    bool alone = !facts->decides;
+    for (uint32_t s = 0; s < facts->slots; s++)
+        alone &= facts->slot[s].base == AS_VARIANT_STACK_POINTER;
+    return alone;
 }
 
 static int make_variant(struct as_patch_maker *m, const struct as_variant_facts *facts,
@@ -79,7 +92,8 @@ static int make_variant(struct as_patch_maker *m, const struct as_variant_facts 
     if (kind == AS_VARIANT_REC) {
         variant.bits |= facts->is_read ? AS_VARIANT_READS : 0;
         as_variant_note_registers(&variant);
-        if (variant.note.tally != AS_PATCH_NONE && facts->is_calm && !facts->decides)
+        if (variant.note.tally != AS_PATCH_NONE && facts->is_calm && !facts->nests &&
+            decides_alone(facts))
             variant.bits |= AS_VARIANT_BOUNDED;
     }
     const struct as_patch_clone clone = {.maker = m,

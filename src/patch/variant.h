@@ -9,10 +9,12 @@
 #include "patch/clone.h"
 #include "patch/variant_plan.h"
 
+enum { AS_VARIANT_STACK_POINTER = 4 };
+
 /* Why a loop, or a variant of it, is not made. */
 #define AS_VARIANT_REFUSAL_LIST(X)                                                                 \
     X(NONE, "")                                                                                    \
-    X(NESTED, "a loop with others in it")                                                          \
+    X(NESTED, "a loop with others in it that are varied")                                          \
     X(CALLS, "calls, or jumps by a table")                                                         \
     X(STACK, "pushes, pops or instructions on strings")                                            \
     X(ATOMIC, "atomic instructions")                                                               \
@@ -87,14 +89,16 @@ struct as_variant_facts {
     uint8_t *mark;     /* of each */
     uint8_t spare;     /* vector that nothing in the loop uses, or AS_PATCH_NONE */
     uint8_t spare_b;   /* bytes of it that matter */
+    uint8_t unused;    /* so, a general register */
     bool vex;          /* instructions of AVX */
     bool decides, chains, stores, notes, gathers, divides, reduces, walks;
     bool is_read;  /* branches, or addresses of stores, depend on memory */
     bool streams;  /* the number of iterations tells what is stored where */
     bool is_calm;  /* nobody needs the flags at the header */
+    bool nests;    /* loops are in it, which are varied with it */
     uint32_t kept; /* general registers that REC needs */
     struct as_patch_step step[16];
-    uint32_t slots; /* on the stack */
+    uint32_t slots; /* in memory */
     struct as_patch_stream slot[AS_VARIANT_FRAME_MOST];
     struct as_patch_slice slice; /* of iterations */
     bool decides_by_stores;      /* an instruction that branches depend on stores */
@@ -108,10 +112,12 @@ void as_variant_facts_fini(struct as_variant_facts *facts);
 /* Access of an instruction to memory by an explicit operand: ASSAY_ACCESS_READ and WRITE. */
 unsigned as_variant_access(const struct assay_insn *insn);
 bool as_variant_is_move(const struct assay_insn *insn);
+/* Returns whether the loop leaves a register of an address as it is; true where there is none. */
+bool as_variant_register_stays(const struct as_variant_facts *facts, unsigned reg);
 
 /* ---- variant_frame.c ------------------------------------------------------------------------ */
 
-/* With the slices that are known: adds places on the stack that these load and the loop stores to.
+/* With the slices that are known: adds places in memory that these load and the loop stores to.
  * True: there is more for the branches' slice. */
 bool as_variant_slots_find(struct as_variant_facts *facts);
 /* Whether the memory of an instruction is one of them. */
@@ -157,9 +163,10 @@ unsigned as_variant_width(const struct assay_insn *insn); /* bytes; 0: not fixed
 
 void as_variant_note_registers(struct as_variant *v);
 int as_variant_block(struct as_clone_assembly *a, uint32_t block);
-/* The address of the memory that `insn` is about to touch, with what it does there. */
+/* Notes the address of the memory that `insn` is about to touch, with `note`: 0 for a store, or
+ * AS_VARIANT_NOTE_LOADS, or AS_VARIANT_NOTE_SLOT. */
 int as_variant_note(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes, unsigned access);
+                    const uint8_t *bytes, unsigned note);
 
 /* ---- variant_stream.c ----------------------------------------------------------------------- */
 
@@ -170,9 +177,9 @@ bool as_variant_walks(const struct as_variant_facts *facts, const struct assay_i
 bool as_variant_has_streams(const struct as_variant_facts *facts);
 /* Those of all stores, as rows of the plan. 0 or ASSAY_ERR_NOMEM. */
 int as_variant_streams_add(struct as_patch_maker *m, const struct as_variant_facts *facts);
-/* Whether what it reads goes on, so that it can be prefetched. */
-bool as_variant_prefetches(const struct as_variant_facts *facts, const struct assay_insn *insn,
-                           struct as_patch_stream *stream);
+/* Returns whether what `insn` reads goes on by a constant, or by a register that the loop does not
+ * write, so that it can be prefetched. */
+bool as_variant_prefetches(const struct as_variant_facts *facts, const struct assay_insn *insn);
 int as_variant_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn);
 
 #endif

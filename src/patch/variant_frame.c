@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counters and pointers of a loop that stand on the stack: places at a constant distance from a
- * register that the loop does not write, which branches or addresses are loaded from and which the
- * loop stores to. They are to it as registers are: what works with them stays in every variant, and
- * they are what they were before the next begins. The agent sees that they lie on the stack, and
- * that nothing else stores there.
+ * Counters and pointers of a loop that stand in memory: places at a constant distance from a
+ * register that the loop does not write, or of the module, which branches or addresses are loaded
+ * from and which the loop stores to. They are to it as registers are: what works with them stays in
+ * every variant, and they are what they were before the next begins. The agent sees that nothing
+ * else stores there. A place off the stack is put back only where the loop stored to it.
  */
 #include "patch/variant.h"
 
-enum { STACK_REGISTER = 4, FRAME_REGISTER = 5, WIDEST_B = 8 };
+enum { WIDEST_B = 8 };
 
 static const struct assay_insn *insn_at(const struct as_variant_facts *facts, uint32_t i)
 {
@@ -19,14 +19,17 @@ static const struct assay_insn *insn_at(const struct as_variant_facts *facts, ui
 static bool find_place(const struct as_variant_facts *facts, const struct assay_insn *insn,
                        struct as_patch_stream *out)
 {
-    if ((insn->base != STACK_REGISTER && insn->base != FRAME_REGISTER) ||
-        insn->index != ASSAY_REG_NONE || insn->wrap || !as_variant_access(insn) ||
-        facts->step[insn->base].insn != ASSAY_NONE || !facts->step[insn->base].is_known)
+    const bool of_module = insn->base == ASSAY_REG_IP;
+    uint64_t address = 0;
+    if (insn->index != ASSAY_REG_NONE || insn->wrap || !as_variant_access(insn) ||
+        (of_module ? !assay_insn_memory_address(insn, &address)
+                   : insn->base >= 16 || !as_variant_register_stays(facts, insn->base)))
         return false;
-    *out = (struct as_patch_stream){.offset = insn->disp,
+    *out = (struct as_patch_stream){.offset = of_module ? (int64_t)address : insn->disp,
                                     .width_b = as_variant_width(insn),
-                                    .base = insn->base,
-                                    .index = AS_PATCH_NONE};
+                                    .base = of_module ? AS_PATCH_NONE : insn->base,
+                                    .index = AS_PATCH_NONE,
+                                    .of_module = of_module};
     return out->width_b > 0 && out->width_b <= WIDEST_B;
 }
 
@@ -66,17 +69,17 @@ static void add_slot(struct as_variant_facts *facts, const struct as_patch_strea
         facts->slot[facts->slots++] = *place;
 }
 
-/* What of the loop goes by the stack. So many are no counters and pointers, but a stack that is
- * worked on: then it is left alone. */
+/* Accesses of places that do not move. So many are no counters and pointers, but an array that
+ * is worked on: then it is left alone. */
 #define PLACES_MOST 256u
-struct stack_accesses {
+struct place_accesses {
     struct as_patch_stream loaded[PLACES_MOST]; /* by what decides the way: each place once */
     struct as_patch_stream stored[PLACES_MOST]; /* by instruction `store` */
     uint32_t store[PLACES_MOST];
     uint32_t loaded_n, stored_n;
 };
 
-static bool is_loaded(const struct stack_accesses *a, const struct as_patch_stream *place)
+static bool is_loaded(const struct place_accesses *a, const struct as_patch_stream *place)
 {
     for (uint32_t p = 0; p < a->loaded_n; p++)
         if (a->loaded[p].base == place->base && a->loaded[p].offset == place->offset &&
@@ -86,7 +89,7 @@ static bool is_loaded(const struct stack_accesses *a, const struct as_patch_stre
 }
 
 /* False: there are too many. */
-static bool note_access(struct as_variant_facts *facts, uint32_t i, struct stack_accesses *a)
+static bool note_access(struct as_variant_facts *facts, uint32_t i, struct place_accesses *a)
 {
     const struct assay_insn *insn = insn_at(facts, i);
     const uint8_t decides = AS_MARK_CONTROL | AS_MARK_STORES | AS_MARK_ADDRESS;
@@ -111,7 +114,7 @@ static bool note_access(struct as_variant_facts *facts, uint32_t i, struct stack
 }
 
 /* Stores to what is loaded belong to the branches' slice. */
-static bool keep_stores(struct as_variant_facts *facts, const struct stack_accesses *a,
+static bool keep_stores(struct as_variant_facts *facts, const struct place_accesses *a,
                         const struct as_patch_stream *loaded)
 {
     bool changed = false;
@@ -130,7 +133,7 @@ static bool keep_stores(struct as_variant_facts *facts, const struct stack_acces
 
 bool as_variant_slots_find(struct as_variant_facts *facts)
 {
-    struct stack_accesses accesses = {.loaded_n = 0};
+    struct place_accesses accesses = {.loaded_n = 0};
     bool changed = false;
     for (uint32_t i = facts->first; i < facts->first + facts->n; i++)
         if (!note_access(facts, i, &accesses)) {

@@ -148,14 +148,12 @@ static int put_note(struct as_clone_assembly *a, const struct assay_insn *insn, 
 }
 
 int as_variant_note(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes, unsigned access)
+                    const uint8_t *bytes, unsigned note)
 {
     struct as_variant *v = a->clone->variant;
     const unsigned width_b = as_variant_width(insn);
     const bool is_free = v->note.log != AS_PATCH_NONE;
-    const uint64_t above =
-        (uint64_t)(width_b | (access & ASSAY_ACCESS_WRITE ? 0 : AS_VARIANT_NOTE_LOADS))
-        << AS_VARIANT_NOTE_BITS;
+    const uint64_t above = (uint64_t)(width_b | note) << AS_VARIANT_NOTE_BITS;
     uint8_t lea[AS_ENCODE_B];
     const size_t n = as_encode_address(bytes, insn->length, is_free ? v->note.address : 0, lea);
     if (!n || width_b == 0) {

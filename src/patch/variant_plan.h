@@ -13,7 +13,7 @@
 
 #define AS_VARIANT_PREFIX  "varied." /* varied.PID.TID.TIME: one file a thread */
 #define AS_VARIANT_MAGIC   0x4f59524156415353u
-#define AS_VARIANT_RECORDS 16384u
+#define AS_VARIANT_RECORDS 65536u
 
 enum as_variant_kind {
     AS_VARIANT_ORIG, /* as the program runs it, its results stay */
@@ -44,7 +44,8 @@ enum as_variant_bit {
     AS_VARIANT_CHAINS = 1 << 2,  /* addresses depend on loads, which it does without */
     AS_VARIANT_BOUNDED = 1 << 3, /* REC: ends by itself, and no branch of others waits for memory */
     AS_VARIANT_READS = 1 << 4,   /* REC: notes loads, too */
-    AS_VARIANT_SPILLS = 1 << 5   /* counters stand on the stack, and stay there */
+    AS_VARIANT_SPILLS = 1 << 5,  /* counters stand on the stack, and stay there */
+    AS_VARIANT_NESTS = 1 << 6    /* loops are in it, which are varied with it */
 };
 
 enum { AS_VARIANT_SLOTS = 32, AS_VARIANT_SLOT_B = 256 };
@@ -69,11 +70,14 @@ struct as_variant_local {
     uint64_t mask;     /* signals that the program blocks */
 };
 
-enum { AS_VARIANT_FRAME_MOST = 8, AS_VARIANT_FRAME_B = 16 };
+enum { AS_VARIANT_FRAME_MOST = 16, AS_VARIANT_FRAME_B = 16 };
 
 /* A note of REC: an address, and in the bits above what stands there. */
 #define AS_VARIANT_NOTE_BITS 48
-enum { AS_VARIANT_NOTE_LOADS = 1 << 15 }; /* it is read; below: bytes */
+enum {
+    AS_VARIANT_NOTE_LOADS = 1 << 15, /* it is read; below: bytes */
+    AS_VARIANT_NOTE_SLOT = 1 << 14   /* it is stored by REC, too: a place that it counts in */
+};
 
 enum as_variant_flag {
     AS_VARIANT_FAULTED = 1 << 0,  /* ended by a fault */

@@ -260,7 +260,7 @@ static void mark_reduction(struct as_variant_facts *facts, uint32_t i, void *wit
     facts->reduces = true;
 }
 
-static bool register_stays(const struct as_variant_facts *facts, unsigned reg)
+bool as_variant_register_stays(const struct as_variant_facts *facts, unsigned reg)
 {
     return reg >= 16 || (facts->step[reg].is_known && facts->step[reg].insn == ASSAY_NONE);
 }
@@ -278,7 +278,8 @@ static void see_slices(struct as_variant_facts *facts, uint32_t i, void *with)
     facts->decides |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_READ;
     facts->decides_by_stores |= mark & AS_MARK_CONTROL && access & ASSAY_ACCESS_WRITE;
     facts->chains |= mark & AS_MARK_ADDRESS && access & ASSAY_ACCESS_READ &&
-                     !(register_stays(facts, insn->base) && register_stays(facts, insn->index));
+                     !(as_variant_register_stays(facts, insn->base) &&
+                       as_variant_register_stays(facts, insn->index));
 }
 
 /* The same place by the same registers. What code without optimisation does to its variables. */
@@ -295,10 +296,10 @@ static void see_stored(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
     const struct assay_insn *load = with;
-    facts->decides_by_stores |= as_variant_access(insn) & ASSAY_ACCESS_WRITE &&
-                                is_place_of(insn, load) && register_stays(facts, insn->base) &&
-                                register_stays(facts, insn->index) &&
-                                !as_variant_is_slot(facts, insn);
+    facts->decides_by_stores |=
+        as_variant_access(insn) & ASSAY_ACCESS_WRITE && is_place_of(insn, load) &&
+        as_variant_register_stays(facts, insn->base) &&
+        as_variant_register_stays(facts, insn->index) && !as_variant_is_slot(facts, insn);
 }
 
 static void see_loads(struct as_variant_facts *facts, uint32_t i, void *with)
@@ -316,7 +317,6 @@ static void see_loads(struct as_variant_facts *facts, uint32_t i, void *with)
 static void see_kept(struct as_variant_facts *facts, uint32_t i, void *with)
 {
     const struct assay_insn *insn = &facts->area->code->program->code.insn[i];
-    struct as_patch_stream stream;
     struct need need = {0};
     struct assay_effects e;
     (void)with;
@@ -329,7 +329,7 @@ static void see_kept(struct as_variant_facts *facts, uint32_t i, void *with)
         add_register(&need, insn->index);
     }
     facts->kept |= (uint32_t)(need.reg.word[0] & 0xffff);
-    facts->walks |= as_variant_prefetches(facts, insn, &stream);
+    facts->walks |= as_variant_prefetches(facts, insn);
 }
 
 static void find_range(struct as_variant_facts *facts)
@@ -349,9 +349,15 @@ int as_variant_facts_find(const struct as_patch_area *area, const struct as_patc
                           struct as_variant_facts *out)
 {
     struct uses uses = {{0}};
-    *out = (struct as_variant_facts){
-        .area = area, .slice = *slice, .spare = AS_PATCH_NONE, .spare_b = 16, .notes = true};
+    *out = (struct as_variant_facts){.area = area,
+                                     .slice = *slice,
+                                     .spare = AS_PATCH_NONE,
+                                     .unused = AS_PATCH_NONE,
+                                     .spare_b = 16,
+                                     .notes = true};
     find_range(out);
+    for (uint32_t k = 0; k < area->blocks; k++)
+        out->nests |= area->code->program->block[area->block[k]].loop != area->loop;
     out->mark = as_calloc(out->n + 1, sizeof *out->mark);
     if (!out->mark)
         return ASSAY_ERR_NOMEM;
@@ -359,6 +365,9 @@ int as_variant_facts_find(const struct as_patch_area *area, const struct as_patc
     for (unsigned v = 0; v < 16; v++)
         if (uses.touched[ASSAY_REG_VEC + v] == 0)
             out->spare = (uint8_t)v;
+    for (unsigned r = 0; r < 16; r++)
+        if (uses.touched[r] == 0 && !(AS_LIVE_STACK >> r & 1))
+            out->unused = (uint8_t)r;
     each_insn(out, mark_reduction, &uses);
     if (slice->reg != AS_PATCH_NONE) /* its end is a branch, too */
         out->mark[slice->insn - out->first] |= AS_MARK_CONTROL;

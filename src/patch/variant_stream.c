@@ -11,7 +11,7 @@
 
 #include "isa/encode.h"
 
-enum { LINE_B = 64 };
+enum { LINE_B = 64, SCALE_MAX = 8 };
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
@@ -130,11 +130,30 @@ int as_variant_streams_add(struct as_patch_maker *m, const struct as_variant_fac
 
 /* ---- Prefetches ----------------------------------------------------------------------------- */
 
-bool as_variant_prefetches(const struct as_variant_facts *facts, const struct assay_insn *insn,
-                           struct as_patch_stream *stream)
+/* Returns the register of an address that moves on by another register, while the rest stays;
+ * ASSAY_REG_NONE if there is none. */
+static unsigned stepped_register(const struct as_variant_facts *facts,
+                                 const struct assay_insn *insn)
 {
-    return as_variant_access(insn) & ASSAY_ACCESS_READ && as_variant_walks(facts, insn, stream) &&
-           stream->step != 0;
+    const unsigned base = insn->base, index = insn->index;
+    if (insn->wrap || !(insn->bits & ASSAY_INSN_MEM) || facts->unused == AS_PATCH_NONE)
+        return ASSAY_REG_NONE;
+    if (base < 16 && facts->step[base].by_reg != AS_PATCH_NONE &&
+        as_variant_register_stays(facts, index))
+        return base;
+    return index < 16 && facts->step[index].by_reg != AS_PATCH_NONE &&
+                   as_variant_register_stays(facts, base)
+               ? index
+               : ASSAY_REG_NONE;
+}
+
+bool as_variant_prefetches(const struct as_variant_facts *facts, const struct assay_insn *insn)
+{
+    struct as_patch_stream stream;
+    if (!(as_variant_access(insn) & ASSAY_ACCESS_READ))
+        return false;
+    return as_variant_walks(facts, insn, &stream) ? stream.step != 0
+                                                  : stepped_register(facts, insn) != ASSAY_REG_NONE;
 }
 
 /* How far ahead: so many lines, in whole iterations. */
@@ -163,29 +182,66 @@ static bool has_line(struct as_variant *v, const struct assay_insn *insn, int64_
     return false;
 }
 
-int as_variant_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn)
+static int emit_made(struct as_clone_assembly *a, const struct assay_insn *insn, const char *text)
 {
-    struct as_variant *v = a->clone->variant;
-    struct as_patch_stream stream;
     uint8_t code[AS_ENCODE_B];
-    char text[96], index[32] = "", base[16] = "";
-    if (insn->base == ASSAY_REG_IP || !as_variant_prefetches(v->facts, insn, &stream))
-        return 0;
-    const int64_t disp = insn->disp + ahead_of(stream.step, v->rule->lines);
-    if (disp < INT32_MIN || disp > INT32_MAX || has_line(v, insn, disp / LINE_B))
-        return 0;
-    if (stream.base != AS_PATCH_NONE)
-        snprintf(base, sizeof base, "%s", assay_reg_name(insn->base, 8));
-    if (stream.index != AS_PATCH_NONE)
-        snprintf(index, sizeof index, "%s%s*%u", base[0] ? "+" : "", assay_reg_name(insn->index, 8),
-                 (unsigned)insn->scale);
-    snprintf(text, sizeof text, "prefetcht0 m8[%s%s%+lld]", base, index, (long long)disp);
     const size_t n = as_encode_text(text, code);
     struct as_clone_part *part = n ? as_clone_part_new(a, AS_CLONE_CODE, insn->address) : NULL;
     if (!n)
-        v->refusal = AS_UNVARIED_ENCODING;
+        a->clone->variant->refusal = AS_UNVARIED_ENCODING;
     if (!part)
         return n ? ASSAY_ERR_NOMEM : 0;
     as_clone_put(part, n, code);
     return 0;
+}
+
+/* Prefetches at what base, index and displacement give; registers may be ASSAY_REG_NONE. */
+static int emit_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn, unsigned base,
+                         unsigned index, int64_t disp)
+{
+    char text[96], of_base[16] = "", of_index[32] = "";
+    if (base != ASSAY_REG_NONE)
+        snprintf(of_base, sizeof of_base, "%s", assay_reg_name(base, 8));
+    if (index != ASSAY_REG_NONE)
+        snprintf(of_index, sizeof of_index, "%s%s*%u", of_base[0] ? "+" : "",
+                 assay_reg_name(index, 8), (unsigned)insn->scale);
+    snprintf(text, sizeof text, "prefetcht0 m8[%s%s%+lld]", of_base, of_index, (long long)disp);
+    return emit_made(a, insn, text);
+}
+
+/* A stride that the run alone knows: so many iterations ahead as lines are wanted. `lea` leaves the
+ * flags, and the register that it writes is used by nothing in the loop. */
+static int prefetch_by_register(struct as_clone_assembly *a, const struct assay_insn *insn,
+                                unsigned moves)
+{
+    const struct as_variant *v = a->clone->variant;
+    const struct as_patch_step *step = &v->facts->step[moves];
+    const char *own = assay_reg_name(v->facts->unused, 8), *by = assay_reg_name(step->by_reg, 8);
+    const char *from = assay_reg_name(moves, 8);
+    char text[96];
+    unsigned times = (unsigned)v->rule->lines * step->times;
+    for (; times > SCALE_MAX; times /= SCALE_MAX, by = own) {
+        snprintf(text, sizeof text, "lea %s,m64[%s*%u+0]", own, by, (unsigned)SCALE_MAX);
+        AS_TRY(emit_made(a, insn, text));
+    }
+    snprintf(text, sizeof text, "lea %s,m64[%s+%s*%u+0]", own, from, by, times);
+    AS_TRY(emit_made(a, insn, text));
+    return emit_prefetch(a, insn, moves == insn->base ? v->facts->unused : insn->base,
+                         moves == insn->base ? insn->index : v->facts->unused, insn->disp);
+}
+
+int as_variant_prefetch(struct as_clone_assembly *a, const struct assay_insn *insn)
+{
+    struct as_variant *v = a->clone->variant;
+    struct as_patch_stream stream;
+    if (insn->base == ASSAY_REG_IP || !as_variant_prefetches(v->facts, insn))
+        return 0;
+    if (!as_variant_walks(v->facts, insn, &stream))
+        return has_line(v, insn, insn->disp / LINE_B)
+                   ? 0
+                   : prefetch_by_register(a, insn, stepped_register(v->facts, insn));
+    const int64_t disp = insn->disp + ahead_of(stream.step, v->rule->lines);
+    if (disp < INT32_MIN || disp > INT32_MAX || has_line(v, insn, disp / LINE_B))
+        return 0;
+    return emit_prefetch(a, insn, insn->base, insn->index, disp);
 }

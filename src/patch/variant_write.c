@@ -92,12 +92,11 @@ static int slot_of(struct as_variant *v, const struct assay_insn *insn, unsigned
  * by `xor` or `sub` is 0, and waits for nothing. */
 static unsigned general_stand_in(const struct as_variant *v, unsigned to)
 {
-    enum { STACK_POINTER = 4 };
     for (unsigned r = 0; r < 16; r++)
-        if (r != to && r != STACK_POINTER && v->facts->step[r].is_known &&
+        if (r != to && r != AS_VARIANT_STACK_POINTER && v->facts->step[r].is_known &&
             v->facts->step[r].insn == ASSAY_NONE)
             return r;
-    return STACK_POINTER;
+    return AS_VARIANT_STACK_POINTER;
 }
 
 /* A general register stands for memory where the destination is one. */
@@ -196,10 +195,15 @@ static int put_ahead(struct as_clone_assembly *a, const struct assay_insn *insn,
 static int put_log(struct as_clone_assembly *a, const struct assay_insn *insn, const uint8_t *bytes)
 {
     const unsigned access = as_variant_access(insn);
-    if (as_variant_is_slot(a->clone->variant->facts, insn))
+    if (as_variant_is_slot(a->clone->variant->facts, insn)) {
+        if (access & ASSAY_ACCESS_WRITE && insn->base != AS_VARIANT_STACK_POINTER &&
+            !a->clone->variant->facts->streams)
+            AS_TRY(as_variant_note(a, insn, bytes, AS_VARIANT_NOTE_SLOT));
         return as_clone_copy(a, insn, bytes);
+    }
     if (access && !a->clone->variant->facts->streams)
-        AS_TRY(as_variant_note(a, insn, bytes, access));
+        AS_TRY(as_variant_note(a, insn, bytes,
+                               access & ASSAY_ACCESS_WRITE ? 0 : AS_VARIANT_NOTE_LOADS));
     return access & ASSAY_ACCESS_WRITE ? 0 : as_clone_copy(a, insn, bytes);
 }
 

@@ -31,12 +31,6 @@ double as_front_branch(const struct as_piece_of_code *block)
     return taken > 0 ? fmax(each, set[ASSAY_UARCH_same_branch]) : 0;
 }
 
-/* Where the code stands; a branch that was added to it stands behind. */
-static uint64_t code_start(const struct as_piece_of_code *block)
-{
-    return block->op[0].at == UINT32_MAX ? 0 : block->code->insn[block->op[0].at].address;
-}
-
 /* ---- The op cache, line by line ------------------------------------------------------------ */
 
 enum { LINE_SLOTS = ASSAY_UARCH_LINE, COPIES_MOST = 64 };
@@ -109,6 +103,16 @@ static void read_line(const struct assay_uarch *uarch, double slots, bool loop,
         r->cycles += straight_line(uarch, slots);
 }
 
+/* Returns the operation that the last taken branch of a loop leads to. A rotated loop falls through
+ * to its first one. */
+static uint32_t branch_target(const struct as_piece_of_code *block)
+{
+    for (uint32_t i = block->op_n; i-- > 0;)
+        if (block->op[i].jump_taken)
+            return (i + 1) % block->op_n;
+    return 0;
+}
+
 /* Copies of the block one behind the other until a line begins where the first one did. */
 static double opcache_cycles(const struct as_piece_of_code *block, bool loop)
 {
@@ -118,15 +122,15 @@ static double opcache_cycles(const struct as_piece_of_code *block, bool loop)
                                : uarch->set[ASSAY_UARCH_opcache_cross] > 0;
     const bool by_start = uarch->set[ASSAY_UARCH_opcache_by_start] > 0 ||
                           (loop && uarch->set[ASSAY_UARCH_opcache_fetch] > 0);
-    const uint64_t start = code_start(block);
+    const uint32_t start = loop ? branch_target(block) : 0;
     uint64_t line = UINT64_MAX;
     struct line_reading reading = {0};
     double slots = 0;
     unsigned copies = 0;
     do {
         for (uint32_t i = 0; i < block->op_n; i++) {
-            const struct as_op *op = &block->op[i];
-            const uint64_t first = start + (uint64_t)copies * block->size_b + op->offset;
+            const struct as_op *op = &block->op[(start + i) % block->op_n];
+            const uint64_t first = (uint64_t)copies * block->size_b + as_op_address(block, op);
             const uint64_t end = first + op->length - 1u, at = by_start ? first : end;
             const double own = (double)op->decoded + (loop ? (double)op->decoded_more : 0);
             if (at / line_b != line) {

@@ -11,13 +11,11 @@
 
 unsigned as_branches_at_end(const struct as_piece_of_code *block)
 {
-    const struct as_op *first = &block->op[0];
-    const uint64_t start = first->at == UINT32_MAX ? 0 : block->code->insn[first->at].address;
     unsigned n = 0;
 
     for (uint32_t i = 0; i < block->op_n; i++) {
         const struct as_op *op = &block->op[i];
-        const uint64_t at = start + op->offset;
+        const uint64_t at = as_op_address(block, op);
 
         n += op->branch && at / 32 != (at + op->length) / 32;
     }

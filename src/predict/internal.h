@@ -93,6 +93,16 @@ struct as_piece_of_code {
     struct as_x87 x87; /* while the block is built */
 };
 
+/* Returns where the code of `op` stands. A path may have its blocks in another order than memory; a
+ * branch that was added stands behind the rest. */
+static inline uint64_t as_op_address(const struct as_piece_of_code *block, const struct as_op *op)
+{
+    const struct as_op *first = &block->op[0];
+    if (op->at != UINT32_MAX)
+        return block->code->insn[op->at].address;
+    return op->offset + (first->at == UINT32_MAX ? 0 : block->code->insn[first->at].address);
+}
+
 /* What the table says of a form, found once. */
 struct as_known_form {
     uint32_t key; /* form and variant */

@@ -4,9 +4,9 @@
  * program (--nests: of all levels; --bodies: whole functions where it can; --undo: its code is to
  * be as before at its end; --inject: by ptrace, not by the loader; --share N: variants may take N
  * hundredths of its time, each --limit MS, --together: all threads at once, --slices: of
- * iterations; --only: of this file, repeated; the first is the program, which a launcher may
- * start), runs it under the agent, and writes what the plan and the threads' files say as JSON to
- * DIRECTORY/result.json. Exits as the program does.
+ * iterations, --outer: loops before those in them; --only: of this file, repeated; the first is
+ * the program, which a launcher may start), runs it under the agent, and writes what the plan and
+ * the threads' files say as JSON to DIRECTORY/result.json. Exits as the program does.
  * patch-run MODE[:PERIOD] OPTION... --attach PID --ms N DIRECTORY AGENT -- PROGRAM: of a process
  * that executes PROGRAM already, for N milliseconds, or with --told until standard input ends, when
  * that is sooner, from a line "entered" on; `records` are those of its instances.
@@ -453,6 +453,7 @@ static void parse(struct job *job, int argc, char **argv)
         job->is_injected |= strcmp(argv[at], "--inject") == 0;
         job->together |= strcmp(argv[at], "--together") == 0;
         job->wish.slices |= strcmp(argv[at], "--slices") == 0;
+        job->wish.nests |= strcmp(argv[at], "--outer") == 0;
         if (strcmp(argv[at], "--kept") == 0 && at + 1 < argc)
             job->wish.kept = (uint32_t)atoi(argv[++at]);
         if (strcmp(argv[at], "--attach") == 0 && at + 1 < argc)

@@ -163,6 +163,49 @@ def check_once(tap, name, tools, program, where):
                   f"{name}: once, at most {share} %: what decides its own addresses does not run")
 
 
+def check_shapes(tap, name, tools, program, where):
+    """Counters in memory, nests, strides of the run, and loops that many others run before."""
+    _, runner, agent = tools
+    plain = run([program, "shapes"])
+    at = functions(program)
+    for way in (["--nests"], ["--nests", "--outer"]):
+        data = os.path.join(where, "shapes" + way[-1])
+        os.makedirs(data)
+        got = run([runner, f"vary:{INSTANCES}", *way, "--share", "1000000", "--only", program,
+                   data, agent, "--", program, "shapes"])
+        which = "outer loops first" if len(way) > 1 else "inner loops first"
+        tap.equal((got.stdout, got.returncode), (plain.stdout, 0),
+                  f"{name}: shapes: does what it does alone ({which})")
+        varied = json.load(open(os.path.join(data, "result.json")))["varied"]
+
+        def kinds(function, trips):
+            low, high = at[function]
+            return collections.Counter(r["kind"] for r in varied if low <= r["address"] < high and
+                                       r["trips"] == trips and not r["flags"] & ~SWITCHED)
+
+        always = ["orig", "ref", "fp", "ls", "dl1", "fes", "again", "dl1_ls"]
+        for function, trips in (("counted", 300), ("spending", 200), ("strode", 500),
+                                ("nested", 64 if len(way) > 1 else 32)):
+            of = kinds(function, trips)
+            tap.equal({k: of[k] for k in always}, {k: INSTANCES for k in always},
+                      f"{name}: shapes: {function}: as many of each variant ({which})")
+        of = kinds("strode", 500)
+        tap.equal({k: of[k] for k in ("pf4", "pf16", "pf64")},
+                  {k: INSTANCES for k in ("pf4", "pf16", "pf64")},
+                  f"{name}: shapes: what a register strides is prefetched ({which})")
+        low, high = at["guarded"]
+        tap.point(any(low <= r["address"] < high and r["kind"] == "ref" for r in varied),
+                  f"{name}: shapes: guarded: it varies ({which})",
+                  collections.Counter((r["kind"], r["flags"]) for r in varied
+                                      if low <= r["address"] < high))
+        for function, trips, each_b in (("counted", 300, 8), ("nested", 64, 8)):
+            low, high = at[function]
+            written = {r["written"] for r in varied if low <= r["address"] < high and
+                       r["kind"] == "ref" and r["trips"] == trips}
+            tap.point(written <= {trips * each_b},
+                      f"{name}: shapes: {function}: what is put back ({which})", written)
+
+
 def check_row(tap, name, tools, out):
     assay, runner, agent = tools
     where = os.path.join(out, name)
@@ -178,6 +221,7 @@ def check_row(tap, name, tools, out):
         check_listed(tap, name, assay, program)
         check_team(tap, name, tools, program, where)
         check_once(tap, name, tools, program, where)
+        check_shapes(tap, name, tools, program, where)
     for argument, limit in (([], []), (["crash"], []), ([], ["--limit", "1"])):
         plain = run([program, *argument])
         data = os.path.join(where, "run" + "".join(argument + limit))

@@ -173,6 +173,63 @@ ALONE void paired(long n, int *a)
     }
 }
 
+/* Its counter stands in memory that is not its stack. */
+struct cursor {
+    volatile long at, limit;
+};
+
+ALONE void counted(long n, double *a, const double *b, struct cursor *to)
+{
+    while (to->at < n) {
+        const long i = to->at;
+        a[i] = b[i] * 0.25;
+        to->at = i + 1;
+    }
+}
+
+/* So, of a variable of the module. */
+static volatile long spent;
+
+ALONE void spending(long n, double *a, const double *b)
+{
+    for (spent = 0; spent < n; spent = spent + 1)
+        a[spent] = b[spent] + 2;
+}
+
+/* Its branches read what it stores, but it never stores. */
+ALONE long guarded(long n, const int *k, struct cursor *to)
+{
+    long s = 0;
+    for (long i = 0; i < n; i++) {
+        if (k[i] < 0)
+            to->limit = 0;
+        if (to->limit < 0)
+            return s;
+        s += k[i];
+    }
+    return s;
+}
+
+/* One loop in another. */
+ALONE void nested(long n, long m, double *a, const double *b)
+{
+    for (long i = 0; i < n; i++) {
+        double s = 0;
+        for (long k = 0; k < m; k++)
+            s += b[i + k];
+        a[i] = s;
+    }
+}
+
+/* The stride is known to the run alone. */
+ALONE double strode(long n, long by, const double *a)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++, a += by)
+        s += *a;
+    return s;
+}
+
 /* ---- Threads, handlers ----------------------------------------------------------------------- */
 
 static unsigned char bytes[2048];
@@ -443,6 +500,54 @@ static void run_places(void)
     printf("places %.17g %d %lu\n", s, p[1198], told);
 }
 
+/* Maps a private page of a file: it has what the file has until something stores there. */
+static struct cursor *map_cursor(int *file)
+{
+    const struct cursor is = {1, 2};
+    *file = memfd_create("cursor", 0);
+    if (*file < 0 || pwrite(*file, &is, sizeof is, 0) != sizeof is)
+        exit(3);
+    return mmap(NULL, sizeof is, PROT_READ | PROT_WRITE, MAP_PRIVATE, *file, 0);
+}
+
+/* Counters in memory, nests, strides of the run; and loops that many others run before. */
+static void run_shapes(void)
+{
+    static double a[8192], b[8192], x[64 * 512];
+    static long c[8192];
+    static int k[512];
+    const struct cursor changed = {1, 77};
+    int file;
+    struct cursor *common = map_cursor(&file);
+    double s = 0;
+    for (int i = 0; i < 8192; i++)
+        b[i] = i * 0.5;
+    for (int i = 0; i < 64 * 512; i++)
+        x[i] = i % 97;
+    for (int i = 0; i < 512; i++)
+        k[i] = i;
+    for (int round = 0; round < 40 * ROUNDS; round++) { /* a bucket each: 8 to 7168 */
+        const long n = (long)(8 + 2 * (round & 3)) << round / 4 % 10;
+        triad(n, a, b, b, round);
+        updated(n / 3, c, 1);
+    }
+    s += a[77] + (double)c[3];
+    for (int round = 0; round < ROUNDS; round++) {
+        struct cursor *to = calloc(1, sizeof *to);
+        counted(300, a, b, to);
+        s += a[round % 300] + (double)to->at;
+        free(to);
+        spending(200, a, b);
+        nested(64, 32, a, b + round);
+        s += a[round % 64] + (double)spent + strode(500, 64, x + round % 64);
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        s += (double)guarded(500, k, common);
+    if (pwrite(file, &changed, sizeof changed, 0) != sizeof changed)
+        exit(3);
+    printf("shapes %.17g, not stored to %ld\n", s, common->limit);
+}
+
 /* One entry each: signals and all. */
 static void run_once(void)
 {
@@ -486,6 +591,10 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "once") == 0) {
         run_once();
+        return 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "shapes") == 0) {
+        run_shapes();
         return 0;
     }
     run_calm(1000);

@@ -574,6 +574,21 @@ static void test_confidence(void **state)
     NEAR(as_decan_stability(&m.timing[AS_VARIANT_REF]), 0.25);
 }
 
+/* Loops in it vary with it: which of them decides is unknown. */
+static void test_nests(void **state)
+{
+    struct as_decan_measure m = loop_of(10, 4, 10, 5);
+    char text[1024];
+    (void)state;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    m.bits[AS_VARIANT_REF] = AS_VARIANT_NESTS;
+    const struct as_decan_judgement j = judge(&m);
+    assert_int_equal(j.verdict, AS_DECAN_COMPUTE);
+    assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
+    as_decan_explain(&m, &j, text, sizeof text);
+    assert_non_null(strstr(text, "10.00 cycles an iteration with the loops in it"));
+}
+
 static void test_lacking(void **state)
 {
     (void)state;
@@ -621,19 +636,33 @@ static void test_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_level_as_busy),    cmocka_unit_test(test_short_front_end),
-        cmocka_unit_test(test_shared_front_end), cmocka_unit_test(test_mostly_chain),
-        cmocka_unit_test(test_slower_in_L1),     cmocka_unit_test(test_core),
-        cmocka_unit_test(test_divide_and_chain), cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_bounds),           cmocka_unit_test(test_again),
-        cmocka_unit_test(test_unknown_steps),    cmocka_unit_test(test_latency),
-        cmocka_unit_test(test_warmed),           cmocka_unit_test(test_overlap),
-        cmocka_unit_test(test_ratios),           cmocka_unit_test(test_confidence),
-        cmocka_unit_test(test_lacking),          cmocka_unit_test(test_words),
-        cmocka_unit_test(test_scattered),        cmocka_unit_test(test_claimed),
-        cmocka_unit_test(test_intervals),        cmocka_unit_test(test_without_accesses),
-        cmocka_unit_test(test_decided),          cmocka_unit_test(test_walk_that_decides),
-        cmocka_unit_test(test_without_l1),       cmocka_unit_test(test_colder),
+        cmocka_unit_test(test_level_as_busy),
+        cmocka_unit_test(test_short_front_end),
+        cmocka_unit_test(test_shared_front_end),
+        cmocka_unit_test(test_mostly_chain),
+        cmocka_unit_test(test_slower_in_L1),
+        cmocka_unit_test(test_core),
+        cmocka_unit_test(test_divide_and_chain),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_again),
+        cmocka_unit_test(test_unknown_steps),
+        cmocka_unit_test(test_latency),
+        cmocka_unit_test(test_warmed),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_ratios),
+        cmocka_unit_test(test_confidence),
+        cmocka_unit_test(test_nests),
+        cmocka_unit_test(test_lacking),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_scattered),
+        cmocka_unit_test(test_claimed),
+        cmocka_unit_test(test_intervals),
+        cmocka_unit_test(test_without_accesses),
+        cmocka_unit_test(test_decided),
+        cmocka_unit_test(test_walk_that_decides),
+        cmocka_unit_test(test_without_l1),
+        cmocka_unit_test(test_colder),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,16 +46,30 @@ FUNCTION(gathered_masked,
 FUNCTION(atomic, "1: lock add %rcx,(%rdi)\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(x87, "1: fldl (%rdi)\n faddp\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 FUNCTION(pushing, "1: push %rax\n pop %rcx\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
-FUNCTION(decided, "1: add $-1,%rsi\n nopw (%rax)\n addq $-1,8(%rdi)\n jnz 1b\n ret");
+FUNCTION(decided, "1: add $-1,%rsi\n nopw (%rax)\n addq $-1,(%rdi,%rcx,8)\n jnz 1b\n ret");
+/* s += x[t->n++]: its counter stands in memory. */
+FUNCTION(counting, "1: mov 8(%rdi),%rax\n addsd (%rsi,%rax,8),%xmm0\n addq $1,8(%rdi)\n"
+                   " cmp %rdx,%rax\n jb 1b\n ret");
+/* s += x[i * d]: the step is a register. */
+FUNCTION(columns, "1: addsd 16(%rdi,%rax,8),%xmm0\n add %rcx,%rax\n sub $1,%rdx\n jnz 1b\n ret");
+FUNCTION(rows, "1: addsd (%rdi),%xmm0\n lea (%rdi,%rcx,2),%rdi\n sub $1,%rdx\n jnz 1b\n ret");
+/* One loop in another. */
+FUNCTION(nested, "1: xor %eax,%eax\n 2: addsd (%rdi,%rax,8),%xmm0\n add $1,%rax\n cmp %rsi,%rax\n"
+                 " jb 2b\n movsd %xmm0,(%rcx)\n add $8,%rcx\n cmp %rdx,%rcx\n jb 1b\n ret");
 /* Its counter stands on the stack. */
 FUNCTION(spilled, "1: movsd (%rsi),%xmm1\n mulsd %xmm0,%xmm1\n movsd %xmm1,(%rdi)\n add $8,%rdi\n"
                   " add $8,%rsi\n subq $1,8(%rsp)\n jnz 1b\n ret");
 /* h = (h ^ x[i]) * f */
 FUNCTION(hash, "1: xor (%rdi),%rax\n imul %rcx,%rax\n add $8,%rdi\n cmp %rsi,%rdi\n jb 1b\n ret");
 /* So, but more places than are kept. */
-FUNCTION(crowded, "1: addq $1,(%rsp)\n addq $1,8(%rsp)\n addq $1,16(%rsp)\n addq $1,24(%rsp)\n"
+FUNCTION(crowded, "1: addq $1,72(%rsp)\n addq $1,80(%rsp)\n addq $1,88(%rsp)\n addq $1,96(%rsp)\n"
+                  " addq $1,104(%rsp)\n addq $1,112(%rsp)\n addq $1,120(%rsp)\n"
+                  " addq $1,128(%rsp)\n mov 72(%rsp),%rax\n add 80(%rsp),%rax\n"
+                  " add 88(%rsp),%rax\n add 96(%rsp),%rax\n add 104(%rsp),%rax\n"
+                  " add 112(%rsp),%rax\n add 120(%rsp),%rax\n add 128(%rsp),%rax\n"
+                  " addq $1,(%rsp)\n addq $1,8(%rsp)\n addq $1,16(%rsp)\n addq $1,24(%rsp)\n"
                   " addq $1,32(%rsp)\n addq $1,40(%rsp)\n addq $1,48(%rsp)\n addq $1,56(%rsp)\n"
-                  " mov (%rsp),%rax\n add 8(%rsp),%rax\n add 16(%rsp),%rax\n add 24(%rsp),%rax\n"
+                  " add (%rsp),%rax\n add 8(%rsp),%rax\n add 16(%rsp),%rax\n add 24(%rsp),%rax\n"
                   " add 32(%rsp),%rax\n add 40(%rsp),%rax\n add 48(%rsp),%rax\n"
                   " add 56(%rsp),%rax\n addq $1,64(%rsp)\n add 64(%rsp),%rax\n jnz 1b\n ret");
 
@@ -67,11 +81,14 @@ struct varied {
     size_t n;
 };
 
-static struct varied vary_with(bool slices)
+static struct varied vary_with(bool slices, bool nests)
 {
     const struct assay_program_options options = {.jobs = 1, .path_limit = ASSAY_PATH_LIMIT};
-    const struct as_patch_wish wish = {
-        .mode = AS_PATCH_VARY, .period = 31, .variants = UINT32_MAX, .slices = slices};
+    const struct as_patch_wish wish = {.mode = AS_PATCH_VARY,
+                                       .period = 31,
+                                       .variants = UINT32_MAX,
+                                       .slices = slices,
+                                       .nests = nests};
     struct as_patch_maker *maker = NULL;
     struct assay_error err;
     struct varied it = {0};
@@ -92,7 +109,7 @@ static struct varied shared;
 static int share_plan(void **state)
 {
     (void)state;
-    shared = vary_with(false);
+    shared = vary_with(false, false);
     return 0;
 }
 
@@ -286,7 +303,7 @@ static void variants_have_their_instructions(void **state)
 /* The end of a slice stands before all else; what it looks at stays in every variant. */
 static void slices_end_at_the_header(void **state)
 {
-    struct varied it = vary_with(true);
+    struct varied it = vary_with(true, false);
     (void)state;
     check_code(&it, "axpy", AS_VARIANT_REC,
                "cmp rax, fs:[0x0]; jz 0x100f; dec r15; jz 0x1018; add rax, "
@@ -304,6 +321,64 @@ static void slices_end_at_the_header(void **state)
                "movsd xmm0, qword ptr [rdi+0x8]; mov rdi, [rdi]; test rdi, "
                "rdi; jnz 0x1000; jmp 0x1012; jmp 0x1017");
     drop(&it);
+}
+
+/* Loops of a function of two: the outer one has the smaller number. */
+static const struct as_patch_verdict *inner_of(const struct varied *it, const char *name)
+{
+    return verdict_of(it, name) + 1;
+}
+
+/* An inner loop is varied before the one around it; with `nests` the outer one, and with it all. */
+static void one_loop_of_a_nest_is_varied(void **state)
+{
+    struct varied it = vary_with(false, true);
+    (void)state;
+    assert_int_equal(verdict_of(&shared, "nested")->unvaried[AS_VARIANT_FP], AS_UNVARIED_NESTED);
+    assert_true(as_variant_is_nested(AS_UNVARIED_NESTED));
+    assert_int_equal(inner_of(&shared, "nested")->unvaried[AS_VARIANT_FP], 0);
+    assert_int_equal(inner_of(&it, "nested")->unvaried[AS_VARIANT_FP], AS_UNVARIED_NESTED);
+    assert_int_equal(variant_of(&it, "nested", AS_VARIANT_LS)->bits,
+                     AS_VARIANT_WRITES | AS_VARIANT_NESTS);
+    check_code(&it, "nested", AS_VARIANT_LS,
+               "xor eax, eax; movsd xmm0, qword ptr [rdi+rax*8]; add rax, 0x1; "
+               "cmp rax, rsi; jb 0x1002; movsd [rcx], xmm0; add rcx, 0x8; cmp "
+               "rcx, rdx; jb 0x1000; jmp 0x1022; jmp 0x1027");
+    drop(&it);
+}
+
+/* So many iterations ahead: 4, 16 or 64 times what the register has, and twice as many where it is
+ * added twice. */
+static void prefetches_go_by_a_register(void **state)
+{
+    struct varied it = shared;
+    (void)state;
+    check_code(&it, "columns", AS_VARIANT_PF4,
+               "lea r15, [rax+rcx*4]; prefetcht0 [rdi+r15*8+0x10]; addsd xmm0, "
+               "[rdi+rax*8+0x10]; add rax, rcx; sub rdx, 0x1; jnz 0x1000; jmp "
+               "0x101e; jmp 0x1023");
+    check_code(&it, "columns", AS_VARIANT_PF64,
+               "lea r15, [rcx*8]; lea r15, [rax+r15*8]; prefetcht0 "
+               "[rdi+r15*8+0x10]; addsd xmm0, [rdi+rax*8+0x10]; add rax, rcx; sub "
+               "rdx, 0x1; jnz 0x1000; jmp 0x1026; jmp 0x102b");
+    check_code(&it, "rows", AS_VARIANT_PF16,
+               "lea r15, [rcx*8]; lea r15, [rdi+r15*4]; prefetcht0 [r15]; addsd xmm0, [rdi]; lea "
+               "rdi, [rdi+rcx*2]; sub rdx, 0x1; jnz 0x1000; jmp 0x1023; jmp 0x1028");
+}
+
+/* They are stored to in all variants; the first run notes that it did, for they are put back. */
+static void counters_in_memory_stay(void **state)
+{
+    struct varied it = shared;
+    (void)state;
+    check_code(&it, "counting", AS_VARIANT_REC,
+               "lea r15, [r15-0x1]; mov rax, [rdi+0x8]; lea r13, [rdi+0x8]; mov "
+               "r11, 0x4008000000000000; lea r13, [r13+r11*1]; movnti [r14], r13; "
+               "lea r14, [r14+0x8]; add qword ptr [rdi+0x8], 0x1; cmp rax, rdx; "
+               "jb 0x1000; jmp 0x1033; jmp 0x1038");
+    check_code(&it, "counting", AS_VARIANT_FES,
+               "mov rax, [rdi+0x8]; nop [rax+rax*1], eax; add qword ptr "
+               "[rdi+0x8], 0x1; cmp rax, rdx; jb 0x1000; jmp 0x1018; jmp 0x101d");
 }
 
 static void check_refused(const struct varied *it, const char *name, unsigned expected)
@@ -341,6 +416,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(variants_have_their_instructions),
                                        cmocka_unit_test(slices_end_at_the_header),
+                                       cmocka_unit_test(one_loop_of_a_nest_is_varied),
+                                       cmocka_unit_test(prefetches_go_by_a_register),
+                                       cmocka_unit_test(counters_in_memory_stay),
                                        cmocka_unit_test(what_cannot_be_varied_is_refused),
                                        cmocka_unit_test(variants_say_what_they_leave_out)};
     return cmocka_run_group_tests(tests, share_plan, drop_plan);

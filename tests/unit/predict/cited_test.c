@@ -80,6 +80,22 @@ static void a_narrow_core_takes_two(void **state)
  * Bridge: with 128 bits 8 multiplications of p0 take 8 cycles; with 256 bits and 320 bytes loaded
  * the loads, 32 bytes a cycle, take 10; with 192 bytes loaded the arithmetic takes 8 again.
  */
+/* Chains between register files, as timed on cores of Zen 4 and Zen 3: movq there and back, pextrq
+ * and movq, cvttsd2si and cvtsi2sd; a conversion waits for what it merges into. */
+static void moves_between_files_take_their_round_trip(void **state)
+{
+    (void)state;
+    loop_takes("zen4", "66480f6ec066480f7ec0", 7);
+    loop_takes("zen4", "c4e1f96ec0c4e1f97ec0", 6);
+    loop_takes("zen4", "66480f3a16c00166480f6ec0", 8);
+    loop_takes("zen4", "f20f2cc0f20f2ac0", 12);
+    loop_takes("zen4", "f20f2ac3", 3);
+    loop_takes("zen3", "66480f6ec066480f7ec0", 6);
+    loop_takes("zen3", "66480f3a16c00166480f6ec0", 7);
+    loop_takes("zen3", "f20f2cc0f20f2ac0", 13);
+    loop_takes("zen3", "f20f2ac3", 3);
+}
+
 static void the_loop_of_a_paper_takes_what_it_says(void **state)
 {
     (void)state;
@@ -111,6 +127,7 @@ int main(void)
         cmocka_unit_test(many_sums_wait_for_pipes),
         cmocka_unit_test(a_copy_waits_for_stores),
         cmocka_unit_test(a_narrow_core_takes_two),
+        cmocka_unit_test(moves_between_files_take_their_round_trip),
         cmocka_unit_test(the_loop_of_a_paper_takes_what_it_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
