@@ -21,7 +21,10 @@ cd "$tree"
 DEB_BUILD_OPTIONS="parallel=${JOBS:-2} ${DEB_BUILD_OPTIONS:-}" dpkg-buildpackage -us -uc
 cd "$output"
 status=0
-lintian --version && lintian --info --fail-on error,warning assay_"$version"-*_amd64.changes ||
-    status=1
+# An address and a bug of Debian belong to an upload.
+not_ours=bogus-mail-host,bogus-mail-host-in-debian-changelog,initial-upload-closes-no-bugs
+lintian --version
+lintian --info --suppress-tags "$not_ours" --fail-on error,warning \
+    assay_"$version"-*_amd64.changes || status=1
 ls -l "$output"/*.deb
 exit $status

@@ -2,8 +2,8 @@
 """Reads the commands and the quoted output of a page of the manual, and compares output."""
 import re
 
-COMMAND = re.compile(r"(\w+=\S* )*(\./dev|assay|make|cd|export|unset|gcc|rsync|scp|ssh|sysctl|srun|docker"
-                     r"|apptainer|wxparaver|module|cmake)\b")
+COMMAND = re.compile(r"(\w+=\S* )*(\./dev|assay|make|cd|export|unset|gcc|rsync|scp|ssh|sysctl|srun"
+                     r"|docker|apptainer|wxparaver|module|cmake)\b")
 NUMBER = re.compile(r"\d[\d,]*(\.\d+)?")
 
 

@@ -5,7 +5,7 @@
 usage: tutorial.py ASSAY PAGE EXAMPLE
 
 Words must be as in the page; numbers may be others, and times are not compared. Series have two
-runs of a small problem. What a series measured is compared by its form.
+runs of a small problem. The answer of a series is compared by its form.
 """
 import os
 import pathlib
@@ -58,7 +58,8 @@ def check_page(tap, page, shell):
     step, outputs, commands = 0, {}, set()
     headings = [(number, int(match.group(1))) for number, line in enumerate(page.split("\n"), 1)
                 for match in [re.match(r"## (\d+)\.", line)] if match]
-    tap.equal([number for _, number in headings], list(range(1, STEPS + 1)), "the page has its steps")
+    tap.equal([number for _, number in headings], list(range(1, STEPS + 1)),
+              "the page has its steps")
     for number, kind, text in pages.parts(page):
         step = max((at for line, at in headings if line <= number), default=0)
         if kind == "command":
