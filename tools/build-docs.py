@@ -94,7 +94,9 @@ def repair_theme(static):
 
 
 def build(root, output):
-    """Runs Sphinx; the status of a failure ends the program."""
+    """Runs Sphinx; a failure ends the program."""
+    if not shutil.which("sphinx-build"):
+        sys.exit("docs: sphinx-build is missing; install python3-sphinx, python3-myst-parser, furo")
     with tempfile.TemporaryDirectory() as place:
         source, made = pathlib.Path(place, "source"), pathlib.Path(place, "html")
         pages = stage(root, source)
