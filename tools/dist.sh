@@ -4,7 +4,7 @@
 #
 # Builds SOURCE, the tree of a source tarball or a clone. Writes the relocatable
 # assay-VERSION-linux-x86_64.tar.xz into BUILD, with its tree beside, and prints its path. Libraries
-# are inside, but those of the C library. Equal sources and packages give equal bytes.
+# are inside, but those of the C library. No path, time or order of the build is in the files.
 # SOURCE_DATE_EPOCH is the time of its files, else the time of the last commit. DOCS=disabled leaves
 # the HTML out.
 set -eu
