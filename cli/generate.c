@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Build-time program: writes the man page and the shell completions from the option table, so
- * that they cannot disagree with the parser. `assay-generate man|bash|zsh` writes to standard
- * output. Formats: man(7), bash's programmable completion, zsh's _arguments (zshcompsys(1)).
+ * that they cannot disagree with the parser. `assay-generate man|bash|zsh|fish` writes to standard
+ * output. Formats: man(7), bash's programmable completion, zsh's _arguments (zshcompsys(1)),
+ * fish's complete.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -352,6 +353,94 @@ static void zsh(void)
          "    esac\n    return ret\n}\n_assay \"$@\"");
 }
 
+/* ---- fish -------------------------------------------------------------------------------- */
+
+/* Text between the single quotes of fish: quotes and backslashes escaped. */
+static void fish_text(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\'' || *text == '\\')
+            putchar('\\');
+        putchar(*text);
+    }
+}
+
+/* The condition of an option: its verb, or for common ones no verb that has its own. */
+static void fish_condition(const struct as_option *option, int verb)
+{
+    if (verb >= 0) {
+        printf(" -n '__assay_verb %s'", as_verbs[verb].name);
+        return;
+    }
+    const char *before = " -n 'not __assay_verb";
+    for (int i = 0; i < AS_VERBS; i++)
+        if (!as_option_common_to(option, i)) {
+            printf("%s %s", before, as_verbs[i].name);
+            before = "";
+        }
+    if (!*before)
+        putchar('\'');
+}
+
+static void fish_value(const struct as_option *option)
+{
+    if (!option->argument)
+        return;
+    if (option->kind == AS_KIND_CHOICE || option->kind == AS_KIND_CHOICES) {
+        fputs(" -x -a '", stdout);
+        words(option->choices);
+        putchar('\'');
+    } else if (option->kind == AS_KIND_FILE) {
+        fputs(" -r -F", stdout);
+    } else if (option->kind == AS_KIND_DIRECTORY) {
+        fputs(" -x -a '(__fish_complete_directories)'", stdout);
+    } else {
+        fputs(" -x", stdout);
+    }
+}
+
+static void fish_options(int verb)
+{
+    for (int i = 0; i < AS_OPTION_COUNT; i++) {
+        const struct as_option *option = &as_options[i];
+
+        if (verb < 0 ? !as_option_is_common(option) : !as_option_of_verb(option, verb))
+            continue;
+        fputs("complete -c assay", stdout);
+        fish_condition(option, verb);
+        if (option->letter)
+            printf(" -s %c", option->letter);
+        printf(" -l %s", option->name);
+        fish_value(option);
+        fputs(" -d '", stdout);
+        fish_text(option->help);
+        puts("'");
+    }
+}
+
+/* The function __assay_verb succeeds if the line has one of its arguments as the verb. Without
+ * arguments it succeeds if the line has no verb. */
+static void fish(void)
+{
+    puts("# fish completion for assay; written from the option table at build time\n"
+         "function __assay_verb\n"
+         "    for word in (commandline -opc)[2..-1]\n"
+         "        string match -q -- '-*' $word; and continue\n"
+         "        contains -- $word $argv\n"
+         "        return\n"
+         "    end\n"
+         "    test (count $argv) -eq 0\n"
+         "end");
+    for (int i = 0; i < AS_VERBS; i++) {
+        printf("complete -c assay -n __assay_verb -f -a %s -d '", as_verbs[i].name);
+        fish_text(as_verbs[i].summary);
+        puts("'");
+    }
+    fish_options(-1);
+    for (int i = 0; i < AS_VERBS; i++)
+        fish_options(i);
+}
+
 /* ---- Checks ------------------------------------------------------------------------------ */
 
 /* Returns whether `assay VERB --help` of every verb shows examples; names a verb without. */
@@ -386,6 +475,8 @@ int main(int argc, char **argv)
         bash();
     else if (strcmp(what, "zsh") == 0)
         zsh();
+    else if (strcmp(what, "fish") == 0)
+        fish();
     else
         return 2;
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # usage: check-options.sh BUILD
-# Every verb and option that the built program's help names stands in its man page and in both
+# Every verb and option that the built program's help names stands in its man page and in all
 # completions, and the man page and the completions name no other. They are made from one table;
 # this checks that the making is right. Prints what is missing; exit status 1 then.
 set -eu
@@ -10,6 +10,7 @@ build=$1
 man=$build/cli/assay.1
 bash=$build/cli/assay
 zsh=$build/cli/_assay
+fish=$build/cli/assay.fish
 count=0
 faults=0
 
@@ -28,11 +29,13 @@ for verb in $(verbs); do
     plain_man | grep -q "^.SS assay $verb\$" || fault "man page: no verb $verb"
     grep -q "^    $verb) words" "$bash" || fault "bash completion: no verb $verb"
     grep -q "'$verb:" "$zsh" || fault "zsh completion: no verb $verb"
+    grep -q -e "-f -a $verb -d" "$fish" || fault "fish completion: no verb $verb"
     for option in $(in_help "$verb"); do
         count=$((count + 1))
         plain_man | grep -q -e "fB--${option}fR" || fault "man page: no --$option"
         grep -q -e " --${option}[ ']" "$bash" || fault "bash completion: no --$option"
         grep -q -e "'\\**--$option=\\{0,1\\}\\[" "$zsh" || fault "zsh completion: no --$option"
+        grep -q -e " -l $option " "$fish" || fault "fish completion: no --$option"
     done
 done
 
@@ -46,6 +49,7 @@ others() { # NAME, its options on standard input
 plain_man | sed -n 's/.*fB--\([a-z-]*\)fR.*/\1/p' | others "man page" || faults=1
 grep -o -e ' --[a-z][a-z-]*' "$bash" | sed 's/ --//' | others "bash completion" || faults=1
 sed -n "s/^ *'\\**--\\([a-z-]*\\)=\\{0,1\\}\\[.*/\\1/p" "$zsh" | others "zsh completion" || faults=1
+sed -n "s/^complete .* -l \\([a-z-]*\\) .*/\\1/p" "$fish" | others "fish completion" || faults=1
 
 [ "$count" -gt 0 ] || fault "the help names no option"
 [ "$faults" = 0 ] || exit 1

@@ -22,6 +22,10 @@ try_installed() { # needs build/ with its tests
             tests/cli/experiment.bats tests/cli/export.bats
 }
 
+try_packages() {
+    ./dev deb && sh tools/reproduce.sh build-nightly/reproduce
+}
+
 try_benches() {
     status=0
     for bench in ${BENCHES:-code predict cqa store advice}; do
@@ -36,6 +40,7 @@ step analyzer ./dev analyzer --all
 step test ./dev test --daily
 step accuracy ./dev test --nightly
 step installed try_installed
+step packages try_packages
 step sanitize ./dev sanitize
 step fuzz ./dev fuzz "${FUZZ_SECONDS:-60}"
 step bench try_benches

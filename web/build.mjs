@@ -59,6 +59,7 @@ async function bundle(entryPoints) {
         define: { 'process.env.NODE_ENV': '"production"' },
         legalComments: 'none',
         charset: 'utf8',
+        loader: { '.md': 'text' },
         logLevel: 'warning',
     });
     const text = end => result.outputFiles.find(file => file.path.endsWith(end)).text.trim();

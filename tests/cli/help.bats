@@ -110,3 +110,16 @@ manual_commands() {
     command -v zsh >/dev/null || skip "no zsh here"
     zsh -n "$ASSAY_ZSH"
 }
+@test "the fish completion parses and completes" {
+    command -v fish >/dev/null || skip "no fish here"
+    fish --no-execute "$ASSAY_FISH"
+    complete_fish() { # LINE: what may stand at its end
+        HOME=$PWD fish --no-config -c 'source $argv[1]; complete -C $argv[2]' "$ASSAY_FISH" "$1" |
+            cut -f 1 | tr '\n' ' '
+    }
+    equal "functions " "$(complete_fish "assay fun")"
+    equal "--filter " "$(complete_fish "assay functions --fi")"
+    equal "address name size " "$(complete_fish "assay functions --sort ")"
+    equal "json " "$(complete_fish "assay info --format j")"
+    equal "" "$(complete_fish "assay info --against")"
+}

@@ -7,6 +7,7 @@ import { Application } from './views/Application';
 import { CallTree } from './views/CallTree';
 import { Comparison } from './views/Comparison';
 import { Experiment } from './views/Experiment';
+import { Glossary } from './views/Glossary';
 import { Machine } from './views/Machine';
 import { Metrics } from './views/Metrics';
 import { OverTime } from './views/OverTime';
@@ -95,4 +96,5 @@ export const PAGES: Page[] = [
     { path: 'trust', title: 'Trust', view: Trust, isThere: hasTrust },
     { path: 'expert', title: 'Expert', view: Expert },
     { path: 'experiment', title: 'Experiment', view: Experiment },
+    { path: 'glossary', title: 'Glossary', view: Glossary },
 ];

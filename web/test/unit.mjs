@@ -31,7 +31,7 @@ try {
         jsx: 'automatic',
         jsxImportSource: 'preact',
         banner: { js: PAGE },
-        loader: { '.css': 'text' },
+        loader: { '.css': 'text', '.md': 'text' },
         logLevel: 'warning',
     });
     const { status } = spawnSync(

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include <assay/version.h>
+
 static struct assay_experiment *fresh(const struct place *place)
 {
     struct assay_experiment *e;
@@ -24,7 +26,7 @@ static void test_unknown_is_null(void **state)
     fine(assay_experiment_add_run(e, &run, &id, err));
     assert_int_equal(id, 1);
     expect_row(e, "SELECT label, host_id, exit_code, exit_signal, wall_ns, assay_version FROM run",
-               "- - 0 - - 0.1.0");
+               "- - 0 - - " ASSAY_VERSION);
     const struct assay_row_process process = {.run_id = 1, .pid = 7, .rank = assay_known(0)};
     fine(assay_experiment_add_process(e, &process, &id, err));
     expect_row(e, "SELECT parent_id, rank, end_ns FROM process", "- 0 -");

@@ -6,6 +6,7 @@
 #include "place.h"
 
 #include <assay/report.h>
+#include <assay/version.h>
 
 #include "base/alloc.h"
 #include "cxx.h"
@@ -74,7 +75,7 @@ static void test_speedscope(void **state)
     expect(e, (struct assay_export_options){.format = ASSAY_EXPORT_SPEEDSCOPE, .blocked = true}, 1,
            "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":"
            "\"./simulate --name 'a very long name' --steps 1000 --input "
-           "/data/somewhere/deep/in/the/tree/input.file\",\"exporter\":\"assay@0.1.0\","
+           "/data/somewhere/deep/in/the/tree/input.file\",\"exporter\":\"assay@" ASSAY_VERSION "\","
            "\"activeProfileIndex\":0,\"shared\":{\"frames\":[{\"name\":\"main\",\"file\":"
            "\"/data/simulation/pair_force.cpp\"},{\"name\":\"GOMP_barrier\"}]},\"profiles\":["
            "{\"type\":\"sampled\",\"name\":\"simulate (pid 77, tid 80, OpenMP 3)\",\"unit\":"
@@ -117,7 +118,8 @@ static void test_empty(void **state)
     expect(e, folded, 0, "");
     expect(e, (struct assay_export_options){.format = ASSAY_EXPORT_SPEEDSCOPE}, 0,
            "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"name\":\"x\","
-           "\"exporter\":\"assay@0.1.0\",\"shared\":{\"frames\":[]},\"profiles\":[]}\n");
+           "\"exporter\":\"assay@" ASSAY_VERSION
+           "\",\"shared\":{\"frames\":[]},\"profiles\":[]}\n");
     str = export(e, (struct assay_export_options){.format = ASSAY_EXPORT_PPROF}, 0);
     as_str_fini(&str);
     fine(assay_experiment_close(&e, err));

@@ -5,6 +5,7 @@ import type { ComponentChildren } from 'preact';
 import type { Quantity, Rating } from '../data/contract';
 import { pageOf } from '../data/report';
 import { useReport } from '../context';
+import { meaningOf } from '../glossary';
 import { provenance, quantityParts, withUnit } from '../format';
 import type { ObjectRef } from '../grid/rows';
 import { href } from '../route';
@@ -108,6 +109,7 @@ export function ObjectLink({
     );
 }
 
+/** Names with values; a name that the glossary has explains itself. */
 export function Facts({ facts }: { facts: [string, ComponentChildren][] }) {
     const known = facts.filter(
         ([, value]) => value !== null && value !== undefined && value !== '',
@@ -117,7 +119,7 @@ export function Facts({ facts }: { facts: [string, ComponentChildren][] }) {
         <dl class="facts">
             {known.map(([name, value]) => (
                 <div key={name}>
-                    <dt>{name}</dt>
+                    <dt data-tip={meaningOf(name)}>{name}</dt>
                     <dd>{value}</dd>
                 </div>
             ))}

@@ -4,6 +4,7 @@
 import { useReport } from '../context';
 import type { Finding } from '../data/contract';
 import { integer, percent, shellWord, words } from '../format';
+import { meaningOf } from '../glossary';
 import { Gain, ObjectLink } from '../parts/parts';
 
 const LEVELS: Record<string, string> = {
@@ -12,6 +13,12 @@ const LEVELS: Record<string, string> = {
     hint: 'worth a look',
     expert: 'for experts',
 };
+
+/** Returns the promise of a level and its meaning. */
+function levelTip(level: string): string | undefined {
+    const [promise, meaning] = [LEVELS[level], meaningOf(level)];
+    return promise && meaning ? `${promise}: ${meaning}` : promise;
+}
 
 const OTHERS = 6; // named; of more the number is told
 
@@ -64,7 +71,7 @@ export function FindingItem({ finding, place, others }: Props) {
             </div>
             <div>
                 <p class="finding-head">
-                    <span class={`level ${finding.level}`} data-tip={LEVELS[finding.level]}>
+                    <span class={`level ${finding.level}`} data-tip={levelTip(finding.level)}>
                         {finding.level}
                     </span>{' '}
                     <b>{words(finding.topic)}</b>
