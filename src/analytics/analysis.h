@@ -51,6 +51,7 @@ struct as_site {
     bool is_function;    /* the address is where it begins itself */
     const char *module;  /* the trace's: file that this lies in; NULL: not known */
     uint64_t in_file;    /* the address there: the same place in all processes is one site */
+    const struct as_trace_place *place; /* of an imported trace, in place of both; NULL: none */
 };
 
 struct as_site_sum {

@@ -223,7 +223,14 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
     at->thread->events_n++;
     switch (e->kind) {
     case AS_TRACE_ENTER:
-        return OTF2_EvtWriter_Enter(events, NULL, at->time, region_of(at));
+        at->thread->is_entering = true;
+        at->thread->enter_time = at->time;
+        at->thread->region = region_of(at);
+        return OTF2_SUCCESS;
+    case AS_TRACE_CALLERS: /* as_otf2_put_event wrote them, with the call */
+        at->thread->events_n--;
+        at->w->walked_n--;
+        return OTF2_SUCCESS;
     case AS_TRACE_LEAVE:
         return put_leave(at);
     case AS_TRACE_SEND:
@@ -285,9 +292,10 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
     if (event->raw_ns > w->end_ns)
         w->end_ns = event->raw_ns;
     w->walked_n++;
-    if (event->kind == AS_TRACE_ENTER)
-        thread->region = region_of(&at);
-    OTF2_ErrorCode rc = put_of_kind(&at);
+    OTF2_ErrorCode rc =
+        as_otf2_put_enter(w, thread, event->kind == AS_TRACE_CALLERS ? event : NULL);
+    if (rc == OTF2_SUCCESS)
+        rc = put_of_kind(&at);
     if (rc == OTF2_SUCCESS)
         return 0;
     return as_error_set(w->err, rc == OTF2_ERROR_MEM_FAULT ? ASSAY_ERR_NOMEM : ASSAY_ERR_IO,

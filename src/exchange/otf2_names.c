@@ -179,6 +179,11 @@ static void put_contexts(struct otf2_names *n)
         note_code(n, OTF2_GlobalDefWriter_WriteCallingContext(n->to, i, s->context.at[i].region,
                                                               s->context.at[i].source,
                                                               s->context.at[i].parent));
+    if (s->context.n)
+        note_code(n, OTF2_GlobalDefWriter_WriteAttribute(
+                         n->to, AS_OTF2_CALLER, put_string(n, AS_OTF2_CALLER_NAME),
+                         put_string(n, "calling context that a call was made from"),
+                         OTF2_TYPE_CALLING_CONTEXT));
     for (uint32_t i = 0; i < s->period_ns.n; i++)
         note_code(n,
                   OTF2_GlobalDefWriter_WriteInterruptGenerator(

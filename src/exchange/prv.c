@@ -181,8 +181,15 @@ static void free_prv(struct as_prv_writer *w)
     as_vec_fini(&w->counter);
     as_vec_fini(&w->region);
     as_vec_fini(&w->function);
-    as_vec_fini(&w->sampled);
-    as_map_view_fini(&w->sampled_texts);
+    as_vec_fini(&w->functions_named);
+    as_vec_fini(&w->lines_named);
+    as_map_view_fini(&w->function_texts);
+    as_map_view_fini(&w->line_texts);
+    as_vec_fini(&w->place);
+    as_index_fini(&w->places);
+    as_vec_foreach (&w->owned, text)
+        as_free(*text);
+    as_vec_fini(&w->owned);
     as_free(w->open_state);
     as_free(w->levels_n);
     as_index_fini(&w->types);
@@ -197,7 +204,8 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
                  struct assay_error *err)
 {
     struct as_prv_writer w = {.trace = trace, .counts = counts};
-    as_map_view_init(&w.sampled_texts);
+    as_map_view_init(&w.function_texts);
+    as_map_view_init(&w.line_texts);
     as_map_u64_init(&w.requests);
     *counts = (struct as_prv_counts){0};
     int rc = list_threads(&w);

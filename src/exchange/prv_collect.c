@@ -3,7 +3,6 @@
 #include <assert.h>
 
 #include "base/error.h"
-#include "exchange/common.h"
 #include "exchange/prv_write.h"
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -147,24 +146,6 @@ static int keep_counter(struct as_prv_writer *w, uint32_t location,
                              is_real ? millionths_of(event->field[1]) : event->field[1]);
 }
 
-/* Levels that the sample before had and this one has not are ended. */
-static int keep_sample(struct as_prv_writer *w, uint32_t location,
-                       const struct as_trace_event *event)
-{
-    const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
-    const size_t n = event->list_n < AS_PRV_LEVELS_N ? event->list_n : AS_PRV_LEVELS_N;
-    for (size_t i = 0; i < n || i < w->levels_n[location]; i++) {
-        const char *function = i < n ? as_exchange_function(w->trace, process, event, i) : NULL;
-        const int64_t value = function ? as_prv_sampled_value(w, function) : 0;
-        if (value < 0)
-            return as_error_nomem(w->err, "samples of a trace");
-        AS_TRY(
-            as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SAMPLED + 1 + (int64_t)i, value));
-    }
-    w->levels_n[location] = (uint8_t)n;
-    return 0;
-}
-
 static int collect_event(void *context, uint32_t location, const struct as_trace_event *event)
 {
     struct as_prv_writer *w = context;
@@ -189,7 +170,9 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
     case AS_TRACE_COUNTER:
         return keep_counter(w, location, event);
     case AS_TRACE_SAMPLE:
-        return keep_sample(w, location, event);
+        return as_prv_keep_sample(w, location, event);
+    case AS_TRACE_CALLERS:
+        return as_prv_keep_callers(w, location, event);
     case AS_TRACE_OFF:
     case AS_TRACE_ON:
         return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_TRACING,

@@ -28,7 +28,7 @@ static int emit_call(const struct prv_emission *e, int64_t type, int64_t value)
     uint32_t name;
     if (value) {
         if (as_prv_taken_name(e->t, type, value, &name) < 0 ||
-            as_vec_push(&thread->call, (struct as_taken_call){type, name}) < 0)
+            as_vec_push(&thread->call, (struct as_taken_call){type, name, e->ns}) < 0)
             return as_error_nomem(e->t->err, e->t->path);
         put_record(e, AS_TRACE_ENTER, name, 0, 0);
         return 0;
@@ -137,7 +137,7 @@ static void emit_lock(const struct prv_emission *e, int64_t type, int64_t value)
 
 /* ---- All else -------------------------------------------------------------------------------- */
 
-/* Callers are numbers of labels here, not addresses. */
+/* Values that name labels of no meaning here: deeper callers, and the like. */
 static bool is_passed_over(int64_t type)
 {
     return (type >= 70000000 && type < 90000000) || (type >= 30000000 && type < 31000000) ||
@@ -190,6 +190,10 @@ static void emit_moved(const struct prv_emission *e, int64_t size_b)
 static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
 {
     struct as_taken_thread *thread = e->thread;
+    if (as_prv_is_place(type))
+        return as_prv_take_place(e->t, thread, e->ns, type, value) < 0
+                   ? as_error_nomem(e->t->err, e->t->path)
+                   : 0;
     if (as_prv_is_call(type))
         return emit_call(e, type, value);
     switch (type) {
@@ -315,6 +319,9 @@ static int emit_record(void *context, const void *bytes)
                                    .thread = thread,
                                    .task = &t->task.at[thread->task],
                                    .ns = r->order / AS_TAKEN_PLACES_N};
+    const bool is_place = r->kind == AS_TAKEN_EVENT && as_prv_is_place(r->field[0]);
+    if (!is_place && (thread->stack[0].n || thread->stack[1].n))
+        AS_TRY(as_prv_emit_stacks(t, thread, e.ns != thread->stack[0].ns));
     switch (r->kind) {
     case AS_TAKEN_EVENT:
         return emit_event(&e, r->field[0], r->field[1]);
@@ -383,6 +390,7 @@ static int define_all(struct as_prv_taking *t, struct assay_error *err)
     for (uint32_t p = 0; p < t->task.n; p++) {
         const uint32_t made = t->task.at[p].made;
         as_maker_fact(t->maker, made, "imported", t->path);
+        as_prv_define_places(t, made);
         for (size_t i = 0; i < t->name.n; i++)
             as_maker_name(t->maker, made, i + 1, t->name.at[i].group, t->name.at[i].text);
         if (!t->has_mpi)
@@ -400,11 +408,15 @@ static int define_all(struct as_prv_taking *t, struct assay_error *err)
 
 int as_prv_emit(struct as_prv_taking *t, struct assay_error *err)
 {
+    as_prv_time_samples(t);
     AS_TRY(open_streams(t, err));
     AS_TRY(as_ordered_read(t->records, emit_record, t, err));
-    as_vec_foreach (&t->thread, thread)
-        if (thread->is_made)
-            as_maker_end_thread(t->maker, thread->made, thread->end_ns);
+    as_vec_foreach (&t->thread, thread) {
+        if (!thread->is_made)
+            continue;
+        AS_TRY(as_prv_emit_stacks(t, thread, true));
+        as_maker_end_thread(t->maker, thread->made, thread->end_ns);
+    }
     AS_TRY(define_all(t, err));
     return as_maker_finish(t->maker, err);
 }

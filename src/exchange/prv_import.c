@@ -138,6 +138,8 @@ static int take_event(struct as_prv_taking *t, uint32_t thread, int64_t ns, int6
     if (type >= AS_PRV_GROUP_SENT && type <= AS_PRV_GROUP_COMM)
         return take_gathering(t, thread, ns, type, value);
     AS_TRY(end_gathering(t, thread));
+    if (type == AS_PRV_SAMPLED + 1 && value && as_prv_note_sample(t, &t->thread.at[thread], ns) < 0)
+        return as_error_nomem(t->err, t->path);
     t->has_calls |= as_prv_is_call(type) && type != AS_PRV_USER;
     t->has_mpi |= type >= AS_PRV_MPI_POINT && type <= AS_PRV_MPI_IO;
     struct as_taken record = {.kind = AS_TAKEN_EVENT, .thread = thread, .field = {type, value}};
@@ -285,6 +287,7 @@ int as_prv_import(const char *path, const char *directory, struct as_import_coun
     *counts = (struct as_import_counts){0};
     as_map_u64_init(&t.names);
     as_map_u64_init(&t.lanes);
+    as_map_u64_init(&t.places);
     const int rc = import_file(&t, directory, err);
     as_maker_free(&t.maker);
     as_ordered_free(&t.records);
@@ -305,6 +308,9 @@ int as_prv_import(const char *path, const char *directory, struct as_import_coun
     as_vec_fini(&t.root);
     as_vec_fini(&t.name);
     as_vec_fini(&t.owned);
+    as_vec_fini(&t.place);
+    as_vec_fini(&t.gap_ns);
+    as_map_u64_fini(&t.places);
     as_map_u64_fini(&t.names);
     as_map_u64_fini(&t.lanes);
     as_vec_fini(&t.asked);

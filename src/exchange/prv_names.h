@@ -66,7 +66,10 @@ enum as_prv_type {
     AS_PRV_MEMORY_IN = 40000042,
     AS_PRV_MEMORY_OUT = 40000043,
     AS_PRV_COUNTERS = 44000000, /* the first of them */
-    AS_PRV_SAMPLED = 30000000   /* and the level, 1 where the thread was, then its callers */
+    AS_PRV_SAMPLED = 30000000,  /* and the level, 1 where the thread was, then its callers */
+    AS_PRV_SAMPLED_LINE = 30000100,
+    AS_PRV_CALLER = 70000000, /* of calls, and the level, from 1 */
+    AS_PRV_CALLER_LINE = 80000000
 };
 
 /* Values of some types. */
@@ -81,7 +84,12 @@ enum as_prv_value {
     AS_PRV_TASKGROUP_END = 2
 };
 
-#define AS_PRV_LEVELS_N 8u /* of samples */
+#define AS_PRV_LEVELS_N  8u  /* of samples */
+#define AS_PRV_CALLERS_N 16u /* of calls */
+
+/* Values of functions and lines. */
+#define AS_PRV_UNRESOLVED  1u
+#define AS_PRV_FIRST_PLACE 3u
 
 /* Values of the user's events are numbers times ten to this. */
 #define AS_PRV_PRECISION 6

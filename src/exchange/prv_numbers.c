@@ -197,18 +197,6 @@ int64_t as_prv_function_value(struct as_prv_writer *w, int64_t function)
     return (int64_t)w->function.n;
 }
 
-int64_t as_prv_sampled_value(struct as_prv_writer *w, const char *function)
-{
-    const struct as_view view = as_view_of(function);
-    const uint32_t known = as_map_view_get(&w->sampled_texts, view);
-    if (known != AS_MAP_NONE)
-        return (int64_t)known + 1;
-    if (as_vec_push(&w->sampled, function) < 0 ||
-        as_map_view_put(&w->sampled_texts, view, (uint32_t)(w->sampled.n - 1)) < 0)
-        return -1;
-    return (int64_t)w->sampled.n;
-}
-
 static int number_counter(struct as_prv_writer *w, const char *name, bool is_real, uint32_t *out)
 {
     const uint64_t hash = as_hash_text(is_real, name);

@@ -138,6 +138,37 @@ static int define_module(struct as_trace_process *p, const struct as_trace_event
     return module.path ? as_vec_push(&p->module, module) : ASSAY_ERR_NOMEM;
 }
 
+/* A line of the text, which is taken off. NULL: no memory. */
+static const char *own_line(struct as_trace_process *p, struct as_view *text)
+{
+    const char *end = text->n ? memchr(text->p, '\n', text->n) : NULL;
+    const struct as_view line = {text->p, end ? (size_t)(end - text->p) : text->n};
+    const size_t passed = line.n + (end != NULL);
+    text->p += passed;
+    text->n -= passed;
+    return own_text(p, line);
+}
+
+static int define_place(struct as_trace *trace, struct as_trace_process *p,
+                        const struct as_trace_event *e)
+{
+    char readable[4096];
+    struct as_view text = e->text;
+    struct as_trace_place place = {.line = (uint32_t)e->field[1]};
+    if ((uint64_t)e->field[0] != p->place.n + 1) {
+        trace->damaged_n++;
+        return 0;
+    }
+    place.linkage = place.function = own_line(p, &text);
+    place.file = own_line(p, &text);
+    place.code = own_line(p, &text);
+    if (!place.function || !place.file || !place.code)
+        return ASSAY_ERR_NOMEM;
+    if (place.linkage[0] == '_' && assay_demangle(place.linkage, readable, sizeof readable) > 0)
+        place.function = own_text(p, as_view_of(readable));
+    return place.function ? as_vec_push(&p->place, place) : ASSAY_ERR_NOMEM;
+}
+
 /* Times far from any clock's are damage. */
 static bool is_relation(const struct as_trace_event *e)
 {
@@ -165,6 +196,8 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
                            (struct as_trace_window){(uint64_t)e->field[0], (uint64_t)e->field[1]});
     case AS_TRACE_MODULE:
         return define_module(p, e);
+    case AS_TRACE_PLACE:
+        return define_place(trace, p, e);
     case AS_TRACE_RELATED:
         return is_relation(e)
                    ? as_vec_push(&p->relation,
@@ -342,6 +375,7 @@ static void close_process(struct as_trace_process *p)
     as_vec_fini(&p->comm);
     as_vec_fini(&p->window);
     as_vec_fini(&p->module);
+    as_vec_fini(&p->place);
     as_vec_fini(&p->relation);
     as_vec_fini(&p->owned);
 }
@@ -422,6 +456,12 @@ const struct as_trace_module *as_trace_module_of(const struct as_trace_process *
         }
     }
     return NULL;
+}
+
+const struct as_trace_place *as_trace_place_of(const struct as_trace_process *process,
+                                               uint64_t address)
+{
+    return address - 1 < process->place.n ? &process->place.at[address - 1] : NULL;
 }
 
 /* The latest of a number, where a damaged file gives one twice. */

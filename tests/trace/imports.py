@@ -7,6 +7,7 @@ Through .prv and .prv.gz, and through OTF2: calls with their times and bytes, me
 for whom; of .prv, which has the span of each thread, also what each thread did. Programs: those of
 known waits, and one of random calls with communicators of its own. Then files that are no traces.
 """
+import collections
 import gzip
 import json
 import os
@@ -74,6 +75,17 @@ def compare(was, now, what):
         expect(same, f"{what}: {key} is {now[key]}, was {value}")
 
 
+def places_of(parallel):
+    """{(location, routine, function and line): calls}, and the same of waits and causes."""
+    places = collections.Counter()
+    for what, number in (("calls", "calls_n"), ("waits", "n"), ("late", "waits_n")):
+        for row in parallel[what]:
+            is_known = what == "calls" or "Neighbor" not in row["routine"]  # no format has those
+            if row.get("place") and row["routine"] not in FOLDED and is_known:
+                places[what, row["location"], row["routine"], row["place"]] += row[number]
+    return places
+
+
 def try_formats(assay, name, parallel, with_requests, with_spans):
     for kind, spans in (("prv", with_spans), ("otf2", False)):
         shutil.rmtree(f"{name}.otf2", ignore_errors=True)
@@ -83,6 +95,9 @@ def try_formats(assay, name, parallel, with_requests, with_spans):
                        check=True, capture_output=True)
         again = run_json(assay, "import", f"{name}.{kind}", "--format", "json", "-o",
                          f"{name}.{kind}.assay")
+        was, now = places_of(parallel), places_of(again)
+        expect(was and any(".c:" in key[3] for key in was), "the program's lines are known")
+        expect(was == now, f"{kind}: callers: {was - now}, {now - was}")
         requests = with_requests or kind == "otf2"
         compare(facts_of(parallel, spans, requests), facts_of(again, spans, requests), kind)
     with open(f"{name}.prv", "rb") as plain, gzip.open(f"{name}.prv.gz", "wb") as packed:
@@ -144,6 +159,71 @@ def try_units(assay):
            f"message, span: {facts}")
 
 
+LABELS = """EVENT_TYPE
+0    70000001    Caller at level 1
+0    70000002    Caller at level 2
+VALUES
+0   End
+1   Unresolved
+2   _NOT_Found
+3   __mod_MOD..exchange [__mod_MOD_exchange]
+4   main [main]
+5   solve(double*, int)
+
+EVENT_TYPE
+0    80000001    Caller line at level 1
+0    80000002    Caller line at level 2
+VALUES
+0   End
+1   0 (Unresolved)
+3   71 (exchange.f90, solver)
+4   12 (main.f90, solver)
+5   solve.cpp:88
+
+EVENT_TYPE
+0    30000001    Sampled functions (depth 1)
+0    30000002    Sampled functions (depth 2)
+VALUES
+7   kernel
+8   main
+
+EVENT_TYPE
+0    30000101    Sampled lines (depth 1)
+0    30000102    Sampled lines (depth 2)
+VALUES
+3   40 (kernel.c, solver)
+4   10 (main.c, solver)
+"""
+
+
+def try_places(assay):
+    """Labels of callers as other tools write them: cut names, unknown ones, two forms of lines;
+    callers before their call in a line, callers without a call; samples, which
+    stand for the median time between two: 20 us."""
+    pathlib.Path("places.pcf").write_text(LABELS, encoding="ascii")
+    body = ["2:1:1:1:1:10:50000001:1:42000050:77:70000001:3:80000001:3:70000002:4:80000002:4",
+            "2:1:1:1:1:20:50000001:0", "2:2:1:2:1:20:70000001:5:80000001:5:50000001:2",
+            "2:2:1:2:1:40:50000001:0", "2:1:1:1:1:50:50000002:8:70000001:1:80000001:1",
+            "2:2:1:2:1:50:50000002:8", "2:1:1:1:1:60:50000002:0", "2:2:1:2:1:60:50000002:0",
+            "2:1:1:1:1:65:70000001:3:80000001:3",
+            *(f"2:1:1:1:1:{time}:30000001:7:30000101:3:30000002:8:30000102:4"
+              for time in (70, 90, 110, 200))]
+    pathlib.Path("places.prv").write_text(HEADER + "\n".join(body) + "\n", encoding="ascii")
+    run = subprocess.run([assay, "import", "places.prv", "--force", "--format", "json", "-o",
+                          "places.assay"], capture_output=True, text=True, check=False)
+    expect("1 records of other kinds" in run.stderr or "1 records are of kinds" in run.stderr,
+           f"callers without a call are left out: {run.stderr}")
+    calls = json.loads(run.stdout)["parallel"]["calls"]
+    places = {(row["location"], row["routine"]): row.get("place") for row in calls}
+    expect(places == {(0, "MPI_Send"): "mod::exchange, exchange.f90:71",
+                      (1, "MPI_Recv"): "solve(double*, int), solve.cpp:88",
+                      (0, "MPI_Barrier"): None, (1, "MPI_Barrier"): None}, f"places: {places}")
+    run = subprocess.run([assay, "query", "places.assay", "--format", "csv",
+                          "SELECT function, line, caller, n, round(time_s * 1e6) FROM"
+                          " v_trace_samples"], capture_output=True, text=True, check=True)
+    expect(run.stdout.splitlines()[1:] == ["kernel,40,main,4,80"], f"samples: {run.stdout}")
+
+
 def try_merged(assay, mpi):
     """assay behind the launcher: the trace of the merged experiment has the messages between its
     ranks, each matched."""
@@ -193,10 +273,11 @@ def main():
     mpi = next((m for m in ("mpich", "openmpi") if shutil.which(f"mpicc.{m}")), None)
     points = [("files that are no traces", lambda: try_bad(assay)),
               ("units, lines of several events", lambda: try_units(assay)),
+              ("callers and samples", lambda: try_places(assay)),
               ("two imports, merged", lambda: try_merged_imports(assay))]
     if mpi:
         for name, source in (("waits", waits), ("calls", calls)):
-            subprocess.run([f"mpicc.{mpi}", "-O2", "-w", "-o", name, source], check=True)
+            subprocess.run([f"mpicc.{mpi}", "-O2", "-g", "-w", "-o", name, source], check=True)
         points += [(" ".join(case), lambda case=case: try_case(assay, mpi, case))
                    for case in CASES]
         points.append(("ranks, merged", lambda: try_merged(assay, mpi)))
