@@ -18,7 +18,8 @@ static OTF2_CallbackCode take_clock(void *user, uint64_t tick_hz, uint64_t begin
                                     uint64_t ticks_n, uint64_t real_ns)
 {
     struct as_otf2_taking *t = user;
-    (void)ticks_n, (void)real_ns;
+    (void)ticks_n;
+    t->counts->start_ns = real_ns < INT64_MAX ? (int64_t)real_ns : 0;
     t->tick_hz = tick_hz;
     t->begin_tick = begin_tick;
     return OTF2_CALLBACK_SUCCESS;

@@ -255,6 +255,7 @@ static void tell_counts(const struct as_prv_taking *t)
     if (bad.lines_n)
         snprintf(t->counts->first_bad, sizeof t->counts->first_bad, "line %llu: %s",
                  (unsigned long long)bad.first_line, bad.why);
+    t->counts->start_ns = t->header->start_ns;
     t->counts->length_ns = t->header->end_ns;
     as_vec_foreach (&t->thread, thread)
         t->counts->length_ns =

@@ -224,6 +224,29 @@ def try_places(assay):
     expect(run.stdout.splitlines()[1:] == ["kernel,40,main,4,80"], f"samples: {run.stdout}")
 
 
+def try_show(assay):
+    """`assay show` of an imported trace leads with efficiency and waits. Rank 0 waits 300 ms for
+    rank 1 in one barrier: of 2 x 1 s the ranks compute 0.59 and 0.89 s."""
+    pathlib.Path("show.prv").write_text(
+        HEADER + "1:1:1:1:1:0:1000000:1\n1:2:1:2:1:0:1000000:1\n2:1:1:1:1:100000:50000002:8\n"
+        "2:1:1:1:1:100000:50100001:0:50100002:0:50100004:1\n2:2:1:2:1:400000:50000002:8\n"
+        "2:2:1:2:1:400000:50100001:0:50100002:0:50100004:1\n2:1:1:1:1:510000:50000002:0\n"
+        "2:2:1:2:1:510000:50000002:0\n", encoding="ascii")
+    subprocess.run([assay, "import", "show.prv", "--force", "-o", "show.assay"], check=True,
+                   capture_output=True)
+    text = subprocess.run([assay, "show", "show.assay"], check=True, capture_output=True,
+                          text=True).stdout
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    order = ["Trace of import show.prv", "Efficiency", "Parallel efficiency 74.0 % fair",
+             "Waiting", "0.300 0.300 1 wait at barrier MPI_Barrier rank 0", "Causes of waiting",
+             "0.300 0.300 1 rank 1 MPI_Barrier"]
+    expect(all(line in lines for line in order), f"show: {text}")
+    places = [lines.index(line) for line in order]
+    expect(places == sorted(places), f"order of show: {text}")
+    expect("started 2020-02-01T10:20:00Z" in text, f"the header's date: {text}")
+    expect("Sampl" not in text and "no_samples" not in text, f"no word on samples: {text}")
+
+
 def try_merged(assay, mpi):
     """assay behind the launcher: the trace of the merged experiment has the messages between its
     ranks, each matched."""
@@ -274,6 +297,7 @@ def main():
     points = [("files that are no traces", lambda: try_bad(assay)),
               ("units, lines of several events", lambda: try_units(assay)),
               ("callers and samples", lambda: try_places(assay)),
+              ("show of a trace", lambda: try_show(assay)),
               ("two imports, merged", lambda: try_merged_imports(assay))]
     if mpi:
         for name, source in (("waits", waits), ("calls", calls)):
