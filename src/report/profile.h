@@ -173,7 +173,7 @@ int as_profile_findings(struct assay_experiment *experiment, struct as_profile *
 /* The time of a category by name, or 0. */
 double as_profile_category_pct(struct as_profile *profile, const char *name);
 
-/* Whether the run was made for its trace, or is an imported one. */
+/* Returns true for a run of `assay trace` and for an imported trace. */
 bool as_profile_is_trace(const struct as_profile *profile);
 
 /* NULL if the run lacks the flag. */

@@ -326,12 +326,14 @@ static const char gain_sql[] =
     " replace(source_file, rtrim(source_file, replace(source_file, '/', '')), '') || ':' || line," \
     " '')"
 
-/* Rows as of assay trace: waits of all threads in one place, with the thread that has most. */
+/* Waits of all threads in one place, with the thread that has most. */
+/* prose: off (SQL) */
 static const char trace_wait_sql[] =
     "SELECT sum(time_s), max(longest_s), sum(n), title, max(site), max(most) FROM (SELECT "
     "w.*," SITE_SQL " AS site, first_value(location) OVER (PARTITION BY trace_site_id, kind"
     " ORDER BY time_s DESC, number) AS most FROM v_trace_waits w WHERE run_id = ?1)"
     " GROUP BY trace_site_id, kind ORDER BY sum(time_s) DESC, trace_site_id, kind LIMIT ?2";
+/* prose: on */
 
 static void take_trace_wait(struct row_reading *in)
 {
