@@ -342,6 +342,18 @@ static int take_sample(struct as_trace_walk *walk, struct as_walker *walker,
                                call ? walk->text.at[call->routine] : NULL, event);
 }
 
+/* Bytes that the innermost call wrote count as sent, those that it read as received. */
+static void add_moved(struct as_walker *walker, const struct as_trace_event *event)
+{
+    struct as_open_call *frame = walker->frame.n ? &walker->frame.at[walker->frame.n - 1] : NULL;
+    if (!frame || frame->group != AS_TRACE_OF_FILES || event->io.size_b <= 0)
+        return;
+    if (event->io.way == AS_TRACE_IS_WRITTEN)
+        frame->sent_b += (uint64_t)event->io.size_b;
+    else
+        frame->received_b += (uint64_t)event->io.size_b;
+}
+
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event)
 {
@@ -359,6 +371,9 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
         return 0;
     case AS_TRACE_TRAFFIC:
         add_traffic(walk, walker, event);
+        return 0;
+    case AS_TRACE_IO:
+        add_moved(walker, event);
         return 0;
     case AS_TRACE_SAMPLE:
         return take_sample(walk, walker, event);

@@ -70,11 +70,13 @@ int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
                            .process = seen.process,
                            .address = seen.address,
                            .is_function = frame->is_function};
-    const struct as_trace_process *process = &walk->trace->process.at[walker->process];
-    const struct as_trace_module *module =
-        seen.address ? as_trace_module_of(process, seen.address, &site.in_file) : NULL;
-    site.module = module ? module->path : NULL;
-    site.place = module ? NULL : as_trace_place_of(process, seen.address);
+    if (seen.address) {
+        const struct as_trace_process *process = &walk->trace->process.at[walker->process];
+        const struct as_trace_module *module =
+            as_trace_module_of(process, seen.address, &site.in_file);
+        site.module = module ? module->path : NULL;
+        site.place = module ? NULL : as_trace_place_of(process, seen.address);
+    }
     AS_TRY(find_place(walk, &site, &seen.site));
     *out = seen.site;
     AS_TRY(as_vec_push(&walk->seen, seen));

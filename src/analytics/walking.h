@@ -129,7 +129,8 @@ struct as_request {
     uint32_t rank;    /* in the communicator */
     uint32_t bits;    /* of a send: as_message_bits */
     bool is_empty;    /* of a collective: this rank contributes no byte */
-    bool moves_data;  /* it is a message, or a collective in which this rank has bytes */
+    int64_t sent_b, received_b; /* of a collective, by this rank */
+    bool moves_data;            /* it is a message, or a collective in which this rank has bytes */
 };
 
 /* Who let go of a lock last; who stands at a barrier of threads. */

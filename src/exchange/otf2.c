@@ -128,6 +128,8 @@ static void free_writer(struct as_otf2_writer *w)
     as_vec_fini(&w->comm);
     as_index_fini(&w->regions);
     as_index_fini(&w->comms);
+    as_map_u64_fini(&w->blocks);
+    as_vec_fini(&w->block_b);
     as_otf2_samples_fini(&w->samples);
 }
 
@@ -137,6 +139,7 @@ static int make_archive(const struct as_trace *trace, const char *draft, const c
 {
     struct as_otf2_writer w = {.trace = trace, .counts = counts, .err = err};
     as_map_u64_init(&w.samples.callers);
+    as_map_u64_init(&w.blocks);
     OTF2_Error_RegisterCallback(say_nothing, NULL);
     int rc = list_locations(&w);
     if (rc == 0)

@@ -184,6 +184,14 @@ static void put_contexts(struct otf2_names *n)
                          n->to, AS_OTF2_CALLER, put_string(n, AS_OTF2_CALLER_NAME),
                          put_string(n, "calling context that a call was made from"),
                          OTF2_TYPE_CALLING_CONTEXT));
+    if (n->w->block_b.n) {
+        note_code(n, OTF2_GlobalDefWriter_WriteAttribute(
+                         n->to, AS_OTF2_ALLOCATED, put_string(n, "ALLOCATION_SIZE"),
+                         put_string(n, "bytes that a call allocates"), OTF2_TYPE_UINT64));
+        note_code(n, OTF2_GlobalDefWriter_WriteAttribute(
+                         n->to, AS_OTF2_RELEASED, put_string(n, "DEALLOCATION_SIZE"),
+                         put_string(n, "bytes that a call gives back"), OTF2_TYPE_UINT64));
+    }
     for (uint32_t i = 0; i < s->period_ns.n; i++)
         note_code(n,
                   OTF2_GlobalDefWriter_WriteInterruptGenerator(

@@ -30,6 +30,8 @@ struct as_otf2_thread {
     bool is_sampled;
     uint32_t context; /* of the latest sample */
     struct as_trace_event collective;
+    /* Bytes of the call that is open, for its leave; 0: none. */
+    uint64_t allocated_b, released_b;
 };
 
 struct as_otf2_request {
@@ -74,6 +76,9 @@ struct as_otf2_samples {
 /* The attribute of a call: the calling context that it was made from. */
 #define AS_OTF2_CALLER      0u
 #define AS_OTF2_CALLER_NAME "caller"
+/* Attributes of the leave of an allocation, as Score-P names them. */
+#define AS_OTF2_ALLOCATED 1u
+#define AS_OTF2_RELEASED  2u
 /* In place of a group, of regions that are functions of samples. */
 #define AS_OTF2_SAMPLED AS_TRACE_GROUPS_N
 
@@ -90,6 +95,8 @@ struct as_otf2_writer {
     struct as_index regions, comms; /* rows of `region` and `comm` */
     /* Those that can be started again, and those that are not complete: struct as_otf2_request. */
     struct as_numbered_table persistent, open;
+    struct as_map_u64 blocks; /* by process and address: row of `block_b` */
+    AS_VEC(uint64_t) block_b;
     struct as_otf2_samples samples;
     struct assay_error *err;
 };

@@ -48,7 +48,7 @@ static int list_threads(struct as_prv_writer *w)
             continue;
         AS_TRY(node_number(w, process->machine, &node));
         for (uint32_t t = 0; t < process->thread.n; t++) {
-            struct as_prv_thread thread = {p, w->task_n, t + 1, node, "", 0};
+            struct as_prv_thread thread = {p, w->task_n, t + 1, node, "", 0, 0};
             thread.text_n = (uint32_t)snprintf(thread.text, sizeof thread.text,
                                                ":0:1:%u:%u:", thread.task, thread.thread);
             AS_TRY(as_vec_push(&w->thread, thread));
@@ -60,7 +60,8 @@ static int list_threads(struct as_prv_writer *w)
     for (size_t i = 0; w->open_state && i < w->thread.n; i++)
         w->open_state[i].state = AS_PRV_NO_STATE;
     w->event_ns = w->begin_ns;
-    return w->open_state && w->levels_n ? 0 : ASSAY_ERR_NOMEM;
+    w->routine_used = as_calloc(as_prv_routines_n, sizeof *w->routine_used);
+    return w->open_state && w->levels_n && w->routine_used ? 0 : ASSAY_ERR_NOMEM;
 }
 
 /* ---- The file -------------------------------------------------------------------------------- */
@@ -192,6 +193,7 @@ static void free_prv(struct as_prv_writer *w)
     as_vec_fini(&w->owned);
     as_free(w->open_state);
     as_free(w->levels_n);
+    as_free(w->routine_used);
     as_index_fini(&w->types);
     as_index_fini(&w->ranks);
     as_index_fini(&w->comms);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of a trace stands in a file of Paraver: its walk, calls, states and communications. */
 #include <assert.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "exchange/prv_write.h"
@@ -49,6 +50,8 @@ static uint64_t number_found(struct as_prv_writer *w)
 static int keep_call(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
 {
     struct as_prv_call call = {0};
+    if (event->kind == AS_TRACE_ENTER)
+        w->thread.at[location].routine = event->name;
     if (as_prv_call_of(w, w->thread.at[location].process, event->name, &call) < 0)
         return as_error_nomem(w->err, "routines of a trace");
     if (!call.type)
@@ -146,6 +149,52 @@ static int keep_counter(struct as_prv_writer *w, uint32_t location,
                              is_real ? millionths_of(event->field[1]) : event->field[1]);
 }
 
+/* ---- Calls that stand for several -------------------------------------------------------------
+ */
+
+/* The type of the count; that of the time follows. */
+static int64_t count_type_of(const char *routine)
+{
+    static const struct {
+        const char *begin;
+        int64_t type;
+    } types[] = {{"MPI_Iprobe", AS_PRV_IPROBE_N},
+                 {"MPI_Request_get_status", AS_PRV_GET_STATUS_N},
+                 {"MPI_Improbe", AS_PRV_IMPROBE_N},
+                 {"MPI_Test", AS_PRV_TEST_N}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strncmp(routine, types[i].begin, strlen(types[i].begin)) == 0)
+            return types[i].type;
+    return AS_PRV_SUM_N;
+}
+
+static int keep_repeated(struct as_prv_writer *w, uint32_t location,
+                         const struct as_trace_event *event)
+{
+    const struct as_prv_thread *thread = &w->thread.at[location];
+    const int64_t type = count_type_of(
+        as_trace_name_of(&w->trace->process.at[thread->process], thread->routine).text);
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SUM_LONGEST,
+                             event->repeated.longest_ns));
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, type, event->repeated.calls));
+    return as_prv_keep_event(w, location, event->raw_ns, type + 1, event->repeated.inside_ns);
+}
+
+static int keep_traffic(struct as_prv_writer *w, uint32_t location,
+                        const struct as_trace_event *event)
+{
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SUM_SENT, event->traffic.sent_b));
+    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SUM_RECEIVED,
+                             event->traffic.received_b);
+}
+
+static int keep_access(struct as_prv_writer *w, uint32_t location,
+                       const struct as_trace_event *event)
+{
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_RMA_SIZE, event->field[1]));
+    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_RMA_TARGET, event->field[0]);
+}
+
 static int collect_event(void *context, uint32_t location, const struct as_trace_event *event)
 {
     struct as_prv_writer *w = context;
@@ -173,6 +222,12 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
         return as_prv_keep_sample(w, location, event);
     case AS_TRACE_CALLERS:
         return as_prv_keep_callers(w, location, event);
+    case AS_TRACE_REPEATED:
+        return keep_repeated(w, location, event);
+    case AS_TRACE_TRAFFIC:
+        return keep_traffic(w, location, event);
+    case AS_TRACE_RMA:
+        return keep_access(w, location, event);
     case AS_TRACE_OFF:
     case AS_TRACE_ON:
         return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_TRACING,

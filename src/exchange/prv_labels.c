@@ -40,8 +40,10 @@ static void put_values(const struct as_prv_writer *w, struct as_out *out, uint32
             put_value(out, &any, as_prv_values[i].number, as_prv_values[i].label);
             has_zero |= as_prv_values[i].number == 0;
         }
-    for (size_t i = 0; as_prv_is_mpi(type) && i < as_prv_routines_n; i++)
-        put_value(out, &any, as_prv_routines[i].number, as_prv_routines[i].label);
+    for (size_t i = 0; i < as_prv_routines_n; i++)
+        if (as_prv_routines[i].type == type &&
+            (as_prv_routines[i].number < AS_PRV_OWN_ROUTINES || w->routine_used[i]))
+            put_value(out, &any, as_prv_routines[i].number, as_prv_routines[i].label);
     for (size_t i = 0; i < as_prv_calls_n; i++)
         if (as_prv_calls[i].type == type && is_first_call(i))
             put_value(out, &any, as_prv_calls[i].number, as_prv_calls[i].label);

@@ -41,6 +41,17 @@ enum as_prv_type {
     AS_PRV_GROUP_ROOT = 50100003,
     AS_PRV_GROUP_COMM = 50100004,
     AS_PRV_GROUP_REQUEST = 50109001, /* ours: begins with the operation, and is complete */
+    /* A call that stands for several: how many, and the time in them. */
+    AS_PRV_IPROBE_N = 50000300,
+    AS_PRV_GET_STATUS_N = 50000302,
+    AS_PRV_TEST_N = 50000304,
+    AS_PRV_IMPROBE_N = 50000306,
+    AS_PRV_SUM_N = 50109002,       /* ours: of other routines */
+    AS_PRV_SUM_LONGEST = 50109004, /* ours: of any routine, and the bytes */
+    AS_PRV_SUM_SENT = 50109005,
+    AS_PRV_SUM_RECEIVED = 50109006,
+    AS_PRV_RMA_SIZE = 50001000,
+    AS_PRV_RMA_TARGET = 50001001,
     AS_PRV_OMP_CALL = 60000000,
     AS_PRV_PARALLEL = 60000001,
     AS_PRV_WORK = 60000002,
@@ -83,6 +94,9 @@ enum as_prv_value {
     AS_PRV_LOCKED = 6,
     AS_PRV_TASKGROUP_END = 2
 };
+
+/* Values of routines that public tools have no number for, from here on. */
+#define AS_PRV_OWN_ROUTINES 1000u
 
 #define AS_PRV_LEVELS_N  8u  /* of samples */
 #define AS_PRV_CALLERS_N 16u /* of calls */

@@ -8,7 +8,7 @@
 #include "base/index.h"
 #include "exchange/prv_write.h"
 
-#define FIRST_EXTRA 1000u /* routines without a number of their own */
+#define FIRST_EXTRA 2000u /* routines without a number of their own */
 
 static bool fits_name(const char *routine, const char *name)
 {
@@ -138,6 +138,8 @@ static int number_call(struct as_prv_writer *w, struct as_trace_name name, struc
     else if (out->type && out->type != AS_PRV_USER)
         known = label_of(as_prv_calls, as_prv_calls_n, text);
     out->is_known = true;
+    if (known && as_prv_is_mpi(out->type))
+        w->routine_used[known - as_prv_routines] = true;
     if (known) {
         out->type = known->type ? known->type : out->type;
         out->value = known->number;

@@ -114,7 +114,7 @@ static int take_applications(struct as_view *at, struct as_prv_header *h)
     return 0;
 }
 
-/* Reads "#Paraver (09/10/2019 at 16:09)", which counts as UTC. Nanoseconds since 1970; 0: it is no
+/* Reads "#Paraver (09/10/2019 at 16:09)", which counts as UTC. Nanoseconds since 1970; 0: not a
  * date. */
 static int64_t date_in(struct as_view line)
 {
@@ -161,6 +161,7 @@ static int take_group(struct as_prv_file *f, struct as_view at)
         !as_lines_integer(&at, &n))
         return ASSAY_ERR_CORRUPT;
     const uint32_t first = h->application.at[application - 1];
+    group.application = (uint32_t)application - 1;
     int rc = 0;
     while (rc == 0 && as_lines_char(&at, ':')) {
         if (!as_lines_integer(&at, &task) || task < 1 || (uint64_t)task > h->task.n - first)
@@ -316,7 +317,7 @@ static const char *read_events(struct as_prv_file *f, struct as_view at, bool *n
         return "events without a time";
     while (at.n) {
         int64_t type, value;
-        if (!take_field(&at, &type) || !take_field(&at, &value))
+        if (!take_field(&at, &type) || !as_lines_char(&at, ':') || !as_lines_wrapped(&at, &value))
             return "an event that is no pair of type and value";
         *no_memory |= as_vec_push(&line->value, type) < 0 || as_vec_push(&line->value, value) < 0;
     }

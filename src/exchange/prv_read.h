@@ -19,7 +19,8 @@ struct as_prv_task {
 };
 
 struct as_prv_group {
-    int64_t number;
+    int64_t number;          /* in its application */
+    uint32_t application;    /* from 0 */
     AS_VEC(uint64_t) member; /* tasks of all applications, from 0 */
 };
 

@@ -78,12 +78,14 @@ struct as_taken_thread {
     int64_t fd, allocated_b, lock, work, task_open;
     bool is_in_part, is_in_barrier, is_in_taskwait, is_in_taskgroup, is_in_taskloop, is_in_state;
     bool is_sampled;
-    int64_t sampled_ns;             /* of its latest sample */
-    struct as_taken_stack stack[2]; /* callers; a sample */
+    int64_t calls_n, inside_ns, longest_ns, sent_b; /* of the call that stands for several */
+    int64_t sampled_ns;                             /* of its latest sample */
+    struct as_taken_stack stack[2];                 /* callers; a sample */
 };
 
 struct as_taken_task {
     uint32_t made;
+    bool has_mpi; /* calls of MPI, or messages: it is a rank */
     int64_t regions_n;
     AS_VEC(int64_t) region;   /* that are open */
     AS_VEC(int64_t) gathered; /* by communicator: operations until now */
@@ -109,7 +111,7 @@ struct as_prv_taking {
     struct as_ordered_store *records;
     struct as_trace_maker *maker;
     struct as_import_counts *counts;
-    bool has_calls, has_mpi; /* of routines; of MPI or messages */
+    bool has_calls; /* of routines */
     int64_t requests_n;
     struct as_map_u64 lanes; /* by channel and lane: place in `asked` */
     AS_VEC(int64_t) asked;   /* when its last receive was asked for */
@@ -128,8 +130,14 @@ struct as_prv_taking {
 };
 
 /* Number of the communicator of ours: 1 is the first that has all tasks; 0: not known. */
-size_t as_prv_taken_group(const struct as_prv_taking *taking, int64_t number); /* place; or n */
-uint64_t as_prv_taken_comm(const struct as_prv_taking *taking, int64_t group);
+size_t as_prv_taken_group(const struct as_prv_taking *taking, uint32_t task,
+                          int64_t number); /* place; or n */
+uint64_t as_prv_taken_comm(const struct as_prv_taking *taking, uint32_t task, int64_t group);
+/* Tasks of the application of a task: each application is a world of its own. */
+struct as_prv_world {
+    uint32_t application, first_task, tasks_n;
+};
+struct as_prv_world as_prv_taken_world(const struct as_prv_taking *taking, uint32_t task);
 
 /* ---- prv_taken_names.c: what calls are ---- */
 /* Whether events of the type begin (value) and end (0) calls. */
@@ -148,6 +156,11 @@ int as_prv_emit_stacks(struct as_prv_taking *taking, struct as_taken_thread *thr
 int as_prv_note_sample(struct as_prv_taking *taking, struct as_taken_thread *thread, int64_t ns);
 void as_prv_time_samples(struct as_prv_taking *taking);
 void as_prv_define_places(const struct as_prv_taking *taking, uint32_t made);
+
+/* ---- prv_taken_sums.c; errors: NOMEM ---- */
+bool as_prv_is_sum(int64_t type);
+int as_prv_take_sum(struct as_prv_taking *taking, struct as_taken_thread *thread, int64_t ns,
+                    int64_t type, int64_t value);
 
 /* ---- prv_emit.c: all records, in order, then definitions ---- */
 int as_prv_emit(struct as_prv_taking *taking, struct assay_error *err);

@@ -97,6 +97,7 @@ struct as_prv_thread {
     uint32_t process, task, thread, node;
     char text[32]; /* ":cpu:application:task:thread:"; which processor it was is not known */
     uint32_t text_n;
+    int64_t routine; /* that was entered last: its name in the process */
 };
 
 /* A routine that has no number of its own. */
@@ -176,6 +177,7 @@ struct as_prv_writer {
     AS_VEC(uint64_t) comm; /* their global numbers: in the file they count from 1 */
     AS_VEC(const char *) node;
     AS_VEC(struct as_prv_extra) extra;
+    bool *routine_used;                /* by row of as_prv_routines */
     AS_VEC(struct as_prv_call *) call; /* by process: by number of a name */
     AS_VEC(struct as_prv_counter) counter;
     AS_VEC(struct as_prv_region) region;

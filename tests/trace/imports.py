@@ -22,7 +22,7 @@ CASES = (("waits", "late_sender_large", "5", "3"), ("waits", "nonblocking_allred
          ("waits", "late_broadcast", "5", "3"), ("calls", "7", "60"))
 
 
-# Of these, many that found nothing are one call in the trace, and in what is exported.
+# Of these, many that found nothing are one call in the trace, and in OTF2.
 FOLDED = ("MPI_Test", "MPI_Iprobe", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Improbe")
 
 
@@ -41,11 +41,11 @@ def run_json(*command):
     return json.loads(run.stdout)["parallel"]
 
 
-def facts_of(parallel, with_spans, with_requests):
+def facts_of(parallel, with_spans, with_requests, with_folded=False):
     """{what: numbers}, to be equal."""
     facts = {}
     for row in parallel["calls"]:
-        if row["routine"] in FOLDED:
+        if row["routine"] in FOLDED and not with_folded:
             continue
         # One row for each place that calls it, where callers are known.
         key = "call", row["location"], row["routine"]
@@ -99,7 +99,9 @@ def try_formats(assay, name, parallel, with_requests, with_spans):
         expect(was and any(".c:" in key[3] for key in was), "the program's lines are known")
         expect(was == now, f"{kind}: callers: {was - now}, {now - was}")
         requests = with_requests or kind == "otf2"
-        compare(facts_of(parallel, spans, requests), facts_of(again, spans, requests), kind)
+        folded = kind == "prv"  # OTF2 has no event for them
+        compare(facts_of(parallel, spans, requests, folded),
+                facts_of(again, spans, requests, folded), kind)
     with open(f"{name}.prv", "rb") as plain, gzip.open(f"{name}.prv.gz", "wb") as packed:
         packed.write(plain.read())
     again = run_json(assay, "import", f"{name}.prv.gz", "--force", "--format", "json", "-o",
@@ -119,8 +121,7 @@ def try_case(assay, mpi, case):
     parallel = run_json(assay, "trace", "--format", "json", "-o", f"{name}.assay", "--",
                         f"mpirun.{mpi}", "-n", "3" if program == "calls" else "2",
                         f"./{program}", *arguments)
-    # Calls that were folded are MPI's time as a whole once they were exported.
-    try_formats(assay, name, parallel, True, program == "waits")
+    try_formats(assay, name, parallel, True, True)
 
 
 HEADER = "#Paraver (01/02/2020 at 10:20):1000_us:1(2):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
@@ -247,6 +248,37 @@ def try_show(assay):
     expect("Sampl" not in text and "no_samples" not in text, f"no word on samples: {text}")
 
 
+def try_applications(assay):
+    """Two applications: the second calls no MPI and counts for no rank; then both call, and each
+    has its own world: rank 1 of each is late to its own barrier, by 100 and by 200 us. An event
+    value beyond 2^63 keeps its line."""
+    head = "#Paraver (01/02/2020 at 10:20):1000_us:1(4):2:2(1:1,1:1),2(2:1,2:1),{}\n"
+    states = "".join(f"1:{cpu}:{application}:{task}:1:0:1000:1\n" for cpu, application, task in
+                     ((1, 1, 1), (2, 1, 2), (3, 2, 1), (4, 2, 2)))
+    calls = ("2:1:1:1:1:900:50000002:8\n2:1:1:1:1:1000:50000002:0\n"
+             "2:2:1:2:1:990:50000002:8\n2:2:1:2:1:1000:50000002:0\n")
+    pathlib.Path("two.prv").write_text(head.format(0) + states + calls, encoding="ascii")
+    one = run_json(assay, "import", "two.prv", "--force", "--format", "json", "-o", "two.assay")
+    expect([row["rank"] for row in one["locations"]] == [0, 1], f"ranks: {one['locations']}")
+    share = one["mpi_parallel_efficiency"]
+    expect(abs(share - 0.945) < 1e-9, f"MPI parallel efficiency: {share}")
+    body = states
+    for application, late in ((1, 100), (2, 200)):
+        for task, begin in ((1, 500), (2, 500 + late)):
+            who = f"2:1:{application}:{task}:1"
+            body += (f"{who}:{begin}:50000002:8:42000050:12783449820010574593\n"
+                     f"{who}:{begin}:50100001:0:50100002:0:50100004:1\n"
+                     f"{who}:800:50000002:0\n")
+    text = head.format(2) + "c:1:1:2:1:2\nc:2:1:2:1:2\n" + body
+    pathlib.Path("both.prv").write_text(text, encoding="ascii")
+    run = subprocess.run([assay, "import", "both.prv", "--force", "--format", "json", "-o",
+                          "both.assay"], capture_output=True, text=True, check=False)
+    expect(run.returncode == 0 and "make no sense" not in run.stderr, run.stderr)
+    both = json.loads(run.stdout)["parallel"]
+    waits = {(row["kind"], row["location"]): round(row["time_s"] * 1e6) for row in both["waits"]}
+    expect(waits == {("wait_at_barrier", 0): 100, ("wait_at_barrier", 2): 200}, f"waits: {waits}")
+
+
 def try_merged(assay, mpi):
     """assay behind the launcher: the trace of the merged experiment has the messages between its
     ranks, each matched."""
@@ -297,6 +329,7 @@ def main():
     points = [("files that are no traces", lambda: try_bad(assay)),
               ("units, lines of several events", lambda: try_units(assay)),
               ("callers and samples", lambda: try_places(assay)),
+              ("applications", lambda: try_applications(assay)),
               ("show of a trace", lambda: try_show(assay)),
               ("two imports, merged", lambda: try_merged_imports(assay))]
     if mpi:
