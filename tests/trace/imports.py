@@ -279,6 +279,26 @@ def try_applications(assay):
     expect(waits == {("wait_at_barrier", 0): 100, ("wait_at_barrier", 2): 200}, f"waits: {waits}")
 
 
+def try_interest(assay):
+    """Efficiencies are from the first that leaves MPI_Init (100 us) to the last that enters
+    MPI_Finalize (950 us). Of these 850 us the ranks are outside MPI for 800 and 830."""
+    calls = ((1, 31, 0, 100), (2, 31, 0, 120), (1, 32, 900, 1000), (2, 32, 950, 1000))
+    lines = [f"2:{task}:1:{task}:1:{time}:50000003:{value}" for task, number, begin, end in calls
+             for time, value in ((begin, number), (end, 0))]
+    lines.sort(key=lambda line: int(line.split(":")[5]))
+    pathlib.Path("interest.prv").write_text(HEADER + "\n".join(lines) + "\n", encoding="ascii")
+    found = run_json(assay, "import", "interest.prv", "--force", "--format", "json", "-o",
+                     "interest.assay")
+    shares = [found[key] for key in ("mpi_parallel_efficiency", "mpi_load_balance",
+                                     "mpi_communication_efficiency", "efficiency_begin_s",
+                                     "efficiency_end_s")]
+    right = [815 / 850, 815 / 830, 830 / 850, 100e-6, 950e-6]
+    expect(all(abs(a - b) < 1e-9 for a, b in zip(shares, right, strict=True)), f"{shares}")
+    text = subprocess.run([assay, "import", "interest.prv", "--force", "-o", "interest.assay"],
+                          capture_output=True, text=True, check=True).stdout
+    expect("from MPI_Init to MPI_Finalize" in text, f"the region is named: {text}")
+
+
 def try_merged(assay, mpi):
     """assay behind the launcher: the trace of the merged experiment has the messages between its
     ranks, each matched."""
@@ -330,6 +350,7 @@ def main():
               ("units, lines of several events", lambda: try_units(assay)),
               ("callers and samples", lambda: try_places(assay)),
               ("applications", lambda: try_applications(assay)),
+              ("region of interest", lambda: try_interest(assay)),
               ("show of a trace", lambda: try_show(assay)),
               ("two imports, merged", lambda: try_merged_imports(assay))]
     if mpi:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two ranks cancel a receive, start a persistent send of 77 bytes 200 times, write 60 times 100
- * bytes, read 21 times 50, and call realloc 102 times. Prints whether MPI cancelled the receive.
+ * Two ranks cancel a receive and start a persistent send of 77 bytes 200 times. They write 60 times
+ * 100 bytes, read 21 times 50, and call realloc 102 times. Prints whether MPI cancelled the
+ * receive.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
