@@ -52,6 +52,7 @@ static inline void as_mpi_put_numbers(const struct as_mpi_call *call, unsigned k
     X(Topo_test)                                                                                   \
     X(Cartdim_get)                                                                                 \
     X(Cart_shift)                                                                                  \
+    X(Cart_get)                                                                                    \
     X(Graph_neighbors_count)                                                                       \
     X(Graph_neighbors)                                                                             \
     X(Dist_graph_neighbors_count)                                                                  \

@@ -15,7 +15,7 @@ static double useful_ns(const struct as_location *location)
                     location->interest_ns[AS_ACTIVITY_FILES]);
 }
 
-/* Of its time in the region of interest that in which it was recorded. */
+/* Its time in the region of interest, as far as it was recorded. */
 static double lifetime_ns(const struct as_location *location)
 {
     int64_t all_ns = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The region of interest of efficiencies: from the first rank that leaves MPI_Init to the last that
- * enters MPI_Finalize. Start and end of a run are no work of the program. Both calls stand near an
+ * enters MPI_Finalize. Start and end of a run are not work of the program. Both calls stand near an
  * end of a stream, so that few blocks are read.
  */
 #include "analytics/interest.h"
@@ -32,7 +32,8 @@ static int find_call(const struct as_trace_process *process, struct as_trace_str
     struct as_trace_event event;
     int rc = 1;
     *is_over = false;
-    for (uint64_t n = 0; n < EVENTS_MAX && (rc = as_trace_stream_next(stream, &event, err)) > 0; n++)
+    for (uint64_t n = 0; n < EVENTS_MAX && (rc = as_trace_stream_next(stream, &event, err)) > 0;
+         n++)
         if (event.kind == kind && wants(as_trace_name_of(process, event.name).text)) {
             *ns = event.raw_ns;
             return 1;
@@ -59,8 +60,8 @@ static int find_end(const struct as_trace_process *process, struct as_trace_stre
     int rc = 0;
     for (; rc == 0 && is_over && !is_whole; step_ns *= NEXT_FACTOR) {
         is_whole = step_ns >= facts->end_raw_ns - facts->begin_raw_ns;
-        AS_TRY(as_trace_stream_seek(stream, is_whole ? INT64_MIN : facts->end_raw_ns - step_ns,
-                                    err));
+        AS_TRY(
+            as_trace_stream_seek(stream, is_whole ? INT64_MIN : facts->end_raw_ns - step_ns, err));
         rc = find_call(process, stream, AS_TRACE_ENTER, is_finalize, ns, &is_over, err);
     }
     return rc;

@@ -144,6 +144,23 @@ static bool is_passed_over(int64_t type)
            (type >= 60000100 && type < 60000300);
 }
 
+/* Values of hardware counters are what was counted since the reading before. */
+static int add_to_total(const struct prv_emission *e, int64_t type, int64_t *value)
+{
+    struct as_prv_taking *t = e->t;
+    const uint64_t key =
+        as_hash_mix(as_hash_mix(19, (uint64_t)(e->thread - t->thread.at)), (uint64_t)type);
+    uint32_t at = as_map_u64_get(&t->totals, key);
+    if (at == AS_MAP_NONE) {
+        at = (uint32_t)t->total.n;
+        AS_TRY(as_vec_push(&t->total, 0));
+        AS_TRY(as_map_u64_put(&t->totals, key, at));
+    }
+    t->total.at[at] = (int64_t)((uint64_t)t->total.at[at] + (uint64_t)*value);
+    *value = t->total.at[at];
+    return 0;
+}
+
 static int emit_counter(const struct prv_emission *e, int64_t type, int64_t value)
 {
     const struct as_prv_pcf_type *known = as_prv_pcf_type_of(&e->t->pcf, type);
@@ -164,6 +181,9 @@ static int emit_counter(const struct prv_emission *e, int64_t type, int64_t valu
         label = memcpy(copy, text, sizeof text);
     }
     if (as_prv_taken_text(e->t, type, INT64_MIN, AS_TRACE_OF_COUNTED, label, &name) < 0)
+        return as_error_nomem(e->t->err, e->t->path);
+    if (type >= AS_PRV_HARDWARE && type < AS_PRV_HARDWARE + 1000000 &&
+        add_to_total(e, type, &value) < 0)
         return as_error_nomem(e->t->err, e->t->path);
     if (known && known->precision) {
         const double real = (double)value / pow(10, known->precision);

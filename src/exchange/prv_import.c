@@ -305,6 +305,7 @@ int as_prv_import(const char *path, const char *directory, struct as_import_coun
     as_map_u64_init(&t.names);
     as_map_u64_init(&t.lanes);
     as_map_u64_init(&t.places);
+    as_map_u64_init(&t.totals);
     const int rc = import_file(&t, directory, err);
     as_maker_free(&t.maker);
     as_ordered_free(&t.records);
@@ -328,6 +329,8 @@ int as_prv_import(const char *path, const char *directory, struct as_import_coun
     as_vec_fini(&t.place);
     as_vec_fini(&t.gap_ns);
     as_map_u64_fini(&t.places);
+    as_map_u64_fini(&t.totals);
+    as_vec_fini(&t.total);
     as_map_u64_fini(&t.names);
     as_map_u64_fini(&t.lanes);
     as_vec_fini(&t.asked);

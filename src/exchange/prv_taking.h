@@ -126,6 +126,8 @@ struct as_prv_taking {
     struct as_map_u64 places;            /* by function and line: number, 0 of an unknown one */
     AS_VEC(int64_t) gap_ns;              /* between samples of a thread */
     int64_t sample_ns;                   /* that a sample stands for */
+    struct as_map_u64 totals;            /* by thread and type: place in `total` */
+    AS_VEC(int64_t) total;               /* of hardware counters */
     struct assay_error *err;
 };
 

@@ -145,6 +145,10 @@ struct as_trace_comm {
      * it has none. */
     const uint64_t *neighbour;
     size_t in_n, out_n;
+    /* The Cartesian topology: sizes of its dimensions, then whether each is periodic, then this
+     * process's own coordinates. NULL: it has none. */
+    const uint64_t *grid;
+    size_t grid_n; /* dimensions */
 };
 
 /* A function and line of an imported trace, which has no addresses. "": not known. */

@@ -129,6 +129,34 @@ static int define_neighbours(struct as_trace *trace, struct as_trace_process *p,
     return comm->neighbour ? 0 : ASSAY_ERR_NOMEM;
 }
 
+/* Its coordinates lie in the grid, which fits into the communicator. */
+static bool is_grid(const struct as_trace_comm *comm, const uint64_t *list, size_t n)
+{
+    uint64_t all = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i] == 0 || list[i] > comm->size || list[n + i] > 1 || list[2 * n + i] >= list[i])
+            return false;
+        all *= list[i];
+        if (all > comm->size)
+            return false;
+    }
+    return n > 0;
+}
+
+static int define_grid(struct as_trace *trace, struct as_trace_process *p,
+                       const struct as_trace_event *e)
+{
+    struct as_trace_comm *comm = defined_comm(p, e);
+    const size_t n = e->list_n / 3;
+    if (!comm || e->list_n % 3 || !is_grid(comm, e->list, n)) {
+        trace->damaged_n++;
+        return 0;
+    }
+    comm->grid = own_list(p, e);
+    comm->grid_n = n;
+    return comm->grid ? 0 : ASSAY_ERR_NOMEM;
+}
+
 static int define_module(struct as_trace_process *p, const struct as_trace_event *e)
 {
     const struct as_trace_module module = {.start = (uint64_t)e->field[0],
@@ -191,6 +219,8 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
         return name_comm(trace, p, e);
     case AS_TRACE_NEIGHBOURS:
         return define_neighbours(trace, p, e);
+    case AS_TRACE_GRID:
+        return define_grid(trace, p, e);
     case AS_TRACE_WINDOW:
         return as_vec_push(&p->window,
                            (struct as_trace_window){(uint64_t)e->field[0], (uint64_t)e->field[1]});

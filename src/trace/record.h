@@ -152,7 +152,9 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
                                      program that begins there */                                  \
     X(PLACE, "place", "uut")      /* in definitions of an imported trace, in place of modules:     \
                                      number, which stands where an address would; line; function,  \
-                                     source file and file of code, a line each */
+                                     source file and file of code, a line each */                  \
+    X(GRID, "grid", "ul")         /* in definitions: comm; sizes of a Cartesian topology, whether  \
+                                     each dimension is periodic, the process's own coordinates */
 
 /* Facts. */
 #define AS_TRACE_OPENMP_FACT "openmp" /* whose runtime: */

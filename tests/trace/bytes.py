@@ -61,6 +61,12 @@ def check_otf2(assay, name):
     shutil.rmtree(f"{name}.otf2", ignore_errors=True)
     run_of(assay, "export", f"{name}.assay", "--as", "otf2", "-o", f"{name}.otf2")
     lines = run_of("otf2-print", f"{name}.otf2/traces.otf2").splitlines()
+    definitions = run_of("otf2-print", "-G", f"{name}.otf2/traces.otf2")
+    found = [re.findall(pattern, definitions) for pattern in (
+        r"CART_DIMENSION +\d+ +Name: \"dimension (\d)\" <\d+>, Size: (\d), Periodicity: (\w+)",
+        r"CART_COORDINATE .*Rank: (\d+) .*Coordinates: \((\d+, \d+)\)")]
+    expect(found == [[("0", "1", "FALSE"), ("1", "2", "TRUE")], [("0", "0, 0"), ("1", "0, 1")]],
+           f"the grid: {found}, {[it for it in definitions.splitlines() if 'CART' in it]}")
     kinds = collections.Counter(line.split()[0] for line in lines if line.strip())
     expect(kinds["MPI_REQUEST_CANCELLED"] == 2, f"cancelled: {kinds['MPI_REQUEST_CANCELLED']}")
     expect(not any("MPI_IRECV " in line and "Tag: 42" in line for line in lines),

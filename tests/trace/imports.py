@@ -22,7 +22,7 @@ CASES = (("waits", "late_sender_large", "5", "3"), ("waits", "nonblocking_allred
          ("waits", "late_broadcast", "5", "3"), ("calls", "7", "60"))
 
 
-# Of these, many that found nothing are one call in the trace, and in OTF2.
+# Many calls of these that found nothing are one call in the trace, and in OTF2.
 FOLDED = ("MPI_Test", "MPI_Iprobe", "MPI_Testall", "MPI_Testany", "MPI_Testsome", "MPI_Improbe")
 
 
@@ -281,7 +281,7 @@ def try_applications(assay):
 
 def try_interest(assay):
     """Efficiencies are from the first that leaves MPI_Init (100 us) to the last that enters
-    MPI_Finalize (950 us). Of these 850 us the ranks are outside MPI for 800 and 830."""
+    MPI_Finalize (950 us). The ranks are outside MPI for 800 and 830 of these 850 us."""
     calls = ((1, 31, 0, 100), (2, 31, 0, 120), (1, 32, 900, 1000), (2, 32, 950, 1000))
     lines = [f"2:{task}:1:{task}:1:{time}:50000003:{value}" for task, number, begin, end in calls
              for time, value in ((begin, number), (end, 0))]
@@ -297,6 +297,28 @@ def try_interest(assay):
     text = subprocess.run([assay, "import", "interest.prv", "--force", "-o", "interest.assay"],
                           capture_output=True, text=True, check=True).stdout
     expect("from MPI_Init to MPI_Finalize" in text, f"the region is named: {text}")
+
+
+def try_counters(assay):
+    """Values of hardware counters are increments: 1,515 instructions in 900 cycles, of which 1,500
+    in 750 outside MPI."""
+    body = ["2:1:1:1:1:0:40000001:1:42000050:0:42000059:0"]
+    for time, value, instructions, cycles in ((100, 1, 1000, 500), (150, 0, 10, 100),
+                                              (300, 1, 500, 250), (350, 0, 5, 50)):
+        body.append(f"2:1:1:1:1:{time}:50000001:{value}:42000050:{instructions}:42000059:{cycles}")
+    pathlib.Path("counters.pcf").write_text(
+        "EVENT_TYPE\n7  42000050 PAPI_TOT_INS [Instr completed]\n"
+        "7  42000059 PAPI_TOT_CYC [Total cycles]\n", encoding="ascii")
+    pathlib.Path("counters.prv").write_text(HEADER + "\n".join(body) + "\n", encoding="ascii")
+    run = subprocess.run([assay, "import", "counters.prv", "--force", "--format", "json", "-o",
+                          "counters.assay"], capture_output=True, text=True, check=False)
+    facts = json.loads(run.stdout)
+    row = facts["ipc"][0]
+    expect(row["instructions"] == 1515 and row["cycles"] == 900 and
+           row["useful_instructions"] == 1500 and row["useful_cycles"] == 750, f"sums: {row}")
+    expect(abs(row["ipc"] - 1515 / 900) < 1e-4 and abs(row["useful_ipc"] - 2) < 1e-9, f"{row}")
+    counters = {it["counter"]: it["last"] for it in facts["counters"]}
+    expect(counters["PAPI_TOT_INS [Instr completed]"] == 1515, f"totals: {counters}")
 
 
 def try_merged(assay, mpi):
@@ -351,6 +373,7 @@ def main():
               ("callers and samples", lambda: try_places(assay)),
               ("applications", lambda: try_applications(assay)),
               ("region of interest", lambda: try_interest(assay)),
+              ("hardware counters", lambda: try_counters(assay)),
               ("show of a trace", lambda: try_show(assay)),
               ("two imports, merged", lambda: try_merged_imports(assay))]
     if mpi:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two ranks cancel a receive and start a persistent send of 77 bytes 200 times. They write 60 times
- * 100 bytes, read 21 times 50, and call realloc 102 times. Prints whether MPI cancelled the
- * receive.
+ * Two ranks make a grid of 1 x 2, the second dimension periodic. They cancel a receive and start a
+ * persistent send of 77 bytes 200 times. They write 60 times 100 bytes, read 21 times 50, and call
+ * realloc 102 times. Prints whether MPI cancelled the receive.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -64,12 +64,21 @@ static void resize(void)
     q = realloc(q, 0);
 }
 
+static void grid(void)
+{
+    MPI_Comm comm;
+    MPI_Cart_create(MPI_COMM_WORLD, 2, (int[]){1, 2}, (int[]){0, 1}, 0, &comm);
+    MPI_Barrier(comm);
+    MPI_Comm_free(&comm);
+}
+
 int main(int argc, char **argv)
 {
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     cancel(1 - rank);
+    grid();
     start(1 - rank);
     move(rank);
     resize();
