@@ -29,14 +29,14 @@ struct as_counter_range {
     uint64_t every;
 };
 
-/* What a thread did until it began something else. */
+/* The activity that a thread ended last. */
 struct as_counter_before {
     enum as_activity activity;
     int64_t end_ns;
 };
 
 struct as_counters {
-    AS_VEC(struct as_counter_before) before; /* by location */
+    AS_VEC(struct as_counter_before) before; /* by thread of the trace */
     AS_VEC(struct as_counter_range) range;   /* by thread, in order of their first readings */
     struct as_index index;
 };

@@ -38,12 +38,6 @@ static OTF2_CallbackCode take_string(void *user, OTF2_StringRef number, const ch
     return code_of(t, as_map_u64_put(&t->texts, number, (uint32_t)t->text.n - 1));
 }
 
-const char *as_otf2_taken_text_of(const struct as_otf2_taking *t, OTF2_StringRef number)
-{
-    const uint32_t at = as_map_u64_get(&t->texts, number);
-    return at == AS_MAP_NONE ? "" : t->text.at[at].text;
-}
-
 static OTF2_CallbackCode take_node(void *user, OTF2_SystemTreeNodeRef number, OTF2_StringRef name,
                                    OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
 {
@@ -297,13 +291,6 @@ int64_t as_otf2_taken_comm_of(const struct as_otf2_taking *t, uint32_t comm)
 {
     const uint32_t at = as_map_u64_get(&t->comms, comm);
     return at == AS_MAP_NONE ? 0 : (int64_t)t->comm.at[at].comm;
-}
-
-const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *t,
-                                                     uint32_t region)
-{
-    const uint32_t at = as_map_u64_get(&t->regions, region);
-    return at == AS_MAP_NONE ? NULL : &t->region.at[at];
 }
 
 /* ---- Writing them ---------------------------------------------------------------------------- */

@@ -111,14 +111,18 @@ OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *taking);
 void as_otf2_relate(struct as_otf2_taking *taking);
 void as_otf2_define(struct as_otf2_taking *taking);
 void as_otf2_free_definitions(struct as_otf2_taking *taking);
-const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *taking,
-                                                     uint32_t region);
-const char *as_otf2_taken_text_of(const struct as_otf2_taking *taking, OTF2_StringRef number);
 /* 0: not known. */
 int64_t as_otf2_taken_comm_of(const struct as_otf2_taking *taking, uint32_t comm);
 /* Members of a communicator's group; NULL: it is not known. */
 const struct as_otf2_taken_group *as_otf2_members_of(const struct as_otf2_taking *taking,
                                                      uint32_t comm);
+
+/* ---- otf2_taken_known.c ---- */
+const char *as_otf2_taken_text_of(const struct as_otf2_taking *taking,
+                                  OTF2_StringRef number); /* "": not known */
+/* NULL: not known. */
+const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *taking,
+                                                     uint32_t region);
 
 /* ---- otf2_taken_places.c: calling contexts ---- */
 void as_otf2_place_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);

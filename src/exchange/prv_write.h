@@ -198,6 +198,8 @@ struct as_prv_writer {
 
 /* ---- prv_collect.c: what goes into the file ---- */
 int as_prv_collect(struct as_prv_writer *writer, struct assay_error *err);
+
+/* ---- prv_keep.c ---- */
 int as_prv_keep_event(struct as_prv_writer *writer, uint32_t location, int64_t ns, int64_t type,
                       int64_t value);
 
