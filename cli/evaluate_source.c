@@ -34,7 +34,7 @@ static int write_as_prv(struct as_evaluating *it, struct assay_experiment *exper
         return as_error_set(err, rc, "%s: run %lld has no trace; record one with 'assay trace'",
                             it->cli->args.positional[0], (long long)run_id);
     AS_TRY(rc);
-    rc = as_export_code_read(experiment, &code, err);
+    rc = as_export_code_read(experiment, &trace, &code, err);
     trace.code = &code.code;
     if (rc == 0)
         rc = as_prv_write(&trace, path, &counts, err);
@@ -43,8 +43,8 @@ static int write_as_prv(struct as_evaluating *it, struct assay_experiment *exper
                           "%s: the trace of run %lld has no events; record another with 'assay "
                           "trace'",
                           it->cli->args.positional[0], (long long)run_id);
-    as_trace_close(&trace);
     as_export_code_fini(&code);
+    as_trace_close(&trace);
     return rc;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analytics/facts.h"
 #include "base/alloc.h"
 #include "base/error.h"
 
@@ -71,28 +72,81 @@ place_at(const struct as_export_code *code, const struct as_trace_module *module
     return NULL;
 }
 
+/* ---- Code ------------------------------------------------------------------------------------ */
+
+/* NULL: nothing is known of it, or there is no memory. */
+static struct assay_catalogue_module *code_of(struct as_export_code *code, const char *path)
+{
+    struct as_export_module added = {.path = path};
+    as_vec_foreach (&code->module, known)
+        if (known->path == path || strcmp(known->path, path) == 0)
+            return known->code;
+    if (!code->catalogue && assay_catalogue_new(code->experiment, NULL, &code->catalogue, NULL) < 0)
+        return NULL;
+    const struct as_trace_code_source from = {code->experiment, code->catalogue, code->trace};
+    if (as_trace_code_open(&from, path, &added.code, NULL) < 0)
+        added.code = NULL;
+    if (as_vec_push(&code->module, added) == 0)
+        return added.code;
+    assay_catalogue_close(code->catalogue, &added.code);
+    return NULL;
+}
+
+static const char *own_name(struct as_export_code *code, const char *name)
+{
+    char *copy = copy_of_text(name);
+    if (copy && as_vec_push(&code->owned, copy) == 0)
+        return copy;
+    as_free(copy);
+    return NULL;
+}
+
 static const char *function_at(void *context, const struct as_trace_module *module,
                                uint64_t in_file)
 {
-    const struct as_export_place *place = place_at(context, module, in_file);
-    return place ? place->name : NULL;
+    char readable[4096];
+    struct assay_catalogue_place place;
+    struct assay_catalogue_function function;
+    const struct as_export_place *sampled = place_at(context, module, in_file);
+    if (sampled)
+        return sampled->name;
+    const struct assay_catalogue_module *code = code_of(context, module->path);
+    if (!code)
+        return NULL;
+    assay_catalogue_find(code, in_file, &place);
+    if (place.function == ASSAY_NONE)
+        return NULL;
+    assay_catalogue_function_get(code, place.function, &function);
+    assay_demangle(function.linkage_name, readable, sizeof readable);
+    return own_name(context, readable);
 }
 
 static bool line_at(void *context, const struct as_trace_module *module, uint64_t in_file,
                     const char **file, uint32_t *line)
 {
-    const struct as_export_place *place = place_at(context, module, in_file);
-    if (!place || !*place->file || !place->line)
+    struct assay_catalogue_place place;
+    const struct as_export_place *sampled = place_at(context, module, in_file);
+    if (sampled) {
+        *file = sampled->file;
+        *line = sampled->line;
+        return *sampled->file && sampled->line;
+    }
+    const struct assay_catalogue_module *code = code_of(context, module->path);
+    if (!code)
         return false;
-    *file = place->file;
-    *line = place->line;
+    assay_catalogue_find(code, in_file, &place);
+    *line = place.line;
+    if (!place.line || place.file >= code->debug.file_n)
+        return false;
+    *file = code->debug.file[place.file];
     return true;
 }
 
-int as_export_code_read(struct assay_experiment *experiment, struct as_export_code *out,
-                        struct assay_error *err)
+int as_export_code_read(struct assay_experiment *experiment, const struct as_trace *trace,
+                        struct as_export_code *out, struct assay_error *err)
 {
-    *out = (struct as_export_code){.code = {out, function_at, line_at}};
+    *out = (struct as_export_code){
+        .experiment = experiment, .trace = trace, .code = {out, function_at, line_at}};
     return assay_rows_each(experiment, places_sql, 0, take_code, out, err);
 }
 
@@ -103,5 +157,12 @@ void as_export_code_fini(struct as_export_code *code)
         as_free(place->name);
         as_free(place->file);
     }
+    as_vec_foreach (&code->module, module)
+        assay_catalogue_close(code->catalogue, &module->code);
+    assay_catalogue_free(&code->catalogue);
+    as_vec_foreach (&code->owned, name)
+        as_free(*name);
     as_vec_fini(&code->place);
+    as_vec_fini(&code->module);
+    as_vec_fini(&code->owned);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What functions and lines stand at addresses of samples, by the profile of their run. */
+/* What functions and lines stand at addresses of a trace: by samples of the run, else by its code.
+ */
 #ifndef ASSAY_CLI_EXPORT_CODE_H
 #define ASSAY_CLI_EXPORT_CODE_H
 
-#include <assay/experiment.h>
+#include <assay/catalogue.h>
 
 #include "base/vec.h"
 #include "trace/read.h"
@@ -14,14 +15,24 @@ struct as_export_place {
     char *file; /* of the source; empty: not known */
     uint32_t line;
 };
+/* A file of code that was asked for. */
+struct as_export_module {
+    const char *path;                    /* the trace's */
+    struct assay_catalogue_module *code; /* NULL: nothing is known of it */
+};
 struct as_export_code {
+    struct assay_experiment *experiment;
+    const struct as_trace *trace;
+    struct assay_catalogue *catalogue; /* NULL until a file is asked for */
+    AS_VEC(struct as_export_module) module;
+    AS_VEC(char *) owned;
     AS_VEC(struct as_export_place) place; /* by address */
     struct as_trace_code code;            /* for the trace, while this is there */
 };
 
-/* Release it in any case. */
-int as_export_code_read(struct assay_experiment *experiment, struct as_export_code *out,
-                        struct assay_error *err);
+/* Release it in any case, before the trace is closed. */
+int as_export_code_read(struct assay_experiment *experiment, const struct as_trace *trace,
+                        struct as_export_code *out, struct assay_error *err);
 void as_export_code_fini(struct as_export_code *code);
 
 #endif

@@ -135,7 +135,7 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
                             "%s: run %lld has no trace; record one with 'assay trace'",
                             cli->args.positional[0], (long long)run_id);
     AS_TRY(rc);
-    rc = as_export_code_read(experiment, &code, err);
+    rc = as_export_code_read(experiment, &trace, &code, err);
     trace.code = &code.code;
     if (rc == 0 && cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV)
         rc = write_prv(cli, &trace, err);
@@ -143,7 +143,7 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
         rc = write_otf2(cli, &trace, err);
     else if (rc == 0)
         rc = write_perfetto(cli, &trace, err);
-    as_trace_close(&trace);
     as_export_code_fini(&code);
+    as_trace_close(&trace);
     return rc;
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace_counters.h"
 
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
 #define ROWS_SHOWN 64u /* as text */
 
 enum {
@@ -13,6 +18,7 @@ enum {
     COUNTED_LAST,
     COUNTED_LEAST,
     COUNTED_MOST,
+    COUNTED_COMPUTING,
     COUNTED_COLUMNS
 };
 
@@ -26,6 +32,33 @@ static const struct as_field counted[COUNTED_COLUMNS] = {
     [COUNTED_LAST] = {"last", "last", AS_FIELD_RIGHT},
     [COUNTED_LEAST] = {"least", "least", AS_FIELD_RIGHT},
     [COUNTED_MOST] = {"most", "most", AS_FIELD_RIGHT},
+    [COUNTED_COMPUTING] = {"computing", "computing", AS_FIELD_RIGHT},
+};
+
+/* Instructions and cycles of a thread. */
+enum {
+    IPC_RANK,
+    IPC_PID,
+    IPC_TID,
+    IPC_INSTRUCTIONS,
+    IPC_CYCLES,
+    IPC_ALL,
+    IPC_USEFUL_INSTRUCTIONS,
+    IPC_USEFUL_CYCLES,
+    IPC_USEFUL,
+    IPC_COLUMNS
+};
+
+static const struct as_field ipc_fields[IPC_COLUMNS] = {
+    [IPC_RANK] = {"rank", "rank", AS_FIELD_RIGHT | AS_FIELD_IF_VARIED},
+    [IPC_PID] = {"pid", NULL, AS_FIELD_RIGHT},
+    [IPC_TID] = {"tid", "thread", AS_FIELD_RIGHT},
+    [IPC_INSTRUCTIONS] = {"instructions", "instructions", AS_FIELD_RIGHT},
+    [IPC_CYCLES] = {"cycles", "cycles", AS_FIELD_RIGHT},
+    [IPC_ALL] = {"ipc", "IPC", AS_FIELD_RIGHT},
+    [IPC_USEFUL_INSTRUCTIONS] = {"useful_instructions", "computing: instructions", AS_FIELD_RIGHT},
+    [IPC_USEFUL_CYCLES] = {"useful_cycles", "cycles", AS_FIELD_RIGHT},
+    [IPC_USEFUL] = {"useful_ipc", "IPC", AS_FIELD_RIGHT},
 };
 
 static void fill_counter_row(void *context, size_t row, struct as_cell *cell)
@@ -43,12 +76,96 @@ static void fill_counter_row(void *context, size_t row, struct as_cell *cell)
     cell[COUNTED_LAST] = as_cell_signed(range->last);
     cell[COUNTED_LEAST] = as_cell_signed(range->least);
     cell[COUNTED_MOST] = as_cell_signed(range->most);
+    cell[COUNTED_COMPUTING] = as_cell_signed(range->computing);
 }
 
 static struct as_sheet sheet_of(const struct as_traced *traced)
 {
     return (struct as_sheet){counted, COUNTED_COLUMNS, traced->counters.range.n, (void *)traced,
                              fill_counter_row};
+}
+
+/* ---- Instructions per cycle ------------------------------------------------------------------ */
+
+static bool counts_instructions(const char *name)
+{
+    return strstr(name, "PAPI_TOT_INS") || strcmp(name, "instructions") == 0;
+}
+
+static bool counts_cycles(const char *name)
+{
+    return strstr(name, "PAPI_TOT_CYC") || strcmp(name, "cycles") == 0;
+}
+
+/* The counter of a thread; NULL: it has none. Counters stand by thread. */
+static const struct as_counter_range *counter_of(const struct as_traced *traced, uint32_t location,
+                                                 bool (*wants)(const char *))
+{
+    as_vec_foreach (&traced->counters.range, range)
+        if (range->location == location && wants(range->text))
+            return range;
+    return NULL;
+}
+
+struct ipc_rows {
+    const struct as_traced *traced;
+    AS_VEC(uint32_t) location;
+};
+
+static int find_ipc_rows(const struct as_traced *traced, struct ipc_rows *out)
+{
+    *out = (struct ipc_rows){.traced = traced};
+    as_vec_foreach (&traced->counters.range, range)
+        if (counts_instructions(range->text) && counter_of(traced, range->location, counts_cycles))
+            AS_TRY(as_vec_push(&out->location, range->location));
+    return 0;
+}
+
+static struct as_cell ipc_of(int64_t instructions, int64_t cycles)
+{
+    return cycles > 0 ? as_cell_real(round(1e4 * (double)instructions / (double)cycles) / 1e4)
+                      : as_cell_text(NULL);
+}
+
+static void fill_ipc_row(void *context, size_t row, struct as_cell *cell)
+{
+    const struct ipc_rows *rows = context;
+    const uint32_t at = rows->location.at[row];
+    const struct as_location *l = &rows->traced->analysis.location.at[at];
+    const struct as_counter_range *instructions = counter_of(rows->traced, at, counts_instructions);
+    const struct as_counter_range *cycles = counter_of(rows->traced, at, counts_cycles);
+    if (l->rank >= 0)
+        cell[IPC_RANK] = as_cell_signed(l->rank);
+    cell[IPC_PID] = as_cell_count(rows->traced->trace.process.at[l->process].pid);
+    cell[IPC_TID] = as_cell_count(l->tid);
+    cell[IPC_INSTRUCTIONS] = as_cell_signed(instructions->last);
+    cell[IPC_CYCLES] = as_cell_signed(cycles->last);
+    cell[IPC_ALL] = ipc_of(instructions->last, cycles->last);
+    cell[IPC_USEFUL_INSTRUCTIONS] = as_cell_signed(instructions->computing);
+    cell[IPC_USEFUL_CYCLES] = as_cell_signed(cycles->computing);
+    cell[IPC_USEFUL] = ipc_of(instructions->computing, cycles->computing);
+}
+
+static struct as_sheet sheet_of_ipc(struct ipc_rows *rows)
+{
+    return (struct as_sheet){ipc_fields, IPC_COLUMNS, rows->location.n, rows, fill_ipc_row};
+}
+
+static int write_ipc_text(struct as_cli *cli, const struct as_traced *traced,
+                          struct assay_error *err)
+{
+    struct ipc_rows rows;
+    struct as_str same = {0};
+    int rc = find_ipc_rows(traced, &rows) < 0 ? as_error_nomem(err, "instructions per cycle") : 0;
+    if (rc == 0 && rows.location.n) {
+        struct as_sheet sheet = sheet_of_ipc(&rows);
+        sheet.row_n = sheet.row_n < ROWS_SHOWN ? sheet.row_n : ROWS_SHOWN;
+        as_out_c(&cli->out, '\n');
+        rc = as_sheet_text(cli, &sheet, &same, err);
+    }
+    as_str_fini(&same);
+    as_vec_fini(&rows.location);
+    return rc;
 }
 
 int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,
@@ -64,11 +181,17 @@ int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,
     as_out_c(&cli->out, '\n');
     const int rc = as_sheet_text(cli, &sheet, &same, err);
     as_str_fini(&same);
-    return rc;
+    return rc < 0 ? rc : write_ipc_text(cli, traced, err);
 }
 
 void as_trace_counters_facts(struct as_facts *facts, const struct as_traced *traced)
 {
     const struct as_sheet sheet = sheet_of(traced);
     as_facts_sheet(facts, "counters", &sheet);
+    struct ipc_rows rows;
+    if (find_ipc_rows(traced, &rows) == 0) {
+        const struct as_sheet ipc = sheet_of_ipc(&rows);
+        as_facts_sheet(facts, "ipc", &ipc);
+    }
+    as_vec_fini(&rows.location);
 }

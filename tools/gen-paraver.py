@@ -12,7 +12,7 @@ FORMS = {
     "does": r"(\d+) (.+)",
     "type": r"(\d+) (.+)",
     "value": r"(\d+) (\d+) (.+)",
-    "mpi": r"(\d+) (MPI_\w+)",
+    "mpi": r"(\d+) (\d+) (MPI_\w+)",
     "call": r"(\d+) (\d+) ([\w* ]+)",
 }
 
@@ -29,16 +29,17 @@ def read(path):
             if not fields:
                 sys.exit(f"{path}:{number}: is no {', '.join(FORMS)} of this form: {line}")
             row = fields.groups()
-            if kind != "does" and (kind, row[:-1]) in seen:
+            key = row[1:2] if kind == "mpi" else row[:-1]  # one number whatever the type
+            if kind != "does" and (kind, key) in seen:
                 sys.exit(f"{path}:{number}: this number stands twice: {line}")
-            seen.add((kind, row[:-1]))
+            seen.add((kind, key))
             rows[kind].append(row)
     states = {number for number, _ in rows["state"]}
     for number, names in rows["does"]:
         if number not in states:
             sys.exit(f"{path}: 'does {number} {names}' is no state")
     types = {number for number, _ in rows["type"]}
-    for number in [row[0] for row in rows["value"] + rows["call"]]:
+    for number in [row[0] for row in rows["value"] + rows["call"] + rows["mpi"]]:
         if number not in types:
             sys.exit(f"{path}: {number} is no type")
     return rows
@@ -62,7 +63,7 @@ def main():
         table("values", [f'{kind}, {number}, "{label}"' for kind, number, label in rows["value"]])
         table("calls", [f'{kind}, {number}, "{name}"' for kind, number, names in rows["call"]
                         for name in names.split()])
-        table("routines", [f'0, {number}, "{name}"' for number, name in rows["mpi"]])
+        table("routines", [f'{kind}, {number}, "{name}"' for kind, number, name in rows["mpi"]])
 
 
 main()

@@ -23,7 +23,7 @@ BITS = {"persistent": "AS_TRACE_PERSISTENT", "synchronous": "AS_TRACE_SYNCHRONOU
         "buffered": "AS_TRACE_BUFFERED", "ready": "AS_TRACE_READY",
         "partitioned": "AS_TRACE_PARTITIONED"}
 # What src/agent/mpi_wrap.h has under as_mpi_NAME; in lines made here the names are short.
-HELPERS = """begin_world bytes_each bytes_near bytes_of comm_number comm_rank
+HELPERS = """begin_world bytes_each bytes_near bytes_of cancel_request comm_number comm_rank
 complete_all complete_one complete_some define_comm define_window
 forget_comm forget_window is_ignored is_in_place keep_message keep_request
 name_comm near_n new_request note_requests peers_n poll poll_probe put_access
@@ -292,7 +292,7 @@ class Roles:
 
     def do_cancel(self, verb, a):
         self.array = ("1", a[0], None)
-        self.before.append(f"put_of_request(&call, AS_TRACE_CANCELLED, *{a[0]}, false);")
+        self.before.append(f"cancel_request(*{a[0]});")
 
     def do_free(self, verb, a):
         self.array = ("1", a[0], None)

@@ -28,10 +28,12 @@ none) ;;
     }
     mkdir -p "${page%/*}"
     node web/build.mjs "$page"
+    node web/build.mjs "${page%/*}/timeline.html" --page timeline
     ;;
 *)
     mkdir -p "${page%/*}"
     cp "$PAGE" "$page"
+    [ ! -f "${PAGE%/*}/timeline.html" ] || cp "${PAGE%/*}/timeline.html" "${page%/*}/"
     ;;
 esac
 tar -C "$place" --sort=name --mtime="@$epoch" --owner=0 --group=0 --numeric-owner \

@@ -92,20 +92,21 @@ void as_memory_took(const struct as_memory_call *call, const void *block)
     errno = saved;
 }
 
-/* Two records: the old block is gone first. */
+/* One call with two records: the old block is gone first. */
 void as_memory_resized(const struct as_memory_call *call, const void *before, void *now,
                        size_t size_b)
 {
-    struct as_memory_call again = *call;
-    if (before && (now || size_b == 0)) {
-        as_memory_took(call, before);
-        again.enter = call->thread->writer.tick;
-    }
-    if (now || size_b) {
-        again.thread->inside = 1;
-        as_memory_gave(&again, now, size_b);
-    }
-    again.thread->inside = 0;
+    const int saved = errno;
+    const uint64_t taken = (uintptr_t)before, given[] = {(uintptr_t)now, size_b};
+    const bool takes = before && (now || size_b == 0);
+    const bool gives = (now || size_b) && as_memory_is_recorded(now, size_b);
+    const bool is_told = takes   ? write_call(call, AS_TRACE_RELEASE, &taken, 1)
+                         : gives ? write_call(call, AS_TRACE_ALLOCATE, given, 2)
+                                 : false;
+    if (is_told && takes && gives)
+        as_trace_put(&call->thread->writer, AS_TRACE_ALLOCATE, 0, given, 2);
+    end_call(call, is_told);
+    errno = saved;
 }
 
 void as_memory_mapped(const struct as_memory_call *call, const void *at, size_t size_b, int flags)

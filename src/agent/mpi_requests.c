@@ -38,6 +38,15 @@ void as_mpi_put_of_request(const struct as_mpi_call *call, unsigned kind, MPI_Re
         as_mpi_put_numbers(call, kind, &found.number, 1);
 }
 
+void as_mpi_cancel_request(MPI_Request handle)
+{
+    struct as_key found;
+    if (!as_keys_get(&requests, AS_MPI_KEY(handle), &found))
+        return;
+    found.kind |= REQUEST_CANCELLED;
+    as_keys_put(&requests, &found);
+}
+
 void as_mpi_put_started(const struct as_mpi_call *call, int n, const MPI_Request *handle)
 {
     for (int i = 0; i < n && handle; i++)
@@ -112,13 +121,24 @@ MPI_Status *as_mpi_statuses_of(const struct as_mpi_call *call, int n, MPI_Status
     return room ? room : given;
 }
 
+/* Only a status that MPI has filled in is asked. */
+static bool was_cancelled(const struct as_mpi_note *note, const MPI_Status *status)
+{
+    int is_cancelled = 0;
+    return (note->of.kind & REQUEST_CANCELLED) &&
+           as_mpi_own.Test_cancelled(status, &is_cancelled) == MPI_SUCCESS && is_cancelled;
+}
+
 static void complete_note(const struct as_mpi_call *call, const struct as_mpi_note *note,
                           const MPI_Status *status)
 {
     struct as_key gone;
     if (!note->known)
         return;
-    if ((note->of.kind & ~(unsigned)REQUEST_PERSISTENT) == REQUEST_RECEIVE)
+    if (was_cancelled(note, status))
+        as_mpi_put_numbers(call, AS_TRACE_CANCELLED, &note->of.number, 1);
+    else if ((note->of.kind & ~(unsigned)(REQUEST_PERSISTENT | REQUEST_CANCELLED)) ==
+             REQUEST_RECEIVE)
         as_mpi_put_status(call, status, note->of.comm, note->of.number);
     else
         as_mpi_put_numbers(call, AS_TRACE_DONE, &note->of.number, 1);

@@ -98,6 +98,23 @@ static void tell_near(uint64_t number, MPI_Comm comm, const struct near_ranks *n
         as_mpi_hooks->define(AS_TRACE_NEIGHBOURS, field, 2, NULL, list, told_n);
 }
 
+#define DIMENSIONS_MAX 32 /* that are recorded */
+
+static void define_dimensions(uint64_t number, MPI_Comm comm)
+{
+    int size[DIMENSIONS_MAX], is_periodic[DIMENSIONS_MAX], own[DIMENSIONS_MAX], n = 0;
+    uint64_t list[3 * DIMENSIONS_MAX];
+    if (as_mpi_own.Cartdim_get(comm, &n) != MPI_SUCCESS || n < 1 || n > DIMENSIONS_MAX ||
+        as_mpi_own.Cart_get(comm, n, size, is_periodic, own) != MPI_SUCCESS)
+        return;
+    for (int d = 0; d < n; d++) {
+        list[d] = (uint64_t)size[d];
+        list[n + d] = is_periodic[d] != 0;
+        list[2 * n + d] = (uint64_t)own[d];
+    }
+    as_mpi_hooks->define(AS_TRACE_GRID, &number, 1, NULL, list, 3 * (size_t)n);
+}
+
 void as_mpi_define_near(const struct as_mpi_call *call, uint64_t number, MPI_Comm comm)
 {
     struct near_ranks near = {0};
@@ -113,6 +130,8 @@ void as_mpi_define_near(const struct as_mpi_call *call, uint64_t number, MPI_Com
         found = find_dist_graph(call, comm, &near);
     if (found)
         tell_near(number, comm, &near);
+    if (found && topology == MPI_CART)
+        define_dimensions(number, comm);
 }
 
 void as_mpi_forget_near(MPI_Comm comm)

@@ -52,6 +52,7 @@ static inline void as_mpi_put_numbers(const struct as_mpi_call *call, unsigned k
     X(Topo_test)                                                                                   \
     X(Cartdim_get)                                                                                 \
     X(Cart_shift)                                                                                  \
+    X(Cart_get)                                                                                    \
     X(Graph_neighbors_count)                                                                       \
     X(Graph_neighbors)                                                                             \
     X(Dist_graph_neighbors_count)                                                                  \
@@ -61,6 +62,7 @@ static inline void as_mpi_put_numbers(const struct as_mpi_call *call, unsigned k
     X(Group_free)                                                                                  \
     X(Win_get_group)                                                                               \
     X(Get_count)                                                                                   \
+    X(Test_cancelled)                                                                              \
     X(Initialized)                                                                                 \
     X(Get_library_version)                                                                         \
     X(Query_thread)                                                                                \
@@ -187,11 +189,19 @@ uint64_t as_mpi_partner_of(int partner);
 
 /* ---- mpi_requests.c ---- */
 
-enum { REQUEST_SEND = 1, REQUEST_RECEIVE, REQUEST_OTHER, REQUEST_PERSISTENT = 8 };
+enum {
+    REQUEST_SEND = 1,
+    REQUEST_RECEIVE,
+    REQUEST_OTHER,
+    REQUEST_PERSISTENT = 8,
+    REQUEST_CANCELLED = 16 /* the program asked for that; its status says whether it was */
+};
 
 uint64_t as_mpi_new_request(void);
 void as_mpi_keep_request(const struct as_mpi_call *call, MPI_Request handle, uint64_t number,
                          unsigned kind, uint64_t comm, bool persistent, int rc);
+/* The program asks MPI to cancel the operation; its completion says whether that was done. */
+void as_mpi_cancel_request(MPI_Request handle);
 void as_mpi_put_of_request(const struct as_mpi_call *call, unsigned kind, MPI_Request handle,
                            bool gone);
 /* So many partitions of what is sent may go. */

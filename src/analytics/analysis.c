@@ -72,9 +72,12 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
     return 0;
 }
 
-int as_walk_prepare(struct as_trace_walk *walk)
+int as_walk_prepare(struct as_trace_walk *walk, struct assay_error *err)
 {
     uint32_t unknown;
+    walk->out->interest = AS_INTEREST_ALL;
+    if (!walk->is_watched)
+        AS_TRY(as_interest_find(walk->trace, &walk->out->interest, err));
     AS_TRY(intern_text(walk, "?", &unknown)); /* number 0 */
     AS_TRY(intern_text(walk, "omp parallel", &walk->parallel_routine));
     AS_TRY(intern_text(walk, "omp barrier", &walk->barrier_routine));
@@ -296,7 +299,7 @@ int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watc
     struct as_trace_walk walk = {
         .trace = trace, .watch = watch, .out = out, .is_watched = watch && watch->is_all};
     *out = (struct as_analysis){0};
-    int rc = as_walk_prepare(&walk);
+    int rc = as_walk_prepare(&walk, err);
     if (rc == 0)
         rc = as_walk_all(&walk, err);
     if (rc == 0)

@@ -39,6 +39,7 @@ struct as_location {
     uint32_t tid;
     struct as_span span;
     int64_t activity_ns[AS_ACTIVITIES_N];
+    int64_t interest_ns[AS_ACTIVITIES_N]; /* of that, in the region of interest */
     uint64_t events_n;
 };
 
@@ -51,6 +52,7 @@ struct as_site {
     bool is_function;    /* the address is where it begins itself */
     const char *module;  /* the trace's: file that this lies in; NULL: not known */
     uint64_t in_file;    /* the address there: the same place in all processes is one site */
+    const struct as_trace_place *place; /* of an imported trace, in place of both; NULL: none */
 };
 
 struct as_site_sum {
@@ -111,6 +113,7 @@ struct as_analysis {
     struct as_blame_list blame;
     struct as_path path;
     struct as_efficiency efficiency;
+    struct as_span interest; /* that efficiencies are about; AS_INTEREST_ALL: the whole run */
     struct as_messages_count messages;
     uint32_t eager_b[AS_EAGER_PATHS_N]; /* the largest send that was seen to be eager */
     uint64_t violated_n; /* messages that were received before they were sent, by the clocks */

@@ -61,12 +61,26 @@ int as_counters_event(struct as_counters *counters, const struct as_trace_proces
     struct as_counter_range *range = find_counter(counters, location, event->name);
     if (!range)
         AS_TRY(new_counter(counters, process, location, event, &range));
+    if (range->n && location < counters->before.n &&
+        counters->before.at[location].end_ns == event->raw_ns &&
+        counters->before.at[location].activity == AS_ACTIVITY_COMPUTING)
+        range->computing += value - range->last;
     range->n++;
     range->last = value;
     range->last_ns = event->raw_ns;
     range->least = value < range->least ? value : range->least;
     range->most = value > range->most ? value : range->most;
     return keep_point(range, event->raw_ns, value);
+}
+
+int as_counters_stretch(struct as_counters *counters, uint32_t location, enum as_activity activity,
+                        int64_t end_ns)
+{
+    while (counters->before.n <= location)
+        AS_TRY(as_vec_push(&counters->before,
+                           ((struct as_counter_before){AS_ACTIVITY_OFF, INT64_MIN})));
+    counters->before.at[location] = (struct as_counter_before){activity, end_ns};
+    return 0;
 }
 
 static int by_location(const void *a, const void *b)
@@ -89,6 +103,7 @@ void as_counters_fini(struct as_counters *counters)
     as_vec_foreach (&counters->range, range)
         as_vec_fini(&range->point);
     as_vec_fini(&counters->range);
+    as_vec_fini(&counters->before);
     as_index_fini(&counters->index);
 }
 

@@ -23,13 +23,21 @@ struct as_counter_range {
     const char *text;
     uint64_t n;
     int64_t first, last, least, most;
+    int64_t computing; /* by how much it grew while the thread computed, as far as readings tell */
     int64_t last_ns;
     AS_VEC(struct as_counter_point) point; /* every so many-th of its readings */
     uint64_t every;
 };
 
+/* The activity that a thread ended last. */
+struct as_counter_before {
+    enum as_activity activity;
+    int64_t end_ns;
+};
+
 struct as_counters {
-    AS_VEC(struct as_counter_range) range; /* by thread, in order of their first readings */
+    AS_VEC(struct as_counter_before) before; /* by thread of the trace */
+    AS_VEC(struct as_counter_range) range;   /* by thread, in order of their first readings */
     struct as_index index;
 };
 
@@ -37,6 +45,9 @@ struct as_counters {
  * ASSAY_ERR_NOMEM. */
 int as_counters_event(struct as_counters *counters, const struct as_trace_process *process,
                       uint32_t location, const struct as_trace_event *event);
+/* A thread did that until then: a reading at that time counts for it. 0 or ASSAY_ERR_NOMEM. */
+int as_counters_stretch(struct as_counters *counters, uint32_t location, enum as_activity activity,
+                        int64_t end_ns);
 /* When all are read: by thread. They are found no more then. */
 void as_counters_sort(struct as_counters *counters);
 void as_counters_fini(struct as_counters *counters);

@@ -59,6 +59,15 @@ static enum as_activity current_activity(const struct as_walker *walker)
     return walker->is_spare && walker->task.n == 0 ? AS_ACTIVITY_IDLE : AS_ACTIVITY_COMPUTING;
 }
 
+static void add_interest(struct as_location *location, const struct as_span *interest,
+                         enum as_activity activity, int64_t from_ns, int64_t to_ns)
+{
+    const int64_t begin_ns = from_ns > interest->begin_ns ? from_ns : interest->begin_ns;
+    const int64_t end_ns = to_ns < interest->end_ns ? to_ns : interest->end_ns;
+    if (begin_ns < end_ns)
+        location->interest_ns[activity] += end_ns - begin_ns;
+}
+
 /* Books what was done until now; what follows may be something else. */
 static int turn_at(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
@@ -66,6 +75,7 @@ static int turn_at(struct as_trace_walk *walk, struct as_walker *walker, int64_t
     const enum as_activity activity = current_activity(walker);
     const int64_t since_ns = walker->since_ns;
     location->activity_ns[activity] += ns - since_ns;
+    add_interest(location, &walk->out->interest, activity, since_ns, ns);
     walker->since_ns = ns;
     if (!walk->watch || !walk->watch->stretch || ns <= since_ns)
         return 0;
@@ -241,16 +251,22 @@ static void leave_openmp(struct as_walker *walker)
     *depth -= *depth > 0;
 }
 
+static void become_idle(int64_t *activity_ns, int64_t computing_ns)
+{
+    activity_ns[AS_ACTIVITY_IDLE] += activity_ns[AS_ACTIVITY_COMPUTING] - computing_ns;
+    activity_ns[AS_ACTIVITY_COMPUTING] = computing_ns;
+}
+
 /* A worker that comes to its first part of a parallel region had no work before. */
 static int begin_part(struct as_trace_walk *walk, struct as_walker *walker,
                       const struct as_trace_event *event)
 {
     struct as_team team = {event->parallel.region, event->parallel.index, event->parallel.threads};
-    int64_t *activity = walk->out->location.at[walker->location].activity_ns;
+    struct as_location *location = &walk->out->location.at[walker->location];
     AS_TRY(turn_at(walk, walker, event->raw_ns));
     if (team.index > 0 && !walker->has_worked && walker->handle == 0) {
-        activity[AS_ACTIVITY_IDLE] += activity[AS_ACTIVITY_COMPUTING] - walker->on_computing_ns;
-        activity[AS_ACTIVITY_COMPUTING] = walker->on_computing_ns;
+        become_idle(location->activity_ns, walker->on_computing_ns);
+        become_idle(location->interest_ns, walker->on_interest_ns);
         if (walk->watch && walk->watch->idle_until)
             AS_TRY(walk->watch->idle_until(walk->watch->context, walker->location, walker->on_ns,
                                            event->raw_ns));
@@ -342,6 +358,18 @@ static int take_sample(struct as_trace_walk *walk, struct as_walker *walker,
                                call ? walk->text.at[call->routine] : NULL, event);
 }
 
+/* Bytes that the innermost call wrote count as sent, those that it read as received. */
+static void add_moved(struct as_walker *walker, const struct as_trace_event *event)
+{
+    struct as_open_call *frame = walker->frame.n ? &walker->frame.at[walker->frame.n - 1] : NULL;
+    if (!frame || frame->group != AS_TRACE_OF_FILES || event->io.size_b <= 0)
+        return;
+    if (event->io.way == AS_TRACE_IS_WRITTEN)
+        frame->sent_b += (uint64_t)event->io.size_b;
+    else
+        frame->received_b += (uint64_t)event->io.size_b;
+}
+
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event)
 {
@@ -359,6 +387,9 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
         return 0;
     case AS_TRACE_TRAFFIC:
         add_traffic(walk, walker, event);
+        return 0;
+    case AS_TRACE_IO:
+        add_moved(walker, event);
         return 0;
     case AS_TRACE_SAMPLE:
         return take_sample(walk, walker, event);
@@ -400,6 +431,8 @@ int as_doing_on(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns
     walker->on_ns = ns;
     walker->on_computing_ns =
         walk->out->location.at[walker->location].activity_ns[AS_ACTIVITY_COMPUTING];
+    walker->on_interest_ns =
+        walk->out->location.at[walker->location].interest_ns[AS_ACTIVITY_COMPUTING];
     return 0;
 }
 

@@ -11,15 +11,17 @@
 /* Time that is neither communication nor waiting of threads for each other. */
 static double useful_ns(const struct as_location *location)
 {
-    return (double)(location->activity_ns[AS_ACTIVITY_COMPUTING] +
-                    location->activity_ns[AS_ACTIVITY_FILES]);
+    return (double)(location->interest_ns[AS_ACTIVITY_COMPUTING] +
+                    location->interest_ns[AS_ACTIVITY_FILES]);
 }
 
-/* In which it was recorded. */
+/* Its time in the region of interest, as far as it was recorded. */
 static double lifetime_ns(const struct as_location *location)
 {
-    return (double)(location->span.end_ns - location->span.begin_ns -
-                    location->activity_ns[AS_ACTIVITY_OFF]);
+    int64_t all_ns = 0;
+    for (unsigned a = 0; a < AS_ACTIVITIES_N; a++)
+        all_ns += location->interest_ns[a];
+    return (double)(all_ns - location->interest_ns[AS_ACTIVITY_OFF]);
 }
 
 struct pop_sums {
@@ -42,13 +44,13 @@ static double outside_ns(const struct as_location *first, size_t n, const struct
     double useful = 0, in_mpi = 0;
     size_t callers_n = 0;
     for (size_t i = 0; i < n; i++)
-        if (first[i].activity_ns[AS_ACTIVITY_MPI] > 0) {
+        if (first[i].interest_ns[AS_ACTIVITY_MPI] > 0) {
             callers_n++;
             useful += useful_ns(&first[i]);
-            in_mpi += (double)first[i].activity_ns[AS_ACTIVITY_MPI];
+            in_mpi += (double)first[i].interest_ns[AS_ACTIVITY_MPI];
         }
     if (callers_n < 2)
-        return lifetime_ns(main) - (double)main->activity_ns[AS_ACTIVITY_MPI];
+        return lifetime_ns(main) - (double)main->interest_ns[AS_ACTIVITY_MPI];
     return lifetime_ns(main) * useful / (useful + in_mpi);
 }
 
@@ -62,10 +64,10 @@ static void add_pop_process(struct pop_sums *sums, const struct as_location *fir
     for (size_t i = 0; i < n; i++) {
         sums->useful += useful_ns(&first[i]);
         sums->useful_most = fmax(sums->useful_most, useful_ns(&first[i]));
-        sums->in_openmp += (double)(first[i].activity_ns[AS_ACTIVITY_OPENMP] +
-                                    first[i].activity_ns[AS_ACTIVITY_THREADS]);
+        sums->in_openmp += (double)(first[i].interest_ns[AS_ACTIVITY_OPENMP] +
+                                    first[i].interest_ns[AS_ACTIVITY_THREADS]);
         sums->outside_of_threads += outside;
-        sums->off += (double)main->activity_ns[AS_ACTIVITY_OFF];
+        sums->off += (double)main->interest_ns[AS_ACTIVITY_OFF];
         if (first[i].span.begin_ns < sums->begin_ns)
             sums->begin_ns = first[i].span.begin_ns;
         if (first[i].span.end_ns > sums->end_ns)
@@ -112,7 +114,9 @@ void as_efficiency_of(struct as_analysis *a)
 {
     const double none = (double)NAN;
     struct as_efficiency *e = &a->efficiency;
-    const struct pop_sums s = pop_sums_of(a);
+    struct pop_sums s = pop_sums_of(a);
+    s.begin_ns = s.begin_ns > a->interest.begin_ns ? s.begin_ns : a->interest.begin_ns;
+    s.end_ns = s.end_ns < a->interest.end_ns ? s.end_ns : a->interest.end_ns;
     /* What is not recorded is no time of the run: in the mean, where processes differ. */
     const double elapsed =
         s.thread_n ? (double)(s.end_ns - s.begin_ns) - s.off / (double)s.thread_n : 0;

@@ -17,6 +17,18 @@ struct as_trace_facts {
     struct assay_catalogue *catalogue;              /* while places are looked for */
 };
 
+/* The code of a traced program: modules that the experiment has, else files that did not change
+ * since the trace. */
+struct as_trace_code_source {
+    struct assay_experiment *experiment;
+    struct assay_catalogue *catalogue;
+    const struct as_trace *trace;
+};
+/* Whoever asks closes it with assay_catalogue_close. NULL: nothing is known of it. Errors: NOMEM,
+ * those of the experiment. */
+int as_trace_code_open(const struct as_trace_code_source *from, const char *path,
+                       struct assay_catalogue_module **code, struct assay_error *err);
+
 /* Which function calls, in which line, and the same of samples: fills the ids as far as code says
  * it. Errors: NOMEM, those of the experiment. */
 int as_trace_places(struct as_trace_facts *facts, struct assay_error *err);

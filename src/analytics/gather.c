@@ -112,6 +112,8 @@ static int take_location(void *context, uint32_t part, const struct as_handed *r
     g->damaged[f[0]] = (uint64_t)f[3];
     for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
         location->activity_ns[i] = f[4 + i];
+    for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
+        location->interest_ns[i] = f[4 + AS_ACTIVITIES_N + i];
     return 0;
 }
 
@@ -213,7 +215,7 @@ static int take_part_of(struct gather *g, uint32_t part, struct assay_error *err
 
 static int gather_all(struct gather *g, struct assay_error *err)
 {
-    AS_TRY(as_walk_prepare(&g->walk));
+    AS_TRY(as_walk_prepare(&g->walk, err));
     g->damaged = as_calloc(g->out->analysis.location.n + 1, sizeof *g->damaged);
     g->site = as_calloc(g->part->part_n, sizeof *g->site);
     if (!g->damaged || !g->site)

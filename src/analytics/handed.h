@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AS_HANDED_FIELDS_N 14u
+#define AS_HANDED_FIELDS_N 20u
 
 struct as_handed {
     uint8_t kind;

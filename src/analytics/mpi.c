@@ -301,6 +301,16 @@ static uint32_t send_bits_of(const struct leaving *l, const struct as_said *said
                : l->walk->send_bits.at[frame->routine];
 }
 
+static void add_sent(struct as_open_call *frame, int64_t size_b)
+{
+    frame->sent_b += (uint64_t)(size_b > 0 ? size_b : 0);
+}
+
+static void add_received(struct as_open_call *frame, int64_t size_b)
+{
+    frame->received_b += (uint64_t)(size_b > 0 ? size_b : 0);
+}
+
 static int said_send(const struct leaving *l, const struct as_said *said)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
@@ -308,10 +318,11 @@ static int said_send(const struct leaving *l, const struct as_said *said)
     struct as_open_call *frame = as_walk_outermost(l->walker);
     if (said->field[0] == AS_TRACE_NOBODY) /* nothing is sent */
         return 0;
-    frame->sent_b += (uint64_t)(said->field[2] > 0 ? said->field[2] : 0);
+    const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
+    if (!is_persistent)
+        add_sent(frame, said->field[2]);
     if (!place.is_known || to < 0)
         return 0;
-    const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
     struct as_request request = {.id = {l->walker->process, AS_TRACE_SEND, said->field[4]},
                                  .is_persistent = is_persistent,
                                  .is_active = !is_persistent,
@@ -370,7 +381,7 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
     int64_t from = world_rank(&place, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
-    frame->received_b += (uint64_t)(said->field[2] > 0 ? said->field[2] : 0);
+    add_received(frame, said->field[2]);
     if (!place.is_known || from < 0 || is_doubted(l->walk, from) || is_doubted(l->walk, place.self))
         return 0;
     int64_t begin_ns = l->frame->enter_ns;
@@ -417,9 +428,11 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
     uint8_t kind = l->walk->gathering.at[frame->routine];
-    frame->sent_b += (uint64_t)(said->field[3] > 0 ? said->field[3] : 0);
-    frame->received_b += (uint64_t)(said->field[4] > 0 ? said->field[4] : 0);
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
+    if (!is_persistent) {
+        add_sent(frame, said->field[3]);
+        add_received(frame, said->field[4]);
+    }
     if (!place.is_known || !count_both_groups(&place) || place.size < 2 ||
         is_doubted(l->walk, place.self) || l->walk->is_watched)
         return 0;
@@ -446,6 +459,8 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
         .size_b = place.size,
         .rank = place.rank,
         .is_empty = said->field[3] <= 0,
+        .sent_b = said->field[3],
+        .received_b = said->field[4],
         .moves_data = has_bytes(said)};
     return said->field[1] ? put_request(l->walk, request) : leave_collective(l, &request);
 }
@@ -463,7 +478,11 @@ static int said_start(const struct leaving *l, const struct as_said *said)
     if (request->id.kind == AS_TRACE_POST)
         return post_receive(l, request);
     if (request->id.kind == AS_TRACE_SEND)
+        add_sent(as_walk_outermost(l->walker), request->size_b);
+    if (request->id.kind == AS_TRACE_SEND)
         return begin_send(l, request);
+    add_sent(as_walk_outermost(l->walker), request->sent_b);
+    add_received(as_walk_outermost(l->walker), request->received_b);
     if (request->id.kind == AS_TRACE_COLLECTIVE)
         return as_meet_begin(l->walk, request->comm, (uint32_t)request->size_b, request->rank,
                              (enum as_gathering_kind)request->tag, request->partner,
@@ -486,7 +505,7 @@ static int parts_done(const struct leaving *l, const struct as_request *r)
     const struct as_message_side side = side_of(l, r->site, r->begin_ns);
     if (r->id.kind == AS_TRACE_SEND)
         return send_message(l, &place, r, r->ready_ns);
-    as_walk_outermost(l->walker)->received_b += (uint64_t)(r->size_b > 0 ? r->size_b : 0);
+    add_received(as_walk_outermost(l->walker), r->size_b);
     return as_meet_receive(l->walk, r->post, r->partner, r->tag, r->size_b, &side);
 }
 

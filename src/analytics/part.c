@@ -308,6 +308,8 @@ static void put_location(const struct as_trace_part *part, const struct as_analy
     as_part_field(&record, (int64_t)as_trace_stream_facts(stream)->damaged_n);
     for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
         as_part_field(&record, location->activity_ns[i]);
+    for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
+        as_part_field(&record, location->interest_ns[i]);
     as_handed_put(part->found, AS_FOUND_LOCATIONS, &record);
 }
 

@@ -9,14 +9,15 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/foreign.h"
+#include "base/str.h"
 
 /* Its row; 0: no run has met it. */
-static int find_module(const struct as_trace_facts *f, const char *path, int64_t *id,
+static int find_module(struct assay_experiment *experiment, const char *path, int64_t *id,
                        struct assay_error *err)
 {
     struct assay_rows *rows;
     *id = 0;
-    AS_TRY(assay_rows_open(f->experiment,
+    AS_TRY(assay_rows_open(experiment,
                            "SELECT module_id FROM module WHERE path = ?1"
                            " ORDER BY module_id DESC LIMIT 1",
                            &rows, err));
@@ -29,10 +30,10 @@ static int find_module(const struct as_trace_facts *f, const char *path, int64_t
 }
 
 /* When the run began: what was changed later is another file. */
-static int64_t begin_real_ns(const struct as_trace_facts *f)
+static int64_t begin_real_ns(const struct as_trace *trace)
 {
     int64_t begin_ns = INT64_MAX;
-    as_vec_foreach (&f->traced->trace.process, process)
+    as_vec_foreach (&trace->process, process)
         as_vec_foreach (&process->thread, stream) {
             const struct as_trace_stream_facts *s = as_trace_stream_facts(*stream);
             const int64_t ns = s->begin_raw_ns - s->shift_ns + s->real_less_raw_ns;
@@ -42,7 +43,7 @@ static int64_t begin_real_ns(const struct as_trace_facts *f)
 }
 
 /* One without a sample, so that no run has met it: by the file that stands there. */
-static int open_unmet(const struct as_trace_facts *f, const char *path,
+static int open_unmet(const struct as_trace_code_source *from, const char *path,
                       struct assay_catalogue_module **code, struct assay_error *err)
 {
     struct assay_catalogue_request request = {.file = {.path = path, .kind = ASSAY_MODULE_FILE},
@@ -50,25 +51,26 @@ static int open_unmet(const struct as_trace_facts *f, const char *path,
     struct stat status;
     const int fd = as_foreign_open(AT_FDCWD, path, 0, &status);
     const bool is_there = fd >= 0 && assay_file_identify(fd, &request.file.file) &&
-                          as_timespec_ns(status.st_mtim) < begin_real_ns(f);
+                          as_timespec_ns(status.st_mtim) < begin_real_ns(from->trace);
     if (fd >= 0)
         close(fd);
-    return is_there ? assay_catalogue_open(f->catalogue, &request, code, err) : 0;
+    return is_there ? assay_catalogue_open(from->catalogue, &request, code, err) : 0;
 }
 
-/* NULL: nothing is known of it. The loader says the path by which it found the file, the kernel
- * that without links (/lib on merged systems); the kernel's is in the row. */
-static int open_module(const struct as_trace_facts *f, const char *path,
+/* The loader says the path by which it found the file, the kernel that without links (/lib on
+ * merged systems); the kernel's is in the row. */
+int as_trace_code_open(const struct as_trace_code_source *from, const char *path,
                        struct assay_catalogue_module **code, struct assay_error *err)
 {
     int64_t id;
-    AS_TRY(find_module(f, path, &id, err));
+    *code = NULL;
+    AS_TRY(find_module(from->experiment, path, &id, err));
     char *real = id ? NULL : realpath(path, NULL);
-    int rc = real ? find_module(f, real, &id, err) : 0;
+    int rc = real ? find_module(from->experiment, real, &id, err) : 0;
     if (rc == 0 && id)
-        rc = assay_catalogue_open_row(f->catalogue, id, 0, ASSAY_CATALOGUE_LISTED, code, err);
+        rc = assay_catalogue_open_row(from->catalogue, id, 0, ASSAY_CATALOGUE_LISTED, code, err);
     else if (rc == 0 && real)
-        rc = open_unmet(f, real, code, err);
+        rc = open_unmet(from, real, code, err);
     free(real);
     return rc;
 }
@@ -116,12 +118,47 @@ static int place_sites(struct as_trace_facts *f, struct assay_catalogue_module *
 
 static int place_module(struct as_trace_facts *f, const char *path, struct assay_error *err)
 {
-    struct assay_catalogue_module *code = NULL;
-    int rc = open_module(f, path, &code, err);
+    const struct as_trace_code_source from = {f->experiment, f->catalogue, &f->traced->trace};
+    struct assay_catalogue_module *code;
+    int rc = as_trace_code_open(&from, path, &code, err);
     if (rc == 0 && code)
         rc = place_sites(f, code, path, err);
     assay_catalogue_close(f->catalogue, &code);
     return rc;
+}
+
+/* A place of an imported trace: its names are all that is known. */
+static int place_named(const struct as_trace_facts *f, const struct as_trace_place *place,
+                       int64_t *function_id, int64_t *line_id, struct assay_error *err)
+{
+    const char *code = *place->code ? place->code : "[unknown]";
+    const struct assay_row_module module = {.path = code,
+                                            .name = as_path_last(code),
+                                            .kind = strstr(code, ".so") ? "shared" : "executable"};
+    struct assay_row_function function = {.name = *place->function ? place->function : "[unknown]",
+                                          .linkage_name = *place->linkage ? place->linkage : NULL};
+    AS_TRY(assay_experiment_add_module(f->experiment, &module, &function.module_id, err));
+    AS_TRY(assay_experiment_add_function(f->experiment, &function, function_id, err));
+    if (!place->line || !*place->file)
+        return 0;
+    const struct assay_row_source_file file = {.path = place->file};
+    struct assay_row_line line = {.number = place->line};
+    AS_TRY(assay_experiment_add_source_file(f->experiment, &file, &line.source_file_id, err));
+    return assay_experiment_add_line(f->experiment, &line, line_id, err);
+}
+
+static int place_all_named(const struct as_trace_facts *f, struct assay_error *err)
+{
+    const struct as_analysis *a = &f->traced->analysis;
+    const struct as_sampled *sampled = &f->traced->sampled;
+    for (size_t i = 0; i < a->site.n; i++)
+        if (a->site.at[i].place)
+            AS_TRY(place_named(f, a->site.at[i].place, &f->function_id[i], &f->line_id[i], err));
+    for (size_t i = 0; i < sampled->place.n; i++)
+        if (sampled->place.at[i].place)
+            AS_TRY(place_named(f, sampled->place.at[i].place, &f->sampled_function_id[i],
+                               &f->sampled_line_id[i], err));
+    return 0;
 }
 
 /* Of sites, then of places of samples. */
@@ -148,5 +185,5 @@ int as_trace_places(struct as_trace_facts *f, struct assay_error *err)
     }
     as_vec_fini(&done);
     assay_catalogue_free(&f->catalogue);
-    return rc;
+    return rc < 0 ? rc : place_all_named(f, err);
 }

@@ -11,6 +11,7 @@ static int place_of(struct as_sampled *sampled, const struct as_trace_process *p
     struct as_sampled_place place = {.in_file = address, .is_caller = is_caller};
     const struct as_trace_module *module = as_trace_module_of(process, address, &place.in_file);
     place.module = module ? module->path : NULL;
+    place.place = module ? NULL : as_trace_place_of(process, address);
     const uint64_t hash = as_hash_mix(place.in_file, is_caller);
     for (struct as_probe probe = as_index_probe(&sampled->places, hash);
          (*out = as_index_next(&sampled->places, &probe)) != AS_INDEX_NONE;) {

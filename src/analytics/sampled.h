@@ -14,6 +14,7 @@ struct as_sampled_place {
     uint64_t in_file;   /* address there, of a caller that to which it returns; without a module as
                            it is in the process */
     bool is_caller;
+    const struct as_trace_place *place; /* of an imported trace; NULL: none */
 };
 
 struct as_sampled_sum {

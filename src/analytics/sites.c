@@ -8,22 +8,38 @@
 #include "analytics/walking.h"
 #include "base/error.h"
 
+static uint64_t hash_of_place(const struct as_site *site)
+{
+    const uint64_t hash = as_hash_mix((uintptr_t)site->routine, site->in_file);
+    return site->place ? as_hash_text(as_hash_mix(hash, site->place->line), site->place->linkage)
+                       : hash;
+}
+
+static bool is_one_site(const struct as_site *a, const struct as_site *b)
+{
+    if (a->routine != b->routine || a->in_file != b->in_file || a->is_function != b->is_function ||
+        !a->module != !b->module || !a->place != !b->place)
+        return false;
+    if (a->module)
+        return strcmp(a->module, b->module) == 0;
+    return a->place->line == b->place->line && strcmp(a->place->linkage, b->place->linkage) == 0 &&
+           strcmp(a->place->file, b->place->file) == 0 &&
+           strcmp(a->place->code, b->place->code) == 0;
+}
+
 /* The site of a place in a file, or a new one. */
 static int find_place(struct as_trace_walk *walk, const struct as_site *site, uint32_t *out)
 {
-    uint64_t hash = as_hash_mix((uintptr_t)site->routine, site->in_file);
-    if (!site->module) {
+    const uint64_t hash = hash_of_place(site);
+    if (!site->module && !site->place) {
         AS_TRY(as_vec_push(&walk->out->site, *site));
         *out = (uint32_t)(walk->out->site.n - 1);
         return 0;
     }
     for (struct as_probe probe = as_index_probe(&walk->places, hash);
-         (*out = as_index_next(&walk->places, &probe)) != AS_INDEX_NONE;) {
-        const struct as_site *known = &walk->out->site.at[*out];
-        if (known->routine == site->routine && known->in_file == site->in_file &&
-            known->is_function == site->is_function && strcmp(known->module, site->module) == 0)
+         (*out = as_index_next(&walk->places, &probe)) != AS_INDEX_NONE;)
+        if (is_one_site(&walk->out->site.at[*out], site))
             return 0;
-    }
     AS_TRY(as_vec_push(&walk->out->site, *site));
     *out = (uint32_t)(walk->out->site.n - 1);
     return as_index_add(&walk->places, hash, *out);
@@ -54,11 +70,13 @@ int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
                            .process = seen.process,
                            .address = seen.address,
                            .is_function = frame->is_function};
-    const struct as_trace_module *module =
-        seen.address ? as_trace_module_of(&walk->trace->process.at[walker->process], seen.address,
-                                          &site.in_file)
-                     : NULL;
-    site.module = module ? module->path : NULL;
+    if (seen.address) {
+        const struct as_trace_process *process = &walk->trace->process.at[walker->process];
+        const struct as_trace_module *module =
+            as_trace_module_of(process, seen.address, &site.in_file);
+        site.module = module ? module->path : NULL;
+        site.place = module ? NULL : as_trace_place_of(process, seen.address);
+    }
     AS_TRY(find_place(walk, &site, &seen.site));
     *out = seen.site;
     AS_TRY(as_vec_push(&walk->seen, seen));

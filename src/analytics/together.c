@@ -51,7 +51,7 @@ static int walk_part(struct as_trace_part *part, struct as_traced *mine, struct 
     AS_TRY(as_handed_new(path, part->part_n, &part->crossing, err));
     as_part_path(part, AS_PART_FOUND, part->number, path);
     AS_TRY(as_handed_new(path, AS_FOUND_CHANNELS_N, &part->found, err));
-    int rc = as_walk_prepare(&walk);
+    int rc = as_walk_prepare(&walk, err);
     if (rc == 0)
         rc = as_walk_all(&walk, err);
     if (rc == 0 && takes_one_walk(&walk, mine))
@@ -72,7 +72,7 @@ static int match_part(struct as_trace_part *part, struct as_traced *mine, struct
     const struct as_analysis_watch watch = as_traced_watch(mine);
     struct as_analysis met = {0};
     struct as_trace_walk walk = {.trace = part->trace, .watch = &watch, .out = &met};
-    int rc = as_walk_prepare(&walk);
+    int rc = as_walk_prepare(&walk, err);
     if (rc == 0)
         rc = as_part_replay(part, &walk, mine, err);
     as_walk_free(&walk);

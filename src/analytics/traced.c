@@ -23,6 +23,7 @@ static int watch_stretch(void *context, uint32_t location, enum as_activity acti
     (void)routine;
     (void)group;
     as_timeline_stretch(&traced->timeline, location, activity, begin_ns, end_ns);
+    AS_TRY(as_counters_stretch(&traced->counters, location, activity, end_ns));
     return activity == AS_ACTIVITY_OFF ? as_gaps_add(&traced->gaps.at[location], begin_ns, end_ns)
                                        : 0;
 }

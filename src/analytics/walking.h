@@ -9,6 +9,7 @@
 
 #include "analytics/analysis.h"
 #include "analytics/groups.h"
+#include "analytics/interest.h"
 #include "analytics/neighbours.h"
 #include "analytics/teams.h"
 #include "base/index.h"
@@ -67,6 +68,7 @@ struct as_walker {
     bool has_worked, is_spare;    /* had a part of a parallel region; is between two, as a worker */
     bool is_off, was_off;         /* nothing is recorded; was not, once */
     int64_t on_ns, on_computing_ns; /* since when it is, and what it had computed before */
+    int64_t on_interest_ns;         /* of that, in the region of interest */
     struct as_wait_recent recent;
     struct as_call_known known[AS_CALLS_KNOWN]; /* by some bits of routine and address */
 };
@@ -129,7 +131,8 @@ struct as_request {
     uint32_t rank;    /* in the communicator */
     uint32_t bits;    /* of a send: as_message_bits */
     bool is_empty;    /* of a collective: this rank contributes no byte */
-    bool moves_data;  /* it is a message, or a collective in which this rank has bytes */
+    int64_t sent_b, received_b; /* of a collective, by this rank */
+    bool moves_data;            /* it is a message, or a collective in which this rank has bytes */
 };
 
 /* Who let go of a lock last; who stands at a barrier of threads. */
@@ -220,7 +223,7 @@ int as_spent_of(struct as_analysis *analysis);
 
 /* The steps of an analysis: before the walk; the walk itself, of all processes or of those of the
  * part; what follows when all is known. */
-int as_walk_prepare(struct as_trace_walk *walk);
+int as_walk_prepare(struct as_trace_walk *walk, struct assay_error *err);
 int as_walk_all(struct as_trace_walk *walk, struct assay_error *err);
 int as_walk_conclude(struct as_analysis *out);
 void as_walk_free(struct as_trace_walk *walk);

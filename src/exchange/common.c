@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/common.h"
 
-#include <assert.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/outfile.h"
+#include "base/str.h"
+#include <assert.h>
 
 int64_t as_exchange_begin_ns(const struct as_trace *trace)
 {
@@ -18,29 +17,28 @@ int64_t as_exchange_begin_ns(const struct as_trace *trace)
     return begin_ns == INT64_MAX ? 0 : begin_ns;
 }
 
-const char *as_exchange_function(const struct as_trace *trace,
-                                 const struct as_trace_process *process,
-                                 const struct as_trace_event *sample, size_t i)
+void as_exchange_place_of(const struct as_trace *trace, const struct as_trace_process *process,
+                          uint64_t address, bool is_return, struct as_exchange_place *out)
 {
+    const struct as_trace_code *code = trace->code;
+    const struct as_trace_place *place = as_trace_place_of(process, address);
     uint64_t in_file;
-    const struct as_trace_module *module = as_trace_module_of(process, sample->list[i], &in_file);
-    if (!module)
-        return "?";
-    /* Of callers it is the place to return to that is known: the call stands before. */
-    const char *name =
-        trace->code ? trace->code->function(trace->code->context, module, in_file - (i > 0)) : NULL;
-    const char *slash = strrchr(module->path, '/');
-    return name ? name : slash ? slash + 1 : module->path;
-}
-
-bool as_exchange_line(const struct as_trace *trace, const struct as_trace_process *process,
-                      const struct as_trace_event *sample, size_t i, const char **file,
-                      uint32_t *line)
-{
-    uint64_t in_file;
-    const struct as_trace_module *module = as_trace_module_of(process, sample->list[i], &in_file);
-    return module && trace->code &&
-           trace->code->line(trace->code->context, module, in_file - (i > 0), file, line);
+    const struct as_trace_module *module = as_trace_module_of(process, address, &in_file);
+    *out = (struct as_exchange_place){.code = ""};
+    if (module) {
+        in_file -= is_return;
+        out->code = module->path;
+        out->function = code ? code->function(code->context, module, in_file) : NULL;
+        if (!out->function)
+            out->function = as_path_last(module->path);
+        if (!code || !code->line(code->context, module, in_file, &out->file, &out->line))
+            out->line = 0;
+    } else if (place) {
+        out->function = *place->function ? place->function : NULL;
+        out->file = place->file;
+        out->code = place->code;
+        out->line = *place->file ? place->line : 0;
+    }
 }
 
 static int fill_file(struct as_outfile *file, const struct as_exchange_file *it, void *context,

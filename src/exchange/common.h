@@ -10,15 +10,17 @@
  * streams. */
 int64_t as_exchange_begin_ns(const struct as_trace *trace);
 
-/* The function at the i-th address of a sample, or else the file that it is in; "?": not known. */
-const char *as_exchange_function(const struct as_trace *trace,
-                                 const struct as_trace_process *process,
-                                 const struct as_trace_event *sample, size_t i);
+/* The code at an address of a process; texts live as the trace and its code. */
+struct as_exchange_place {
+    const char *function; /* or else the file of code; NULL: not known */
+    const char *file;     /* of source, if there is a line */
+    const char *code;     /* file of code, "": not known */
+    uint32_t line;        /* 0: not known */
+};
 
-/* The line of the source that it is from; false: not known. `*file` lives as the trace's code. */
-bool as_exchange_line(const struct as_trace *trace, const struct as_trace_process *process,
-                      const struct as_trace_event *sample, size_t i, const char **file,
-                      uint32_t *line);
+/* `is_return`: the address is that to which a call returns, which stands before. */
+void as_exchange_place_of(const struct as_trace *trace, const struct as_trace_process *process,
+                          uint64_t address, bool is_return, struct as_exchange_place *out);
 
 typedef int as_exchange_put(void *context, struct as_out *out, struct assay_error *err);
 

@@ -106,6 +106,7 @@ static int write_import(void *context, struct assay_error *err)
     AS_TRY(add_processes(im, err));
     im->row.wall_ns = assay_known(im->counts->length_ns);
     im->row.state = "complete";
+    im->row.start_ns = im->counts->start_ns;
     AS_TRY(assay_experiment_set_run(im->experiment, im->run_id, &im->row, err));
     snprintf(text, sizeof text, "records of the imported trace make no sense and are left out; %s",
              im->counts->first_bad);

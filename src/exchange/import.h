@@ -21,6 +21,7 @@ struct as_import_counts {
     uint64_t bad_n;      /* lines and calls that make no sense */
     char first_bad[256]; /* of them: where and why; "" */
     uint64_t processes_n, threads_n;
+    int64_t start_ns; /* since 1970, by the file; 0: not known */
     int64_t length_ns;
 };
 

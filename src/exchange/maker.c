@@ -161,6 +161,34 @@ void as_maker_comm(struct as_trace_maker *m, uint32_t process, uint64_t comm, ui
         as_trace_put_text(w, AS_TRACE_COMM_NAME, 0, field, 1, name);
 }
 
+/* A line of the text of a place. */
+static void add_line_of(struct as_str *text, struct as_view line)
+{
+    for (size_t i = 0; i < line.n; i++)
+        as_str_append(text, line.p[i] == '\n' ? " " : line.p + i, 1);
+    as_str_append(text, "\n", 1);
+}
+
+void as_maker_place(struct as_trace_maker *m, uint32_t process, uint64_t number, uint32_t line,
+                    const struct as_made_place *place)
+{
+    const uint64_t field[] = {number, line};
+    struct as_str text = {0};
+    add_line_of(&text, place->function);
+    add_line_of(&text, place->file);
+    add_line_of(&text, place->code);
+    if (!text.failed)
+        as_trace_put_text(m->process.at[process].definitions, AS_TRACE_PLACE, 0, field, 2,
+                          as_str_z(&text));
+    as_str_fini(&text);
+}
+
+void as_maker_function(struct as_trace_maker *m, uint32_t process, uint64_t name, uint64_t place)
+{
+    const uint64_t field[] = {name, place};
+    as_trace_put(m->process.at[process].definitions, AS_TRACE_FUNCTION, 0, field, 2);
+}
+
 void as_maker_fact(struct as_trace_maker *m, uint32_t process, const char *key, const char *value)
 {
     struct as_str both = {0};
@@ -185,6 +213,18 @@ void as_maker_put(struct as_trace_maker *m, uint32_t thread, enum as_trace_kind 
         plain[n] = of[n] == 's' ? as_trace_zigzag(field[n]) : (uint64_t)field[n];
     if (of[n] == 0)
         as_trace_put(m->thread.at[thread], kind, (uint64_t)ns, plain, n);
+}
+
+void as_maker_callers(struct as_trace_maker *m, uint32_t thread, const uint64_t *place, size_t n)
+{
+    as_trace_put_list(m->thread.at[thread], AS_TRACE_CALLERS, 0, NULL, 0, place, n);
+}
+
+void as_maker_sample(struct as_trace_maker *m, uint32_t thread, int64_t ns, int64_t period_ns,
+                     const uint64_t *place, size_t n)
+{
+    as_trace_sample(m->thread.at[thread], (uint64_t)ns, (uint64_t)period_ns, place, (unsigned)n,
+                    false);
 }
 
 void as_maker_end_thread(struct as_trace_maker *m, uint32_t thread, int64_t end_ns)

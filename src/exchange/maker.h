@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/str.h"
 #include "trace/record.h"
 
 /* Streams of one trace: each holds two mappings, of which a process may have 65530. */
@@ -37,12 +38,29 @@ void as_maker_name(struct as_trace_maker *maker, uint32_t process, uint64_t numb
                    const char *text);
 void as_maker_comm(struct as_trace_maker *maker, uint32_t process, uint64_t comm, uint64_t global,
                    uint64_t rank, const uint64_t *member, size_t member_n, const char *name);
+/* `number` from 1, one after the other, which stands for an address in CALLERS, SAMPLE and
+ * as_maker_function. `line` 0: not known. */
+struct as_made_place {
+    struct as_view function, file, code; /* empty: not known */
+};
+void as_maker_place(struct as_trace_maker *maker, uint32_t process, uint64_t number, uint32_t line,
+                    const struct as_made_place *place);
+/* The routine of this number is a function of the program at that place. */
+void as_maker_function(struct as_trace_maker *maker, uint32_t process, uint64_t name,
+                       uint64_t place);
 void as_maker_fact(struct as_trace_maker *maker, uint32_t process, const char *key,
                    const char *value);
 
 /* ---- Records: times do not go back; signed fields as they are (not zigzag) ---- */
 void as_maker_put(struct as_trace_maker *maker, uint32_t thread, enum as_trace_kind kind,
                   int64_t ns, const int64_t *field);
+
+/* Places that the call that was put last was made from, the innermost first; 0: not known. */
+void as_maker_callers(struct as_trace_maker *maker, uint32_t thread, const uint64_t *place,
+                      size_t n);
+/* The thread was at the first place, and that was called from the others. */
+void as_maker_sample(struct as_trace_maker *maker, uint32_t thread, int64_t ns, int64_t period_ns,
+                     const uint64_t *place, size_t n);
 
 /* The thread's stream is whole at `end_ns`, or at its last record where that is later. */
 void as_maker_end_thread(struct as_trace_maker *maker, uint32_t thread, int64_t end_ns);

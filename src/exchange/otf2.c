@@ -102,9 +102,15 @@ static int write_archive(struct as_otf2_writer *w, const char *path, struct assa
     /* In order of all threads: requests are a process's, and any of its threads may complete them.
      * Who waits for whom is not asked. */
     AS_TRY(as_walk_in_order(w->trace, NULL, as_otf2_put_event, w, err));
+    OTF2_ErrorCode code = OTF2_SUCCESS;
+    as_vec_foreach (&w->thread, thread)
+        if (code == OTF2_SUCCESS)
+            code = as_otf2_put_enter(w, thread, NULL);
+    if (code != OTF2_SUCCESS)
+        return refuse_archive(path, code, err);
     w->counts->events_n = w->walked_n - w->counts->left_out_n;
     AS_TRY(close_writers(w, path, err));
-    OTF2_ErrorCode code = put_local_definitions(w);
+    code = put_local_definitions(w);
     if (code == OTF2_SUCCESS)
         code = as_otf2_put_definitions(w);
     return code == OTF2_SUCCESS ? 0 : refuse_archive(path, code, err);
@@ -122,6 +128,8 @@ static void free_writer(struct as_otf2_writer *w)
     as_vec_fini(&w->comm);
     as_index_fini(&w->regions);
     as_index_fini(&w->comms);
+    as_map_u64_fini(&w->blocks);
+    as_vec_fini(&w->block_b);
     as_otf2_samples_fini(&w->samples);
 }
 
@@ -130,6 +138,8 @@ static int make_archive(const struct as_trace *trace, const char *draft, const c
                         struct as_otf2_counts *counts, struct assay_error *err)
 {
     struct as_otf2_writer w = {.trace = trace, .counts = counts, .err = err};
+    as_map_u64_init(&w.samples.callers);
+    as_map_u64_init(&w.blocks);
     OTF2_Error_RegisterCallback(say_nothing, NULL);
     int rc = list_locations(&w);
     if (rc == 0)

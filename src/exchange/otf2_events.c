@@ -176,6 +176,55 @@ static OTF2_ErrorCode begin_collective(const struct otf2_at *at, OTF2_Collective
                                                        (uint64_t)request);
 }
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static uint64_t key_of_block(const struct otf2_at *at)
+{
+    return as_hash_mix(as_hash_mix(41, at->thread->process), (uint64_t)at->event->memory.address);
+}
+
+/* The size is written as the call is left, and known again when the block is given back. */
+static OTF2_ErrorCode note_allocation(const struct otf2_at *at)
+{
+    struct as_otf2_writer *w = at->w;
+    const uint64_t key = key_of_block(at), size_b = as_size(at->event->memory.size_b);
+    const uint32_t known = as_map_u64_get(&w->blocks, key);
+    at->thread->allocated_b = size_b;
+    if (!at->event->memory.address) /* it was refused */
+        return OTF2_SUCCESS;
+    if (known != AS_MAP_NONE) {
+        w->block_b.at[known] = size_b;
+        return OTF2_SUCCESS;
+    }
+    return as_vec_push(&w->block_b, size_b) < 0 ||
+                   as_map_u64_put(&w->blocks, key, (uint32_t)w->block_b.n - 1) < 0
+               ? OTF2_ERROR_MEM_FAULT
+               : OTF2_SUCCESS;
+}
+
+static OTF2_ErrorCode note_release(const struct otf2_at *at)
+{
+    const uint32_t known = as_map_u64_get(&at->w->blocks, key_of_block(at));
+    if (known != AS_MAP_NONE)
+        at->thread->released_b = at->w->block_b.at[known];
+    return OTF2_SUCCESS;
+}
+
+static OTF2_ErrorCode leave_with_sizes(const struct otf2_at *at, uint32_t region)
+{
+    OTF2_AttributeList *with = OTF2_AttributeList_New();
+    OTF2_ErrorCode rc = with ? OTF2_SUCCESS : OTF2_ERROR_MEM_FAULT;
+    if (rc == OTF2_SUCCESS && at->thread->allocated_b)
+        rc = OTF2_AttributeList_AddUint64(with, AS_OTF2_ALLOCATED, at->thread->allocated_b);
+    if (rc == OTF2_SUCCESS && at->thread->released_b)
+        rc = OTF2_AttributeList_AddUint64(with, AS_OTF2_RELEASED, at->thread->released_b);
+    if (rc == OTF2_SUCCESS)
+        rc = OTF2_EvtWriter_Leave(at->thread->events, with, at->time, region);
+    OTF2_AttributeList_Delete(with);
+    at->thread->allocated_b = at->thread->released_b = 0;
+    return rc;
+}
+
 static OTF2_ErrorCode put_leave(const struct otf2_at *at)
 {
     const uint32_t region = region_of(at);
@@ -190,6 +239,8 @@ static OTF2_ErrorCode put_leave(const struct otf2_at *at)
         if (rc != OTF2_SUCCESS)
             return rc;
     }
+    if (at->thread->allocated_b || at->thread->released_b)
+        return leave_with_sizes(at, region);
     return OTF2_EvtWriter_Leave(at->thread->events, NULL, at->time, region);
 }
 
@@ -223,7 +274,14 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
     at->thread->events_n++;
     switch (e->kind) {
     case AS_TRACE_ENTER:
-        return OTF2_EvtWriter_Enter(events, NULL, at->time, region_of(at));
+        at->thread->is_entering = true;
+        at->thread->enter_time = at->time;
+        at->thread->region = region_of(at);
+        return OTF2_SUCCESS;
+    case AS_TRACE_CALLERS: /* as_otf2_put_event wrote them, with the call */
+        at->thread->events_n--;
+        at->w->walked_n--;
+        return OTF2_SUCCESS;
     case AS_TRACE_LEAVE:
         return put_leave(at);
     case AS_TRACE_SEND:
@@ -243,6 +301,10 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
         return drop_persistent(at);
     case AS_TRACE_CANCELLED:
         return OTF2_EvtWriter_MpiRequestCancelled(events, NULL, at->time, (uint64_t)e->field[0]);
+    case AS_TRACE_ALLOCATE:
+    case AS_TRACE_RELEASE:
+        at->thread->events_n--;
+        return e->kind == AS_TRACE_ALLOCATE ? note_allocation(at) : note_release(at);
     case AS_TRACE_PARALLEL:
         return OTF2_EvtWriter_ThreadFork(events, NULL, at->time, OTF2_PARADIGM_OPENMP,
                                          (uint32_t)e->parallel.index);
@@ -285,9 +347,10 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
     if (event->raw_ns > w->end_ns)
         w->end_ns = event->raw_ns;
     w->walked_n++;
-    if (event->kind == AS_TRACE_ENTER)
-        thread->region = region_of(&at);
-    OTF2_ErrorCode rc = put_of_kind(&at);
+    OTF2_ErrorCode rc =
+        as_otf2_put_enter(w, thread, event->kind == AS_TRACE_CALLERS ? event : NULL);
+    if (rc == OTF2_SUCCESS)
+        rc = put_of_kind(&at);
     if (rc == OTF2_SUCCESS)
         return 0;
     return as_error_set(w->err, rc == OTF2_ERROR_MEM_FAULT ? ASSAY_ERR_NOMEM : ASSAY_ERR_IO,

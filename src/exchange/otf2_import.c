@@ -223,6 +223,8 @@ static int import_in_child(void *context, struct as_str *answer, struct assay_er
     as_map_u64_init(&t.texts);
     as_map_u64_init(&t.regions);
     as_map_u64_init(&t.comms);
+    as_map_u64_init(&t.sources);
+    as_map_u64_init(&t.contexts);
     OTF2_Error_RegisterCallback(keep_silent, NULL);
     const int rc = import_archive(&t, job->directory, err);
     if (t.reader)

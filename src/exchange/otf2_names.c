@@ -179,6 +179,19 @@ static void put_contexts(struct otf2_names *n)
         note_code(n, OTF2_GlobalDefWriter_WriteCallingContext(n->to, i, s->context.at[i].region,
                                                               s->context.at[i].source,
                                                               s->context.at[i].parent));
+    if (s->context.n)
+        note_code(n, OTF2_GlobalDefWriter_WriteAttribute(
+                         n->to, AS_OTF2_CALLER, put_string(n, AS_OTF2_CALLER_NAME),
+                         put_string(n, "calling context that a call was made from"),
+                         OTF2_TYPE_CALLING_CONTEXT));
+    if (n->w->block_b.n) {
+        note_code(n, OTF2_GlobalDefWriter_WriteAttribute(
+                         n->to, AS_OTF2_ALLOCATED, put_string(n, "ALLOCATION_SIZE"),
+                         put_string(n, "bytes that a call allocates"), OTF2_TYPE_UINT64));
+        note_code(n, OTF2_GlobalDefWriter_WriteAttribute(
+                         n->to, AS_OTF2_RELEASED, put_string(n, "DEALLOCATION_SIZE"),
+                         put_string(n, "bytes that a call gives back"), OTF2_TYPE_UINT64));
+    }
     for (uint32_t i = 0; i < s->period_ns.n; i++)
         note_code(n,
                   OTF2_GlobalDefWriter_WriteInterruptGenerator(
@@ -259,6 +272,44 @@ static void put_communicators(struct otf2_names *n, OTF2_StringRef empty)
     }
 }
 
+/* The coordinates of a rank: the last dimension changes first (MPI 4.0, 8.2). */
+static void write_coordinates(struct otf2_names *n, uint32_t topology,
+                              const struct as_trace_comm *comm)
+{
+    uint32_t own[UINT8_MAX];
+    for (uint64_t rank = 0; rank < comm->size; rank++) {
+        uint64_t rest = rank;
+        for (size_t d = comm->grid_n; d-- > 0; rest /= comm->grid[d])
+            own[d] = (uint32_t)(rest % comm->grid[d]);
+        note_code(n, OTF2_GlobalDefWriter_WriteCartCoordinate(n->to, topology, (uint32_t)rank,
+                                                              (uint8_t)comm->grid_n, own));
+    }
+}
+
+static void write_topologies(struct otf2_names *n)
+{
+    uint32_t dimensions_n = 0, topologies_n = 0;
+    as_vec_foreach (&n->w->comm, known) {
+        const struct as_trace_comm *comm = known->comm;
+        uint32_t dimension[UINT8_MAX];
+        char name[32];
+        if (!comm->grid || comm->grid_n > UINT8_MAX)
+            continue;
+        for (size_t d = 0; d < comm->grid_n; d++) {
+            snprintf(name, sizeof name, "dimension %zu", d);
+            dimension[d] = dimensions_n++;
+            note_code(n, OTF2_GlobalDefWriter_WriteCartDimension(
+                             n->to, dimension[d], put_string(n, name), (uint32_t)comm->grid[d],
+                             comm->grid[comm->grid_n + d] ? OTF2_CART_PERIODIC_TRUE
+                                                          : OTF2_CART_PERIODIC_FALSE));
+        }
+        note_code(n, OTF2_GlobalDefWriter_WriteCartTopology(
+                         n->to, topologies_n, put_string(n, comm->name ? comm->name : "grid"),
+                         (OTF2_CommRef)(known - n->w->comm.at), (uint8_t)comm->grid_n, dimension));
+        write_coordinates(n, topologies_n++, comm);
+    }
+}
+
 OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
 {
     struct otf2_names n = {
@@ -285,6 +336,7 @@ OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
     put_threads(&n);
     put_mpi_locations(&n, empty, members);
     put_communicators(&n, empty);
+    write_topologies(&n);
     as_free(members);
     return n.rc;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Samples of a trace as those of OTF2: a tree of calling contexts, whose nodes are a function and
- * the line in it, and a generator of interrupts for each time that samples stand for.
+ * the line in it, and a generator of interrupts for each time that samples stand for. Callers of
+ * calls are contexts of the same tree, as an attribute of what is entered: a reader without
+ * contexts still sees the call.
  */
 #include <string.h>
 
@@ -39,28 +41,29 @@ static int context_of(struct as_otf2_samples *s, const struct as_otf2_context *l
     return as_index_add(&s->contexts, hash, *out);
 }
 
-/* The node of address `i` of a sample below that of its caller. */
+/* The node of an address below that of its caller. */
 static int node_below(struct as_otf2_writer *w, const struct as_trace_process *process,
-                      const struct as_trace_event *sample, size_t i, uint32_t *context)
+                      uint64_t address, bool is_return, uint32_t *context)
 {
     struct as_otf2_samples *s = &w->samples;
     struct as_otf2_context node = {.parent = *context, .source = OTF2_UNDEFINED_UINT32};
-    const char *file;
-    uint32_t line;
+    struct as_exchange_place place;
     node.depth = *context == NO_CONTEXT ? 1 : s->context.at[*context].depth + 1;
-    AS_TRY(as_otf2_list_region(w, as_exchange_function(w->trace, process, sample, i),
-                               AS_OTF2_SAMPLED, &node.region));
-    if (as_exchange_line(w->trace, process, sample, i, &file, &line))
-        AS_TRY(source_of(s, file, line, &node.source));
+    as_exchange_place_of(w->trace, process, address, is_return, &place);
+    AS_TRY(as_otf2_list_region(w, place.function ? place.function : "?", AS_OTF2_SAMPLED,
+                               &node.region));
+    if (place.line)
+        AS_TRY(source_of(s, place.file, place.line, &node.source));
     return context_of(s, &node, context);
 }
 
+/* The context of a stack; its first address is one to return to, too, of callers. */
 static int leaf_of(struct as_otf2_writer *w, const struct as_trace_process *process,
-                   const struct as_trace_event *sample, uint32_t *context)
+                   const struct as_trace_event *stack, bool are_callers, uint32_t *context)
 {
     *context = NO_CONTEXT;
-    for (size_t i = sample->list_n; i-- > 0;)
-        AS_TRY(node_below(w, process, sample, i, context));
+    for (size_t i = stack->list_n; i-- > 0;)
+        AS_TRY(node_below(w, process, stack->list[i], are_callers || i > 0, context));
     const struct as_otf2_context unknown = {
         .parent = NO_CONTEXT, .region = 0, .source = OTF2_UNDEFINED_UINT32, .depth = 1};
     return *context == NO_CONTEXT ? context_of(&w->samples, &unknown, context) : 0;
@@ -96,7 +99,7 @@ OTF2_ErrorCode as_otf2_put_sample(struct as_otf2_writer *w, struct as_otf2_threa
                                   const struct as_trace_event *event, OTF2_TimeStamp time)
 {
     uint32_t context, generator;
-    if (leaf_of(w, &w->trace->process.at[thread->process], event, &context) < 0 ||
+    if (leaf_of(w, &w->trace->process.at[thread->process], event, false, &context) < 0 ||
         generator_of(&w->samples, event->sample.period_ns, &generator) < 0)
         return OTF2_ERROR_MEM_FAULT;
     const uint32_t before = thread->is_sampled ? thread->context : NO_CONTEXT;
@@ -107,8 +110,46 @@ OTF2_ErrorCode as_otf2_put_sample(struct as_otf2_writer *w, struct as_otf2_threa
                                                generator);
 }
 
+/* Callers of a call are often those of the call before: the tree is gone through once for each. */
+static int context_of_callers(struct as_otf2_writer *w, const struct as_otf2_thread *thread,
+                              const struct as_trace_event *callers, uint32_t *context)
+{
+    struct as_otf2_samples *s = &w->samples;
+    uint64_t hash = thread->process;
+    for (size_t i = 0; i < callers->list_n; i++)
+        hash = as_hash_mix(hash, callers->list[i]);
+    *context = as_map_u64_get(&s->callers, hash);
+    if (*context != AS_MAP_NONE)
+        return 0;
+    AS_TRY(leaf_of(w, &w->trace->process.at[thread->process], callers, true, context));
+    return as_map_u64_put(&s->callers, hash, *context);
+}
+
+OTF2_ErrorCode as_otf2_put_enter(struct as_otf2_writer *w, struct as_otf2_thread *thread,
+                                 const struct as_trace_event *callers)
+{
+    OTF2_AttributeList *with = NULL;
+    OTF2_ErrorCode rc = OTF2_SUCCESS;
+    uint32_t context;
+    if (!thread->is_entering)
+        return OTF2_SUCCESS;
+    thread->is_entering = false;
+    if (callers && callers->list_n) {
+        with = OTF2_AttributeList_New();
+        if (!with || context_of_callers(w, thread, callers, &context) < 0)
+            rc = OTF2_ERROR_MEM_FAULT;
+        else
+            rc = OTF2_AttributeList_AddCallingContextRef(with, AS_OTF2_CALLER, context);
+    }
+    if (rc == OTF2_SUCCESS)
+        rc = OTF2_EvtWriter_Enter(thread->events, with, thread->enter_time, thread->region);
+    OTF2_AttributeList_Delete(with);
+    return rc;
+}
+
 void as_otf2_samples_fini(struct as_otf2_samples *s)
 {
+    as_map_u64_fini(&s->callers);
     as_vec_fini(&s->context);
     as_vec_fini(&s->source);
     as_vec_fini(&s->period_ns);

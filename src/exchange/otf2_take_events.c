@@ -66,14 +66,51 @@ static OTF2_CallbackCode take_call(struct as_otf2_taking *t, OTF2_TimeStamp time
 
 static OTF2_CallbackCode take_enter(EVENT_HEAD, OTF2_RegionRef region)
 {
+    struct as_otf2_taking *t = user;
     UNUSED_HEAD;
-    return take_call(user, time, region, true);
+    const OTF2_CallbackCode rc = take_call(t, time, region, true);
+    if (!t->is_first)
+        as_otf2_put_attributes(t, attributes);
+    return rc;
 }
 
 static OTF2_CallbackCode take_leave(EVENT_HEAD, OTF2_RegionRef region)
 {
     UNUSED_HEAD;
     return take_call(user, time, region, false);
+}
+
+/* Its leaf is the region; parents are the callers. */
+static OTF2_CallbackCode on_context_enter(EVENT_HEAD, OTF2_CallingContextRef context,
+                                          uint32_t distance)
+{
+    struct as_otf2_taking *t = user;
+    const struct as_otf2_taken_context *of = as_otf2_context_of(t, context);
+    UNUSED_HEAD;
+    (void)distance;
+    const OTF2_CallbackCode rc = take_call(t, time, of ? of->region : OTF2_UNDEFINED_REGION, true);
+    if (!t->is_first && of)
+        as_otf2_put_callers(t, of->parent);
+    return rc;
+}
+
+static OTF2_CallbackCode on_context_leave(EVENT_HEAD, OTF2_CallingContextRef context)
+{
+    const struct as_otf2_taken_context *of = as_otf2_context_of(user, context);
+    UNUSED_HEAD;
+    return take_call(user, time, of ? of->region : OTF2_UNDEFINED_REGION, false);
+}
+
+static OTF2_CallbackCode on_context_sample(EVENT_HEAD, OTF2_CallingContextRef context,
+                                           uint32_t distance, OTF2_InterruptGeneratorRef generator)
+{
+    struct as_otf2_taking *t = user;
+    int64_t ns;
+    UNUSED_HEAD;
+    (void)distance;
+    if (begin_event(t, time, &ns))
+        as_otf2_put_taken_sample(t, ns, context, generator);
+    return OTF2_CALLBACK_SUCCESS;
 }
 
 /* ---- What is pending ------------------------------------------------------------------------- */
@@ -377,6 +414,9 @@ OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void)
     OTF2_EvtReaderCallbacks_SetUnknownCallback(c, leave_out);
     OTF2_EvtReaderCallbacks_SetEnterCallback(c, take_enter);
     OTF2_EvtReaderCallbacks_SetLeaveCallback(c, take_leave);
+    OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
+    OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
+    OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(c, on_context_sample);
     OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, take_send);
     OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, take_isend);
     OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, take_done);

@@ -18,7 +18,8 @@ static OTF2_CallbackCode take_clock(void *user, uint64_t tick_hz, uint64_t begin
                                     uint64_t ticks_n, uint64_t real_ns)
 {
     struct as_otf2_taking *t = user;
-    (void)ticks_n, (void)real_ns;
+    (void)ticks_n;
+    t->counts->start_ns = real_ns < INT64_MAX ? (int64_t)real_ns : 0;
     t->tick_hz = tick_hz;
     t->begin_tick = begin_tick;
     return OTF2_CALLBACK_SUCCESS;
@@ -37,18 +38,12 @@ static OTF2_CallbackCode take_string(void *user, OTF2_StringRef number, const ch
     return code_of(t, as_map_u64_put(&t->texts, number, (uint32_t)t->text.n - 1));
 }
 
-static const char *taken_text(const struct as_otf2_taking *t, OTF2_StringRef number)
-{
-    const uint32_t at = as_map_u64_get(&t->texts, number);
-    return at == AS_MAP_NONE ? "" : t->text.at[at].text;
-}
-
 static OTF2_CallbackCode take_node(void *user, OTF2_SystemTreeNodeRef number, OTF2_StringRef name,
                                    OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
 {
     struct as_otf2_taking *t = user;
     (void)class_name, (void)parent;
-    const struct as_otf2_taken_node node = {number, taken_text(t, name)};
+    const struct as_otf2_taken_node node = {number, as_otf2_taken_text_of(t, name)};
     return code_of(t, as_vec_push(&t->node, node));
 }
 
@@ -111,10 +106,14 @@ static OTF2_CallbackCode take_region(void *user, OTF2_RegionRef number, OTF2_Str
                                      uint32_t end)
 {
     struct as_otf2_taking *t = user;
-    const char *text = taken_text(t, name);
-    (void)canonical, (void)description, (void)flags, (void)file, (void)begin, (void)end;
-    const struct as_otf2_taken_region region = {number, group_of_region(paradigm, role, text), text,
-                                                is_omp_barrier(paradigm, role)};
+    const char *text = as_otf2_taken_text_of(t, name);
+    (void)canonical, (void)description, (void)flags, (void)end;
+    const struct as_otf2_taken_region region = {number,
+                                                group_of_region(paradigm, role, text),
+                                                text,
+                                                is_omp_barrier(paradigm, role),
+                                                as_otf2_taken_text_of(t, file),
+                                                begin};
     const int rc = as_vec_push(&t->region, region);
     return code_of(t, rc < 0 ? rc : as_map_u64_put(&t->regions, number, (uint32_t)t->region.n - 1));
 }
@@ -126,7 +125,7 @@ static OTF2_CallbackCode take_process(void *user, OTF2_LocationGroupRef number, 
     struct as_otf2_taking *t = user;
     const struct as_otf2_taken_node *node = as_vec_find(&t->node, number, parent);
     (void)type, (void)creator;
-    const struct as_otf2_taken_process process = {number, taken_text(t, name),
+    const struct as_otf2_taken_process process = {number, as_otf2_taken_text_of(t, name),
                                                   node ? node->text : "", -1, 0};
     return code_of(t, as_vec_push(&t->process, process));
 }
@@ -140,7 +139,7 @@ static OTF2_CallbackCode take_location(void *user, OTF2_LocationRef number, OTF2
     if (!process)
         return OTF2_CALLBACK_SUCCESS;
     const struct as_otf2_taken_location location = {
-        number, events_n, (uint32_t)(process - t->process.at), taken_text(t, name),
+        number, events_n, (uint32_t)(process - t->process.at), as_otf2_taken_text_of(t, name),
         type == OTF2_LOCATION_TYPE_CPU_THREAD};
     return code_of(t, as_vec_push(&t->location, location));
 }
@@ -168,7 +167,7 @@ static OTF2_CallbackCode take_comm(void *user, OTF2_CommRef number, OTF2_StringR
 {
     struct as_otf2_taking *t = user;
     (void)parent, (void)flags;
-    const struct as_otf2_taken_comm comm = {number, group, taken_text(t, name), 0};
+    const struct as_otf2_taken_comm comm = {number, group, as_otf2_taken_text_of(t, name), 0};
     const int rc = as_vec_push(&t->comm, comm);
     return code_of(t, rc < 0 ? rc : as_map_u64_put(&t->comms, number, (uint32_t)t->comm.n - 1));
 }
@@ -180,8 +179,9 @@ static OTF2_CallbackCode take_member(void *user, OTF2_MetricMemberRef number, OT
 {
     struct as_otf2_taking *t = user;
     (void)description, (void)type, (void)mode, (void)value, (void)base, (void)exponent, (void)unit;
-    return code_of(t, as_vec_push(&t->member, (struct as_otf2_taken_metric){
-                                                  .number = number, .text = taken_text(t, name)}));
+    return code_of(
+        t, as_vec_push(&t->member, (struct as_otf2_taken_metric){
+                                       .number = number, .text = as_otf2_taken_text_of(t, name)}));
 }
 
 static int add_metric(struct as_otf2_taking *t, uint32_t number, size_t n, const uint32_t *members)
@@ -236,6 +236,7 @@ OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *t)
     OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, take_member);
     OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, take_metric);
     OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(c, take_instance);
+    as_otf2_place_callbacks(c);
     OTF2_ErrorCode rc = OTF2_Reader_RegisterGlobalDefCallbacks(t->reader, definitions, c, t);
     OTF2_GlobalDefReaderCallbacks_Delete(c);
     if (rc == OTF2_SUCCESS)
@@ -292,13 +293,6 @@ int64_t as_otf2_taken_comm_of(const struct as_otf2_taking *t, uint32_t comm)
     return at == AS_MAP_NONE ? 0 : (int64_t)t->comm.at[at].comm;
 }
 
-const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *t,
-                                                     uint32_t region)
-{
-    const uint32_t at = as_map_u64_get(&t->regions, region);
-    return at == AS_MAP_NONE ? NULL : &t->region.at[at];
-}
-
 /* ---- Writing them ---------------------------------------------------------------------------- */
 
 static void define_comms(struct as_otf2_taking *t, const struct as_otf2_taken_process *process)
@@ -325,6 +319,7 @@ void as_otf2_define(struct as_otf2_taking *t)
                           region->group, region->text);
         as_vec_foreach (&t->member, member)
             as_maker_name(t->maker, process->made, member->name, AS_TRACE_OF_COUNTED, member->text);
+        as_otf2_define_places(t, process->made);
         if (!ranks || process->rank < 0)
             continue;
         as_maker_world(t->maker, process->made, (uint64_t)process->rank, ranks->member.n);
@@ -342,6 +337,9 @@ void as_otf2_free_definitions(struct as_otf2_taking *t)
         as_vec_fini(&metric->member);
     as_vec_fini(&t->text);
     as_vec_fini(&t->node);
+    as_vec_fini(&t->source);
+    as_vec_fini(&t->context);
+    as_vec_fini(&t->generator);
     as_vec_fini(&t->region);
     as_vec_fini(&t->process);
     as_vec_fini(&t->location);
@@ -352,4 +350,6 @@ void as_otf2_free_definitions(struct as_otf2_taking *t)
     as_map_u64_fini(&t->texts);
     as_map_u64_fini(&t->regions);
     as_map_u64_fini(&t->comms);
+    as_map_u64_fini(&t->sources);
+    as_map_u64_fini(&t->contexts);
 }

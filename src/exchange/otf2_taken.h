@@ -18,7 +18,21 @@ struct as_otf2_taken_text {
 struct as_otf2_taken_region {
     uint32_t number, group; /* as_trace_group */
     const char *text;
-    bool is_barrier; /* of OpenMP, explicit or implied */
+    bool is_barrier;  /* of OpenMP, explicit or implied */
+    const char *file; /* of source, "": not known */
+    uint32_t line;    /* where it begins; 0: not known */
+};
+struct as_otf2_taken_source {
+    uint32_t number;
+    const char *file;
+    uint32_t line;
+};
+struct as_otf2_taken_context {
+    uint32_t number, region, source, parent;
+};
+struct as_otf2_taken_generator {
+    uint32_t number;
+    int64_t period_ns; /* that a sample stands for; 0: not known */
 };
 struct as_otf2_taken_process {
     uint32_t number; /* of the location group */
@@ -75,7 +89,10 @@ struct as_otf2_taking {
     AS_VEC(struct as_otf2_taken_group) group;
     AS_VEC(struct as_otf2_taken_comm) comm;
     AS_VEC(struct as_otf2_taken_metric) member, metric;
-    struct as_map_u64 texts, regions, comms; /* number -> place */
+    AS_VEC(struct as_otf2_taken_source) source;
+    AS_VEC(struct as_otf2_taken_context) context;
+    AS_VEC(struct as_otf2_taken_generator) generator;
+    struct as_map_u64 texts, regions, comms, sources, contexts; /* number -> place */
     bool no_memory;
     /* Of the location that is read: */
     uint32_t at, made;
@@ -94,13 +111,30 @@ OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *taking);
 void as_otf2_relate(struct as_otf2_taking *taking);
 void as_otf2_define(struct as_otf2_taking *taking);
 void as_otf2_free_definitions(struct as_otf2_taking *taking);
-const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *taking,
-                                                     uint32_t region);
 /* 0: not known. */
 int64_t as_otf2_taken_comm_of(const struct as_otf2_taking *taking, uint32_t comm);
 /* Members of a communicator's group; NULL: it is not known. */
 const struct as_otf2_taken_group *as_otf2_members_of(const struct as_otf2_taking *taking,
                                                      uint32_t comm);
+
+/* ---- otf2_taken_known.c ---- */
+const char *as_otf2_taken_text_of(const struct as_otf2_taking *taking,
+                                  OTF2_StringRef number); /* "": not known */
+/* NULL: not known. */
+const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *taking,
+                                                     uint32_t region);
+
+/* ---- otf2_taken_places.c: calling contexts ---- */
+void as_otf2_place_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);
+void as_otf2_define_places(const struct as_otf2_taking *taking, uint32_t made);
+/* NULL: not known. */
+const struct as_otf2_taken_context *as_otf2_context_of(const struct as_otf2_taking *taking,
+                                                       uint32_t context);
+/* Writes callers of the call that was put last. */
+void as_otf2_put_callers(struct as_otf2_taking *taking, uint32_t context);
+void as_otf2_put_attributes(struct as_otf2_taking *taking, const OTF2_AttributeList *list);
+void as_otf2_put_taken_sample(struct as_otf2_taking *taking, int64_t ns, uint32_t context,
+                              uint32_t generator);
 
 /* ---- otf2_take_events.c ---- */
 OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void); /* NULL: no memory */

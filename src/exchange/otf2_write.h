@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "base/index.h"
+#include "base/map.h"
 #include "base/numbered.h"
 #include "base/str.h"
 #include "exchange/otf2.h"
@@ -24,9 +25,13 @@ struct as_otf2_thread {
     uint64_t events_n;
     bool in_collective; /* its end is written when the call is left */
     uint32_t region;    /* that was entered last */
+    bool is_entering;   /* that is not written yet: its callers may follow */
+    OTF2_TimeStamp enter_time;
     bool is_sampled;
     uint32_t context; /* of the latest sample */
     struct as_trace_event collective;
+    /* Bytes of the call that is open, for its leave; 0: none. */
+    uint64_t allocated_b, released_b;
 };
 
 struct as_otf2_request {
@@ -66,7 +71,14 @@ struct as_otf2_samples {
     AS_VEC(struct as_otf2_source) source;
     AS_VEC(int64_t) period_ns; /* that samples stand for: a generator each */
     struct as_index contexts, sources, periods;
+    struct as_map_u64 callers; /* by process and addresses: context */
 };
+/* The attribute of a call: the calling context that it was made from. */
+#define AS_OTF2_CALLER      0u
+#define AS_OTF2_CALLER_NAME "caller"
+/* Attributes of the leave of an allocation, as Score-P names them. */
+#define AS_OTF2_ALLOCATED 1u
+#define AS_OTF2_RELEASED  2u
 /* In place of a group, of regions that are functions of samples. */
 #define AS_OTF2_SAMPLED AS_TRACE_GROUPS_N
 
@@ -83,6 +95,8 @@ struct as_otf2_writer {
     struct as_index regions, comms; /* rows of `region` and `comm` */
     /* Those that can be started again, and those that are not complete: struct as_otf2_request. */
     struct as_numbered_table persistent, open;
+    struct as_map_u64 blocks; /* by process and address: row of `block_b` */
+    AS_VEC(uint64_t) block_b;
     struct as_otf2_samples samples;
     struct assay_error *err;
 };
@@ -93,6 +107,9 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
 /* ---- otf2_samples.c ---- */
 OTF2_ErrorCode as_otf2_put_sample(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
                                   const struct as_trace_event *event, OTF2_TimeStamp time);
+/* The call that the thread is entering; `callers` of it, NULL: not known. */
+OTF2_ErrorCode as_otf2_put_enter(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
+                                 const struct as_trace_event *callers);
 void as_otf2_samples_fini(struct as_otf2_samples *samples);
 
 /* ---- otf2_names.c: definitions ---- */

@@ -164,8 +164,9 @@ static int keep_sampled(struct as_perfetto_writer *w, uint32_t location,
     struct as_perfetto_record record = {.kind = AS_PERFETTO_SAMPLE, .track = location};
     if (!event->list_n)
         return 0;
-    const char *function = as_exchange_function(w->trace, process, event, 0);
-    if (number_text(w, function, &record.begin.name) < 0)
+    struct as_exchange_place place;
+    as_exchange_place_of(w->trace, process, event->list[0], false, &place);
+    if (number_text(w, place.function ? place.function : "?", &record.begin.name) < 0)
         return as_error_nomem(w->err, "names of a trace");
     record.begin.category = AS_TRACE_OF_USER + 1;
     return keep_record(w, event->raw_ns, AS_PERFETTO_AT, &record);

@@ -48,7 +48,7 @@ static int list_threads(struct as_prv_writer *w)
             continue;
         AS_TRY(node_number(w, process->machine, &node));
         for (uint32_t t = 0; t < process->thread.n; t++) {
-            struct as_prv_thread thread = {p, w->task_n, t + 1, node, "", 0};
+            struct as_prv_thread thread = {p, w->task_n, t + 1, node, "", 0, 0};
             thread.text_n = (uint32_t)snprintf(thread.text, sizeof thread.text,
                                                ":0:1:%u:%u:", thread.task, thread.thread);
             AS_TRY(as_vec_push(&w->thread, thread));
@@ -60,7 +60,8 @@ static int list_threads(struct as_prv_writer *w)
     for (size_t i = 0; w->open_state && i < w->thread.n; i++)
         w->open_state[i].state = AS_PRV_NO_STATE;
     w->event_ns = w->begin_ns;
-    return w->open_state && w->levels_n ? 0 : ASSAY_ERR_NOMEM;
+    w->routine_used = as_calloc(as_prv_routines_n, sizeof *w->routine_used);
+    return w->open_state && w->levels_n && w->routine_used ? 0 : ASSAY_ERR_NOMEM;
 }
 
 /* ---- The file -------------------------------------------------------------------------------- */
@@ -181,10 +182,18 @@ static void free_prv(struct as_prv_writer *w)
     as_vec_fini(&w->counter);
     as_vec_fini(&w->region);
     as_vec_fini(&w->function);
-    as_vec_fini(&w->sampled);
-    as_map_view_fini(&w->sampled_texts);
+    as_vec_fini(&w->functions_named);
+    as_vec_fini(&w->lines_named);
+    as_map_view_fini(&w->function_texts);
+    as_map_view_fini(&w->line_texts);
+    as_vec_fini(&w->place);
+    as_index_fini(&w->places);
+    as_vec_foreach (&w->owned, text)
+        as_free(*text);
+    as_vec_fini(&w->owned);
     as_free(w->open_state);
     as_free(w->levels_n);
+    as_free(w->routine_used);
     as_index_fini(&w->types);
     as_index_fini(&w->ranks);
     as_index_fini(&w->comms);
@@ -197,7 +206,8 @@ int as_prv_write(const struct as_trace *trace, const char *path, struct as_prv_c
                  struct assay_error *err)
 {
     struct as_prv_writer w = {.trace = trace, .counts = counts};
-    as_map_view_init(&w.sampled_texts);
+    as_map_view_init(&w.function_texts);
+    as_map_view_init(&w.line_texts);
     as_map_u64_init(&w.requests);
     *counts = (struct as_prv_counts){0};
     int rc = list_threads(&w);

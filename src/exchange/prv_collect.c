@@ -1,43 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What of a trace stands in a file of Paraver: its walk, calls, states and communications. */
-#include <assert.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "exchange/common.h"
 #include "exchange/prv_write.h"
 
 /* ---- Events ---------------------------------------------------------------------------------- */
-
-/* Events are many and their types few: each is looked for once, unless two have the same place. */
-static inline int find_type(struct as_prv_writer *w, int64_t type, uint32_t *out)
-{
-    const uint32_t mixed = (uint32_t)type * UINT32_C(0x9e3779b1);
-    struct as_prv_type_known *known = &w->type_known[mixed >> 26 & (AS_PRV_TYPES_KNOWN - 1)];
-    *out = known->at;
-    if (known->type == type && type)
-        return 0;
-    AS_TRY(as_prv_type_of(w, type, out));
-    *known = (struct as_prv_type_known){type, *out};
-    return 0;
-}
-
-int as_prv_keep_event(struct as_prv_writer *w, uint32_t location, int64_t ns, int64_t type,
-                      int64_t value)
-{
-    struct as_prv_event event = {
-        .since_ns = ns - w->event_ns, .location = location, .value = value};
-    uint8_t *at;
-    assert(event.since_ns >= 0); /* of a walk in the order of time */
-    if (find_type(w, type, &event.type) < 0)
-        return as_error_nomem(w->err, "types of events");
-    AS_TRY(as_lane_room(&w->events, &at, w->err));
-    at = as_prv_event_put(at, &event);
-    as_lane_put(&w->events, at);
-    w->event_ns = ns;
-    w->since_event_n = 0;
-    w->counts->events_n++;
-    return 0;
-}
 
 /* Of a state or communication. */
 static uint64_t number_found(struct as_prv_writer *w)
@@ -50,6 +18,8 @@ static uint64_t number_found(struct as_prv_writer *w)
 static int keep_call(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
 {
     struct as_prv_call call = {0};
+    if (event->kind == AS_TRACE_ENTER)
+        w->thread.at[location].routine = event->name;
     if (as_prv_call_of(w, w->thread.at[location].process, event->name, &call) < 0)
         return as_error_nomem(w->err, "routines of a trace");
     if (!call.type)
@@ -147,22 +117,50 @@ static int keep_counter(struct as_prv_writer *w, uint32_t location,
                              is_real ? millionths_of(event->field[1]) : event->field[1]);
 }
 
-/* Levels that the sample before had and this one has not are ended. */
-static int keep_sample(struct as_prv_writer *w, uint32_t location,
+/* ---- Calls that stand for several -------------------------------------------------------------
+ */
+
+/* The type of the count; that of the time follows. */
+static int64_t count_type_of(const char *routine)
+{
+    static const struct {
+        const char *begin;
+        int64_t type;
+    } types[] = {{"MPI_Iprobe", AS_PRV_IPROBE_N},
+                 {"MPI_Request_get_status", AS_PRV_GET_STATUS_N},
+                 {"MPI_Improbe", AS_PRV_IMPROBE_N},
+                 {"MPI_Test", AS_PRV_TEST_N}};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strncmp(routine, types[i].begin, strlen(types[i].begin)) == 0)
+            return types[i].type;
+    return AS_PRV_SUM_N;
+}
+
+static int keep_repeated(struct as_prv_writer *w, uint32_t location,
+                         const struct as_trace_event *event)
+{
+    const struct as_prv_thread *thread = &w->thread.at[location];
+    const int64_t type = count_type_of(
+        as_trace_name_of(&w->trace->process.at[thread->process], thread->routine).text);
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SUM_LONGEST,
+                             event->repeated.longest_ns));
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, type, event->repeated.calls));
+    return as_prv_keep_event(w, location, event->raw_ns, type + 1, event->repeated.inside_ns);
+}
+
+static int keep_traffic(struct as_prv_writer *w, uint32_t location,
+                        const struct as_trace_event *event)
+{
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SUM_SENT, event->traffic.sent_b));
+    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SUM_RECEIVED,
+                             event->traffic.received_b);
+}
+
+static int keep_access(struct as_prv_writer *w, uint32_t location,
                        const struct as_trace_event *event)
 {
-    const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
-    const size_t n = event->list_n < AS_PRV_LEVELS_N ? event->list_n : AS_PRV_LEVELS_N;
-    for (size_t i = 0; i < n || i < w->levels_n[location]; i++) {
-        const char *function = i < n ? as_exchange_function(w->trace, process, event, i) : NULL;
-        const int64_t value = function ? as_prv_sampled_value(w, function) : 0;
-        if (value < 0)
-            return as_error_nomem(w->err, "samples of a trace");
-        AS_TRY(
-            as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SAMPLED + 1 + (int64_t)i, value));
-    }
-    w->levels_n[location] = (uint8_t)n;
-    return 0;
+    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_RMA_SIZE, event->field[1]));
+    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_RMA_TARGET, event->field[0]);
 }
 
 static int collect_event(void *context, uint32_t location, const struct as_trace_event *event)
@@ -189,7 +187,15 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
     case AS_TRACE_COUNTER:
         return keep_counter(w, location, event);
     case AS_TRACE_SAMPLE:
-        return keep_sample(w, location, event);
+        return as_prv_keep_sample(w, location, event);
+    case AS_TRACE_CALLERS:
+        return as_prv_keep_callers(w, location, event);
+    case AS_TRACE_REPEATED:
+        return keep_repeated(w, location, event);
+    case AS_TRACE_TRAFFIC:
+        return keep_traffic(w, location, event);
+    case AS_TRACE_RMA:
+        return keep_access(w, location, event);
     case AS_TRACE_OFF:
     case AS_TRACE_ON:
         return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_TRACING,

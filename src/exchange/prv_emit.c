@@ -28,7 +28,7 @@ static int emit_call(const struct prv_emission *e, int64_t type, int64_t value)
     uint32_t name;
     if (value) {
         if (as_prv_taken_name(e->t, type, value, &name) < 0 ||
-            as_vec_push(&thread->call, (struct as_taken_call){type, name}) < 0)
+            as_vec_push(&thread->call, (struct as_taken_call){type, name, e->ns}) < 0)
             return as_error_nomem(e->t->err, e->t->path);
         put_record(e, AS_TRACE_ENTER, name, 0, 0);
         return 0;
@@ -137,11 +137,28 @@ static void emit_lock(const struct prv_emission *e, int64_t type, int64_t value)
 
 /* ---- All else -------------------------------------------------------------------------------- */
 
-/* Callers are numbers of labels here, not addresses. */
+/* Values that name labels of no meaning here: deeper callers, and the like. */
 static bool is_passed_over(int64_t type)
 {
     return (type >= 70000000 && type < 90000000) || (type >= 30000000 && type < 31000000) ||
            (type >= 60000100 && type < 60000300);
+}
+
+/* Values of hardware counters are what was counted since the reading before. */
+static int add_to_total(const struct prv_emission *e, int64_t type, int64_t *value)
+{
+    struct as_prv_taking *t = e->t;
+    const uint64_t key =
+        as_hash_mix(as_hash_mix(19, (uint64_t)(e->thread - t->thread.at)), (uint64_t)type);
+    uint32_t at = as_map_u64_get(&t->totals, key);
+    if (at == AS_MAP_NONE) {
+        at = (uint32_t)t->total.n;
+        AS_TRY(as_vec_push(&t->total, 0));
+        AS_TRY(as_map_u64_put(&t->totals, key, at));
+    }
+    t->total.at[at] = (int64_t)((uint64_t)t->total.at[at] + (uint64_t)*value);
+    *value = t->total.at[at];
+    return 0;
 }
 
 static int emit_counter(const struct prv_emission *e, int64_t type, int64_t value)
@@ -164,6 +181,9 @@ static int emit_counter(const struct prv_emission *e, int64_t type, int64_t valu
         label = memcpy(copy, text, sizeof text);
     }
     if (as_prv_taken_text(e->t, type, INT64_MIN, AS_TRACE_OF_COUNTED, label, &name) < 0)
+        return as_error_nomem(e->t->err, e->t->path);
+    if (type >= AS_PRV_HARDWARE && type < AS_PRV_HARDWARE + 1000000 &&
+        add_to_total(e, type, &value) < 0)
         return as_error_nomem(e->t->err, e->t->path);
     if (known && known->precision) {
         const double real = (double)value / pow(10, known->precision);
@@ -190,8 +210,14 @@ static void emit_moved(const struct prv_emission *e, int64_t size_b)
 static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
 {
     struct as_taken_thread *thread = e->thread;
+    if (as_prv_is_place(type))
+        return as_prv_take_place(e->t, thread, e->ns, type, value) < 0
+                   ? as_error_nomem(e->t->err, e->t->path)
+                   : 0;
     if (as_prv_is_call(type))
         return emit_call(e, type, value);
+    if (as_prv_is_sum(type))
+        return as_prv_take_sum(e->t, thread, e->ns, type, value);
     switch (type) {
     case AS_PRV_PARALLEL:
         return emit_parallel(e, value);
@@ -266,7 +292,8 @@ static int emit_message(const struct prv_emission *e, const struct as_taken *r)
     if (!is_within)
         put_record(e, AS_TRACE_ENTER, name, 0, 0);
     const int64_t comm = comm_of_lane(e->t, f[4]);
-    const int64_t field[] = {f[0], f[1], f[2], comm, f[3], 0, 0, 0}, request[8] = {f[3]};
+    const int64_t partner = f[0] - as_prv_taken_world(e->t, e->thread->task).first_task;
+    const int64_t field[] = {partner, f[1], f[2], comm, f[3], 0, 0, 0}, request[8] = {f[3]};
     as_maker_put(e->t->maker, e->thread->made,
                  r->kind == AS_TAKEN_SEND   ? AS_TRACE_SEND
                  : r->kind == AS_TAKEN_SENT ? AS_TRACE_DONE
@@ -288,12 +315,12 @@ static void emit_gather(const struct prv_emission *e, const struct as_taken *r)
         e->thread->call.n ? &e->thread->call.at[e->thread->call.n - 1] : NULL;
     const char *text = call ? e->t->name.at[call->name - 1].text : "";
     const bool is_immediate = strncmp(text, "MPI_I", 5) == 0 && text[5] >= 'a';
-    const size_t group = as_prv_taken_group(e->t, r->field[0]);
+    const size_t group = as_prv_taken_group(e->t, e->thread->task, r->field[0]);
     int64_t root = AS_TRACE_NO_ROOT;
     if (r->field[1] >= 0 && group < e->t->root.n &&
         (uint64_t)r->field[1] < e->t->root.at[group].rank.n)
         root = e->t->root.at[group].rank.at[r->field[1]];
-    const int64_t field[] = {(int64_t)as_prv_taken_comm(e->t, r->field[0]),
+    const int64_t field[] = {(int64_t)as_prv_taken_comm(e->t, e->thread->task, r->field[0]),
                              r->field[4]    ? GATHERED_REQUEST(r->field[4])
                              : is_immediate ? ++e->t->requests_n
                                             : 0,
@@ -315,6 +342,9 @@ static int emit_record(void *context, const void *bytes)
                                    .thread = thread,
                                    .task = &t->task.at[thread->task],
                                    .ns = r->order / AS_TAKEN_PLACES_N};
+    const bool is_place = r->kind == AS_TAKEN_EVENT && as_prv_is_place(r->field[0]);
+    if (!is_place && (thread->stack[0].n || thread->stack[1].n))
+        AS_TRY(as_prv_emit_stacks(t, thread, e.ns != thread->stack[0].ns));
     switch (r->kind) {
     case AS_TAKEN_EVENT:
         return emit_event(&e, r->field[0], r->field[1]);
@@ -366,11 +396,35 @@ static void define_groups(struct as_prv_taking *t, uint32_t task)
 {
     as_vec_foreach (&t->header->group, group)
         for (size_t rank = 0; rank < group->member.n; rank++) {
-            const uint64_t comm = as_prv_taken_comm(t, group->number);
+            const uint64_t comm = as_prv_taken_comm(t, task, group->number);
             if (group->member.at[rank] == task && comm != 1)
                 as_maker_comm(t->maker, t->task.at[task].made, comm, comm, rank, group->member.at,
                               group->member.n, "");
         }
+}
+
+/* Returns true if a task of the application calls MPI: then all of them are ranks. */
+static bool is_of_ranks(const struct as_prv_taking *t, const struct as_prv_world *own)
+{
+    bool is_one = false;
+    for (uint32_t i = 0; i < own->tasks_n; i++)
+        is_one |= t->task.at[own->first_task + i].has_mpi;
+    return is_one;
+}
+
+/* The world of its application, and a communicator of the same tasks for each lane. Ranks of later
+ * applications count on; their communicators are others in spite of equal numbers. */
+static void define_world(struct as_prv_taking *t, uint32_t task, const struct as_prv_world *own,
+                         const uint64_t *world)
+{
+    const uint32_t made = t->task.at[task].made, rank = task - own->first_task;
+    const uint64_t stride = (uint64_t)comm_of_lane(t, (int64_t)t->lanes_n + 1) + 1;
+    as_maker_world(t->maker, made, task, own->tasks_n);
+    for (int64_t lane = 0; lane <= (int64_t)t->lanes_n; lane++) {
+        const uint64_t comm = (uint64_t)comm_of_lane(t, lane);
+        as_maker_comm(t->maker, made, comm, comm + own->application * stride, rank,
+                      world + own->first_task, own->tasks_n, lane ? "" : "MPI_COMM_WORLD");
+    }
 }
 
 static int define_all(struct as_prv_taking *t, struct assay_error *err)
@@ -382,16 +436,14 @@ static int define_all(struct as_prv_taking *t, struct assay_error *err)
         world[i] = i;
     for (uint32_t p = 0; p < t->task.n; p++) {
         const uint32_t made = t->task.at[p].made;
+        const struct as_prv_world own = as_prv_taken_world(t, p);
         as_maker_fact(t->maker, made, "imported", t->path);
+        as_prv_define_places(t, made);
         for (size_t i = 0; i < t->name.n; i++)
             as_maker_name(t->maker, made, i + 1, t->name.at[i].group, t->name.at[i].text);
-        if (!t->has_mpi)
+        if (!is_of_ranks(t, &own))
             continue;
-        as_maker_world(t->maker, made, p, t->task.n);
-        as_maker_comm(t->maker, made, 1, 1, p, world, t->task.n, "MPI_COMM_WORLD");
-        for (int64_t lane = 1; lane <= (int64_t)t->lanes_n; lane++)
-            as_maker_comm(t->maker, made, (uint64_t)comm_of_lane(t, lane),
-                          (uint64_t)comm_of_lane(t, lane), p, world, t->task.n, "");
+        define_world(t, p, &own, world);
         define_groups(t, p);
     }
     as_free(world);
@@ -400,11 +452,15 @@ static int define_all(struct as_prv_taking *t, struct assay_error *err)
 
 int as_prv_emit(struct as_prv_taking *t, struct assay_error *err)
 {
+    as_prv_time_samples(t);
     AS_TRY(open_streams(t, err));
     AS_TRY(as_ordered_read(t->records, emit_record, t, err));
-    as_vec_foreach (&t->thread, thread)
-        if (thread->is_made)
-            as_maker_end_thread(t->maker, thread->made, thread->end_ns);
+    as_vec_foreach (&t->thread, thread) {
+        if (!thread->is_made)
+            continue;
+        AS_TRY(as_prv_emit_stacks(t, thread, true));
+        as_maker_end_thread(t->maker, thread->made, thread->end_ns);
+    }
     AS_TRY(define_all(t, err));
     return as_maker_finish(t->maker, err);
 }

@@ -28,21 +28,36 @@ static int list_tasks(struct as_prv_taking *t)
     return 0;
 }
 
-size_t as_prv_taken_group(const struct as_prv_taking *t, int64_t number)
+size_t as_prv_taken_group(const struct as_prv_taking *t, uint32_t task, int64_t number)
 {
+    const uint32_t application = t->header->task.at[task].application;
     size_t at = 0;
-    while (at < t->header->group.n && t->header->group.at[at].number != number)
+    while (at < t->header->group.n && (t->header->group.at[at].number != number ||
+                                       t->header->group.at[at].application != application))
         at++;
     return at;
 }
 
-/* Of several that have all tasks the first is the world; numbers 1 and 2 are the world's and the
- * process's own (doc/internals/trace.md). */
-uint64_t as_prv_taken_comm(const struct as_prv_taking *t, int64_t number)
+struct as_prv_world as_prv_taken_world(const struct as_prv_taking *t, uint32_t task)
 {
-    const size_t at = as_prv_taken_group(t, number);
+    const struct as_prv_header *h = t->header;
+    const uint32_t application = h->task.at[task].application;
+    const uint32_t first = h->application.at[application];
+    const uint32_t end = application + 1 < h->application.n ? h->application.at[application + 1]
+                                                            : (uint32_t)h->task.n;
+    return (struct as_prv_world){application, first, end - first};
+}
+
+/* Of several that have all tasks of an application the first is its world; numbers 1 and 2 are the
+ * world's and the process's own (doc/internals/trace.md). */
+uint64_t as_prv_taken_comm(const struct as_prv_taking *t, uint32_t task, int64_t number)
+{
+    const size_t at = as_prv_taken_group(t, task, number);
+    const struct as_prv_world own = as_prv_taken_world(t, task);
     size_t world = 0;
-    while (world < t->header->group.n && t->header->group.at[world].member.n != t->header->task.n)
+    while (world < t->header->group.n &&
+           (t->header->group.at[world].application != own.application ||
+            t->header->group.at[world].member.n != own.tasks_n))
         world++;
     if (at == t->header->group.n)
         return 0;
@@ -86,7 +101,7 @@ static int end_gathering(struct as_prv_taking *t, uint32_t at)
     if (!gather.is_open)
         return 0;
     thread->gather.is_open = false;
-    const size_t group = as_prv_taken_group(t, gather.comm);
+    const size_t group = as_prv_taken_group(t, thread->task, gather.comm);
     struct as_taken record = {
         .kind = AS_TAKEN_GATHER,
         .thread = at,
@@ -138,8 +153,11 @@ static int take_event(struct as_prv_taking *t, uint32_t thread, int64_t ns, int6
     if (type >= AS_PRV_GROUP_SENT && type <= AS_PRV_GROUP_COMM)
         return take_gathering(t, thread, ns, type, value);
     AS_TRY(end_gathering(t, thread));
+    if (type == AS_PRV_SAMPLED + 1 && value && as_prv_note_sample(t, &t->thread.at[thread], ns) < 0)
+        return as_error_nomem(t->err, t->path);
     t->has_calls |= as_prv_is_call(type) && type != AS_PRV_USER;
-    t->has_mpi |= type >= AS_PRV_MPI_POINT && type <= AS_PRV_MPI_IO;
+    t->task.at[t->thread.at[thread].task].has_mpi |=
+        type >= AS_PRV_MPI_POINT && type <= AS_PRV_MPI_IO;
     struct as_taken record = {.kind = AS_TAKEN_EVENT, .thread = thread, .field = {type, value}};
     return take_record(t, ns, AS_TAKEN_AT, &record);
 }
@@ -208,7 +226,7 @@ static int take_message(struct as_prv_taking *t, const struct as_prv_line_read *
         .kind = AS_TAKEN_SEND,
         .thread = line->thread,
         .field = {to, line->tag, line->size_b, has_end ? ++t->requests_n : 0, lane}};
-    t->has_mpi = true;
+    t->task.at[from].has_mpi = t->task.at[to].has_mpi = true;
     AS_TRY(take_record(t, line->ns, AS_TAKEN_AFTER, &record));
     record.kind = AS_TAKEN_SENT;
     if (has_end)
@@ -253,6 +271,7 @@ static void tell_counts(const struct as_prv_taking *t)
     if (bad.lines_n)
         snprintf(t->counts->first_bad, sizeof t->counts->first_bad, "line %llu: %s",
                  (unsigned long long)bad.first_line, bad.why);
+    t->counts->start_ns = t->header->start_ns;
     t->counts->length_ns = t->header->end_ns;
     as_vec_foreach (&t->thread, thread)
         t->counts->length_ns =
@@ -285,6 +304,8 @@ int as_prv_import(const char *path, const char *directory, struct as_import_coun
     *counts = (struct as_import_counts){0};
     as_map_u64_init(&t.names);
     as_map_u64_init(&t.lanes);
+    as_map_u64_init(&t.places);
+    as_map_u64_init(&t.totals);
     const int rc = import_file(&t, directory, err);
     as_maker_free(&t.maker);
     as_ordered_free(&t.records);
@@ -305,6 +326,11 @@ int as_prv_import(const char *path, const char *directory, struct as_import_coun
     as_vec_fini(&t.root);
     as_vec_fini(&t.name);
     as_vec_fini(&t.owned);
+    as_vec_fini(&t.place);
+    as_vec_fini(&t.gap_ns);
+    as_map_u64_fini(&t.places);
+    as_map_u64_fini(&t.totals);
+    as_vec_fini(&t.total);
     as_map_u64_fini(&t.names);
     as_map_u64_fini(&t.lanes);
     as_vec_fini(&t.asked);

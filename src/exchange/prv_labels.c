@@ -40,8 +40,10 @@ static void put_values(const struct as_prv_writer *w, struct as_out *out, uint32
             put_value(out, &any, as_prv_values[i].number, as_prv_values[i].label);
             has_zero |= as_prv_values[i].number == 0;
         }
-    for (size_t i = 0; as_prv_is_mpi(type) && i < as_prv_routines_n; i++)
-        put_value(out, &any, as_prv_routines[i].number, as_prv_routines[i].label);
+    for (size_t i = 0; i < as_prv_routines_n; i++)
+        if (as_prv_routines[i].type == type &&
+            (as_prv_routines[i].number < AS_PRV_OWN_ROUTINES || w->routine_used[i]))
+            put_value(out, &any, as_prv_routines[i].number, as_prv_routines[i].label);
     for (size_t i = 0; i < as_prv_calls_n; i++)
         if (as_prv_calls[i].type == type && is_first_call(i))
             put_value(out, &any, as_prv_calls[i].number, as_prv_calls[i].label);
@@ -75,18 +77,6 @@ static void put_counters(const struct as_prv_writer *w, struct as_out *out)
     }
 }
 
-static void put_sampled(const struct as_prv_writer *w, struct as_out *out)
-{
-    if (!w->sampled.n)
-        return;
-    as_out_z(out, "\nEVENT_TYPE\n");
-    for (unsigned level = 1; level <= AS_PRV_LEVELS_N; level++)
-        as_out_f(out, "0    %u    Sampled functions (level %u)\n", AS_PRV_SAMPLED + level, level);
-    as_out_z(out, "VALUES\n0    End\n");
-    for (size_t i = 0; i < w->sampled.n; i++)
-        as_out_f(out, "%zu    %s\n", i + 1, w->sampled.at[i]);
-}
-
 void as_prv_put_pcf(const struct as_prv_writer *w, struct as_out *out)
 {
     as_out_z(out, "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n"
@@ -102,7 +92,7 @@ void as_prv_put_pcf(const struct as_prv_writer *w, struct as_out *out)
     for (size_t i = 0; i < as_prv_types_n; i++)
         put_type(w, out, &as_prv_types[i]);
     put_counters(w, out);
-    put_sampled(w, out);
+    as_prv_write_places(w, out);
 }
 
 void as_prv_put_row(const struct as_prv_writer *w, struct as_out *out)

@@ -139,6 +139,21 @@ bool as_lines_char(struct as_view *at, char c)
     return true;
 }
 
+bool as_lines_wrapped(struct as_view *at, int64_t *out)
+{
+    const bool is_negative = as_lines_char(at, '-');
+    uint64_t value = 0;
+    size_t n = 0;
+    for (; n < at->n && at->p[n] >= '0' && at->p[n] <= '9'; n++)
+        value = value * 10 + (uint64_t)(at->p[n] - '0');
+    if (n == 0)
+        return false;
+    at->p += n;
+    at->n -= n;
+    *out = (int64_t)(is_negative ? -value : value);
+    return true;
+}
+
 bool as_lines_integer(struct as_view *at, int64_t *out)
 {
     const bool is_negative = as_lines_char(at, '-');

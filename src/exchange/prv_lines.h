@@ -21,6 +21,9 @@ uint64_t as_lines_number(const struct as_lines *lines); /* of the line read last
 /* A decimal number at the front of `*at`, which is taken off; false: there is none, or it does not
  * fit. */
 bool as_lines_integer(struct as_view *at, int64_t *out);
+/* The same of any length, modulo 2^64: traces have values of 2^63 and more. False: there is none.
+ */
+bool as_lines_wrapped(struct as_view *at, int64_t *out);
 /* Takes `c` off the front, where it stands there. */
 bool as_lines_char(struct as_view *at, char c);
 

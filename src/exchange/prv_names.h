@@ -41,6 +41,17 @@ enum as_prv_type {
     AS_PRV_GROUP_ROOT = 50100003,
     AS_PRV_GROUP_COMM = 50100004,
     AS_PRV_GROUP_REQUEST = 50109001, /* ours: begins with the operation, and is complete */
+    /* A call that stands for several: how many, and the time in them. */
+    AS_PRV_IPROBE_N = 50000300,
+    AS_PRV_GET_STATUS_N = 50000302,
+    AS_PRV_TEST_N = 50000304,
+    AS_PRV_IMPROBE_N = 50000306,
+    AS_PRV_SUM_N = 50109002,       /* ours: of other routines */
+    AS_PRV_SUM_LONGEST = 50109004, /* ours: of any routine, and the bytes */
+    AS_PRV_SUM_SENT = 50109005,
+    AS_PRV_SUM_RECEIVED = 50109006,
+    AS_PRV_RMA_SIZE = 50001000,
+    AS_PRV_RMA_TARGET = 50001001,
     AS_PRV_OMP_CALL = 60000000,
     AS_PRV_PARALLEL = 60000001,
     AS_PRV_WORK = 60000002,
@@ -65,8 +76,12 @@ enum as_prv_type {
     AS_PRV_MEMORY_SIZE = 40000041,
     AS_PRV_MEMORY_IN = 40000042,
     AS_PRV_MEMORY_OUT = 40000043,
+    AS_PRV_HARDWARE = 42000000, /* of a CPU: since the reading before */
     AS_PRV_COUNTERS = 44000000, /* the first of them */
-    AS_PRV_SAMPLED = 30000000   /* and the level, 1 where the thread was, then its callers */
+    AS_PRV_SAMPLED = 30000000,  /* and the level, 1 where the thread was, then its callers */
+    AS_PRV_SAMPLED_LINE = 30000100,
+    AS_PRV_CALLER = 70000000, /* of calls, and the level, from 1 */
+    AS_PRV_CALLER_LINE = 80000000
 };
 
 /* Values of some types. */
@@ -81,7 +96,15 @@ enum as_prv_value {
     AS_PRV_TASKGROUP_END = 2
 };
 
-#define AS_PRV_LEVELS_N 8u /* of samples */
+/* Values of routines that public tools have no number for, from here on. */
+#define AS_PRV_OWN_ROUTINES 1000u
+
+#define AS_PRV_LEVELS_N  8u  /* of samples */
+#define AS_PRV_CALLERS_N 16u /* of calls */
+
+/* Values of functions and lines. */
+#define AS_PRV_UNRESOLVED  1u
+#define AS_PRV_FIRST_PLACE 3u
 
 /* Values of the user's events are numbers times ten to this. */
 #define AS_PRV_PRECISION 6

@@ -8,7 +8,7 @@
 #include "base/index.h"
 #include "exchange/prv_write.h"
 
-#define FIRST_EXTRA 1000u /* routines without a number of their own */
+#define FIRST_EXTRA 2000u /* routines without a number of their own */
 
 static bool fits_name(const char *routine, const char *name)
 {
@@ -138,6 +138,8 @@ static int number_call(struct as_prv_writer *w, struct as_trace_name name, struc
     else if (out->type && out->type != AS_PRV_USER)
         known = label_of(as_prv_calls, as_prv_calls_n, text);
     out->is_known = true;
+    if (known && as_prv_is_mpi(out->type))
+        w->routine_used[known - as_prv_routines] = true;
     if (known) {
         out->type = known->type ? known->type : out->type;
         out->value = known->number;
@@ -195,18 +197,6 @@ int64_t as_prv_function_value(struct as_prv_writer *w, int64_t function)
         as_index_add_word(&w->functions, address, (uint32_t)(w->function.n - 1)) < 0)
         return -1;
     return (int64_t)w->function.n;
-}
-
-int64_t as_prv_sampled_value(struct as_prv_writer *w, const char *function)
-{
-    const struct as_view view = as_view_of(function);
-    const uint32_t known = as_map_view_get(&w->sampled_texts, view);
-    if (known != AS_MAP_NONE)
-        return (int64_t)known + 1;
-    if (as_vec_push(&w->sampled, function) < 0 ||
-        as_map_view_put(&w->sampled_texts, view, (uint32_t)(w->sampled.n - 1)) < 0)
-        return -1;
-    return (int64_t)w->sampled.n;
 }
 
 static int number_counter(struct as_prv_writer *w, const char *name, bool is_real, uint32_t *out)

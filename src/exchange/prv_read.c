@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exchange/prv_read.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "exchange/prv_lines.h"
@@ -112,12 +114,28 @@ static int take_applications(struct as_view *at, struct as_prv_header *h)
     return 0;
 }
 
+/* Reads "#Paraver (09/10/2019 at 16:09)", which counts as UTC. Nanoseconds since 1970; 0: not a
+ * date. */
+static int64_t date_in(struct as_view line)
+{
+    char text[64];
+    struct tm tm = {0};
+    const char *open = line.n ? memchr(line.p, '(', line.n) : NULL;
+    const size_t rest = open ? line.n - (size_t)(open - line.p) : 0;
+    snprintf(text, sizeof text, "%.*s", (int)(rest < sizeof text ? rest : sizeof text - 1),
+             open ? open : "");
+    const char *end = strptime(text, "(%d/%m/%Y at %H:%M)", &tm);
+    const int64_t seconds = end ? (int64_t)timegm(&tm) : 0;
+    return seconds > 0 && seconds < INT64_MAX / 1000000000 ? seconds * 1000000000 : 0;
+}
+
 static int read_head(struct as_prv_file *f, struct as_view line, struct assay_error *err)
 {
     const char *paren = line.n ? memchr(line.p, ')', line.n) : NULL;
     if (!as_view_starts(line, "#Paraver") || !paren)
         return refuse_line(f, "is no header of Paraver (#Paraver (date):...)", err);
     struct as_view at = {paren + 1, line.n - (size_t)(paren + 1 - line.p)};
+    f->header.start_ns = date_in(line);
     if (!as_lines_char(&at, ':') || !take_times(&at, &f->header))
         return refuse_line(f, "the header has no length of the trace behind its date", err);
     int rc = take_nodes(&at, &f->header);
@@ -143,6 +161,7 @@ static int take_group(struct as_prv_file *f, struct as_view at)
         !as_lines_integer(&at, &n))
         return ASSAY_ERR_CORRUPT;
     const uint32_t first = h->application.at[application - 1];
+    group.application = (uint32_t)application - 1;
     int rc = 0;
     while (rc == 0 && as_lines_char(&at, ':')) {
         if (!as_lines_integer(&at, &task) || task < 1 || (uint64_t)task > h->task.n - first)
@@ -298,7 +317,7 @@ static const char *read_events(struct as_prv_file *f, struct as_view at, bool *n
         return "events without a time";
     while (at.n) {
         int64_t type, value;
-        if (!take_field(&at, &type) || !take_field(&at, &value))
+        if (!take_field(&at, &type) || !as_lines_char(&at, ':') || !as_lines_wrapped(&at, &value))
             return "an event that is no pair of type and value";
         *no_memory |= as_vec_push(&line->value, type) < 0 || as_vec_push(&line->value, value) < 0;
     }

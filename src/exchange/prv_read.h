@@ -19,13 +19,15 @@ struct as_prv_task {
 };
 
 struct as_prv_group {
-    int64_t number;
+    int64_t number;          /* in its application */
+    uint32_t application;    /* from 0 */
     AS_VEC(uint64_t) member; /* tasks of all applications, from 0 */
 };
 
 struct as_prv_header {
     int64_t end_ns;
-    int64_t unit_ns; /* what a unit of the file's times is */
+    int64_t start_ns; /* of the run, since 1970; 0: the header has no date that makes sense */
+    int64_t unit_ns;  /* what a unit of the file's times is */
     uint32_t nodes_n, threads_n;
     AS_VEC(uint32_t) cpus_n;      /* of each node */
     AS_VEC(uint32_t) application; /* their first tasks */

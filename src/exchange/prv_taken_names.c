@@ -14,10 +14,17 @@ bool as_prv_is_call(int64_t type)
            type == AS_PRV_FILES || type == AS_PRV_PROCESSES || type == AS_PRV_MEMORY;
 }
 
-/* Completing is a group of its own here. */
+/* Completing is a group of its own here, whatever the type: that of MPI_Test is of other calls. */
 static bool completes(const char *text)
 {
-    return strncmp(text, "MPI_Wait", 8) == 0 || strncmp(text, "MPI_Test", 8) == 0;
+    return strncmp(text, "MPI_Wait", 8) == 0 ||
+           (strncmp(text, "MPI_Test", 8) == 0 && strcmp(text, "MPI_Test_cancelled") != 0);
+}
+
+/* So is starting. */
+static bool is_start(const char *text)
+{
+    return strcmp(text, "MPI_Start") == 0 || strcmp(text, "MPI_Startall") == 0;
 }
 
 static uint32_t group_of(int64_t type, const char *text)
@@ -28,7 +35,9 @@ static uint32_t group_of(int64_t type, const char *text)
     case AS_PRV_MPI_GROUP:
         return AS_TRACE_OF_MPI_COLLECTIVE;
     case AS_PRV_MPI_OTHER:
-        return AS_TRACE_OF_MPI_OTHER;
+        return completes(text)  ? AS_TRACE_OF_MPI_COMPLETION
+               : is_start(text) ? AS_TRACE_OF_MPI_POINT
+                                : AS_TRACE_OF_MPI_OTHER;
     case AS_PRV_MPI_RMA:
         return AS_TRACE_OF_MPI_RMA;
     case AS_PRV_MPI_IO:

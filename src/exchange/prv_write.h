@@ -97,6 +97,7 @@ struct as_prv_thread {
     uint32_t process, task, thread, node;
     char text[32]; /* ":cpu:application:task:thread:"; which processor it was is not known */
     uint32_t text_n;
+    int64_t routine; /* that was entered last: its name in the process */
 };
 
 /* A routine that has no number of its own. */
@@ -131,6 +132,20 @@ struct as_prv_rank {
     uint32_t task;
 };
 
+/* The values of an address of a process. */
+struct as_prv_place {
+    uint64_t address;
+    uint32_t process;
+    bool is_return;
+    int64_t function, line; /* values */
+};
+
+/* Names; number k is value k + AS_PRV_FIRST_PLACE. */
+struct as_prv_texts {
+    const char **at;
+    size_t n, cap; /* as a vector's */
+};
+
 /* A parallel region that is open. */
 struct as_prv_region {
     uint32_t process;
@@ -162,14 +177,19 @@ struct as_prv_writer {
     AS_VEC(uint64_t) comm; /* their global numbers: in the file they count from 1 */
     AS_VEC(const char *) node;
     AS_VEC(struct as_prv_extra) extra;
+    bool *routine_used;                /* by row of as_prv_routines */
     AS_VEC(struct as_prv_call *) call; /* by process: by number of a name */
     AS_VEC(struct as_prv_counter) counter;
     AS_VEC(struct as_prv_region) region;
     AS_VEC(int64_t) function; /* addresses of parallel functions: number k is value k + 1 */
     struct as_index types, ranks, comms, extras, counters, functions; /* rows of those above */
     struct as_prv_counted counted[AS_PRV_COUNTED_KNOWN];
-    AS_VEC(const char *) sampled; /* functions of samples: number k is value k + 1 */
-    struct as_map_view sampled_texts;
+    struct as_prv_texts functions_named, lines_named; /* of callers and samples, by value */
+    struct as_map_view function_texts, line_texts;    /* by text: number in those */
+    AS_VEC(struct as_prv_place) place;
+    struct as_index places;        /* rows of `place` */
+    uint32_t callers_n, sampled_n; /* levels that the file has */
+    AS_VEC(char *) owned;
     struct as_map_u64 requests; /* of collectives that do not block, by process: open or done */
     uint8_t *levels_n;          /* by location: of its latest sample */
     struct as_prv_state_known state_known[AS_PRV_STATES_KNOWN];
@@ -178,6 +198,8 @@ struct as_prv_writer {
 
 /* ---- prv_collect.c: what goes into the file ---- */
 int as_prv_collect(struct as_prv_writer *writer, struct assay_error *err);
+
+/* ---- prv_keep.c ---- */
 int as_prv_keep_event(struct as_prv_writer *writer, uint32_t location, int64_t ns, int64_t type,
                       int64_t value);
 
@@ -188,6 +210,13 @@ int as_prv_put_body(struct as_prv_writer *writer, struct as_out *out, struct ass
 int as_prv_keep_threads(struct as_prv_writer *writer, uint32_t location,
                         const struct as_trace_event *event);
 
+/* ---- prv_places.c: callers and samples ---- */
+int as_prv_keep_callers(struct as_prv_writer *writer, uint32_t location,
+                        const struct as_trace_event *event);
+int as_prv_keep_sample(struct as_prv_writer *writer, uint32_t location,
+                       const struct as_trace_event *event);
+void as_prv_write_places(const struct as_prv_writer *writer, struct as_out *out);
+
 /* ---- prv_numbers.c; -1 and NOMEM: no memory ---- */
 bool as_prv_is_mpi(uint32_t type);
 int as_prv_call_of(struct as_prv_writer *writer, uint32_t process, int64_t name,
@@ -197,7 +226,6 @@ int64_t as_prv_state_of(struct as_prv_writer *writer, enum as_activity activity,
 int as_prv_type_of(struct as_prv_writer *writer, int64_t type, uint32_t *out);
 int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global);
 int64_t as_prv_function_value(struct as_prv_writer *writer, int64_t function);
-int64_t as_prv_sampled_value(struct as_prv_writer *writer, const char *function);
 int64_t as_prv_counter_type(struct as_prv_writer *writer, const char *name, bool is_real);
 
 /* ---- prv_labels.c: the files beside it ---- */

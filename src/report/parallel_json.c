@@ -2,6 +2,7 @@
 /* How a run worked in parallel, as JSON (doc/reference/json.md). Times are seconds. */
 #include <stdio.h>
 
+#include "analytics/interest.h"
 #include "report/parallel.h"
 
 #define SECONDS(ns) ((double)(ns)*1e-9)
@@ -187,6 +188,10 @@ void as_parallel_json(const struct as_wait_sums *sums, struct as_json *json,
     as_json_key_u64(json, "collectives_without_partners_n", a->unmet_n);
     as_json_key_u64(json, "broken_n", a->broken_n);
     put_efficiency_json(json, &a->efficiency);
+    if (as_interest_is_part(&a->interest)) {
+        as_json_key_double(json, "efficiency_begin_s", SECONDS(a->interest.begin_ns - a->begin_ns));
+        as_json_key_double(json, "efficiency_end_s", SECONDS(a->interest.end_ns - a->begin_ns));
+    }
     put_locations_json(&p, sums);
     put_wait_rows(&p, sums);
     put_blame_rows(&p);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analytics/interest.h"
 #include "base/error.h"
 #include "report/parallel.h"
 
@@ -72,6 +73,11 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
         {.title = "share", .align = AS_ALIGN_RIGHT},
         {.title = "of the time of all threads together"},
     };
+    static const struct as_column part[] = {
+        {.title = "share", .align = AS_ALIGN_RIGHT},
+        {.title = "of the time of all threads together, from MPI_Init to MPI_Finalize"},
+    };
+    const bool is_part = as_interest_is_part(&t->sums->analysis->interest);
     const struct as_efficiency *e = &t->sums->analysis->efficiency;
     const struct {
         double share;
@@ -94,7 +100,7 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
         has_threads |= location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel));
         has_sleep |= location->activity_ns[AS_ACTIVITY_SLEEPING] > 0;
     }
-    begin_table(t, &table, columns, 2, "Efficiency");
+    begin_table(t, &table, is_part ? part : columns, 2, "Efficiency");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads && !has_sleep))
             continue;

@@ -95,6 +95,7 @@ struct as_profile_metric {
     const char *title, *unit;
     double value, low, high;
     const char *rating; /* "good", "fair" or "poor" */
+    bool is_efficiency; /* of the trace: a share of the time of its threads */
 };
 
 /* A what-if that gains a thousandth of the run and more. */
@@ -103,6 +104,21 @@ struct as_profile_gain {
     double gain_s, speedup; /* at most, where nothing bounds them from below */
     bool is_bound;
     int64_t object_n, to_80_n; /* 0: it has no objects */
+};
+
+/* Wait states of one kind in one place, of all threads of a trace. */
+struct as_profile_wait {
+    double time_s, longest_s;
+    int64_t n;
+    const char *title, *site;
+    const char *location; /* that waited most there: "rank 3" */
+};
+
+/* A thread that made others wait. */
+struct as_profile_late {
+    double total_s, direct_s;
+    int64_t n;
+    const char *location, *site;
 };
 
 /* A finding. */
@@ -130,6 +146,8 @@ struct as_profile {
     AS_VEC(struct as_profile_gain) gain;
     AS_VEC(struct as_profile_advice) advice; /* the first findings, in their order */
     size_t finding_n;                        /* of how many */
+    AS_VEC(struct as_profile_wait) wait;     /* of the trace: longest first */
+    AS_VEC(struct as_profile_late) late;     /* of the trace: what costs most first */
     AS_VEC(const char *) command;            /* to type next */
     const char *all;                         /* the command that shows all of this */
     double running_s, blocked_s;             /* of the threads that worked */
@@ -154,6 +172,9 @@ int as_profile_findings(struct assay_experiment *experiment, struct as_profile *
 
 /* The time of a category by name, or 0. */
 double as_profile_category_pct(struct as_profile *profile, const char *name);
+
+/* Returns true for a run of `assay trace` and for an imported trace. */
+bool as_profile_is_trace(const struct as_profile *profile);
 
 /* NULL if the run lacks the flag. */
 const struct as_profile_flag *as_profile_flag_named(const struct as_profile *profile,

@@ -113,7 +113,8 @@ static void take_run(struct row_reading *in)
 }
 
 static const char run_sql[] =
-    "SELECT kind, label, command, launcher, host, start_utc, state, event, event_reason,"
+    "SELECT kind, label, command, launcher, host, nullif(start_utc, '1970-01-01T00:00:00Z'), "
+    "state, event, event_reason,"
     " call_stacks, scope, wall_s, sampled_time_s, blocked_time_s, overhead_pct, exit_code,"
     " exit_signal, rate_hz, process_n, thread_n, rank_n, sample_n, lost_sample_n,"
     " (SELECT count(DISTINCT p.host_id) FROM process p WHERE p.run_id = v.run_id),"
@@ -272,14 +273,15 @@ static void take_metric(struct row_reading *in)
                                     .value = real(in, 2),
                                     .low = real(in, 3),
                                     .high = real(in, 4),
-                                    .rating = read_text(in, 5)});
+                                    .rating = read_text(in, 5),
+                                    .is_efficiency = read_integer(in, 6, 0) != 0});
 }
 
 static const char metric_sql[] =
     "SELECT ifnull(m.title, m.name), m.unit, v.value, v.low, v.high,"
     " CASE WHEN (m.good - v.value) * (m.good - m.fair) <= 0 THEN 'good'"
-    "      WHEN (m.fair - v.value) * (m.good - m.fair) <= 0 THEN 'fair' ELSE 'poor' END"
-    " FROM v_values v JOIN v_metrics m ON m.name = v.metric"
+    "      WHEN (m.fair - v.value) * (m.good - m.fair) <= 0 THEN 'fair' ELSE 'poor' END,"
+    " m.topic = 'efficiency' FROM v_values v JOIN v_metrics m ON m.name = v.metric"
     " WHERE v.run_id = ?1 AND v.object_kind = 'run' AND m.good IS NOT NULL"
     " ORDER BY m.position, m.name";
 
@@ -317,6 +319,48 @@ static const char gain_sql[] =
     " iif(gain_low_s > 0, speedup, speedup_high), gain_low_s <= 0, object_n, to_80_n"
     " FROM v_what_ifs WHERE run_id = ?1 AND gain_s >= 0.001 * time_s ORDER BY position, name";
 
+/* ---- The trace ----------------------------------------------------------------------------- */
+
+#define SITE_SQL                                                                                   \
+    " routine || ifnull(' at ' || nullif(function, '[unknown]'), '') || ifnull(', ' ||"            \
+    " replace(source_file, rtrim(source_file, replace(source_file, '/', '')), '') || ':' || line," \
+    " '')"
+
+/* Waits of all threads in one place, with the thread that has most. */
+/* prose: off (SQL) */
+static const char trace_wait_sql[] =
+    "SELECT sum(time_s), max(longest_s), sum(n), title, max(site), max(most) FROM (SELECT "
+    "w.*," SITE_SQL " AS site, first_value(location) OVER (PARTITION BY trace_site_id, kind"
+    " ORDER BY time_s DESC, number) AS most FROM v_trace_waits w WHERE run_id = ?1)"
+    " GROUP BY trace_site_id, kind ORDER BY sum(time_s) DESC, trace_site_id, kind LIMIT ?2";
+/* prose: on */
+
+static void take_trace_wait(struct row_reading *in)
+{
+    PUSH(in, wait,
+         (struct as_profile_wait){.time_s = assay_rows_real(in->rows, 0),
+                                  .longest_s = assay_rows_real(in->rows, 1),
+                                  .n = assay_rows_integer(in->rows, 2),
+                                  .title = read_text(in, 3),
+                                  .site = read_text(in, 4),
+                                  .location = read_text(in, 5)});
+}
+
+static const char trace_late_sql[] =
+    "SELECT total_s, direct_s, n, location," SITE_SQL " FROM v_trace_late WHERE run_id = ?1"
+    " AND total_s > 0.005 * (SELECT sum(w.time_s) FROM v_trace_waits w WHERE w.run_id = ?1)"
+    " ORDER BY total_s DESC, number, trace_site_id LIMIT ?2";
+
+static void take_trace_late(struct row_reading *in)
+{
+    PUSH(in, late,
+         (struct as_profile_late){.total_s = assay_rows_real(in->rows, 0),
+                                  .direct_s = assay_rows_real(in->rows, 1),
+                                  .n = assay_rows_integer(in->rows, 2),
+                                  .location = read_text(in, 3),
+                                  .site = read_text(in, 4)});
+}
+
 int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
                       bool no_inline, struct as_profile *profile, struct assay_error *err)
 {
@@ -334,6 +378,8 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
         {metric_sql, take_metric},
         {gain_sql, take_gain},
         {count_sql, take_count},
+        {trace_wait_sql, take_trace_wait},
+        {trace_late_sql, take_trace_late},
     };
 
     *profile = (struct as_profile){.path = assay_experiment_shown_path(experiment)};
@@ -358,8 +404,15 @@ void as_profile_release(struct as_profile *profile)
     as_vec_fini(&profile->metric);
     as_vec_fini(&profile->gain);
     as_vec_fini(&profile->advice);
+    as_vec_fini(&profile->wait);
+    as_vec_fini(&profile->late);
     as_vec_fini(&profile->command);
     as_arena_fini(&profile->arena);
+}
+
+bool as_profile_is_trace(const struct as_profile *profile)
+{
+    return profile->run.kind && strcmp(profile->run.kind, "trace") == 0;
 }
 
 const struct as_profile_flag *as_profile_flag_named(const struct as_profile *profile,

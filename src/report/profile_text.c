@@ -382,8 +382,10 @@ static enum as_style style_of(const char *rating)
                                          : AS_STYLE_RED;
 }
 
-/* The figures of an advised run that are rated; the report has all of them. */
-static int print_metrics(struct as_summary_text *s, struct assay_error *err)
+/* Rated figures of an advised run under a title: all that `wants` chooses. */
+static int print_chosen_metrics(struct as_summary_text *s, const char *title,
+                                bool (*wants)(const struct as_profile_metric *),
+                                struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "metric", .shrink = AS_SHRINK_END, .least = 24},
@@ -392,12 +394,17 @@ static int print_metrics(struct as_summary_text *s, struct assay_error *err)
         {.title = "rating"},
     };
     struct as_table table;
+    size_t n = 0;
 
-    if (!s->profile->metric.n)
+    as_vec_foreach (&s->profile->metric, it)
+        n += wants(it);
+    if (!n)
         return 0;
-    as_page_heading(&s->page, "Global metrics");
+    as_page_heading(&s->page, title);
     table_begin(s, &table, columns, sizeof columns / sizeof *columns);
     as_vec_foreach (&s->profile->metric, it) {
+        if (!wants(it))
+            continue;
         as_table_string(&table, it->title);
         figure(&table, it->unit, it->value);
         interval(&table, it->low, it->high);
@@ -405,6 +412,22 @@ static int print_metrics(struct as_summary_text *s, struct assay_error *err)
         as_table_style(&table, style_of(it->rating));
     }
     return table_end(s, &table, err);
+}
+
+static bool is_any_metric(const struct as_profile_metric *metric)
+{
+    (void)metric;
+    return true;
+}
+
+static bool is_efficiency(const struct as_profile_metric *metric)
+{
+    return metric->is_efficiency;
+}
+
+static bool is_other_metric(const struct as_profile_metric *metric)
+{
+    return !metric->is_efficiency;
 }
 
 /* ---- All ----------------------------------------------------------------------------------- */
@@ -416,14 +439,22 @@ static int decimals_for(double seconds)
 
 static int print(struct as_summary_text *s, struct assay_error *err)
 {
+    const bool is_trace = as_profile_is_trace(s->profile);
+
     as_summary_head(s);
+    if (is_trace) {
+        AS_TRY(print_chosen_metrics(s, "Efficiency", is_efficiency, err));
+        AS_TRY(as_summary_trace(s, err));
+    }
     AS_TRY(print_categories(s, err));
     AS_TRY(print_waiting(s, err));
-    AS_TRY(print_balance(s, err));
+    if (!is_trace || s->profile->run.sample_n) /* an imported trace has no samples */
+        AS_TRY(print_balance(s, err));
     AS_TRY(print_counts(s, err));
     AS_TRY(print_functions(s, err));
     AS_TRY(print_loops(s, err));
-    AS_TRY(print_metrics(s, err));
+    AS_TRY(
+        print_chosen_metrics(s, "Global metrics", is_trace ? is_other_metric : is_any_metric, err));
     AS_TRY(as_summary_gains(s, err));
     as_summary_flags(s);
     as_summary_advice(s);

@@ -24,6 +24,10 @@ void as_summary_append_count(struct as_str *text, int64_t n, const char *one, co
 
 void as_summary_brief(struct as_summary_text *s);
 
+/* ---- profile_text_trace.c ---- */
+
+int as_summary_trace(struct as_summary_text *s, struct assay_error *err);
+
 /* ---- profile_text_gains.c ---- */
 
 int as_summary_gains(struct as_summary_text *s, struct assay_error *err);

@@ -141,11 +141,14 @@ void as_summary_head(struct as_summary_text *s)
     warn_of_load(s);
     as_page_style(&s->page, AS_STYLE_BOLD);
     as_page_wrap(&s->page,
-                 run->kind && strcmp(run->kind, "import") == 0 ? "Import of " : "Profile of ",
+                 run->kind && strcmp(run->kind, "import") == 0 ? "Import of "
+                 : as_profile_is_trace(s->profile)             ? "Trace of "
+                                                               : "Profile of ",
                  run->command ? run->command : "an unknown command", false);
     as_page_style(&s->page, AS_STYLE_PLAIN);
     as_out_c(s->page.out, '\n');
     head_run(s);
     head_program(s);
-    head_sampling(s);
+    if (run->event || !as_profile_is_trace(s->profile)) /* an imported trace was not sampled */
+        head_sampling(s);
 }

@@ -145,6 +145,19 @@ struct as_trace_comm {
      * it has none. */
     const uint64_t *neighbour;
     size_t in_n, out_n;
+    /* The Cartesian topology: sizes of its dimensions, then whether each is periodic, then this
+     * process's own coordinates. NULL: it has none. */
+    const uint64_t *grid;
+    size_t grid_n; /* dimensions */
+};
+
+/* A function and line of an imported trace, which has no addresses. "": not known. */
+struct as_trace_place {
+    const char *function; /* for people */
+    const char *linkage;  /* as the trace names the function */
+    const char *file;     /* of source */
+    const char *code;     /* file of code */
+    uint32_t line;        /* 0: not known */
 };
 
 /* For one-sided access. */
@@ -198,6 +211,7 @@ struct as_trace_process {
     bool comms_mixed; /* their numbers do not rise, as they do but for damage and imports */
     AS_VEC(struct as_trace_window) window; /* in order of definition */
     AS_VEC(struct as_trace_module) module; /* that callers are in, in order of definition */
+    AS_VEC(struct as_trace_place) place;   /* of an imported trace: number k is k + 1 */
     AS_VEC(struct as_trace_relation) relation;
     struct as_trace_correction clock;
     bool has_libgomp; /* its regions of OpenMP are gcc's, which divides loops itself */
@@ -240,6 +254,9 @@ struct as_trace_name as_trace_name_of(const struct as_trace_process *process, in
 /* Where an address of CALLERS lies, and what it is in that file. NULL: nobody said. */
 const struct as_trace_module *as_trace_module_of(const struct as_trace_process *process,
                                                  uint64_t address, uint64_t *in_file);
+/* The place that stands for an address in an imported trace. NULL: there is none. */
+const struct as_trace_place *as_trace_place_of(const struct as_trace_process *process,
+                                               uint64_t address);
 /* NULL: not defined. */
 const struct as_trace_comm *as_trace_comm_of(const struct as_trace_process *process, int64_t comm);
 

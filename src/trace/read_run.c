@@ -129,6 +129,34 @@ static int define_neighbours(struct as_trace *trace, struct as_trace_process *p,
     return comm->neighbour ? 0 : ASSAY_ERR_NOMEM;
 }
 
+/* Its coordinates lie in the grid, which fits into the communicator. */
+static bool is_grid(const struct as_trace_comm *comm, const uint64_t *list, size_t n)
+{
+    uint64_t all = 1;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i] == 0 || list[i] > comm->size || list[n + i] > 1 || list[2 * n + i] >= list[i])
+            return false;
+        all *= list[i];
+        if (all > comm->size)
+            return false;
+    }
+    return n > 0;
+}
+
+static int define_grid(struct as_trace *trace, struct as_trace_process *p,
+                       const struct as_trace_event *e)
+{
+    struct as_trace_comm *comm = defined_comm(p, e);
+    const size_t n = e->list_n / 3;
+    if (!comm || e->list_n % 3 || !is_grid(comm, e->list, n)) {
+        trace->damaged_n++;
+        return 0;
+    }
+    comm->grid = own_list(p, e);
+    comm->grid_n = n;
+    return comm->grid ? 0 : ASSAY_ERR_NOMEM;
+}
+
 static int define_module(struct as_trace_process *p, const struct as_trace_event *e)
 {
     const struct as_trace_module module = {.start = (uint64_t)e->field[0],
@@ -136,6 +164,37 @@ static int define_module(struct as_trace_process *p, const struct as_trace_event
                                            .address = (uint64_t)e->field[2],
                                            .path = own_text(p, e->text)};
     return module.path ? as_vec_push(&p->module, module) : ASSAY_ERR_NOMEM;
+}
+
+/* A line of the text, which is taken off. NULL: no memory. */
+static const char *own_line(struct as_trace_process *p, struct as_view *text)
+{
+    const char *end = text->n ? memchr(text->p, '\n', text->n) : NULL;
+    const struct as_view line = {text->p, end ? (size_t)(end - text->p) : text->n};
+    const size_t passed = line.n + (end != NULL);
+    text->p += passed;
+    text->n -= passed;
+    return own_text(p, line);
+}
+
+static int define_place(struct as_trace *trace, struct as_trace_process *p,
+                        const struct as_trace_event *e)
+{
+    char readable[4096];
+    struct as_view text = e->text;
+    struct as_trace_place place = {.line = (uint32_t)e->field[1]};
+    if ((uint64_t)e->field[0] != p->place.n + 1) {
+        trace->damaged_n++;
+        return 0;
+    }
+    place.linkage = place.function = own_line(p, &text);
+    place.file = own_line(p, &text);
+    place.code = own_line(p, &text);
+    if (!place.function || !place.file || !place.code)
+        return ASSAY_ERR_NOMEM;
+    if (place.linkage[0] == '_' && assay_demangle(place.linkage, readable, sizeof readable) > 0)
+        place.function = own_text(p, as_view_of(readable));
+    return place.function ? as_vec_push(&p->place, place) : ASSAY_ERR_NOMEM;
 }
 
 /* Times far from any clock's are damage. */
@@ -160,11 +219,15 @@ static int take_definition(struct as_trace *trace, struct as_trace_process *p,
         return name_comm(trace, p, e);
     case AS_TRACE_NEIGHBOURS:
         return define_neighbours(trace, p, e);
+    case AS_TRACE_GRID:
+        return define_grid(trace, p, e);
     case AS_TRACE_WINDOW:
         return as_vec_push(&p->window,
                            (struct as_trace_window){(uint64_t)e->field[0], (uint64_t)e->field[1]});
     case AS_TRACE_MODULE:
         return define_module(p, e);
+    case AS_TRACE_PLACE:
+        return define_place(trace, p, e);
     case AS_TRACE_RELATED:
         return is_relation(e)
                    ? as_vec_push(&p->relation,
@@ -342,6 +405,7 @@ static void close_process(struct as_trace_process *p)
     as_vec_fini(&p->comm);
     as_vec_fini(&p->window);
     as_vec_fini(&p->module);
+    as_vec_fini(&p->place);
     as_vec_fini(&p->relation);
     as_vec_fini(&p->owned);
 }
@@ -422,6 +486,12 @@ const struct as_trace_module *as_trace_module_of(const struct as_trace_process *
         }
     }
     return NULL;
+}
+
+const struct as_trace_place *as_trace_place_of(const struct as_trace_process *process,
+                                               uint64_t address)
+{
+    return address - 1 < process->place.n ? &process->place.at[address - 1] : NULL;
 }
 
 /* The latest of a number, where a damaged file gives one twice. */

@@ -149,7 +149,12 @@ _Static_assert(sizeof(struct as_trace_head) == 192 && sizeof(struct as_trace_blo
     X(SYNC, "synchronise", "uus")      /* window, as_trace_rma_sync, rank in its communicator */   \
     X(PARTS, "parts", "uu")       /* request of a partitioned send; partitions that are ready */   \
     X(FUNCTION, "function", "uu") /* in definitions: name, address: it is a function of the        \
-                                     program that begins there */
+                                     program that begins there */                                  \
+    X(PLACE, "place", "uut")      /* in definitions of an imported trace, in place of modules:     \
+                                     number, which stands where an address would; line; function,  \
+                                     source file and file of code, a line each */                  \
+    X(GRID, "grid", "ul")         /* in definitions: comm; sizes of a Cartesian topology, whether  \
+                                     each dimension is periodic, the process's own coordinates */
 
 /* Facts. */
 #define AS_TRACE_OPENMP_FACT "openmp" /* whose runtime: */

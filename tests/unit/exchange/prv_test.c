@@ -346,7 +346,7 @@ static void test_many(void **state)
         if (type == 50100004)
             assert_int_equal(value, comms_n++ % MANY_N + 1);
         else if (type == 60000019 && value)
-            assert_int_equal(value, 1000 + calls_n++ % MANY_N);
+            assert_int_equal(value, 2000 + calls_n++ % MANY_N);
         else if (type == 60000018 && value)
             assert_int_equal(value, parts_n++ % MANY_N + 1);
         else if (type >= 44000000 && type < 45000000)

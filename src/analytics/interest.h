@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of a run that efficiencies are about. */
+#ifndef AS_ANALYTICS_INTEREST_H
+#define AS_ANALYTICS_INTEREST_H
+
+#include "analytics/causes.h"
+#include "trace/read.h"
+
+#define AS_INTEREST_ALL ((struct as_span){.begin_ns = INT64_MIN, .end_ns = INT64_MAX})
+
+/* Fills `*out`; AS_INTEREST_ALL where a rank lacks MPI_Init or MPI_Finalize, or there are no ranks.
+ * Streams are at their beginning then. Errors: IO, NOMEM. */
+int as_interest_find(const struct as_trace *trace, struct as_span *out, struct assay_error *err);
+
+static inline bool as_interest_is_part(const struct as_span *interest)
+{
+    return interest->begin_ns != INT64_MIN;
+}
+
+#endif

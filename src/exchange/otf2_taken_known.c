@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Definitions of an imported OTF2 archive by their numbers. */
+#include "exchange/otf2_taken.h"
+
+const char *as_otf2_taken_text_of(const struct as_otf2_taking *t, OTF2_StringRef number)
+{
+    const uint32_t at = as_map_u64_get(&t->texts, number);
+    return at == AS_MAP_NONE ? "" : t->text.at[at].text;
+}
+
+const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *t,
+                                                     uint32_t region)
+{
+    const uint32_t at = as_map_u64_get(&t->regions, region);
+    return at == AS_MAP_NONE ? NULL : &t->region.at[at];
+}

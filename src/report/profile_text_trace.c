@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Waits of a traced run and their causes, in the summary. */
+#include "base/error.h"
+#include "report/profile_text.h"
+
+static void begin_trace_table(struct as_summary_text *s, struct as_table *table,
+                              const struct as_column *columns, size_t n, const char *title)
+{
+    as_page_heading(&s->page, title);
+    as_table_init(table, columns, n);
+    table->indent = 2;
+    table->ascii = !s->page.utf8;
+}
+
+static int end_trace_table(struct as_summary_text *s, struct as_table *table,
+                           struct assay_error *err)
+{
+    const int rc = as_table_print(table, s->page.out, s->page.width, s->page.colour, err);
+    as_table_fini(table);
+    return rc;
+}
+
+static int write_trace_waits(struct as_summary_text *s, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "wait s", .align = AS_ALIGN_RIGHT},
+        {.title = "longest", .align = AS_ALIGN_RIGHT},
+        {.title = "n", .align = AS_ALIGN_RIGHT},
+        {.title = "what", .shrink = AS_SHRINK_END, .least = 16},
+        {.title = "in", .shrink = AS_SHRINK_MIDDLE, .least = 12},
+        {.title = "most of it", .shrink = AS_SHRINK_END, .least = 7},
+    };
+    struct as_table table;
+    if (!s->profile->wait.n)
+        return 0;
+    begin_trace_table(s, &table, columns, sizeof columns / sizeof *columns, "Waiting");
+    as_vec_foreach (&s->profile->wait, it) {
+        as_table_f(&table, "%.3f", it->time_s);
+        as_table_f(&table, "%.3f", it->longest_s);
+        as_table_u64(&table, (uint64_t)it->n);
+        as_table_string(&table, it->title);
+        as_table_string(&table, it->site);
+        as_table_string(&table, it->location);
+    }
+    return end_trace_table(s, &table, err);
+}
+
+static int write_trace_causes(struct as_summary_text *s, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "costs s", .align = AS_ALIGN_RIGHT},
+        {.title = "directly", .align = AS_ALIGN_RIGHT},
+        {.title = "waits", .align = AS_ALIGN_RIGHT},
+        {.title = "cause"},
+        {.title = "at", .shrink = AS_SHRINK_MIDDLE, .least = 12},
+    };
+    struct as_table table;
+    if (!s->profile->late.n)
+        return 0;
+    begin_trace_table(s, &table, columns, sizeof columns / sizeof *columns, "Causes of waiting");
+    as_vec_foreach (&s->profile->late, it) {
+        as_table_f(&table, "%.3f", it->total_s);
+        as_table_f(&table, "%.3f", it->direct_s);
+        as_table_u64(&table, (uint64_t)it->n);
+        as_table_string(&table, it->location);
+        as_table_string(&table, it->site);
+    }
+    return end_trace_table(s, &table, err);
+}
+
+int as_summary_trace(struct as_summary_text *s, struct assay_error *err)
+{
+    AS_TRY(write_trace_waits(s, err));
+    return write_trace_causes(s, err);
+}
