@@ -39,7 +39,9 @@ int as_counting_verb(struct as_cli *cli, void (*prepare)(struct as_cli *), as_co
     const struct as_arguments *args = &cli->args;
     struct assay_count_request request = {.functions = args->value[AS_OPTION_COUNT_FUNCTIONS],
                                           .loops = args->value[AS_OPTION_COUNT_LOOPS],
-                                          .top = (unsigned)args->number[AS_OPTION_COUNT_TOP]};
+                                          .top = (unsigned)args->number[AS_OPTION_COUNT_TOP],
+                                          .caches = args->value[AS_OPTION_COUNT_CACHES]};
+    request.levels = args->value[AS_OPTION_COUNT_LEVELS] || request.caches;
     struct assay_count_result result = {.profile = {.exit_code = -1}};
     struct as_experiment_name name = {0};
     AS_TRY(as_recording_take(cli, &request.profile, err));

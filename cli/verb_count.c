@@ -23,6 +23,7 @@ struct counted_view {
     const struct assay_count_result *result;
     struct as_arena arena;
     const char **name; /* of each object */
+    bool levels;
 };
 
 static int name_object(struct counted_view *view, const struct assay_count_object *it,
@@ -92,6 +93,71 @@ static void object_row(struct as_table *table, const struct assay_count_object *
     else
         as_table_f(table, "%.3f", intensity);
     as_table_f(table, "%*s%s", it->kind == ASSAY_OBJECT_LOOP ? 2 * (int)it->depth : 0, "", name);
+}
+
+static const struct as_column traffic_columns[] = {
+    {.title = "time", .align = AS_ALIGN_RIGHT},
+    {.title = "L1", .align = AS_ALIGN_RIGHT},
+    {.title = "L2-L1", .align = AS_ALIGN_RIGHT},
+    {.title = "L3-L2", .align = AS_ALIGN_RIGHT},
+    {.title = "memory", .align = AS_ALIGN_RIGHT},
+    {.title = "+- %", .align = AS_ALIGN_RIGHT},
+    {.title = "flop/B", .align = AS_ALIGN_RIGHT},
+    {.title = "function, loop", .shrink = AS_SHRINK_MIDDLE, .least = 16}};
+
+/* Bytes, or nothing where the model has none. */
+static void bytes_cell(struct as_table *table, double value)
+{
+    if (isnan(value))
+        as_table_string(table, NULL);
+    else
+        put_amount(table, value);
+}
+
+static void traffic_row(struct as_table *table, const struct assay_count_object *it,
+                        const char *name)
+{
+    const struct assay_count_traffic *t = &it->traffic;
+    as_table_f(table, "%.1f %%", 100 * it->share);
+    put_amount(table, it->count[ASSAY_COUNT_LOAD_B] + it->count[ASSAY_COUNT_STORE_B]);
+    bytes_cell(table, t->bytes_l2_l1);
+    bytes_cell(table, t->bytes_l3_l2);
+    bytes_cell(table, t->bytes_memory);
+    as_table_f(table, "%.1f", 100 * t->error);
+    if (it->count[ASSAY_COUNT_FLOP] > 0 && t->bytes_memory > 0)
+        as_table_f(table, "%.3f", it->count[ASSAY_COUNT_FLOP] / t->bytes_memory);
+    else
+        as_table_string(table, NULL);
+    as_table_f(table, "%*s%s", it->kind == ASSAY_OBJECT_LOOP ? 2 * (int)it->depth : 0, "", name);
+}
+
+/* Accesses that were not replayed are named in the interval. */
+static int show_traffic(struct counted_view *view, struct assay_error *err)
+{
+    const struct assay_count_result *result = view->result;
+    struct as_table table;
+    size_t rows = 0;
+    as_table_init(&table, traffic_columns, sizeof traffic_columns / sizeof *traffic_columns);
+    for (size_t i = 0; i < result->object_n; i++) {
+        if (!result->object[i].traffic.is_known || result->object[i].reason)
+            continue;
+        traffic_row(&table, &result->object[i], view->name[i]);
+        rows++;
+    }
+    as_cli_print(view->cli, "\nBytes between levels of the memory hierarchy\n\n");
+    const int rc = rows ? as_table_print(&table, &view->cli->out, as_cli_table_width(view->cli),
+                                         view->cli->color, err)
+                        : 0;
+    as_table_fini(&table);
+    as_cli_print(view->cli,
+                 rows ? "\nL1: exact bytes of instructions. The others are simulated: addresses of "
+                        "the run\nwere replayed through a model of the caches. Hardware prefetch "
+                        "in vain is not\nincluded.\n"
+                      : "No addresses were recorded.\n");
+    if (rows && result->replayed_share < 1)
+        as_cli_print(view->cli, "At the end %.3g %% of the cache sets stood for all.\n",
+                     100 * result->replayed_share);
+    return rc;
 }
 
 /* Of the time of all that was chosen, what could not be counted for the same reason as object
@@ -212,7 +278,9 @@ static int show_text(struct counted_view *view, struct assay_error *err)
     as_table_fini(&table);
     if (rc == 0 && result->counted_run)
         print_how(view, &said);
-    else if (rc == 0) {
+    if (rc == 0 && result->counted_run && view->levels)
+        return show_traffic(view, err);
+    if (rc == 0 && !result->counted_run) {
         as_cli_print(view->cli, "\nNothing of this could be counted; of its time:\n");
         print_refusals(view);
     }
@@ -221,7 +289,11 @@ static int show_text(struct counted_view *view, struct assay_error *err)
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
-enum { FIRST_COUNT = 7, FIELDS_N = FIRST_COUNT + ASSAY_COUNTS + 1 };
+enum {
+    FIRST_COUNT = 7,
+    FIRST_TRAFFIC = FIRST_COUNT + ASSAY_COUNTS + 1,
+    FIELDS_N = FIRST_TRAFFIC + ASSAY_TRAFFICS + 2
+};
 
 static const struct as_field fields[FIELDS_N] = {{"kind", NULL, 0},
                                                  {"id", NULL, 0},
@@ -233,7 +305,26 @@ static const struct as_field fields[FIELDS_N] = {{"kind", NULL, 0},
 #define COUNT_FIELD(name, word) {word, NULL, 0},
                                                  ASSAY_COUNT_LIST(COUNT_FIELD)
 #undef COUNT_FIELD
-                                                     {"executed_intensity", NULL, 0}};
+                                                     {"executed_intensity", NULL, 0},
+#define TRAFFIC_FIELD(name, word) {word, NULL, 0},
+                                                 ASSAY_TRAFFIC_LIST(TRAFFIC_FIELD)
+#undef TRAFFIC_FIELD
+                                                     {"traffic_error_pct", NULL, 0},
+                                                 {"traffic_covered_pct", NULL, 0}};
+
+/* The last fields. */
+static void fill_traffic(const struct assay_count_traffic *it, struct as_cell *cell)
+{
+    double value[ASSAY_TRAFFICS];
+    assay_traffic_values(it, value);
+    for (unsigned i = 0; i < ASSAY_TRAFFICS; i++)
+        if (!isnan(value[i]))
+            cell[i] = as_cell_real(value[i]);
+    if (it->is_known) {
+        cell[ASSAY_TRAFFICS] = as_cell_real(100 * it->error);
+        cell[ASSAY_TRAFFICS + 1] = as_cell_real(100 * it->covered);
+    }
+}
 
 static void fill_object(void *context, size_t row, struct as_cell *cell)
 {
@@ -250,6 +341,8 @@ static void fill_object(void *context, size_t row, struct as_cell *cell)
         cell[FIRST_COUNT + i] = as_cell_real(it->count[i]);
     if (!it->reason && !isnan(assay_count_intensity(it)))
         cell[FIRST_COUNT + ASSAY_COUNTS] = as_cell_real(assay_count_intensity(it));
+    if (!it->reason)
+        fill_traffic(&it->traffic, cell + FIRST_TRAFFIC);
 }
 
 static void put_object(struct as_json *json, struct counted_view *view, size_t row)
@@ -278,6 +371,8 @@ static void show_json(struct counted_view *view)
     as_json_key_double(&json, "slowdown", result->slowdown);
     as_json_key_double(&json, "refused_share", result->refused_share);
     as_json_key_u64(&json, "threads_missed", result->threads_missed);
+    if (view->levels)
+        as_json_key_double(&json, "replayed_share", result->replayed_share);
     as_compared_json_end(&json);
 }
 
@@ -300,7 +395,11 @@ static int show_counts(struct counted_view *view, struct assay_error *err)
 static int show_counted(struct as_cli *cli, struct assay_experiment *experiment,
                         const struct assay_count_result *result, struct assay_error *err)
 {
-    struct counted_view view = {.cli = cli, .experiment = experiment, .result = result};
+    struct counted_view view = {.cli = cli,
+                                .experiment = experiment,
+                                .result = result,
+                                .levels = cli->args.value[AS_OPTION_COUNT_LEVELS] ||
+                                          cli->args.value[AS_OPTION_COUNT_CACHES]};
     as_arena_init(&view.arena);
     const int rc = show_counts(&view, err);
     as_arena_fini(&view.arena);

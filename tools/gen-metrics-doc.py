@@ -73,6 +73,7 @@ PARTS = [
     ("Of a run", "data/advise/metrics.txt", metrics),
     ("Of loops and functions", "data/quality/metrics.txt", metrics),
     ("Of what loops and functions executed", "data/count/metrics.txt", metrics),
+    ("Traffic between cache levels", "data/count/traffic.txt", metrics),
     ("Of instances of loops", "data/vprof/metrics.txt", metrics),
     ("Of loops that were counted or timed", "data/trust/metrics.txt", metrics),
     ("Of variants of loops", "data/decan/metrics.txt", metrics),

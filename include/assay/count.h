@@ -60,6 +60,55 @@ enum assay_executed {
 };
 const char *assay_count_word(unsigned count);
 
+/* X(NAME, word): traffic of levels, in the order and by the names of data/count/traffic.txt. */
+#define ASSAY_TRAFFIC_LIST(X)                                                                      \
+    X(L2_L1, "bytes_l2_l1")                                                                        \
+    X(L3_L2, "bytes_l3_l2")                                                                        \
+    X(MEMORY, "bytes_memory")                                                                      \
+    X(STREAMED, "bytes_streamed")                                                                  \
+    X(L1_IN, "lines_l1_in_n")                                                                      \
+    X(L2_IN, "lines_l2_in_n")                                                                      \
+    X(L3_IN, "lines_l3_in_n")                                                                      \
+    X(L1_OUT, "lines_l1_out_n")                                                                    \
+    X(L2_OUT, "lines_l2_out_n")                                                                    \
+    X(L3_OUT, "lines_l3_out_n")
+
+enum assay_traffic_value {
+#define ASSAY_TRAFFIC_ENUM(name, word) ASSAY_TRAFFIC_##name,
+    ASSAY_TRAFFIC_LIST(ASSAY_TRAFFIC_ENUM)
+#undef ASSAY_TRAFFIC_ENUM
+        ASSAY_TRAFFICS
+};
+const char *assay_traffic_word(unsigned value);
+
+enum {
+    ASSAY_COUNT_LEVELS = 3,        /* of caches, at most */
+    ASSAY_COUNT_CURVE = 16,        /* cache sizes of a curve, each twice the one before */
+    ASSAY_COUNT_CURVE_B = 16 << 10 /* the first */
+};
+
+/*
+ * Bytes between levels of the memory hierarchy, both ways. Recorded addresses were replayed through
+ * a model of the caches. Lines that hardware prefetchers bring in vain are not
+ * included. Bytes that the model does not have are NAN.
+ */
+struct assay_count_traffic {
+    bool is_known;
+    unsigned levels;
+    double bytes_l2_l1, bytes_l3_l2, bytes_memory;
+    double line_in_n[ASSAY_COUNT_LEVELS];  /* lines that came into a level */
+    double line_out_n[ASSAY_COUNT_LEVELS]; /* changed lines that left it */
+    double stream_b;                       /* non-temporal stores; in bytes_memory */
+    /* Bytes that come in from behind a fully associative cache of ASSAY_COUNT_CURVE_B << i. */
+    double curve_b[ASSAY_COUNT_CURVE];
+    double covered; /* share of the accesses that was replayed */
+    double error;   /* relative, of the bytes: half the width of the interval of 95 % */
+    double replayed_n, expected_n, event_n;
+};
+
+/* By enum assay_traffic_value; NAN for what is not known. */
+void assay_traffic_values(const struct assay_count_traffic *traffic, double out[ASSAY_TRAFFICS]);
+
 /* A loop with those in it, or a function with its loops; without what it calls. */
 struct assay_count_object {
     enum assay_object_kind kind; /* LOOP or FUNCTION */
@@ -71,6 +120,7 @@ struct assay_count_object {
     const char *reason; /* why it was not counted; NULL: it was. Constant */
     double count[ASSAY_COUNTS];
     uint64_t open; /* threads that ended in a loop of it: what they did there last is not counted */
+    struct assay_count_traffic traffic; /* with `levels` */
 };
 /* Flops per byte loaded or stored; NAN where there are no bytes. */
 double assay_count_intensity(const struct assay_count_object *object);
@@ -81,8 +131,10 @@ struct assay_count_request {
     struct assay_profile_request profile;
     unsigned top; /* so many functions of most time; 0: 16 */
     const char
-        *functions;    /* only functions whose names match (extended regular expression); NULL */
-    const char *loops; /* only loops whose function or address (0x...) match, each alone; NULL */
+        *functions;     /* only functions whose names match (extended regular expression); NULL */
+    const char *loops;  /* only loops whose function or address (0x...) match, each alone; NULL */
+    bool levels;        /* traffic of the cache levels too */
+    const char *caches; /* "32K:8,1M:16,32M:16:victim": those, not this machine's; NULL */
 };
 
 struct assay_count_result {
@@ -94,7 +146,8 @@ struct assay_count_result {
     double slowdown;      /* processor time of that run to the first's; 0: not known */
     double refused_share; /* of the time of all that was chosen: could not be counted */
     uint64_t threads_missed, damaged;
-    char rest[256]; /* what stays in the process that was attached to; "": nothing */
+    char rest[256];        /* what stays in the process that was attached to; "": nothing */
+    double replayed_share; /* of the sets of the caches that stood for all at the end */
     struct assay_count_object *object; /* functions, each followed by its loops; then loops alone */
     size_t object_n;
 };

@@ -121,6 +121,8 @@ static bool fill_places(const struct placing *p, const struct as_patch_region *r
             value = (intptr_t)p->left - here;
         else if (reloc[i].kind == AS_PATCH_TO_LIMIT)
             value = as_variant_limit_offset(reloc[i].value);
+        else if (reloc[i].kind == AS_PATCH_TO_ADDRESSES)
+            value = (int64_t)(AS_PATCHER_LOCAL_B + reloc[i].value);
         else if (reloc[i].kind == AS_PATCH_TO_THREAD)
             value = as_patcher_thread_offset();
         else

@@ -82,6 +82,20 @@ static void settle_countdowns(struct as_patch_thread *thread)
     }
 }
 
+/* Offsets from %gs: the first half of the buffer is free. */
+static void begin_addresses(struct as_patch_thread *thread)
+{
+    const struct as_patch_plan *plan = as_patcher.plan;
+    const uint64_t begin = AS_PATCHER_LOCAL_B + as_patch_addresses_at(plan);
+    if (plan->addresses_b == 0)
+        return;
+    thread->addresses.nowhere = thread->addresses.open =
+        AS_PATCHER_LOCAL_B + offsetof(struct as_patch_thread, addresses.unread);
+    thread->addresses.begin = thread->addresses.cursor = begin;
+    thread->addresses.patience = AS_PATCH_PATIENCE;
+    thread->addresses.limit = begin + plan->addresses_b / 2 - AS_PATCH_ADDRESSES_MARGIN_B;
+}
+
 static struct as_patch_thread *make_file(void)
 {
     char name[AS_AGENT_FILE_B] = "";
@@ -101,6 +115,7 @@ static struct as_patch_thread *make_file(void)
     thread->begun_ns = as_monotonic_ns();
     thread->next = -(int64_t)sizeof thread->batch;
     settle_countdowns(thread);
+    begin_addresses(thread);
     __atomic_store_n(&thread->magic, AS_PATCH_THREAD, __ATOMIC_RELEASE);
     return thread;
 }
@@ -145,7 +160,8 @@ static void give_back(struct as_patch_thread *thread)
         as_patch_kept_at(thread->loops, thread->counters, thread->paths_room_b);
     give_back_between(thread, paths_at + thread->paths_b, kept_at);
     give_back_between(thread, kept_at + thread->kept * sizeof(struct as_patch_record),
-                      as_patcher.thread_b + AS_AGENT_PAGE_B - 1);
+                      as_patcher.plan->addresses_b ? as_patch_addresses_at(as_patcher.plan)
+                                                   : as_patcher.thread_b + AS_AGENT_PAGE_B - 1);
 }
 
 static void unmap_file(struct as_patch_thread *thread)

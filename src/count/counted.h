@@ -40,6 +40,8 @@ struct as_counted_object {
     uint32_t group, position; /* number of that object, and its own, as they were made */
 };
 
+struct as_level_traffic;
+
 struct as_counting {
     struct assay_experiment *experiment;
     struct assay_catalogue *catalogue;
@@ -48,6 +50,7 @@ struct as_counting {
     char program[4096]; /* the executable of which something is counted; "": of none */
     AS_VEC(struct as_counted_module) module;
     AS_VEC(struct as_counted_object) object;
+    struct as_level_traffic *traffic; /* NULL: not wanted */
 };
 
 /* ---- choose.c ---- */

@@ -7,5 +7,7 @@
 
 extern const struct as_metric_row as_count_metric[];
 extern const size_t as_count_metric_n;
+extern const struct as_metric_row as_traffic_metric[];
+extern const size_t as_traffic_metric_n;
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "count/counted.h"
+#include "count/traffic.h"
 
 static bool wants_any(const struct as_counted_module *module)
 {
@@ -114,7 +114,8 @@ static int add_objects(struct as_counting *counting, const struct as_patch_plan 
 int as_counting_plan(struct as_counting *counting, uint8_t **bytes, size_t *n,
                      struct assay_error *err)
 {
-    const struct as_patch_wish wish = {.mode = AS_PATCH_COUNT};
+    const struct as_patch_wish wish = {.mode = AS_PATCH_COUNT,
+                                       .addresses_b = counting->traffic ? AS_TRAFFIC_BUFFER_B : 0};
     struct as_patch_maker *maker = NULL;
     uint32_t planned = 0;
     *bytes = NULL;
@@ -129,6 +130,8 @@ int as_counting_plan(struct as_counting *counting, uint8_t **bytes, size_t *n,
     }
     if (rc == 0 && planned)
         rc = as_patch_maker_bytes(maker, bytes, n, err);
+    if (rc == 0 && planned && counting->traffic)
+        as_patch_maker_addresses(maker, &counting->traffic->plan);
     as_patch_maker_free(&maker);
     if (rc == 0)
         rc = add_objects(counting, (const void *)*bytes, err);

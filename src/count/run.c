@@ -7,7 +7,7 @@
 #include "agent/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "count/counted.h"
+#include "count/traffic.h"
 #include "profile/collector.h"
 #include "sample/timer_session.h"
 #include "vprof/clones.h"
@@ -106,7 +106,10 @@ static int count_planned(struct as_counting *counting, const struct as_input *in
                                      .program = counting->program,
                                      .kind = "count",
                                      .reference_id = counting->run_id,
-                                     .out = &all};
+                                     .out = &all,
+                                     .begin = counting->traffic ? as_level_traffic_begin : NULL,
+                                     .also = counting->traffic ? as_level_traffic_end : NULL,
+                                     .context = counting->traffic};
     int rc =
         as_clones_run(counting->experiment, input, &counting->request->profile, &clones, &run, err);
     const bool is_attached = !counting->request->profile.command;
@@ -114,6 +117,8 @@ static int count_planned(struct as_counting *counting, const struct as_input *in
     result->interrupted = run.interrupted;
     if (rc == 0 && counts)
         rc = as_counting_sum(counting, &all, err);
+    if (rc == 0 && counts && counting->traffic)
+        rc = as_level_traffic_sum(counting->traffic, err);
     if (rc == 0 && counts) {
         const double before_ns =
             is_attached ? 0 : as_clones_cpu_ns(counting->experiment, counting->run_id);
@@ -135,6 +140,10 @@ static int count_chosen(struct as_counting *counting, const struct as_input *inp
     size_t plan_n = 0;
     AS_TRY(as_counting_choose(counting, err));
     int rc = as_counting_plan(counting, &plan, &plan_n, err);
+    if (rc == 0 && plan && counting->traffic) {
+        counting->traffic->clones = (const void *)plan;
+        rc = as_level_traffic_prepare(counting->traffic, err);
+    }
     if (rc == 0 && plan)
         rc = count_planned(counting, input, plan, plan_n, result, err);
     as_free(plan);
@@ -171,11 +180,16 @@ static int count_run(struct assay_experiment *experiment, int64_t run_id,
                                    .catalogue = attribute->catalogue,
                                    .request = request,
                                    .run_id = run_id};
+    struct as_level_traffic traffic = {.counting = &counting};
     struct assay_catalogue *own = NULL;
+    counting.traffic = request->levels ? &traffic : NULL;
     if (!counting.catalogue)
         AS_TRY(assay_catalogue_new(experiment, &how, &own, err));
     counting.catalogue = own ? own : counting.catalogue;
     const int rc = count_chosen(&counting, input, result, err);
+    if (traffic.is_ready)
+        result->replayed_share = as_level_replay_share(&traffic.replay);
+    as_level_traffic_fini(&traffic);
     end_counting(&counting);
     assay_catalogue_free(&own);
     return rc;
@@ -193,6 +207,18 @@ static int check_command(const struct assay_profile_request *request, struct ass
     return rc;
 }
 
+/* Caches that make no sense are found before anything runs. */
+static int check_levels(const struct assay_count_request *request, struct assay_error *err)
+{
+    struct as_cache_level level[ASSAY_COUNT_LEVELS];
+    unsigned n;
+    if (request->levels && !request->profile.command)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--levels: a process that runs already cannot be replayed; run the "
+                            "command without --pid");
+    return request->caches ? as_level_traffic_parse(request->caches, level, &n, err) : 0;
+}
+
 int assay_count_again(struct assay_experiment *experiment, int64_t run_id,
                       struct assay_campaign *campaign, const struct assay_count_request *request,
                       struct assay_count_result *result, struct assay_error *err)
@@ -208,6 +234,7 @@ int assay_count_run(struct assay_experiment *experiment, const struct assay_coun
 {
     struct as_input input;
     *result = (struct assay_count_result){.profile = {.exit_code = -1}};
+    AS_TRY(check_levels(request, err));
     AS_TRY(check_command(&request->profile, err));
     as_input_note(&input);
     AS_TRY(as_clones_record(experiment, &input, as_collector_kinds, &request->profile,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "count/counted.h"
 #include "count/metrics.h"
+#include "count/traffic.h"
 
 enum { COUNTED_METRICS = ASSAY_COUNTS + 1 }; /* and the intensity */
 
@@ -221,6 +222,8 @@ static int say_counts(void *context, struct assay_error *err)
         rc = open_set(to->counting, "function_counts", ASSAY_OBJECT_FUNCTION, &to->functions, err);
     if (rc == 0)
         rc = write_objects(to, err);
+    if (rc == 0 && to->counting->traffic)
+        rc = as_level_traffic_write(to->counting, err);
     if (rc == 0)
         rc = write_run(to, err);
     assay_metric_set_close(&to->loops);

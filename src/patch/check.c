@@ -7,7 +7,8 @@
 #include "patch/probe_plan.h"
 #include "patch/variant_plan.h"
 
-#define ROOM_MOST (UINT64_C(1) << 30)
+#define ROOM_MOST        (UINT64_C(1) << 30)
+#define ADDRESSES_MOST_B (UINT32_C(1) << 28)
 
 static bool range_fits(uint64_t first, uint64_t n, uint64_t all)
 {
@@ -71,11 +72,13 @@ static bool relocs_fit(const struct as_patch_plan *p, const struct as_patch_regi
 {
     const struct as_patch_reloc *reloc = as_patch_at(p, &p->reloc);
     for (uint64_t i = t->first_reloc; i < (uint64_t)t->first_reloc + t->relocs; i++) {
-        if (!range_fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_LIMIT ||
+        if (!range_fits(reloc[i].at, 4, t->size_b) || reloc[i].kind > AS_PATCH_TO_ADDRESSES ||
             (reloc[i].kind == AS_PATCH_TO_EDGE &&
              (reloc[i].value < region->first_edge ||
               reloc[i].value - region->first_edge >= region->edges)) ||
             (reloc[i].kind == AS_PATCH_TO_LIMIT && reloc[i].value >= p->region.n) ||
+            (reloc[i].kind == AS_PATCH_TO_ADDRESSES &&
+             (reloc[i].value > sizeof(struct as_patch_thread) - 8 || p->addresses_b == 0)) ||
             (reloc[i].kind == AS_PATCH_TO_COUNTER && reloc[i].value >= p->counter.n))
             return false;
     }
@@ -282,7 +285,8 @@ const char *as_patch_plan_check(const void *plan, uint64_t n)
         return "is cut off or damaged";
     if (p->loop.n + p->counter.n + p->kept + p->paths_b / sizeof(struct as_patch_record) >
             ROOM_MOST / sizeof(struct as_patch_record) ||
-        p->paths_b % 8)
+        p->paths_b % 8 || p->addresses_b % 16 || p->addresses_b > ADDRESSES_MOST_B ||
+        (p->addresses_b && p->addresses_b < 4 * AS_PATCH_ADDRESSES_MARGIN_B))
         return "asks for too much memory";
     if (!modules_fit(p) || !loops_fit(p) || !terms_fit(p) || !points_fit(p))
         return "is damaged";

@@ -301,7 +301,10 @@ static int add_block(struct as_clone_assembly *a, uint32_t k)
         AS_TRY(add_count(a, k, &point));
     else if (as_clone_is_timed(a))
         AS_TRY(add_probes(a, block));
+    a->next_record = b->first_insn;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
+        if (as_clone_records(a))
+            AS_TRY(as_clone_addresses_at(a, block, i));
         if (i == point.insn)
             AS_TRY(add_counter(a, a->p->code.insn[i].address, point.counter, point.live));
         AS_TRY(as_clone_point_at(a, &a->p->code.insn[i], false));

@@ -52,6 +52,8 @@ struct as_clone_tally {
     uint8_t n, pushed; /* registers; of the first ones the program's value is kept */
     uint8_t reg[AS_CLONE_FIXES_MOST];
     uint32_t block[AS_CLONE_FIXES_MOST]; /* of the area, that each counts */
+    uint32_t walk;                       /* number of its address record, or ASSAY_NONE */
+    uint8_t walk_reg;                    /* has its iterations */
 };
 
 /* Before which instruction a block is counted (ASSAY_NONE: nowhere), and what is live there. */
@@ -69,7 +71,8 @@ struct as_clone_assembly {
     uint64_t *counter; /* COUNT, of a measured clone: so, its counter */
     struct as_patch_counted counted;
     AS_VEC(struct as_clone_tally) tally;
-    uint8_t depth_b; /* of the next part */
+    uint8_t depth_b;      /* of the next part */
+    uint32_t next_record; /* instruction before which the next address record stands */
     unsigned refusal;
 };
 
@@ -143,6 +146,26 @@ int as_clone_tally_cross(struct as_clone_assembly *a, uint32_t from, uint32_t to
                          uint64_t address);
 /* Adds ways in for places at headers. 0 or ASSAY_ERR_NOMEM. */
 int as_clone_tally_entries(struct as_clone_assembly *a);
+
+/* The tally of the loop that `block` of the program is in; NULL: none. */
+const struct as_clone_tally *as_clone_tally_around(const struct as_clone_assembly *a,
+                                                   uint32_t block);
+
+/* ---- clone_addresses.c ---- */
+
+/* Returns true if the clone records addresses. */
+bool as_clone_records(const struct as_clone_assembly *a);
+/* Makes the record of the loop of `t` if the loop is a walk; its registers are chosen. 0 or
+ * ASSAY_ERR_NOMEM. */
+int as_clone_walk_find(struct as_clone_assembly *a, struct as_clone_tally *t);
+/* Emits the code of its record, before the loop is entered. Emits the code for its iterations,
+ * while the registers still have them. 0 or ASSAY_ERR_NOMEM. */
+int as_clone_walk_enter(struct as_clone_assembly *a, const struct as_clone_tally *t,
+                        uint64_t address);
+int as_clone_walk_leave(struct as_clone_assembly *a, const struct as_clone_tally *t,
+                        uint64_t address);
+/* The record that stands before instruction `i` of `block`, if one does. 0 or ASSAY_ERR_NOMEM. */
+int as_clone_addresses_at(struct as_clone_assembly *a, uint32_t block, uint32_t i);
 
 /* ---- */
 

@@ -145,12 +145,14 @@ int as_clone_tallies_find(struct as_clone_assembly *a)
             continue;
         const uint32_t header = a->p->loop[l].header;
         AS_TRY(as_clone_count(a, header, a->p->block[header].start, AS_PATCH_OPEN, &it.open));
+        AS_TRY(as_clone_walk_find(a, &it));
         AS_TRY(as_vec_push(&a->tally, it));
     }
     return 0;
 }
 
-static const struct as_clone_tally *tally_around(const struct as_clone_assembly *a, uint32_t block)
+const struct as_clone_tally *as_clone_tally_around(const struct as_clone_assembly *a,
+                                                   uint32_t block)
 {
     for (size_t i = 0; block != ASSAY_NONE && i < a->tally.n; i++)
         if (a->p->block[block].loop == a->tally.at[i].loop)
@@ -160,7 +162,7 @@ static const struct as_clone_tally *tally_around(const struct as_clone_assembly 
 
 unsigned as_clone_tally_of(const struct as_clone_assembly *a, uint32_t k)
 {
-    const struct as_clone_tally *t = tally_around(a, a->clone->area->block[k]);
+    const struct as_clone_tally *t = as_clone_tally_around(a, a->clone->area->block[k]);
     for (unsigned i = 0; t && i < t->n; i++)
         if (t->block[i] == k)
             return t->reg[i];
@@ -176,12 +178,12 @@ static unsigned depth_of(const struct as_clone_tally *t)
 
 unsigned as_clone_tally_depth(const struct as_clone_assembly *a, uint32_t block)
 {
-    return depth_of(tally_around(a, block));
+    return depth_of(as_clone_tally_around(a, block));
 }
 
 bool as_clone_tally_borders(const struct as_clone_assembly *a, uint32_t from, uint32_t to)
 {
-    return tally_around(a, from) != tally_around(a, to);
+    return as_clone_tally_around(a, from) != as_clone_tally_around(a, to);
 }
 
 static int move_stack(struct as_clone_assembly *a, uint64_t address, bool down)
@@ -225,6 +227,7 @@ static int mark_open(struct as_clone_assembly *a, const struct as_clone_tally *t
 
 static int enter_loop(struct as_clone_assembly *a, const struct as_clone_tally *t, uint64_t address)
 {
+    AS_TRY(as_clone_walk_enter(a, t, address));
     if (t->pushed)
         AS_TRY(move_stack(a, address, true));
     for (unsigned i = 0; i < t->pushed; i++)
@@ -257,6 +260,7 @@ static int leave_loop(struct as_clone_assembly *a, const struct as_clone_tally *
     if (keep_flags)
         as_clone_restore_flags(part);
     AS_TRY(mark_open(a, t, address, false));
+    AS_TRY(as_clone_walk_leave(a, t, address));
     for (unsigned i = t->pushed; i-- > 0;)
         AS_TRY(move_register(a, address, t->reg[i], 0x58));
     return t->pushed ? move_stack(a, address, false) : 0;
@@ -265,7 +269,8 @@ static int leave_loop(struct as_clone_assembly *a, const struct as_clone_tally *
 int as_clone_tally_cross(struct as_clone_assembly *a, uint32_t from, uint32_t to, uint64_t target,
                          uint64_t address)
 {
-    const struct as_clone_tally *left = tally_around(a, from), *entered = tally_around(a, to);
+    const struct as_clone_tally *left = as_clone_tally_around(a, from),
+                                *entered = as_clone_tally_around(a, to);
     a->depth_b = (uint8_t)depth_of(left);
     if (left)
         AS_TRY(leave_loop(a, left, as_clone_live(a, target) & AS_LIVE_STATUS, address));

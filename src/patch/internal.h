@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/vec.h"
 #include "isa/form.h"
+#include "patch/address_plan.h"
 #include "patch/amount.h"
 #include "patch/patch.h"
 
@@ -150,6 +151,19 @@ struct as_patch_step {
     uint32_t insn; /* that does it; ASSAY_NONE: none */
 };
 void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step out[16]);
+/* The same of `blocks` of a loop; `area`: of the iterations that it has of the loop, or NULL. */
+void as_patch_steps_of(const struct as_patch_code *code, const struct as_patch_area *area,
+                       uint32_t loop, const uint32_t *block, uint32_t blocks,
+                       struct as_patch_step out[16]);
+/* Returns true if control comes to block `b` through `a` alone. */
+bool as_patch_dominates(const struct assay_program *p, uint32_t a, uint32_t b);
+/* Returns true if `block` runs once in each iteration of `loop` but the last. `area`: of the
+ * iterations that it has of the loop, or NULL. */
+bool as_patch_in_every_iteration(const struct assay_program *p, uint32_t loop,
+                                 const struct as_patch_area *area, uint32_t block);
+/* The constant that `insn` adds to general register `reg`, of width *width_b; 0: it does something
+ * else. */
+int64_t as_patch_step_of(const struct assay_insn *insn, unsigned reg, uint8_t *width_b);
 
 /* The register by which a loop is left at its header after so many iterations. */
 struct as_patch_slice {
@@ -199,6 +213,7 @@ struct as_patch_maker {
     AS_VEC(struct as_patch_stream) stream;
     AS_VEC(uint8_t) code;
     AS_VEC(char) text;
+    struct as_address_plan addresses; /* not in the file */
 };
 
 /* A loop that is measured in a region: its number in the program and in the plan. */
@@ -248,6 +263,7 @@ size_t as_patch_point_find(const struct as_patch_points *points, uint64_t addres
 /* How far the tables were, to take back what a refused region added. */
 struct as_patch_mark {
     size_t region, loop, exit, edge, event, site, reloc, span, counter, term, variant, stream, code;
+    size_t address_record, address_operand, address_missed;
 };
 struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m);
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to);

@@ -51,6 +51,7 @@ void as_patch_maker_free(struct as_patch_maker **maker)
     as_vec_fini(&m->stream);
     as_vec_fini(&m->code);
     as_vec_fini(&m->text);
+    as_address_plan_fini(&m->addresses);
     as_free(m);
     *maker = NULL;
 }
@@ -328,6 +329,12 @@ static int plan_bodies(struct as_patch_maker *m, struct as_patch_code *code,
                                                    .tally = AS_PATCH_NONE};
     }
     return 0;
+}
+
+void as_patch_maker_addresses(struct as_patch_maker *maker, struct as_address_plan *out)
+{
+    *out = maker->addresses;
+    maker->addresses = (struct as_address_plan){.missed = {.n = 0}};
 }
 
 int as_patch_maker_text(struct as_patch_maker *maker, const char *text, uint64_t *at,

@@ -9,6 +9,7 @@
 
 #include <assay/code.h>
 
+#include "patch/address_plan.h"
 #include "patch/plan.h"
 #include "patch/probe_plan.h"
 #include "patch/variant_plan.h"
@@ -81,6 +82,7 @@ struct as_patch_wish {
     bool slices;       /* VARY: of loops that are seldom entered, slices of their iterations */
     bool nests;        /* VARY: loops before those in them; else after them */
     const struct as_patch_points *points; /* PROBE */
+    uint32_t addresses_b; /* COUNT: buffer of addresses for each thread; 0: none are recorded */
 };
 
 struct as_patch_maker;
@@ -109,6 +111,9 @@ struct as_patch_bodies {
 int as_patch_maker_add_bodies(struct as_patch_maker *maker, const struct assay_program *program,
                               const struct as_patch_bodies *bodies, const bool *wanted,
                               struct as_patch_verdict *verdict, struct assay_error *err);
+/* Hands over what address records mean, once the plan is whole. The caller: as_address_plan_fini.
+ */
+void as_patch_maker_addresses(struct as_patch_maker *maker, struct as_address_plan *out);
 /* Keeps a text in the plan: its place into *at. */
 int as_patch_maker_text(struct as_patch_maker *maker, const char *text, uint64_t *at,
                         struct assay_error *err);

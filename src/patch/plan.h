@@ -18,7 +18,7 @@
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 13u
+#define AS_PATCH_VERSION 14u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
 #define AS_PATCH_HOP_B   2u /* or so many, which lead to another place for it */
 #define AS_PATCH_BATCH_N 64u
@@ -52,12 +52,12 @@ struct as_patch_table {
 struct as_patch_plan {
     uint64_t magic;
     uint32_t version;
-    uint32_t mode;    /* as_patch_mode */
-    uint32_t period;  /* SAMPLE */
-    uint32_t kept;    /* records that the file of a thread has room for */
-    uint64_t size_b;  /* of the file */
-    uint32_t paths_b; /* TIME, SAMPLE: room that the file of a thread has for call paths */
-    uint32_t unused;
+    uint32_t mode;        /* as_patch_mode */
+    uint32_t period;      /* SAMPLE */
+    uint32_t kept;        /* records that the file of a thread has room for */
+    uint64_t size_b;      /* of the file */
+    uint32_t paths_b;     /* TIME, SAMPLE: room that the file of a thread has for call paths */
+    uint32_t addresses_b; /* COUNT: size of the buffer for addresses of each thread; 0: none */
     struct as_patch_table module, region, loop, exit, edge, event, site, reloc, span, counter, term,
         variant, stream, point, act, called, code, text;
 };
@@ -156,7 +156,8 @@ enum as_patch_reloc_kind {
     AS_PATCH_TO_COUNTER, /* 4 bytes: offset of counter `value` in the thread's file */
     AS_PATCH_TO_AGENT,   /* 4 bytes: distance from at + `from` to where variants end, PROBE: to
                             where points lead */
-    AS_PATCH_TO_LIMIT /* 4 bytes: offset from %fs of the word that ends slices of region `value` */
+    AS_PATCH_TO_LIMIT, /* 4 bytes: offset from %fs of the word that ends slices of region `value` */
+    AS_PATCH_TO_ADDRESSES /* 4 bytes: offset from %gs of byte `value` of the thread's file */
 };
 struct as_patch_reloc {
     uint64_t value;
@@ -279,6 +280,24 @@ struct as_patch_path {
     uint32_t stack_b; /* of that: multiples of 8 */
 };
 
+/*
+ * COUNT: the buffer of addresses (patch/address_plan.h), in two halves. All are offsets from %gs.
+ * The thread alone moves the cursor while it is below the limit. From the limit on it writes
+ * nothing, and the reader sets cursor and limit to the other half.
+ */
+struct as_patch_addresses {
+    uint64_t cursor, limit;
+    uint64_t open;     /* the iterations of the walk that runs */
+    uint64_t patience; /* at the limit it waits at most so many pauses, all together */
+    uint64_t nowhere;  /* offset of `unread` */
+    uint64_t unread;   /* iterations of walks that are not recorded */
+    uint64_t begin;    /* of the buffer */
+    uint64_t unused;
+};
+#define AS_PATCH_PATIENCE (UINT64_C(1) << 25)
+/* Room behind the limit of a half: a record begins before the limit. */
+#define AS_PATCH_ADDRESSES_MARGIN_B 4096u
+
 struct as_patch_thread {
     uint64_t magic; /* written last */
     uint32_t version, pid, tid, loops;
@@ -291,8 +310,10 @@ struct as_patch_thread {
     uint64_t disturbed;          /* times that it left the processor, and 2^32 for a major fault */
     uint64_t switches, faults;   /* as the kernel counted them when that changed last */
     uint64_t paths_room_b, paths_b; /* of the table of call paths, and what is in it */
+    struct as_patch_addresses addresses;
     struct as_patch_record batch[AS_PATCH_BATCH_N]; /* not yet taken into account */
-    /* then: slot[loops], total[loops], counter[counters], call paths, record[kept_room] */
+    /* then: slot[loops], total[loops], counter[counters], call paths, record[kept_room], addresses
+     */
 };
 
 static inline uint64_t as_patch_slots_at(void)
@@ -315,10 +336,14 @@ static inline uint64_t as_patch_kept_at(uint64_t loops, uint64_t counters, uint6
 {
     return as_patch_paths_at(loops, counters) + paths_b;
 }
-static inline uint64_t as_patch_thread_b(const struct as_patch_plan *plan)
+static inline uint64_t as_patch_addresses_at(const struct as_patch_plan *plan)
 {
     return as_patch_kept_at(plan->loop.n, plan->counter.n, plan->paths_b) +
            plan->kept * sizeof(struct as_patch_record);
+}
+static inline uint64_t as_patch_thread_b(const struct as_patch_plan *plan)
+{
+    return as_patch_addresses_at(plan) + plan->addresses_b;
 }
 
 /* What became of a region in one process; patched.PID is a head and these, one a region. */
@@ -397,7 +422,7 @@ _Static_assert(sizeof(struct as_patch_slot) == 48, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_total) == 632, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_path) == 136, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_thread) ==
-                   128 + AS_PATCH_BATCH_N * sizeof(struct as_patch_record),
+                   192 + AS_PATCH_BATCH_N * sizeof(struct as_patch_record),
                "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_outcome) == 48, "layout of outcomes");
 _Static_assert(sizeof(struct as_patch_outcomes) == 32, "layout of outcomes");

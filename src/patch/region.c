@@ -10,9 +10,22 @@
 
 struct as_patch_mark as_patch_mark_of(const struct as_patch_maker *m)
 {
-    return (struct as_patch_mark){m->region.n,  m->loop.n,   m->exit.n, m->edge.n,    m->event.n,
-                                  m->site.n,    m->reloc.n,  m->span.n, m->counter.n, m->term.n,
-                                  m->variant.n, m->stream.n, m->code.n};
+    return (struct as_patch_mark){m->region.n,
+                                  m->loop.n,
+                                  m->exit.n,
+                                  m->edge.n,
+                                  m->event.n,
+                                  m->site.n,
+                                  m->reloc.n,
+                                  m->span.n,
+                                  m->counter.n,
+                                  m->term.n,
+                                  m->variant.n,
+                                  m->stream.n,
+                                  m->code.n,
+                                  m->addresses.record.n,
+                                  m->addresses.operand.n,
+                                  m->addresses.missed.n};
 }
 
 void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to)
@@ -30,6 +43,9 @@ void as_patch_go_back(struct as_patch_maker *m, const struct as_patch_mark *to)
     m->variant.n = to->variant;
     m->stream.n = to->stream;
     m->code.n = to->code;
+    m->addresses.record.n = to->address_record;
+    m->addresses.operand.n = to->address_operand;
+    m->addresses.missed.n = to->address_missed;
 }
 
 struct inners {

@@ -19,7 +19,7 @@ bool as_patch_holds(const struct assay_program *p, uint32_t loop, uint32_t block
     return at == loop;
 }
 
-static bool block_dominates(const struct assay_program *p, uint32_t a, uint32_t b)
+bool as_patch_dominates(const struct assay_program *p, uint32_t a, uint32_t b)
 {
     while (b != a && b != ASSAY_NONE)
         b = p->block[b].idom;
@@ -66,7 +66,7 @@ static void find_writes(const struct assay_program *p, const uint32_t *block, ui
 }
 
 /* The constant that `insn` adds to register `reg`; 0: it does something else. */
-static int64_t step_of(const struct assay_insn *insn, unsigned reg, uint8_t *width_b)
+int64_t as_patch_step_of(const struct assay_insn *insn, unsigned reg, uint8_t *width_b)
 {
     const struct assay_form *form = as_form_of(insn);
     const struct assay_operand *to = &form->operand[0];
@@ -88,8 +88,8 @@ static int64_t step_of(const struct assay_insn *insn, unsigned reg, uint8_t *wid
 }
 
 /* `area`: of the iterations that it has of the loop; or NULL. */
-static bool in_every_iteration(const struct assay_program *p, uint32_t loop,
-                               const struct as_patch_area *area, uint32_t block)
+bool as_patch_in_every_iteration(const struct assay_program *p, uint32_t loop,
+                                 const struct as_patch_area *area, uint32_t block)
 {
     const struct assay_block *header = &p->block[p->loop[loop].header];
     if (p->block[block].loop != loop)
@@ -97,7 +97,7 @@ static bool in_every_iteration(const struct assay_program *p, uint32_t loop,
     for (uint32_t e = header->first_pred; e < header->first_pred + header->preds; e++) {
         const uint32_t from = p->pred[e].block;
         if ((area ? as_patch_area_holds(area, from) : as_patch_holds(p, loop, from)) &&
-            !block_dominates(p, block, from))
+            !as_patch_dominates(p, block, from))
             return false;
     }
     return true;
@@ -130,7 +130,7 @@ int as_patch_induction_add(const struct assay_program *p, uint32_t loop,
                            const struct as_patch_induction *it, uint32_t from)
 {
     const size_t blocks = p->body[p->loop[loop].body].blocks;
-    if (block_dominates(p, it->block, from))
+    if (as_patch_dominates(p, it->block, from))
         return 0;
     uint8_t *seen = as_calloc(blocks, 1);
     uint32_t *stack = as_calloc(blocks + 1, sizeof *stack);
@@ -163,9 +163,9 @@ struct as_patch_induction as_patch_induction_find(const struct assay_program *p,
     struct writes w;
     find_writes(p, p->loop_block + p->loop[loop].first_block, p->loop[loop].blocks, &w);
     for (unsigned r = 0; r < 16; r++) {
-        if (r == 4 || w.n[r] != 1 || !in_every_iteration(p, loop, NULL, w.block[r]))
+        if (r == 4 || w.n[r] != 1 || !as_patch_in_every_iteration(p, loop, NULL, w.block[r]))
             continue;
-        it.step = step_of(&p->code.insn[w.insn[r]], r, &it.width_b);
+        it.step = as_patch_step_of(&p->code.insn[w.insn[r]], r, &it.width_b);
         it.block = w.block[r];
         if (it.step && tells_all_exits(p, loop, &it)) {
             it.reg = (uint8_t)r;
@@ -198,21 +198,21 @@ static uint8_t added_register(const struct assay_insn *insn, unsigned reg, uint8
     return added < 16 && added != reg ? (uint8_t)added : AS_PATCH_NONE;
 }
 
-void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step out[16])
+void as_patch_steps_of(const struct as_patch_code *code, const struct as_patch_area *area,
+                       uint32_t loop, const uint32_t *block, uint32_t blocks,
+                       struct as_patch_step out[16])
 {
-    const struct assay_program *p = area->code->program;
+    const struct assay_program *p = code->program;
     struct writes w;
     memset(out, 0, 16 * sizeof *out);
-    if (area->loop == ASSAY_NONE)
-        return;
-    find_writes(p, area->block, area->blocks, &w);
+    find_writes(p, block, blocks, &w);
     for (unsigned r = 0; r < 16; r++) {
         uint8_t width_b = 0;
         out[r] = (struct as_patch_step){
             .is_known = w.n[r] == 0, .by_reg = AS_PATCH_NONE, .insn = ASSAY_NONE};
-        if (w.n[r] != 1 || !in_every_iteration(p, area->loop, area, w.block[r]))
+        if (w.n[r] != 1 || !as_patch_in_every_iteration(p, loop, area, w.block[r]))
             continue;
-        out[r].by = step_of(&p->code.insn[w.insn[r]], r, &width_b);
+        out[r].by = as_patch_step_of(&p->code.insn[w.insn[r]], r, &width_b);
         out[r].is_known = out[r].by != 0 && width_b == 8;
         out[r].width_b = width_b;
         out[r].insn = w.insn[r];
@@ -220,6 +220,13 @@ void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step 
         if (out[r].by_reg != AS_PATCH_NONE && w.n[out[r].by_reg])
             out[r].by_reg = AS_PATCH_NONE;
     }
+}
+
+void as_patch_steps_find(const struct as_patch_area *area, struct as_patch_step out[16])
+{
+    memset(out, 0, 16 * sizeof *out);
+    if (area->loop != ASSAY_NONE)
+        as_patch_steps_of(area->code, area, area->loop, area->block, area->blocks, out);
 }
 
 int as_patch_tally_find(struct as_patch_code *code, uint32_t loop, uint32_t taken, uint8_t *reg)

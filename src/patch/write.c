@@ -30,7 +30,8 @@ static void lay_plan(struct as_patch_maker *m, struct lay *lay, struct as_patch_
                                    .mode = (uint32_t)m->wish.mode,
                                    .period = m->wish.period,
                                    .kept = m->wish.kept,
-                                   .paths_b = m->wish.paths_b};
+                                   .paths_b = m->wish.paths_b,
+                                   .addresses_b = m->wish.addresses_b};
     lay->size_b = sizeof *head;
     head->module = LAY(lay, &m->module);
     head->region = LAY(lay, &m->region);

@@ -22,6 +22,8 @@ struct as_clones {
     bool together;  /* variants: threads in a loop run the same one at once */
     /* Reads what else threads left in the agent's directory, before `out` is read; or NULL. */
     int (*also)(void *context, const char *directory, struct assay_error *err);
+    /* Told the directory before the program runs; or NULL. */
+    int (*begin)(void *context, const char *directory, struct assay_error *err);
     void *context;
 };
 

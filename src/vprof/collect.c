@@ -157,9 +157,10 @@ static int begin_clones(struct as_collector *it, const struct as_collection *all
                         struct assay_error *err)
 {
     const struct timed_clones *own = it->self;
-    (void)err;
+    const struct as_clones *wanted = request_of(all)->clones;
+    const char *path = as_inside_path(&own->inside, all);
     as_recorder_code_maps(all->recorder, own->maps);
-    return 0;
+    return wanted->begin && path ? wanted->begin(wanted->context, path, err) : 0;
 }
 
 static int follow_clones(struct as_collector *it, const struct as_collection *all,

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * patch-run MODE[:PERIOD] OPTION... DIRECTORY AGENT -- PROGRAM [ARGUMENT...]: plans the loops of a
- * program (--nests: of all levels; --bodies: whole functions where it can; --undo: its code is to
- * be as before at its end; --inject: by ptrace, not by the loader; --share N: variants may take N
- * hundredths of its time, each --limit MS, --together: all threads at once, --slices: of
- * iterations, --outer: loops before those in them; --only: of this file, repeated; the first is
- * the program, which a launcher may start), runs it under the agent, and writes what the plan and
- * the threads' files say as JSON to DIRECTORY/result.json. Exits as the program does.
+ * program (--nests: of all levels; --bodies: whole functions where it can; --addresses: records
+ * addresses for no reader; --undo: its code is to be as before at its end; --inject: by ptrace, not
+ * by the loader; --share N: variants may take N hundredths of its time, each --limit MS,
+ * --together: all threads at once, --slices: of iterations, --outer: loops before those in them;
+ * --only: of this file, repeated; the first is the program, which a launcher may start), runs it
+ * under the agent, and writes what the plan and the threads' files say as JSON to
+ * DIRECTORY/result.json. Exits as the program does.
  * patch-run MODE[:PERIOD] OPTION... --attach PID --ms N DIRECTORY AGENT -- PROGRAM: of a process
  * that executes PROGRAM already, for N milliseconds, or with --told until standard input ends, when
  * that is sooner, from a line "entered" on; `records` are those of its instances.
@@ -448,6 +449,8 @@ static void parse(struct job *job, int argc, char **argv)
     for (; at < argc && argv[at][0] == '-'; at++) {
         job->which.nests |= strcmp(argv[at], "--nests") == 0;
         job->which.bodies |= strcmp(argv[at], "--bodies") == 0;
+        if (strcmp(argv[at], "--addresses") == 0)
+            job->wish.addresses_b = 1 << 20;
         job->undo |= strcmp(argv[at], "--undo") == 0;
         job->is_told |= strcmp(argv[at], "--told") == 0;
         job->is_injected |= strcmp(argv[at], "--inject") == 0;

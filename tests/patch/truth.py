@@ -26,6 +26,7 @@ from tap import Tap  # noqa: E402
 SOURCES = os.path.join(HERE, "src")
 MODES = [["ident"], ["time"], ["sample:7"], ["count"], ["time", "--nests"],
          ["sample:7", "--nests"], ["count", "--nests"], ["count", "--bodies"],
+         ["count", "--bodies", "--addresses"],
          ["vary:31", "--share", "400"], ["probe:1", "--bodies"]]
 RUNS, LANES, REPEATS, OPEN = range(4) # what counters count
 ROOM = 256 # records that patch-run lets a thread keep
@@ -351,7 +352,7 @@ class Row:
                 self.point(result["values"] > 0 and result["called"] > 0 and result["bodies"] >= 3,
                            f"{words}: values are kept, functions called",
                            {k: result[k] for k in ("values", "called", "unread", "lost", "bodies")})
-            if mode == ["count", "--bodies"]:
+            if mode[:2] == ["count", "--bodies"]:
                 self.point(result["bodies"] >= 3, f"{words}: whole functions are clones",
                            result["bodies"])
             if mode[0] == "count" and stepped is not None:

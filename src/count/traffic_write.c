@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Traffic as facts of the profiled run: values of loops and functions, a part of their pages, and
+ * flags where not all accesses were replayed. */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "count/metrics.h"
+#include "count/traffic.h"
+
+/* Below this share of the accesses an object has a flag. */
+#define COVERED_LEAST 0.99
+
+const char *assay_traffic_word(unsigned value)
+{
+    static const char *const words[] = {
+#define TRAFFIC_WORD(name, word) word,
+        ASSAY_TRAFFIC_LIST(TRAFFIC_WORD)
+#undef TRAFFIC_WORD
+    };
+    return value < ASSAY_TRAFFICS ? words[value] : "";
+}
+
+void assay_traffic_values(const struct assay_count_traffic *it, double out[ASSAY_TRAFFICS])
+{
+    for (unsigned i = 0; i < ASSAY_TRAFFICS; i++)
+        out[i] = (double)NAN;
+    if (!it->is_known)
+        return;
+    out[ASSAY_TRAFFIC_L2_L1] = it->bytes_l2_l1;
+    out[ASSAY_TRAFFIC_L3_L2] = it->bytes_l3_l2;
+    out[ASSAY_TRAFFIC_MEMORY] = it->bytes_memory;
+    out[ASSAY_TRAFFIC_STREAMED] = it->stream_b;
+    for (unsigned k = 0; k < it->levels; k++) {
+        out[ASSAY_TRAFFIC_L1_IN + k] = it->line_in_n[k];
+        out[ASSAY_TRAFFIC_L1_OUT + k] = it->line_out_n[k];
+    }
+}
+
+/* ---- Sets ----------------------------------------------------------------------------------- */
+
+static int open_traffic(const struct as_counting *counting, const char *name,
+                        enum assay_object_kind kind, struct assay_metric_set **out,
+                        struct assay_error *err)
+{
+    struct assay_set_metric metric[ASSAY_TRAFFICS];
+    assert(as_traffic_metric_n == ASSAY_TRAFFICS);
+    for (unsigned i = 0; i < ASSAY_TRAFFICS; i++) {
+        metric[i] = (struct assay_set_metric){.metric = as_traffic_metric[i].metric,
+                                              .origin = ASSAY_ORIGIN_SIMULATED,
+                                              .bounded = true};
+        assert(strcmp(metric[i].metric.name, assay_traffic_word(i)) == 0);
+        metric[i].metric.pass = AS_COUNT_PASS;
+    }
+    return assay_metric_set_open(counting->experiment, name, kind, AS_COUNT_PASS, metric,
+                                 ASSAY_TRAFFICS, out, err);
+}
+
+static int write_traffic(const struct as_counting *counting, struct assay_metric_set *set,
+                         const struct assay_count_object *it, struct assay_error *err)
+{
+    const struct assay_subject of = {it->kind, it->id, counting->run_id, 0};
+    const int64_t n = (int64_t)it->traffic.event_n;
+    struct assay_quantity value[ASSAY_TRAFFICS] = {0};
+    double number[ASSAY_TRAFFICS];
+    assay_traffic_values(&it->traffic, number);
+    for (unsigned i = 0; i < ASSAY_TRAFFICS; i++)
+        if (!isnan(number[i]))
+            value[i] = assay_simulated(number[i], number[i] * (1 - it->traffic.error),
+                                       number[i] * (1 + it->traffic.error), n);
+    return assay_metric_set_add(set, &of, n, value, err);
+}
+
+/* ---- Pages ---------------------------------------------------------------------------------- */
+
+static int write_levels_page(const struct as_counting *counting,
+                             const struct assay_count_object *it, struct assay_error *err)
+{
+    static const char *const name[] = {"L1", "L2", "L3"};
+    static const char *const column[] = {"level", "lines in", "lines out", "bytes"};
+    const struct assay_count_traffic *t = &it->traffic;
+    struct assay_cell cell[ASSAY_COUNT_LEVELS * 4];
+    assert(t->levels >= 1 && t->levels <= ASSAY_COUNT_LEVELS);
+    for (unsigned k = 0; k < t->levels; k++) {
+        cell[4 * k] = assay_cell_text(name[k]);
+        cell[4 * k + 1] = assay_cell_real(t->line_in_n[k]);
+        cell[4 * k + 2] = assay_cell_real(t->line_out_n[k]);
+        cell[4 * k + 3] = assay_cell_real(AS_REPLAY_LINE_B * (t->line_in_n[k] + t->line_out_n[k]));
+    }
+    const struct assay_detail detail = {
+        .of = {it->kind, it->id, counting->run_id, 0},
+        .name = "traffic",
+        .title = "Traffic behind each level of the caches",
+        .position = 44,
+        .text = "Simulated: addresses of the run through a model of the caches.",
+        .column = column,
+        .column_n = 4,
+        .cell = cell,
+        .row_n = t->levels,
+        .pass = AS_COUNT_PASS};
+    return assay_experiment_detail(counting->experiment, &detail, err);
+}
+
+static int write_curve_page(const struct as_counting *counting, const struct assay_count_object *it,
+                            struct assay_error *err)
+{
+    static const char *const column[] = {"cache KiB", "bytes that come in"};
+    struct assay_cell cell[ASSAY_COUNT_CURVE * 2];
+    for (unsigned i = 0; i < ASSAY_COUNT_CURVE; i++) {
+        cell[2 * i] = assay_cell_integer((ASSAY_COUNT_CURVE_B >> 10) * (INT64_C(1) << i));
+        cell[2 * i + 1] = assay_cell_real(it->traffic.curve_b[i]);
+    }
+    const struct assay_detail detail = {
+        .of = {it->kind, it->id, counting->run_id, 0},
+        .name = "miss_curve",
+        .title = "Bytes by the size of a cache",
+        .position = 45,
+        .text = "By reuse distances of sampled lines, for a fully associative cache.",
+        .column = column,
+        .column_n = 2,
+        .cell = cell,
+        .row_n = ASSAY_COUNT_CURVE,
+        .pass = AS_COUNT_PASS};
+    return it->traffic.curve_b[0] > 0 ? assay_experiment_detail(counting->experiment, &detail, err)
+                                      : 0;
+}
+
+static int write_covered_flag(const struct as_counting *counting,
+                              const struct assay_count_object *it, struct assay_error *err)
+{
+    char text[160];
+    snprintf(text, sizeof text,
+             "the addresses of %.1f %% of its accesses were not replayed: its traffic is scaled",
+             100 * (1 - it->traffic.covered));
+    const struct assay_flag flag = {.run_id = counting->run_id,
+                                    .kind = it->kind,
+                                    .object_id = it->id,
+                                    .name = "traffic_part",
+                                    .text = text,
+                                    .n = 1,
+                                    .pass = AS_COUNT_PASS};
+    return it->traffic.covered < COVERED_LEAST
+               ? assay_experiment_flag(counting->experiment, &flag, err)
+               : 0;
+}
+
+static int write_traffic_object(const struct as_counting *counting, struct assay_metric_set *set,
+                                const struct assay_count_object *it, struct assay_error *err)
+{
+    AS_TRY(write_traffic(counting, set, it, err));
+    AS_TRY(write_levels_page(counting, it, err));
+    AS_TRY(write_curve_page(counting, it, err));
+    return write_covered_flag(counting, it, err);
+}
+
+int as_level_traffic_write(const struct as_counting *counting, struct assay_error *err)
+{
+    struct assay_metric_set *loops = NULL, *functions = NULL;
+    int rc = open_traffic(counting, "loop_traffic", ASSAY_OBJECT_LOOP, &loops, err);
+    if (rc == 0)
+        rc = open_traffic(counting, "function_traffic", ASSAY_OBJECT_FUNCTION, &functions, err);
+    as_vec_foreach (&counting->object, object)
+        if (rc == 0 && object->it.traffic.is_known && !object->it.reason)
+            rc = write_traffic_object(counting,
+                                      object->it.kind == ASSAY_OBJECT_LOOP ? loops : functions,
+                                      &object->it, err);
+    assay_metric_set_close(&loops);
+    assay_metric_set_close(&functions);
+    return rc;
+}
