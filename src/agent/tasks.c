@@ -1,13 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Knows nothing of the agent. Its system calls are instructions: syscall(3) is the agent's, and
+ * tells clients.
+ */
 #include "agent/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "agent/agent.h"
+static long kernel(long number, long a, long b, long c)
+{
+    long result;
+
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+
+static int open_path(const char *path, int flags)
+{
+    return (int)kernel(SYS_open, (long)path, flags | O_CLOEXEC, 0);
+}
 
 /* ---- The threads ---------------------------------------------------------------------------- */
 
@@ -23,13 +40,13 @@ static pid_t number_of(const char *name)
 int as_agent_tasks(int (*each)(pid_t tid))
 {
     static char entries[8192] __attribute__((aligned(8)));
-    const pid_t self = (pid_t)syscall(SYS_gettid);
-    const int fd = as_agent_open("/proc/self/task", O_RDONLY | O_DIRECTORY);
+    const pid_t self = (pid_t)kernel(SYS_gettid, 0, 0, 0);
+    const int fd = open_path("/proc/self/task", O_RDONLY | O_DIRECTORY);
     int sum = fd < 0 ? fd : 0;
     long got = fd < 0 ? 0 : 1;
 
     while (got > 0 && sum >= 0) {
-        got = syscall(SYS_getdents64, fd, entries, sizeof entries);
+        got = kernel(SYS_getdents64, fd, (long)entries, sizeof entries);
         for (long at = 0; at < got && sum >= 0;) {
             uint16_t size_b;
 
@@ -43,7 +60,7 @@ int as_agent_tasks(int (*each)(pid_t tid))
         }
     }
     if (fd >= 0)
-        syscall(SYS_close, fd);
+        kernel(SYS_close, fd, 0, 0);
     return sum;
 }
 
@@ -71,21 +88,34 @@ static uint64_t read_hex(const char *at)
     }
 }
 
+/* `path` has room for 64 bytes. */
+static void status_path(char *path, uint32_t tid)
+{
+    static const char head[] = "/proc/self/task/", tail[] = "/status";
+    char digits[16];
+    size_t n = 0, at = sizeof head - 1;
+
+    memcpy(path, head, at);
+    do
+        digits[n++] = (char)('0' + tid % 10);
+    while (tid /= 10);
+    while (n)
+        path[at++] = digits[--n];
+    memcpy(path + at, tail, sizeof tail);
+}
+
 int as_agent_task_read(pid_t tid, struct as_agent_task *out)
 {
     static char text[4096];
-    char path[64] = "";
-    const char *end = path + sizeof path - 1;
-    char *at = as_agent_append(path, end, "/proc/self/task/");
+    char path[64];
 
     memset(out, 0, sizeof *out);
-    at = as_agent_append_number(at, end, (uint64_t)tid);
-    *as_agent_append(at, end, "/status") = 0;
-    const int fd = as_agent_open(path, O_RDONLY);
+    status_path(path, (uint32_t)tid);
+    const int fd = open_path(path, O_RDONLY);
     if (fd < 0)
         return fd == -ENOENT ? 0 : fd;
-    const long got = syscall(SYS_read, fd, text, sizeof text - 1);
-    syscall(SYS_close, fd);
+    const long got = kernel(SYS_read, fd, (long)text, sizeof text - 1);
+    kernel(SYS_close, fd, 0, 0);
     if (got < 0) /* it ended meanwhile */
         return 0;
     text[got] = 0;

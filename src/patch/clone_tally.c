@@ -151,15 +151,6 @@ int as_clone_tallies_find(struct as_clone_assembly *a)
     return 0;
 }
 
-const struct as_clone_tally *as_clone_tally_around(const struct as_clone_assembly *a,
-                                                   uint32_t block)
-{
-    for (size_t i = 0; block != ASSAY_NONE && i < a->tally.n; i++)
-        if (a->p->block[block].loop == a->tally.at[i].loop)
-            return &a->tally.at[i];
-    return NULL;
-}
-
 unsigned as_clone_tally_of(const struct as_clone_assembly *a, uint32_t k)
 {
     const struct as_clone_tally *t = as_clone_tally_around(a, a->clone->area->block[k]);

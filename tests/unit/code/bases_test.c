@@ -137,7 +137,7 @@ static const char c_source[] =
     "s += g->u[i * ld]; //=g->u\n"
     "s += g->in.m[i]; //=g->in.m\n"
     "} return s; }\n"
-    "double statics(int n)\n"
+    "double fixed(int n)\n"
     "{ double s = 0; for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) {\n"
     "s += fixed[i][j]; //=fixed\n"
     "other[j][i] = s; //=other\n"
@@ -348,7 +348,7 @@ static void test_extents_are_as_declared(void **state)
 {
     (void)state;
     struct built b = built_new("gcc", "-g -O2", "c", c_source);
-    const struct as_type fixed = type_of(&b, "statics", "fixed");
+    const struct as_type fixed = type_of(&b, "fixed", "fixed");
     assert_int_equal(fixed.kind, AS_TYPE_ARRAY);
     assert_int_equal(fixed.rank, 2);
     assert_int_equal(fixed.extent[0], 300);
