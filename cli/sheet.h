@@ -42,7 +42,7 @@ void as_cell_csv(struct as_csv *csv, const struct as_cell *cell);
 void as_cell_json(struct as_json *json, const struct as_cell *cell);
 void as_cell_print(const struct as_cell *cell, struct as_str *out); /* appends */
 
-#define AS_SHEET_FIELDS_MAX 40
+#define AS_SHEET_FIELDS_MAX 64
 
 enum as_field_bits {
     AS_FIELD_RIGHT = 1 << 0,     /* aligned right in text */

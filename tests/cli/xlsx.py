@@ -18,7 +18,7 @@ LONGEST = 32767
 # Of views whose rows no single column names, as far as their columns are there.
 KEYS = {"flags": ["flag_id"], "callpaths": ["callpath_id", "inlining_id"],
         "machine": ["host_id", "name"], "machine_findings": ["host_id", "name", "text"],
-        "machine_places": ["host_id", "place"]}
+        "machine_places": ["host_id", "place"], "ranks": ["rank"]}
 
 
 def number_of(letters):

@@ -207,8 +207,8 @@ def judge_exports(assay, streams):
                         "-o", name],
                        check=True, capture_output=True)
     labels = {}
-    values = pathlib.Path("x.pcf").read_text().split("level 1)")[1].split("VALUES")[1]
-    for line in values.splitlines()[1:]:
+    types = pathlib.Path("x.pcf").read_text().split("Sampled functions at level 1\n")[1]
+    for line in types.split("VALUES\n")[1].split("\n\n")[0].splitlines():
         number, label = line.split(maxsplit=1)
         labels[int(number)] = label
     levels, latest = {}, {}
