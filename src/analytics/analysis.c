@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "analytics/analysis.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "analytics/channels.h"
@@ -16,9 +17,11 @@ static int intern_text(struct as_trace_walk *walk, const char *text, uint32_t *o
 {
     const uint64_t hash = as_hash_text(3, text);
     for (struct as_probe probe = as_index_probe(&walk->texts, hash);
-         (*out = as_index_next(&walk->texts, &probe)) != AS_INDEX_NONE;)
+         (*out = as_index_next(&walk->texts, &probe)) != AS_INDEX_NONE;) {
+        assert(walk->text.at && *out < walk->text.n);
         if (strcmp(walk->text.at[*out], text) == 0)
             return 0;
+    }
     AS_TRY(as_vec_push(&walk->text, text));
     AS_TRY(as_vec_push(&walk->gathering, (uint8_t)as_mpi_gathering_of(text)));
     AS_TRY(as_vec_push(&walk->send_bits, (uint8_t)as_mpi_send_bits(text)));

@@ -182,7 +182,7 @@ static void note_outcomes(struct function_trace *it, const struct as_instances *
     for (size_t i = 0; i < it->result.sites.n; i++) {
         struct assay_probe_site *site = &it->result.sites.at[i];
         const struct as_probe_place *place = it->run.plan.place ? &it->run.plan.place[i] : NULL;
-        if (site->refusal || !place || !it->run.probed.tally ||
+        if (site->refusal || !place || !all->plan || !it->run.probed.tally ||
             it->run.probed.tally[place->first_tally].calls)
             continue;
         const uint32_t region = as_probe_region_of(&it->run, all->plan, site);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a run worked in parallel, as text. */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -199,6 +200,7 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
     for (uint32_t at = 0; at < a->location.n && at < 2 * ROWS_MOST; at++) {
         put_location(t, &table, at);
         const int64_t *activity_ns = a->location.at[at].activity_ns;
+        assert(activity_ns);
         for (unsigned i = 0; i < AS_ACTIVITY_OFF; i++)
             as_table_f(&table, "%.3f", SECONDS(activity_ns[i]));
         as_table_f(&table, "%.3f", SECONDS(t->sums->path_ns[at]));
