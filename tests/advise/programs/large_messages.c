@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: transfer; compiler: mpicc; starter: mpirun -n 2; options: --trace --call-stacks off;
  * seconds: of the slower rank; behind: scalar_chain memory_bandwidth copying (its work is a chain);
- * mended: each rank sends what the other uses, a tenth; says: Transfer costs */
+ * repair: each rank sends what the other uses, a tenth; says: Transfer costs */
 #include <mpi.h>
 
 #include "program.h"
