@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: serialisation; compiler: mpicc; starter: mpirun -n 2; options: --trace --call-stacks
  * off; seconds: of the slower rank; behind: late waiting_in_turn scalar_chain (the next rank waits
- * for all of the work, which is a chain); repair: a step is sent in eight blocks; says:
+ * for all of the work, which is a chain); repair: a step is sent in 64 blocks; says:
  * Serialisation costs */
 #include <mpi.h>
 
@@ -10,7 +10,7 @@
 #define STEPS 20
 #define WORK  32000000
 #ifdef MENDED
-#define BLOCKS 8
+#define BLOCKS 64
 #else
 #define BLOCKS 1
 #endif
