@@ -120,23 +120,6 @@ static bool begins_anew(const struct assay_program *program, const struct assay_
            (place[0].base != ASSAY_REG_NONE || place[0].index != ASSAY_REG_NONE);
 }
 
-/* Tells whether `loop` contains `block`, an index into program.block. */
-static bool loop_contains(const struct assay_program *program, uint32_t loop, uint32_t block)
-{
-    const uint32_t *at = &program->loop_block[program->loop[loop].first_block];
-    size_t low = 0, high = program->loop[loop].blocks;
-
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-
-        if (at[middle] < block)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < program->loop[loop].blocks && at[low] == block;
-}
-
 /* Tells whether the loop around, outside the loop, begins `reg`. */
 static bool begun_around(const struct chain_way *w, unsigned reg)
 {
@@ -148,7 +131,7 @@ static bool begun_around(const struct chain_way *w, unsigned reg)
         const uint32_t number = w->program->loop_block[w->program->loop[parent].first_block + i];
         const struct assay_block *block = &w->program->block[number];
 
-        if (loop_contains(w->program, w->loop, number))
+        if (block->loop == w->loop) /* chains are of innermost loops */
             continue;
         for (uint32_t k = 0; k < block->insns; k++)
             if (begins_anew(w->program, &w->program->code.insn[block->first_insn + k], reg))
