@@ -44,6 +44,22 @@ void as_page_heading(struct as_page *page, const char *title)
     as_out_c(page->out, '\n');
 }
 
+void as_page_table_begin(const struct as_page *page, struct as_table *table,
+                         const struct as_column *columns, size_t n)
+{
+    as_table_init(table, columns, n);
+    table->indent = 2;
+    table->ascii = !page->utf8;
+}
+
+int as_page_table_end(const struct as_page *page, struct as_table *table, struct assay_error *err)
+{
+    const int rc = as_table_print(table, page->out, page->width, page->colour, err);
+
+    as_table_fini(table);
+    return rc;
+}
+
 /* ---- Sentences ---------------------------------------------------------------------------- */
 
 /* Appends `s` clean, and of what the terminal does not know a mark in its place. */

@@ -22,6 +22,12 @@ struct as_page {
 /* A blank line and a heading. */
 void as_page_heading(struct as_page *page, const char *title);
 
+/* Begins a table in the style of the page. */
+void as_page_table_begin(const struct as_page *page, struct as_table *table,
+                         const struct as_column *columns, size_t n);
+/* Prints and frees the table. Errors: those of as_table_print. */
+int as_page_table_end(const struct as_page *page, struct as_table *table, struct assay_error *err);
+
 /*
  * `text` after `first` (a label, a bullet), wrapped at blanks; further lines are indented to where
  * the first began. Words longer than a line are shortened in the middle, unless `whole`: then they

@@ -54,16 +54,7 @@ static void begin_table(const struct parallel_text *t, struct as_table *table,
                         const struct as_column *columns, size_t n, const char *title)
 {
     as_page_heading(t->page, title);
-    as_table_init(table, columns, n);
-    table->indent = 2;
-    table->ascii = !t->page->utf8;
-}
-
-static int end_table(const struct parallel_text *t, struct as_table *table, struct assay_error *err)
-{
-    int rc = as_table_print(table, t->page->out, t->page->width, t->page->colour, err);
-    as_table_fini(table);
-    return rc;
+    as_page_table_begin(t->page, table, columns, n);
 }
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
@@ -110,7 +101,7 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
                                     ? "  threads within ranks, and time asleep"
                                     : rows[i].what);
     }
-    return end_table(t, &table, err);
+    return as_page_table_end(t->page, &table, err);
 }
 
 static int put_waits(const struct parallel_text *t, struct assay_error *err)
@@ -138,7 +129,7 @@ static int put_waits(const struct parallel_text *t, struct assay_error *err)
         put_site(t, &table, wait->site);
         put_location(t, &table, wait->location);
     }
-    return end_table(t, &table, err);
+    return as_page_table_end(t->page, &table, err);
 }
 
 static int put_blame(const struct parallel_text *t, struct assay_error *err)
@@ -165,7 +156,7 @@ static int put_blame(const struct parallel_text *t, struct assay_error *err)
         put_location(t, &table, blame->location);
         put_site(t, &table, blame->site);
     }
-    return end_table(t, &table, err);
+    return as_page_table_end(t->page, &table, err);
 }
 
 static bool was_off(const struct as_analysis *a)
@@ -207,7 +198,7 @@ static int put_locations(const struct parallel_text *t, struct assay_error *err)
         if (has_off)
             as_table_f(&table, "%.3f", SECONDS(activity_ns[AS_ACTIVITY_OFF]));
     }
-    AS_TRY(end_table(t, &table, err));
+    AS_TRY(as_page_table_end(t->page, &table, err));
     if (a->location.n > 2 * ROWS_MOST) {
         snprintf(more, sizeof more, "%zu more; --format json has all",
                  a->location.n - 2 * ROWS_MOST);
@@ -260,7 +251,7 @@ static int write_mpi(const struct parallel_text *t, struct assay_error *err)
         as_table_f(&table, "%.3f", SECONDS(time.transfer_ns));
         as_table_f(&table, "%.3f", SECONDS(time.time_ns - time.waiting_ns - time.transfer_ns));
     }
-    return has_begun ? end_table(t, &table, err) : 0;
+    return has_begun ? as_page_table_end(t->page, &table, err) : 0;
 }
 
 int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,

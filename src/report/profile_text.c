@@ -18,22 +18,6 @@
 
 /* ---- Cells -------------------------------------------------------------------------------- */
 
-static void table_begin(struct as_summary_text *s, struct as_table *table,
-                        const struct as_column *columns, size_t n)
-{
-    as_table_init(table, columns, n);
-    table->indent = 2;
-    table->ascii = !s->page.utf8;
-}
-
-static int table_end(struct as_summary_text *s, struct as_table *table, struct assay_error *err)
-{
-    const int rc = as_table_print(table, s->page.out, s->page.width, s->page.colour, err);
-
-    as_table_fini(table);
-    return rc;
-}
-
 static void seconds(const struct as_summary_text *s, struct as_table *table, double value)
 {
     if (isnan(value))
@@ -109,7 +93,7 @@ static int print_categories(struct as_summary_text *s, struct assay_error *err)
         as_str_appendf(&s->text, "Where the sampled part of the time went: %.0f %% of it",
                        100 * (1 - s->profile->run.unseen_s / s->profile->run.cpu_s));
     as_page_heading(&s->page, s->text.n ? as_str_z(&s->text) : "Where the time went");
-    table_begin(s, &table, columns, sizeof columns / sizeof *columns);
+    as_page_table_begin(&s->page, &table, columns, sizeof columns / sizeof *columns);
     as_vec_foreach (&s->profile->category, it) {
         as_table_string(&table, it->title);
         append_share(&table, &it->share);
@@ -117,7 +101,7 @@ static int print_categories(struct as_summary_text *s, struct assay_error *err)
         seconds(s, &table, it->blocked_s > 0 ? it->blocked_s : NAN);
         bar(s, &table, it->share.pct / 100);
     }
-    return table_end(s, &table, err);
+    return as_page_table_end(&s->page, &table, err);
 }
 
 static int print_waiting(struct as_summary_text *s, struct assay_error *err)
@@ -144,7 +128,7 @@ static int print_waiting(struct as_summary_text *s, struct assay_error *err)
                      false);
         return 0;
     }
-    table_begin(s, &table, columns, sizeof columns / sizeof *columns);
+    as_page_table_begin(&s->page, &table, columns, sizeof columns / sizeof *columns);
     for (int i = 0; i < 3; i++) {
         if (i && time_s[i] < 0.0005 * all)
             continue; /* it would say 0.0 %, or was not recorded */
@@ -153,7 +137,7 @@ static int print_waiting(struct as_summary_text *s, struct assay_error *err)
         as_table_f(&table, "%.1f %%", 100 * time_s[i] / all);
         bar(s, &table, time_s[i] / all);
     }
-    AS_TRY(table_end(s, &table, err));
+    AS_TRY(as_page_table_end(&s->page, &table, err));
     if (profile->idle_s > 0) {
         as_str_clear(&s->text);
         as_str_appendf(&s->text, "%lld more thread%s (idle, or of launchers) waited %.*f s.",
@@ -189,7 +173,7 @@ static int print_counts(struct as_summary_text *s, struct assay_error *err)
     if (!s->profile->count.n)
         return 0;
     as_page_heading(&s->page, "Counted events");
-    table_begin(s, &table, columns, sizeof columns / sizeof *columns);
+    as_page_table_begin(&s->page, &table, columns, sizeof columns / sizeof *columns);
     as_vec_foreach (&s->profile->count, it) {
         as_table_f(&table, "%s%s", it->name, it->is_exact ? "" : " (estimated)");
         amount(&table, it, it->value);
@@ -199,7 +183,7 @@ static int print_counts(struct as_summary_text *s, struct assay_error *err)
             as_table_string(&table, "");
         amount(&table, it, it->most);
     }
-    return table_end(s, &table, err);
+    return as_page_table_end(&s->page, &table, err);
 }
 
 /* Takes a column out where the page is narrow; `*n` columns are left. */
@@ -232,7 +216,7 @@ static int print_balance(struct as_summary_text *s, struct assay_error *err)
     if (!s->profile->spread.n)
         return 0;
     as_page_heading(&s->page, "Balance of load");
-    table_begin(s, &table, columns, n);
+    as_page_table_begin(&s->page, &table, columns, n);
     as_vec_foreach (&s->profile->spread, it) {
         as_table_f(&table, "%s, %s", it->over, it->is_work ? "own work" : "all time");
         as_table_u64(&table, it->n);
@@ -247,7 +231,7 @@ static int print_balance(struct as_summary_text *s, struct assay_error *err)
             as_table_f(&table, "%.1f", it->balance_pct);
         as_table_string(&table, it->slowest);
     }
-    return table_end(s, &table, err);
+    return as_page_table_end(&s->page, &table, err);
 }
 
 /* ---- Functions and loops ------------------------------------------------------------------ */
@@ -301,14 +285,14 @@ static int print_functions(struct as_summary_text *s, struct assay_error *err)
     if (!s->profile->function.n)
         return 0;
     as_page_heading(&s->page, "Hottest functions");
-    table_begin(s, &table, columns, n);
+    as_page_table_begin(&s->page, &table, columns, n);
     as_vec_foreach (&s->profile->function, it) {
         amounts(s, &table, &it->self, &it->total);
         name(s, &table, it->name, it->is_inlined ? "" : NULL);
         as_table_string(&table, it->module);
         source(s, &table, it->file, it->line, 0);
     }
-    AS_TRY(table_end(s, &table, err));
+    AS_TRY(as_page_table_end(&s->page, &table, err));
     print_binary(s);
     return 0;
 }
@@ -336,7 +320,7 @@ static int print_loops(struct as_summary_text *s, struct assay_error *err)
     if (!s->profile->loop.n)
         return 0;
     as_page_heading(&s->page, "Hottest loops");
-    table_begin(s, &table, columns, n);
+    as_page_table_begin(&s->page, &table, columns, n);
     as_vec_foreach (&s->profile->loop, it) {
         amounts(s, &table, &it->self, &it->total);
         as_table_u64(&table, (uint64_t)it->depth);
@@ -347,7 +331,7 @@ static int print_loops(struct as_summary_text *s, struct assay_error *err)
         else
             as_table_string(&table, it->address);
     }
-    return table_end(s, &table, err);
+    return as_page_table_end(&s->page, &table, err);
 }
 
 /* ---- Metrics ------------------------------------------------------------------------------ */
@@ -401,7 +385,7 @@ static int print_chosen_metrics(struct as_summary_text *s, const char *title,
     if (!n)
         return 0;
     as_page_heading(&s->page, title);
-    table_begin(s, &table, columns, sizeof columns / sizeof *columns);
+    as_page_table_begin(&s->page, &table, columns, sizeof columns / sizeof *columns);
     as_vec_foreach (&s->profile->metric, it) {
         if (!wants(it))
             continue;
@@ -411,7 +395,7 @@ static int print_chosen_metrics(struct as_summary_text *s, const char *title,
         as_table_string(&table, it->rating);
         as_table_style(&table, style_of(it->rating));
     }
-    return table_end(s, &table, err);
+    return as_page_table_end(&s->page, &table, err);
 }
 
 static bool is_any_metric(const struct as_profile_metric *metric)

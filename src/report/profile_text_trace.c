@@ -7,17 +7,7 @@ static void begin_trace_table(struct as_summary_text *s, struct as_table *table,
                               const struct as_column *columns, size_t n, const char *title)
 {
     as_page_heading(&s->page, title);
-    as_table_init(table, columns, n);
-    table->indent = 2;
-    table->ascii = !s->page.utf8;
-}
-
-static int end_trace_table(struct as_summary_text *s, struct as_table *table,
-                           struct assay_error *err)
-{
-    const int rc = as_table_print(table, s->page.out, s->page.width, s->page.colour, err);
-    as_table_fini(table);
-    return rc;
+    as_page_table_begin(&s->page, table, columns, n);
 }
 
 static int write_trace_waits(struct as_summary_text *s, struct assay_error *err)
@@ -42,7 +32,7 @@ static int write_trace_waits(struct as_summary_text *s, struct assay_error *err)
         as_table_string(&table, it->site);
         as_table_string(&table, it->location);
     }
-    return end_trace_table(s, &table, err);
+    return as_page_table_end(&s->page, &table, err);
 }
 
 static int write_trace_causes(struct as_summary_text *s, struct assay_error *err)
@@ -65,7 +55,7 @@ static int write_trace_causes(struct as_summary_text *s, struct assay_error *err
         as_table_string(&table, it->location);
         as_table_string(&table, it->site);
     }
-    return end_trace_table(s, &table, err);
+    return as_page_table_end(&s->page, &table, err);
 }
 
 int as_summary_trace(struct as_summary_text *s, struct assay_error *err)
