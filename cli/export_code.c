@@ -74,7 +74,7 @@ place_at(const struct as_export_code *code, const struct as_trace_module *module
 
 /* ---- Code ------------------------------------------------------------------------------------ */
 
-/* NULL: nothing is known of it, or there is no memory. */
+/* Returns NULL for an unknown module, or when out of memory. */
 static struct assay_catalogue_module *code_of(struct as_export_code *code, const char *path)
 {
     struct as_export_module added = {.path = path};

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `assay open EXP`: the HTML report in a browser. It is made each time: a page that is there may be
- * what somebody else put into the experiment. `assay open TRACE`: the time line, which needs the
- * server.
+ * of another origin. `assay open TRACE`: the time line, which needs the server.
  */
 #include <errno.h>
 #include <limits.h>

@@ -32,7 +32,7 @@ struct assay_loop_facts {
     uint32_t fp_divide_n;              /* of them: divide, square root */
     /* Looked for in innermost loops of one way: chains of results from iteration to iteration, with
      * floating-point arithmetic, of them those that only add up or only multiply, and others that
-     * are no steps, sums, products or maxima; of all these the chains that the loop around begins
+     * are not steps, sums, products or maxima; chains among these that the loop around begins
      * anew for each entry; branches that depend on loaded data. */
     uint32_t fp_carried_n, fp_sum_n, other_carried_n, begun_n, data_exit_n;
     uint32_t call_n;                             /* calls that return */

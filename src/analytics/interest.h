@@ -8,7 +8,7 @@
 
 #define AS_INTEREST_ALL ((struct as_span){.begin_ns = INT64_MIN, .end_ns = INT64_MAX})
 
-/* Fills `*out`; AS_INTEREST_ALL where a rank lacks MPI_Init or MPI_Finalize, or there are no ranks.
+/* Fills `*out`; AS_INTEREST_ALL if a rank lacks MPI_Init or MPI_Finalize, or the trace lacks ranks.
  * Streams are at their beginning then. Errors: IO, NOMEM. */
 int as_interest_find(const struct as_trace *trace, struct as_span *out, struct assay_error *err);
 

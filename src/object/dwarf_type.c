@@ -196,7 +196,7 @@ static bool start_members(struct as_type_ref record, struct member_walk *w)
            (abbrev->tag == DW_TAG_structure_type || abbrev->tag == DW_TAG_class_type);
 }
 
-/* The next member or base at a constant place; false: there are no more. */
+/* The next member or base at a constant place; false at the end. */
 static bool next_member(struct member_walk *w)
 {
     for (;;) {

@@ -69,8 +69,7 @@ static void add_slot(struct as_variant_facts *facts, const struct as_patch_strea
         facts->slot[facts->slots++] = *place;
 }
 
-/* Accesses of places that do not move. So many are no counters and pointers, but an array that
- * is worked on: then it is left alone. */
+/* Accesses of places that do not move. More than so many are an array, which stays as it is. */
 #define PLACES_MOST 256u
 struct place_accesses {
     struct as_patch_stream loaded[PLACES_MOST]; /* by what decides the way: each place once */

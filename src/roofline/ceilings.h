@@ -42,11 +42,11 @@ struct as_ceilings {
     struct as_ceiling_scope scope[AS_CEILING_SCOPES_MAX]; /* in any order */
     size_t scope_n;
     unsigned core_n;                /* of the scope "all" */
-    struct as_ceiling_scope domain; /* "numa0": for one core of which there is no figure */
+    struct as_ceiling_scope domain; /* "numa0": stands for one core if that has no figure */
 };
 
 /* Adds a figure by its name (doc/reference/machine.md). Others than bandwidths and peaks of caches,
- * memory, float and double are ignored. Node 0 stands for one core of which there is no figure. */
+ * memory, float and double are ignored. Node 0 stands for one core without a figure. */
 void as_ceilings_add(struct as_ceilings *ceilings, const char *name, double value);
 
 /* Adds the figures that a run has of its machine, and the number of its usable cores. Errors: those

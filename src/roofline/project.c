@@ -134,7 +134,7 @@ static void project_levels(const struct bound_times *all, double part, struct as
 
 /* ---- By roofs ------------------------------------------------------------------------------ */
 
-/* Times by roofs that the part did not pass are no longer than its own. */
+/* A roof that the part did not pass gives at most the part's own time. */
 static bool project_roofs(const struct bound_times *all, double part, struct assay_projected *out)
 {
     const struct bound_time *near = NULL, *there = NULL;

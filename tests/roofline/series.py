@@ -135,7 +135,7 @@ def points_of(assay, out, program, side):
 
 
 def loop_bytes(points, function):
-    """Bytes of the loop over the points: around it there are spills, in it there is no memory."""
+    """Bytes of the loop over the points; the loop around it has spills, the one inside none."""
     depth = {"plane": 2, "cube": 3}.get(function["name"].split("_")[0], 1)
     return sum(p["load_b"] + p["store_b"] for p in points
                if p["kind"] == "loop" and p["depth"] == depth and

@@ -2,7 +2,7 @@
 /*
  * Names of operands, in programs that gcc, clang and gfortran compile at several levels. A comment
  * at the end of a line, "=NAME" or "=NAME,NAME", says which arrays the line touches: any other name
- * is wrong. Without a proof there is no name, so a share of the operands must have one.
+ * is wrong. Only a proof gives a name, so a share of the operands must have one.
  */
 #include <setjmp.h>
 #include <stdarg.h>
