@@ -64,8 +64,23 @@ static const struct rule_case findings[] = {
      {RUN, .code = {OLD}, STEPS(0, 100, 100, 0)},
      {RUN, .code = {FULL}, STEPS(0, 100, 100, 0)}},
     {"scalar_calls",
-     {RUN, .code = {FULL}, SCALAR(1, 1, 0)},
-     {RUN, .code = {FULL}, SCALAR(1, 0, 0)}},
+     {RUN, .call_stacks = "off", .code = {FULL}, SCALAR(1, 1, 0)},
+     {RUN, .call_stacks = "off", .code = {FULL}, SCALAR(1, 0, 0)}},
+    {"scalar_calls",
+     {RUN, .call_stacks = "off", .code = {FULL}, SCALAR(1, 1, 0)},
+     {RUN, .call_stacks = "dwarf", .code = {FULL}, SCALAR(1, 1, 0)}}, /* seldom made */
+    {"sums_in_memory",
+     {RUN, .code = {FULL}, SCALAR_AND("access_rewrite_n")},
+     {RUN, .code = {FULL}, SCALAR(1, 0, 1)}}, /* in registers */
+    {"sums_in_memory",
+     {RUN, .code = {FULL}, SCALAR_AND("access_rewrite_n")},
+     {RUN, .call_stacks = "off", .code = {FULL}, /* a function may look at them */
+      .metric = {{"fp_packed_pct", 0}, {"flow_paths", 1}, {"access_rewrite_n", 1}, {"call_n", 1}}}},
+    {"compared_roots",
+     {RUN, .code = {FULL},
+      .metric = {{"fp_compared_root_n", 1}, {"cqa_divide_cy", 9}, {"cqa_cycles", 10}}},
+     {RUN, .code = {FULL}, /* it waits for something else */
+      .metric = {{"fp_compared_root_n", 1}, {"cqa_divide_cy", 4}, {"cqa_cycles", 10}}}},
     {"scalar_chain",
      {RUN, .code = {FULL}, SCALAR(1, 0, 1)},
      {RUN, .code = {FULL}, SCALAR(1, 0, 0)}},
