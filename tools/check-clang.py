@@ -9,8 +9,8 @@ usage: check-clang.py BUILD warnings
 warnings  compiles each source outside src/ and cli/ for its warnings alone (those of src/ and cli/
           come from tidy)
 tidy      clang-tidy without the static analyzer on each source of src/ and cli/
-analyzer  clang's static analyzer, on the sources of src/ and cli/ that changed since COMMIT or
-          that include a header which changed; without COMMIT, since the last commit that main of
+analyzer  clang's static analyzer, on the sources of src/ and cli/ whose code changed since COMMIT
+          or that use what changed in a header (changed_code.py); without COMMIT, since the last commit that main of
           the origin has too, or, if that is HEAD itself, since the last commit that is four hours
           old
 
@@ -20,10 +20,11 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import re
 import shlex
 import subprocess
 import sys
+
+import changed_code
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 JOBS = int(os.environ.get("JOBS") or os.cpu_count() or 2)
@@ -37,8 +38,8 @@ CLANG_ADDS = ["-fsyntax-only", "-Werror", "-Wno-unknown-warning-option",
 ANALYZER = ",".join(f"-{group}-*" for group in (
     "bugprone", "cert", "clang-diagnostic", "misc", "performance", "portability", "readability"))
 LANGUAGES = (".c", ".cc", ".cpp")
+LAUNCHERS = {"ccache", "sccache"}  # Meson puts one before the compiler where it is installed
 BATCH = 4
-INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
 
 def recorded(build):
@@ -48,12 +49,17 @@ def recorded(build):
         path = pathlib.Path(os.path.normpath(os.path.join(entry["directory"], entry["file"])))
         is_ours = ROOT in path.parents and build not in path.parents
         if is_ours and path.suffix in LANGUAGES:
-            commands.setdefault(str(path.relative_to(ROOT)), shlex.split(entry["command"]))
+            words = without_launcher(shlex.split(entry["command"]))
+            commands.setdefault(str(path.relative_to(ROOT)), words)
     return commands
 
 
 def is_product(source):
     return source.startswith(("src/", "cli/")) and source.endswith(".c")
+
+
+def without_launcher(words):
+    return words[1:] if pathlib.PurePath(words[0]).name in LAUNCHERS else words
 
 
 def syntax_command(words):
@@ -101,15 +107,6 @@ def changed_since(base):
     return {name for name in names.splitlines() if name}
 
 
-def includes_changed(source, changed):
-    folder = pathlib.PurePath(source).parent
-    for name in INCLUDE.findall((ROOT / source).read_text(errors="replace")):
-        places = (str(folder / name), "src/" + name, "include/" + name, name)
-        if any(place in changed for place in places):
-            return True
-    return False
-
-
 def analyzed(sources, options):
     """Returns the sources that the analyzer is to see."""
     base = options[1] if options[:1] == ["--base"] else base_commit()
@@ -118,7 +115,8 @@ def analyzed(sources, options):
     changed = changed_since(base)
     if ".clang-tidy" in changed:
         return sources
-    return [source for source in sources if source in changed or includes_changed(source, changed)]
+    found = changed_code.changes(ROOT, base, changed)
+    return [source for source in sources if changed_code.concerns(ROOT, source, found)]
 
 
 def write_database(build, commands):
