@@ -6,14 +6,17 @@ usage: runs_test.py ROOT
 """
 import importlib.util
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "zoo"))
 import tap as tap_module  # noqa: E402
+import turn as turn_module  # noqa: E402
 
 
 TESTS = [("base/csv", {"unit"}), ("cli/run", {"nightly-sanitizers"}), ("cli/info", {"assay"}),
@@ -29,6 +32,11 @@ def loaded(root, name):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def turned(turn):
+    with unittest.mock.patch.dict(os.environ, ASSAY_TEST_TURN=turn):
+        return turn_module.mine(range(12))
 
 
 def check_choice(tap, tool):
@@ -56,6 +64,12 @@ def check_choice(tap, tool):
     tap.same_set(tool.selected(TESTS, "--sanitized"),
                  ["base/csv", "cli/run", "cli/info", "code/big"],
                  "choose-tests: sanitizers leave out plain")
+    tap.equal([tool.turn_of(word, "0" * 8 + "00000007") for word in
+               ("--daily", "cli/*", "--sanitized-quick", "--nightly", "--sanitized", "--all")],
+              ["2", "2", "2", "all", "all", "all"],
+              "choose-tests: a commit tries a fifth of many cases, a night all")
+    tap.equal([turned(turn) for turn in ("1", "7", "all")],
+              [[1, 6, 11], [2, 7], list(range(12))], "turn: cases are tried in fifths, or all")
     tap.equal(tool.named(TESTS, ["cli/*", "cli/run"]), ["cli/run", "cli/info"],
               "choose-tests: a pattern names tests, each once")
 
