@@ -10,16 +10,17 @@ import re
 import subprocess
 
 # A comment, or what may hold the beginning of one.
-COMMENT = re.compile(r'//(?:\\\n|[^\n])*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
+COMMENT = re.compile(r'//(?:\\\n|[^\n])*|/\*.*?\*/|'
+                     r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 NAME = re.compile(r"[A-Za-z_]\w*")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 # Types and macros that a declaration uses and does not declare.
 MENTION = re.compile(r"\b(?:struct|union|enum) \w+\b(?! ?\{)|\b\w+(?= ?\()")
 EVERY = "*"  # stands for every name
-NO_NAMES = set("""auto bool break case char const continue default define defined do double else enum
-extern float for if inline int long return short signed sizeof size_t static struct switch typedef
-union unsigned void volatile while int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t
-uint64_t __attribute__""".split())
+NO_NAMES = set("""auto bool break case char const continue default define defined do double else
+enum extern float for if inline int long return short signed sizeof size_t static struct switch
+typedef union unsigned void volatile while int8_t int16_t int32_t int64_t uint8_t uint16_t
+uint32_t uint64_t __attribute__""".split())
 
 
 def without_comment(match):

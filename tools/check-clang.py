@@ -37,8 +37,8 @@ CLANG_ADDS = ["-fsyntax-only", "-Werror", "-Wno-unknown-warning-option",
 # Appended to the checks of .clang-tidy, which says which checks of the analyzer are off.
 ANALYZER = ",".join(f"-{group}-*" for group in (
     "bugprone", "cert", "clang-diagnostic", "misc", "performance", "portability", "readability"))
-# The analyzer's default of 225,000 states for each function takes three times as long, which a night
-# has: nearly all functions with loops use up whatever they get.
+# The analyzer's default of 225,000 states for each function takes three times as long, which a
+# night has: nearly all functions with loops use up whatever they get.
 FEWER_STATES = ["--extra-arg=-Xclang", "--extra-arg=-analyzer-config", "--extra-arg=-Xclang",
                 "--extra-arg=max-nodes=75000"]
 LANGUAGES = (".c", ".cc", ".cpp")
