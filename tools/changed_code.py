@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Says which of the changed C files hold other code than before, and which sources that concerns.
 
-A file whose comments, blank lines or distances alone changed holds the same code. A changed header
-concerns the sources that include it and name what its changed declarations declare. Headers that
-headers include are not followed.
+Comments, blank lines and distances do not count. A changed header concerns the sources that include
+it and name what its changed declarations declare. Headers that headers include are not followed.
 """
 import pathlib
 import re
@@ -83,8 +82,8 @@ def declared(text, other):
 
 
 def changed_names(before, now):
-    """Returns the names that changed declarations of a header concern, and those that others of
-    its declarations make of a changed macro."""
+    """Returns the names that changed declarations of a header concern. A changed macro concerns
+    the names of the declarations that use it."""
     olds, news = list(declarations(before)), list(declarations(now))
     of_old, of_new = ({name_of(text): text for text in texts} for texts in (olds, news))
     is_order = olds != news and sorted(olds) == sorted(news)
@@ -122,7 +121,7 @@ def texts_at(root, commit, names):
 
 
 def changes(root, base, names):
-    """Returns {name: changed names} of the C files whose code is another than that of a commit."""
+    """Returns {name: changed names} of the C files that hold other code than at a commit."""
     names = sorted(name for name in names if name.endswith((".c", ".h", ".def", ".inc")))
     olds, found = texts_at(root, base, names), {}
     for name in names:

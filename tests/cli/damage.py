@@ -5,7 +5,7 @@
 Bytes of pages of the database are changed, each page in several places; cells of tables become
 what no writer stores (NULL where that is not permitted, texts for numbers, numbers out of range).
 Whatever is there, assay must end by itself, with one sentence when it fails, and leave no file that
-is not whole. STEP takes every STEP-th damage, and of these the fifth whose turn it is
+is not whole. STEP takes every STEP-th damage, and of these the fifth of this turn
 (../zoo/turn.py); 1 takes all, and finds most with ASSAY under sanitizers. A fourth
 argument, pages or cells, takes these alone.
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The part of many cases that this run tries: ASSAY_TEST_TURN is 0 to 4 by the hash of the commit,
-or all, as at night (tools/choose-tests.py). By hand it is 0."""
+"""Chooses the part of many cases that this run tries. ASSAY_TEST_TURN is 0 to 4 by the hash of the
+commit, or all, as at night (tools/choose-tests.py). By hand it is 0."""
 import os
 
 PARTS = 5
@@ -13,6 +13,6 @@ def turns():
 
 
 def mine(cases):
-    """Returns those of the cases whose turn it is, in their order."""
+    """Returns the cases of these turns, in their order."""
     chosen = set(turns())
     return [case for at, case in enumerate(cases) if at % PARTS in chosen]
