@@ -5,7 +5,7 @@
     bad.py ASSAY
 
 Every file is made here, byte by byte or from a program compiled here, so that what is wrong with
-it is known. Of the many values of a field each run tries a fifth (turn.py). Of a file whose tables
+it is known. Each run tries a fifth of the many values of a field (turn.py). Of a file whose tables
 of symbols are whole and only its DWARF or unwind information is damaged, the functions must still
 be told.
 """
