@@ -252,7 +252,7 @@ END
     OMP_WAIT_POLICY=passive "$ASSAY" profile -q -o x.assay -- ./uneven >told
     read -r said ready <told
     awk "BEGIN { exit !($said > 0.79) }" || fails "the others did not wait for the one that sleeps: $said s"
-    # What a hypervisor took from both is in neither account.
+    # Neither account holds the time that a hypervisor took.
     equal 1 "$(query "SELECT c.blocked_time_s BETWEEN 0.9 * ($said - $ready) - 2 * ifnull(r.steal_time_s, 0) - 0.02
         AND 2 * r.wall_s FROM v_categories c, v_runs r WHERE c.name = 'openmp'")"
 }

@@ -155,7 +155,7 @@ int sub(const struct pair *pair);
 
 
 def check_changed(tap, tool):
-    """Names that a change of HEADER concerns, and what is no change of code."""
+    """Names that a change of HEADER concerns, and texts that hold the same code."""
     def names(old, new):
         return tool.changed_names(tool.code_lines(HEADER),
                                   tool.code_lines(HEADER.replace(old, new)))
