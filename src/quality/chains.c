@@ -41,6 +41,7 @@ struct chain {
     uint32_t fp_n, add_n, mul_n, pick_n, logic_n, other_n;
     bool is_carried;
     bool is_begun; /* one of its carried registers starts anew for each entry */
+    bool is_read;  /* another instruction of the loop reads what it is between */
 };
 
 static bool is_multiply_add(const struct assay_form *form)
@@ -140,7 +141,55 @@ static bool begun_around(const struct chain_way *w, unsigned reg)
     return false;
 }
 
+/* ---- Memory of an instruction ---------------------------------------------------------------- */
+
+/* The first operand of instruction `at` in memory, or the one behind: ascending by instruction. */
+static size_t first_stream(const struct chain_way *w, uint32_t at)
+{
+    const uint32_t insn = w->found.insn[at];
+    size_t low = 0, high = w->streams->n;
+
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (w->streams->at[middle].insn < insn)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A sum that is kept in memory is stored to one address. */
+static bool stores_in_place(const struct chain_way *w, uint32_t at)
+{
+    const uint32_t insn = w->found.insn[at];
+
+    for (size_t i = first_stream(w, at); i < w->streams->n && w->streams->at[i].insn == insn; i++)
+        if (w->streams->at[i].access & ASSAY_ACCESS_WRITE &&
+            w->streams->at[i].stride == ASSAY_STRIDE_ZERO)
+            return true;
+    return false;
+}
+
 /* ---- Counting -------------------------------------------------------------------------------- */
+
+/* Marks chains with readers outside, and those that go on through another address: running sums
+ * are needed one by one. */
+static void find_readers(const struct chain_way *w, struct chain *chain)
+{
+    for (size_t i = 0; i < w->found.n; i++) {
+        const struct assay_dependence *link = &w->found.at[i];
+        struct chain *from = &chain[w->component.of[link->from]];
+
+        if (!is_link(NULL, link) || !from->is_carried)
+            continue;
+        if (w->component.of[link->from] != w->component.of[link->to])
+            from->is_read |= !stores_in_place(w, link->to);
+        else if (link->kind == ASSAY_DEPENDENCE_MEMORY)
+            from->is_read |= !stores_in_place(w, link->from);
+    }
+}
 
 static void count_chains(const struct chain_way *w, struct chain *chain, struct as_chains *out)
 {
@@ -157,11 +206,12 @@ static void count_chains(const struct chain_way *w, struct chain *chain, struct 
                                                      begun_around(w, link->what);
         chain[w->component.of[link->to]].other_n += leads_on(w, link);
     }
+    find_readers(w, chain);
     for (uint32_t i = 0; i < w->component.n; i++) {
         const bool is_fp = chain[i].fp_n > 0, plain = is_plain(&chain[i]);
 
         out->fp_n += chain[i].is_carried && is_fp;
-        out->sum_n += chain[i].is_carried && is_fp && plain;
+        out->sum_n += chain[i].is_carried && is_fp && plain && !chain[i].is_read;
         out->other_n += chain[i].is_carried && !is_fp && !plain;
         out->begun_n += chain[i].is_carried && chain[i].is_begun && (is_fp || !plain);
     }
@@ -173,19 +223,10 @@ static void count_chains(const struct chain_way *w, struct chain *chain, struct 
 static bool loads_data(const struct chain_way *w, uint32_t at)
 {
     const uint32_t insn = w->found.insn[at];
-    size_t low = 0, high = w->streams->n;
 
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-
-        if (w->streams->at[middle].insn < insn)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < w->streams->n && w->streams->at[low].insn == insn; low++)
-        if (w->streams->at[low].access & ASSAY_ACCESS_READ && !w->streams->at[low].stack &&
-            w->streams->at[low].stride != ASSAY_STRIDE_ZERO)
+    for (size_t i = first_stream(w, at); i < w->streams->n && w->streams->at[i].insn == insn; i++)
+        if (w->streams->at[i].access & ASSAY_ACCESS_READ && !w->streams->at[i].stack &&
+            w->streams->at[i].stride != ASSAY_STRIDE_ZERO)
             return true;
     return false;
 }

@@ -75,6 +75,10 @@ static const char source[] =
     "long near(const double *x, double most, long n)\n"
     "{ long s = 0; for (long i = 0; i < n; i++) s += sqrt(x[i]) < most; return s; }\n"
     "void roots(double *x, long n) { for (long i = 0; i < n; i++) x[i] = sqrt(x[i]); }\n"
+    "void running(double *b, const double *a, double s, long n)\n"
+    "{ for (long i = 0; i < n; i++) { s += a[i]; b[i] = s; } }\n"
+    "void front(double *u, const double *v, long n)\n"
+    "{ for (long i = 1; i < n; i++) u[i] = u[i - 1] + v[i] - v[i - 1]; }\n"
     "void kept(double *s, const double *a, long n)\n"
     "{ for (long i = 0; i < n; i++) { s[0] += a[i]; s[1] -= a[i]; } }\n"
     "void scaled(double *a, const double *f, long n)\n"
@@ -199,6 +203,9 @@ static void test_chains(void **state)
     chains_are("mixed", 2, 1, 0, 0);
     chains_are("recurrence", 1, 0, 0, 0);
     chains_are("through", 1, 0, 0, 0);
+    chains_are("running", 1, 0, 0, 0); /* each sum is needed */
+    chains_are("front", 1, 0, 0, 0);
+    chains_are("kept", 2, 2, 0, 0); /* one address: the last counts */
     chains_are("daxpy", 0, 0, 0, 0);
     chains_are("hash", 0, 0, 1, 0);
     chains_are("list", 0, 0, 1, 0);
