@@ -97,9 +97,9 @@ static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *
 static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop, const char *name,
                      double cycle_ns)
 {
-    const bool any = !loop->reason && loop->timed > 0;
+    const bool any = !loop->reason && loop->all.n > 0;
     as_table_f(table, "%.1f %%", 100 * loop->share);
-    if (any)
+    if (!loop->reason && loop->timed > 0)
         as_table_f(table, "%s%.0f", loop->is_counted ? "" : "~", loop->instances);
     else
         as_table_string(table, NULL);
@@ -148,6 +148,10 @@ static int fill_loops(struct shown *it, struct as_table *table, struct assay_err
             as_table_note(table, as_str_z(&it->name));
         } else if (loop->timed == 0)
             as_table_note(table, "no instance of it was timed");
+        else if (loop->all.n == 0)
+            as_table_note(table, "the thread hardly had a CPU in any instance");
+        else if (loop->is_cpu_time)
+            as_table_note(table, "the thread left the CPU in every instance: times are CPU time");
         note_shares(table, &it->name, loop);
     }
     return 0;
@@ -319,6 +323,7 @@ static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, 
     as_json_key_u64(json, "timed", loop->timed);
     as_json_key_u64(json, "disturbed", loop->disturbed);
     as_json_key_u64(json, "switched", loop->switched);
+    as_json_key_bool(json, "cpu_time", loop->is_cpu_time);
     as_json_key_u64(json, "faulted", loop->faulted);
     as_json_key_u64(json, "cut", loop->cut);
     as_json_key_u64(json, "threads", loop->threads);
@@ -454,7 +459,7 @@ static int show_vprof_csv(struct shown *it, struct assay_error *err)
     as_csv_row_end(&csv);
     for (size_t i = 0; i < result->loop_n; i++) {
         const struct assay_vprof_loop *loop = &result->loop[i];
-        const bool any = !loop->reason && loop->timed > 0;
+        const bool any = !loop->reason && loop->all.n > 0;
         AS_TRY(name_loop(it, loop, err));
         csv_loop(&csv, loop, as_str_z(&it->name));
         if (any)
