@@ -214,9 +214,8 @@ static uint64_t read_clock(clockid_t clock)
     return rc ? 0 : (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* Units that the thread was off the processor since the last time that this was asked; 1: it left
- * it, and for how long is not known. Entries ask too, so that what passed before one is not taken
- * for part of an instance. */
+/* Returns the units that the thread was off the CPU since the last call; 1: unknown. Entries call
+ * it too, so an instance has no time from before its entry. */
 static uint64_t ask_away(struct as_patch_thread *thread)
 {
     const uint64_t now_ns = read_clock(CLOCK_MONOTONIC);

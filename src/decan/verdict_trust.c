@@ -91,18 +91,18 @@ static bool is_arithmetic_as_long(const struct as_decan_measure *m,
                                   const struct as_decan_judgement *of)
 {
     const struct as_decan_timing *base = &m->timing[of->base], *fp = &m->timing[AS_VARIANT_FP];
-    const double least = as_decan_thresholds.explains * base->median;
-    return m->model.chain >= least || (fp->n && fp->median >= least);
+    const double min_cy = as_decan_thresholds.explains * base->median;
+    return m->model.chain >= min_cy || (fp->n && fp->median >= min_cy);
 }
 
 /* Weighs a verdict that names the front end. */
 static void weigh_front_end(const struct as_decan_measure *m, struct as_decan_judgement *out)
 {
     const struct as_decan_thresholds *t = &as_decan_thresholds;
-    const double least = t->explains * m->timing[out->base].median;
+    const double min_cy = t->explains * m->timing[out->base].median;
     if (m->timing[AS_VARIANT_FES].instance < t->cycles_start)
         as_decan_trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 1000 cycles");
-    const bool is_quick = m->model.front_end > 0 && m->model.front_end < least;
+    const bool is_quick = m->model.front_end > 0 && m->model.front_end < min_cy;
     if (is_quick && is_arithmetic_as_long(m, out))
         as_decan_trust_at_most(out, AS_DECAN_LOW,
                                "its arithmetic takes as long, and fetching less by the model");

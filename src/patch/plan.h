@@ -307,9 +307,9 @@ struct as_patch_thread {
     uint64_t busy;                  /* a record is being written */
     uint64_t dropped;               /* by handlers that came in between */
     uint64_t kept;                  /* records in the table of kept ones */
-    uint64_t disturbed;             /* time off the processor, and faults: AS_PATCH_AWAY_BITS */
+    uint64_t disturbed;             /* time off the CPU, and faults: AS_PATCH_AWAY_BITS */
     uint64_t switches, faults;      /* as the kernel counted them when that changed last */
-    uint64_t away_ns;               /* time off the processor by then */
+    uint64_t away_ns;               /* time off the CPU by then */
     uint64_t unused[7];             /* records begin on a line of the cache */
     uint64_t paths_room_b, paths_b; /* of the table of call paths, and what is in it */
     struct as_patch_addresses addresses;
@@ -373,8 +373,8 @@ struct as_patch_outcomes {
     uint64_t threads_missed;
 };
 
-/* What a thread's `disturbed` adds up: in the low bits time off the processor, in units, one at
- * least each time that it left; above, major faults. */
+/* `disturbed` of a thread has two sums. The low bits have the time off the CPU, at least one unit
+ * for each switch. The bits above count major faults. */
 #define AS_PATCH_AWAY_BITS 44
 #define AS_PATCH_AWAY_MASK ((UINT64_C(1) << AS_PATCH_AWAY_BITS) - 1)
 #define AS_PATCH_AWAY_NS   64u /* a unit */

@@ -10,7 +10,7 @@
 #include "base/sort.h"
 #include "base/stat.h"
 
-#define DISTURBED 4.0 /* times the median */
+#define DISTURBED 4.0  /* times the median */
 #define RAN_LEAST 0.02 /* of an instance; clocks of threads leave out interrupts before it, too */
 
 static double cost(const struct as_instance *it)

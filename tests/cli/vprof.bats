@@ -489,7 +489,7 @@ END
     equal true "$(value cpu_time)"
     equal 1 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM flag WHERE name = 'instances_interrupted'" |
         tail -1)"
-    # What the thread counted itself.
+    # The thread counted its own CPU time.
     python3 - "$(cat own.txt)" <<'END'
 import json, sys
 loop, own = json.load(open("vprof.json"))["loops"][0], float(sys.argv[1])

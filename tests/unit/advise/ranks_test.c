@@ -253,7 +253,8 @@ static void test_busy_host(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
-/* The counters were read a little before and after the run: others took no more than there was. */
+/* The counters were read a little before and after the run: other processes used no more than there
+ * was. */
 static void test_load_has_a_limit(void **state)
 {
     const struct shape shape = {.busy_ms = 58000, .queue_ms = 1400, .threads = 1, .ranks = 2};

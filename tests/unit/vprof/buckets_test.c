@@ -146,8 +146,7 @@ static void test_away(void **state)
         assert_true(it[i].trips > 10 ? it[i].ticks < 9e6 : it[i].ticks == 100);
 }
 
-/* Time off the processor is no part of an instance. What is nearly all of it is none that counts.
- */
+/* Instances have no time off the CPU. One that hardly ran does not count. */
 static void test_time_away(void **state)
 {
     (void)state;
