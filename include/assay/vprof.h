@@ -62,7 +62,8 @@ struct assay_vprof_bucket {
         instances; /* of the whole run, disturbed ones too: a count where the loop is `is_exact` */
     double share;  /* of the loop's time */
     double iterations;
-    /* Cycles of an iteration; deviation and stability of one instance are NAN. */
+    /* Cycles of an iteration; deviation and stability of one instance are NAN. All are if the
+     * median instance takes no longer than an empty one. */
     double mean, median, deviation, least, stability;
     double instance; /* median cycles of an instance */
     /* That stand for it, evenly from the cheapest to the dearest iteration. */

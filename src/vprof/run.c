@@ -119,6 +119,9 @@ static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cy
                                      .least = it->iteration.least * cycles,
                                      .stability = it->iteration.stability,
                                      .instance = it->instance.median * cycles};
+    if (it->iteration.median <= 0) /* no longer than an empty instance: the clock cannot tell */
+        out.mean = out.median = out.deviation = out.least = out.stability = out.instance =
+            (double)NAN;
     put_chosen(&out, it, all, cycles);
     return out;
 }

@@ -24,8 +24,12 @@ static void fill_values(const struct assay_vprof_bucket *it, bool has_iterations
                         struct assay_quantity *out)
 {
     out[0] = measured(it->instances, it->n);
-    if (has_iterations) {
+    if (has_iterations)
         out[1] = measured(it->iterations, it->n);
+    out[7] = measured(it->share, it->n);
+    if (isnan(it->median))
+        return;
+    if (has_iterations) {
         out[2] = measured(it->median, it->n);
         out[3] = measured(it->mean, it->n);
         if (it->n > 1)
@@ -36,7 +40,6 @@ static void fill_values(const struct assay_vprof_bucket *it, bool has_iterations
     if (it->n > 1)
         out[5] = measured(it->stability, it->n);
     out[6] = measured(it->instance, it->n);
-    out[7] = measured(it->share, it->n);
 }
 
 struct writing {
