@@ -83,8 +83,8 @@ static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *
     as_table_f(table, "%.0f %%", 100 * it->share);
     as_table_f(table, "%s%.0f", is_exact ? "" : "~", it->instances);
     put_number(table, true, it->iterations);
-    put_number(table, true, it->median);
-    put_number(table, cycle_ns > 0, it->median * cycle_ns);
+    put_number(table, isfinite(it->median), it->median);
+    put_number(table, isfinite(it->median) && cycle_ns > 0, it->median * cycle_ns);
     put_number(table, isfinite(it->stability), it->stability);
     const double most = it->high > 1 ? it->high - 1 : 0;
     if (it->is_split)
@@ -97,15 +97,16 @@ static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *
 static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop, const char *name,
                      double cycle_ns)
 {
-    const bool any = !loop->reason && loop->timed > 0;
+    const bool any = !loop->reason && loop->all.n > 0;
     as_table_f(table, "%.1f %%", 100 * loop->share);
-    if (any)
+    if (!loop->reason && loop->timed > 0)
         as_table_f(table, "%s%.0f", loop->is_counted ? "" : "~", loop->instances);
     else
         as_table_string(table, NULL);
     put_number(table, any && loop->has_iterations, loop->all.iterations);
-    put_number(table, any && loop->has_iterations, loop->all.median);
-    put_number(table, any && loop->has_iterations && cycle_ns > 0, loop->all.median * cycle_ns);
+    const bool timed = any && loop->has_iterations && isfinite(loop->all.median);
+    put_number(table, timed, loop->all.median);
+    put_number(table, timed && cycle_ns > 0, loop->all.median * cycle_ns);
     put_number(table, any && isfinite(loop->all.stability), loop->all.stability);
     as_table_string(table, name);
     if (loop->bucket_n < 2)
@@ -148,6 +149,12 @@ static int fill_loops(struct shown *it, struct as_table *table, struct assay_err
             as_table_note(table, as_str_z(&it->name));
         } else if (loop->timed == 0)
             as_table_note(table, "no instance of it was timed");
+        else if (loop->all.n == 0)
+            as_table_note(table, "the thread hardly had a CPU in any instance");
+        else if (isnan(loop->all.median))
+            as_table_note(table, "most instances take no longer than it takes to read the clock");
+        else if (loop->is_cpu_time)
+            as_table_note(table, "the thread left the CPU in every instance: times are CPU time");
         note_shares(table, &it->name, loop);
     }
     return 0;
@@ -164,7 +171,7 @@ static void print_stability(const struct shown *it)
     for (size_t l = 0; l < it->result->loop_n; l++) {
         const struct assay_vprof_loop *loop = &it->result->loop[l];
         for (size_t i = 0; i < loop->bucket_n; i++) {
-            if (loop->bucket[i].instance < LONG_CYCLES || loop->bucket[i].n < LONG_LEAST)
+            if (!(loop->bucket[i].instance >= LONG_CYCLES) || loop->bucket[i].n < LONG_LEAST)
                 continue;
             all++;
             stable += loop->bucket[i].stability <= STABLE;
@@ -319,6 +326,7 @@ static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, 
     as_json_key_u64(json, "timed", loop->timed);
     as_json_key_u64(json, "disturbed", loop->disturbed);
     as_json_key_u64(json, "switched", loop->switched);
+    as_json_key_bool(json, "cpu_time", loop->is_cpu_time);
     as_json_key_u64(json, "faulted", loop->faulted);
     as_json_key_u64(json, "cut", loop->cut);
     as_json_key_u64(json, "threads", loop->threads);
@@ -454,7 +462,7 @@ static int show_vprof_csv(struct shown *it, struct assay_error *err)
     as_csv_row_end(&csv);
     for (size_t i = 0; i < result->loop_n; i++) {
         const struct assay_vprof_loop *loop = &result->loop[i];
-        const bool any = !loop->reason && loop->timed > 0;
+        const bool any = !loop->reason && loop->all.n > 0;
         AS_TRY(name_loop(it, loop, err));
         csv_loop(&csv, loop, as_str_z(&it->name));
         if (any)

@@ -141,10 +141,14 @@ struct assay_host_load {
  * a quota gives parts of them. */
 void assay_host_load_read(const char *root, long pid, struct assay_host_load *load);
 
+/* Between readings that are nearer to each other, busy CPUs are not known: the kernel counts in
+ * ticks of 4 to 10 ms. */
+#define ASSAY_LOAD_WALL_NS 100000000
+
 /* What other processes used of these CPUs between two readings. */
 struct assay_external_load {
-    double
-        used_cpu_n; /* CPUs on average, those that the hypervisor took among them; -1: not known */
+    double used_cpu_n; /* CPUs on average, those that the hypervisor took among them, not more than
+                          there are; -1: not known */
     double able_cpu_n; /* usable ones */
     bool is_high;      /* timings are unreliable: a fifth of them or more */
 };

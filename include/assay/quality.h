@@ -64,11 +64,13 @@ int assay_quality_loop(const struct assay_program *program, uint32_t loop,
 /*
  * Share of the bytes of touched cache lines (64 bytes) that one operand uses before the loop has
  * moved on: 1 at a fixed address and without holes; width over step, or over the line if the step
- * is larger. Indirect accesses, and such whose step the code does not tell, use their width of a
- * line of their own, or all of it when neighbours come soon: low and high, and nothing between them
- * is known. False when there is no such operand (the frame, width 0).
+ * is larger. Indirect accesses, and such whose step the code does not tell, use their width
+ * (gathers an element) of a line of their own, or all of it when neighbours come soon: low and
+ * high, and nothing between them is known. False when there is no such operand (the frame, width
+ * 0).
  */
-bool assay_access_efficiency(const struct assay_memory_stream *stream, double *low, double *high);
+bool assay_access_efficiency(const struct assay_program *program,
+                             const struct assay_memory_stream *stream, double *low, double *high);
 
 /*
  * How far a compiler was let go, 0 to 1, by the options that DWARF records: half for the level of

@@ -62,7 +62,8 @@ struct assay_vprof_bucket {
         instances; /* of the whole run, disturbed ones too: a count where the loop is `is_exact` */
     double share;  /* of the loop's time */
     double iterations;
-    /* Cycles of an iteration; deviation and stability of one instance are NAN. */
+    /* Cycles of an iteration; deviation and stability of one instance are NAN. All are if the
+     * median instance takes no longer than an empty one. */
     double mean, median, deviation, least, stability;
     double instance; /* median cycles of an instance */
     /* That stand for it, evenly from the cheapest to the dearest iteration. */
@@ -89,7 +90,8 @@ struct assay_vprof_loop {
     /* Of all that were measured, also where they were too many to look at: in which the thread left
      * the processor; had a major fault. */
     uint64_t switched, faulted;
-    uint64_t cut;                /* begun and not ended, or the other way round */
+    bool is_cpu_time; /* the thread left the CPU in all that were looked at: times are CPU time */
+    uint64_t cut;     /* begun and not ended, or the other way round */
     unsigned threads, processes; /* that were in it */
     /* Most ticks of a thread to their mean, of a process to theirs, of a thread to those of its
      * process, where that is most; 1: balanced. */

@@ -10,6 +10,7 @@
 #include <linux/rseq.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #ifndef AS_AGENT_BARE
 AS_AGENT_LOCAL struct as_patch_thread *as_patcher_thread;
@@ -202,6 +203,31 @@ static bool ask_usage(struct rusage *usage)
     return rc == 0;
 }
 
+static uint64_t read_clock(clockid_t clock)
+{
+    struct timespec time = {0};
+    long rc;
+    __asm__ volatile("syscall"
+                     : "=a"(rc), "=m"(time)
+                     : "0"((long)SYS_clock_gettime), "D"((long)clock), "S"(&time)
+                     : "rcx", "r11", "memory");
+    return rc ? 0 : (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* Returns the units that the thread was off the CPU since the last call; 1: unknown. Entries call
+ * it too, so an instance has no time from before its entry. */
+static uint64_t ask_away(struct as_patch_thread *thread)
+{
+    const uint64_t now_ns = read_clock(CLOCK_MONOTONIC);
+    const uint64_t own_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
+    const uint64_t before_ns = thread->away_ns;
+    uint64_t units = 1;
+    thread->away_ns = now_ns > own_ns && own_ns ? now_ns - own_ns : 0;
+    if (before_ns && thread->away_ns > before_ns)
+        units = (thread->away_ns - before_ns) / AS_PATCH_AWAY_NS;
+    return units < 1 ? 1 : units < AS_PATCH_AWAY_MASK / 8 ? units : AS_PATCH_AWAY_MASK / 8;
+}
+
 /* Signals clear the mark, too: the kernel knows. */
 void as_patcher_do_switched(void)
 {
@@ -216,8 +242,9 @@ void as_patcher_do_switched(void)
     }
     const uint64_t switches = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
     const uint64_t faults = (uint64_t)usage.ru_majflt;
-    thread->disturbed += switches != thread->switches;
-    thread->disturbed += (uint64_t)(faults != thread->faults) << 32;
+    if (switches != thread->switches)
+        thread->disturbed += ask_away(thread);
+    thread->disturbed += (uint64_t)(faults != thread->faults) << AS_PATCH_AWAY_BITS;
     thread->switches = switches;
     thread->faults = faults;
 }

@@ -420,14 +420,23 @@ static uint32_t main_over_block(struct as_source *s, uint32_t l,
     return most;
 }
 
-/* Statements that stand side by side become a vector, too, and a source loop that is unrolled by
- * hand has no left-over iterations. */
+/* Some operation of an iteration handles several elements. */
+static bool has_packed(const struct as_source *s, const struct as_loop_work *work)
+{
+    for (uint32_t i = 0; i < work->ops; i++)
+        if (s->op.at[work->first_op + i].packed)
+            return true;
+    return false;
+}
+
+/* Statements that stand side by side become a vector, too, all or some of them, and a source loop
+ * that is unrolled by hand has no left-over iterations. */
 static bool is_doubtful(struct as_source *s, uint32_t l, const struct as_source_motion *motion)
 {
     const struct assay_loop *loop = &s->program->loop[l];
 
     return loop->unroll > 1 &&
-           (!fits_motion(motion, loop->unroll) || (s->work && as_source_work(s, l)->vectorised));
+           (!fits_motion(motion, loop->unroll) || (s->work && has_packed(s, as_source_work(s, l))));
 }
 
 /* ---- All loops of a body ----------------------------------------------------------------- */
@@ -465,14 +474,17 @@ static int unroll_loop(struct as_source *s, uint32_t l, uint32_t reference)
     if (has_tail && (is_left_over(s, reference) || s->program->loop[reference].unroll == 1)) {
         struct as_source_motion tail;
         AS_TRY(as_source_motion(s, reference, &tail));
-        const uint32_t ratio = main_over_tail(&motion, &tail);
-        if (ratio) {
+        const uint32_t each = s->program->loop[reference].unroll;
+        const uint32_t ratio = main_over_tail(&motion, &tail) * (each ? each : 1);
+        if (ratio && ratio <= UNROLL_MOST) {
             prove(loop, ratio);
             return 0;
         }
     }
     if (reference == ASSAY_NONE && is_left_over(s, l)) {
-        prove(loop, 1);
+        /* A compiler unrolls tails too: what is left over of them stands in no loop. */
+        const uint32_t ratio = s->work ? main_over_block(s, l, &motion) : 0;
+        prove(loop, ratio ? ratio : 1);
         return 0;
     }
     if (s->work)

@@ -79,7 +79,36 @@ static void weigh_accesses(const struct as_decan_measure *m, struct as_decan_jud
     if (out->ratio.orig_dl1 * as_decan_thresholds.impossible < 1)
         as_decan_trust_at_most(out, AS_DECAN_LOW, "it takes longer with its data in L1");
     if (is_level_as_busy(m, out))
-        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "a level of memory behind it is as busy");
+        as_decan_trust_at_most(out, AS_DECAN_LOW, "a level of memory behind it is as busy");
+    if (!m->timing[AS_VARIANT_DL1].n && !(m->reach_b <= m->level[ASSAY_PREDICT_L1].size_b))
+        as_decan_trust_at_most(out, AS_DECAN_LOW,
+                               "its accesses were not measured with their data in L1");
+}
+
+/* Returns whether arithmetic takes as long as the loop, too: its variant, or its chain by the
+ * model. Nops with the loop's branches then say as much of a shared core as of the loop. */
+static bool is_arithmetic_as_long(const struct as_decan_measure *m,
+                                  const struct as_decan_judgement *of)
+{
+    const struct as_decan_timing *base = &m->timing[of->base], *fp = &m->timing[AS_VARIANT_FP];
+    const double min_cy = as_decan_thresholds.explains * base->median;
+    return m->model.chain >= min_cy || (fp->n && fp->median >= min_cy);
+}
+
+/* Weighs a verdict that names the front end. */
+static void weigh_front_end(const struct as_decan_measure *m, struct as_decan_judgement *out)
+{
+    const struct as_decan_thresholds *t = &as_decan_thresholds;
+    const double min_cy = t->explains * m->timing[out->base].median;
+    if (m->timing[AS_VARIANT_FES].instance < t->cycles_start)
+        as_decan_trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 1000 cycles");
+    const bool is_quick = m->model.front_end > 0 && m->model.front_end < min_cy;
+    if (is_quick && is_arithmetic_as_long(m, out))
+        as_decan_trust_at_most(out, AS_DECAN_LOW,
+                               "its arithmetic takes as long, and fetching less by the model");
+    else if (is_quick)
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "fetching takes less by the model");
+    weigh_share(m, AS_VARIANT_FES, t->supplies, out);
 }
 
 /* No iteration takes less than the recurrence of the only path. */
@@ -118,9 +147,7 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
         break;
     case AS_DECAN_FRONT_END:
     case AS_DECAN_BALANCED_STARVED:
-        if (measure->timing[AS_VARIANT_FES].instance < t->cycles_start)
-            as_decan_trust_at_most(out, AS_DECAN_LOW, "an instance takes less than 1000 cycles");
-        weigh_share(measure, AS_VARIANT_FES, t->supplies, out);
+        weigh_front_end(measure, out);
         break;
     default:
         weigh_share(measure, AS_VARIANT_FP, t->explains, out);

@@ -222,15 +222,14 @@ void assay_host_load_read(const char *root, long pid, struct assay_host_load *lo
 
 /* ---- Between two readings ------------------------------------------------------------------ */
 
-#define HIGH_SHARE    0.2
-#define LEAST_WALL_NS 100000000 /* the kernel counts in ticks of 4 to 10 ms */
+#define HIGH_SHARE 0.2
 
 struct assay_external_load assay_external_load_of(const struct assay_host_load *before,
                                                   const struct assay_host_load *after,
                                                   int64_t wall_ns, int64_t own_ns)
 {
     struct assay_external_load out = {.used_cpu_n = -1, .able_cpu_n = before->usable_cpu_n};
-    if (before->busy_ns < 0 || after->busy_ns < before->busy_ns || wall_ns < LEAST_WALL_NS ||
+    if (before->busy_ns < 0 || after->busy_ns < before->busy_ns || wall_ns < ASSAY_LOAD_WALL_NS ||
         before->usable_cpu_n <= 0)
         return out;
     const int64_t others_ns = after->busy_ns - before->busy_ns - own_ns;
@@ -238,6 +237,8 @@ struct assay_external_load assay_external_load_of(const struct assay_host_load *
                                  ? after->steal_ns - before->steal_ns
                                  : 0;
     out.used_cpu_n = (double)((others_ns > 0 ? others_ns : 0) + steal_ns) / (double)wall_ns;
+    if (out.used_cpu_n > out.able_cpu_n) /* ticks, and readings a little apart */
+        out.used_cpu_n = out.able_cpu_n;
     out.is_high = out.used_cpu_n >= HIGH_SHARE * out.able_cpu_n;
     return out;
 }

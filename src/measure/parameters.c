@@ -235,6 +235,6 @@ int as_measure_chains(struct as_parameter_work *w, struct assay_error *err)
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++)
         if (widths.avx || !chains[i].needs_avx)
             AS_TRY(measure_chain(w, &chains[i], err));
-    AS_TRY(measure_yes(w, "rename_memory", 1.5, alike, err));
+    AS_TRY(measure_yes(w, "rename_memory", 3, alike, err)); /* renamed up to 2, forwarded from 4 */
     return measure_yes(w, "sbb_breaks", 2.5, borrow, err);
 }

@@ -18,7 +18,7 @@
 #define AS_PATCH_MAGIC   0x4e414c5059415353u /* "SSAYPLAN" */
 #define AS_PATCH_THREAD  0x4452485459415353u /* "SSAYTHRD" */
 #define AS_PATCH_OUTCOME 0x4d43544f59415353u /* "SSAYOTCM" */
-#define AS_PATCH_VERSION 14u
+#define AS_PATCH_VERSION 15u
 #define AS_PATCH_JUMP_B  5u /* bytes that a patch overwrites */
 #define AS_PATCH_HOP_B   2u /* or so many, which lead to another place for it */
 #define AS_PATCH_BATCH_N 64u
@@ -302,13 +302,15 @@ struct as_patch_thread {
     uint64_t magic; /* written last */
     uint32_t version, pid, tid, loops;
     uint64_t counters, kept_room;
-    uint64_t begun_ns, ended_ns; /* CLOCK_MONOTONIC */
-    int64_t next;                /* less the bytes that are free in `batch` */
-    uint64_t busy;               /* a record is being written */
-    uint64_t dropped;            /* by handlers that came in between */
-    uint64_t kept;               /* records in the table of kept ones */
-    uint64_t disturbed;          /* times that it left the processor, and 2^32 for a major fault */
-    uint64_t switches, faults;   /* as the kernel counted them when that changed last */
+    uint64_t begun_ns, ended_ns;    /* CLOCK_MONOTONIC */
+    int64_t next;                   /* less the bytes that are free in `batch` */
+    uint64_t busy;                  /* a record is being written */
+    uint64_t dropped;               /* by handlers that came in between */
+    uint64_t kept;                  /* records in the table of kept ones */
+    uint64_t disturbed;             /* time off the CPU, and faults: AS_PATCH_AWAY_BITS */
+    uint64_t switches, faults;      /* as the kernel counted them when that changed last */
+    uint64_t away_ns;               /* time off the CPU by then */
+    uint64_t unused[7];             /* records begin on a line of the cache */
     uint64_t paths_room_b, paths_b; /* of the table of call paths, and what is in it */
     struct as_patch_addresses addresses;
     struct as_patch_record batch[AS_PATCH_BATCH_N]; /* not yet taken into account */
@@ -371,14 +373,26 @@ struct as_patch_outcomes {
     uint64_t threads_missed;
 };
 
+/* `disturbed` of a thread has two sums. The low bits have the time off the CPU, at least one unit
+ * for each switch. The bits above count major faults. */
+#define AS_PATCH_AWAY_BITS 44
+#define AS_PATCH_AWAY_MASK ((UINT64_C(1) << AS_PATCH_AWAY_BITS) - 1)
+#define AS_PATCH_AWAY_NS   64u /* a unit */
+
 /* What of `disturbed` happened in a recorded instance. */
 static inline bool as_patch_is_switched(const struct as_patch_record *record)
 {
-    return (uint32_t)(record->disturbed1 - record->disturbed0) != 0;
+    return ((record->disturbed1 - record->disturbed0) & AS_PATCH_AWAY_MASK) != 0;
 }
 static inline bool as_patch_is_faulted(const struct as_patch_record *record)
 {
-    return (record->disturbed1 - record->disturbed0) >> 32 != 0;
+    return (record->disturbed1 - record->disturbed0) >> AS_PATCH_AWAY_BITS != 0;
+}
+/* Nanoseconds; those of one unit are not known. */
+static inline uint64_t as_patch_away_ns(const struct as_patch_record *record)
+{
+    const uint64_t units = (record->disturbed1 - record->disturbed0) & AS_PATCH_AWAY_MASK;
+    return units > 1 ? units * AS_PATCH_AWAY_NS : 0;
 }
 
 /* How often the header ran in a recorded instance; UINT64_MAX: not known. */
@@ -422,7 +436,7 @@ _Static_assert(sizeof(struct as_patch_slot) == 48, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_total) == 632, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_path) == 136, "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_thread) ==
-                   192 + AS_PATCH_BATCH_N * sizeof(struct as_patch_record),
+                   256 + AS_PATCH_BATCH_N * sizeof(struct as_patch_record),
                "layout of threads' files");
 _Static_assert(sizeof(struct as_patch_outcome) == 48, "layout of outcomes");
 _Static_assert(sizeof(struct as_patch_outcomes) == 32, "layout of outcomes");

@@ -11,8 +11,8 @@
 struct last_write {
     int32_t op; /* below 0: not written yet */
     float latency;
-    float extra; /* rsp: what making it whole has cost since */
-    bool before; /* by the iteration before */
+    float extra;  /* rsp: what making it whole has cost since */
+    uint16_t ago; /* iterations */
 };
 
 struct depending {
@@ -68,7 +68,7 @@ static int read_edge(struct depending *d, uint32_t i, const struct as_op_read *r
     return keep_edge(d, (struct as_edge){.from = (uint32_t)last->op,
                                          .to = i,
                                          .weight = weight,
-                                         .distance = last->before,
+                                         .distance = last->ago,
                                          .address = r->kind == AS_READ_ADDRESS});
 }
 
@@ -137,7 +137,7 @@ static int depend_round(struct depending *d)
         AS_TRY(memory_edges(d, i));
         for (unsigned k = 0; k < op->write_n; k++)
             d->last[op->write[k].place] =
-                (struct last_write){(int32_t)i, op->write[k].latency, 0, false};
+                (struct last_write){(int32_t)i, op->write[k].latency, 0, 0};
     }
     return 0;
 }
@@ -204,6 +204,26 @@ static int add_waiting(struct assay_predictor *p, struct as_piece_of_code *block
     return 0;
 }
 
+/* The next iteration begins. Its st(i) is the register that the last one left there. */
+static void begin_iteration(struct depending *d)
+{
+    struct last_write stack[8];
+    for (unsigned i = 0; i < 8; i++)
+        stack[i] = d->last[as_x87_place(&d->block->x87, ASSAY_REG_X87 + i)];
+    memcpy(&d->last[ASSAY_REG_X87], stack, sizeof stack);
+    for (unsigned place = 0; place < AS_PLACES; place++)
+        d->last[place].ago++;
+}
+
+/* Iterations until each value of the x87 stack has been in each place that it comes to. */
+static unsigned rounds_of(const struct as_piece_of_code *block)
+{
+    for (unsigned i = 0; i < 8; i++)
+        if (as_x87_place(&block->x87, ASSAY_REG_X87 + i) != ASSAY_REG_X87 + i)
+            return 8;
+    return 1;
+}
+
 int as_block_depend(struct assay_predictor *p, struct assay_error *err)
 {
     struct as_memory_edge *memory =
@@ -214,9 +234,10 @@ int as_block_depend(struct assay_predictor *p, struct assay_error *err)
         return as_error_nomem(err, "the values of a block");
     for (unsigned place = 0; place < AS_PLACES; place++)
         d.last[place].op = -1;
-    depend_round(&d); /* keeps nothing, cannot fail */
-    for (unsigned place = 0; place < AS_PLACES; place++)
-        d.last[place].before = true;
+    for (unsigned rounds = rounds_of(&p->block); rounds; rounds--) {
+        depend_round(&d); /* keeps nothing, cannot fail */
+        begin_iteration(&d);
+    }
     d.keeps = true;
     if (depend_round(&d) < 0 || add_waiting(p, &p->block) < 0)
         return as_error_nomem(err, "the dependences of a block");

@@ -137,10 +137,12 @@ static int complete_run(struct recording *r, struct assay_error *err)
     const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
     struct rusage now;
     getrusage(RUSAGE_SELF, &now);
-    as_run_load(&r->load, r->plan ? 0 : (long)r->request->pid, &r->row);
+    struct assay_host_load load;
+    assay_host_load_read(NULL, r->plan ? 0 : (long)r->request->pid, &load);
     const int64_t cost = (int64_t)(cpu_ns(&now) - cpu_ns(&r->before));
     const int64_t end = outcome->end_ns ? (int64_t)outcome->end_ns : as_monotonic_ns();
     r->row.wall_ns = assay_known(end - r->begin_ns);
+    as_run_load(&r->load, &load, &r->row);
     r->row.overhead_ns = assay_known(cost);
     r->row.state = r->ended || outcome->interrupted ? "interrupted" : "complete";
     if (outcome->exited)

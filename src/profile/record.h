@@ -13,8 +13,10 @@
  * experiment. */
 int as_run_host(struct assay_experiment *experiment, int64_t *host_id, char *numa, size_t numa_b,
                 struct assay_error *err);
-/* What went on since `before` on the processors of `pid` (0: ours). */
-void as_run_load(const struct assay_host_load *before, long pid, struct assay_row_run *row);
+/* What went on between two readings on the usable CPUs, unless the time of `row` is too short to
+ * count it. */
+void as_run_load(const struct assay_host_load *before, const struct assay_host_load *after,
+                 struct assay_row_run *row);
 /* What the kernel counted of its processes, when it is over and was ours. */
 void as_run_usage(const struct assay_launch_outcome *outcome, struct assay_row_run *row);
 /* Adds the variables of the environment that matter to speed. */

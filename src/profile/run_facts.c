@@ -142,15 +142,16 @@ void as_run_usage(const struct assay_launch_outcome *outcome, struct assay_row_r
     row->switch_involuntary_n = assay_known((int64_t)outcome->switch_involuntary_n);
 }
 
-void as_run_load(const struct assay_host_load *before, long pid, struct assay_row_run *row)
+void as_run_load(const struct assay_host_load *before, const struct assay_host_load *after,
+                 struct assay_row_run *row)
 {
-    struct assay_host_load now;
-    assay_host_load_read(NULL, pid, &now);
     if (before->usable_cpu_n > 0)
         row->usable_milli_cpu_n = assay_known((int64_t)(before->usable_cpu_n * 1000 + 0.5));
-    row->host_busy_ns = counted_between(before->busy_ns, now.busy_ns);
-    row->host_steal_ns = counted_between(before->steal_ns, now.steal_ns);
-    row->host_pressure_ns = counted_between(before->pressure_ns, now.pressure_ns);
+    if (!row->wall_ns.known || row->wall_ns.value < ASSAY_LOAD_WALL_NS)
+        return;
+    row->host_busy_ns = counted_between(before->busy_ns, after->busy_ns);
+    row->host_steal_ns = counted_between(before->steal_ns, after->steal_ns);
+    row->host_pressure_ns = counted_between(before->pressure_ns, after->pressure_ns);
 }
 
 int as_run_environment(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)

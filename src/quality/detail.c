@@ -51,7 +51,7 @@ static void access_row(struct loop_page *p, const struct assay_memory_stream *at
 {
     double low, high;
 
-    if (!assay_access_efficiency(at, &low, &high))
+    if (!assay_access_efficiency(p->program, at, &low, &high))
         return;
     as_panel_address(&p->panel, p->program->code.insn[at->insn].address);
     as_panel_integer(&p->panel, at->array);

@@ -24,11 +24,21 @@ static double smaller(double a, double b)
     return a < b ? a : b;
 }
 
-bool assay_access_efficiency(const struct assay_memory_stream *stream, double *low, double *high)
+/* Bytes that lie together for certain: an element of a gather or scatter, else the access. */
+static double piece_of(const struct assay_program *program, const struct assay_memory_stream *at)
+{
+    const uint8_t insn_class = assay_form_get(program->code.insn[at->insn].form)->insn_class;
+    const bool is_alone = insn_class == ASSAY_CLASS_GATHER || insn_class == ASSAY_CLASS_SCATTER;
+    return is_alone && at->element_b && at->element_b < at->width_b ? at->element_b : at->width_b;
+}
+
+bool assay_access_efficiency(const struct assay_program *program,
+                             const struct assay_memory_stream *stream, double *low, double *high)
 {
     if (stream->stack || stream->width_b == 0)
         return false;
-    const double width = smaller(stream->width_b, LINE_B), alone = width / LINE_B;
+    const double width = smaller(stream->width_b, LINE_B);
+    const double alone = smaller(piece_of(program, stream), LINE_B) / LINE_B;
     const double step = (double)(stream->stride_b < 0 ? -stream->stride_b : stream->stride_b);
 
     *low = *high = 1;
@@ -48,12 +58,14 @@ bool assay_access_efficiency(const struct assay_memory_stream *stream, double *l
 
 /* ---- Use of lines -------------------------------------------------------------------------- */
 
-/* Steps that the code does not tell: a line for each operand, or neighbours that come soon. */
-static void add_unknown(const struct assay_memory_stream *at, struct assay_line_use *low,
-                        struct assay_line_use *high)
+/* Steps that the code does not tell: a line for each operand, of a gather for each element, or
+ * neighbours that come soon. */
+static void add_unknown(const struct assay_program *program, const struct assay_memory_stream *at,
+                        struct assay_line_use *low, struct assay_line_use *high)
 {
+    const double piece_b = piece_of(program, at), lines_b = at->width_b / piece_b * LINE_B;
     low->used_b += at->width_b;
-    low->moved_b += at->width_b < LINE_B ? LINE_B : at->width_b;
+    low->moved_b += lines_b > at->width_b ? lines_b : at->width_b;
     high->used_b += at->width_b;
     high->moved_b += at->width_b;
 }
@@ -197,7 +209,7 @@ static int count_streams(const struct assay_program *program, const struct assay
     for (size_t i = 0; i < streams->n; i++) {
         const struct assay_memory_stream *at = &streams->at[i];
 
-        if (!assay_access_efficiency(at, &unused, &unused))
+        if (!assay_access_efficiency(program, at, &unused, &unused))
             continue;
         count_stream(at, out);
         if (is_scatter(program, streams, at)) {
@@ -205,7 +217,7 @@ static int count_streams(const struct assay_program *program, const struct assay
             out->meeting_n += may_meet(program, streams, at);
         }
         if (at->stride == ASSAY_STRIDE_UNKNOWN || at->stride == ASSAY_STRIDE_INDIRECT)
-            add_unknown(at, &low, &high);
+            add_unknown(program, at, &low, &high);
     }
     count_reloads(program, streams, out);
     low.moved_b += known.moved_b;

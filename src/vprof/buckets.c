@@ -10,7 +10,8 @@
 #include "base/sort.h"
 #include "base/stat.h"
 
-#define DISTURBED 4.0 /* times the median */
+#define DISTURBED 4.0  /* times the median */
+#define RAN_LEAST 0.02 /* of an instance; clocks of threads leave out interrupts before it, too */
 
 static double cost(const struct as_instance *it)
 {
@@ -124,6 +125,22 @@ static double median_of_calm(const struct as_instance *it, size_t n, bool *any_c
     for (size_t left = calm / 2; is_away(&it[at]) || left > 0; at++)
         left -= !is_away(&it[at]);
     return it[at].ticks;
+}
+
+size_t as_instances_run(struct as_instance *it, size_t n, double tick_ns)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double ran = it[i].ticks - it[i].away_ns / tick_ns;
+        if (ran < RAN_LEAST * it[i].ticks)
+            continue;
+        const struct as_instance swap = it[left];
+        it[left] = it[i];
+        it[left++].ticks = ran;
+        if (left - 1 != i)
+            it[i] = swap;
+    }
+    return left;
 }
 
 size_t as_instances_clean(struct as_instance *it, size_t n, double overhead, double limit)

@@ -38,6 +38,9 @@ struct as_bucket {
 
 typedef AS_VEC(struct as_bucket) as_bucket_list;
 
+/* Makes ticks on the CPU of those that the thread left, and puts those that hardly ran behind the
+ * others; how many did. */
+size_t as_instances_run(struct as_instance *it, size_t n, double tick_ns);
 /*
  * Takes away what timing itself took, `overhead` ticks an instance, and moves instances that were
  * disturbed behind the others: in which the thread left the processor or had a major fault, unless

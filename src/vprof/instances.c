@@ -47,6 +47,7 @@ static int keep(struct as_instances *out, const struct as_patch_record *record)
                                    .trips = trips_of(out->plan, record),
                                    .loop = record->loop,
                                    .thread = (uint32_t)out->thread.n - 1,
+                                   .away_ns = (double)as_patch_away_ns(record),
                                    .switched = as_patch_is_switched(record),
                                    .faulted = as_patch_is_faulted(record)};
     return as_vec_push(&out->kept, it);

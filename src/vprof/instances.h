@@ -19,6 +19,7 @@ struct as_instance {
     double ticks;
     double trips; /* NAN: not known */
     uint32_t loop, thread;
+    double away_ns;         /* time off the CPU, where it is known */
     bool switched, faulted; /* the thread left the processor; had a major fault */
 };
 

@@ -119,6 +119,9 @@ static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cy
                                      .least = it->iteration.least * cycles,
                                      .stability = it->iteration.stability,
                                      .instance = it->instance.median * cycles};
+    if (it->iteration.median <= 0) /* no longer than an empty instance: the clock cannot tell */
+        out.mean = out.median = out.deviation = out.least = out.stability = out.instance =
+            (double)NAN;
     put_chosen(&out, it, all, cycles);
     return out;
 }
@@ -228,6 +231,14 @@ static bool is_entry(const struct as_instances *all, uint32_t loop)
     return region[it[loop].region].first_loop == loop;
 }
 
+static bool all_are_away(const struct as_instance *it, size_t n)
+{
+    size_t away = 0;
+    for (size_t i = 0; i < n; i++)
+        away += it[i].switched;
+    return n && away == n;
+}
+
 static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
                          const struct as_tick *tick, struct assay_error *err)
 {
@@ -239,7 +250,9 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
     out->timed = n;
     out->switched = sum.switched;
     out->faulted = sum.faulted;
+    n = as_instances_run(it, n, tick->ns);
     n = as_instances_clean(it, n, tick->overhead, DISTURBED_NS / tick->ns);
+    out->is_cpu_time = all_are_away(it, n);
     out->disturbed = out->timed - n;
     out->cut = sum.dropped;
     const struct as_entries seen = as_instances_entries(all, loop->number);

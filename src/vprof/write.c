@@ -24,8 +24,12 @@ static void fill_values(const struct assay_vprof_bucket *it, bool has_iterations
                         struct assay_quantity *out)
 {
     out[0] = measured(it->instances, it->n);
-    if (has_iterations) {
+    if (has_iterations)
         out[1] = measured(it->iterations, it->n);
+    out[7] = measured(it->share, it->n);
+    if (isnan(it->median))
+        return;
+    if (has_iterations) {
         out[2] = measured(it->median, it->n);
         out[3] = measured(it->mean, it->n);
         if (it->n > 1)
@@ -36,7 +40,6 @@ static void fill_values(const struct assay_vprof_bucket *it, bool has_iterations
     if (it->n > 1)
         out[5] = measured(it->stability, it->n);
     out[6] = measured(it->instance, it->n);
-    out[7] = measured(it->share, it->n);
 }
 
 struct writing {
@@ -89,7 +92,8 @@ static int write_values(const struct writing *to, const struct assay_vprof_loop 
     struct assay_subject of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->timed->run_id, 0};
     struct assay_quantity value[METRICS_N] = {0};
     const uint64_t looked_at = loop->timed - loop->disturbed;
-    fill_values(&loop->all, loop->has_iterations, to->result->cycle_ns, value);
+    if (loop->all.n)
+        fill_values(&loop->all, loop->has_iterations, to->result->cycle_ns, value);
     value[8] = measured(loop->imbalance, looked_at);
     value[9] = measured((double)loop->disturbed, loop->timed);
     value[10] = measured((double)loop->switched, loop->timed);
@@ -208,6 +212,21 @@ static int write_refusal(const struct writing *to, const struct assay_vprof_loop
     return assay_experiment_flag(to->timed->experiment, &flag, err);
 }
 
+static int flag_cpu_time(const struct writing *to, const struct assay_vprof_loop *loop,
+                         struct assay_error *err)
+{
+    const struct assay_flag flag = {
+        .run_id = to->timed->run_id,
+        .kind = ASSAY_OBJECT_LOOP,
+        .object_id = loop->loop_id,
+        .name = "instances_interrupted",
+        .text = "the thread left the CPU in every instance that was timed: its times are CPU time, "
+                "with caches that others used; use a quiet machine",
+        .n = loop->timed,
+        .pass = AS_VPROF_PASS};
+    return assay_experiment_flag(to->timed->experiment, &flag, err);
+}
+
 static int write_loops(void *context, struct assay_error *err)
 {
     const struct writing *to = context;
@@ -218,6 +237,8 @@ static int write_loops(void *context, struct assay_error *err)
             continue;
         }
         AS_TRY(as_timed_write_totals(to->timed, it, err));
+        if (it->is_cpu_time)
+            AS_TRY(flag_cpu_time(to, it, err));
         if (it->timed)
             AS_TRY(write_values(to, it, err));
         if (it->timed)

@@ -451,6 +451,91 @@ away() {
         FROM v_set_instances WHERE bucket IS NULL" | tail -1)"
 }
 
+@test "an instance that is shorter than reading the clock has no cycles, and is counted" {
+    cat >brief.c <<'END'
+#include <stdio.h>
+double a[1000];
+__attribute__((noipa)) double brief(int n)
+{
+    double s = 0;
+    for (int i = 0; i < n; i++)
+        s += a[i];
+    return s;
+}
+int main(void)
+{
+    double s = 0;
+    for (long i = 0; i < 4100000; i++)
+        s += brief(i % 41 ? 4 : 1000);
+    printf("%a\n", s);
+    return 0;
+}
+END
+    gcc -O2 -g -fno-unroll-loops -o brief brief.c
+    rm -rf x.assay
+    "$ASSAY" vprof --loops brief --every 1 --rate high --format json -o x.assay -- ./brief >vprof.json
+    # 4,000,000 entries of 4 iterations and 100,000 of 1,000. No loop takes 0 cycles.
+    python3 - <<'END'
+import collections, json
+loop = json.load(open("vprof.json"))["loops"][0]
+counts = collections.Counter()
+for bucket in loop["buckets"]:
+    counts[bucket["iterations_mean"]] += bucket["instances"]
+    assert bucket["iteration_cycles"] is None or bucket["iteration_cycles"] > 0, bucket
+assert {n: round(k) for n, k in counts.items()} == {4: 4000000, 1000: 100000}, counts
+assert loop["all"]["iteration_cycles"] is None or loop["all"]["iteration_cycles"] > 0, loop["all"]
+END
+    equal 0 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM v_set_instances WHERE iteration_cycles <= 0" |
+        tail -1)"
+}
+
+@test "the only instance of a loop has CPU time where the thread left the CPU" {
+    cat >once.c <<'END'
+#include <stdio.h>
+#include <time.h>
+static double own(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+__attribute__((noinline)) double once(long n, double s)
+{
+    const struct timespec nap = {0, 100000000};
+    for (long i = 0; i < n; i++) {
+        s = s * 0.999 + 1;
+        if (i == n / 2)
+            nanosleep(&nap, NULL);
+    }
+    return s;
+}
+int main(void)
+{
+    const double begun = own(), s = once(90000000, 1);
+    FILE *f = fopen("own.txt", "w");
+    fprintf(f, "%.0f\n", own() - begun);
+    fclose(f);
+    printf("%a\n", s);
+    return 0;
+}
+END
+    gcc -O2 -g -fno-unroll-loops -o once once.c
+    rm -rf x.assay
+    "$ASSAY" vprof --loops once --every 1 --format json -o x.assay -- ./once >vprof.json
+    equal 1 "$(value instances)"
+    equal 1 "$(value switched)"
+    equal true "$(value cpu_time)"
+    equal 1 "$("$ASSAY" query --format csv x.assay "SELECT count(*) FROM flag WHERE name = 'instances_interrupted'" |
+        tail -1)"
+    # The thread counted its own CPU time.
+    python3 - "$(cat own.txt)" <<'END'
+import json, sys
+loop, own = json.load(open("vprof.json"))["loops"][0], float(sys.argv[1])
+ran = loop["all"]["iteration_ns"] * loop["iterations"]
+assert 0.8 * own < ran < 1.2 * own, (ran, own)
+END
+}
+
 @test "instances with a major fault are left out and counted" {
     away ./loops faulting 30
     read -r _ faults _ faulted <away.txt

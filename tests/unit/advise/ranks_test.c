@@ -253,6 +253,21 @@ static void test_busy_host(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* The counters were read a little before and after the run: other processes used no more than there
+ * was. */
+static void test_load_has_a_limit(void **state)
+{
+    const struct shape shape = {.busy_ms = 58000, .queue_ms = 1400, .threads = 1, .ranks = 2};
+    struct assay_experiment *e = filled(*state, shape);
+
+    near(real_of(e, "SELECT others_time_s FROM v_runs"), 2 * 2.89);
+    expect_row(e,
+               "SELECT text LIKE 'other processes used 2 of 2 CPUs%' FROM v_flags"
+               " WHERE name = 'busy_host'",
+               "1");
+    fine(assay_experiment_close(&e, err));
+}
+
 static void set_of_loop(struct assay_experiment *e, const char *name, int64_t loop_id, double value)
 {
     const struct assay_metric metric = {
@@ -303,6 +318,7 @@ int main(void)
         place_test(test_threads_alone),
         place_test(test_no_gain_below_the_work),
         place_test(test_busy_host),
+        place_test(test_load_has_a_limit),
         place_test(test_loops_that_poll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

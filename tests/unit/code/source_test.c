@@ -496,6 +496,47 @@ static const char structures_s[] =
     ".byte 1, 0x11, 0, 0x11, 1, 0x12, 1, 0x10, 0x17, 3, 8, 0, 0, 0\n"
     ".section .debug_line,\"\",@progbits\n.Lline:\n";
 
+/* Bytes are summed, 32 at a time; the rest four at a time, after single ones that stand in no loop:
+ * the tail is unrolled, too. */
+static const char unrolled_tail_s[] =
+    ".intel_syntax noprefix\n"
+    ".file 1 \"/src/bytes.c\"\n"
+    ".text\n.globl bytes\n.type bytes,@function\nbytes:\n"
+    ".loc 1 2 1\n"
+    "pxor xmm0, xmm0\npxor xmm2, xmm2\ncmp rsi, 32\njb .Lsingle\n"
+    "main:\n.loc 1 4 11\n"
+    "movdqu xmm1, [rdi]\npsadbw xmm1, xmm2\npaddq xmm0, xmm1\n"
+    "movdqu xmm1, [rdi+16]\npsadbw xmm1, xmm2\npaddq xmm0, xmm1\n"
+    ".loc 1 3 5\nadd rdi, 32\nsub rsi, 32\ncmp rsi, 32\njae main\n"
+    ".Lsingle:\n.loc 1 4 11\nmovzx ecx, byte ptr [rdi]\nadd rax, rcx\n"
+    ".loc 1 3 5\ninc rdi\ndec rsi\ntest rsi, 3\njz tail\n"
+    ".loc 1 4 11\nmovzx ecx, byte ptr [rdi]\nadd rax, rcx\n"
+    ".loc 1 3 5\ninc rdi\ndec rsi\n"
+    "tail:\n.loc 1 4 11\n"
+    "movzx ecx, byte ptr [rdi]\nadd rax, rcx\nmovzx ecx, byte ptr [rdi+1]\nadd rax, rcx\n"
+    "movzx ecx, byte ptr [rdi+2]\nadd rax, rcx\nmovzx ecx, byte ptr [rdi+3]\nadd rax, rcx\n"
+    ".loc 1 3 5\nadd rdi, 4\nsub rsi, 4\njnz tail\n"
+    ".loc 1 5 1\nret\n"
+    ".size bytes,.-bytes\n"
+    ".section .debug_info,\"\",@progbits\n"
+    ".long .Lend-.Lstart\n.Lstart: .short 4\n.long .Labbrev\n.byte 8\n"
+    ".byte 1\n.quad bytes\n.quad tail+1\n.long .Lline\n.asciz \"/src/bytes.c\"\n"
+    ".Lend:\n"
+    ".section .debug_abbrev,\"\",@progbits\n.Labbrev:\n"
+    ".byte 1, 0x11, 0, 0x11, 1, 0x12, 1, 0x10, 0x17, 3, 8, 0, 0, 0\n"
+    ".section .debug_line,\"\",@progbits\n.Lline:\n";
+
+static void test_unrolled_tail(void **state)
+{
+    (void)state;
+    struct built b = built_new(TEST_CC, "", "S", unrolled_tail_s);
+    assert_int_equal(b.program->loop_n, 2);
+    assert_int_equal(b.program->loop[1].role, ASSAY_ROLE_TAIL);
+    assert_int_equal(b.program->loop[1].unroll, 4);
+    assert_int_equal(b.program->loop[0].unroll, 32);
+    built_free(&b);
+}
+
 static void test_main_over_tail(void **state)
 {
     (void)state;
@@ -526,6 +567,14 @@ static const char doubtful_c[] =
     "        a[i] *= b[i];            /* END product */\n"
     "}\n";
 
+static const char partly_c[] =
+    "void hand(long n, double *restrict a, const double *restrict b)\n"
+    "{\n"
+    "    for (long i = 0; i + 3 < n; i += 4) {\n"
+    "        a[i] += b[i]; a[i + 1] += b[i + 1]; a[i + 2] += b[i + 2]; a[i + 3] += b[i + 3];\n"
+    "    }\n"
+    "}\n";
+
 static void test_no_proof_no_number(void **state)
 {
     static const char *const flags[] = {O1, O2, V3, V3 " -ffast-math"};
@@ -539,6 +588,11 @@ static void test_no_proof_no_number(void **state)
         }
         built_free(&b);
     }
+    /* Two of four statements became a vector. */
+    struct built b = built_new("clang", O2 " -ffast-math", "c", partly_c);
+    assert_int_equal(b.program->loop_n, 1);
+    assert_true(b.program->loop[0].unroll <= 1);
+    built_free(&b);
 }
 
 static void test_all_roles(void **state)
@@ -669,12 +723,13 @@ static void test_unroll_stripped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_lines_gcc),      cmocka_unit_test(test_lines_clang),
-        cmocka_unit_test(test_lines_fortran),  cmocka_unit_test(test_inlines),
-        cmocka_unit_test(test_versions),       cmocka_unit_test(test_tails),
-        cmocka_unit_test(test_main_over_tail), cmocka_unit_test(test_no_proof_no_number),
-        cmocka_unit_test(test_all_roles),      cmocka_unit_test(test_unroll_gcc),
-        cmocka_unit_test(test_unroll_clang),   cmocka_unit_test(test_unroll_stripped),
+        cmocka_unit_test(test_lines_gcc),       cmocka_unit_test(test_lines_clang),
+        cmocka_unit_test(test_lines_fortran),   cmocka_unit_test(test_inlines),
+        cmocka_unit_test(test_versions),        cmocka_unit_test(test_tails),
+        cmocka_unit_test(test_main_over_tail),  cmocka_unit_test(test_no_proof_no_number),
+        cmocka_unit_test(test_all_roles),       cmocka_unit_test(test_unrolled_tail),
+        cmocka_unit_test(test_unroll_gcc),      cmocka_unit_test(test_unroll_clang),
+        cmocka_unit_test(test_unroll_stripped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void test_level_as_busy(void **state)
     assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
     m.footprint_b = 2 << 20; /* 250 bytes take 15.6 cycles from L3, and 7.8 from L2 */
     expect(&m, AS_DECAN_STORE);
-    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
     assert_non_null(strstr(judge(&m).doubt, "as busy"));
     m.written_b = 25;
     assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
@@ -105,6 +105,44 @@ static void test_shared_front_end(void **state)
     m.model.front_end = 2;
     m.model.load = 6;
     expect(&m, AS_DECAN_L1);
+}
+
+/* Nops and arithmetic take as long as the loop. The front end is certain only if the model says so
+ * too: a checksum waits for its chain. */
+static void test_front_end_against_model(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 5, 9.9, 9.9);
+    m.model.front_end = 9.5;
+    expect(&m, AS_DECAN_FRONT_END);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    m.model.front_end = 4;
+    m.model.arithmetic = 4;
+    expect(&m, AS_DECAN_FRONT_END);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+    m = loop_of(7, 5, 9.9, 9.9);
+    m.model.front_end = 4;
+    expect(&m, AS_DECAN_FRONT_END);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
+}
+
+/* A gather has no DL1. Accesses that explain the loop may be those of L1 or of data beyond. */
+static void test_gather_without_l1(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(4, 9.8, 9.9, 5);
+    m.model.cycles = 8;
+    m.indirect_n = 1;
+    m.reach_b = 8 << 10;
+    m.timing[AS_VARIANT_DL1] = (struct as_decan_timing){0};
+    m.timing[AS_VARIANT_DL1].median = (double)NAN;
+    expect(&m, AS_DECAN_L1);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    m.reach_b = 8 << 20;
+    expect(&m, AS_DECAN_L1);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
+    m.reach_b = (double)NAN;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
 }
 
 /* A chain of 7 of 10 cycles where no port has more than 1; not where one has 6.5. */
@@ -639,6 +677,8 @@ int main(void)
         cmocka_unit_test(test_level_as_busy),
         cmocka_unit_test(test_short_front_end),
         cmocka_unit_test(test_shared_front_end),
+        cmocka_unit_test(test_front_end_against_model),
+        cmocka_unit_test(test_gather_without_l1),
         cmocka_unit_test(test_mostly_chain),
         cmocka_unit_test(test_slower_in_L1),
         cmocka_unit_test(test_core),

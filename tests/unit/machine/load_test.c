@@ -143,6 +143,9 @@ static void test_external_load(void **state)
     assert_false(load.is_high); /* 0.399 of 2 */
     load = assay_external_load_of(&before, &after, 1000000000, 1979000000);
     assert_true(load.is_high);
+    /* Ticks that were counted before and after: not more than there are CPUs. */
+    load = assay_external_load_of(&before, &after, 150000000, 0);
+    assert_true(load.is_high && load.used_cpu_n == 2);
     /* Too short to tell, and not known. */
     load = assay_external_load_of(&before, &after, 1000000, 0);
     assert_true(!load.is_high && load.used_cpu_n == -1);

@@ -146,6 +146,21 @@ static void test_away(void **state)
         assert_true(it[i].trips > 10 ? it[i].ticks < 9e6 : it[i].ticks == 100);
 }
 
+/* Instances have no time off the CPU. One that hardly ran does not count. */
+static void test_time_away(void **state)
+{
+    (void)state;
+    struct as_instance it[3];
+    for (size_t i = 0; i < 3; i++)
+        it[i] = instance(1000, 5000);
+    it[0].switched = it[1].switched = true;
+    it[0].away_ns = 2480; /* 4960 ticks of half a nanosecond */
+    it[1].away_ns = 1500;
+    assert_int_equal(as_instances_run(it, 3, 0.5), 2);
+    for (size_t i = 0; i < 2; i++)
+        assert_true(it[i].ticks == (it[i].switched ? 2000 : 5000));
+}
+
 static void test_unknown(void **state)
 {
     (void)state;
@@ -172,6 +187,6 @@ int main(void)
         cmocka_unit_test(test_iterations), cmocka_unit_test(test_groups),
         cmocka_unit_test(test_one_group),  cmocka_unit_test(test_cost),
         cmocka_unit_test(test_clean),      cmocka_unit_test(test_away),
-        cmocka_unit_test(test_unknown)};
+        cmocka_unit_test(test_time_away),  cmocka_unit_test(test_unknown)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
