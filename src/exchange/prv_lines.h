@@ -18,6 +18,9 @@ void as_lines_close(struct as_lines **lines);
 int as_lines_next(struct as_lines *lines, struct as_view *out, struct assay_error *err);
 uint64_t as_lines_number(const struct as_lines *lines); /* of the line read last, from 1 */
 
+/* Returns whether the line read last has no end: the file may be cut off there. */
+bool as_lines_is_open(const struct as_lines *lines);
+
 /* A decimal number at the front of `*at`, which is taken off; false: there is none, or it does not
  * fit. */
 bool as_lines_integer(struct as_view *at, int64_t *out);

@@ -147,6 +147,8 @@ int as_cfg_write(const struct as_configuration *configuration, struct as_str *ou
 /* "ns" ... of a unit of times, "Nanoseconds" ...; NULL: no such unit. */
 const char *as_unit_word(int64_t unit_ns);
 bool as_unit_read(struct as_view word, int64_t *unit_ns);
+/* "1.5s", "-20ms", "300us", "5000" (nanoseconds), at most INT64_MAX / 16; false: no time. */
+bool as_time_read(struct as_view text, int64_t *ns);
 
 /* The kinds of records that a window itself needs, without its operands. */
 unsigned as_window_kinds(const struct as_window *window);

@@ -549,7 +549,7 @@ def bad_lines_are_counted():
     put(PING + "2:1:1:9:1:70:1:1\n")
     done = subprocess.run([ASSAY, "evaluate", "t.prv", "parallelism"], cwd=DIRECTORY, check=True,
                           capture_output=True, text=True)
-    if "1 lines are left out; the first is line 13" not in done.stderr:
+    if "line 13 is left out: " not in done.stderr:
         raise Wrong(done.stderr)
 
 
