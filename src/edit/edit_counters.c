@@ -13,6 +13,7 @@
 #define TYPE_OF_ALL      20000
 #define TYPE_OF_EACH     10000
 #define VALUES_OF_A_TYPE 1000
+#define INTERVALS_MAX    INT64_C(100000000)
 
 struct event_counter {
     int64_t type, value; /* counted events; the value only if each has a counter */
@@ -297,6 +298,14 @@ int as_edit_counters_new(const struct as_edit *edit, const struct as_edit_trace 
 {
     const struct as_prv_header *h = trace->header;
     struct counters_stage *c = as_calloc(1, sizeof *c);
+    if (!edit->counters.is_by_bursts &&
+        trace->end_ns / edit->counters.interval_ns > INTERVALS_MAX) {
+        as_free(c);
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--counters: the trace has more than %lld such intervals; use a longer "
+                            "one",
+                            (long long)INTERVALS_MAX);
+    }
     if (c)
         c->thread = as_calloc(h->threads_n ? h->threads_n : 1, sizeof *c->thread);
     if (!c || !c->thread) {
