@@ -6,6 +6,7 @@
 #ifndef AS_SEMANTIC_WINDOW_H
 #define AS_SEMANTIC_WINDOW_H
 
+#include "semantic/draw_mode.h"
 #include "semantic/function.h"
 #include "semantic/statistic.h"
 
@@ -56,8 +57,9 @@ struct as_window {
     char *name;
     int64_t id; /* as the file has it; else its place, from 1 */
     enum as_object_level level;
-    int64_t unit_ns;     /* of times that are values */
-    bool is_code;        /* values are codes: tables take whole columns */
+    int64_t unit_ns; /* of times that are values */
+    bool is_code;    /* values are codes: tables take whole columns */
+    enum as_draw_mode draw_mode;
     bool has_selection;  /* of objects, which is not applied */
     bool has_type_label; /* a filter by the label of a type */
 
