@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What time lines, tables and changes of a trace cost.
+"""Measures time lines, tables and changes of a trace.
 
 usage: timeline.py ASSAY DIRECTORY [MILLION_LINES]
 
 Writes a trace of 64 ranks with states, calls, counters and messages: 11.8 million lines, unless
-MILLION_LINES says another number. Prints lines "NAME VALUE LOW HIGH". Times are processor seconds;
-those of requests are means of a row of requests of one kind.
+MILLION_LINES says another number. Prints lines "NAME VALUE LOW HIGH". Times are seconds of CPU
+time; those of requests are means of many requests of one kind.
 """
 import os
 import pathlib
@@ -67,7 +67,7 @@ def show(name, value):
 
 
 def run(name, *words):
-    """Processor seconds and resident memory of a command."""
+    """Shows CPU seconds and resident memory of a command."""
     child = subprocess.Popen(words, stdout=subprocess.DEVNULL)
     _, status, used = os.wait4(child.pid, 0)
     if status:
@@ -93,16 +93,16 @@ class Served:
         while b'"ready"' not in self.ask(f"metric?m={metric}"):
             time.sleep(0.2)
 
-    def processor(self):
+    def cpu_s(self):
         fields = pathlib.Path(f"/proc/{self.child.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
 
     def mean(self, name, requests):
-        """Milliseconds of processor time of a request."""
-        before = self.processor()
+        """Shows milliseconds of CPU time of a request."""
+        before = self.cpu_s()
         for request in requests:
             self.ask(request)
-        show(name, 1000 * (self.processor() - before) / len(requests))
+        show(name, 1000 * (self.cpu_s() - before) / len(requests))
 
     def end(self, name):
         self.child.send_signal(signal.SIGINT)
