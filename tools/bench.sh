@@ -579,8 +579,8 @@ of_trace() { # what tracing costs a program, and how fast traces are read and wr
 
 of_timeline() { # what time lines, tables and changes of a trace cost: 11.8 million lines
     heading
-    python3 tests/bench/timeline.py "$build/assay" "$build/timeline" "${BENCH_TIMELINE_LINES:-11.8}" \
-        >"$build/timeline.said" || {
+    python3 tests/bench/timeline.py "$build/assay" "$build/timeline" \
+        "${BENCH_TIMELINE_LINES:-11.8}" >"$build/timeline.said" || {
         echo "bench: time lines could not be measured" >&2
         status=1
     }
