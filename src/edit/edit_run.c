@@ -443,7 +443,7 @@ static int place_part(struct edit_running *r, struct assay_error *err)
 /* The first line, with another time of the end. */
 static void write_first_line(struct edit_running *r, struct as_view line)
 {
-    const char *paren = memchr(line.p, ')', line.n);
+    const char *paren = line.n ? memchr(line.p, ')', line.n) : NULL;
     size_t n = paren ? (size_t)(paren - line.p) + 2 : line.n; /* behind "):" */
     n = n < line.n ? n : line.n;
     as_out_write(r->out, line.p, n);

@@ -191,8 +191,10 @@ function Notes() {
                 : `${integer(total)} messages.`,
         );
     if (events.value) parts.push('A mark is one event or more.');
-    if (instants) parts.push(`${integer(instants)} intervals without length are not drawn.`);
-    if (bad) parts.push(`${integer(bad)} lines of the trace make no sense and are left out.`);
+    if (instants === 1) parts.push('1 interval without length is not drawn.');
+    if (instants > 1) parts.push(`${integer(instants)} intervals without length are not drawn.`);
+    if (bad === 1) parts.push('1 line of the trace makes no sense and is left out.');
+    if (bad > 1) parts.push(`${integer(bad)} lines of the trace make no sense and are left out.`);
     return (
         <p class="note" role="status" data-took={tookMs.value?.toFixed(1)}>
             {parts.join(' ')}
