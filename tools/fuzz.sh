@@ -17,10 +17,7 @@ case "${1:-}:${2:-0}" in
 esac
 seconds=$1
 runs=${2:--1}
-entries=${ENTRIES:-elf dwarf cfi decode demangle code perf stream ring import experiment request}
-[ -n "${ENTRIES:-}" ] ||
-    entries="$entries predict remarks trace analysis prv dim cfg filter figures probe plan \
-code_maps machine timeline edit"
+entries=${ENTRIES:-$(sed -n "s/^  '\([a-z_]*\)': .*/\1/p" tests/fuzz/meson.build)}
 build=$root/build-fuzz
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 

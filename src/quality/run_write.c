@@ -22,6 +22,7 @@ enum metric { /* those that loops have, in the order of their names below */
               MEETING,
               SWITCHES,
               RELOADS,
+              REWRITES,
               SPINS,
               STRIDED,
               UNIT,
@@ -29,6 +30,7 @@ enum metric { /* those that loops have, in the order of their names below */
               STEADY,
               PACKED,
               DIVIDES,
+              COMPARED_ROOTS,
               CARRIED,
               SUMS,
               OTHER_CARRIED,
@@ -58,6 +60,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "access_meeting_n",
                                                 "flow_switch_n",
                                                 "access_reload_n",
+                                                "access_rewrite_n",
                                                 "flow_spin_n",
                                                 "access_strided_n",
                                                 "access_unit_n",
@@ -65,6 +68,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "access_steady_n",
                                                 "fp_packed_pct",
                                                 "fp_divide_n",
+                                                "fp_compared_root_n",
                                                 "fp_carried_n",
                                                 "fp_sum_n",
                                                 "other_carried_n",
@@ -147,6 +151,7 @@ static int write_loop(const struct value_writer *w, int64_t id,
     AS_TRY(set_count(w, MEETING, id, facts->meeting_n, err));
     AS_TRY(set_count(w, SWITCHES, id, facts->switch_n, err));
     AS_TRY(set_count(w, RELOADS, id, facts->reload_n, err));
+    AS_TRY(set_count(w, REWRITES, id, facts->rewrite_n, err));
     AS_TRY(set_count(w, SPINS, id, facts->spin_n, err));
     AS_TRY(set_count(w, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
     AS_TRY(set_count(w, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));
@@ -155,6 +160,7 @@ static int write_loop(const struct value_writer *w, int64_t id,
     if (fp_n)
         AS_TRY(set_count(w, PACKED, id, 100.0 * facts->fp_packed_n / fp_n, err));
     AS_TRY(set_count(w, DIVIDES, id, facts->fp_divide_n, err));
+    AS_TRY(set_count(w, COMPARED_ROOTS, id, facts->compared_root_n, err));
     AS_TRY(set_count(w, CARRIED, id, facts->fp_carried_n, err));
     AS_TRY(set_count(w, SUMS, id, facts->fp_sum_n, err));
     AS_TRY(set_count(w, OTHER_CARRIED, id, facts->other_carried_n, err));
