@@ -220,7 +220,8 @@ def main():
     tests = [words_are_those_of_the_trace, tiles_have_shares_of_the_time, places_are_found,
              messages_are_on_their_way, metrics_are_made_when_they_are_asked_for,
              files_of_configurations_are_metrics, configurations_are_saved,
-             wrong_requests_are_refused, an_index_is_made_once, a_place_that_cannot_be_written_leaves_nothing]
+             wrong_requests_are_refused, an_index_is_made_once,
+             a_place_that_cannot_be_written_leaves_nothing]
     print(f"1..{len(tests)}")
     failed = 0
     for number, test in enumerate(tests, 1):
