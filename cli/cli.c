@@ -165,7 +165,8 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
     as_out_init_fd(&cli->out, cli->fd, cli->fd == STDOUT_FILENO ? "standard output" : path);
     /* Data goes to programs as it is, but not to a terminal. */
     cli->out.clean = isatty(cli->fd) || (cli->format == AS_FORMAT_TEXT &&
-                                         cli->args.verb != AS_VERB_EXPORT); /* has its own */
+                                         cli->args.verb != AS_VERB_EXPORT && /* has its own */
+                                         cli->args.verb != AS_VERB_EDIT);
     cli->is_open = true;
     cli->jobs = (unsigned)cli->args.number[AS_OPTION_JOBS];
     cli->color = cli->format == AS_FORMAT_TEXT &&

@@ -31,6 +31,8 @@ struct as_evaluating {
 /* Errors: those of reading it. */
 int as_evaluate_open(struct as_evaluating *it, const char *path, struct assay_error *err);
 void as_evaluate_close(struct as_evaluating *it);
+/* Notes lines that were left out. */
+void as_evaluate_note_bad(const struct as_evaluating *it);
 
 /* ---- evaluate_text.c, evaluate_data.c ---- */
 int as_evaluate_text(struct as_evaluating *it, struct assay_error *err);

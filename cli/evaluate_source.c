@@ -99,6 +99,15 @@ int as_evaluate_open(struct as_evaluating *it, const char *path, struct assay_er
     return 0;
 }
 
+void as_evaluate_note_bad(const struct as_evaluating *it)
+{
+    struct as_str text = {0};
+    as_prv_bad_append(&it->trace.bad, &text);
+    if (text.n)
+        as_cli_note(it->cli, "%s: %s", it->cli->args.positional[0], as_str_z(&text));
+    as_str_fini(&text);
+}
+
 void as_evaluate_close(struct as_evaluating *it)
 {
     static const char *const ending[] = {"prv", "pcf", "row"};

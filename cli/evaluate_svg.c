@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time lines and tables as one SVG file, with legends; no script. A pixel has the value with most
- * time if values are codes, else the mean over time. Colours of text follow the reader's scheme.
+ * Time lines and tables as one SVG file, with legends; no script. The draw mode of a window
+ * chooses the value of a pixel. Without one it is the value with most time, or the mean. Colours of
+ * text follow the reader's scheme.
  */
 #include "evaluate.h"
 
@@ -44,8 +45,8 @@ struct svg_line {
     double min, max;
     /* of the pixel that is being filled */
     uint32_t row, pixel;
-    AS_VEC(double) seen;
-    AS_VEC(int64_t) seen_ns;
+    AS_VEC(struct as_drawn_value) seen;
+    double last; /* value */
 };
 
 /* ---- Parts ------------------------------------------------------------------------------------
@@ -108,22 +109,16 @@ static void svg_labels(struct as_evaluating *it, enum as_object_level level, uin
 /* ---- Pixels of a time line --------------------------------------------------------------------
  */
 
-/* The value of the pixel that was filled: that with most time, or the mean. */
+/* Writes the value of the pixel that was filled, by the draw mode of the window. */
 static void end_pixel(struct svg_line *l)
 {
-    double value = NAN, sum = 0;
-    int64_t longest_ns = 0, all_ns = 0;
-    for (size_t i = 0; i < l->seen.n; i++) {
-        sum += l->seen.at[i] * (double)l->seen_ns.at[i];
-        all_ns += l->seen_ns.at[i];
-        if (l->seen_ns.at[i] > longest_ns) {
-            longest_ns = l->seen_ns.at[i];
-            value = l->seen.at[i];
-        }
-    }
-    if (all_ns && !l->of->window->is_code)
-        value = sum / (double)all_ns;
-    l->seen.n = l->seen_ns.n = 0;
+    const struct as_window *window = l->of->window;
+    const enum as_draw_mode mode = window->draw_mode ? window->draw_mode
+                                   : window->is_code ? AS_DRAW_MODE
+                                                     : AS_DRAW_AVERAGE;
+    const double value = as_draw_mode_value(mode, l->seen.at, l->seen.n, l->last,
+                                            (uint64_t)l->row * l->pixels_n + l->pixel);
+    l->seen.n = 0;
     l->value[(size_t)l->row * l->pixels_n + l->pixel] = value;
     if (isnan(value))
         return;
@@ -133,13 +128,13 @@ static void end_pixel(struct svg_line *l)
 
 static int add_to_pixel(struct svg_line *l, double value, int64_t ns)
 {
+    l->last = value;
     for (size_t i = 0; l->of->window->is_code && i < l->seen.n; i++)
-        if (l->seen.at[i] == value) {
-            l->seen_ns.at[i] += ns;
+        if (l->seen.at[i].value == value) {
+            l->seen.at[i].ns += ns;
             return 0;
         }
-    AS_TRY(as_vec_push(&l->seen, value));
-    return as_vec_push(&l->seen_ns, ns);
+    return as_vec_push(&l->seen, (struct as_drawn_value){value, ns});
 }
 
 static int64_t svg_pixel_ns(const struct svg_line *l, uint32_t pixel)
@@ -320,7 +315,6 @@ static int draw_time_line(struct as_evaluating *it, const struct as_time_line *o
     as_free(l.value);
     as_vec_fini(&l.code);
     as_vec_fini(&l.seen);
-    as_vec_fini(&l.seen_ns);
     return rc;
 }
 

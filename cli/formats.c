@@ -24,6 +24,7 @@ static const struct verb_formats {
     {AS_VERB_ATTRIBUTE, BIT(TEXT), "'assay show EXP --format json' afterwards"},
     {AS_VERB_OPEN, BIT(TEXT), "'assay report EXP --format json'"},
     {AS_VERB_EXPORT, 0, "--as folded, speedscope, pprof, prv, otf2 or perfetto"},
+    {AS_VERB_EDIT, 0, "'assay evaluate' with the new trace"},
     {AS_VERB_SCRIPT, 0, "the output of the script"},
 };
 

@@ -13,7 +13,9 @@
 bool as_open_is_trace(const char *path)
 {
     struct stat st;
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && as_import_kind_of(path) == AS_IMPORT_PRV;
+    if (stat(path, &st) != 0)
+        return as_import_names_trace(path); /* as_evaluate_open says that there is none */
+    return S_ISREG(st.st_mode) && as_import_kind_of(path) == AS_IMPORT_PRV;
 }
 
 static void on_index_step(void *context, uint64_t lines_n)
@@ -37,6 +39,8 @@ static int open_index(struct as_open_trace *it, bool is_experiment, struct assay
     const int rc = as_timeline_open(&it->source.trace, &options, &it->timeline, err);
     as_progress_end(&progress);
     it->is_open = rc == 0;
+    if (rc == 0)
+        as_evaluate_note_bad(&it->source);
     return rc;
 }
 

@@ -83,8 +83,10 @@ static int open_all(struct trace_points *t, struct assay_error *err)
 {
     struct as_pool *pool = NULL;
     const size_t n = t->cli->args.positional_n;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
         AS_TRY(as_trace_input_open(t->cli->args.positional[i], 0, &t->input[i], err));
+        as_trace_input_note(t->cli, t->cli->args.positional[i], &t->input[i]);
+    }
     AS_TRY(as_pool_new(&pool, t->cli->jobs, err));
     const int rc = as_pool_for(pool, n, 1, read_points, t, err);
     as_pool_free(&pool);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace_input.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/foreign.h"
 #include "base/tree.h"
 #include "exchange/import.h"
 #include "report/profile.h"
@@ -40,7 +42,6 @@ static int import_streams(const char *path, enum as_import_kind kind, struct as_
                           struct assay_error *err)
 {
     const char *place = getenv("TMPDIR");
-    struct as_import_counts counts;
     as_str_appendf(&out->streams, "%s/assay-trace-XXXXXX", place && *place ? place : "/tmp");
     if (out->streams.failed)
         return as_error_nomem(err, path);
@@ -54,7 +55,7 @@ static int import_streams(const char *path, enum as_import_kind kind, struct as_
         return ASSAY_ERR_IO;
     }
     const int rc = (kind == AS_IMPORT_PRV ? as_prv_import : as_otf2_import)(
-        path, as_str_z(&out->streams), &counts, err);
+        path, as_str_z(&out->streams), &out->counts, err);
     return rc < 0 || !as_stops_came() ? rc
                                       : as_error_set(err, ASSAY_ERR_LIMIT, "%s: stopped", path);
 }
@@ -82,12 +83,22 @@ int as_trace_input_open(const char *path, int64_t run, struct as_trace_input *ou
         is_there ? foreign_kind(path, S_ISDIR(st.st_mode)) : AS_IMPORT_NONE;
     if (kind != AS_IMPORT_NONE)
         return import_streams(path, kind, out, err);
+    if (!is_there && as_import_names_trace(path))
+        return as_foreign_fail(path, "the trace", ENOENT, err);
     if (is_there && S_ISREG(st.st_mode))
         return as_error_set(err, ASSAY_ERR_CORRUPT,
                             "%s: it is not a trace; use an experiment, a .prv, an OTF2 archive or "
                             "a .dim file",
                             path);
     return open_streams(path, run, out, err);
+}
+
+void as_trace_input_note(const struct as_cli *cli, const char *path,
+                         const struct as_trace_input *input)
+{
+    if (input->counts.bad_n)
+        as_cli_note(cli, "%s: %llu records make no sense and are left out; %s", path,
+                    (unsigned long long)input->counts.bad_n, input->counts.first_bad);
 }
 
 void as_trace_input_close(struct as_trace_input *input)

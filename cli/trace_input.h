@@ -7,10 +7,13 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "cli.h"
+#include "exchange/import.h"
 
 struct as_trace_input {
-    struct as_str streams; /* a directory */
-    int64_t run_id;        /* of the experiment; 0: a file of another tool */
+    struct as_str streams;          /* a directory */
+    int64_t run_id;                 /* of the experiment; 0: a file of another tool */
+    struct as_import_counts counts; /* of a file of another tool */
 };
 
 /*
@@ -20,6 +23,9 @@ struct as_trace_input {
  */
 int as_trace_input_open(const char *path, int64_t run, struct as_trace_input *out,
                         struct assay_error *err);
+/* Notes lines of a foreign file that make no sense. */
+void as_trace_input_note(const struct as_cli *cli, const char *path,
+                         const struct as_trace_input *input);
 void as_trace_input_close(struct as_trace_input *input);
 
 #endif

@@ -181,28 +181,14 @@ static int show_cfg(struct as_evaluating *it, struct assay_error *err)
 /* ---- Times ------------------------------------------------------------------------------------
  */
 
-/* "1.5s", "20ms", "300us", "5000" (nanoseconds) */
 static int read_time(const struct as_cli *cli, enum as_option_id option, const char *name,
                      int64_t *out, struct assay_error *err)
 {
     const char *text = cli->args.value[option];
-    struct as_view number = as_view_of(text);
-    struct as_quantity value, ns;
-    int64_t unit_ns = 1;
-    size_t n = 0;
-    if (!text)
+    if (!text || (*text != '-' && as_time_read(as_view_of(text), out)))
         return 0;
-    while (n < number.n && (text[n] == '.' || (text[n] >= '0' && text[n] <= '9')))
-        n++;
-    const bool has_unit = n == number.n || as_unit_read(as_view_of(text + n), &unit_ns);
-    number.n = n;
-    if (!has_unit || !as_quantity_read(number, &value))
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--%s: invalid value '%s'; use a number with ns, us, ms or s", name,
-                            text);
-    ns = as_quantity_multiply(value, as_whole(unit_ns));
-    *out = ns.is_real ? (ns.real < 9e18 ? (int64_t)ns.real : INT64_MAX) : ns.whole;
-    return 0;
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "--%s: invalid value '%s'; use a number with ns, us, ms or s", name, text);
 }
 
 static int read_times(struct as_evaluating *it, struct assay_error *err)
@@ -238,13 +224,9 @@ static void forget_pieces(void *context)
 
 static void note_what_is_left_out(const struct as_evaluating *it)
 {
-    const struct as_prv_bad *bad = &it->trace.bad;
     size_t n;
     const struct as_histogram_result *table = as_evaluator_tables(it->evaluation, &n);
-    if (bad->lines_n)
-        as_cli_note(it->cli, "%s: %llu lines are left out; the first is line %llu: %s",
-                    it->cli->args.positional[0], (unsigned long long)bad->lines_n,
-                    (unsigned long long)bad->first_line, bad->why);
+    as_evaluate_note_bad(it);
     as_vec_foreach (&it->configuration, c)
         as_vec_foreach (&c->window, w)
             if (w->has_selection)

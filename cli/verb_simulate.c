@@ -233,6 +233,8 @@ static int simulate_trace(struct as_simulate_view *view, struct assay_error *err
                                  err);
     view->streams = as_str_z(&input.streams);
     if (rc == 0)
+        as_trace_input_note(view->cli, view->path, &input);
+    if (rc == 0)
         rc = read_waiting(view, input.run_id, err);
     if (rc == 0)
         rc = simulate_all(view, err);

@@ -577,6 +577,34 @@ of_trace() { # what tracing costs a program, and how fast traces are read and wr
     done <"$build/traced.said"
 }
 
+of_timeline() { # what time lines, tables and changes of a trace cost: 11.8 million lines
+    heading
+    python3 tests/bench/timeline.py "$build/assay" "$build/timeline" \
+        "${BENCH_TIMELINE_LINES:-11.8}" >"$build/timeline.said" || {
+        echo "bench: time lines could not be measured" >&2
+        status=1
+    }
+    while read -r name value _ _; do
+        case $name in
+        index.s) number "index of a trace" "$value" s "" 3 ;;
+        index.mib) number "the same, resident" "$value" MiB "" 300 ;;
+        reopen.s) number "opening an indexed trace" "$value" s "" 0.1 ;;
+        tile.ms) number "picture of 2,000 x 64 pixels, parts" "$value" ms "" 50 ;;
+        all.ms) number "the same of the whole trace" "$value" ms "" 50 ;;
+        events.ms) number "events in such a picture" "$value" ms "" 50 ;;
+        rows.ms) number "time by state of each row" "$value" ms "" 50 ;;
+        matrix.ms) number "messages by sender and receiver" "$value" ms "" 50 ;;
+        messages.ms) number "messages to draw" "$value" ms "" 50 ;;
+        served.mib) number "resident with mapped index" "$value" MiB "" - ;;
+        table.s) number "a table by assay evaluate" "$value" s "" - ;;
+        table.mib) number "the same, resident" "$value" MiB "" 300 ;;
+        edit.copy.s) number "a copy by assay edit" "$value" s "" - ;;
+        edit.cut.s) number "a fifth by assay edit" "$value" s "" - ;;
+        edit.cut.mib) number "the same, resident" "$value" MiB "" 300 ;;
+        esac
+    done <"$build/timeline.said"
+}
+
 cc1=$(gcc -print-prog-name=cc1)
 rounds=${BENCH_ROUNDS:-15}
 of_machine() { # against a STREAM of our own and against itself; a calm machine is needed
@@ -596,8 +624,10 @@ case "${BENCH_ONLY:-}" in
     of_tries
     of_patch
     of_trace
+    of_timeline
     ;;
 trace) of_trace ;;
+timeline) of_timeline ;;
 patch) of_patch ;;
 soak) of_soak ;;
 decan) of_decan ;;
@@ -611,7 +641,7 @@ advice) of_advice ;;
 try) of_tries ;;
 *)
     echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, patch, try," \
-        "decan, trace or machine" >&2
+        "decan, trace, timeline or machine" >&2
     exit 2
     ;;
 esac

@@ -28,6 +28,13 @@ static bool begins_as_paraver(const char *path)
     return is_one;
 }
 
+bool as_import_names_trace(const char *path)
+{
+    const struct as_view view = as_view_of(path);
+    return as_view_ends(view, ".prv") || as_view_ends(view, ".prv.gz") ||
+           as_view_ends(view, ".otf2");
+}
+
 enum as_import_kind as_import_kind_of(const char *path)
 {
     const struct as_view view = as_view_of(path);

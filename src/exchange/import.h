@@ -28,6 +28,8 @@ struct as_import_counts {
 /* By the first bytes of a file, or the anchor in a directory. A file that cannot be read is none.
  */
 enum as_import_kind as_import_kind_of(const char *path);
+/* Returns whether a name is that of a trace (.prv, .prv.gz, .otf2); the file may be missing. */
+bool as_import_names_trace(const char *path);
 
 /* Streams in `directory`, which is there. Errors: IO, NOT_FOUND, CORRUPT (no such trace: which
  * line, what is wrong), UNSUPPORTED, LIMIT, NOMEM. */

@@ -271,6 +271,11 @@ static void tell_counts(const struct as_prv_taking *t)
     if (bad.lines_n)
         snprintf(t->counts->first_bad, sizeof t->counts->first_bad, "line %llu: %s",
                  (unsigned long long)bad.first_line, bad.why);
+    if (bad.cut_line && bad.cut_line != bad.first_line) {
+        const size_t n = strlen(t->counts->first_bad);
+        snprintf(t->counts->first_bad + n, sizeof t->counts->first_bad - n,
+                 "; the file ends inside line %llu", (unsigned long long)bad.cut_line);
+    }
     t->counts->start_ns = t->header->start_ns;
     t->counts->length_ns = t->header->end_ns;
     as_vec_foreach (&t->thread, thread)

@@ -21,6 +21,7 @@ struct as_lines {
     size_t room_b, begin, end; /* what is read and not handed out */
     uint64_t number;
     bool at_end;
+    bool is_open; /* the line read last has no end */
 };
 
 int as_lines_open(const char *path, struct as_lines **out, struct assay_error *err)
@@ -68,6 +69,11 @@ void as_lines_close(struct as_lines **lines)
 uint64_t as_lines_number(const struct as_lines *l)
 {
     return l->number;
+}
+
+bool as_lines_is_open(const struct as_lines *l)
+{
+    return l->is_open;
 }
 
 static int grow_room(struct as_lines *l, struct assay_error *err)
@@ -125,49 +131,8 @@ int as_lines_next(struct as_lines *l, struct as_view *out, struct assay_error *e
         const size_t n = end ? (size_t)(end - from) : looked;
         l->begin += end ? n + 1 : n;
         l->number++;
+        l->is_open = !end;
         *out = (struct as_view){from, n && from[n - 1] == '\r' ? n - 1 : n};
         return 1;
     }
-}
-
-bool as_lines_char(struct as_view *at, char c)
-{
-    if (at->n == 0 || *at->p != c)
-        return false;
-    at->p++;
-    at->n--;
-    return true;
-}
-
-bool as_lines_wrapped(struct as_view *at, int64_t *out)
-{
-    const bool is_negative = as_lines_char(at, '-');
-    uint64_t value = 0;
-    size_t n = 0;
-    for (; n < at->n && at->p[n] >= '0' && at->p[n] <= '9'; n++)
-        value = value * 10 + (uint64_t)(at->p[n] - '0');
-    if (n == 0)
-        return false;
-    at->p += n;
-    at->n -= n;
-    *out = (int64_t)(is_negative ? -value : value);
-    return true;
-}
-
-bool as_lines_integer(struct as_view *at, int64_t *out)
-{
-    const bool is_negative = as_lines_char(at, '-');
-    uint64_t value = 0;
-    size_t n = 0;
-    for (; n < at->n && at->p[n] >= '0' && at->p[n] <= '9'; n++) {
-        if (value > (uint64_t)INT64_MAX / 10)
-            return false;
-        value = value * 10 + (uint64_t)(at->p[n] - '0');
-    }
-    if (n == 0 || value > (uint64_t)INT64_MAX)
-        return false;
-    at->p += n;
-    at->n -= n;
-    *out = is_negative ? -(int64_t)value : (int64_t)value;
-    return true;
 }

@@ -18,13 +18,55 @@ void as_lines_close(struct as_lines **lines);
 int as_lines_next(struct as_lines *lines, struct as_view *out, struct assay_error *err);
 uint64_t as_lines_number(const struct as_lines *lines); /* of the line read last, from 1 */
 
-/* A decimal number at the front of `*at`, which is taken off; false: there is none, or it does not
- * fit. */
-bool as_lines_integer(struct as_view *at, int64_t *out);
-/* The same of any length, modulo 2^64: traces have values of 2^63 and more. False: there is none.
- */
-bool as_lines_wrapped(struct as_view *at, int64_t *out);
+/* Returns whether the line read last has no end: the file may be cut off there. */
+bool as_lines_is_open(const struct as_lines *lines);
+
 /* Takes `c` off the front, where it stands there. */
-bool as_lines_char(struct as_view *at, char c);
+static inline bool as_lines_char(struct as_view *at, char c)
+{
+    if (at->n == 0 || *at->p != c)
+        return false;
+    at->p++;
+    at->n--;
+    return true;
+}
+
+/* A decimal number of any length at the front of `*at`, which is taken off, modulo 2^64: traces
+ * have values of 2^63 and more. False: there is none. */
+static inline bool as_lines_wrapped(struct as_view *at, int64_t *out)
+{
+    const bool is_negative = as_lines_char(at, '-');
+    uint64_t value = 0;
+    size_t n = 0;
+    for (; n < at->n && at->p[n] >= '0' && at->p[n] <= '9'; n++)
+        value = value * 10 + (uint64_t)(at->p[n] - '0');
+    if (n == 0)
+        return false;
+    at->p += n;
+    at->n -= n;
+    *out = (int64_t)(is_negative ? -value : value);
+    return true;
+}
+
+#define AS_LINES_SAFE_DIGITS 18 /* a number with so many fits */
+
+/* The same for numbers that fit; false: there is none, or it does not. */
+static inline bool as_lines_integer(struct as_view *at, int64_t *out)
+{
+    const bool is_negative = as_lines_char(at, '-');
+    uint64_t value = 0;
+    size_t n = 0;
+    for (; n < at->n && at->p[n] >= '0' && at->p[n] <= '9'; n++) {
+        if (n >= AS_LINES_SAFE_DIGITS && value > (uint64_t)INT64_MAX / 10)
+            return false;
+        value = value * 10 + (uint64_t)(at->p[n] - '0');
+    }
+    if (n == 0 || value > (uint64_t)INT64_MAX)
+        return false;
+    at->p += n;
+    at->n -= n;
+    *out = is_negative ? -(int64_t)value : (int64_t)value;
+    return true;
+}
 
 #endif

@@ -18,6 +18,7 @@ struct as_prv_file {
     struct as_prv_bad bad;
     struct as_view kept; /* the line behind the communicators, which was read already */
     bool has_kept;
+    bool keeps_others;
 };
 
 /* ---- Header ---------------------------------------------------------------------------------- */
@@ -263,6 +264,18 @@ struct as_prv_bad as_prv_file_bad(const struct as_prv_file *f)
     return f->bad;
 }
 
+void as_prv_bad_append(const struct as_prv_bad *bad, struct as_str *out)
+{
+    const unsigned long long first = bad->first_line, cut = bad->cut_line;
+    if (bad->lines_n == 1)
+        as_str_appendf(out, "line %llu is left out: %s", first, bad->why);
+    else if (bad->lines_n)
+        as_str_appendf(out, "%llu lines are left out; the first is line %llu: %s",
+                       (unsigned long long)bad->lines_n, first, bad->why);
+    if (cut && cut != first)
+        as_str_appendf(out, "; the file ends inside line %llu", cut);
+}
+
 /* ---- Body ------------------------------------------------------------------------------------ */
 
 static bool take_field(struct as_view *at, int64_t *out)
@@ -357,6 +370,21 @@ static const char *read_line(struct as_prv_file *f, struct as_view at, bool *pas
     return first == '2' ? read_events(f, at, no_memory) : read_message(f, at);
 }
 
+void as_prv_file_keep_others(struct as_prv_file *f)
+{
+    f->keeps_others = true;
+}
+
+/* Returns whether a line without a record is to be returned. */
+static bool is_other_line(struct as_prv_file *f, struct as_view line)
+{
+    if (!f->keeps_others || line.n == 0 || *line.p == '4')
+        return false;
+    f->line.kind = AS_PRV_LINE_OTHER;
+    f->line.text = line;
+    return true;
+}
+
 int as_prv_file_next(struct as_prv_file *f, const struct as_prv_line_read **out,
                      struct assay_error *err)
 {
@@ -370,9 +398,13 @@ int as_prv_file_next(struct as_prv_file *f, const struct as_prv_line_read **out,
         const char *wrong = read_line(f, line, &pass, &no_memory);
         if (no_memory)
             return as_error_nomem(err, f->path);
+        if (wrong && as_lines_is_open(f->lines)) {
+            wrong = "the file ends inside it; copy or make the file again";
+            f->bad.cut_line = as_lines_number(f->lines);
+        }
         if (wrong)
             note_bad(f, wrong);
-        if (wrong || pass)
+        if (wrong || (pass && !is_other_line(f, line)))
             continue;
         *out = &f->line;
         return 1;

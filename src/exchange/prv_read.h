@@ -35,7 +35,12 @@ struct as_prv_header {
     AS_VEC(struct as_prv_group) group; /* communicators within one application */
 };
 
-enum as_prv_line { AS_PRV_LINE_STATE = 1, AS_PRV_LINE_EVENTS, AS_PRV_LINE_MESSAGE };
+enum as_prv_line {
+    AS_PRV_LINE_STATE = 1,
+    AS_PRV_LINE_EVENTS,
+    AS_PRV_LINE_MESSAGE,
+    AS_PRV_LINE_OTHER /* a comment or communicator in the body; only its text is set */
+};
 
 /* A line of the body; times in nanoseconds. */
 struct as_prv_line_read {
@@ -48,6 +53,7 @@ struct as_prv_line_read {
     int64_t physical_send_ns, logical_receive_ns, physical_receive_ns;
     int64_t size_b, tag;
     AS_VEC(int64_t) value; /* of events: type, value, type ... */
+    struct as_view text;   /* of AS_PRV_LINE_OTHER, until the next line is read */
 };
 
 struct as_prv_file;
@@ -58,6 +64,9 @@ int as_prv_file_open(const char *path, struct as_prv_file **out, struct assay_er
 void as_prv_file_close(struct as_prv_file **file);
 const struct as_prv_header *as_prv_file_header(const struct as_prv_file *file);
 
+/* Makes as_prv_file_next return AS_PRV_LINE_OTHER, too. */
+void as_prv_file_keep_others(struct as_prv_file *file);
+
 /* 1 and the next line that makes sense, until the next call; 0 at the end. Errors: IO, LIMIT (a
  * line of more than 64 MiB), NOMEM. */
 int as_prv_file_next(struct as_prv_file *file, const struct as_prv_line_read **out,
@@ -67,8 +76,11 @@ struct as_prv_bad {
     uint64_t lines_n;    /* that made no sense and were left out */
     uint64_t first_line; /* of them */
     const char *why;
+    uint64_t cut_line; /* the last line, inside which the file ends; 0: none */
 };
 struct as_prv_bad as_prv_file_bad(const struct as_prv_file *file);
+/* Appends "3 lines are left out; the first is line 7: ..."; nothing if no line is bad. */
+void as_prv_bad_append(const struct as_prv_bad *bad, struct as_str *out);
 
 /* ---- prv_read_labels.c: what stands beside the trace ------------------------------------------
  */

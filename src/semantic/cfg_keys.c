@@ -109,6 +109,13 @@ READ(window_color_mode)
     return 0;
 }
 
+READ(window_drawmode)
+{
+    as_draw_mode_read(value, &place->window->draw_mode); /* another word is kept */
+    place->is_kept = true;
+    return 0;
+}
+
 READ(window_object)
 {
     struct as_view word, rest = value;
@@ -294,6 +301,7 @@ const struct as_cfg_key as_cfg_keys[] = {
     OF_WINDOW("window_comm_tagsize", both_tag_size),
     OF_WINDOW("window_comm_typeval", both_type_value),
     {"window_color_mode", AS_CFG_OF_WINDOW, read_window_color_mode, NULL},
+    {"window_drawmode", AS_CFG_OF_WINDOW, read_window_drawmode, NULL},
     {"window_object", AS_CFG_OF_WINDOW, read_window_object, NULL},
     {"window_selected_functions", AS_CFG_OF_WINDOW, as_cfg_read_selected, as_cfg_write_selected},
     {"window_compose_functions", AS_CFG_OF_WINDOW, as_cfg_read_composed, as_cfg_write_composed},

@@ -48,6 +48,7 @@ struct as_evaluator {
     struct as_record_order order;
     AS_VEC(struct evaluation_root) root;
     AS_VEC(struct leaf_at) * thread_leaf, *cpu_leaf; /* by object */
+    AS_VEC(const struct as_window *) event_window;   /* of leaves, each once */
     AS_VEC(struct message_table) message_table;
     unsigned kinds;
     uint64_t records_n;
@@ -193,6 +194,7 @@ static void end_pass_memory(struct as_evaluator *e)
     }
     as_free(e->thread_leaf);
     as_free(e->cpu_leaf);
+    as_vec_fini(&e->event_window);
     e->thread_leaf = NULL;
     e->cpu_leaf = NULL;
     as_node_graph_fini(&e->graph);
@@ -360,6 +362,14 @@ static int add_scale_roots(struct as_evaluator *e, struct assay_error *err)
     return 0;
 }
 
+static int note_event_window(struct as_evaluator *e, const struct as_window *window)
+{
+    as_vec_foreach (&e->event_window, known)
+        if (*known == window)
+            return 0;
+    return as_vec_push(&e->event_window, window);
+}
+
 /* Which leaves a record of an object goes to. */
 static int list_leaves(struct as_evaluator *e)
 {
@@ -375,6 +385,8 @@ static int list_leaves(struct as_evaluator *e)
             continue;
         const struct leaf_at leaf = {i, as_window_kinds(node->window)};
         e->kinds |= leaf.kinds;
+        if (leaf.kinds & AS_KINDS_EVENT)
+            AS_TRY(note_event_window(e, node->window));
         AS_TRY(node->thread.is_cpu ? as_vec_push(&e->cpu_leaf[node->begin.thread], leaf)
                                    : as_vec_push(&e->thread_leaf[node->begin.thread], leaf));
     }
@@ -464,7 +476,7 @@ static int count_message(struct as_evaluator *e, const struct message_table *of,
 static int on_record(void *context, const struct as_semantic_record *record)
 {
     struct as_evaluator *e = context;
-    e->last_ns = record->ns;
+    e->last_ns = record->ns > e->last_ns ? record->ns : e->last_ns;
     as_vec_foreach (&e->thread_leaf[record->thread], leaf)
         if (leaf->kinds >> record->kind & 1)
             AS_TRY(as_leaf_take(&e->graph.node.at[leaf->node], record));
@@ -480,8 +492,23 @@ static int on_record(void *context, const struct as_semantic_record *record)
     return 0;
 }
 
+/* Returns whether a window takes an event: most need not be sorted. */
+static bool is_event_taken(const struct as_evaluator *e, const struct as_semantic_line *line)
+{
+    const struct as_semantic_record record = {.kind = AS_RECORD_EVENT,
+                                              .event = {line->event.type, line->event.value}};
+    as_vec_foreach (&e->event_window, window)
+        if (as_window_passes(*window, e->objects, &record))
+            return true;
+    return false;
+}
+
 int as_evaluator_add_line(struct as_evaluator *e, const struct as_semantic_line *line)
 {
+    if (line->kind == AS_LINE_EVENT && !is_event_taken(e, line)) {
+        e->last_ns = line->ns > e->last_ns ? line->ns : e->last_ns;
+        return 0;
+    }
     return as_record_order_add(&e->order, line);
 }
 

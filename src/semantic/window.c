@@ -38,6 +38,29 @@ bool as_unit_read(struct as_view word, int64_t *unit_ns)
     return false;
 }
 
+bool as_time_read(struct as_view text, int64_t *ns)
+{
+    const int64_t max_ns = INT64_MAX / 16;
+    struct as_view number = text, unit = text;
+    struct as_quantity value;
+    int64_t unit_ns = 1;
+    size_t n = text.n && *text.p == '-';
+    while (n < text.n && (text.p[n] == '.' || (text.p[n] >= '0' && text.p[n] <= '9')))
+        n++;
+    number.n = n;
+    unit.p += n;
+    unit.n -= n;
+    if ((unit.n && !as_unit_read(unit, &unit_ns)) || !as_quantity_read(number, &value))
+        return false;
+    value = as_quantity_multiply(value, as_whole(unit_ns));
+    const double real = as_quantity_double(value);
+    *ns = real > (double)max_ns    ? max_ns
+          : real < -(double)max_ns ? -max_ns
+          : value.is_real          ? (int64_t)value.real
+                                   : value.whole;
+    return true;
+}
+
 const char *as_filter_part_word(enum as_filter_part_id part)
 {
     static const char *const words[AS_FILTER_PARTS_N] = {

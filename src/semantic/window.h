@@ -6,6 +6,7 @@
 #ifndef AS_SEMANTIC_WINDOW_H
 #define AS_SEMANTIC_WINDOW_H
 
+#include "semantic/draw_mode.h"
 #include "semantic/function.h"
 #include "semantic/statistic.h"
 
@@ -56,8 +57,9 @@ struct as_window {
     char *name;
     int64_t id; /* as the file has it; else its place, from 1 */
     enum as_object_level level;
-    int64_t unit_ns;     /* of times that are values */
-    bool is_code;        /* values are codes: tables take whole columns */
+    int64_t unit_ns; /* of times that are values */
+    bool is_code;    /* values are codes: tables take whole columns */
+    enum as_draw_mode draw_mode;
     bool has_selection;  /* of objects, which is not applied */
     bool has_type_label; /* a filter by the label of a type */
 
@@ -147,6 +149,8 @@ int as_cfg_write(const struct as_configuration *configuration, struct as_str *ou
 /* "ns" ... of a unit of times, "Nanoseconds" ...; NULL: no such unit. */
 const char *as_unit_word(int64_t unit_ns);
 bool as_unit_read(struct as_view word, int64_t *unit_ns);
+/* "1.5s", "-20ms", "300us", "5000" (nanoseconds), at most INT64_MAX / 16; false: no time. */
+bool as_time_read(struct as_view text, int64_t *ns);
 
 /* The kinds of records that a window itself needs, without its operands. */
 unsigned as_window_kinds(const struct as_window *window);

@@ -15,6 +15,7 @@
 #define FIELDS_MAX ((int64_t)4 << 20) /* pixels x rows of an answer */
 #define TYPE_JSON  "application/json"
 #define TYPE_BYTES "application/octet-stream"
+#define TYPE_TEXT  "text/plain; charset=utf-8"
 
 struct timeline_request {
     struct as_timeline_trace *timeline;
@@ -501,19 +502,39 @@ static int answer_matrix(struct timeline_request *r)
     return rc < 0 ? 500 : 200;
 }
 
+/* The configuration of a metric, as a file of Paraver. */
+static int answer_cfg(struct timeline_request *r)
+{
+    struct as_str text = {0};
+    struct assay_error err;
+    if (!r->metric)
+        return 404;
+    const int rc = as_cfg_write(&r->metric->configuration, &text, &err);
+    if (rc == 0)
+        as_out_write(&r->out, as_str_z(&text), text.n);
+    as_str_fini(&text);
+    return rc == 0 ? 200 : 500;
+}
+
 /* ---- Requests ---------------------------------------------------------------------------------
  */
 
 static const struct {
     const char *name;
     int (*answer)(struct timeline_request *r);
-    bool is_bytes;
+    const char *type;
 } requests[] = {
-    {"meta", answer_meta, false},        {"metric", answer_metric, false},
-    {"tile", answer_tile, true},         {"events", answer_events, true},
-    {"messages", answer_messages, true}, {"at", answer_at, false},
-    {"next", answer_next, false},        {"find", answer_find, false},
-    {"table", answer_table, false},      {"matrix", answer_matrix, false},
+    {"meta", answer_meta, TYPE_JSON},
+    {"metric", answer_metric, TYPE_JSON},
+    {"tile", answer_tile, TYPE_BYTES},
+    {"events", answer_events, TYPE_BYTES},
+    {"messages", answer_messages, TYPE_BYTES},
+    {"at", answer_at, TYPE_JSON},
+    {"next", answer_next, TYPE_JSON},
+    {"find", answer_find, TYPE_JSON},
+    {"table", answer_table, TYPE_JSON},
+    {"matrix", answer_matrix, TYPE_JSON},
+    {"cfg", answer_cfg, TYPE_TEXT},
 };
 
 int as_timeline_answer(struct as_timeline_trace *timeline, struct as_view name,
@@ -529,7 +550,7 @@ int as_timeline_answer(struct as_timeline_trace *timeline, struct as_view name,
     for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
         if (!as_view_equal(name, as_view_of(requests[i].name)))
             continue;
-        *type = requests[i].is_bytes ? TYPE_BYTES : TYPE_JSON;
+        *type = requests[i].type;
         as_out_init_str(&r.out, body);
         as_json_init(&r.json, &r.out, 0);
         r.json.clean = true;

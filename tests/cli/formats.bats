@@ -80,6 +80,7 @@ command_of() {
     query) command="query made.assay SELECT+run_id,kind+FROM+run" ;;
     export) command="export made.assay" ;;
     evaluate) command="evaluate t.prv" ;;
+    edit) command="edit t.prv" ;;
     script) command="script one.lua" ;;
     machine) command="machine" ;;
     *) fails "tests/cli/formats.bats has no command of '$1': add one" ;;
@@ -88,7 +89,7 @@ command_of() {
 # Formats that a verb refuses; it does nothing then.
 is_refused() { # VERB FORMAT
     case $1:$2 in
-    attribute:* | open:* | export:* | script:* | profile:csv | run:csv | merge:csv | predict:csv) ;;
+    attribute:* | open:* | export:* | edit:* | script:* | profile:csv | run:csv | merge:csv | predict:csv) ;;
     *) return 1 ;;
     esac
 }

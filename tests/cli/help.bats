@@ -15,7 +15,7 @@ verbs() { "$ASSAY" --help | sed -n '/^Verbs:/,/^$/s/^  \([a-z][a-z]*\) .*/\1/p';
     equal "$("$ASSAY" --version)" "$("$ASSAY" info -V)"
 }
 @test "help lists the verbs and fits 80 columns" {
-    equal "info functions disasm loops patch cfg predict cqa validate profile run import merge attribute show report open scale repeat try vprof decan count roofline project compare query export evaluate probe simulate trace script machine" "$(verbs | tr '\n' ' ' | sed 's/ $//')"
+    equal "info functions disasm loops patch cfg predict cqa validate profile run import merge attribute show report open scale repeat try vprof decan count roofline project compare query export evaluate edit probe simulate trace script machine" "$(verbs | tr '\n' ' ' | sed 's/ $//')"
     for verb in '' $(verbs); do
         "$ASSAY" $verb --help >text
         [ "$(wc -L <text)" -le 80 ] || fails "help of '$verb' is wider than 80 columns"

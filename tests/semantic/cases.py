@@ -410,6 +410,33 @@ def pictures_of_numbers_and_tables_have_their_values():
     equal(opacities, {(0, "1"), (0, "0.340"), (1, "0.890"), (1, "0.450")})
 
 
+def draw_modes_choose_the_value_of_a_pixel():
+    # 10 ns a pixel. The first has 0 for 2 ns, 5 for 3, -7 for 1, and 2 for 4; all others have 2.
+    trace = put("#Paraver (01/01/2026 at 00:00):10000_ns:0:1:1(1:1),0\n2:0:1:1:1:2:9:5\n"
+                "2:0:1:1:1:5:9:-7\n2:0:1:1:1:6:9:2\n")
+    palette = ["#d3d8dd", "#9ed3a5", "#eef0f3", "#e9a7a0", "#8fb8e8", "#c3a6df", "#f3b6d6",
+               "#86cfd0"]
+    made = window(function="Last Evt Val", code=True)
+    text = (DIRECTORY / made).read_text()
+
+    def first(mode):
+        line = f"window_drawmode {mode}\nwindow_color_mode" if mode is not None else \
+            "window_color_mode"
+        (DIRECTORY / made).write_text(text.replace("window_color_mode", line))
+        tree = xml.etree.ElementTree.fromstring(run(trace, made, "--format", "svg"))
+        row = [box for box in tree.iter("{http://www.w3.org/2000/svg}rect")
+               if box.get("height") == "19.00"]
+        return palette.index(min(row, key=lambda box: float(box.get("x"))).get("fill"))
+    for mode, value in (("draw_last", 2), ("draw_maximum", 5), ("draw_minnotzero", 7),
+                        ("draw_average", 1), ("draw_averagenotzero", 2), ("draw_mode", 2),
+                        ("draw_absolute_maximum", 7), ("draw_absolute_minimum", 2), (None, 2),
+                        (1, 5), ("no_such_mode", 2)):
+        equal(first(mode), value, mode) # 1.6 is drawn as 1, -7 as 7
+    equal(first("draw_random"), first("draw_random"))
+    if first("draw_random") not in (0, 2, 5, 7) or first("draw_randnotzero") not in (2, 5, 7):
+        raise Wrong("a random value that the pixel does not have")
+
+
 def planes_are_written_one_by_one():
     # planes by state; the columns by calls
     w = oracle.Window(function="Last Evt Val", filters={"evt_type": ("=", [50000001])})
@@ -549,7 +576,7 @@ def bad_lines_are_counted():
     put(PING + "2:1:1:9:1:70:1:1\n")
     done = subprocess.run([ASSAY, "evaluate", "t.prv", "parallelism"], cwd=DIRECTORY, check=True,
                           capture_output=True, text=True)
-    if "1 lines are left out; the first is line 13" not in done.stderr:
+    if "line 13 is left out: " not in done.stderr:
         raise Wrong(done.stderr)
 
 

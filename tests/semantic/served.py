@@ -157,6 +157,21 @@ def files_of_configurations_are_metrics():
     equal((done.returncode, "has tables" in done.stderr), (2, True))
 
 
+def configurations_are_saved():
+    with Served() as served:
+        status, text = served.ask("cfg?m=states")
+        equal(status, 200)
+        saved = DIRECTORY / "saved.cfg"
+        saved.write_bytes(text)
+        words = [ASSAY, "evaluate", TRACE, "--format", "json", "-q"]
+        results = [json.loads(subprocess.run([*words, cfg], check=True, capture_output=True).stdout)
+                   for cfg in ("states", saved)]
+        for result in results:
+            result["time_lines"][0]["configuration"] = ""
+        equal(results[0]["time_lines"], results[1]["time_lines"])
+        equal(served.ask("cfg?m=none")[0], 404)
+
+
 def wrong_requests_are_refused():
     with Served() as served:
         for name in ("tile?m=states&px=0", "tile?m=states&px=9999999", "tile?m=states&from=x",
@@ -204,7 +219,8 @@ def main():
     TRACE.write_text(TEXT)
     tests = [words_are_those_of_the_trace, tiles_have_shares_of_the_time, places_are_found,
              messages_are_on_their_way, metrics_are_made_when_they_are_asked_for,
-             files_of_configurations_are_metrics, wrong_requests_are_refused, an_index_is_made_once,
+             files_of_configurations_are_metrics, configurations_are_saved,
+             wrong_requests_are_refused, an_index_is_made_once,
              a_place_that_cannot_be_written_leaves_nothing]
     print(f"1..{len(tests)}")
     failed = 0

@@ -2,7 +2,11 @@
 // Hands a text to the reader: as a file, or to the clipboard.
 
 export function saveFile(name: string, text: string, type: string): void {
-    const address = URL.createObjectURL(new Blob([text], { type }));
+    saveBlob(name, new Blob([text], { type }));
+}
+
+export function saveBlob(name: string, blob: Blob): void {
+    const address = URL.createObjectURL(blob);
     const link = document.createElement('a');
     link.href = address;
     link.download = name;

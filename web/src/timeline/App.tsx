@@ -3,13 +3,14 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { integer, significant } from '../format';
+import { saveBlob, saveFile } from '../parts/save';
 import { type Theme, setTheme, theme } from '../theme';
 import { Matrix, Times, zoomToRegion } from './Tables';
 import { Picture, Told } from './Picture';
 import { variablesOf } from './colours';
 import { events, fail, loadMetric, messages, meta, metric, tile, tookMs } from './data';
 import { scaleOf } from './draw';
-import { type Moment, askMoment, askNext } from './server';
+import { type Moment, askConfiguration, askMoment, askNext } from './server';
 import { type DrawMode, centred, change, moved, show, undo, undoable, view, zoomed } from './view';
 import { codeText, duration, eventName, timeText } from './words';
 
@@ -56,6 +57,23 @@ async function goToNext(isBack: boolean): Promise<void> {
 }
 
 const next = (isBack: boolean): void => void goToNext(isBack).catch(fail);
+
+/** The trace and the metric, as the name of a file. */
+const savedName = (ending: string): string => {
+    const stem = meta.value!.title.replace(/^.*\//, '').replace(/\.(prv|gz|assay)/g, '');
+    return `${stem}-${view.value.metric}.${ending}`;
+};
+
+/** The canvas as it is shown, with scale and labels. */
+function savePicture(): void {
+    const canvas = document.querySelector<HTMLCanvasElement>('.picture canvas');
+    canvas?.toBlob(blob => blob && saveBlob(savedName('png'), blob), 'image/png');
+}
+
+async function saveConfiguration(): Promise<void> {
+    const text = await askConfiguration(view.value.metric);
+    saveFile(savedName('cfg').replace(/\.cfg\.cfg$/, '.cfg'), text, 'text/plain');
+}
 
 /** Rows of another level are other objects: a marked one is no longer. */
 function chooseMetric(name: string): void {
@@ -142,6 +160,13 @@ function Tools() {
             {button('Higher rows', current.rowPx >= 48, () =>
                 change({ rowPx: Math.min(48, Math.ceil((current.rowPx || 12) * 1.5)) }),
             )}
+            {button('Save PNG', !tile.value, savePicture, 'the picture as it is shown')}
+            {button(
+                'Save .cfg',
+                metric.value?.state !== 'ready',
+                () => void saveConfiguration().catch(fail),
+                'the metric as a configuration of Paraver',
+            )}
         </div>
     );
 }
@@ -166,8 +191,10 @@ function Notes() {
                 : `${integer(total)} messages.`,
         );
     if (events.value) parts.push('A mark is one event or more.');
-    if (instants) parts.push(`${integer(instants)} intervals without length are not drawn.`);
-    if (bad) parts.push(`${integer(bad)} lines of the trace make no sense and are left out.`);
+    if (instants === 1) parts.push('1 interval without length is not drawn.');
+    if (instants > 1) parts.push(`${integer(instants)} intervals without length are not drawn.`);
+    if (bad === 1) parts.push('1 line of the trace makes no sense and is left out.');
+    if (bad > 1) parts.push(`${integer(bad)} lines of the trace make no sense and are left out.`);
     return (
         <p class="note" role="status" data-took={tookMs.value?.toFixed(1)}>
             {parts.join(' ')}

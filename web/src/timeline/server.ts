@@ -115,6 +115,10 @@ async function ask(name: string, query: Query, signal?: AbortSignal): Promise<Re
     return answer;
 }
 
+/** The configuration of a metric, as a file of Paraver. */
+export const askConfiguration = async (metric: string): Promise<string> =>
+    (await ask('cfg', { m: metric })).text();
+
 async function json<T>(name: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
     return (await ask(name, query, signal)).json() as Promise<T>;
 }

@@ -6,7 +6,7 @@
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -267,6 +267,28 @@ test('a metric of numbers is computed by the engine when it is chosen', () =>
             assert.match(await row.innerText(), /5\.180\s+8\.000\s+0/);
         });
         await page.waitForSelector('html[data-drawn=true]');
+    }));
+
+test('the picture and its configuration can be saved', () =>
+    onTimeline('', async page => {
+        const saved = async title => {
+            const [download] = await Promise.all([
+                page.waitForEvent('download'),
+                page.getByRole('button', { name: title }).click(),
+            ]);
+            return [download.suggestedFilename(), readFileSync(await download.path())];
+        };
+        const [pictureName, picture] = await saved('Save PNG');
+        assert.equal(pictureName, 'ring-states.png');
+        const size = await page.evaluate(() => {
+            const canvas = document.querySelector('.picture canvas');
+            return [canvas.width, canvas.height];
+        });
+        assert.equal(picture.subarray(1, 4).toString(), 'PNG');
+        assert.deepEqual([picture.readUInt32BE(16), picture.readUInt32BE(20)], size);
+        const [name, text] = await saved('Save .cfg');
+        assert.equal(name, 'ring-states.cfg');
+        assert.match(text.toString(), /^window_selected_functions .*State As Is/m);
     }));
 
 test('messages that are left out are counted', () =>
