@@ -152,8 +152,8 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
     if (as_given(&cli->args, AS_OPTION_EXPERIMENT) &&
         strcmp(cli->args.value[AS_OPTION_EXPERIMENT], "-") == 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--output: an experiment is a directory and no standard output; name "
-                            "one");
+                            "--output: an experiment is a directory, not standard output; use "
+                            "--output NAME.assay");
     AS_TRY(check_further_outputs(&cli->args, err));
     cli->fd = STDOUT_FILENO;
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends us quietly, in as_cli_fini */
@@ -273,7 +273,7 @@ static int source_map(struct as_cli *cli, struct assay_source_map *map, struct a
 
         if (!equals || equals == *it)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--source-map: '%s' maps nothing; write OLD=NEW", *it);
+                                "--source-map: invalid value '%s'; use OLD=NEW", *it);
         if (!from)
             return as_error_nomem(err, "the source map");
         memcpy(from, *it, (size_t)(equals - *it));

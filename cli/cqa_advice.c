@@ -129,7 +129,7 @@ static void say_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
         as_str_appendf(&text, " %s", cause->workaround);
     if (without)
         as_str_appendf(&text,
-                       " Without it: %.2f cycles in place of %.2f, at most %.1f times as fast.",
+                       " Without it: %.2f cycles instead of %.2f, at most %.1f times as fast.",
                        without->cycles, as_cqa_value(&cqa->mean, "cycles"), without->speedup);
     as_cqa_wrapped(view, "  - ", 4, &text);
     as_str_fini(&text);

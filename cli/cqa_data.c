@@ -16,18 +16,19 @@
 static const struct {
     const char *key, *words;
 } obstacles[] = {
-    {"call", "a call: what it does is not in the loop"},
-    {"ways", "several ways through an iteration: a branch where a select could stand"},
-    {"recurrence", "a recurrence: each iteration needs the result of the one before"},
-    {"reduction", "a sum or the like: its order must be free"},
-    {"stride", "steps with holes: neighbours in memory belong to different iterations"},
-    {"indirect", "addresses by index or pointer: elements are gathered one by one"},
+    {"call", "a call: its code is outside the loop"},
+    {"ways", "several paths through an iteration: a branch where a select (cmov, blend) is "
+             "possible"},
+    {"recurrence", "a recurrence: each iteration needs the result of the previous one"},
+    {"reduction", "a reduction (such as a sum): the compiler must be allowed to reorder it"},
+    {"stride", "strided accesses: neighbours in memory belong to different iterations"},
+    {"indirect", "indirect accesses (gather): elements are loaded one by one"},
     {"unknown_step",
-     "steps that are not in the code: a leading dimension, or a Fortran pointer that is not "
-     "contiguous"},
-    {"x87", "x87 instructions, which have no form on vectors"},
-    {"form", "instructions that have no form on vectors"},
-    {"memory", "a value that goes through memory to a later iteration"}};
+     "strides that the binary does not show: a leading dimension, or a Fortran pointer that is "
+     "not contiguous"},
+    {"x87", "x87 instructions, which have no vector form"},
+    {"form", "instructions without a vector form"},
+    {"memory", "a value that is passed through memory to a later iteration"}};
 
 const char *as_cqa_obstacle_key(unsigned n)
 {

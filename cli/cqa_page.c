@@ -275,7 +275,10 @@ int as_cqa_page(struct as_quality_view *view, const uint32_t *loop, size_t n,
     if (rc == 0) {
         view->shown = w.n;
         if (n > w.n)
-            as_cli_note(view->cli, "the page has the %zu of %zu loops that may gain most", w.n, n);
+            as_cli_note(view->cli,
+                        "the page has the %zu of %zu loops with the largest possible "
+                        "gains",
+                        w.n, n);
     }
     end_page(&w);
     return rc;

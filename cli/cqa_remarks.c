@@ -30,8 +30,8 @@ void as_cqa_remarks_close(struct as_quality_view *view)
 {
     if (view->remarks && !view->remarks_met && view->shown)
         as_cli_note(view->cli,
-                    "--opt-record: none of %zu records is of a line of these loops: records of "
-                    "other sources, or no lines in the binary (-g)",
+                    "--opt-record: none of %zu remarks matches a line of these loops: they are of "
+                    "other sources, or the binary has no line numbers; compile with -g",
                     view->remarks->n);
     assay_remarks_free(&view->remarks);
 }
@@ -142,7 +142,7 @@ void as_cqa_remarks_report(struct as_quality_view *view, const struct assay_cqa 
         as_cli_print(view->cli, "  - %s%zu more with --level expert\n",
                      shown ? "" : "nothing of vectors; ", left);
     else if (!shown)
-        as_cli_print(view->cli, "  - nothing of its lines\n");
+        as_cli_print(view->cli, "  - no remarks for its lines\n");
 }
 
 void as_cqa_remarks_row(struct as_quality_view *view, const struct assay_cqa *cqa)

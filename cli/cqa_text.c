@@ -37,13 +37,13 @@ void as_cqa_text_table(struct as_quality_view *view)
 {
     if (as_table_is_cited(view->uarch))
         as_cli_wrapped(view->cli, "",
-                       "The table of this core is cited, not measured: cycles may be off. Run "
+                       "The table of this core comes from publications: cycles may be wrong. Run "
                        "'assay machine --measure instructions' on the core to measure it.");
 }
 
 void as_cqa_text_head(struct as_quality_view *view)
 {
-    as_cli_print(view->cli, "on %s, data in the first level of the cache\n", view->uarch->words);
+    as_cli_print(view->cli, "on %s, data in L1\n", view->uarch->words);
     as_cqa_text_table(view);
     as_cli_style(view->cli, AS_STYLE_BOLD);
     as_cli_print(view->cli, "%6s  %-27s %8s %7s %-9s %s", "loop", "function, source", "cycles",
@@ -132,30 +132,30 @@ static void say_head(struct as_quality_view *view, const struct assay_cqa *cqa)
 static void say_time(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
     static const char *const words[] = {
-        [ASSAY_BOUND_DISPATCH] = "the micro-operations that the front end hands over in a cycle",
-        [ASSAY_BOUND_DECODE] = "fetching and decoding its instructions",
+        [ASSAY_BOUND_DISPATCH] = "dispatch (micro-operations per cycle of the front end)",
+        [ASSAY_BOUND_DECODE] = "fetch and decode",
         [ASSAY_BOUND_BRANCH] = "its taken branches",
         [ASSAY_BOUND_PORTS] = "the execution ports",
         [ASSAY_BOUND_UNIT] = "a unit that is not pipelined:",
-        [ASSAY_BOUND_LATENCY] = "a chain of results from iteration to iteration",
-        [ASSAY_BOUND_WINDOW] = "the buffers of the core: its limits add up"};
+        [ASSAY_BOUND_LATENCY] = "a loop-carried dependence",
+        [ASSAY_BOUND_WINDOW] = "the buffers of the core (several limits add up)"};
     const double cycles = as_cqa_value(mean, "cycles"),
                  source = as_cqa_value(mean, "cycles_source");
     const double worst = as_cqa_value(mean, "cycles_worst");
     struct as_str text = {0};
 
-    as_str_appendf(&text, "%.2f cycles an iteration", cycles);
+    as_str_appendf(&text, "%.2f cycles per iteration", cycles);
     if (!isnan(source) && fabs(source - cycles) > 0.005)
         as_str_appendf(&text, " (%.2f a source iteration)", source);
     if (worst > cycles * 1.005)
-        as_str_appendf(&text, ", %.2f with the slowest values to divide", worst);
+        as_str_appendf(&text, ", %.2f with the slowest divisions", worst);
     const bool divides = mean->bound == ASSAY_BOUND_PORTS && strstr(mean->limit, "div");
     const bool memory =
         mean->bound == ASSAY_BOUND_UNIT && (strncmp(mean->limit, "loads", 5) == 0 ||
                                             strncmp(mean->limit, "stores", 6) == 0); /* no units */
     as_str_appendf(&text, ", limited by %s",
-                   divides  ? "the unit that divides and takes roots,"
-                   : memory ? "what the first cache takes in a cycle:"
+                   divides  ? "the divider,"
+                   : memory ? "the bandwidth of L1:"
                             : words[mean->bound]);
     if (*mean->limit)
         as_str_appendf(&text, " %s", mean->limit);
@@ -163,12 +163,12 @@ static void say_time(struct as_quality_view *view, const struct assay_cqa_path *
     const double estimated = as_cqa_value(mean, "estimated_n");
     if (estimated > 0)
         as_str_appendf(&text,
-                       " The core's table has nothing of %.0f of its instructions: they are "
+                       " %.0f of its instructions are not in the table of the core: they are "
                        "estimated.",
                        ceil(estimated)); /* a mean over paths */
     if (as_cqa_value(mean, "transition_n") >= 0.5)
-        as_str_appendz(&text, " Changes between AVX and SSE are not in these cycles; they may cost "
-                              "hundreds.");
+        as_str_appendz(&text, " Transitions between AVX and SSE are not in these cycles; they may "
+                              "cost hundreds.");
     as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }
@@ -181,15 +181,15 @@ static void say_vectors(struct as_quality_view *view, const struct assay_cqa_pat
     struct as_str text = {0};
 
     if (isnan(ratio))
-        as_str_appendz(&text, "Nothing in it could work on vectors");
+        as_str_appendz(&text, "No vectorisable instructions");
     else if (ratio > 99.5)
         as_str_appendf(&text, "Fully vectorised, on %.0f %% of the core's width", width);
     else if (ratio < 0.5)
         as_str_appendf(&text, "Not vectorised: %.0f %% of the core's vectors in use", width);
     else
         as_str_appendf(&text,
-                       "Partly vectorised: %.0f %% of what could be; %.0f %% of the core's "
-                       "vectors in use",
+                       "Partly vectorised: %.0f %% of the vectorisable instructions; %.0f %% of "
+                       "the core's vectors in use",
                        ratio, width);
     if (as_cqa_value(mean, "fp_op_n") > 0 && !isnan(peak))
         as_str_appendf(&text, "; %.0f %% of peak arithmetic", peak);
@@ -204,12 +204,12 @@ static void say_best(struct as_quality_view *view, const struct assay_cqa_path *
     struct as_str text = {0};
 
     if (best >= 0)
-        as_str_appendf(&text, "Most to gain: %s, %.2f cycles, %.1f times as fast.",
+        as_str_appendf(&text, "Largest gain: %s, %.2f cycles, %.1f times as fast.",
                        assay_cqa_variant_words((enum assay_cqa_variant)best),
                        mean->what_if[best].cycles, mean->what_if[best].speedup);
     else
-        as_str_appendz(&text, "No other code for the same work would be 5 % faster on this core, "
-                              "as far as can be told.");
+        as_str_appendz(&text, "With all data in L1, no rewrite of this loop gains 5 % on this "
+                              "core.");
     as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }
@@ -275,8 +275,8 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
         if (!shown++) {
             as_cli_print(view->cli, "\n");
             as_cli_style(view->cli, AS_STYLE_BOLD);
-            as_cli_print(view->cli, "  %-47s %8s %7s %s", "if there were, or it were", "cycles",
-                         "faster", "then by");
+            as_cli_print(view->cli, "  %-47s %8s %7s %s", "with other code", "cycles", "faster",
+                         "then by");
             as_cli_style(view->cli, AS_STYLE_PLAIN);
             as_cli_print(view->cli, "\n");
         }
@@ -284,7 +284,7 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
         gain_row(view, mean, v);
     }
     if (unsound)
-        as_cli_print(view->cli, "  ( only if what stands against vectors is removed first\n");
+        as_cli_print(view->cli, "  ( only after the obstacles to vectorisation are removed\n");
 }
 
 /* ---- Obstacles ----------------------------------------------------------------------------- */
@@ -292,7 +292,7 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
 static void begin_obstacles(struct as_quality_view *view)
 {
     as_cli_print(view->cli, "\n  ");
-    as_cli_styled(view->cli, AS_STYLE_BOLD, "what stands against wider vectors");
+    as_cli_styled(view->cli, AS_STYLE_BOLD, "obstacles to wider vectors");
     as_cli_print(view->cli, "\n");
 }
 
@@ -375,13 +375,14 @@ static void say_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     if (cqa->merged)
         as_cli_print(view->cli,
-                     "\n  %" PRIu64 " paths: all of them as one, every block counted once\n",
+                     "\n"
+                     "  %" PRIu64 " paths: treated as one path, every block counted once\n",
                      cqa->path_count);
     if (cqa->path_n < 2)
         return;
     as_cli_print(view->cli, "\n  ");
     as_cli_styled(view->cli, AS_STYLE_BOLD, "path  share  instructions   cycles  limited by");
-    as_cli_print(view->cli, "%s\n", cqa->weighed ? "" : "   (shares are guesses from the code)");
+    as_cli_print(view->cli, "%s\n", cqa->weighed ? "" : "   (shares are estimates from the code)");
     for (size_t i = 0; i < cqa->path_n; i++) {
         const struct assay_cqa_path *path = &cqa->path[i];
         struct as_str bound = {0};
@@ -404,8 +405,8 @@ static void say_why_none(struct as_quality_view *view, const struct assay_cqa *c
         as_str_appendf(&text, "Not for this core: the loop needs %s, which %s lacks.",
                        assay_extension_words(cqa->lacks, words, sizeof words), view->uarch->words);
     else
-        as_str_appendf(&text, "no path through it was looked for: %s",
-                       cqa->outsize ? "the nest is too large" : "no way leads back to its header");
+        as_str_appendf(&text, "its paths were not analysed: %s",
+                       cqa->outsize ? "the nest is too large" : "no path leads back to its header");
     as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }

@@ -101,10 +101,11 @@ static void append_bits(const struct assay_decan_bucket *bucket, struct as_str *
     for (size_t i = 0; i < bucket->take_n; i++)
         decides |= bucket->take[i].decides;
     if (decides)
-        as_str_appendf(text, "%sIts branches depend on memory, which all variants read.", blank);
+        as_str_appendf(text, "%sIts branches depend on memory, so all variants keep these loads.",
+                       blank);
     for (size_t i = 0; i < bucket->take_n; i++)
         if (bucket->take[i].n && bucket->take[i].chains)
-            as_str_appendf(text, "%s%s does without loads that addresses depend on.",
+            as_str_appendf(text, "%s%s leaves out loads that addresses depend on.",
                            text->n ? " " : "", bucket->take[i].variant);
 }
 
@@ -191,30 +192,29 @@ static void print_end(struct as_decan_view *view)
     const struct assay_decan_result *it = view->result;
     struct as_str text = {0};
     as_str_appendf(&text,
-                   "%u run%s with variants, %u instances of each wanted; variants took %.0f %% of "
-                   "the processor time",
+                   "%u run%s with variants, %u instances of each wanted; variants used %.0f %% of "
+                   "the CPU time",
                    it->runs, it->runs == 1 ? "" : "s", it->wanted, 100 * it->spent);
     if (it->slowdown > 0)
-        as_str_appendf(&text, ", and the program %.2f times what it took before", it->slowdown);
+        as_str_appendf(&text, ", and the program took %.2f times as long as before", it->slowdown);
     as_str_appendf(
         &text,
-        ". Cycles are medians with their 95 %% interval (?: too few instances for one); a cycle "
-        "took %.3f ns; as fast: to ref. Marked: instances below 250 cycles (!) "
-        "and 500 (~) are not to be relied on. %.1f %% of the time of these loops could "
-        "not be varied.",
+        ". Cycles are medians with their 95 %% interval (?: too few instances); a cycle took %.3f "
+        "ns; as fast: relative to ref. Instances below 250 cycles (!) and 500 cycles (~) are "
+        "unreliable. %.1f %% of the time of these loops could not be varied.",
         it->cycle_ns, 100 * it->refused_share);
     if (it->together && it->met > 0)
         as_str_appendf(&text,
-                       " %.0f %% of the instances ran while other threads ran the same, %.1f "
-                       "threads at once on average.",
+                       " %.0f %% of the instances ran while other threads ran the same variant, "
+                       "%.1f threads on average.",
                        100 * it->met, it->team);
     else if (it->together)
-        as_str_appendz(&text, " No two threads came to a loop at the same time.");
+        as_str_appendz(&text, " No two threads reached a loop at the same time.");
     if (it->lost)
-        as_str_appendf(&text, " For %llu instances there was no room.",
+        as_str_appendf(&text, " %llu instances were lost: the buffer was full.",
                        (unsigned long long)it->lost);
     if (it->threads_missed)
-        as_str_appendf(&text, " %llu threads are in no number.",
+        as_str_appendf(&text, " %llu threads were not measured.",
                        (unsigned long long)it->threads_missed);
     as_cli_print(view->cli, "\n");
     as_cli_wrapped(view->cli, "", "%s", as_str_z(&text));

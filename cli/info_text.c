@@ -25,7 +25,7 @@ static void say_format(struct as_cli *cli, const struct assay_object_info *it)
     as_str_appendz(&s, it->is_k1om ? "ELF64 K1OM (Knights Corner) " : "ELF64 x86-64 ");
     switch (it->type) {
     case ASSAY_OBJECT_RELOCATABLE:
-        as_str_appendz(&s, "relocatable object, not linked yet");
+        as_str_appendz(&s, "relocatable object (not linked)");
         break;
     case ASSAY_OBJECT_EXECUTABLE:
         as_str_appendz(&s, "executable at a fixed address");
@@ -123,8 +123,8 @@ static void say_debug_kind(struct as_str *s, const struct assay_object_info *it)
         break;
     case ASSAY_DEBUG_MISSING:
         as_str_appendf(s,
-                       "not here: the file names %s, which was not found; install the package "
-                       "with the debug symbols or give --debug-dir",
+                       "not found: the file refers to %s; install the package with the debug "
+                       "symbols or set --debug-dir",
                        it->debug_path ? it->debug_path : "a separate file");
         break;
     }
@@ -219,7 +219,7 @@ static void compiler_words(struct as_str *s, const struct assay_unit *unit)
     const char *word = assay_compiler_word(unit);
 
     if (unit->compiler == ASSAY_COMPILER_UNKNOWN || unit->compiler == ASSAY_COMPILER_OTHER)
-        as_str_appendz(s, unit->producer ? unit->producer : "a compiler that left no name");
+        as_str_appendz(s, unit->producer ? unit->producer : "an unknown compiler");
     else
         as_str_appendf(s, "%s%s%s", word, unit->compiler_version ? " " : "",
                        unit->compiler_version ? unit->compiler_version : "");
@@ -258,9 +258,9 @@ static void say_units(struct as_cli *cli, const struct as_info *info)
     digits = (unsigned)snprintf(NULL, 0, "%zu", info->groups.at[0].n);
     as_append_count(&s, info->debug.unit_n);
     if (info->groups.n > 1)
-        as_str_appendf(&s, ", built in %zu ways:", info->groups.n);
+        as_str_appendf(&s, ", %zu different builds:", info->groups.n);
     else
-        as_str_appendz(&s, info->debug.unit_n > 1 ? ", all built alike:" : ":");
+        as_str_appendz(&s, info->debug.unit_n > 1 ? ", all with the same build:" : ":");
     fact_str(cli, "units", &s);
     for (size_t i = 0; i < info->groups.n; i++)
         say_group(cli, info, &info->groups.at[i], digits);
@@ -285,7 +285,7 @@ static void say_code(struct as_cli *cli, const struct as_code_counts *c)
     if (c->unreached) {
         as_str_appendz(&s, "; ");
         as_append_counted(&s, c->unreached, "block");
-        as_str_appendz(&s, " that nothing was seen to reach");
+        as_str_appendz(&s, " without a known path to them");
     }
     fact_str(cli, "code", &s);
     as_append_count(&s, c->loops);

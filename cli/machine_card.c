@@ -338,7 +338,7 @@ static void say_parameters(struct as_cli *cli, const struct assay_figures *figur
                                             {"load_queue", "load queue"},
                                             {"store_queue", "store queue"}};
     static const char *const front[][2] = {{"dispatch_width", "slots a cycle"},
-                                           {"taken_branch", "cycles a taken branch"},
+                                           {"taken_branch", "cycles per taken branch"},
                                            {"opcache_slots", "op cache"}};
     struct as_str s = {0};
 
@@ -429,7 +429,8 @@ void as_append_account(struct as_str *to, const struct assay_figures *figures)
         waited_s += figures->group[i].waited_s;
     }
     if (took_s > 0)
-        as_str_appendf(to, " in %.0f s, %.0f of them waiting for a calm moment", took_s, waited_s);
+        as_str_appendf(to, " in %.0f s, %.0f s of them waiting for low external load", took_s,
+                       waited_s);
 }
 
 static void say_origin(struct as_cli *cli, const struct assay_figures *figures)
@@ -453,7 +454,7 @@ static void say_origin(struct as_cli *cli, const struct assay_figures *figures)
     as_str_appendf(&s, "; trust: %u high, %u medium, %u low (?)", count[0], count[1], count[2]);
     for (size_t i = 0; i < figures->group_n; i++)
         if (!figures->group[i].is_done)
-            as_str_appendf(&s, "; '%s' was cut off: --measure goes on with it",
+            as_str_appendf(&s, "; '%s' is incomplete: --measure continues it",
                            figures->group[i].name);
     as_cli_print(cli, "\n");
     card_line(cli, "measured", &s);
@@ -463,7 +464,7 @@ static void say_origin(struct as_cli *cli, const struct assay_figures *figures)
     }
     if (figures->finding_n > FINDINGS_MOST) {
         as_append_counted(&s, figures->finding_n - FINDINGS_MOST, "more finding");
-        as_str_appendz(&s, ": --format json has all");
+        as_str_appendz(&s, ": see --format json");
         card_line(cli, "", &s);
     }
 }
@@ -486,7 +487,7 @@ int as_machine_card(struct as_cli *cli, const struct as_machine_page *page, stru
         say_parameters(cli, f);
     if (!f || f->figure_n == 0) {
         if (page->host) {
-            as_str_appendz(&never, "never; 'assay machine --measure all' takes some minutes");
+            as_str_appendz(&never, "never; run 'assay machine --measure all' (some minutes)");
             card_line(cli, "measured", &never);
         }
         return 0;

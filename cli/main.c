@@ -33,12 +33,11 @@ static int answer_help_or_version(struct as_cli *cli, struct assay_error *err)
             rc = 0;
         else if (near)
             rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "--help metrics: no metric is called %s; did you mean %s?", name,
-                              near);
+                              "--help metrics: unknown metric %s; did you mean %s?", name, near);
         else
             rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "--help metrics: no metric is called %s; '*' stands for any "
-                              "characters, '--help metrics' lists all",
+                              "--help metrics: unknown metric %s; use '*' for any characters, or "
+                              "'--help metrics' to list all",
                               name);
     } else if (as_given(&cli->args, AS_OPTION_HELP))
         as_help(&text, cli->args.verb, as_cli_width(cli));

@@ -98,7 +98,7 @@ int as_series_end(struct as_series *series, const char *name, int rc, struct ass
     if (series->is_over && left)
         as_cli_note(cli, "ended by the user; %zu of %zu runs were left", left, series->run_n);
     if (series->failed_n)
-        as_cli_note(cli, "%zu of %zu runs failed; what they wrote is in %s/run-NNN/output.txt",
+        as_cli_note(cli, "%zu of %zu runs failed; their output is in %s/run-NNN/output.txt",
                     series->failed_n, series->begun_n, name);
     if (series->begun_n)
         as_cli_note(cli, "the experiment is %s", name);

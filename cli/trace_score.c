@@ -178,7 +178,8 @@ static void put_total(struct as_str *s, const struct as_score *score,
     put_size(s, total->disk_b);
     as_str_appendz(s, " as files");
     if (!isnan(score->record_ns))
-        as_str_appendf(s, "; writing takes up to %.2f %% of a thread's time", 100 * total->slower);
+        as_str_appendf(s, "; writing them takes up to %.2f %% of a thread's time",
+                       100 * total->slower);
     as_str_appendz(s, ".");
 }
 
@@ -217,7 +218,7 @@ static void show_sentences(const struct score_view *view)
     }
     if (view->is_dry) {
         const struct as_score_total *total = view->choice->path ? &score->filtered : &score->whole;
-        as_str_appendf(&s, "Recorded were %.2f of %.2f s; going on as it began, all would be ",
+        as_str_appendf(&s, "%.2f of %.2f s were recorded; the whole run would be ",
                        (double)score->recorded_ns / 1e9, (double)score->lasted_ns / 1e9);
         put_size(&s, (uint64_t)((double)total->size_b * times_longer(view)));
         as_str_appendz(&s, " of records.");
@@ -339,11 +340,11 @@ int as_score_asked(const struct as_cli *cli, bool *out, struct assay_error *err)
     *out = as_given(args, AS_OPTION_TRACE_SCORE);
     if (*out && (dry || args->positional_n))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--score: is of an experiment that is there, and runs nothing; leave "
-                            "out the command and --dry-run, or --score");
+                            "--score: reads an experiment and runs nothing; remove the command "
+                            "and --dry-run, or --score");
     if (as_given(args, AS_OPTION_TRACE_WRITE_FILTER) && !*out && !dry)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--write-filter: comes with --score EXP or --dry-run; add one of them");
+                            "--write-filter: needs --score EXP or --dry-run; add one of them");
     return 0;
 }
 
@@ -354,8 +355,7 @@ static int show_score(struct score_view *view, struct assay_error *err)
                                    fill_type_row};
     const struct as_sheet rows = {score_columns, SCORE_COLUMNS, score->row.n, view, fill_score_row};
     if (score->is_ring)
-        as_cli_note(view->cli, "trace: the trace is a ring: what was before its first events is "
-                               "not counted");
+        as_cli_note(view->cli, "trace: the trace is a ring: overwritten events are not counted");
     if (view->cli->format == AS_FORMAT_TEXT)
         AS_TRY(show_score_text(view, &types, &rows, err));
     else
@@ -386,8 +386,8 @@ static int score_run(struct as_cli *cli, struct assay_experiment *experiment, in
     int rc = as_run_trace_open(experiment, run_id, &trace, err);
     if (rc == ASSAY_ERR_NOT_FOUND)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: run %lld has no trace, without which calls are not known; record "
-                            "one with 'assay trace', or its beginning with 'assay trace --dry-run'",
+                            "%s: run %lld has no trace; run 'assay trace', or 'assay trace "
+                            "--dry-run' for the beginning only",
                             name, (long long)run_id);
     AS_TRY(rc);
     rc = as_filter_choose(cli, &choice, err);

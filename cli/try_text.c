@@ -143,15 +143,16 @@ static int show_table(struct as_cli *cli, struct assay_rows *rows, struct try_co
         if (counts->ran == counts->all && counts->decided)
             as_cli_print(cli, " %zu way%s; ", counts->all, counts->all == 1 ? "" : "s");
         else
-            as_cli_print(cli, " %zu of %zu ways%s; ", counts->ran, counts->all,
+            as_cli_print(cli, " %zu of %zu settings%s; ", counts->ran, counts->all,
                          counts->decided ? "" : " ran");
         if (!isnan(base_s))
-            as_cli_print(cli, "the program as it is takes %.4g s, ", base_s);
+            as_cli_print(cli, "the unchanged program takes %.4g s, ", base_s);
         if (counts->gains)
             as_cli_print(cli, "%zu of them gain%s\n\n", counts->gains,
                          counts->gains == 1 ? "s" : "");
         else if (counts->decided)
-            as_cli_print(cli, "none gains for certain\n\n");
+            as_cli_print(cli, "none gains with certainty\n"
+                              "\n");
         else
             as_cli_print(cli, "set a longer --budget\n\n");
         rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
@@ -222,8 +223,8 @@ static int show_details(struct as_cli *cli, struct assay_rows *rows, struct assa
     if (rc == 0 && unrun) {
         as_cli_print(cli, "\n");
         as_cli_wrapped(cli, "",
-                       "%zu %s not run: the same code as another, or no time; "
-                       "'assay show EXP --view tries' says which",
+                       "%zu %s not run: the same code as another, or no time left; 'assay show "
+                       "EXP --view tries' lists them",
                        unrun, unrun == 1 ? "was" : "were");
     }
     return rc;
@@ -316,8 +317,7 @@ int as_try_show(struct as_cli *cli, struct assay_experiment *experiment, struct 
     size_t all;
     AS_TRY(count_tries(experiment, &all, err));
     if (!all)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: nothing was tried in it; 'assay try -- CMD' does",
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no trials; run 'assay try -- CMD'",
                             assay_experiment_path(experiment));
     const int rc =
         (cli->format == AS_FORMAT_JSON  ? show_tries_json

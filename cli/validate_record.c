@@ -112,7 +112,9 @@ static int read_record(const char *record, size_t n, const struct record_compari
             compare_line(c, line);
         else if (strcmp(line, record_head) != 0)
             rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "--against: %s: is no record of 'assay validate --save'", path);
+                              "--against: %s: not a file of 'assay validate --save'; use such a "
+                              "file",
+                              path);
     }
     as_free(copy);
     return rc;

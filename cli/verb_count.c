@@ -201,22 +201,24 @@ static void print_how(const struct counted_view *view, const struct note_kinds *
 {
     const struct assay_count_result *result = view->result;
     as_cli_print(view->cli,
-                 "\nExact counts of all threads, loops with those in them, without what is "
-                 "called;\nstarts: calls of functions, iterations of loops.\n");
+                 "\nExact counts over all threads. Loops include inner loops; callees are not\n"
+                 "included. Starts are calls of functions and iterations of loops.\n");
     if (said->idle)
-        as_cli_print(view->cli, "Loops that did not run are left out: %zu.\n", said->idle);
+        as_cli_print(view->cli, "%zu loops did not run and are left out.\n", said->idle);
     if (result->slowdown > 0)
-        as_cli_print(view->cli, "Counting took %.2f times the processor time of the run before.\n",
+        as_cli_print(view->cli, "Counting took %.2f times the CPU time of the run before.\n",
                      result->slowdown);
-    as_cli_print(view->cli, "%.1f %% of the time of what was chosen could not be counted.\n",
+    as_cli_print(view->cli, "%.1f %% of the time of the chosen code could not be counted.\n",
                  100 * result->refused_share);
     print_refusals(view);
     if (said->most)
-        as_cli_print(view->cli, "(most): of some instructions it is not known how much they did; "
-                                "that is an\nupper bound.\n");
+        as_cli_print(view->cli,
+                     "(max): upper bound; the active lanes or bytes of some instructions "
+                     "are\nunknown.\n");
     if (said->least)
-        as_cli_print(view->cli, "(least): threads ended in a loop of it; what they did since they "
-                                "entered it is\nnot counted.\n");
+        as_cli_print(view->cli,
+                     "(min): lower bound; threads ended inside a loop, and its last entry "
+                     "is not\ncounted.\n");
     if (result->threads_missed)
         as_cli_print(view->cli, "%llu threads could not be counted: counts are lower bounds.\n",
                      (unsigned long long)result->threads_missed);
@@ -233,11 +235,11 @@ static void add_note(struct as_table *table, const struct assay_count_object *it
         return;
     snprintf(note, sizeof note, "%s%s%s",
              it->reason ? "not counted: "
-             : most     ? "(most)"
+             : most     ? "(max)"
                         : "",
              most && least ? " " : "",
              it->reason ? it->reason
-             : least    ? "(least)"
+             : least    ? "(min)"
                         : "");
     as_table_note(table, note);
     said->most |= most;
@@ -281,7 +283,8 @@ static int show_text(struct counted_view *view, struct assay_error *err)
     if (rc == 0 && result->counted_run && view->levels)
         return show_traffic(view, err);
     if (rc == 0 && !result->counted_run) {
-        as_cli_print(view->cli, "\nNothing of this could be counted; of its time:\n");
+        as_cli_print(view->cli, "\n"
+                                "Code that could not be counted, with its share of the time:\n");
         print_refusals(view);
     }
     return rc;

@@ -24,12 +24,12 @@
 /* What is said of a writer in general does not hold: nothing is kept. */
 static void say_nothing_is_kept(struct assay_error *err)
 {
-    static const char kept[] = "; what was committed before is kept";
+    static const char kept[] = "; data committed before is kept";
     char *at = strstr(err->text, kept);
 
     if (at)
         snprintf(at, sizeof err->text - (size_t)(at - err->text),
-                 "; nothing of the result is kept, free some space and merge again");
+                 "; the result was removed; free some space and merge again");
 }
 
 /* Advice that fails takes nothing from the run, but for being stopped and a full disk. */
@@ -105,7 +105,7 @@ static int tell_merged(struct as_cli *cli, const char *name,
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     if (result->left_n && !as_given(&cli->args, AS_OPTION_MERGE_RUN))
         as_cli_note(cli,
-                    "%zu of them hold several runs: the last of each was merged; --run N takes "
+                    "%zu of them have several runs: the last of each was merged; use --run N for "
                     "another",
                     result->left_n);
     as_cli_note(cli, "merged %zu experiments: %zu ranks on %zu machine%s; the experiment is %s",
@@ -143,7 +143,7 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
 
     if (!name)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "merge: into what? name the result with --output NAME.assay");
+                            "merge: no result named; use --output NAME.assay");
     as_stops_note();
     AS_TRY(as_party_join(name, as_stops_came, &party, err));
     rc = party ? as_party_meet(party, err) : 0; /* so that what fails now is heard by all */
@@ -159,7 +159,7 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
         return tell_merged(cli, name, &result, err);
     say_nothing_is_kept(err);
     if (as_stops_came()) {
-        as_error_set(err, rc, "merge: stopped; nothing was made");
+        as_error_set(err, rc, "merge: stopped; no result was written");
         cli->status = as_stops_status();
     }
     return rc;

@@ -234,7 +234,8 @@ static int predict_loops(struct as_predicting *p, struct assay_error *err)
     }
     if (rc == 0 && chosen.object && !shown)
         rc = as_error_set(err, ASSAY_ERR_NO_CODE,
-                          "predict: no loop without a loop inside is in what --function chose");
+                          "predict: --function chose no innermost loop; 'assay loops' lists all "
+                          "loops");
     as_chosen_free(&chosen);
     return rc;
 }
@@ -294,11 +295,11 @@ static int predict_sections(struct as_predicting *p, struct assay_object *object
         marked |= here;
     }
     if (!chosen)
-        return as_error_set(err, ASSAY_ERR_NO_CODE, "%s: no section of code in it",
+        return as_error_set(err, ASSAY_ERR_NO_CODE, "%s: has no code section",
                             assay_object_info(object)->path);
     if (!marked && assay_object_info(object)->type != ASSAY_OBJECT_RELOCATABLE)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "predict: nothing chosen; write --loop ID or --function NAME ('assay "
+                            "predict: nothing chosen; use --loop ID or --function NAME ('assay "
                             "loops' lists the loops)");
     return predict_section(p, object, chosen, marked, err);
 }
@@ -360,11 +361,11 @@ int as_verb_predict(struct as_cli *cli, struct assay_error *err)
     if (as_given(args, AS_OPTION_SAMPLED) &&
         !(as_given(args, AS_OPTION_LOOP) || as_given(args, AS_OPTION_FUNCTION)))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "predict: --experiment weighs paths of loops; write which with --loop "
-                            "or --function");
+                            "predict: --experiment needs loops; use --loop or --function");
     if (inputs != 1)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "predict: write one of FILE, --hex BYTES and --hex-file FILE");
+                            "predict: several inputs or none; use one of FILE, --hex BYTES and "
+                            "--hex-file FILE");
     int rc = as_predicting_init(cli, &p, err);
     if (rc == 0)
         rc = predict_given(&p, err);

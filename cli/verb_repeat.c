@@ -171,8 +171,7 @@ static int show_stability(struct as_cli *cli, struct assay_experiment *experimen
     AS_TRY(assay_compare_stability(experiment, &result, err));
     if (!result)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: has no runs of 'assay repeat'; make some, or show it with 'assay "
-                            "show'",
+                            "%s: has no runs of 'assay repeat'; run it, or use 'assay show'",
                             assay_experiment_path(experiment));
     int rc = 0;
     if (cli->format == AS_FORMAT_JSON) {
@@ -197,13 +196,13 @@ static int take_counts(struct as_cli *cli, size_t *run_n, size_t *warm_up_n,
     *warm_up_n = args->number[AS_OPTION_WARM_UP];
     if (!args->positional_n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "repeat: no command given; write 'assay repeat -n 31 -- ./program'");
+                            "repeat: no command given; use 'assay repeat -n 31 -- ./program'");
     if (*run_n < 1 || *run_n > RUNS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--runs: %zu is not from 1 to %d", *run_n,
-                            RUNS_MOST);
+        return as_error_set(err, ASSAY_ERR_USAGE, "--runs: %zu is out of range; use 1 to %d",
+                            *run_n, RUNS_MOST);
     if (*warm_up_n > RUNS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--warm-up: %zu is not from 0 to %d", *warm_up_n,
-                            RUNS_MOST);
+        return as_error_set(err, ASSAY_ERR_USAGE, "--warm-up: %zu is out of range; use 0 to %d",
+                            *warm_up_n, RUNS_MOST);
     return 0;
 }
 

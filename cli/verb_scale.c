@@ -41,13 +41,13 @@ static enum pinning choose_pinning(struct as_cli *cli, const struct as_scale_pla
         if (plan->point[i].setting.processes > processes)
             processes = plan->point[i].setting.processes;
     if (plan->point[0].setting.threads && getenv("OMP_NUM_THREADS"))
-        as_cli_note(cli, "OMP_NUM_THREADS of the environment gives way to the numbers of threads "
-                         "of this series");
+        as_cli_note(cli, "OMP_NUM_THREADS of the environment is replaced by the thread numbers of "
+                         "this series");
     for (size_t i = 0; i < sizeof pinning_variables / sizeof *pinning_variables; i++) {
         const char *value = getenv(pinning_variables[i]);
         if (value) {
-            as_cli_note(cli, "threads are placed as your environment says (%s=%s)",
-                        pinning_variables[i], value);
+            as_cli_note(cli, "threads are placed by the environment (%s=%s)", pinning_variables[i],
+                        value);
             return PIN_USER;
         }
     }
@@ -55,11 +55,12 @@ static enum pinning choose_pinning(struct as_cli *cli, const struct as_scale_pla
         varies_placement(plan))
         return PIN_OFF;
     if (processes > 1) {
-        as_cli_note(cli, "processes are placed by their launcher; tell it to leave room, as in "
-                         "'mpirun --map-by slot:PE={threads} -n {processes} ./program'");
+        as_cli_note(cli, "processes are placed by their launcher; set it to reserve CPUs for "
+                         "threads, as in 'mpirun --map-by slot:PE={threads} -n {processes} "
+                         "./program'");
         return PIN_OFF;
     }
-    as_cli_note(cli, "OpenMP threads are pinned to cores side by side (OMP_PROC_BIND=close "
+    as_cli_note(cli, "OpenMP threads are pinned to adjacent cores (OMP_PROC_BIND=close "
                      "OMP_PLACES=cores); --pin off leaves them free");
     return PIN_OMP;
 }
@@ -187,8 +188,7 @@ static int show_scaling(struct as_cli *cli, struct assay_experiment *experiment,
     AS_TRY(assay_compare_scalability(experiment, reference, &result, err));
     if (!result)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: has no runs of 'assay scale'; make some, or show it with 'assay "
-                            "show'",
+                            "%s: has no runs of 'assay scale'; run it, or use 'assay show'",
                             assay_experiment_path(experiment));
     int rc = 0;
     if (cli->format == AS_FORMAT_JSON) {

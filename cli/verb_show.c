@@ -58,12 +58,12 @@ static int check_sort(struct assay_experiment *experiment, const struct as_repor
     }
     if (!found && nearest.best)
         rc = as_error_set(err, ASSAY_ERR_USAGE,
-                          "--sort: '%s' is no column of the view %s; did you mean %s?", column,
+                          "--sort: no column '%s' in the view %s; did you mean %s?", column,
                           view->name, nearest.best);
     else if (!found)
         rc = as_error_set(err, ASSAY_ERR_USAGE,
-                          "--sort: '%s' is no column of the view %s; its CSV names them", column,
-                          view->name);
+                          "--sort: no column '%s' in the view %s; use a name of its CSV heading",
+                          column, view->name);
     assay_rows_close(&rows);
     return rc;
 }
@@ -229,11 +229,10 @@ static int check_summary(struct as_cli *cli, struct assay_error *err)
 {
     if (cli->format == AS_FORMAT_CSV)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--format: the summary is no table and has no CSV; give a --view, or "
-                            "--format json");
+                            "--format: the summary has no CSV; use --view, or --format json");
     if (as_given(&cli->args, AS_OPTION_SORT_VIEW))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--sort: the summary has an order of its own; give a --view");
+                            "--sort: the summary has a fixed order; use --view");
     return 0;
 }
 

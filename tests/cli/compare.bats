@@ -158,7 +158,7 @@ END
     refused 2 "assay: nothing.assay: *" a.assay nothing.assay
     refused 2 "assay: a.assay:9: has no run '9'; write the number of a run*" a.assay a.assay:9
     refused 2 "assay: a.assay:slow: has no run 'slow'*" a.assay a.assay:slow
-    refused 2 "assay: --fail-if-slower: 'much' is no per cent*" --fail-if-slower much a.assay a.assay
-    refused 2 "assay: --fail-if-slower: '-3' is no per cent*" --fail-if-slower=-3 a.assay a.assay
+    refused 2 "assay: --fail-if-slower: invalid value 'much'; use per cent*" --fail-if-slower much a.assay a.assay
+    refused 2 "assay: --fail-if-slower: invalid value '-3'; use per cent*" --fail-if-slower=-3 a.assay a.assay
     refused 2 "assay: --of: says what --fail-if-slower looks at*" --of loops a.assay a.assay
 }

@@ -155,7 +155,7 @@ count() {
     count ./endless || equal 137 $?
     contains "$("$ASSAY" query --format csv x.assay "SELECT name FROM flag")" counts_cut
     COLUMNS=80 run "$ASSAY" count --functions '^endless$' -o y.assay -- ./endless
-    contains "$output" '(least)'
+    contains "$output" '(min)'
     contains "$output" 'since they entered it'
 }
 
@@ -172,7 +172,7 @@ count() {
     contains "$output" "30.00M"
     contains "$output" "60.00M"
     contains "$output" "0.250"
-    contains "$output" "0.0 % of the time of what was chosen could not be counted."
+    contains "$output" "0.0 % of the time of the chosen code could not be counted."
     python3 -c "
 import sys
 long = [x for x in sys.stdin.buffer.read().decode().splitlines() if len(x) > 80]
@@ -318,7 +318,7 @@ END
     run "$ASSAY" count --functions '^turns' --rate high -o x.assay -- ./refused
     equal 0 "$status"
     like "*not counted: a branch that cannot be made longer*" "$output"
-    like "* % of the time of what was chosen could not be counted.*  [1-9][0-9].[0-9] %  a branch that cannot be made longer*" "$output"
+    like "* % of the time of the chosen code could not be counted.*  [1-9][0-9].[0-9] %  a branch that cannot be made longer*" "$output"
     [ "$(grep -c "%  a branch that" <<<"$output")" = 1 ] || fails "a reason is told twice"
     rm -rf x.assay
     run "$ASSAY" count --loops '^turns' --rate high -o x.assay -- ./refused

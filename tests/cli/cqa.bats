@@ -71,7 +71,7 @@ of() { # FILE JSON-PATH of the only loop
 @test "a report: the verdict, the source, the gains, what stands against them" {
     "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
     like 'loop *: daxpy, kernels.c:3-4 (single, main)' "$(head -1 out)"
-    grep -q 'cycles an iteration, limited by' out
+    grep -q 'cycles per iteration, limited by' out
     grep -q 'Not vectorised: 12 % of the core' out # 8 of 64 bytes
     grep -q 'Most to gain: fully vectorised' out
     grep -q '     4 |         y\[i\] += a \* x\[i\];' out
@@ -100,7 +100,7 @@ of() { # FILE JSON-PATH of the only loop
     grep -qE 'daxpy, kernels.c:3-4 +not for this core \(.*avx512f\)$' out
     "$ASSAY" cqa --machine zen3 --function daxpy wide.so >out
     tr -s ' \n' ' ' <out | grep -q 'Not for this core: the loop needs .*avx512f.* lacks'
-    never grep -q 'cycles an iteration' out
+    never grep -q 'cycles per iteration' out
     "$ASSAY" cqa --machine zen3 --function daxpy --format json wide.so >out
     equal null "$(of out '["mean"]')"
     equal 1 "$(of out '["lacks"].count("avx512f")')"
@@ -130,7 +130,7 @@ of() { # FILE JSON-PATH of the only loop
     "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
     tr -s ' \n' ' ' <out >flat
     grep -q 'may pay off - It does 0 % of its floating-point arithmetic on whole vectors' flat
-    grep -q 'Without it: 0.12 cycles in place of 1.00, at most 8.0 times as fast.' flat
+    grep -q 'Without it: 0.12 cycles instead of 1.00, at most 8.0 times as fast.' flat
     grep -q 'worth a look - It multiplies 1 and adds 1 times' flat
     never grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --function daxpy --level hint scalar.so >out
@@ -385,13 +385,13 @@ EOF90
     grep -q 'They load: whole vectors load several values at once' flat # four loads, two ports
     never grep -q 'shifts and additions' flat
 }
-@test "how it was compiled, and nothing that was given already" {
+@test "options of the build, and no advice to set them again" {
     "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
     grep -q -- '- -O2 or -O3: ' out
     grep -q -- '- -march=native: ' out
     gcc -g -O3 -march=x86-64-v3 -ffast-math -mfpmath=387 -shared -fPIC kernels.c -o fast.so
     "$ASSAY" cqa --machine zen5 --function sum fast.so >out
-    grep -q 'how it was compiled' out
+    grep -q 'compiled with' out
     grep -q 'arithmetic on the x87: ' out
     never grep -qE -- '-ffast-math|-march=native|- -O3:' out
 }

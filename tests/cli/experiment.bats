@@ -39,7 +39,7 @@ refused() {
 @test "show: what the summary cannot do" {
     refused 2 "assay: --format: the summary is no table and has no CSV; give a --view*" \
         show x.assay --format csv
-    refused 2 "assay: --sort: the summary has an order of its own; give a --view" \
+    refused 2 "assay: --sort: the summary has a fixed order; use --view" \
         show x.assay --sort name
     refused 2 "assay: --run: x.assay has no run 7; its last is 1" show x.assay --run 7
 }
@@ -78,7 +78,7 @@ END
     equal "MPI_Wait" "$("$ASSAY" show x.assay --view functions --sort name --limit 1 --format json | json '[0]["name"]')"
     equal "main" "$("$ASSAY" show x.assay --view functions --sort inclusive_pct --limit 1 --run 1 \
         --format json | json '[0]["name"]')"
-    refused 2 "assay: --sort: 'inclusive_pc' is no column of the view functions; did you mean inclusive_pct?" \
+    refused 2 "assay: --sort: no column 'inclusive_pc' in the view functions; did you mean inclusive_pct?" \
         show x.assay --view functions --sort inclusive_pc
     refused 2 "assay: --run: x.assay has no run 7; its last is 1" \
         show x.assay --view functions --run 7
@@ -189,7 +189,7 @@ few loops. → Use -O3.*" "$(tr -s ' \n' ' ' <out)"
     refused 1 "assay: SQL: stopped at the time limit; raise --time-limit" \
         query x.assay "$endless SELECT max(i) FROM n" --time-limit 1
     # One call that takes hours: 10^12 comparisons.
-    refused 1 "assay: SQL: stopped: one of its calls ran beyond --time-limit; its output is lost" \
+    refused 1 "assay: SQL: stopped: a call exceeded --time-limit, and the output is lost; raise the limit" \
         query x.assay "SELECT instr(hex(zeroblob(2000000)), hex(zeroblob(1000000)) || '1')" \
         --time-limit 1
 }

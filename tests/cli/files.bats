@@ -266,7 +266,7 @@ make_trace() { # FILE
         "$ASSAY" export p.assay --as otf2 -o small/a 2>err3; echo $? >status3; ls small >listed3'
     equal 1 "$(cat status)"
     equal "" "$(cat listed)"
-    like "assay: small/x.assay/*: cannot be written: *; free some space *; nothing is kept" "$(cat err)" ||
+    like "assay: small/x.assay/*: cannot be written: *; free some space *; nothing was stored" "$(cat err)" ||
         like "assay: small/x.assay*No space left*" "$(cat err)"
     never grep -q 'is kept,' err
     equal 1 "$(cat status2)"

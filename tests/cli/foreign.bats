@@ -387,12 +387,12 @@ END
         equal "<!doctype html>" "$(head -1 out)"
     done
     [ ! -e ./- ] || fails "a file of that name was made"
-    refused 2 "assay: --output: several formats need a directory, and - is standard output; write one format" \
+    refused 2 "assay: --output: several formats need a directory, and - is standard output; use one format" \
         report y.assay --format html,json -o -
     refused 2 "assay: standard output: a workbook needs a file of its own; name one by --output" \
         report y.assay --format xlsx -o -
     refused 2 "assay: standard output: CSV is a file for each view; name a directory by --output" \
         report y.assay --format csv -o -
-    refused 2 "assay: --output: an experiment is a directory and no standard output; name one" \
+    refused 2 "assay: --output: an experiment is a directory, not standard output; use --output NAME.assay" \
         profile -o - -- true
 }

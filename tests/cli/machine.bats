@@ -76,7 +76,7 @@ store() { # -> $stored
     printf 'begun\tpeaks\t2026-01-02T03:04:05Z\t10.0\t0.6\n' >>"$stored"
     printf 'finding\tbandwidth.L3.core\tbandwidth.L3.core: not measured: no room\n' >>"$stored"
     COLUMNS=200 "$ASSAY" machine >out
-    grep -q '03:04 UTC in 72 s, 3 of them waiting for a calm moment; trust: ' out
+    grep -q '03:04 UTC in 72 s, 3 s of them waiting for low external load; trust: ' out
     grep -Eq '^  read, one core, GB/s +450 +-$' out
     "$ASSAY" machine --format json >out
     equal 61.5 "$(json '["groups"][0]["took_s"]' <out)"
@@ -108,7 +108,7 @@ store() { # -> $stored
     never grep -q "^done	peaks	" "$stored"
     cp "$stored" first
     COLUMNS=200 "$ASSAY" machine >out
-    grep -q "'peaks' was cut off: --measure goes on with it" out
+    grep -q "'peaks' is incomplete: --measure continues it" out
     n=$(grep -c ^figure first)
     [ "$n" -ge 1 ]
     # Again: what is there stays as it is, with its date.
@@ -335,7 +335,7 @@ END
     gcc -O1 -shared -nostdlib -o f.so f.c
     "$ASSAY" machine --measure instructions --for f.so >out 2>err
     like "assay: * forms measured *" "$(cat err)"
-    grep -Eq '^assay: measured in [0-9]+ s, [0-9]+ of them waiting for a calm moment$' err
+    grep -Eq '^assay: measured in [0-9]+ s, [0-9]+ s of them waiting for low external load$' err
     table=$(ls "$XDG_DATA_HOME"/assay/machines/*.uarch.tsv)
     grep -q '^core	' "$table"
     # On a machine that others use all the time, of little trust.

@@ -247,11 +247,11 @@ equals_parts() { # RANKS
     as_rank 0 4 "$ASSAY" profile -o x.%r.assay -- ./m -1 >out 2>err
     equal "assay: this was rank 0 of 4, in x.0.assay; 'assay merge x.*.assay -o merged.assay' makes one experiment of all" \
         "$(grep "^assay:" err)"
-    says 2 "assay: --output: 'x%r.assay': %r is the rank, and no launcher has given this process one (OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID and the like are not set); leave %r out" \
+    says 2 "assay: --output: 'x%r.assay': this process has no rank for %r (no launcher has set OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID or the like); remove %r" \
         "$ASSAY" profile -o x%r.assay -- ./m -1
-    says 2 "assay: --output: 'x%q.assay': %q stands for nothing; write %r (the rank), %h (the machine), %p (the number of the process) or %%" \
+    says 2 "assay: --output: 'x%q.assay': %q is unknown; use %r (rank), %h (machine), %p (process id) or %%" \
         "$ASSAY" profile -o x%q.assay -- ./m -1
-    says 2 "assay: --output: 'x%': % stands for nothing; write %r (the rank), %h (the machine), %p (the number of the process) or %%" \
+    says 2 "assay: --output: 'x%': % is unknown; use %r (rank), %h (machine), %p (process id) or %%" \
         "$ASSAY" profile -o x% -- ./m -1
 }
 @test "merge: a rank that fails says so, and only what is wrong" {
@@ -267,7 +267,7 @@ equals_parts() { # RANKS
 }
 @test "merge: the command line" {
     cp -r kept/a.assay xa.assay
-    says 2 "assay: merge: into what? name the result with --output NAME.assay" \
+    says 2 "assay: merge: no result named; use --output NAME.assay" \
         "$ASSAY" merge xa.assay
     says 2 "assay: xa.assay: exists; choose another name, or replace it with --force" \
         "$ASSAY" merge xa.assay -o xa.assay
@@ -309,7 +309,7 @@ END
     for signal in INT TERM; do
         status=0
         signalled $signal "$ASSAY" merge xa*.assay -o x.assay >out 2>err || status=$?
-        equal "assay: merge: stopped; nothing was made" "$(tail -n 1 err)"
+        equal "assay: merge: stopped; no result was written" "$(tail -n 1 err)"
         equal "$((128 + $(kill -l $signal)))" "$status"
         equal "" "$(find . -maxdepth 1 -name 'x.assay*')"
     done

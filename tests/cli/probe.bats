@@ -123,7 +123,7 @@ assert by["depth"][0]["loop"] + 1 == by["level"][0]["loop"]
 assert all(s["refused"] is None for s in sites), sites
 EOP
     "$ASSAY" probe --check own.probe known 2>err >/dev/null
-    like "assay: own.probe:*: probe 'nowhere' stands nowhere in this program" "$(cat err)"
+    like "assay: own.probe:*: probe 'nowhere' matches no event of this program" "$(cat err)"
 }
 @test "what probes count in a run is what the program does" {
     cat >run.probe <<'EOF'

@@ -438,11 +438,11 @@ END
 @test "profile: wrong arguments" {
     refused 2 "assay: profile: no command given*"
     refused 2 "assay: --pid: a command is given too*" --pid 1 -- ./burn
-    refused 2 "assay: --rate: 'fast' is no rate*" --rate fast -- ./burn
-    refused 2 "assay: --call-stacks: lbr comes with --event cycles or ref-cycles, not timer; *" \
+    refused 2 "assay: --rate: invalid value 'fast'*" --rate fast -- ./burn
+    refused 2 "assay: --call-stacks: lbr needs --event cycles or ref-cycles, not timer; *" \
         --call-stacks lbr --event timer -- ./burn
     refused 2 "assay: --duration: 'long' is no time*" --duration long -- ./burn
-    refused 2 "assay: --max-size: '3X' is no size*" --max-size 3X -- ./burn
+    refused 2 "assay: --max-size: invalid size '3X'*" --max-size 3X -- ./burn
     refused 2 "assay: process 999999999: there is no such process*" --pid 999999999
     refused 2 "assay: /nowhere: *" --categories /nowhere -- ./burn
 }

@@ -170,22 +170,22 @@ END
 }
 @test "scale: wrong arguments" {
     refused 2 "assay: scale: no command given*" scale --threads 1,2
-    refused 2 "assay: --processes: the command has no {processes}; write it*'mpirun -n {processes} ./program'" \
+    refused 2 "assay: --processes: the command has no {processes}; use it*'mpirun -n {processes} ./program'" \
         scale --processes 1,2 -- ./work 0.1
     refused 2 "assay: --nodes: the command has no {nodes}*" scale --nodes 1,2 -- ./work 0.1
-    refused 2 "assay: scale: the command has {processes}, but no numbers*--processes*" \
+    refused 2 "assay: scale: the command has {processes} without numbers*--processes*" \
         scale -- ./work {processes}
-    refused 2 "assay: --threads: '1,x' is no list*" scale --threads 1,x -- ./work 0.1
-    refused 2 "assay: --threads: '0' is no list*" scale --threads 0 -- ./work 0.1
-    refused 2 "assay: --threads: '4-1' is no list*" scale --threads 4-1 -- ./work 0.1
-    refused 2 "assay: --threads: '' is no list*" scale --threads '' -- ./work 0.1
-    refused 2 "assay: --threads: '1,' is no list*" scale --threads 1, -- ./work 0.1
+    refused 2 "assay: --threads: invalid list '1,x'*" scale --threads 1,x -- ./work 0.1
+    refused 2 "assay: --threads: invalid list '0'*" scale --threads 0 -- ./work 0.1
+    refused 2 "assay: --threads: invalid list '4-1'*" scale --threads 4-1 -- ./work 0.1
+    refused 2 "assay: --threads: invalid list ''*" scale --threads '' -- ./work 0.1
+    refused 2 "assay: --threads: invalid list '1,'*" scale --threads 1, -- ./work 0.1
     refused 2 "assay: --threads: '1-1000' has more than 256*" scale --threads 1-1000 -- ./work 0.1
-    refused 2 "assay: --reference: '2' is no point*" scale --threads 1,2 --reference 2 -- ./work 0.1
+    refused 2 "assay: --reference: invalid value '2'*" scale --threads 1,2 --reference 2 -- ./work 0.1
     refused 2 "assay: --reference: 1:4 is none of the combinations*" \
         scale --threads 1,2 --reference 1:4 -- ./work 0.1
     refused 2 "assay: ./work-2: cannot be executed*" scale --threads 2 -- ./work-{threads} 0.1
-    refused 2 "assay: --rate: 'fast' is no rate*" scale --threads 1 --pin off --rate fast -- ./work 0.1
+    refused 2 "assay: --rate: invalid value 'fast'*" scale --threads 1 --pin off --rate fast -- ./work 0.1
     refused 2 "assay: --read: a command is given too*" scale --read x.assay ./work
     refused 2 "assay: nothing.assay: *" scale --read nothing.assay
     refused 2 "assay: scale: no combination*" \
@@ -256,8 +256,8 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
         repeat --against "./work 0.1 | cat" -- ./work 0.1
     refused 2 "assay: './work \"0.1': a quote has no end*" repeat --against './work "0.1' -- ./work 0.1
     refused 2 "assay: --against: 'A=1 ' names no command*" repeat --against 'A=1 ' -- ./work 0.1
-    refused 2 "assay: repeat: no command given that another is run against*" repeat --against ./work
-    refused 2 "assay: --runs: 1 is not from 2 to 10000 pairs" repeat -n 1 --against ./work -- ./work 0.1
+    refused 2 "assay: repeat: --against needs a second command*" repeat --against ./work
+    refused 2 "assay: --runs: 1 is out of range; use 2 to 10000 pairs" repeat -n 1 --against ./work -- ./work 0.1
 }
 @test "repeat: every run reads the same input" {
     records
@@ -287,9 +287,9 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
 }
 @test "repeat: wrong arguments" {
     refused 2 "assay: repeat: no command given*" repeat -n 3
-    refused 2 "assay: --runs: 0 is not from 1 to 10000" repeat -n 0 -- ./work 0.1
+    refused 2 "assay: --runs: 0 is out of range; use 1 to 10000" repeat -n 0 -- ./work 0.1
     refused 2 "assay: --runs: *" repeat -n many -- ./work 0.1
-    refused 2 "assay: --warm-up: 99999 is not from 0 to 10000" repeat --warm-up 99999 -- ./work 0.1
+    refused 2 "assay: --warm-up: 99999 is out of range; use 0 to 10000" repeat --warm-up 99999 -- ./work 0.1
     refused 2 "assay: no-such-command: no such command*" repeat -- no-such-command
 }
 @test "series: an experiment without such runs says so" {

@@ -131,14 +131,14 @@ refused() {
     tries_until 'round 1, ' --what env -o x.assay -- ./work
     "$ASSAY" try --read x.assay >out 2>err || status=$?
     equal 4 "$status"
-    like "Nothing is decided: * of * ways ran; *set a longer --budget*" "$(cat out)"
+    like "Nothing is decided: * of * settings ran; *set a longer --budget*" "$(cat out)"
 }
 
 @test "try: runs in turns, rows, labels and what to type" {
     records
     tries_until 'round 6' --what env -o x.assay -- ./work
     # Beside other load nothing may be decided, and the first line says so.
-    like "*[0-9] ways*; the program as it is takes * s, *time*interval*runs*verdict*what*bind_now*" "$(cat out)"
+    like "*[0-9] ways*; the unchanged program takes * s, *time*interval*runs*verdict*what*bind_now*" "$(cat out)"
     like "*round 1, * in it, at most * s left: base*" "$(cat err)"
     [ "$(awk '{ if (length > 80) n++ } END { print n + 0 }' out)" = 0 ] || fails "wider than 80 columns"
     # Base begins and ends each round; the others are between, in one order.
@@ -233,7 +233,7 @@ END
     refused 2 "assay: --add: to what? name the experiment*" try --add -- ./work
     "$ASSAY" run -q -o x.assay -- ./work >/dev/null
     tries_until 'round 2' --add --what env -o x.assay
-    like "*what is tried answers the findings of run 1: ./work*" "$(cat err)"
+    like "*testing the findings of run 1: ./work*" "$(cat err)"
     equal "1 1" "$(query x.assay "SELECT min(run_id) || ' ' || max(run_id) FROM v_tries")"
     equal "1" "$(query x.assay "SELECT count(*) FROM run WHERE kind = 'profile'")"
     equal "base" "$(query x.assay "SELECT label FROM run WHERE run_id = 2")"
@@ -245,7 +245,7 @@ END
     status=0
     "$ASSAY" try --add -o ../x.assay >out 2>err || status=$?
     equal 2 "$status"
-    like "*assay: --add: the program ran in *; go there, or give its command behind --" "$(cat err)"
+    like "*assay: --add: the program ran in *; run assay there, or add its command after --" "$(cat err)"
 }
 @test "try: builds with flags in copies, never in the user's directory" {
     records
@@ -296,7 +296,7 @@ END
         try --build 'make CFLAGS="{flags}"' -- ./work
     rm large.bin
     cd ..
-    refused 2 "assay: --what flags: how is the program built? add --build*" try --what flags -- ./work
+    refused 2 "assay: --what flags: the build command is missing; add --build*" try --what flags -- ./work
 }
 @test "try: a full disk is said, and nothing is left" {
     records
@@ -362,7 +362,7 @@ END
 @test "try: wrong arguments" {
     refused 2 "assay: try: no command given*" try
     refused 2 "assay: --budget: 'soon' is no time*" try --budget soon -- ./work
-    refused 2 "assay: --tolerance: '2' is no number from 0 to 1*" try --tolerance 2 -- ./work
+    refused 2 "assay: --tolerance: invalid value '2'; use a number from 0 to 1*" try --tolerance 2 -- ./work
     refused 2 "assay: --same-output, --tolerance and --check each say*" try --same-output --check true -- ./work
     refused 2 "assay: --what: *" try --what luck -- ./work
     records

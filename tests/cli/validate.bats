@@ -72,7 +72,7 @@ EOP
     equal 0 "$(json '["since"]["farther_n"]' <out)"
     grep -qx 'a,480fafc0,0x1000,3.0000,1,3.0000,-1.0000,latency' new.csv
     "$ASSAY" validate --machine zen5 --mode unrolled --blocks new.csv --against old.csv >out
-    grep -q 'since old.csv, of 2 in both: mean error 50.00 % before, 0.00 % now; 1 are nearer, 0 farther' out
+    grep -q 'since old.csv, of 2 in both: mean error 50.00 % before, 0.00 % now; 1 are better, 0 worse' out
 }
 @test "a record is compared by code, not by name alone" {
     head='id,hex,address,cycles,ok,predicted,spread,bound'
@@ -83,7 +83,7 @@ EOP
     equal 3 "$(json '["since"]["n"]' <out)"
     equal 1 "$(json '["since"]["other_code_n"]' <out)"
     "$ASSAY" validate --machine zen5 --mode unrolled --blocks is.csv --against was.csv >out
-    grep -q '^1 have the name of one there and another code: not compared$' out
+    grep -q '^1 have the same name but other code: not compared$' out
 }
 # Rows of a record made on Zen 5, drawn by a hash of their ids. A predictor that pauses in every line of the
 # op cache with more than twelve slots, or lets stores in runs cost loads nothing, is 6.1 % off.

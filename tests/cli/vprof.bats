@@ -489,7 +489,7 @@ END
     rm -rf x.assay
     run "$ASSAY" vprof
     equal 2 "$status"
-    equal "assay: vprof: no command given; write 'assay vprof -- ./program' or 'assay vprof --pid N'" "$output"
+    equal "assay: vprof: no command given; use 'assay vprof -- ./program' or 'assay vprof --pid N'" "$output"
     run "$ASSAY" vprof --every 0 -o x.assay -- ./loops plain 1
     equal 2 "$status"
     like "*--every: one instance of 0 cannot be*" "$output"
@@ -597,7 +597,7 @@ END
     run "$ASSAY" vprof --top 1 --rate high -o x.assay -- ./refused
     equal 0 "$status"
     like "*not timed: a branch that cannot be made longer*" "$output"
-    like "*None of these loops could be timed; of their time:*  100.0 %  a branch that*" "$output"
+    like "*Loops that could not be timed, with their share of the time:*  100.0 %  a branch that*" "$output"
     rm -rf x.assay
     run "$ASSAY" vprof --top 8 --rate high -o x.assay -- ./refused
     equal 0 "$status"

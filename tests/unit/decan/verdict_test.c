@@ -24,7 +24,7 @@ static void set_cycles(struct as_decan_measure *m, enum as_variant_kind kind, do
                                                .instance = cycles * 1000};
 }
 
-/* Ten cycles an iteration; ORIG, REF, FP, LS, DL1, FES as given. A machine of round numbers: 32
+/* Ten cycles per iteration; ORIG, REF, FP, LS, DL1, FES as given. A machine of round numbers: 32
  * KiB, 1 MiB, 16 MiB; 64, 32, 16, 8 bytes a cycle; 4, 16, 64, 256 cycles. */
 static struct as_decan_measure loop_of(double fp, double ls, double dl1, double fes)
 {
@@ -586,7 +586,7 @@ static void test_nests(void **state)
     assert_int_equal(j.verdict, AS_DECAN_COMPUTE);
     assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_non_null(strstr(text, "10.00 cycles an iteration with the loops in it"));
+    assert_non_null(strstr(text, "10.00 cycles per iteration with the loops in it"));
 }
 
 static void test_lacking(void **state)
@@ -615,7 +615,7 @@ static void test_words(void **state)
     char text[512], little[8];
     const int n = as_decan_explain(&m, &j, text, sizeof text);
     assert_string_equal(text,
-                        "Compute bound, 10.00 cycles an iteration: its arithmetic alone takes "
+                        "Compute bound, 10.00 cycles per iteration: its arithmetic alone takes "
                         "9.80 cycles, its accesses alone 4.00. At most 2.50 times faster "
                         "without that (2.48 to 2.53).");
     assert_int_equal(n, strlen(text));
@@ -625,7 +625,7 @@ static void test_words(void **state)
     m.footprint_b = 64 << 20;
     j = judge(&m);
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_string_equal(text, "RAM bound, 10.00 cycles an iteration: with its data in L1 an "
+    assert_string_equal(text, "RAM bound, 10.00 cycles per iteration: with its data in L1 an "
                               "iteration takes 2.00 cycles, its accesses alone 9.80; moving them "
                               "from RAM alone takes 80 % of the time. At most 5.00 times faster "
                               "without that (4.95 to 5.05).");

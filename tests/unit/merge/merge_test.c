@@ -468,7 +468,7 @@ static void test_states(void **state)
             "DIR/a.assay: has no run 3; 'assay show DIR/a.assay --view runs' lists them");
     edit(place, "b", "DELETE FROM object_time");
     refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
-            "DIR/b.assay: run 1 is not attributed, for assay was stopped before; finish it with "
+            "DIR/b.assay: run 1 is not attributed: assay was stopped before; run "
             "'assay attribute DIR/b.assay'");
     edit(place, "b", "PRAGMA foreign_keys = ON; DELETE FROM run");
     refuses(place, &plain, name, 2, ASSAY_ERR_NOT_FOUND, "DIR/b.assay: holds no run; leave it out");

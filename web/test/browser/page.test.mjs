@@ -416,7 +416,7 @@ test('from a finding to the loop to the source line and its instructions', () =>
 
 test('a comparison says what else differs beside the times', () =>
     onReport(small, 'comparison', async page => {
-        const around = page.locator('.panel', { hasText: 'What differs around the code' });
+        const around = page.locator('.panel', { hasText: 'Differences of the environment' });
         const variable = around.locator('tr', { hasText: 'OMP_NUM_THREADS' });
         assert.deepEqual(await variable.locator('td').allInnerTexts(), [
             'environment',
