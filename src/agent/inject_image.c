@@ -131,7 +131,7 @@ int as_image_read(const char *path, struct as_image *image, struct assay_error *
         return 0;
     as_image_free(image);
     return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                        "%s: the agent for statically linked programs is not there or damaged%s%s; "
+                        "%s: the agent for statically linked programs is missing or damaged%s%s; "
                         "install it beside " AS_AGENT_LIBRARY,
                         path, why ? ": " : "", why ? strerror(why) : "");
 }

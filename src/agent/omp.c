@@ -20,7 +20,8 @@ static void *_Atomic found[AS_OMP_REALS_N];
 
 static void absent_routine(void)
 {
-    static const char text[] = "assay: a routine of OpenMP was called that no loaded runtime has\n";
+    static const char text[] = "assay: an OpenMP routine was called that the loaded runtime does "
+                               "not have\n";
     (void)!write(2, text, sizeof text - 1);
     _exit(127);
 }

@@ -41,7 +41,7 @@ enum as_eager_path { AS_EAGER_NEVER, AS_EAGER_NEAR, AS_EAGER_FAR, AS_EAGER_PATHS
     X(LATE_COMPLETE, "late_complete", "late complete")                                             \
     X(WINDOW_LOCK, "window_lock_contention", "wait for the lock of a window")                      \
     X(OMP_BARRIER, "wait_at_omp_barrier", "wait at OpenMP barrier")                                \
-    X(TASKS, "wait_for_tasks", "wait for tasks that others run")                                   \
+    X(TASKS, "wait_for_tasks", "wait for tasks of other threads")                                  \
     X(LOCK, "lock_contention", "lock contention")                                                  \
     X(CRITICAL, "critical_contention", "wait at critical")                                         \
     X(JOIN, "wait_at_join", "wait for the end of a thread")                                        \

@@ -108,18 +108,18 @@ int as_foreign_fail(const char *path, const char *what, int number, struct assay
     case ENOENT:
     case ENOTDIR:
     case ENAMETOOLONG:
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: %s is not there: %s; check the path",
-                            path, what, why);
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: %s is missing: %s; check the path", path,
+                            what, why);
     case EACCES:
     case EPERM:
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "%s: %s may not be read: %s; ask its owner for permission", path, what,
+                            "%s: %s is not readable: %s; ask its owner for permission", path, what,
                             why);
     case EMEDIUMTYPE:
     case ELOOP:
     case ENXIO:
     case EISDIR:
-        return as_error_set(err, ASSAY_ERR_NOT_REGULAR, "%s: %s is %s; name a regular file", path,
+        return as_error_set(err, ASSAY_ERR_NOT_REGULAR, "%s: %s is %s; use a regular file", path,
                             what, number == ELOOP ? why : "not a regular file");
     case EMFILE:
     case ENFILE:

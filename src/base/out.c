@@ -204,11 +204,11 @@ int as_out_flush(struct as_out *out, struct assay_error *err)
         return 0;
     if (out->str)
         return as_error_nomem(err, out->name);
-    const char *what_to_do = "check what reads or stores the output";
+    const char *what_to_do = "check the reader or the storage of the output";
     if (out->failed == ENOSPC || out->failed == EDQUOT)
-        what_to_do = "free some space or write elsewhere";
+        what_to_do = "free some space or use another place";
     else if (out->failed == EPIPE)
-        what_to_do = "the reader closed it before the end";
+        what_to_do = "the reader closed it early";
     else if (out->failed == EBADF)
         what_to_do = "it is closed or not open for writing";
     return as_error_set(err, ASSAY_ERR_IO, "%s: cannot write: %s; %s", out->name,

@@ -29,8 +29,8 @@ void as_shell_word(struct as_str *out, const char *word)
 
 static int no_words(const char *text, const char *why, struct assay_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_USAGE,
-                        "'%s': %s; write a plain command, or sh -c '...' around it", text, why);
+    return as_error_set(err, ASSAY_ERR_USAGE, "'%s': %s; use a plain command, or sh -c '...'", text,
+                        why);
 }
 
 /* What stands in quotes; `*at` is behind the first, and goes behind the last. False: none. */
@@ -56,7 +56,7 @@ static int take_shell_word(struct as_str *words, const char **at, const char *te
 
         if (c == '\'' || c == '"') {
             if (!take_quoted(words, at, c))
-                return no_words(text, "a quote has no end", err);
+                return no_words(text, "a quote is not closed", err);
         } else if (strchr(";|&<>()`$*?[\n", c)) {
             return no_words(text, "needs a shell", err);
         } else if (c == '\\' && **at) {

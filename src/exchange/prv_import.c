@@ -289,7 +289,7 @@ static int import_file(struct as_prv_taking *t, const char *directory, struct as
     const struct as_prv_bad bad = as_prv_file_bad(t->file);
     if (t->counts->records_n == 0 && bad.lines_n)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s:%llu: %s, and no line behind the header makes sense", t->path,
+                            "%s:%llu: %s, and no line after the header is valid", t->path,
                             (unsigned long long)bad.first_line, bad.why);
     AS_TRY(as_maker_new(directory, &t->maker, err));
     AS_TRY(as_prv_emit(t, err));

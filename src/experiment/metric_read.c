@@ -54,7 +54,7 @@ static int put_sets(struct assay_experiment *experiment, int64_t metric_id,
     while ((rc = assay_rows_next(rows, err)) > 0)
         if (put_set(sql, rows) < 0) {
             rc = as_error_set(err, ASSAY_ERR_CORRUPT,
-                              "%s: damaged: a set of metrics has no proper name; restore a copy",
+                              "%s: damaged: a set of metrics has an invalid name; restore a backup",
                               experiment->db_path);
             break;
         }

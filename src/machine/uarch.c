@@ -42,14 +42,12 @@ static int say_no_table(const char *name, struct assay_error *err)
     }
     if (nearest.best) {
         as_str_fini(&known);
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "no table of a core is named '%s'; did you mean %s?", name,
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "unknown core '%s'; did you mean %s?", name,
                             nearest.best);
     }
-    const int rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                                "no table of a core is named '%s'; there are %s, and files "
-                                "(NAME.tsv)",
-                                name, as_str_z(&known));
+    const int rc =
+        as_error_set(err, ASSAY_ERR_NOT_FOUND, "unknown core '%s'; use %s, or a file (NAME.tsv)",
+                     name, as_str_z(&known));
     as_str_fini(&known);
     return rc;
 }
@@ -211,7 +209,7 @@ int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *c
     }
     if (!choice->core.table)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "assay has no table of this machine's core, nor of one near it");
+                            "assay has no table of this machine's core or of a similar one");
     AS_TRY(assay_uarch_open(choice->core.table, out, err));
     keep_extensions(&processor, *out);
     return 0;

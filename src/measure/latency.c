@@ -112,8 +112,7 @@ static int keep_climbing(struct as_rig *rig, const struct curve *curve, const ch
     trials.is_calm = false;
     snprintf(text, sizeof text,
              "%s: the latency has no plateau that ends near %s; the figure is that of %.0f KiB",
-             name,
-             level ? "the size that the processor reports for this cache" : "the largest area",
+             name, level ? "the size that the CPU reports for this cache" : "the largest area",
              curve->x[nearest] / 1024);
     AS_TRY(assay_figures_add_finding(rig->figures, name, text, err));
     return as_rig_keep(rig, name, curve->y[nearest], "ns", &trials, err);

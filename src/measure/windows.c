@@ -302,7 +302,7 @@ static void say_disagreement(const struct as_parameter *pass, size_t n, char *ou
     }
     if (at < out_b)
         snprintf(out + at, out_b - at,
-                 " entries seen: somebody runs on the other hardware thread now and then");
+                 " entries seen: the other hardware thread is in use at times");
 }
 
 static void keep_window(const struct window *w, const struct as_parameter *pass, size_t n)

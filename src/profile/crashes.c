@@ -101,7 +101,7 @@ static int flag_crashes(struct as_attribution *all, const struct crashes *crashe
     if (said > NAMED_MOST)
         as_str_appendf(&text, "; and %zu more", said - NAMED_MOST);
     if (said < crashes->list.n)
-        as_str_appendf(&text, "; %zu more were told to end (SIGTERM, SIGKILL)",
+        as_str_appendf(&text, "; %zu more were ended by SIGTERM or SIGKILL",
                        crashes->list.n - said);
     const int rc = text.failed ? as_error_nomem(err, "how processes ended")
                                : as_attribute_flag(all, ASSAY_OBJECT_RUN, all->run_id, "crashed",

@@ -20,8 +20,8 @@ static int open_own(struct as_inside *inside, struct as_collector *it, struct as
     if (!mkdtemp(inside->directory)) {
         inside->directory[0] = 0;
         return as_error_set(err, ASSAY_ERR_IO,
-                            "%s: no directory for the agent can be made there: %s; set TMPDIR to "
-                            "one that can be written",
+                            "%s: no directory for the agent can be created there: %s; set TMPDIR "
+                            "to a writable directory",
                             place, strerror(errno));
     }
     AS_TRY(as_agent_session_open(inside->directory, &inside->own, err));

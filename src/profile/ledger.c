@@ -100,15 +100,15 @@ static void ask_of_timers(struct as_ledger_process *process)
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/exe", process->pid);
     if (is_other_root(process->pid))
         snprintf(process->why, sizeof process->why,
-                 "has another root directory (chroot), where the library of the timers is not; "
-                 "permit perf events");
+                 "has another root directory (chroot) without the agent library; permit perf "
+                 "events");
     else if (assay_timer_sampler_check(path, &why) < 0 &&
              strncmp(why.text, path, strlen(path)) == 0)
         snprintf(process->why, sizeof process->why, "%s", why.text + strlen(path) + 2);
     else if (!has_our_variables(process->pid))
         snprintf(process->why, sizeof process->why,
-                 "was started with an environment of its own, without LD_PRELOAD and "
-                 "ASSAY_AGENT; pass these on to it, or permit perf events");
+                 "was started without LD_PRELOAD and ASSAY_AGENT in its environment; pass these "
+                 "on to it, or permit perf events");
 }
 
 static void ask_why(const struct as_ledger *ledger, struct as_ledger_process *process)
@@ -118,9 +118,9 @@ static void ask_why(const struct as_ledger *ledger, struct as_ledger_process *pr
         ask_of_timers(process);
     else if (has_other_rights(process->pid))
         snprintf(process->why, sizeof process->why,
-                 "has other rights than the user who started it (set-user-ID, capabilities), and "
-                 "the kernel ends the sampling of such a program; start it as the user that it "
-                 "becomes, or profile it with --pid as root while it runs");
+                 "has other privileges than its user (set-user-ID, capabilities), so the kernel "
+                 "ended its sampling; start it as the user that it becomes, or profile it with "
+                 "--pid as root");
 }
 
 /* ---- Looking --------------------------------------------------------------------------------

@@ -197,12 +197,11 @@ static void say_rest(struct as_str *text, double rest_ns, bool is_timed)
 {
     as_str_appendf(text,
                    " %.2f s are of processes or threads that were not observed: ", rest_ns / 1e9);
-    as_str_appendz(text, is_timed
-                             ? "they ended too soon, or were started without the library of the "
-                               "timers (statically linked, an environment or root directory of "
-                               "their own, raw clone); permit perf events to see all of them."
-                             : "they ended too soon, or have other rights than the user who "
-                               "started them (set-user-ID).");
+    as_str_appendz(text, is_timed ? "they ended too soon, or started without the agent library "
+                                    "(statically linked, own environment or root directory, raw "
+                                    "clone); permit perf events to observe them."
+                                  : "they ended too soon, or have other privileges than their user "
+                                    "(set-user-ID).");
 }
 
 static int flag_time(struct as_attribution *all, struct unseen_sums *sums, double unseen_ns,
@@ -214,14 +213,14 @@ static int flag_time(struct as_attribution *all, struct unseen_sums *sums, doubl
     struct as_str text = {0};
     double named_ns = 0;
     as_str_appendf(&text,
-                   "%.2f s of %.2f s of processor time (%.0f %%) were not sampled: all shares are "
-                   "of the rest.",
+                   "%.2f s of %.2f s of CPU time (%.0f %%) were not sampled: all shares refer to "
+                   "the rest.",
                    unseen_ns / 1e9, sums->cpu_ns / 1e9, 100 * unseen_ns / sums->cpu_ns);
     uint64_t n = say_processes(&text, sums, &named_ns);
     if (sums->short_n && sums->short_ns > SLACK_SHARE * unseen_ns) {
         as_str_appendf(&text,
-                       " %" PRIu64 " threads (%.2f s) ended before their first sample: a higher "
-                       "--rate sees more of them.",
+                       " %" PRIu64
+                       " threads (%.2f s) ended before their first sample: use a higher --rate.",
                        sums->short_n, sums->short_ns / 1e9);
         named_ns += sums->short_ns;
     }
@@ -255,9 +254,8 @@ static int flag_short(struct as_attribution *all, const struct unseen_sums *sums
         return 0;
     return as_attribute_flag(
         all, ASSAY_OBJECT_RUN, all->run_id, "short_threads", sums->short_n, err,
-        "%.1f s of %.1f s of processor time were not sampled: %" PRIu64
-        " threads ended before their first sample; a higher --rate sees more "
-        "of them",
+        "%.1f s of %.1f s of CPU time were not sampled: %" PRIu64
+        " threads ended before their first sample; use a higher --rate",
         (sums->switched_ns - sums->seen_ns) / 1e9, sums->switched_ns / 1e9, sums->short_n);
 }
 
@@ -270,15 +268,15 @@ static int judge_unseen(struct as_attribution *all, struct unseen_sums *sums,
         .unit = "s",
         .title = "Processor time",
         .topic = "trust",
-        .formula = "user and system time of all processes, by the kernel",
-        .meaning = "What the kernel counted for the program and all that it started."};
+        .formula = "user and system time of all processes, from the kernel",
+        .meaning = "CPU time that the kernel counted for the program and all its processes."};
     static const struct assay_metric unseen = {
         .name = "unseen_time_s",
         .unit = "s",
         .title = "Time not sampled",
         .topic = "trust",
         .formula = "processor_time_s - time of samples",
-        .meaning = "Processor time that no sample saw. Shares are of the rest."};
+        .meaning = "CPU time without samples. Shares refer to the rest."};
     AS_TRY(flag_short(all, sums, err));
     if (is_time(stream) && !stream->kernel) /* of the user's part alone there are samples */
         sums->cpu_ns = sums->user_ns;

@@ -24,7 +24,7 @@ static int say_what(const struct assay_program *program, const struct assay_vect
 
     switch (reason->obstacle) {
     case ASSAY_VECTOR_CALL:
-        return snprintf(buf, buf_b, "it calls, from %lld place%s", n, n == 1 ? "" : "s");
+        return snprintf(buf, buf_b, "it has calls at %lld address%s", n, n == 1 ? "" : "s");
     case ASSAY_VECTOR_CHAIN:
         return n == 1 ? snprintf(buf, buf_b, "each iteration needs what the one before computed")
                       : snprintf(buf, buf_b,

@@ -220,7 +220,7 @@ int as_layers_make(const struct as_layout *g, uint32_t entry, struct as_arena *a
     }
     if (dummies > DUMMIES_MOST)
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "the graph is too large to draw: its edges pass %llu layers; draw a "
+                            "the graph is too large to draw: its edges cross %llu layers; draw a "
                             "part of it",
                             (unsigned long long)dummies);
     out->all = g->nodes + (uint32_t)dummies;

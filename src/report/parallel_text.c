@@ -63,11 +63,11 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
 {
     static const struct as_column columns[] = {
         {.title = "share", .align = AS_ALIGN_RIGHT},
-        {.title = "of the time of all threads together"},
+        {.title = "of the time of all threads"},
     };
     static const struct as_column part[] = {
         {.title = "share", .align = AS_ALIGN_RIGHT},
-        {.title = "of the time of all threads together, from MPI_Init to MPI_Finalize"},
+        {.title = "of the time of all threads, from MPI_Init to MPI_Finalize"},
     };
     const bool is_part = as_interest_is_part(&t->sums->analysis->interest);
     const struct as_efficiency *e = &t->sums->analysis->efficiency;
@@ -146,7 +146,7 @@ static int put_blame(const struct parallel_text *t, struct assay_error *err)
     unsigned n = 0;
     if (!a->blame.blame.n)
         return 0;
-    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Who makes others wait");
+    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Root causes of waiting");
     as_vec_foreach (&a->blame.blame, blame) {
         if (n++ == ROWS_MOST || blame->total_ns * 200 < t->sums->waited_ns)
             break;

@@ -282,7 +282,7 @@ static void look_at_source(struct as_yard *yard, struct as_build *build)
     yard->size = now;
     build->state = AS_BUILD_FAILED;
     snprintf(build->error, sizeof build->error,
-             "the source directory %.150s changed meanwhile: does the build write there?",
+             "the source directory %.150s changed during the build: the build may write there",
              yard->source);
 }
 

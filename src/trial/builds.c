@@ -61,8 +61,8 @@ static int check_base(struct as_trial *t, struct assay_error *err)
         return as_error_nomem(err, "the builds");
     if (!replaced)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--build: '%s' makes no program that the command runs; name it by its "
-                            "path in %s, as in './program', or give the directory with --source",
+                            "--build: '%s' does not build the program of the command; use its "
+                            "path in %s, as in './program', or set --source",
                             t->request->build, t->yard.source);
     (void)as_yard_compilers(&t->yard, &t->base_build, t->compilers, sizeof t->compilers);
     return 0;
@@ -87,7 +87,7 @@ int as_trial_build_base(struct as_trial *t, struct assay_error *err)
 /* The candidate before it whose code it has, or that of the program as it is: NULL. */
 static bool find_same(struct as_trial *t, struct as_candidate *it, const char **name)
 {
-    *name = "the program as it is";
+    *name = "the unchanged program";
     if (it->build.digest == t->base_build.digest)
         return true;
     for (struct as_candidate *other = t->candidate.at; other < it; other++)

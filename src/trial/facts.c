@@ -75,7 +75,7 @@ static void advise_base(struct as_trial *t)
 
     if (assay_quality_run(t->experiment, t->result->base_run_id, &options, &late) < 0 ||
         assay_advise_run(t->experiment, t->result->base_run_id, &late) < 0)
-        as_trial_note(t, "no findings to begin with: %s", late.text);
+        as_trial_note(t, "no findings to start from: %s", late.text);
 }
 
 static int find_rules(struct as_trial *t, struct assay_error *err)

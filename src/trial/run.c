@@ -100,7 +100,8 @@ static int run_base_first(struct as_trial *t, struct assay_error *err)
         return 0;
     if (!run.is_good)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: %s; nothing can be compared with it: make it run, then try again",
+                            "%s: %s; nothing can be compared with it: fix the command, then try "
+                            "again",
                             t->request->profile.command[0], as_trial_failure(t, &run));
     t->base_s = run.time_s;
     /* Its code is read for the first time: others will not take so long around the program. */
@@ -382,7 +383,7 @@ static int enter_copy(char *path, size_t size_b, struct assay_error *err)
     snprintf(path, size_b, "%.3800s/assay-copy-XXXXXX",
              temporary && temporary[0] == '/' ? temporary : "/tmp");
     if (!mkdtemp(path))
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made; set TMPDIR", path);
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be created; set TMPDIR", path);
     const struct as_tree_copy copy = {.from = here};
     (void)rmdir(path);
     AS_TRY(as_tree_copy(&copy, path, err));

@@ -142,8 +142,8 @@ int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *
         return 0;
     return as_error_set(
         err, ASSAY_ERR_UNSUPPORTED,
-        "--check: '%s' refuses the results of the program as it is%s%.150s; nothing "
-        "can be judged by it: make it end with status 0 on them",
+        "--check: '%s' rejects the results of the unchanged program%s%.150s; fix the check so "
+        "that it ends with status 0",
         t->request->check, check.said[0] ? ": " : "", check.said);
 }
 
@@ -162,7 +162,7 @@ static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t r
         return 0;
     it->output.relative = INFINITY;
     if (check.is_late)
-        snprintf(it->output.text, sizeof it->output.text, "the check was ended after %.3g s",
+        snprintf(it->output.text, sizeof it->output.text, "the check was stopped after %.3g s",
                  t->check_limit_s);
     else
         snprintf(it->output.text, sizeof it->output.text, "the check failed%s%.150s",

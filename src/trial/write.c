@@ -241,11 +241,10 @@ static int look_at_host(struct as_trial *t, struct assay_error *err)
     assay_rows_close(&rows);
     t->result->is_busy = others > BUSY;
     if (others > BUSY)
-        as_trial_note(t, "the host was busy: other programs had %.0f %% of its processors%s",
+        as_trial_note(t, "the host was busy: other programs used %.0f %% of its CPUs%s",
                       100 * fmin(others, 1),
                       t->is_single ? "; waiting for one is not counted"
-                                   : ", so that small gains "
-                                     "cannot be seen");
+                                   : ", so small gains are not measurable");
     return rc < 0 ? rc : 0;
 }
 

@@ -151,8 +151,7 @@ static int find_places(struct as_yard *yard, struct assay_error *err)
     if (!mkdtemp(yard->root)) {
         const int why = errno;
         const int rc = as_error_set(err, ASSAY_ERR_IO,
-                                    "%s: cannot be made: %s; set TMPDIR to a directory that can be "
-                                    "written",
+                                    "%s: cannot be created: %s; set TMPDIR to a writable directory",
                                     yard->root, strerror(why));
         yard->root[0] = '\0';
         return rc;
@@ -162,8 +161,8 @@ static int find_places(struct as_yard *yard, struct assay_error *err)
     if (strncmp(yard->root, yard->source, strlen(yard->source)) == 0 &&
         yard->root[strlen(yard->source)] == '/')
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "TMPDIR: %s lies in the source directory %s, of which copies are to go "
-                            "there; set it to another",
+                            "TMPDIR: %s is inside the source directory %s; set TMPDIR to a "
+                            "directory outside",
                             temporary, yard->source);
     return 0;
 }
@@ -192,8 +191,8 @@ static int check_size(struct as_yard *yard, struct assay_error *err)
         return 0;
     return as_error_set(
         err, ASSAY_ERR_USAGE,
-        "%s: %.1f GiB in %llu files would be copied for each build; give --source with the sources "
-        "alone and a build outside of them, or --copy to copy all of it",
+        "%s: %.1f GiB in %llu files would be copied for each build; use --source with a directory "
+        "of sources only, or --copy to copy everything",
         yard->source, (double)yard->size.size_b / (double)((uint64_t)1 << 30),
         (unsigned long long)yard->size.file_n);
 }
@@ -207,8 +206,8 @@ int as_yard_open(struct as_yard *yard, const struct as_yard_options *options,
         yard->options.jobs = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     if (!strstr(options->command, FLAGS))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--build: '%s' has no {flags}; write it where the compiler's options "
-                            "stand, as in 'make CFLAGS=\"-O2 {flags}\"'",
+                            "--build: '%s' has no {flags}; add it to the compiler "
+                            "options, as in 'make CFLAGS=\"-O2 {flags}\"'",
                             options->command);
     AS_TRY(find_places(yard, err));
     AS_TRY(list_left_out(yard, err));

@@ -130,7 +130,7 @@ END
     equal "assay: decan: no command given; use 'assay decan -- ./program'" "$output"
     run "$ASSAY" decan --variants dl1,dl2 -o x.assay -- ./loops
     equal 2 "$status"
-    like "assay: --variants: 'dl2' is no variant; write some of orig, ref, fp, *" "$output"
+    like "assay: --variants: invalid value 'dl2'; use some of orig, ref, fp, *" "$output"
     run "$ASSAY" decan --max-overhead much -o x.assay -- ./loops
     equal 2 "$status"
     like "*--max-overhead: invalid value 'much'*" "$output"
@@ -139,7 +139,7 @@ END
     [ ! -e x.assay ] || fails "an experiment of nothing was made"
     run "$ASSAY" decan --no-measure --loops trida --rate high -o x.assay -- ./loops
     equal 2 "$status"
-    like "*--loops: no hot loop is in 'trida'; those with most time are 0x*(triad)*" "$output"
+    like "*--loops: no hot loop is in 'trida'; those with the most time are 0x*(triad)*" "$output"
 }
 
 @test "run --add --loops: loops that were not timed are, what is known of others stays" {

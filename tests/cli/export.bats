@@ -88,7 +88,7 @@ refused() {
 }
 @test "export: what cannot be" {
     refused 2 "assay: --as: invalid value 'svg'; use *" x.assay --as svg
-    refused 2 "assay: --by: 'rank' is none of its choices; *" x.assay --by rank
+    refused 2 "assay: --by: invalid value 'rank'; *" x.assay --by rank
     refused 2 "assay: --by: pprof always has processes and threads as labels; remove --by" \
         x.assay --as pprof --by run
     refused 2 "assay: --format: 'export' does not have this option; use --as *" x.assay --format json

@@ -190,7 +190,7 @@ equals_parts() { # RANKS
     equals_parts 3
     # One of the job is left out: it is said, and the rest is there.
     "$ASSAY" merge -q x.r0.assay x.r2.assay -o x2.assay
-    equal '"the job had 3 ranks: rank 1 is missing, and what it did is in no sum"' \
+    equal '"the job had 3 ranks: rank 1 is missing and not in any sum"' \
         "$(query x2.assay "SELECT text FROM v_flags WHERE name = 'missing_ranks'")"
     # A batch script is no rank.
     SLURM_JOB_ID=17 SLURM_PROCID=0 "$ASSAY" profile -q -o xbatch.assay -- ./m >out
@@ -234,7 +234,7 @@ equals_parts() { # RANKS
     # An only rank is as one without a launcher.
     as_rank 0 1 "$ASSAY" profile -q -o xone.assay -- ./m -1 >out
     [ -d xone.assay ]
-    as_rank 0 1 says 2 "assay: xone.assay: exists; choose another name, or replace it with --force" \
+    as_rank 0 1 says 2 "assay: xone.assay: exists; use another name, or replace it with --force" \
         "$ASSAY" profile -o xone.assay -- ./m -1
 }
 @test "merge: %r, %h, %p and %% in the name" {
@@ -269,18 +269,18 @@ equals_parts() { # RANKS
     cp -r kept/a.assay xa.assay
     says 2 "assay: merge: no result named; use --output NAME.assay" \
         "$ASSAY" merge xa.assay
-    says 2 "assay: xa.assay: exists; choose another name, or replace it with --force" \
+    says 2 "assay: xa.assay: exists; use another name, or replace it with --force" \
         "$ASSAY" merge xa.assay -o xa.assay
-    says 2 "assay: xb.assay: no such experiment: No such file or directory; name a directory that assay made" \
+    says 2 "assay: xb.assay: no such experiment: No such file or directory; use a directory that assay created" \
         "$ASSAY" merge xa.assay xb.assay -o x.assay
-    says 2 "assay: xa.assay: is the same experiment as xa.assay/; name each once" \
+    says 2 "assay: xa.assay: is the same experiment as xa.assay/; use each once" \
         "$ASSAY" merge xa.assay/ xa.assay -o x.assay
     cp -r xa.assay xc.assay
-    says 2 "assay: xc.assay: holds rank 0, which xa.assay holds too; of each rank of a job name one experiment" \
+    says 2 "assay: xc.assay: holds rank 0, which xa.assay has too; use one experiment for each rank" \
         "$ASSAY" merge xa.assay xc.assay -o x.assay
     equal "xa.assay xc.assay" "$(echo x*)"
     # Over another one, which stays until the new one is whole.
-    mkdir -p x.assay && says 2 "assay: xb.assay: no such experiment: No such file or directory; name a directory that assay made" \
+    mkdir -p x.assay && says 2 "assay: xb.assay: no such experiment: No such file or directory; use a directory that assay created" \
         "$ASSAY" merge xb.assay --force -o x.assay
     "$ASSAY" merge -q xa.assay -o x.assay --label first
     equal first "$(query x.assay "SELECT label FROM v_runs")"

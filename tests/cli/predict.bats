@@ -181,7 +181,7 @@ EOF
     "$ASSAY" predict --machine zen5 --experiment ways.assay --function ways ways >out
     equal 2 "$(grep -c '^all paths of the loop, weighted by counts (this one [0-9]* %): ' out)"
     run "$ASSAY" predict --machine zen5 --experiment ways.assay --function ways other
-    like '*no run in it has samples in the code of other*' "$output"
+    like '*no run has samples in the code of other*' "$output"
     ((status != 0))
     run "$ASSAY" predict --machine zen5 --experiment ways.assay --hex 90
     equal 2 "$status"
@@ -222,12 +222,12 @@ EOF
 }
 @test "what cannot be predicted is said" {
     refused() { run "$ASSAY" predict "${@:2}"; equal 2 "$status"; like "$1" "$output"; }
-    refused '*write one of FILE, --hex BYTES and --hex-file FILE' --machine zen5
-    refused '*--hex: *two each*' --machine zen5 --hex 123
+    refused '*use one of FILE, --hex BYTES and --hex-file FILE' --machine zen5
+    refused '*--hex: *two digits per byte*' --machine zen5 --hex 123
     refused "*--hex: 'zz' is not a hexadecimal byte*" --machine zen5 --hex zz
-    refused "*no table of a core is named 'zen55'; did you mean zen5?" --machine zen55 --hex 90
-    refused "*no table of a core is named 'quantum'; there are *zen5*" --machine quantum --hex 90
-    refused '*nothing chosen; write --loop ID or --function NAME*' --machine zen5 loops.so
+    refused "*unknown core 'zen55'; did you mean zen5?" --machine zen55 --hex 90
+    refused "*unknown core 'quantum'; use *zen5*" --machine quantum --hex 90
+    refused '*nothing chosen; use --loop ID or --function NAME*' --machine zen5 loops.so
     printf 'a,90\nb,9\n' >bad.csv
     refused '*--hex-file: line 2*' --machine zen5 --hex-file bad.csv
     printf 'core\ttoy\ta toy\nfrom\tx\n' >toy.tsv

@@ -258,7 +258,7 @@ probe a
     at lop
 EOF
     equal 2 $status
-    like "assay: own.probe:2:8: no event is called 'lop'; *" "$(cat err)"
+    like "assay: own.probe:2:8: unknown event 'lop'; *" "$(cat err)"
     status=0
     "$ASSAY" probe --check nothere.probe known 2>err || status=$?
     equal 2 $status

@@ -117,7 +117,7 @@ END
     [ -L link ]
     [ -s dir/report.txt ]
     ln -s ring ring
-    refused 1 "assay: ring: cannot be written: it is a link that leads to itself; *" \
+    refused 1 "assay: ring: cannot be written: it is a link to itself; *" \
         report y.assay --format text -o ring
     [ -L ring ]
     "$ASSAY" report y.assay --format text -o /dev/stdout -q | grep -q "^Profile of"
@@ -127,9 +127,9 @@ END
     refused 2 "assay: y.assay: has no run 7; its last is 1" report y.assay --run 7
     refused 2 "assay: --format: invalid value 'pdf'; use html, xlsx, text, json or csv" \
         report y.assay --format html,pdf
-    refused 2 "assay: --format: 'report' has its own --format, *; use 'assay report --format json'" \
+    refused 2 "assay: --format: 'report' has a --format of its own, *; use 'assay report --format json'" \
         --format json report y.assay
-    refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; make its directory first" \
+    refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; create its directory first" \
         report y.assay -o nowhere/x.html
 }
 @test "report: a full disk leaves what was there, and no half file" {
@@ -170,7 +170,7 @@ END
 @test "open: makes the page each time" {
     "$ASSAY" open y.assay >out 2>err
     equal y.assay/report.html "$(cat out)"
-    like "assay: no display here: open that file in a browser*" "$(cat err)"
+    like "assay: no display: open that file in a browser*" "$(cat err)"
     echo other >y.assay/report.html
     "$ASSAY" open y.assay -q
     grep -q '<title>' y.assay/report.html

@@ -150,7 +150,7 @@ END
     like "1 threads, bind none,*" "$(cat x.assay/run-001/output.txt)"
     OMP_PROC_BIND=spread series 0 scale --threads 1 --force -o x.assay -- ./work 0.01
     like "1 threads, bind spread,*" "$(cat x.assay/run-001/output.txt)"
-    like "*as your environment says (OMP_PROC_BIND=spread)*" "$(cat err)"
+    like "*by the environment (OMP_PROC_BIND=spread)*" "$(cat err)"
 }
 @test "scale: a run that fails is said, and the others go on" {
     records
@@ -182,11 +182,11 @@ END
     refused 2 "assay: --threads: invalid list '1,'*" scale --threads 1, -- ./work 0.1
     refused 2 "assay: --threads: '1-1000' has more than 256*" scale --threads 1-1000 -- ./work 0.1
     refused 2 "assay: --reference: invalid value '2'*" scale --threads 1,2 --reference 2 -- ./work 0.1
-    refused 2 "assay: --reference: 1:4 is none of the combinations*" \
+    refused 2 "assay: --reference: 1:4 is not one of the combinations*" \
         scale --threads 1,2 --reference 1:4 -- ./work 0.1
     refused 2 "assay: ./work-2: cannot be executed*" scale --threads 2 -- ./work-{threads} 0.1
     refused 2 "assay: --rate: invalid value 'fast'*" scale --threads 1 --pin off --rate fast -- ./work 0.1
-    refused 2 "assay: --read: a command is given too*" scale --read x.assay ./work
+    refused 2 "assay: --read: there is a command too*" scale --read x.assay ./work
     refused 2 "assay: nothing.assay: *" scale --read nothing.assay
     refused 2 "assay: scale: no combination*" \
         scale -q --nodes 2 --processes 1 -- ./work {nodes} {processes}
@@ -248,14 +248,14 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
 @test "repeat --against: a command that fails is left out, said, and ends with 1" {
     records
     series 1 repeat -n 2 --against "OMP_NUM_THREADS=2 ./work 0.01 fails" -o x.assay -- ./work 0.01
-    like "*too few runs*B * 0 *./work 0.01 fails*2 runs of B did not end well and are left out.*" "$(cat out)"
+    like "*too few runs*B * 0 *./work 0.01 fails*2 runs of B failed and are left out.*" "$(cat out)"
     like "*run 2 (B) ended with exit status 5; its last line: two is too many*2 of 4 runs failed*" "$(cat err)"
 }
 @test "repeat --against: what is no plain command is refused" {
-    refused 2 "assay: './work 0.1 | cat': needs a shell; write a plain command, or sh -c '...' around it" \
+    refused 2 "assay: './work 0.1 | cat': needs a shell; use a plain command, or sh -c '...'" \
         repeat --against "./work 0.1 | cat" -- ./work 0.1
-    refused 2 "assay: './work \"0.1': a quote has no end*" repeat --against './work "0.1' -- ./work 0.1
-    refused 2 "assay: --against: 'A=1 ' names no command*" repeat --against 'A=1 ' -- ./work 0.1
+    refused 2 "assay: './work \"0.1': a quote is not closed*" repeat --against './work "0.1' -- ./work 0.1
+    refused 2 "assay: --against: 'A=1 ' has no command*" repeat --against 'A=1 ' -- ./work 0.1
     refused 2 "assay: repeat: --against needs a second command*" repeat --against ./work
     refused 2 "assay: --runs: 1 is out of range; use 2 to 10000 pairs" repeat -n 1 --against ./work -- ./work 0.1
 }
@@ -350,9 +350,9 @@ END
 }
 @test "scale: wrong settings" {
     refused 2 "assay: --vary: the command has no {size}*" scale --vary size=1,2 -- ./work 1
-    refused 2 "assay: --vary: 'size' names no setting*" scale --vary size -- ./work {size}
+    refused 2 "assay: --vary: invalid value 'size'*" scale --vary size -- ./work {size}
     refused 2 "assay: --vary: 'a=1,1' has the value '1' twice*" scale --vary a=1,1 -- ./work {a}
-    refused 2 "assay: --vary: a is given twice*" scale --vary a=1 --vary a=2 -- ./work {a}
+    refused 2 "assay: --vary: a is set twice*" scale --vary a=1 --vary a=2 -- ./work {a}
     refused 2 "assay: --vary: {threads} follows from*" scale --vary threads=1 -- ./work {threads}
     refused 2 "assay: --vary: --threads sets OMP_NUM_THREADS too*" \
         scale --threads 1,2 --vary env:OMP_NUM_THREADS=1,2 -- ./work 1
@@ -364,7 +364,7 @@ END
         status=0
         echo word | "$ASSAY" $verb -o x.assay -- ./work 0.01 2>err || status=$?
         equal 2 "$status"
-        like "assay: standard input: is a pipe*'< FILE'*" "$(cat err)"
+        like "assay: standard input: a pipe *'< FILE'*" "$(cat err)"
         [ ! -e x.assay ]
     done
     records

@@ -271,7 +271,7 @@ static void test_again(void **state)
     const struct as_decan_judgement j = judge(&m);
     NEAR(j.ratio.orig_again, 1.25);
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_non_null(strstr(text, "it has just gone through it is 1.25 times as fast"));
+    assert_non_null(strstr(text, "over the same data, the loop is 1.25 times as fast"));
     m.timing[AS_VARIANT_AGAIN].high = 9.5; /* or not */
     expect(&m, AS_DECAN_BEYOND_L1);
     set_cycles(&m, AS_VARIANT_AGAIN, 9.9);
@@ -369,14 +369,13 @@ static void test_claimed(void **state)
     assert_string_equal(as_decan_verdict_word(j.verdict), "beyond_L1");
     assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_non_null(strstr(text,
-                           "from L3 or RAM, by the sizes of caches that the processor claims: "
-                           "the machine was not measured"));
+    assert_non_null(strstr(text, "from L3 or RAM, by the cache sizes that the CPU claims: "
+                                 "the machine was not measured"));
     m.level[ASSAY_PREDICT_L3].is_claimed = false;
     j = judge(&m);
     assert_string_equal(as_decan_verdict_word(j.verdict), "L3");
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_non_null(strstr(text, "from L3, by the sizes of caches that the processor reports"));
+    assert_non_null(strstr(text, "from L3, by the cache sizes that the CPU reports"));
     assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
 }
 
@@ -417,7 +416,7 @@ static void test_decided(void **state)
     expect(&m, AS_DECAN_BALANCED_STARVED);
     m.bits[AS_VARIANT_FES] = AS_VARIANT_DECIDES;
     expect(&m, AS_DECAN_UNKNOWN);
-    assert_non_null(strstr(judge(&m).doubt, "what decides its branches"));
+    assert_non_null(strstr(judge(&m).doubt, "the code for its branches"));
     set_cycles(&m, AS_VARIANT_FES, 5);
     expect(&m, AS_DECAN_BALANCED_FED);
 }
@@ -600,7 +599,7 @@ static void test_lacking(void **state)
     m.timing[AS_VARIANT_LS].n = 0;
     m.timing[AS_VARIANT_FP].n = 0;
     expect(&m, AS_DECAN_UNKNOWN);
-    assert_string_equal(judge(&m).doubt, "variants that would decide could not run");
+    assert_string_equal(judge(&m).doubt, "the decisive variants could not run");
     assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
     m = loop_of(9.8, 4, 9.9, 5); /* stores under a mask: no REF, but ORIG */
     m.timing[AS_VARIANT_REF].n = 0;
