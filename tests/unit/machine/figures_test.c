@@ -107,8 +107,8 @@ static void expect_bad(const char *text, const char *part)
 static void files_that_are_none(void **state)
 {
     (void)state;
-    expect_bad("figure\ta\tx\tB/s\t0\t1\tcalm\t-\n", "bad.tsv:1: no figure");
-    expect_bad("# ok\nfigure\ta\t1\tB/s\t0\t1\tcalm\n", "bad.tsv:2: no figure");
+    expect_bad("figure\ta\tx\tB/s\t0\t1\tcalm\t-\n", "bad.tsv:1: not a figure");
+    expect_bad("# ok\nfigure\ta\t1\tB/s\t0\t1\tcalm\n", "bad.tsv:2: not a figure");
     expect_bad("figure\ta\tinf\tB/s\t0\t1\tcalm\t-\n", "not a figure");
     expect_bad("figure\ta\t1\tB/s\t0\t-1\tcalm\t-\n", "not a figure");
     expect_bad("point\tc\t1\n", "not a point");

@@ -170,7 +170,7 @@ static void test_mistakes(void **state)
         {"probe a\nwhere level inner\n", "p:2:13: 'inner' stands here; expected single"},
         {"probe a\nwhere line 1x\n", "p:2:12: invalid number"},
         {"probe a\nwhere line 0x\n", "p:2:12: invalid number"},
-        {"probe a\nwhere line 9 - 3\n", "p:2:16: '3' stands here; expected a number that is not"},
+        {"probe a\nwhere line 9 - 3\n", "p:2:16: '3' stands here; expected a number not below"},
         {"probe a\nwhere share >= 3\n", "p:2:17: the line ends here; expected % after the share"},
         {"probe a\nwhere address 1.5\n", "p:2:15: '1.5' stands here; expected an address"},
         {"probe a\nwhere depth 2 & depth 3\n", "p:2:15: unexpected character"},

@@ -106,7 +106,7 @@ static void mistakes_are_said_with_their_line(void **state)
     REFUSED(REGIONS("EXCLUDE\nINCLUDE a"), "f:3: EXCLUDE has no name");
     REFUSED(REGIONS("INCLUDE MANGLED"), "f:3: INCLUDE has no name");
     REFUSED("#\nSCOREP_REGION_NAMES_BEGIN\nEXCLUDE a\n", "f:2: this block has no end");
-    REFUSED("SCOREP_FILE_NAMES_BEGIN", "write SCOREP_FILE_NAMES_END");
+    REFUSED("SCOREP_FILE_NAMES_BEGIN", "add SCOREP_FILE_NAMES_END");
     REFUSED("SCOREP_REGION_NAMES_BEGIN SCOREP_FILE_NAMES_END",
             "'SCOREP_FILE_NAMES_END' is in a block that ends with SCOREP_REGION_NAMES_END");
     REFUSED("SCOREP_REGION_NAMES_BEGIN SCOREP_REGION_NAMES_BEGIN", "is in a block");
