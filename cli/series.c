@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 #include "recording.h"
 #include "runs.h"
 #include "unfinished.h"

@@ -8,7 +8,7 @@
 #include <assay/profile.h>
 
 #include "analytics/score.h"
-#include "analytics/traced.h"
+#include "analytics/trace_result.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "report/profile.h"

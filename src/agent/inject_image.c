@@ -10,7 +10,7 @@
 #include "agent/inject_internal.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/whole.h"
+#include "base/io_full.h"
 
 #define MOST_B     (UINT64_C(16) << 20)
 #define PAGE_UP(n) (((n) + AS_AGENT_PAGE_B - 1) & ~(uint64_t)(AS_AGENT_PAGE_B - 1))

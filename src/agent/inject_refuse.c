@@ -12,8 +12,8 @@
 #include "agent/inject.h"
 #include "agent/inject_internal.h"
 #include "base/error.h"
+#include "base/io_full.h"
 #include "base/task.h"
-#include "base/whole.h"
 
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/loaded.h"
+#include "agent/module_events.h"
 #include "agent/mpi_front.h"
 
 static const char *const prefixes[] = {"libmpi", NULL};

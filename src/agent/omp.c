@@ -5,10 +5,10 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "agent/loaded.h"
+#include "agent/module_events.h"
 
 __thread struct as_omp_self as_omp_self __attribute__((tls_model("initial-exec")));
-bool as_omp_told;
+bool as_ompt_active;
 
 /* ---- The runtime's ------------------------------------------------------------------------ */
 

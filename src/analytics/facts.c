@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "experiment/bins.h"
 #include "object/executable.h"
 

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "base/large.h"
+#include "base/hugepage_policy.h"
 
 #define LARGE_PAGE_B ((size_t)2 * 1024 * 1024)
 

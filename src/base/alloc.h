@@ -24,9 +24,9 @@ void as_alloc_keep(void);
 
 /*
  * As as_malloc for a table of which much will be filled: asks the kernel for large pages, which
- * spares most of the page faults, as long as they pay (base/large.h). In a virtual machine whose
- * host takes back what lies free in large blocks each may have to be fetched there, 30 times as
- * slow; that is noticed at the first few, and then the process asks for no more.
+ * spares most of the page faults, as long as they pay (base/hugepage_policy.h). In a virtual
+ * machine whose host takes back what lies free in large blocks each may have to be fetched there,
+ * 30 times as slow; that is noticed at the first few, and then the process asks for no more.
  */
 void *as_malloc_large(size_t count, size_t size_b);
 /* As above for one that is filled whole at once: its pages are fetched now. */

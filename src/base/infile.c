@@ -13,7 +13,7 @@
 #include <linux/magic.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "base/vec.h"
 
 #define STEP_B 65536

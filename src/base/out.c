@@ -17,8 +17,8 @@
 #include "base/alloc.h"
 #include "base/clean.h"
 #include "base/error.h"
+#include "base/io_full.h"
 #include "base/utf8.h"
-#include "base/whole.h"
 
 /* 64 KiB: the capacity of a Linux pipe; larger gained nothing in writing listings. */
 #define BUFFER_B ((size_t)1 << 16)

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 
 #define TRIES     100
 #define LINKS_MAX 40 /* as the kernel follows */

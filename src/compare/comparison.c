@@ -104,7 +104,7 @@ static int make_parts(struct as_comparison_work *w, struct assay_error *err)
             if (w->alignment.row_of[s][i] != AS_INDEX_NONE &&
                 add_part(w, s, &w->set[s].object.at[i], w->alignment.row_of[s][i]) < 0)
                 return as_error_nomem(err, "what is compared");
-    if (as_told_of(w->set, w->side_n, &w->alignment, w->part, &w->scratch, &w->told) < 0)
+    if (as_fact_of(w->set, w->side_n, &w->alignment, w->part, &w->scratch, &w->told) < 0)
         return as_error_nomem(err, "what is compared");
     return 0;
 }

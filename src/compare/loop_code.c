@@ -28,7 +28,7 @@ enum {
 #define ALIKE 0.99 /* of the greatest bound: both limit */
 #define ADDS  0.05 /* of the cycles: what the window adds is what limits */
 
-bool as_told_is_short(const char *topic, const char *name)
+bool as_fact_is_short(const char *topic, const char *name)
 {
     if (strcmp(topic, "cqa") != 0)
         return true;
@@ -40,7 +40,7 @@ bool as_told_is_short(const char *topic, const char *name)
 
 static const struct as_code_value *known_value(const struct as_told *told, const char *name)
 {
-    const struct as_code_value *it = as_told_value(told, name);
+    const struct as_code_value *it = as_fact_value(told, name);
     return it && it->value.origin ? it : NULL;
 }
 
@@ -75,7 +75,7 @@ static const struct as_code_metric *metric_of(const struct as_told *told, size_t
                                               const char *name)
 {
     for (size_t s = 0; s < n; s++) {
-        const struct as_code_value *it = as_told_value(&told[s], name);
+        const struct as_code_value *it = as_fact_value(&told[s], name);
         if (it)
             return it->metric;
     }
@@ -96,11 +96,11 @@ static int add_metric(struct as_arena *arena, const struct as_told *told, size_t
     if (!text || !value || !out->topic || !out->name || !out->title || !out->unit)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < n; s++) {
-        const struct as_code_value *it = as_told_value(&told[s], metric->name);
+        const struct as_code_value *it = as_fact_value(&told[s], metric->name);
         if (!it)
             continue;
         value[s] = it->value;
-        text[s] = it->value.origin ? as_told_number(arena, it->value.value) : AS_VARIES;
+        text[s] = it->value.origin ? as_fact_number(arena, it->value.value) : AS_VARIES;
         if (!text[s])
             return ASSAY_ERR_NOMEM;
     }

@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "count/counted.h"
 #include "vprof/hot.h"
 

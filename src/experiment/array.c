@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 #include "experiment/internal.h"
 #include "experiment/schema.h"
 

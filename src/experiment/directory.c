@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/foreign.h"
 #include "base/str.h"
 #include "base/tree.h"
+#include "base/untrusted_open.h"
 #include "experiment/internal.h"
 
 static bool exists_beside(const struct assay_experiment *experiment, const char *suffix)

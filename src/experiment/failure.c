@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "experiment/internal.h"
 
 static int disk_failure(const char *db_path, const char *why, struct assay_error *err)

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io_full.h"
 #include "base/task.h"
-#include "base/whole.h"
 #include "launch/internal.h"
 #include "object/executable.h"
 

@@ -12,8 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/foreign.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 #include "launch/internal.h"
 #include "object/executable.h"
 

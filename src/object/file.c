@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/build_id.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "object/identify.h"
 #include "object/internal.h"
 #include "object/order.h"

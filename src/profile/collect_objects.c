@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "profile/inside.h"
+#include "profile/agent_session.h"
 #include "sample/timer_session.h"
 
 struct observed {

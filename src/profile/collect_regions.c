@@ -10,7 +10,7 @@
 #include "agent/regions_read.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "profile/inside.h"
+#include "profile/agent_session.h"
 
 struct said {
     struct as_inside inside;

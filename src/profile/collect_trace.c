@@ -18,10 +18,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/io_full.h"
 #include "base/str.h"
 #include "base/ticks.h"
-#include "base/whole.h"
-#include "profile/inside.h"
+#include "profile/agent_session.h"
 #include "profile/trace_meeting.h"
 #include "profile/trace_program.h"
 #include "profile/trace_switch.h"
@@ -34,7 +34,7 @@ struct traced {
     struct as_str preload;
     char link[PATH_MAX];   /* "": there is none */
     char filter[PATH_MAX]; /* the file of its rules; "": there is none */
-    struct as_trace_meeting meeting;
+    struct as_trace_rendezvous meeting;
     uint64_t missed_n, samples_missed_n;
     int missed_errno;
 };
@@ -148,7 +148,7 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     if (!traced->part)
         return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no slot left for a tracer");
     fill_part(traced->part, options);
-    as_trace_meeting_prepare(&traced->meeting, traced->part);
+    as_trace_rendezvous_prepare(&traced->meeting, traced->part);
     if (as_trace_switch_is_wanted(options)) {
         struct as_switch_part *part =
             as_agent_session_part(traced->inside.session, AS_SWITCH_CLIENT);
@@ -236,8 +236,8 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
     const int error = errno;
     free(real);
     if (rc == 0) {
-        as_trace_meeting_start(&traced->meeting, traced->part,
-                               as_agent_session_path(traced->inside.session), all->directory);
+        as_trace_rendezvous_start(&traced->meeting, traced->part,
+                                  as_agent_session_path(traced->inside.session), all->directory);
         AS_TRY(write_filter(traced, all, err));
         return start_switching(traced, err);
     }
@@ -332,7 +332,7 @@ static void close_trace(struct as_collector *it)
     if (!traced)
         return;
     as_trace_switch_stop(&traced->switching);
-    as_trace_meeting_end(&traced->meeting);
+    as_trace_rendezvous_end(&traced->meeting);
     if (traced->link[0])
         unlink(traced->link);
     if (traced->filter[0])

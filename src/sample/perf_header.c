@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 
 #define PIPE_HEADER_B 16u
 #define FILE_HEADER_B 104u

@@ -11,8 +11,8 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 #include "sample/stream_state.h"
 
 static int check_head(struct assay_stream *s, const char *path, struct assay_error *err)

@@ -16,8 +16,8 @@
 
 #include "agent/inject.h"
 #include "base/alloc.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 #include "sample/timer.h"
 #include "sample/timer_session.h"
 

@@ -20,8 +20,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 #include "serve/request.h"
 
 #define CONNECTIONS 64

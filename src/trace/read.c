@@ -14,8 +14,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/read.h"
+#include "base/untrusted_open.h"
 #include "trace/numbers.h"
 
 struct block_place {

@@ -43,7 +43,7 @@ static int build_base_once(struct as_trial *t, struct assay_error *err)
 
     t->base_build = (struct as_build){.plan = {.name = AS_TRIAL_BASE, .flags = ""}};
     t->round_of_build = 0;
-    return as_yard_build(&t->yard, &t->base_build, 1, &watch, err);
+    return as_build_tree_build(&t->build_tree, &t->base_build, 1, &watch, err);
 }
 
 static int check_base(struct as_trial *t, struct assay_error *err)
@@ -54,17 +54,18 @@ static int check_base(struct as_trial *t, struct assay_error *err)
         return 0; /* the user ended it */
     if (t->base_build.state != AS_BUILD_DONE)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND, "--build: '%s' fails in a copy of %s: %s",
-                            t->request->build, t->yard.source, t->base_build.error);
+                            t->request->build, t->build_tree.source, t->base_build.error);
     t->base_command =
-        as_yard_words(&t->yard, &t->base_build, t->request->profile.command, &replaced);
+        as_build_tree_words(&t->build_tree, &t->base_build, t->request->profile.command, &replaced);
     if (!t->base_command)
         return as_error_nomem(err, "the builds");
     if (!replaced)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--build: '%s' does not build the program of the command; use its "
                             "path in %s, as in './program', or set --source",
-                            t->request->build, t->yard.source);
-    (void)as_yard_compilers(&t->yard, &t->base_build, t->compilers, sizeof t->compilers);
+                            t->request->build, t->build_tree.source);
+    (void)as_build_tree_compilers(&t->build_tree, &t->base_build, t->compilers,
+                                  sizeof t->compilers);
     return 0;
 }
 
@@ -72,10 +73,10 @@ int as_trial_build_base(struct as_trial *t, struct assay_error *err)
 {
     t->build_all = 1;
     /* Debug information names the user's directory where the compiler can. */
-    t->yard.use_map = as_yard_can_map(&t->yard);
+    t->build_tree.use_map = as_build_tree_can_map(&t->build_tree);
     AS_TRY(build_base_once(t, err));
-    if (t->base_build.state == AS_BUILD_FAILED && t->yard.use_map) {
-        t->yard.use_map = false;
+    if (t->base_build.state == AS_BUILD_FAILED && t->build_tree.use_map) {
+        t->build_tree.use_map = false;
         AS_TRY(build_base_once(t, err));
     }
     t->is_over |= as_trial_stopped(t);
@@ -143,7 +144,7 @@ int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err)
     t->round_of_build = 0;
     const double end_s = as_trial_left(t) - (1 - BUILDS_SHARE) * t->budget_s;
     const struct as_build_watch watch = watch_of(t, from ? as_trial_left(t) / 3 : end_s);
-    int rc = n ? as_yard_build(&t->yard, build, n, &watch, err) : 0;
+    int rc = n ? as_build_tree_build(&t->build_tree, build, n, &watch, err) : 0;
     for (size_t i = from; i < t->candidate.n && rc == 0; i++)
         if (t->candidate.at[i].flags) {
             t->candidate.at[i].build = build[at++];

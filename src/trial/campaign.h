@@ -25,8 +25,8 @@ struct as_trial {
     struct assay_campaign *campaign;
     struct assay_catalogue *catalogue; /* the code of all runs, read once */
     struct as_arena arena;
-    struct as_yard yard;
-    bool has_yard;
+    struct as_build_tree build_tree;
+    bool has_build_tree;
     struct as_build base_build;
     const char *const *base_command;
     struct as_candidate_facts facts;

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/active_timer.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/looks.h"
 #include "trial/campaign.h"
 
 /* A check that takes so many times as long as the first one hangs. */

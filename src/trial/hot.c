@@ -24,9 +24,9 @@ typedef AS_VEC(struct hot_file) hot_file_list;
 /* A unit's name below the source directory: "src/solve.c". */
 static const char *below_source(const struct as_trial *t, const char *name)
 {
-    const size_t n = strlen(t->yard.source);
+    const size_t n = strlen(t->build_tree.source);
 
-    if (strncmp(name, t->yard.source, n) == 0 && name[n] == '/')
+    if (strncmp(name, t->build_tree.source, n) == 0 && name[n] == '/')
         name += n + 1;
     while (strncmp(name, "../", 3) == 0 || strncmp(name, "./", 2) == 0)
         name = strchr(name, '/') + 1;
@@ -108,7 +108,7 @@ int as_trial_add_hot(struct as_trial *t, const struct as_candidate *it, struct a
     hot_file_list file = {0};
     double all_ns = 0;
 
-    int rc = t->has_yard ? read_files(t, &file, &all_ns, err) : 0;
+    int rc = t->has_build_tree ? read_files(t, &file, &all_ns, err) : 0;
     const size_t n = rc == 0 ? count_hot(&file, all_ns) : 0;
     if (n)
         rc = add_candidate(t, it, &file, n, err);

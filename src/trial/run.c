@@ -123,7 +123,8 @@ static int join_race(struct as_trial *t, size_t from, struct assay_error *err)
         if (it->verdict != ASSAY_TRIAL_OPEN)
             continue;
         if (it->flags)
-            words = as_yard_words(&t->yard, &it->build, t->request->profile.command, &replaced);
+            words = as_build_tree_words(&t->build_tree, &it->build, t->request->profile.command,
+                                        &replaced);
         it->command = words ? as_candidate_words(it, &t->facts, words, &t->arena) : NULL;
         it->racer = it->command ? as_race_join(&t->race) : ASSAY_ERR_NOMEM;
         if (it->racer < 0)
@@ -137,10 +138,10 @@ static int choose_candidates(struct as_trial *t, struct assay_error *err)
 {
     unsigned what = t->request->what ? t->request->what : ASSAY_TRIAL_ALL;
 
-    if (!t->has_yard)
+    if (!t->has_build_tree)
         what &= ~ASSAY_TRIAL_FLAGS;
     AS_TRY(as_candidates_choose(&t->facts, what, &t->arena, &t->candidate, err));
-    if (t->has_yard)
+    if (t->has_build_tree)
         AS_TRY(as_trial_build(t, 0, err));
     as_race_init(&t->race, t->candidate.n + AS_LATE_MOST);
     t->race.base_cost_s = t->base_cost_s;
@@ -322,7 +323,7 @@ static int race_late(struct as_trial *t, struct assay_error *err)
     AS_TRY(add_combinations(t, err));
     if (t->candidate.n == from)
         return 0;
-    if (t->has_yard)
+    if (t->has_build_tree)
         AS_TRY(as_trial_build(t, from, err));
     AS_TRY(join_race(t, from, err));
     return run_race(t, true, err);
@@ -353,7 +354,7 @@ static void settle_verdicts(struct as_trial *t)
 
 static int run_steps(struct as_trial *t, struct assay_error *err)
 {
-    if (t->has_yard) {
+    if (t->has_build_tree) {
         AS_TRY(as_trial_build_base(t, err));
         if (t->is_over)
             return 0;
@@ -398,13 +399,13 @@ static int open_trial(struct as_trial *t, char *copy, size_t size_b, struct assa
     t->base_command = request->profile.command;
     t->budget_s = request->budget_s > 0 ? request->budget_s : BUDGET_S;
     if (request->build) {
-        const struct as_yard_options options = {.command = request->build,
-                                                .source = request->source,
-                                                .any_size = request->copy,
-                                                .program = request->profile.command,
-                                                .jobs = request->jobs};
-        t->has_yard = true;
-        AS_TRY(as_yard_open(&t->yard, &options, err));
+        const struct as_build_tree_options options = {.command = request->build,
+                                                      .source = request->source,
+                                                      .any_size = request->copy,
+                                                      .program = request->profile.command,
+                                                      .jobs = request->jobs};
+        t->has_build_tree = true;
+        AS_TRY(as_build_tree_open(&t->build_tree, &options, err));
     }
     if (request->copy)
         AS_TRY(enter_copy(copy, size_b, err));
@@ -419,8 +420,8 @@ static void close_trial(struct as_trial *t)
 {
     assay_campaign_close(&t->campaign);
     assay_catalogue_free(&t->catalogue);
-    if (t->has_yard)
-        as_yard_close(&t->yard);
+    if (t->has_build_tree)
+        as_build_tree_close(&t->build_tree);
     as_race_fini(&t->race);
     as_output_model_fini(&t->output);
     as_vec_fini(&t->candidate);

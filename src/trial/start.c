@@ -11,8 +11,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 #include "trial/campaign.h"
 
 /* Of an output that is compared. */

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 
 #define PATH_ROOM (2 * PATH_MAX)
 

@@ -100,7 +100,8 @@ static const char *what_word(unsigned what)
 /* The user's profile is in the directory where the program runs. */
 static const char *typed(struct as_trial *t, const char *text)
 {
-    const char *filled = text ? as_yard_fill(&t->yard, text, "{profile}", "$PWD/profile") : NULL;
+    const char *filled =
+        text ? as_build_tree_fill(&t->build_tree, text, "{profile}", "$PWD/profile") : NULL;
     return filled ? filled : "";
 }
 
@@ -112,7 +113,7 @@ static const char *build_command(struct as_trial *t, const struct as_candidate *
     if (!it->flags)
         return NULL;
     if (it->train) {
-        const char *first = typed(t, as_yard_command(&t->yard, it->train));
+        const char *first = typed(t, as_build_tree_command(&t->build_tree, it->train));
         const char *run = as_candidate_type(it, &t->facts, first, &t->arena);
         as_str_appendf(&out, "%s && ", run ? run : "");
         if (it->merge)
@@ -125,7 +126,7 @@ static const char *build_command(struct as_trial *t, const struct as_candidate *
             as_str_appendf(&out, " %s", it->only[i]);
         as_str_appendz(&out, " alone, and ");
     }
-    const char *command = as_yard_command(&t->yard, it->only ? "" : it->flags);
+    const char *command = as_build_tree_command(&t->build_tree, it->only ? "" : it->flags);
     as_str_appendz(&out, typed(t, command));
     const char *copy = out.failed ? NULL : as_arena_strndup(&t->arena, as_str_z(&out), out.n);
     as_str_fini(&out);

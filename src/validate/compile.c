@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/whole.h"
+#include "base/io_full.h"
 #include "validate/suite.h"
 
 static const struct {

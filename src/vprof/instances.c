@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/left.h"
+#include "base/orphan_file.h"
 #include "vprof/callers.h"
 
 #define FILE_MOST_B (1ull << 32)

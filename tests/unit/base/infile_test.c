@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "directory.h"
 #include "unit.h"
 
