@@ -121,7 +121,7 @@ static int run_one(struct as_series *series, struct both *both, int side, const 
     return 0;
 }
 
-/* Whether the series may end here, and the answer is there. */
+/* Decides whether the series may end: the answer is certain. */
 static int is_certain(struct as_series *series, bool *certain, struct assay_error *err)
 {
     struct assay_alternation *it;

@@ -140,7 +140,7 @@ static void differs_line(struct as_str *line, const struct assay_compare_cell *c
     }
 }
 
-/* Under rows of which the time differs for certain, or nobody reads on. */
+/* Only under rows with a significant difference of times, to keep the output short. */
 static void row_differs(struct as_table *table, const struct assay_comparison *it,
                         const struct assay_compare_row *row, size_t width)
 {
@@ -222,7 +222,7 @@ static const char *code_text(const struct assay_compare_row *row, const char *na
     return NULL;
 }
 
-/* Of one side there is nothing to compare. */
+/* One side alone has nothing to compare. */
 static bool has_codes(const struct assay_comparison *it, const struct assay_compare_row *row)
 {
     size_t n = 0;

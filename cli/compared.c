@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the verbs that compare share; see compared.h.
+ * Shared code of the verbs that compare; see compared.h.
  */
 #include "compared.h"
 

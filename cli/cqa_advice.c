@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice on loops, by the rules that speak of runs too: what was found of a batch of loops stands
- * in an experiment in memory while the rules are put to it, and is taken back.
+ * Advice on loops, by the rules for runs. Results of a batch of loops are stored in an experiment
+ * in memory, the rules are applied, and the results are removed.
  */
 #include <math.h>
 #include <string.h>

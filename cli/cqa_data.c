@@ -122,7 +122,7 @@ static void put_obstacles(struct as_json *json, uint32_t bits)
     as_json_array_end(json);
 }
 
-/* Of the whole loop, with their evidence. */
+/* Writes the obstacles of the whole loop, with their evidence. */
 static void put_reasons(const struct as_quality_view *view, struct as_json *json,
                         const struct assay_cqa *cqa)
 {

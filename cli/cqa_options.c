@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a loop was compiled, as far as its unit records it, and which options would bear on it: those
- * that harm, and those that are missing. What is given already is never recommended.
+ * Compiler options of a loop, from the record of its unit, and options that matter to it: harmful
+ * ones and missing ones. An option that is set is never recommended.
  */
 #include <stdio.h>
 #include <string.h>

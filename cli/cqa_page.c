@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code quality analysis as a page: first what each loop may gain is found, without what else there
- * is to say; then those that may gain most are analysed into an experiment in memory, of which the
- * report makes the page as it does of a run.
+ * Code quality analysis as a page. First the possible gain of each loop is computed. Then the loops
+ * with the largest gains are analysed into an experiment in memory. The report makes the page from
+ * it, as for a run.
  */
 #include <math.h>
 #include <stdlib.h>

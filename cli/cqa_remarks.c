@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the compiler recorded of a loop (--opt-record), found by the lines of its source. gcc and
- * clang say little in many records: those of vectors come first, and sentences that give a cause
- * before those that only say that there was none.
+ * Compiler remarks of a loop (--opt-record), matched by source line. gcc and clang write many
+ * remarks: those about vectors come first, those with a cause before those without.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -128,7 +127,7 @@ void as_cqa_remarks_report(struct as_quality_view *view, const struct assay_cqa 
             if (rank_of(&view->remarks->at[at]) != rank || is_repeated(view, at, last))
                 continue;
             last = at;
-            /* Of a loop that was vectorised the rest is what was tried before. */
+            /* For a vectorised loop, other remarks are earlier attempts. */
             if (!all && (rank == 3 || shown == SHOWN_MOST || (rank && done))) {
                 left++;
                 continue;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code quality analysis for people, in 80 columns: a line a loop, or a report: the verdict in three
- * sentences, the source, what there is to gain, what stands against it, advice by level, and
- * everything for experts.
+ * Code quality analysis as text, in 80 columns. Each loop has a line or a report: verdict, source,
+ * possible gains, obstacles, advice by level, and everything for experts.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +17,7 @@
 #define SOURCE_LINES  8
 #define LIMIT_COLUMNS 13
 #define EVIDENCE_MOST 2    /* reasons of one kind that are shown */
-#define GAIN          1.05 /* less is no gain worth a line of its own */
+#define GAIN          1.05 /* smaller gains have no line of their own */
 
 void as_cqa_wrapped(struct as_quality_view *view, const char *first, unsigned indent,
                     const struct as_str *text)
@@ -309,7 +308,7 @@ static void say_reason(struct as_quality_view *view, const struct assay_cqa *cqa
     as_str_fini(&text);
 }
 
-/* What the code shows of it, with addresses and lines. */
+/* Prints the evidence in the code, with addresses and lines. */
 static void say_evidence(struct as_quality_view *view, const struct assay_cqa *cqa, uint32_t bit)
 {
     static const uint32_t of[ASSAY_VECTOR_OBSTACLES] = {
@@ -328,7 +327,7 @@ static void say_evidence(struct as_quality_view *view, const struct assay_cqa *c
         as_cli_print(view->cli, "    and %u more like it\n", n - EVIDENCE_MOST);
 }
 
-/* What is said of the loop as a whole: where it ends, and whether its arrays overlap. */
+/* Prints facts about the whole loop: its end, and aliasing of its arrays. */
 static void say_of_whole(struct as_quality_view *view, const struct assay_cqa *cqa, unsigned shown)
 {
     for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++) {

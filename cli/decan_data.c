@@ -69,7 +69,7 @@ static void put_take(struct as_json *json, const struct assay_decan_take *take)
     as_json_object_end(json);
 }
 
-/* Of each value low, high and how many instances are behind it; null: that end is not known. */
+/* Writes low, high and number of instances of each value; null: no bound. */
 static void put_bounds(struct as_json *json, const struct assay_decan_bucket *it)
 {
     const struct assay_metric *metric;

@@ -26,7 +26,7 @@ static void put_cycles(struct as_table *table, double cycles)
         as_table_f(table, "%.*f", cycles < 10 ? 2 : cycles < 100 ? 1 : 0, cycles);
 }
 
-/* Of too few instances it is not known. */
+/* Too few instances have no interval. */
 static void put_interval(struct as_table *table, const struct assay_decan_take *take)
 {
     const int digits = take->median < 10 ? 2 : take->median < 100 ? 1 : 0;
@@ -72,7 +72,7 @@ static void put_take(struct as_table *table, const struct assay_decan_take *take
         as_table_string(table, NULL);
 }
 
-/* Variants that are not there are told in a sentence, those of one reason together. */
+/* Appends a sentence for missing variants, those with one reason together. */
 static void append_missing(const struct assay_decan_bucket *bucket, struct as_str *text)
 {
     bool told[ASSAY_DECAN_TAKES_MOST] = {false};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Disassembly for people: source lines above the instructions they became, the file and the chain
- * of inlined calls named when they change, targets named as function+offset.
+ * Disassembly as text: source lines above their instructions, targets as function+offset. The file
+ * and the chain of inlined calls are named when they change.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void flush_listing(struct listing *l)
     as_str_clear(&l->s);
 }
 
-/* Only the sink writes escape sequences: in a line they could not be told from those of a name. */
+/* Only the sink writes escape sequences: in a line they would look like those of a name. */
 static void paint(struct listing *l, enum as_style style)
 {
     if (l->d->cli->color)

@@ -21,7 +21,7 @@
 
 /* ---- Ranks --------------------------------------------------------------------------------- */
 
-/* Whether we are one of several; a job of one rank is none. */
+/* Finds the rank of this process; a job of one rank has none. */
 static void find_rank(struct as_experiment_name *name)
 {
     struct assay_launch_rank own;
@@ -86,7 +86,7 @@ static int expand_name(const struct as_experiment_name *name, const char *given,
     return 0;
 }
 
-/* Whether the name tells ranks apart. */
+/* Returns true if the name distinguishes ranks. */
 static bool has_rank(const char *given)
 {
     for (const char *c = given; *c; c++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay info` for people: one line a fact, what is missing and how to get it said in place,
- * units that were built alike together.
+ * `assay info` as text: one line per fact. Missing facts are named with the way to get them. Units
+ * with the same build are grouped.
  */
 #include <inttypes.h>
 #include <stdio.h>

@@ -270,7 +270,7 @@ static void table_figure(struct as_table *table, const struct assay_figures *fig
     as_table_string(table, text);
 }
 
-/* Whether it was looked for in vain, with a finding that says why. */
+/* Returns true if a finding says why the figure is missing. */
 static bool has_finding(const struct assay_figures *figures, const char *name)
 {
     for (size_t i = 0; i < figures->finding_n; i++)

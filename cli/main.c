@@ -49,9 +49,8 @@ static int answer_help_or_version(struct as_cli *cli, struct assay_error *err)
 }
 
 /*
- * A closed standard descriptor would be that of the first file opened, and what is meant for a
- * terminal would be written into it. What stands in its place fails as it did, and is not handed
- * on to a program.
+ * The first opened file would get the number of a closed standard descriptor, and terminal output
+ * would go to it. The replacement fails like the closed one, and is not inherited by programs.
  */
 static void hold_descriptors(void)
 {

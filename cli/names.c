@@ -102,7 +102,7 @@ static size_t bare_length(const char *readable)
             break;
         }
     }
-    /* "(anonymous namespace)::f" has a parenthesis that is no parameter list. */
+    /* "(anonymous namespace)::f" has a parenthesis that does not begin a parameter list. */
     return end == 0 || strncmp(readable + end, "(anonymous", 10) == 0 ? n : end;
 }
 

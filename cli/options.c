@@ -123,7 +123,7 @@ static const char *help_command(int verb, struct as_str *s)
     return as_str_z(s);
 }
 
-/* The sentence for an option nobody knows here, with the nearest one that is known. */
+/* Reports an unknown option, with the nearest known one. */
 static int unknown_option(const char *text, int verb, struct assay_error *err)
 {
     struct as_str help = {0}, near = {0};
@@ -147,7 +147,7 @@ static int unknown_option(const char *text, int verb, struct assay_error *err)
     return rc;
 }
 
-/* What getopt could not take: `c` is its answer, `text` the word of argv it stumbled over. */
+/* Reports an error of getopt: `c` is its result, `text` the word of argv. */
 static int refused_option(int c, const char *text, int verb, struct assay_error *err)
 {
     struct as_str help = {0};
@@ -268,7 +268,7 @@ static int take_option(struct as_arguments *out, int id, const char *value, stru
     return 0;
 }
 
-/* One run of getopt over argv; on return optind is the first word that is no option. */
+/* Runs getopt over argv once; afterwards optind is the first word that is not an option. */
 static int take_options(int argc, char **argv, int verb, const char *first,
                         struct as_arguments *out, struct assay_error *err)
 {
@@ -281,7 +281,7 @@ static int take_options(int argc, char **argv, int verb, const char *first,
     while ((c = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
         if (c == '?' || c == ':')
             return refused_option(c, argv[optind - 1], verb, err);
-        if (optarg && strcmp(optarg, "--") == 0) { /* what ends the options is no value of one */
+        if (optarg && strcmp(optarg, "--") == 0) { /* the end of options is not a value */
             optopt = c;
             return refused_option(':', optarg, verb, err);
         }

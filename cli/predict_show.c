@@ -151,7 +151,7 @@ static bool loads(const struct assay_insn *insn)
     return false;
 }
 
-/* Of all loads the one without which it takes least; by bounds, then as the answer. */
+/* Leaves out the load with the largest gain: by bounds first, then by the result. */
 static int drop_best_load(struct as_predicting *p, struct as_predicted *predicted,
                           struct as_what_if *what_if, struct assay_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the verbs that run a command share; see recording.h.
+ * Shared code of the verbs that run a command; see recording.h.
  */
 #include "recording.h"
 
@@ -90,7 +90,7 @@ int as_recording_size(const char *option, const char *text, uint64_t *size_b,
     return 0;
 }
 
-/* What the kernel copies at most; below the least there is hardly a frame. */
+/* Limits of the kernel; a smaller copy hardly has a frame. */
 #define STACK_LEAST_B 1024u
 #define STACK_MOST_B  65528u
 

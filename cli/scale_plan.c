@@ -77,7 +77,7 @@ static int take_list(struct as_cli *cli, enum as_option_id option, const char *n
     return 0;
 }
 
-/* 1, 2, 4, ... up to the processors that are there, and those. */
+/* 1, 2, 4, ... up to the number of CPUs, and that number. */
 static void default_threads(struct list *list)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -104,7 +104,8 @@ static int64_t most_of_list(const struct list *list)
     return n;
 }
 
-/* What is varied must reach the program, and what stands in the command must be varied. */
+/* Each varied setting must be in the command, and each placeholder of the command must be
+ * varied. */
 static int check_placeholder(char *const *words, const char *name, const struct list *list,
                              const char *example, struct assay_error *err)
 {
@@ -218,7 +219,7 @@ static int by_units(const void *a, const void *b)
     return (x->nodes > y->nodes) - (x->nodes < y->nodes);
 }
 
-/* "size=1000 NAME=x", then what of nodes, processes and threads is told. */
+/* "size=1000 NAME=x", then those of nodes, processes and threads that are set. */
 static void put_label(struct as_str *label, const struct as_scale_plan *plan,
                       const struct as_scale_point *it, bool with_nodes)
 {

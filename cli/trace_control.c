@@ -31,7 +31,7 @@ static int take_time(const char *option, const char *text, double *out, struct a
     return 0;
 }
 
-/* What a process can take for a message from outside. */
+/* Signals that can switch a trace. */
 static const struct {
     const char *name;
     int number;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counters that stand in a trace went through, by thread. */
+/* Values of the counters of a trace, by thread. */
 #ifndef ASSAY_CLI_TRACE_COUNTERS_H
 #define ASSAY_CLI_TRACE_COUNTERS_H
 

@@ -133,7 +133,7 @@ static size_t count_types(const struct as_score *score)
     return n;
 }
 
-/* Of types without the columns that only routines have. */
+/* Columns of types; some columns are for routines only. */
 static const struct as_field type_columns[SCORE_OF_TYPES] = {
     [SCORE_TYPE] = {"type", "type", 0},
     [SCORE_CALLS] = {"calls", "calls", AS_FIELD_RIGHT},
@@ -408,7 +408,7 @@ int as_score_run(struct as_cli *cli, struct assay_experiment *experiment, int64_
     return score_run(cli, experiment, run_id, "the run", true, err);
 }
 
-/* Whether the trace is of its beginning, as one of --dry-run. */
+/* Finds out if the trace has only the beginning of the run, as with --dry-run. */
 static int find_partial(struct assay_experiment *experiment, int64_t run_id, bool *out,
                         struct assay_error *err)
 {

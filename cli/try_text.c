@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was tried, as a table with what to type below it; see try.h.
+ * Trials as a table, with the commands below it; see try.h.
  */
 #include <math.h>
 #include <stdio.h>
@@ -185,7 +185,7 @@ static void say_measured(struct as_cli *cli, struct assay_rows *rows)
     say_line(cli, "measured", text);
 }
 
-/* What to type and what changed, where there is something to say. */
+/* Prints the command and the changes of a trial, if there are any. */
 static void say_try(struct as_cli *cli, struct assay_rows *rows)
 {
     const bool measured =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of `assay validate`: a CSV that --blocks reads again, with what was predicted beside what
- * was measured, so that another version can be compared.
+ * Records of `assay validate`: a CSV file that --blocks reads, with predicted beside measured
+ * cycles. Another version can be compared with it.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -160,8 +160,8 @@ static int show_traffic(struct counted_view *view, struct assay_error *err)
     return rc;
 }
 
-/* Of the time of all that was chosen, what could not be counted for the same reason as object
- * `first`; 0 where that was told before. */
+/* Returns the share of the chosen time that was not counted for the same reason as object
+ * `first`; 0 if it was printed before. */
 static double uncounted_like(const struct assay_count_result *result, size_t first, double all)
 {
     double share = 0;
@@ -191,7 +191,7 @@ static void print_refusals(const struct counted_view *view)
     }
 }
 
-/* What is said of some row, and explained below. */
+/* Kinds of notes in the rows, explained below the table. */
 struct note_kinds {
     bool most, least;
     size_t idle; /* loops that are left out */
@@ -224,7 +224,7 @@ static void print_how(const struct counted_view *view, const struct note_kinds *
                      (unsigned long long)result->threads_missed);
 }
 
-/* Of a row: what is said under it. */
+/* Adds the notes of a row. */
 static void add_note(struct as_table *table, const struct assay_count_object *it,
                      struct note_kinds *said)
 {

@@ -109,7 +109,7 @@ static int analyse_piece(void *context, size_t from, size_t to, unsigned worker,
     return 0;
 }
 
-/* Only path N, whose number --path gives; false where there are fewer. */
+/* Keeps only path N of --path; returns false if there are fewer. */
 static bool keep_path(struct as_quality_view *view, struct assay_cqa *cqa)
 {
     if (!view->path)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay decan -- CMD...`: profiles a command, reads its hot code, runs it again with variants of
- * its hot loops, and says why they take as long as they do.
+ * `assay decan -- CMD...`: profiles a command, analyses its hot code, runs it again with variants
+ * of its hot loops, and prints their limits.
  */
 #include <signal.h>
 #include <stdlib.h>

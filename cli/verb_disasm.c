@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay disasm BIN`: finds the ranges of code that are asked for, decodes them one after the
- * other and hands each to the chosen rendering.
+ * `assay disasm BIN`: finds the requested ranges of code, decodes them one by one and hands each to
+ * the chosen output.
  */
 #include <inttypes.h>
 #include <stdlib.h>

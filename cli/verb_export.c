@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay export EXP`: the call stacks or the trace of a run as a file for other programs. What is
- * written is made elsewhere; here is only where it goes.
+ * `assay export EXP`: the call stacks or the trace of a run as a file for other programs. Other
+ * files make the content; this one chooses the destination.
  */
 #include <string.h>
 #include <sys/stat.h>

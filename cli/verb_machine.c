@@ -26,7 +26,7 @@ static void note_stop(int signal)
     stop_asked = 1;
 }
 
-/* What is stored of this host, or nothing yet. */
+/* Opens the stored figures of this host, or empty ones. */
 static int open_stored(struct as_cli *cli, const struct assay_host *host, char path[PATH_MAX],
                        struct assay_figures **out, struct assay_error *err)
 {

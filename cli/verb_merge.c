@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay merge EXP... -o NAME.assay`: one experiment of those of several ranks. It is made under
- * another name beside its place and renamed when it is whole, so that neither Ctrl-C nor a full
- * disk leaves a half.
+ * `assay merge EXP... -o NAME.assay`: merges the experiments of ranks. The result gets another name
+ * first and is renamed when it is complete. So Ctrl-C or a full disk never leaves an incomplete
+ * one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 
 /* ---- Making it ----------------------------------------------------------------------------- */
 
-/* What is said of a writer in general does not hold: nothing is kept. */
+/* The common text about a writer does not apply: nothing is stored. */
 static void say_nothing_is_kept(struct assay_error *err)
 {
     static const char kept[] = "; data committed before is kept";
@@ -54,7 +54,7 @@ static int advise_merged(struct as_cli *cli, struct assay_experiment *experiment
     return 0;
 }
 
-/* What the ranks' traces say together; most have none. */
+/* Analyses the traces of all ranks together; most runs have none. */
 static int analyse_merged(struct as_party *party, const struct as_str *copies,
                           struct assay_experiment *experiment, int64_t run_id,
                           struct assay_error *err)
@@ -114,7 +114,7 @@ static int tell_merged(struct as_cli *cli, const char *name,
     return rc;
 }
 
-/* What went wrong is said once, by rank 0, as long as that lives. */
+/* Rank 0 reports an error once, while it lives. */
 static int end_helping(struct as_cli *cli, const struct as_party *party, int rc)
 {
     if (rc == 0 || !as_party_is_told(party))

@@ -51,7 +51,7 @@ static void remove_aside(struct as_str *page)
 static int make_page(struct as_cli *cli, struct as_str *page, bool *is_aside,
                      struct assay_error *err)
 {
-    /* What goes to a browser of this machine alone may be as large as it has to be. */
+    /* A page for a browser of this machine has no size limit. */
     const struct assay_report_data_options options = {
         .level_most_b = as_given(&cli->args, AS_OPTION_SERVE) ? SIZE_MAX : 0};
     struct assay_experiment *experiment = NULL;
@@ -86,8 +86,8 @@ static bool has_display(void)
 }
 
 /*
- * Whether it did its work. One with a window may stay until that is closed: when it is there for
- * some seconds it is left alone. One of the terminal has it until it ends.
+ * Returns true if the browser did its work. A browser with a window may run until it is closed:
+ * after some seconds it is left alone. A terminal browser is waited for.
  */
 static bool has_shown(pid_t pid)
 {

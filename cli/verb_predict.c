@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay predict`: finds the code that is meant (digits, a file of digits, loops, what stands
- * between markers) and predicts it piece by piece.
+ * `assay predict`: finds the requested code (digits, a file of digits, loops, code between markers)
+ * and predicts it piece by piece.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void put_csv_row(struct as_csv *csv, struct as_view id, const struct assa
     as_csv_row_end(csv);
 }
 
-/* One line "id,hex,..."; a head, whose second column has other letters, is passed over. */
+/* Predicts one line "id,hex,..."; a heading (other letters in its second column) is skipped. */
 static int predict_line(struct as_predicting *p, struct as_csv *csv, char *line, size_t number,
                         struct assay_error *err)
 {
@@ -168,7 +168,7 @@ static int show_path(struct as_predicting *p, const struct as_chosen *chosen, ui
     return rc;
 }
 
-/* What the loop moves, where --level asks for it. */
+/* Finds the bytes moved by the loop, for --level. */
 static int find_traffic(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
                         struct assay_traffic *out, struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay repeat -- CMD...`: runs a command many times into one experiment, and shows how much its
- * runs differ, as a whole and in each function and loop.
+ * `assay repeat -- CMD...`: runs a command many times into one experiment. Prints the variation of
+ * its runs, in total and by function and loop.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int run_all(struct as_series *series, const char *const *command, size_t 
                    struct assay_error *err)
 {
     char label[32];
-    int64_t first = 0; /* that is no warm-up: what the others repeat */
+    int64_t first = 0; /* first run after the warm-up: the reference of the repetitions */
     for (size_t i = 0; i < series->run_n && !series->is_over; i++) {
         const bool is_warm_up = i < warm_up_n;
         int64_t run_id;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay report EXP`: the report of a run as files. What is written is made by the report; here is
- * only where it goes.
+ * `assay report EXP`: the report of a run as files. The report makes the content; this file chooses
+ * the destination.
  */
 #include <string.h>
 #include <sys/stat.h>

@@ -62,7 +62,7 @@ static int take_more(const struct as_cli *cli, unsigned *more, struct assay_erro
     return 0;
 }
 
-/* What went wrong is said, with what could not be made for it, and loses nothing of the rest. */
+/* Reports failed passes and what is missing because of them; other results stay. */
 static void say_failures(struct as_cli *cli, const struct assay_pipeline_result *result)
 {
     for (size_t i = 0; i < result->pass_n; i++)
@@ -101,8 +101,8 @@ static void add_report(struct as_cli *cli, const char *name, int64_t run_id)
     as_str_fini(&path);
 }
 
-/* With --add and --loops the last profile of this command is what the loops are chosen from, and it
- * is not profiled again. */
+/* With --add and --loops the loops are chosen from the last profile of this command, without
+ * another profile. */
 static int find_run(struct assay_experiment *experiment, const char *const *command,
                     struct assay_profile_result *found, struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay scale -- CMD...`: runs a command over threads, processes and nodes into one experiment,
- * and shows how it, its functions and its loops scale.
+ * `assay scale -- CMD...`: runs a command over threads, processes and nodes into one experiment.
+ * Prints the scaling of the program, its functions and its loops.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +72,7 @@ struct variables {
     char number[32];
 };
 
-/* Threads beyond the processors are not pinned: two would share one for good. */
+/* More threads than CPUs are not pinned: two would always share one. */
 static void choose_variables(enum pinning pinning, const struct assay_scale_setting *it,
                              struct variables *out)
 {
@@ -101,7 +101,7 @@ static int check_commands(const struct as_scale_plan *plan, struct assay_error *
     return 0;
 }
 
-/* What of the first runs the others are to. */
+/* First runs, as references of the others. */
 struct firsts {
     int64_t reference;
     int64_t *of_point; /* its first run, 0 = there was none yet */
@@ -129,7 +129,7 @@ static int run_point(struct as_series *series, const struct as_scale_plan *plan,
     const int rc = as_series_run(series, &run, &run_id, err);
     *first = *first ? *first : run_id;
     firsts->reference = firsts->reference ? firsts->reference : run_id;
-    /* What the run was is known even of one that could not be finished. */
+    /* Settings of a run are known even if it failed. */
     if (run_id) {
         const int marked =
             assay_compare_mark(series->experiment, run_id, &point->setting, rc < 0 ? NULL : err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay show EXP`: the summary of a run; with --view a documented view of the experiment, of which
- * JSON and CSV carry all columns as they are, text those that data/report/ chooses for a screen.
+ * `assay show EXP`: the summary of a run, or a view of the experiment with --view. JSON and CSV
+ * have all columns; text has the columns that data/report/ chooses.
  */
 #include <string.h>
 
@@ -117,7 +117,7 @@ static int make_statement(struct as_cli *cli, const struct as_report_view *view,
     as_str_appendz(sql, "SELECT ");
     append_columns(sql, cli, text, text_n, of_several);
     as_str_appendf(sql, " FROM %s", view->from);
-    /* What holds of every run has none (NULL), or 0. */
+    /* Rows for every run have NULL or 0. */
     if (is_of_run(view) && as_given(&cli->args, AS_OPTION_RUN))
         as_str_appendz(sql, " WHERE ifnull(run_id, 0) IN (0, ?1)");
     as_str_appendz(sql, " ORDER BY ");

@@ -111,7 +111,7 @@ static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
     cell[TRACE_UNRETURNED] = as_cell_count(sum->open_n);
 }
 
-/* What the trace was asked for: who is late, and what is waited for. */
+/* Prints the findings of the trace: delay costs and wait states. */
 static int show_findings(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
                          struct assay_error *err)
 {
@@ -136,9 +136,8 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     return rc;
 }
 
-/* How it ended, what is not in the trace as far as no note says so, and whether it had the machine:
- * what is waited for may be that. Doubts about samples are not among them, for little here rests
- * on samples. */
+/* Prints how the run ended, missing data without a note of its own, and external load, which may
+ * explain waiting. Caveats about samples are left out, because little here depends on samples. */
 static int show_doubts(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
                        struct assay_error *err)
 {
@@ -163,7 +162,7 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     return rc;
 }
 
-/* Efficiency, waiting and who makes others wait say more than routines: they come first. */
+/* Efficiency, waiting and delay costs come first: they are more important than routines. */
 static int show_parallel(struct trace_view *view, struct assay_experiment *experiment,
                          int64_t run_id, struct as_page *page, struct assay_error *err)
 {
@@ -196,7 +195,7 @@ static void put_cost(const struct as_traced *traced, struct as_str *out)
                    100 * as_traced_cost_most_ns(traced) / elapsed_ns, traced->record_ns);
 }
 
-/* What is done at points of functions is no part of the records' cost. */
+/* The cost of function probes is not part of the cost of records. */
 static int put_points_cost(struct assay_experiment *experiment, int64_t run_id, struct as_str *out,
                            struct assay_error *err)
 {
@@ -323,7 +322,7 @@ static bool note_ends(struct as_cli *cli, const struct as_trace *trace)
     return limited || refused;
 }
 
-/* What happened while nothing was recorded, as far as that is known. */
+/* Prints the known events while tracing was off. */
 static void note_missed(struct as_cli *cli, const struct as_analysis *a)
 {
     if (a->missed_n)
@@ -565,7 +564,7 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     AS_TRY(take_options(cli, &options, err));
     AS_TRY(take_samples(cli, &options, &request, err));
     int rc = as_filter_choose(cli, &choice, err);
-    /* What is to be scored is not left out yet: the score says what would be. */
+    /* The filter is not yet applied: the score shows its effect. */
     if (choice.path && options.first_s <= 0) {
         options.filter = as_str_z(&choice.filter.rules);
         options.filter_b = choice.filter.rules.n;

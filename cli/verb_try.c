@@ -247,7 +247,7 @@ static int try_anew(struct as_cli *cli, struct assay_error *err)
 
 /* ---- An experiment that is there ----------------------------------------------------------- */
 
-/* Of the experiment that is added to: the last profile, whose findings are answered. */
+/* For --add: the last profile of the experiment, with the findings to test. */
 struct earlier {
     int64_t run_id; /* 0: none */
     struct as_arena arena;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay vprof -- CMD...`: profiles a command, or a process that runs, runs it again with its hot
- * loops timed instance by instance, and says what their instances are.
+ * `assay vprof -- CMD...`: profiles a command or a running process, runs it again with timed
+ * instances of its hot loops, and prints the instances.
  */
 #include <math.h>
 #include <stdio.h>
@@ -177,7 +177,8 @@ static void print_stability(const struct shown *it)
                        LONG_CYCLES, stable, all, STABLE);
 }
 
-/* Of all chosen loops' time, what could not be timed for the same reason as loop `first`. */
+/* Returns the share of the time of all chosen loops that was not timed for the same reason as
+ * loop `first`. */
 static double share_like(const struct assay_vprof_result *result, size_t first)
 {
     double share = 0, all = 0;

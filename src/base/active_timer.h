@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long something was looked at, for limits of time. What lies between two looks counts as so
- * much at most: where it took longer the machine stood still, or had no processor for us, nor
- * perhaps for what we look at.
+ * Measures observed time, for time limits. The time between two looks counts up to a maximum:
+ * beyond it the machine was suspended, or had no CPU for us and perhaps for the observed program.
  */
 #ifndef AS_BASE_ACTIVE_TIMER_H
 #define AS_BASE_ACTIVE_TIMER_H

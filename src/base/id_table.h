@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Rows by process and number, of which many come and go: what is open, where numbers are never
- * given again. Rows of any size that begin with a struct as_numbered lie in the table itself; it is
- * as large as twice what was open at once. The size of a row is a parameter of inlined functions:
- * give a constant, sizeof the row.
+ * Rows by process and number, for open objects with numbers that are never reused. Rows of any size
+ * begin with a struct as_numbered and lie in the table itself. The table has twice the largest
+ * number of open rows. The size of a row is a parameter of inlined functions: use a constant,
+ * sizeof the row.
  *
- * Linear probing; who is dropped, those behind it that were pushed away move up to (D. Knuth, The
- * Art of Computer Programming, volume 3, 6.4, algorithm R). Not thread-safe.
+ * Linear probing; a deletion moves displaced rows up (D. Knuth, The Art of Computer Programming,
+ * volume 3, 6.4, algorithm R). Not thread-safe.
  */
 #ifndef AS_BASE_ID_TABLE_H
 #define AS_BASE_ID_TABLE_H
@@ -18,7 +18,7 @@
 
 #include "base/index.h"
 
-/* What a row begins with. */
+/* The beginning of a row. */
 struct as_numbered {
     uint32_t process;
     uint8_t kind; /* the caller's; 0: a free place */

@@ -13,8 +13,8 @@
 int as_whole_write(int fd, const void *p, size_t n);
 /* How many bytes came: fewer than `n` at the end of the file (errno is 0) or at a failure. */
 size_t as_whole_read(int fd, void *p, size_t n);
-/* A small file as the kernel's in /proc and /sys, or as much of it as `text` holds (`text_b` >= 1),
- * ended by a zero byte. How many bytes came, or -1 with errno and an empty text. */
+/* Reads a small file of the kernel (/proc, /sys), up to `text_b` - 1 bytes, zero-terminated
+ * (`text_b` >= 1). Returns the number of bytes, or -1 with errno and an empty text. */
 ssize_t as_whole_text(const char *path, char *text, size_t text_b);
 
 #endif

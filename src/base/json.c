@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The JSON writer. A string is copied in runs: up to the next byte that needs an escape or is not
- * plain ASCII, so that ordinary names cost one memcpy. Controls beyond ASCII, which JSON permits,
- * are escaped too: a document may be shown on a terminal.
+ * The JSON writer. A string is copied in runs up to the next byte that needs an escape or is not
+ * plain ASCII. So an ordinary name costs one memcpy. Controls beyond ASCII, which JSON permits, are
+ * escaped too: a document may be shown on a terminal.
  */
 #include "base/json.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files that processes left in a directory of ours, whose names and contents are foreign: looked at
- * once and removed. Their writers have ended, so that what is in them changes no more.
+ * Files that ended processes left in our directory, with foreign names and contents. They are read
+ * once and removed. The writers have ended, so the content is final.
  */
 #ifndef AS_BASE_ORPHAN_FILE_H
 #define AS_BASE_ORPHAN_FILE_H

@@ -307,9 +307,9 @@ void as_out_hex(struct as_out *out, uint64_t v, unsigned digits)
 }
 
 /*
- * Numbers with at most six decimals, the bulk of what a report holds: v equals k / 10^6 rounded to
- * nearest, and k has at most 15 digits, so k / 10^6 without its trailing zeros is the shortest
- * decimal that reads back (two decimals of up to 15 digits never share a double).
+ * Numbers with at most six decimals are most of a report: v equals k / 10^6 rounded to nearest, and
+ * k has at most 15 digits. Two decimals of up to 15 digits never share a double. So k / 10^6
+ * without trailing zeros is the shortest decimal that reads back.
  */
 static bool fixed_point(struct as_out *out, double v)
 {

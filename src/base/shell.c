@@ -33,7 +33,8 @@ static int no_words(const char *text, const char *why, struct assay_error *err)
                         why);
 }
 
-/* What stands in quotes; `*at` is behind the first, and goes behind the last. False: none. */
+/* Reads a quoted text; `*at` is after the first quote, and moves after the last one. Returns
+ * false if that is missing. */
 static bool take_quoted(struct as_str *words, const char **at, char quote)
 {
     const char *c = *at;

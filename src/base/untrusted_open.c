@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * With O_NONBLOCK opening a pipe to read does not wait for a writer (and to write fails); of a
- * regular file it changes nothing. What it is, is asked of the descriptor, so that it stays so.
+ * With O_NONBLOCK, opening a pipe for reading does not wait for a writer (for writing it fails); a
+ * regular file is not affected. The type is checked by the descriptor, so it cannot change.
  */
 #include "base/untrusted_open.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening files that others made or named: a path out of a binary, what lies in an experiment, an
- * argument. Such a name may lead to a pipe that nobody writes to, to a device or, by a link, to
- * anywhere. Opening never waits, and only regular files are opened.
+ * Opens files with untrusted names: a path from a binary, a file in an experiment, an argument.
+ * Such a name may lead to a pipe without a writer, to a device or, by a link, anywhere. Opening
+ * never waits, and only regular files are opened.
  */
 #ifndef AS_BASE_UNTRUSTED_OPEN_H
 #define AS_BASE_UNTRUSTED_OPEN_H
@@ -15,9 +15,9 @@
 #define AS_FOREIGN_NO_LINK 1u
 
 /*
- * A descriptor to read the regular file `path` (relative to the directory `at`, or AT_FDCWD), or -1
- * with errno: that of open(2), EMEDIUMTYPE for what is no regular file. `*st` (may be NULL) tells
- * of what is there when errno is 0 or EMEDIUMTYPE.
+ * Opens the regular file `path` for reading (relative to the directory `at`, or AT_FDCWD). Returns
+ * -1 with errno: that of open(2), or EMEDIUMTYPE for another type of file. `*st` (may be NULL) is
+ * set if errno is 0 or EMEDIUMTYPE.
  */
 int as_foreign_open(int at, const char *path, unsigned bits, struct stat *st);
 
@@ -28,8 +28,8 @@ int as_foreign_open(int at, const char *path, unsigned bits, struct stat *st);
 int as_foreign_create(int at, const char *path);
 
 /*
- * Opens the regular file `below`, a relative path, in the directory `root`, where no component of
- * `below` may be a link or "..": the file is in `root` in any case. Errors as of as_foreign_open.
+ * Opens the regular file `below`, a relative path, in the directory `root`. No component of `below`
+ * may be a link or "..", so the file is always in `root`. Errors as of as_foreign_open.
  */
 int as_foreign_open_below(const char *root, const char *below, struct stat *st);
 
@@ -40,7 +40,7 @@ int as_foreign_open_below(const char *root, const char *below, struct stat *st);
  */
 int as_foreign_fail(const char *path, const char *what, int number, struct assay_error *err);
 
-/* What an errno of the above means: "not a regular file", else as strerror(3). */
+/* Returns the meaning of an errno of the above: "not a regular file", else as strerror(3). */
 const char *as_foreign_reason(int number);
 
 #endif

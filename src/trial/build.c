@@ -99,7 +99,7 @@ static pid_t start_child(const struct as_build_tree *build_tree, const char *dir
         (void)signal(i, SIG_DFL);
     redirect_all(log);
     if (plan) {
-        /* What a compiler that is killed leaves behind goes with the build_tree. */
+        /* Temporary files of a killed compiler are removed with the build tree. */
         (void)setenv("TMPDIR", build_tree->temporary, 1);
         (void)protect_source(build_tree->source);
         if (plan->only)
@@ -275,7 +275,7 @@ static int next_step(struct as_build_tree *build_tree, struct as_build *build,
     return as_code_digest(build->directory, &build->digest, err);
 }
 
-/* Whether the user's directory is as it was, where a build could have written there. */
+/* Checks that the user's directory is unchanged, if a build could have written there. */
 static void look_at_source(struct as_build_tree *build_tree, struct as_build *build)
 {
     struct as_tree_size now;

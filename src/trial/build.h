@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Builds of a program with other options, each in a copy of its source directory, side by side. The
- * directory itself is only read: where the kernel lets us it cannot be written by a build, and
- * whether one did is looked at after each.
+ * Builds a program with other options, each in a copy of its source directory, concurrently. The
+ * directory itself is only read. If the kernel permits, builds cannot write to it; else it is
+ * checked after each build.
  */
 #ifndef AS_TRIAL_BUILD_H
 #define AS_TRIAL_BUILD_H
@@ -44,12 +44,12 @@ struct as_build_tree {
 
 enum as_build_state { AS_BUILD_WAITING, AS_BUILD_AT_WORK, AS_BUILD_DONE, AS_BUILD_FAILED };
 
-/* What a build is: options in the place of {flags}. {profile} in them is a directory of its own. */
+/* A build: options in place of {flags}. {profile} in them is a directory of its own. */
 struct as_build_plan {
     const char *name; /* for people */
     const char *flags;
-    const char *train, *merge; /* options of a build whose program runs once before, and a command
-                                  of the shell behind that run; or NULL */
+    const char *train, *merge; /* options of a build with a training run, and a shell command
+                                * after that run; or NULL */
     /* Only these files, by the end of their paths, get the options; ends with NULL. Or NULL. */
     const char *const *only;
 };
@@ -65,7 +65,7 @@ struct as_build {
     int64_t end_ns; /* of the training run */
 };
 
-/* What the caller is asked while builds go on. */
+/* Callback during builds. */
 struct as_build_watch {
     int64_t end_ns; /* when builds that are not done are given up, CLOCK_MONOTONIC */
     double train_s; /* what a training run may take */
@@ -82,9 +82,9 @@ int as_build_tree_open(struct as_build_tree *build_tree,
                        const struct as_build_tree_options *options, struct assay_error *err);
 void as_build_tree_close(struct as_build_tree *build_tree);
 
-/* Whether the paths can stand in an option without quotes. */
+/* Returns true if the paths can be used in an option without quotes. */
 bool as_build_tree_can_map(const struct as_build_tree *build_tree);
-/* Whether the kernel lets us keep a child from writing to a directory. */
+/* Returns true if the kernel can prevent a child from writing to a directory. */
 bool as_build_tree_can_protect(const char *source);
 
 /*
@@ -96,8 +96,8 @@ int as_build_tree_wrap(struct as_build_tree *build_tree, struct assay_error *err
 void as_build_tree_enter_wrap(const struct as_build_tree *build_tree,
                               const struct as_build_plan *plan);
 
-/* Builds all that are waiting. A build that fails is no error; those that were stopped wait.
- * Errors: IO (a full disk), LIMIT (no processes), NOMEM. */
+/* Builds all waiting builds. A failing build is not an error; stopped builds wait again. Errors:
+ * IO (a full disk), LIMIT (no processes), NOMEM. */
 int as_build_tree_build(struct as_build_tree *build_tree, struct as_build *build, size_t n,
                         const struct as_build_watch *watch, struct assay_error *err);
 

@@ -40,7 +40,7 @@ static void clean_path(char *path)
     *to = '\0';
 }
 
-/* What of a word lies in the source directory: "/solver", or NULL. */
+/* Returns the part of a word inside the source directory: "/solver", or NULL. */
 static const char *inside_source(const struct as_build_tree *build_tree, const char *word,
                                  char *path, size_t size_b)
 {

@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "trial/campaign.h"
 
-/* Of the budget builds may take this part: what is not done then is not run. */
+/* Largest share of the budget for builds; unfinished ones are not run. */
 #define BUILDS_SHARE 0.4
-/* Of the program as it is; its builds are no part of the budget. */
+/* Time limit of the unchanged program's build, outside of the budget. */
 #define BASE_BUILD_S 86400.0
 
 static void tell_build(void *context, const struct as_build *build)
@@ -85,7 +85,7 @@ int as_trial_build_base(struct as_trial *t, struct assay_error *err)
 
 /* ---- Candidates ---------------------------------------------------------------------------- */
 
-/* The candidate before it whose code it has, or that of the program as it is: NULL. */
+/* Finds the earlier candidate with the same code, or the unchanged program (NULL). */
 static bool find_same(struct as_trial *t, struct as_candidate *it, const char **name)
 {
     *name = "the unchanged program";

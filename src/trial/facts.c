@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of the program before anything is tried: what its first run was, which findings
- * there are, which libraries it uses, what the machine has.
+ * Facts before any trial: the first run, findings, used libraries, the machine.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -48,7 +47,7 @@ static void list_needed(const char *path, struct as_str *out)
     assay_object_close(&object);
 }
 
-/* Of all words that are programs: the launcher's do no harm. */
+/* Checks all words that are programs: those of the launcher do no harm. */
 static int find_libraries(struct as_trial *t, const struct assay_launch_plan *plan,
                           struct assay_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options for the hot files alone: which source files have most of the time of what a build made,
- * and the candidate that gives its flags to them.
+ * Options for hot files only: finds the source files with most of the time, and makes the candidate
+ * with flags for them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const char *below_source(const struct as_trial *t, const char *name)
     return name;
 }
 
-/* Of the programs that the build of the program as it is made, most time first. */
+/* Reads files of programs built by the unchanged build, most time first. */
 static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns,
                       struct assay_error *err)
 {
@@ -63,7 +63,7 @@ static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns,
     return rc;
 }
 
-/* How many of the files are hot; 0: so many that it is no choice. */
+/* Returns the number of hot files; 0: too many for a choice. */
 static size_t count_hot(const hot_file_list *file, double all_ns)
 {
     double sum_ns = 0;

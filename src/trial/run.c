@@ -21,10 +21,9 @@
 /* A run that takes this many times as long as the program as it is hangs. */
 #define TOO_LONG_TIMES  5
 #define TOO_LONG_MORE_S 2
-/* What gains leaves this part of the budget to what is tried together, or in the hot files alone.
- */
+/* Share of the budget left for combinations and hot files. */
 #define LATE_SHARE 0.25
-/* What a run may go beyond the budget, at most. */
+/* Largest overrun of the budget by a run. */
 #define BUDGET_OVER 0.08
 
 const char *assay_trial_word(enum assay_trial_verdict verdict)
@@ -259,7 +258,7 @@ static int by_gain(const void *a, const void *b, void *context)
     return (x > y) - (x < y);
 }
 
-/* What gained with the same results, one a group, best first. */
+/* Lists gains with the same results, one per group, best first. */
 static size_t list_winners(struct as_trial *t, uint32_t *winner)
 {
     size_t n = 0, kept = 0;
@@ -300,7 +299,7 @@ static int add_combinations(struct as_trial *t, struct assay_error *err)
     return 0;
 }
 
-/* Whether the best of the compiler's options give the same where most of the time is. */
+/* Tests whether the best compiler options gain the same in hot files only. */
 static int add_hot_files(struct as_trial *t, struct assay_error *err)
 {
     const struct as_candidate *best = NULL;
@@ -331,7 +330,7 @@ static int race_late(struct as_trial *t, struct assay_error *err)
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
-/* What became of each, where that is not known yet. */
+/* Sets the missing verdicts. */
 static void settle_verdicts(struct as_trial *t)
 {
     as_vec_foreach (&t->candidate, it) {

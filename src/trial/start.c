@@ -15,14 +15,14 @@
 #include "base/untrusted_open.h"
 #include "trial/campaign.h"
 
-/* Of an output that is compared. */
+/* Largest output that is compared. */
 #define OUTPUT_MOST_B (16u << 20)
 
 /* ---- Time ---------------------------------------------------------------------------------- */
 
 /*
- * The wall time of a run. Where one thread works, less what it was ready for and had no processor:
- * that is the machine's, and on a busy one most of what differs.
+ * Reads the wall time of a run. With a single working thread, its time ready to run without a CPU
+ * is subtracted: that is external load, and most of the variation on a busy machine.
  */
 static int read_time(struct as_trial *t, bool first, struct as_trial_run *run,
                      struct assay_error *err)
@@ -103,7 +103,7 @@ static void output_path(const struct as_trial *t, int64_t run_id, char *path, si
              (long long)run_id);
 }
 
-/* What a run wrote; nothing where there is no file. NOMEM. */
+/* Reads the output of a run; empty without a file. NOMEM. */
 static int read_output(const struct as_trial *t, int64_t run_id, struct as_str *out)
 {
     char path[64], block[1 << 14];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compilers that give options to some files only: a script that stands in PATH under the names of
- * the compilers that are installed, and hands on to the one of that name behind it.
+ * Compilers with options for some files only: a script in PATH under the names of the installed
+ * compilers. It calls the next compiler of the same name.
  */
 #include <dirent.h>
 #include <errno.h>
