@@ -210,7 +210,7 @@ int as_cli_fini(struct as_cli *cli)
 /* ---- Messages ---------------------------------------------------------------------------- */
 
 /* Names in it are of files that others made. */
-static void say_refusal(const char *text)
+static void emit_refusal(const char *text)
 {
     struct as_str line = {0};
 
@@ -227,7 +227,7 @@ void as_cli_complain(struct as_cli *cli, const struct assay_error *err)
 
     /* If a file was truncated meanwhile, its content is not the fault: main says that. */
     if (err->code == ASSAY_ERR_TRUNCATED || as_filemap_check(NULL) == 0)
-        say_refusal(err->text[0] ? err->text : assay_error_summary(err->code));
+        emit_refusal(err->text[0] ? err->text : assay_error_summary(err->code));
     if (status > cli->status)
         cli->status = status;
 }
@@ -257,7 +257,7 @@ void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
     n = vasprintf(&text, fmt, args);
     va_end(args);
     if (n >= 0)
-        say_refusal(text);
+        emit_refusal(text);
     if (n >= 0)
         free(text);
 }

@@ -118,8 +118,8 @@ static const struct assay_cqa_what_if *variant_of(const struct assay_cqa *cqa,
     return NULL;
 }
 
-static void say_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
-                      const struct assay_cause *cause)
+static void write_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
+                        const struct assay_cause *cause)
 {
     const struct assay_cqa_what_if *without = variant_of(cqa, cause);
     struct as_str text = {0};
@@ -156,7 +156,7 @@ void as_cqa_advice_report(struct as_quality_view *view, const struct assay_cqa *
                 as_cli_print(view->cli, "\n");
             }
             any = true;
-            say_cause(view, cqa, it);
+            write_cause(view, cqa, it);
         }
     }
 }

@@ -112,7 +112,7 @@ static void put_ports(const struct as_quality_view *view, struct as_json *json,
     as_json_object_end(json);
 }
 
-static void put_obstacles(struct as_json *json, uint32_t bits)
+static void write_obstacles(struct as_json *json, uint32_t bits)
 {
     as_json_key(json, "obstacles");
     as_json_array_begin(json);
@@ -123,8 +123,8 @@ static void put_obstacles(struct as_json *json, uint32_t bits)
 }
 
 /* Writes the obstacles of the whole loop, with their evidence. */
-static void put_reasons(const struct as_quality_view *view, struct as_json *json,
-                        const struct assay_cqa *cqa)
+static void emit_reasons(const struct as_quality_view *view, struct as_json *json,
+                         const struct assay_cqa *cqa)
 {
     char text[512];
 
@@ -171,14 +171,14 @@ static void put_insns(const struct as_quality_view *view, struct as_json *json,
     as_json_array_end(json);
 }
 
-static void put_path(const struct as_quality_view *view, struct as_json *json,
-                     const struct assay_cqa_path *path)
+static void print_path(const struct as_quality_view *view, struct as_json *json,
+                       const struct assay_cqa_path *path)
 {
     as_json_object_begin(json);
     as_json_key_u64(json, "number", path->number);
     as_json_key_double(json, "weight", path->weight);
     as_model_json_bound(json, path->bound, path->limit);
-    put_obstacles(json, path->obstacles);
+    write_obstacles(json, path->obstacles);
     put_metrics(json, path);
     put_ports(view, json, path);
     put_what_ifs(json, path);
@@ -219,7 +219,7 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
 
     as_json_object_begin(json);
     put_place(view, json, cqa);
-    put_reasons(view, json, cqa);
+    emit_reasons(view, json, cqa);
     as_cqa_remarks_json(view, cqa);
     as_cqa_advice_json(view, cqa);
     as_json_key_u64(json, "paths_total", cqa->path_count);
@@ -234,13 +234,13 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
     as_json_array_end(json);
     as_json_key(json, "mean");
     if (cqa->path_n)
-        put_path(view, json, &cqa->mean);
+        print_path(view, json, &cqa->mean);
     else
         as_json_null(json);
     as_json_key(json, "paths");
     as_json_array_begin(json);
     for (size_t i = 0; i < cqa->path_n; i++)
-        put_path(view, json, &cqa->path[i]);
+        print_path(view, json, &cqa->path[i]);
     as_json_array_end(json);
     as_json_object_end(json);
 }

@@ -68,7 +68,7 @@ void as_cqa_order_words(const struct as_quality_view *view, const struct assay_c
 
 /* ---- The section --------------------------------------------------------------------------- */
 
-static void say_option(struct as_quality_view *view, const char *first, const char *second)
+static void write_option(struct as_quality_view *view, const char *first, const char *second)
 {
     struct as_str text = {0};
 
@@ -111,9 +111,9 @@ void as_cqa_options_report(struct as_quality_view *view, const struct assay_cqa 
     as_cli_print(view->cli, "%s\n", left || it.harmful ? "" : "; no option that affects this");
     for (size_t i = 0; i < assay_option_count(); i++)
         if (it.harmful >> i & 1)
-            say_option(view, assay_option_get(i)->title, assay_option_get(i)->meaning);
+            write_option(view, assay_option_get(i)->title, assay_option_get(i)->meaning);
     for (size_t i = 0; i < sizeof useful / sizeof *useful; i++)
         if (left >> i & 1)
-            say_option(view, title_of(unit, useful[i]),
-                       assay_option_get(assay_option_find(useful[i]))->meaning);
+            write_option(view, title_of(unit, useful[i]),
+                         assay_option_get(assay_option_find(useful[i]))->meaning);
 }

@@ -89,8 +89,8 @@ static const struct assay_remark *foremost(struct as_quality_view *view,
 
 /* ---- Telling ------------------------------------------------------------------------------- */
 
-static void say_remark(struct as_quality_view *view, const char *first,
-                       const struct assay_remark *it)
+static void write_remark(struct as_quality_view *view, const char *first,
+                         const struct assay_remark *it)
 {
     struct as_str text = {0};
 
@@ -134,7 +134,7 @@ void as_cqa_remarks_report(struct as_quality_view *view, const struct assay_cqa 
             }
             shown++;
             done |= rank == 0;
-            say_remark(view, "  - ", &view->remarks->at[at]);
+            write_remark(view, "  - ", &view->remarks->at[at]);
         }
     }
     if (left)
@@ -149,7 +149,7 @@ void as_cqa_remarks_row(struct as_quality_view *view, const struct assay_cqa *cq
     const struct assay_remark *best = view->remarks ? foremost(view, cqa) : NULL;
 
     if (best)
-        say_remark(view, "        ", best);
+        write_remark(view, "        ", best);
 }
 
 void as_cqa_remarks_json(struct as_quality_view *view, const struct assay_cqa *cqa)

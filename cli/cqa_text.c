@@ -102,7 +102,7 @@ void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
 
 /* ---- The verdict --------------------------------------------------------------------------- */
 
-static void say_head(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void emit_head(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     struct as_str head = {0}, more = {0};
 
@@ -128,7 +128,7 @@ static void say_head(struct as_quality_view *view, const struct assay_cqa *cqa)
     as_str_fini(&more);
 }
 
-static void say_time(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void write_time(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
     static const char *const words[] = {
         [ASSAY_BOUND_DISPATCH] = "dispatch (micro-operations per cycle of the front end)",
@@ -172,7 +172,7 @@ static void say_time(struct as_quality_view *view, const struct assay_cqa_path *
     as_str_fini(&text);
 }
 
-static void say_vectors(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void emit_vectors(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
     const double ratio = as_cqa_value(mean, "vec_ratio_all_pct");
     const double width = as_cqa_value(mean, "vec_eff_all_pct");
@@ -197,7 +197,7 @@ static void say_vectors(struct as_quality_view *view, const struct assay_cqa_pat
     as_str_fini(&text);
 }
 
-static void say_best(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void write_best(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
     const int best = assay_cqa_best(mean);
     struct as_str text = {0};
@@ -260,7 +260,7 @@ static void gain_row(struct as_quality_view *view, const struct assay_cqa_path *
     as_str_fini(&bound);
 }
 
-static void say_gains(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void write_gains(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
     bool unsound = false;
     unsigned shown = 0;
@@ -295,8 +295,8 @@ static void begin_obstacles(struct as_quality_view *view)
     as_cli_print(view->cli, "\n");
 }
 
-static void say_reason(struct as_quality_view *view, const struct assay_cqa *cqa, size_t number,
-                       const char *first)
+static void write_reason(struct as_quality_view *view, const struct assay_cqa *cqa, size_t number,
+                         const char *first)
 {
     struct as_str text = {0};
     char words[512];
@@ -309,7 +309,7 @@ static void say_reason(struct as_quality_view *view, const struct assay_cqa *cqa
 }
 
 /* Prints the evidence in the code, with addresses and lines. */
-static void say_evidence(struct as_quality_view *view, const struct assay_cqa *cqa, uint32_t bit)
+static void write_evidence(struct as_quality_view *view, const struct assay_cqa *cqa, uint32_t bit)
 {
     static const uint32_t of[ASSAY_VECTOR_OBSTACLES] = {
         [ASSAY_VECTOR_CALL] = ASSAY_CQA_OBSTACLE_CALL,
@@ -322,7 +322,7 @@ static void say_evidence(struct as_quality_view *view, const struct assay_cqa *c
 
     for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++)
         if (of[cqa->verdict->reason[i].obstacle] & bit && n++ < EVIDENCE_MOST)
-            say_reason(view, cqa, i, "    ");
+            write_reason(view, cqa, i, "    ");
     if (n > EVIDENCE_MOST)
         as_cli_print(view->cli, "    and %u more like it\n", n - EVIDENCE_MOST);
 }
@@ -338,11 +338,11 @@ static void say_of_whole(struct as_quality_view *view, const struct assay_cqa *c
             continue;
         if (!shown++)
             begin_obstacles(view);
-        say_reason(view, cqa, i, "  - ");
+        write_reason(view, cqa, i, "  - ");
     }
 }
 
-static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void emit_obstacles(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     const struct assay_cqa_path *mean = &cqa->mean;
     const double width = as_cqa_value(mean, "vec_eff_all_pct");
@@ -362,7 +362,7 @@ static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *
         else
             as_str_appendz(&text, as_cqa_obstacle_words(i));
         as_cqa_wrapped(view, "  - ", 4, &text);
-        say_evidence(view, cqa, 1u << i);
+        write_evidence(view, cqa, 1u << i);
         as_str_fini(&text);
     }
     say_of_whole(view, cqa, shown);
@@ -370,7 +370,7 @@ static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *
 
 /* ---- Paths --------------------------------------------------------------------------------- */
 
-static void say_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void emit_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     if (cqa->merged)
         as_cli_print(view->cli,
@@ -395,7 +395,7 @@ static void say_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
 }
 
 /* Why there are no figures. */
-static void say_why_none(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void write_why_none(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     struct as_str text = {0};
     char words[256];
@@ -412,25 +412,25 @@ static void say_why_none(struct as_quality_view *view, const struct assay_cqa *c
 
 void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
-    say_head(view, cqa);
+    emit_head(view, cqa);
     if (!cqa->path_n) {
-        say_why_none(view, cqa);
+        write_why_none(view, cqa);
         return;
     }
-    say_time(view, &cqa->mean);
-    say_vectors(view, &cqa->mean);
+    write_time(view, &cqa->mean);
+    emit_vectors(view, &cqa->mean);
     if (view->levels & AS_LEVEL_GAIN)
-        say_best(view, &cqa->mean);
+        write_best(view, &cqa->mean);
     say_source(view, cqa);
     if (view->levels & (AS_LEVEL_GAIN | AS_LEVEL_EXPERT))
-        say_gains(view, &cqa->mean);
+        write_gains(view, &cqa->mean);
     if (view->levels & AS_LEVEL_POTENTIAL)
-        say_obstacles(view, cqa);
+        emit_obstacles(view, cqa);
     if (view->levels & AS_LEVEL_POTENTIAL)
         as_cqa_options_report(view, cqa);
     as_cqa_remarks_report(view, cqa);
     as_cqa_advice_report(view, cqa);
-    say_paths(view, cqa);
+    emit_paths(view, cqa);
     if (view->levels & AS_LEVEL_EXPERT)
         as_cqa_text_expert(view, cqa);
 }

@@ -18,7 +18,7 @@ static const struct as_column columns[] = {{.title = "variant"},
                                            {.title = "as fast", .align = AS_ALIGN_RIGHT}};
 
 /* Three digits that say something. */
-static void put_cycles(struct as_table *table, double cycles)
+static void write_cycles(struct as_table *table, double cycles)
 {
     if (isnan(cycles))
         as_table_string(table, NULL);
@@ -27,7 +27,7 @@ static void put_cycles(struct as_table *table, double cycles)
 }
 
 /* Too few instances have no interval. */
-static void put_interval(struct as_table *table, const struct assay_decan_take *take)
+static void write_interval(struct as_table *table, const struct assay_decan_take *take)
 {
     const int digits = take->median < 10 ? 2 : take->median < 100 ? 1 : 0;
     if (isnan(take->low) || isnan(take->high))
@@ -45,7 +45,7 @@ static const char *mark_of(const struct assay_decan_take *take)
 }
 
 /* One instance has none. */
-static void put_stability(struct as_table *table, double value)
+static void emit_stability(struct as_table *table, double value)
 {
     if (isnan(value))
         as_table_string(table, NULL);
@@ -58,9 +58,9 @@ static void put_take(struct as_table *table, const struct assay_decan_take *take
     as_table_string(table, take->variant);
     as_table_f(table, "%u", take->n);
     if (take->n) {
-        put_cycles(table, take->median);
-        put_interval(table, take);
-        put_stability(table, take->stability);
+        write_cycles(table, take->median);
+        write_interval(table, take);
+        emit_stability(table, take->stability);
         as_table_f(table, take->instance < 1e7 ? "%s%.0f" : "%s%.3g", mark_of(take),
                    take->instance);
     } else

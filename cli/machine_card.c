@@ -79,7 +79,7 @@ static void append_smt(struct as_str *to, const struct assay_host *host)
         as_str_appendf(to, ", SMT %s", strcmp(value, "forceoff") == 0 ? "off for good" : value);
 }
 
-static void say_cores(struct as_cli *cli, const struct as_machine_page *page)
+static void write_cores(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_topology *t = page->topology;
     struct as_str s = {0};
@@ -116,7 +116,7 @@ static unsigned processors_below(const struct assay_topology *t, size_t place)
 }
 
 /* The first of each level: those of other cores are as large, but for other kinds of cores. */
-static void say_caches(struct as_cli *cli, const struct assay_topology *t)
+static void write_caches(struct as_cli *cli, const struct assay_topology *t)
 {
     struct as_str s = {0};
 
@@ -183,7 +183,7 @@ static void say_memory(struct as_cli *cli, const struct as_machine_page *page)
     card_line(cli, "memory", &s);
 }
 
-static void say_clock(struct as_cli *cli, const struct as_machine_page *page)
+static void write_clock(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_host *h = page->host;
     const char *invariant = fact_named(h, "tsc_invariant");
@@ -211,7 +211,7 @@ static void say_clock(struct as_cli *cli, const struct as_machine_page *page)
     card_line(cli, "clock", &s);
 }
 
-static void say_system(struct as_cli *cli, const struct as_machine_page *page)
+static void write_system(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_host *h = page->host;
     struct as_str s = {0};
@@ -228,7 +228,7 @@ static void say_system(struct as_cli *cli, const struct as_machine_page *page)
 }
 
 /* Which table of a core there is for this one, and whether one was measured here. */
-static void say_table(struct as_cli *cli, const struct assay_host *h)
+static void emit_table(struct as_cli *cli, const struct assay_host *h)
 {
     char path[PATH_MAX];
     struct as_str s = {0};
@@ -349,8 +349,8 @@ static void say_parameters(struct as_cli *cli, const struct assay_figures *figur
     card_line(cli, "front end", &s);
 }
 
-static int say_levels(struct as_cli *cli, const struct assay_figures *figures,
-                      struct assay_error *err)
+static int emit_levels(struct as_cli *cli, const struct assay_figures *figures,
+                       struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "memory"},
@@ -388,8 +388,8 @@ static int say_levels(struct as_cli *cli, const struct assay_figures *figures,
     return print_table(cli, &table, err);
 }
 
-static int say_peaks(struct as_cli *cli, const struct assay_figures *figures,
-                     struct assay_error *err)
+static int write_peaks(struct as_cli *cli, const struct assay_figures *figures,
+                       struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "arithmetic, Gop/s"},
@@ -433,7 +433,7 @@ void as_append_account(struct as_str *to, const struct assay_figures *figures)
                        waited_s);
 }
 
-static void say_origin(struct as_cli *cli, const struct assay_figures *figures)
+static void write_origin(struct as_cli *cli, const struct assay_figures *figures)
 {
     unsigned count[3] = {0};
     int64_t last_s = 0;
@@ -476,13 +476,13 @@ int as_machine_card(struct as_cli *cli, const struct as_machine_page *page, stru
 
     say_name(cli, page);
     if (page->topology) {
-        say_cores(cli, page);
-        say_caches(cli, page->topology);
+        write_cores(cli, page);
+        write_caches(cli, page->topology);
         say_memory(cli, page);
     }
-    say_clock(cli, page);
-    say_system(cli, page);
-    say_table(cli, page->host);
+    write_clock(cli, page);
+    write_system(cli, page);
+    emit_table(cli, page->host);
     if (f)
         say_parameters(cli, f);
     if (!f || f->figure_n == 0) {
@@ -493,9 +493,9 @@ int as_machine_card(struct as_cli *cli, const struct as_machine_page *page, stru
         return 0;
     }
     if (has_figures(f, "bandwidth.") || has_figures(f, "latency."))
-        AS_TRY(say_levels(cli, f, err));
+        AS_TRY(emit_levels(cli, f, err));
     if (has_figures(f, "peak."))
-        AS_TRY(say_peaks(cli, f, err));
-    say_origin(cli, f);
+        AS_TRY(write_peaks(cli, f, err));
+    write_origin(cli, f);
     return 0;
 }

@@ -220,8 +220,8 @@ static int by_units(const void *a, const void *b)
 }
 
 /* "size=1000 NAME=x", then those of nodes, processes and threads that are set. */
-static void put_label(struct as_str *label, const struct as_scale_plan *plan,
-                      const struct as_scale_point *it, bool with_nodes)
+static void emit_label(struct as_str *label, const struct as_scale_plan *plan,
+                       const struct as_scale_point *it, bool with_nodes)
 {
     for (size_t i = 0; i < plan->axis_n; i++) {
         const char *name = it->variant[i].name;
@@ -253,7 +253,7 @@ static int add_point(struct as_cli *cli, struct as_scale_plan *plan,
     assay_axes_at(plan->axis, plan->axis_n, variant, settings);
     *point =
         (struct as_scale_point){.setting = *it, .variant = settings, .variant_number = variant};
-    put_label(&label, plan, point, with_nodes);
+    emit_label(&label, plan, point, with_nodes);
     point->label = label.failed ? NULL : as_arena_strndup(&plan->arena, as_str_z(&label), label.n);
     point->command = expand_all(plan, cli->args.positional, cli->args.positional_n, point);
     as_str_fini(&label);

@@ -111,7 +111,7 @@ int as_series_end(struct as_series *series, const char *name, int rc, struct ass
 
 /* ---- One run ------------------------------------------------------------------------------- */
 
-static void say_begin(const struct as_series *series, const struct as_series_run *run)
+static void write_begin(const struct as_series *series, const struct as_series_run *run)
 {
     char left[64];
     const double past_s = (double)((uint64_t)as_monotonic_ns() - series->start_ns) / 1e9;
@@ -120,8 +120,8 @@ static void say_begin(const struct as_series *series, const struct as_series_run
                 run->what ? ": " : "", run->what ? run->what : "", left);
 }
 
-static void say_failure(struct as_series *series, const struct as_series_run *run,
-                        const struct assay_profile_result *result)
+static void write_failure(struct as_series *series, const struct as_series_run *run,
+                          const struct assay_profile_result *result)
 {
     char how[64], line[200];
     if (result->exit_signal)
@@ -143,7 +143,7 @@ int as_series_run(struct as_series *series, const struct as_series_run *run, int
     series->is_over |= interrupted != 0;
     if (series->is_over)
         return 0;
-    say_begin(series, run);
+    write_begin(series, run);
     struct assay_campaign_run it = {.profile = series->request,
                                     .variable = run->variable,
                                     .variable_n = run->variable_n,
@@ -160,6 +160,6 @@ int as_series_run(struct as_series *series, const struct as_series_run *run, int
     series->begun_n += result.run_id != 0;
     series->is_over = result.interrupted || interrupted;
     if (rc == 0 && !series->is_over && (result.exit_signal || result.exit_code > 0))
-        say_failure(series, run, &result);
+        write_failure(series, run, &result);
     return rc;
 }

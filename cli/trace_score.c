@@ -146,7 +146,7 @@ static const struct as_field type_columns[SCORE_OF_TYPES] = {
 
 /* ---- Sentences ----------------------------------------------------------------------------- */
 
-static void put_size(struct as_str *out, uint64_t size_b)
+static void write_size(struct as_str *out, uint64_t size_b)
 {
     static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
     double value = (double)size_b;
@@ -165,17 +165,17 @@ static double times_longer(const struct score_view *view)
                : 1;
 }
 
-static void put_total(struct as_str *s, const struct as_score *score,
-                      const struct as_score_total *total, const char *head)
+static void emit_total(struct as_str *s, const struct as_score *score,
+                       const struct as_score_total *total, const char *head)
 {
     as_str_appendf(s, "%s: ", head);
-    put_size(s, total->size_b);
+    write_size(s, total->size_b);
     as_str_appendz(s, " of records, at most ");
-    put_size(s, total->thread_most_b);
+    write_size(s, total->thread_most_b);
     as_str_appendz(s, " in a thread and ");
-    put_size(s, total->process_most_b);
+    write_size(s, total->process_most_b);
     as_str_appendf(s, " in a process; ");
-    put_size(s, total->disk_b);
+    write_size(s, total->disk_b);
     as_str_appendz(s, " as files");
     if (!isnan(score->record_ns))
         as_str_appendf(s, "; writing them takes up to %.2f %% of a thread's time",
@@ -183,7 +183,7 @@ static void put_total(struct as_str *s, const struct as_score *score,
     as_str_appendz(s, ".");
 }
 
-static void put_paragraph(struct as_cli *cli, struct as_str *s)
+static void write_paragraph(struct as_cli *cli, struct as_str *s)
 {
     const unsigned width = as_cli_width(cli) < 80 ? as_cli_width(cli) : 80;
     const char *at = as_str_z(s);
@@ -209,20 +209,20 @@ static void show_sentences(const struct score_view *view)
     if (!isnan(score->record_ns))
         as_str_appendf(&s, "; a record takes %.1f ns on this machine", score->record_ns);
     as_str_appendz(&s, ".");
-    put_paragraph(view->cli, &s);
-    put_total(&s, score, &score->whole, view->is_dry ? "Recorded" : "The trace");
-    put_paragraph(view->cli, &s);
+    write_paragraph(view->cli, &s);
+    emit_total(&s, score, &score->whole, view->is_dry ? "Recorded" : "The trace");
+    write_paragraph(view->cli, &s);
     if (view->choice->path) {
-        put_total(&s, score, &score->filtered, view->choice->path);
-        put_paragraph(view->cli, &s);
+        emit_total(&s, score, &score->filtered, view->choice->path);
+        write_paragraph(view->cli, &s);
     }
     if (view->is_dry) {
         const struct as_score_total *total = view->choice->path ? &score->filtered : &score->whole;
         as_str_appendf(&s, "%.2f of %.2f s were recorded; the whole run would be ",
                        (double)score->recorded_ns / 1e9, (double)score->lasted_ns / 1e9);
-        put_size(&s, (uint64_t)((double)total->size_b * times_longer(view)));
+        write_size(&s, (uint64_t)((double)total->size_b * times_longer(view)));
         as_str_appendz(&s, " of records.");
-        put_paragraph(view->cli, &s);
+        write_paragraph(view->cli, &s);
     }
     as_str_fini(&s);
 }

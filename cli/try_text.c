@@ -172,7 +172,7 @@ static void say_line(struct as_cli *cli, const char *title, const char *text)
 }
 
 /* "-1.92 s +-0.06 of 5.40 s, same results". */
-static void say_measured(struct as_cli *cli, struct assay_rows *rows)
+static void write_measured(struct as_cli *cli, struct assay_rows *rows)
 {
     char text[400];
     const double gain = assay_rows_real(rows, GAIN_S);
@@ -186,7 +186,7 @@ static void say_measured(struct as_cli *cli, struct assay_rows *rows)
 }
 
 /* Prints the command and the changes of a trial, if there are any. */
-static void say_try(struct as_cli *cli, struct assay_rows *rows)
+static void write_try(struct as_cli *cli, struct assay_rows *rows)
 {
     const bool measured =
         is_known(rows, RATIO_HIGH) &&
@@ -201,7 +201,7 @@ static void say_try(struct as_cli *cli, struct assay_rows *rows)
         say_line(cli, assay_rows_text(rows, VERDICT), assay_rows_text(rows, SAID));
     if (!measured)
         return;
-    say_measured(cli, rows);
+    write_measured(cli, rows);
     if (is_known(rows, WHY))
         say_line(cli, "changed", assay_rows_text(rows, WHY));
     if (!is_verdict(rows, "harm") && is_known(rows, COMMAND))
@@ -218,7 +218,7 @@ static int show_details(struct as_cli *cli, struct assay_rows *rows, struct assa
         if (is_verdict(rows, "unrun") || is_verdict(rows, "same"))
             unrun++;
         else
-            say_try(cli, rows);
+            write_try(cli, rows);
     }
     if (rc == 0 && unrun) {
         as_cli_print(cli, "\n");

@@ -71,7 +71,7 @@ static int show_worst(const struct shown_judgement *s, struct assay_error *err)
     return 0;
 }
 
-static void put_kinds(struct as_facts *facts, const struct shown_judgement *s)
+static void write_kinds(struct as_facts *facts, const struct shown_judgement *s)
 {
     as_facts_array(facts, "kinds");
     for (unsigned kind = 0; kind < ASSAY_JUDGED_KINDS; kind++) {
@@ -88,7 +88,7 @@ static void put_kinds(struct as_facts *facts, const struct shown_judgement *s)
     as_facts_close(facts);
 }
 
-static void put_pieces(struct as_facts *facts, const struct shown_judgement *s)
+static void write_pieces(struct as_facts *facts, const struct shown_judgement *s)
 {
     as_facts_array(facts, "blocks");
     for (size_t i = 0; i < s->n; i++) {
@@ -114,8 +114,8 @@ static void show_json(const struct shown_judgement *s)
 {
     struct as_facts *facts = &s->p->facts;
     as_facts_begin(facts, s->p->cli);
-    put_kinds(facts, s);
-    put_pieces(facts, s);
+    write_kinds(facts, s);
+    write_pieces(facts, s);
     if (s->since.path) {
         as_facts_object(facts, "since");
         as_json_key_string(&facts->json, "path", s->since.path);

@@ -150,8 +150,8 @@ static int take_limit(struct as_cli *cli, double *pct, struct assay_error *err)
     return 0;
 }
 
-static void say_slower(struct as_cli *cli, const char *what, const char *side,
-                       const struct assay_quantity *it, double pct)
+static void write_slower(struct as_cli *cli, const char *what, const char *side,
+                         const struct assay_quantity *it, double pct)
 {
     as_cli_note(cli, "%s of %s is %.1f %% slower (95 %%: %.1f to %.1f); %.3g %% are allowed", what,
                 side, it->value, it->low, it->high, pct);
@@ -166,7 +166,7 @@ static void judge_walls(struct as_cli *cli, const struct assay_comparison *it, d
             as_cli_note(cli, "--fail-if-slower: the wall time of a single run has no interval; run "
                              "'assay repeat' for several runs");
         else if (side->difference_pct.low > pct)
-            say_slower(cli, "the wall time", side->name, &side->difference_pct, pct);
+            write_slower(cli, "the wall time", side->name, &side->difference_pct, pct);
     }
 }
 
@@ -181,7 +181,7 @@ static void judge_rows(struct as_cli *cli, const struct assay_comparison *it,
                 continue;
             snprintf(what, sizeof what, "the %s %.120s (%.80s)", as_compared_word(kind),
                      row->object.name, row->object.where);
-            say_slower(cli, what, it->side[s].name, &row->cell[s].difference_pct, pct);
+            write_slower(cli, what, it->side[s].name, &row->cell[s].difference_pct, pct);
         }
     }
 }

@@ -60,7 +60,7 @@ static const struct as_column columns[] = {
     {.title = "function, loop", .shrink = AS_SHRINK_MIDDLE, .least = 16}};
 
 /* All digits of what is small, else four and a prefix. */
-static void put_amount(struct as_table *table, double value)
+static void write_amount(struct as_table *table, double value)
 {
     static const char prefix[] = " kMGTPE";
     unsigned power = 0;
@@ -86,7 +86,7 @@ static void object_row(struct as_table *table, const struct assay_count_object *
         if (it->reason)
             as_table_string(table, NULL);
         else
-            put_amount(table, it->count[shown[i]]);
+            write_amount(table, it->count[shown[i]]);
     }
     if (it->reason || isnan(intensity))
         as_table_string(table, NULL);
@@ -111,7 +111,7 @@ static void bytes_cell(struct as_table *table, double value)
     if (isnan(value))
         as_table_string(table, NULL);
     else
-        put_amount(table, value);
+        write_amount(table, value);
 }
 
 static void traffic_row(struct as_table *table, const struct assay_count_object *it,
@@ -119,7 +119,7 @@ static void traffic_row(struct as_table *table, const struct assay_count_object 
 {
     const struct assay_count_traffic *t = &it->traffic;
     as_table_f(table, "%.1f %%", 100 * it->share);
-    put_amount(table, it->count[ASSAY_COUNT_LOAD_B] + it->count[ASSAY_COUNT_STORE_B]);
+    write_amount(table, it->count[ASSAY_COUNT_LOAD_B] + it->count[ASSAY_COUNT_STORE_B]);
     bytes_cell(table, t->bytes_l2_l1);
     bytes_cell(table, t->bytes_l3_l2);
     bytes_cell(table, t->bytes_memory);
@@ -348,7 +348,7 @@ static void fill_object(void *context, size_t row, struct as_cell *cell)
         fill_traffic(&it->traffic, cell + FIRST_TRAFFIC);
 }
 
-static void put_object(struct as_json *json, struct counted_view *view, size_t row)
+static void emit_object(struct as_json *json, struct counted_view *view, size_t row)
 {
     struct as_cell cell[FIELDS_N] = {0};
     fill_object(view, row, cell);
@@ -367,7 +367,7 @@ static void show_json(struct counted_view *view)
     as_compared_json_begin(&json, view->cli, view->experiment, "counted");
     as_json_array_begin(&json);
     for (size_t i = 0; i < result->object_n; i++)
-        put_object(&json, view, i);
+        emit_object(&json, view, i);
     as_json_array_end(&json);
     as_json_key_i64(&json, "counted_run", result->counted_run);
     as_json_key_bool(&json, "interrupted", result->interrupted);

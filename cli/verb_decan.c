@@ -103,7 +103,7 @@ static int decan_into(struct as_cli *cli, struct as_experiment_name *name,
 }
 
 /* With variants the program is to do what it does without. */
-static void say_difference(struct as_cli *cli, const struct assay_decan_result *result)
+static void write_difference(struct as_cli *cli, const struct assay_decan_result *result)
 {
     const struct assay_profile_result *with = &result->varied;
     if (!result->differs)
@@ -133,7 +133,7 @@ int as_verb_decan(struct as_cli *cli, struct assay_error *err)
         rc = decan_into(cli, &name, &request, &result, err);
     if (rc == 0) {
         as_experiment_tell(cli, &name);
-        say_difference(cli, &result);
+        write_difference(cli, &result);
     }
     as_experiment_name_fini(&name);
     as_end_like(cli, &result.profile);

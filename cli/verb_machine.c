@@ -135,7 +135,7 @@ static int measure_instructions(struct as_cli *cli, const struct assay_host *hos
     return rc;
 }
 
-static void say_account(struct as_cli *cli, const struct assay_figures *figures)
+static void write_account(struct as_cli *cli, const struct assay_figures *figures)
 {
     struct as_str s = {0};
 
@@ -168,7 +168,7 @@ static int measure_host(struct as_cli *cli, const struct assay_host *host, const
         if (*path)
             AS_TRY(assay_figures_save(figures, path, err));
     }
-    say_account(cli, figures);
+    write_account(cli, figures);
     if (!*path)
         as_cli_note(cli, "no home directory is known: the figures are not stored");
     if (stopped) {

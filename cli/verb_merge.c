@@ -22,7 +22,7 @@
 /* ---- Making it ----------------------------------------------------------------------------- */
 
 /* The common text about a writer does not apply: nothing is stored. */
-static void say_nothing_is_kept(struct assay_error *err)
+static void write_nothing_is_kept(struct assay_error *err)
 {
     static const char kept[] = "; data committed before is kept";
     char *at = strstr(err->text, kept);
@@ -157,7 +157,7 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
     as_party_leave(&party, rc, err);
     if (rc == 0)
         return tell_merged(cli, name, &result, err);
-    say_nothing_is_kept(err);
+    write_nothing_is_kept(err);
     if (as_stops_came()) {
         as_error_set(err, rc, "merge: stopped; no result was written");
         cli->status = as_stops_status();

@@ -63,7 +63,7 @@ static int take_more(const struct as_cli *cli, unsigned *more, struct assay_erro
 }
 
 /* Reports failed passes and what is missing because of them; other results stay. */
-static void say_failures(struct as_cli *cli, const struct assay_pipeline_result *result)
+static void write_failures(struct as_cli *cli, const struct assay_pipeline_result *result)
 {
     for (size_t i = 0; i < result->pass_n; i++)
         if (result->pass[i].code < 0)
@@ -189,7 +189,7 @@ static int run_into(struct as_cli *cli, struct as_experiment_name *name,
     request->context = NULL;
     as_stage_end(&stage);
     if (rc == 0) {
-        say_failures(cli, result);
+        write_failures(cli, result);
         rc = as_summary_show(cli, experiment, result->profile.run_id, err);
     }
     if (rc < 0 && result->profile.run_id == 0 && !as_given(&cli->args, AS_OPTION_ADD))

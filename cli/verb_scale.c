@@ -161,7 +161,7 @@ static int run_all(struct as_series *series, const struct as_scale_plan *plan, e
 }
 
 /* How many runs there will be is to be known before hours are spent. */
-static void say_size(struct as_cli *cli, const struct as_scale_plan *plan)
+static void emit_size(struct as_cli *cli, const struct as_scale_plan *plan)
 {
     struct as_str axes = {0};
     const size_t variant_n = assay_axes_product(plan->axis, plan->axis_n);
@@ -216,7 +216,7 @@ static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, stru
     if (rc == 0)
         rc = as_series_begin(&series, cli, run_n, plan->point[0].command, &name, err);
     if (rc == 0) {
-        say_size(cli, plan);
+        emit_size(cli, plan);
         rc = run_all(&series, plan, choose_pinning(cli, plan), err);
     }
     if (series.begun_n) {

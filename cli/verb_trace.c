@@ -174,7 +174,7 @@ static int show_parallel(struct trace_view *view, struct assay_experiment *exper
 }
 
 /* How many events, and what writing them took: that is computed. */
-static void put_cost(const struct as_traced *traced, struct as_str *out)
+static void write_cost(const struct as_traced *traced, struct as_str *out)
 {
     const struct as_analysis *a = &traced->analysis;
     const double elapsed_ns = (double)(a->end_ns - a->begin_ns);
@@ -196,8 +196,8 @@ static void put_cost(const struct as_traced *traced, struct as_str *out)
 }
 
 /* The cost of function probes is not part of the cost of records. */
-static int put_points_cost(struct assay_experiment *experiment, int64_t run_id, struct as_str *out,
-                           struct assay_error *err)
+static int write_points_cost(struct assay_experiment *experiment, int64_t run_id,
+                             struct as_str *out, struct assay_error *err)
 {
     struct assay_rows *rows;
     AS_TRY(assay_rows_open(experiment,
@@ -260,9 +260,9 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
         rc = as_trace_samples_text(cli, &view->samples, err);
     if (rc == 0 && view->traced->counters.range.n)
         rc = as_trace_counters_text(cli, view->traced, err);
-    put_cost(view->traced, &s);
+    write_cost(view->traced, &s);
     if (rc == 0)
-        rc = put_points_cost(experiment, run_id, &s, err);
+        rc = write_points_cost(experiment, run_id, &s, err);
     as_page_wrap(&page, "", as_str_z(&s), false);
     as_str_fini(&s);
     return rc;

@@ -431,7 +431,7 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
-    uint8_t kind = l->walk->gathering.at[frame->routine];
+    uint8_t kind = l->walk->collective.at[frame->routine];
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
     if (!is_persistent) {
         add_sent(frame, said->field[3]);

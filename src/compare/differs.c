@@ -358,7 +358,7 @@ static int add_calls(struct telling *t)
 /* ---- Short words --------------------------------------------------------------------------- */
 
 /* "packed arithmetic 0 -> 96 %": titles begin small within a line, unless they are initials. */
-static void put_title(struct as_str *out, const struct assay_compare_fact *it)
+static void emit_title(struct as_str *out, const struct assay_compare_fact *it)
 {
     const char *title = it->title;
     const bool is_word = title[0] && !isupper((unsigned char)title[1]);
@@ -374,7 +374,7 @@ static bool has_lists(const struct fact_fact *it, size_t a, size_t b)
     return strcmp(it->fact.name, "flags") == 0 && !is_varying(it, a) && !is_varying(it, b);
 }
 
-static void put_short(struct as_str *out, const struct fact_fact *it, size_t a, size_t b)
+static void write_short(struct as_str *out, const struct fact_fact *it, size_t a, size_t b)
 {
     const char *unit = it->fact.unit;
     if (strcmp(it->fact.name, "instructions") == 0) {
@@ -382,7 +382,7 @@ static void put_short(struct as_str *out, const struct fact_fact *it, size_t a, 
         return;
     }
     if (strcmp(it->fact.name, "compiler") != 0)
-        put_title(out, &it->fact);
+        emit_title(out, &it->fact);
     as_str_appendf(out, "%s" ARROW "%s", it->text[a], it->text[b]);
     if (unit && strcmp(unit, "1") != 0)
         as_str_appendf(out, " %s", unit);
@@ -424,7 +424,7 @@ static int tell_cell(struct telling *t, size_t side)
             as_flags_difference(&text, it->text[t->base], it->text[side], true);
             as_flags_difference(&rest, it->text[t->base], it->text[side], false);
         } else {
-            put_short(&text, it, t->base, side);
+            write_short(&text, it, t->base, side);
         }
         rc = add_short(t, cell, to, &text);
     }

@@ -44,19 +44,19 @@ static const struct as_code_value *known_value(const struct as_told *told, const
     return it && it->value.origin ? it : NULL;
 }
 
-static void put_limit(struct as_str *out, const char *word)
+static void write_limit(struct as_str *out, const char *word)
 {
     as_str_appendf(out, "%s%s", out->n ? ", " : "", word);
 }
 
 /* "front end, chain"; nothing where no bound is known. */
-static void put_limits(struct as_str *out, const struct as_told *told)
+static void write_limits(struct as_str *out, const struct as_told *told)
 {
     const struct as_code_value *cycles = known_value(told, "cqa_cycles"),
                                *added = known_value(told, window);
     double greatest = 0;
     if (cycles && added && added->value.value > ADDS * cycles->value.value) {
-        put_limit(out, "buffers");
+        write_limit(out, "buffers");
         return;
     }
     for (size_t i = 0; i < BOUNDS; i++) {
@@ -66,7 +66,7 @@ static void put_limits(struct as_str *out, const struct as_told *told)
     for (size_t i = 0; i < BOUNDS; i++) {
         const struct as_code_value *it = known_value(told, bound[i].name);
         if (it && greatest > 0 && it->value.value >= ALIKE * greatest)
-            put_limit(out, bound[i].word);
+            write_limit(out, bound[i].word);
     }
 }
 
@@ -116,7 +116,7 @@ static int add_limits(struct as_arena *arena, const struct as_told *told, size_t
         .topic = "cqa", .name = "cqa_limit", .title = "Limited by", .text = text};
     for (size_t s = 0; rc == 0 && s < n; s++) {
         struct as_str words = {0};
-        put_limits(&words, &told[s]);
+        write_limits(&words, &told[s]);
         text[s] = words.n ? as_set_text(arena, as_str_z(&words)) : NULL;
         rc = words.failed || (words.n && !text[s]) ? ASSAY_ERR_NOMEM : 0;
         as_str_fini(&words);

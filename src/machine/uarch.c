@@ -31,7 +31,7 @@ const struct as_uarch_text *as_uarch_text_find(const char *name)
     return NULL;
 }
 
-static int say_no_table(const char *name, struct assay_error *err)
+static int write_no_table(const char *name, struct assay_error *err)
 {
     struct as_str known = {0};
     struct as_nearest nearest;
@@ -59,7 +59,7 @@ int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_er
     if (carried)
         return assay_uarch_parse(carried->text, carried->text_b, name, out, err);
     if (!strchr(name, '/') && !as_view_ends(as_view_of(name), ".tsv"))
-        return say_no_table(name, err);
+        return write_no_table(name, err);
     char *text;
     size_t n;
     AS_TRY(as_infile_read(name, TABLE, TABLE_MAX_B, AS_INFILE_PIPE, &text, &n, err));

@@ -382,7 +382,7 @@ static int work_through(struct plan *p, unsigned rounds, int64_t begun_s, int64_
     return rc;
 }
 
-static int say_left(const struct plan *p, struct assay_error *err)
+static int write_left(const struct plan *p, struct assay_error *err)
 {
     char text[256];
 
@@ -414,7 +414,7 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
     if (what == ASSAY_CEILINGS_MEMORY && !as_rig_stopped(p->rig))
         AS_TRY(as_rig_say_private(p->rig, err));
     if (!as_rig_stopped(p->rig))
-        AS_TRY(say_left(p, err));
+        AS_TRY(write_left(p, err));
     AS_TRY(as_rig_say_afterwards(p->rig, name, err));
     *stopped |= as_rig_stopped(p->rig);
     time_of.waited_s = (double)p->rig->waited_ns / 1e9;

@@ -132,8 +132,8 @@ static int flag_strange(struct as_rig *rig, const struct as_job *job, const stru
 }
 
 /* The level is as large as the plateau, whatever the processor reports. */
-static int say_share(struct as_rig *rig, const char *name, const struct as_plateau *p,
-                     struct assay_error *err)
+static int emit_share(struct as_rig *rig, const char *name, const struct as_plateau *p,
+                      struct assay_error *err)
 {
     char text[256];
 
@@ -175,7 +175,7 @@ static int keep_levels(struct as_rig *rig, const struct as_job *job, const struc
             const struct as_trials trials = trials_of(curve, p);
             AS_TRY(as_rig_keep(rig, name, p->value, "ns", &trials, err));
             if (p->is_share)
-                AS_TRY(say_share(rig, name, p, err));
+                AS_TRY(emit_share(rig, name, p, err));
         } else {
             AS_TRY(keep_climbing(rig, curve, name, level, err));
         }

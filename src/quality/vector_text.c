@@ -17,8 +17,8 @@ const char *assay_vector_obstacle_name(enum assay_vector_obstacle obstacle)
     return (unsigned)obstacle < ASSAY_VECTOR_OBSTACLES ? word[obstacle] : "?";
 }
 
-static int say_what(const struct assay_program *program, const struct assay_vector_reason *reason,
-                    char *buf, size_t buf_b)
+static int write_what(const struct assay_program *program, const struct assay_vector_reason *reason,
+                      char *buf, size_t buf_b)
 {
     const long long n = reason->amount;
 
@@ -69,7 +69,7 @@ int assay_vector_reason_text(const struct assay_program *program,
                              const struct assay_vector_verdict *verdict,
                              const struct assay_vector_reason *reason, char *buf, size_t buf_b)
 {
-    size_t at = clip(say_what(program, reason, buf, buf_b), 0, buf_b);
+    size_t at = clip(write_what(program, reason, buf, buf_b), 0, buf_b);
 
     for (uint32_t k = 0; k < reason->n && k < SHOWN_MOST; k++) {
         const struct assay_insn *insn = &program->code.insn[verdict->insn[reason->first + k]];

@@ -59,7 +59,7 @@ static void begin_table(const struct parallel_text *t, struct as_table *table,
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-static int put_efficiency(const struct parallel_text *t, struct assay_error *err)
+static int write_efficiency(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "share", .align = AS_ALIGN_RIGHT},
@@ -104,7 +104,7 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
     return as_page_table_end(t->page, &table, err);
 }
 
-static int put_waits(const struct parallel_text *t, struct assay_error *err)
+static int write_waits(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "wait s", .align = AS_ALIGN_RIGHT},
@@ -132,7 +132,7 @@ static int put_waits(const struct parallel_text *t, struct assay_error *err)
     return as_page_table_end(t->page, &table, err);
 }
 
-static int put_blame(const struct parallel_text *t, struct assay_error *err)
+static int write_blame(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "costs s", .align = AS_ALIGN_RIGHT},
@@ -167,7 +167,7 @@ static bool was_off(const struct as_analysis *a)
     return was;
 }
 
-static int put_locations(const struct parallel_text *t, struct assay_error *err)
+static int emit_locations(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "who"},
@@ -258,14 +258,14 @@ int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
                      as_parallel_place *place, void *context, struct assay_error *err)
 {
     struct parallel_text t = {sums, page, place, context};
-    int rc = put_efficiency(&t, err);
+    int rc = write_efficiency(&t, err);
     if (rc == 0)
-        rc = put_locations(&t, err);
+        rc = emit_locations(&t, err);
     if (rc == 0)
         rc = write_mpi(&t, err);
     if (rc == 0)
-        rc = put_waits(&t, err);
+        rc = write_waits(&t, err);
     if (rc == 0)
-        rc = put_blame(&t, err);
+        rc = write_blame(&t, err);
     return rc;
 }

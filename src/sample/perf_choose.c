@@ -208,7 +208,7 @@ static int choose_rate(struct assay_perf_data *data, const struct perf_event_att
     return 0;
 }
 
-static void say_others(struct assay_perf_data *data)
+static void emit_others(struct assay_perf_data *data)
 {
     char names[256] = "";
     size_t n = 0;
@@ -258,6 +258,6 @@ int as_perf_choose(struct assay_perf_data *data, struct assay_error *err)
         as_sample_add_reason(&data->choice,
                              "the event was task-clock, which counts as cpu-clock does");
     data->facts.stacks = stacks_of(attr);
-    say_others(data);
+    emit_others(data);
     return choose_rate(data, attr, kind, err);
 }

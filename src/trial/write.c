@@ -24,7 +24,7 @@
 
 /* ---- Why ----------------------------------------------------------------------------------- */
 
-static void say_row(struct as_str *out, const struct assay_compare_row *row)
+static void print_row(struct as_str *out, const struct assay_compare_row *row)
 {
     const struct assay_compare_cell *a = &row->cell[0], *b = &row->cell[1];
 
@@ -39,7 +39,7 @@ static void say_row(struct as_str *out, const struct assay_compare_row *row)
 }
 
 /* Functions that changed for certain; a loop where it says more. */
-static void say_changes(struct as_str *out, const struct assay_comparison *it)
+static void write_changes(struct as_str *out, const struct assay_comparison *it)
 {
     size_t said = 0;
 
@@ -51,7 +51,7 @@ static void say_changes(struct as_str *out, const struct assay_comparison *it)
         const double whole = it->side[0].wall_s.value;
         if (change < 0.01 * whole || !(row->cell[1].significant || is_alone))
             continue;
-        say_row(out, row);
+        print_row(out, row);
         said++;
     }
 }
@@ -67,7 +67,7 @@ static const char *find_why(struct as_trial *t, const struct as_candidate *it)
 
     if (assay_compare_experiments(side, 2, &comparison, NULL) < 0)
         return NULL;
-    say_changes(&out, comparison);
+    write_changes(&out, comparison);
     assay_comparison_free(&comparison);
     const char *copy =
         out.n && !out.failed ? as_arena_strndup(&t->arena, as_str_z(&out), out.n) : NULL;
