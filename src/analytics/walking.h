@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The walk through a trace: what is known at the moment of an event. Each concern has a file and is
- * told of the events it needs: what threads do (activity.c), what MPI does (mpi.c), what threads do to
- * each other (threads.c), teams of OpenMP (omp_teams.c).
+ * told of the events it needs: what threads do (activity.c), what MPI does (mpi.c), what threads do
+ * to each other (threads.c), teams of OpenMP (omp_teams.c).
  */
 #ifndef AS_ANALYTICS_WALKING_H
 #define AS_ANALYTICS_WALKING_H
@@ -193,7 +193,8 @@ int as_teams_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);
 int as_teams_new(struct as_trace_walk *walk);
 void as_teams_free(struct as_trace_walk *walk);
-/* Nothing is recorded from here on, or again (tracing_pause.c): what was open is not known any more. */
+/* Nothing is recorded from here on, or again (tracing_pause.c): what was open is not known any
+ * more. */
 int as_off_event(struct as_trace_walk *walk, struct as_walker *walker,
                  const struct as_trace_event *event);
 int as_doing_off(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);

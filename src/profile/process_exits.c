@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The ends of processes; see process_exits.h. What is not known stays unknown: the row of a process then has
- * neither code nor signal.
+ * The ends of processes; see process_exits.h. What is not known stays unknown: the row of a process
+ * then has neither code nor signal.
  */
 #include "profile/process_exits.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernel's account of a run's processes; see task_account.h. All of /proc is read, for a child whose
- * parent has ended is found by nothing else; a process that was one of ours stays one.
+ * The kernel's account of a run's processes; see task_account.h. All of /proc is read, for a child
+ * whose parent has ended is found by nothing else; a process that was one of ours stays one.
  */
 #include "profile/task_account.h"
 

@@ -414,8 +414,9 @@ def mistakes(bench):
     program = bench.build("gcc", "functions.c", "-O1", plain=True)
     pathlib.Path("log").unlink(missing_ok=True)
     command = ["--", program, "log", "nested"]
-    refused(bench, ["--functions", "again,nobody*", *command], 2, "'nobody*' matches no function of "
-            f"{program}; 'assay functions {program}' lists its functions")
+    refused(bench, ["--functions", "again,nobody*", *command], 2,
+            f"'nobody*' matches no function of {program}; "
+            f"'assay functions {program}' lists its functions")
     refused(bench, ["--functions", " ,", *command], 2, "--functions: empty list")
     equal("whether something ran", pathlib.Path("log").exists(), False)
 

@@ -169,9 +169,11 @@ static void test_members_ahead(void **state)
     met.wait.n = 0;
     assert_int_equal(as_collectives_new(&g, keep_waits, NULL), 0);
     for (uint32_t r = 0; r < 2; r++)
-        for (unsigned i = 0; i < 2; i++)
-            assert_int_equal(
-                as_collectives_begin(g, 9, 2, r, AS_COLLECTIVE_KIND_ALL_TO_ALL, -1, &number[r][i]), 0);
+        for (unsigned i = 0; i < 2; i++) {
+            uint32_t *to = &number[r][i];
+            assert_int_equal(as_collectives_begin(g, 9, 2, r, AS_COLLECTIVE_KIND_ALL_TO_ALL, -1, to),
+                             0);
+        }
     leave_at(g, number[0][1], 0, 200, 260);
     leave_at(g, number[0][0], 0, 261, 261);
     assert_int_equal(as_collectives_unmatched(g), 2);
