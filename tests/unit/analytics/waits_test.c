@@ -170,7 +170,7 @@ static void test_members_ahead(void **state)
     assert_int_equal(as_collectives_new(&g, keep_waits, NULL), 0);
     for (uint32_t r = 0; r < 2; r++)
         for (unsigned i = 0; i < 2; i++) {
-            uint32_t *to = &number[r][i];
+            uint64_t *to = &number[r][i];
             assert_int_equal(as_collectives_begin(g, 9, 2, r, AS_COLLECTIVE_KIND_ALL_TO_ALL, -1, to),
                              0);
         }
