@@ -78,8 +78,7 @@ static int read_other(struct other_command *it, const char *text, struct assay_e
         it->variable_n++;
     if (it->variable_n == (size_t)n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--against: '%s' names no command; write --against './program' -- "
-                            "./other",
+                            "--against: '%s' has no command; use --against './program' -- ./other",
                             text);
     return take_variables(it) < 0 ? as_error_nomem(err, "the words of a command") : 0;
 }
@@ -122,7 +121,7 @@ static int run_one(struct as_series *series, struct both *both, int side, const 
     return 0;
 }
 
-/* Whether the series may end here, and the answer is there. */
+/* Decides whether the series may end: the answer is certain. */
 static int is_certain(struct as_series *series, bool *certain, struct assay_error *err)
 {
     struct assay_alternation *it;
@@ -158,14 +157,14 @@ static int take_pairs(struct as_cli *cli, size_t *pair_n, size_t *warm_up_n,
     *warm_up_n = args->number[AS_OPTION_WARM_UP];
     if (!args->positional_n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "repeat: no command given that another is run against; write 'assay "
-                            "repeat --against './other' -- ./program'");
+                            "repeat: --against needs a second command; use 'assay repeat "
+                            "--against './other' -- ./program'");
     if (*pair_n < 2 || *pair_n > PAIRS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--runs: %zu is not from 2 to %d pairs", *pair_n,
-                            PAIRS_MOST);
+        return as_error_set(err, ASSAY_ERR_USAGE, "--runs: %zu is out of range; use 2 to %d pairs",
+                            *pair_n, PAIRS_MOST);
     if (*warm_up_n > PAIRS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--warm-up: %zu is not from 0 to %d", *warm_up_n,
-                            PAIRS_MOST);
+        return as_error_set(err, ASSAY_ERR_USAGE, "--warm-up: %zu is out of range; use 0 to %d",
+                            *warm_up_n, PAIRS_MOST);
     return 0;
 }
 
@@ -179,11 +178,13 @@ static void show_verdict(struct as_cli *cli, const struct assay_alternation *it)
     const double low = sign * (sign > 0 ? by->low : by->high),
                  high = sign * (sign > 0 ? by->high : by->low);
     if (!by->origin) {
-        as_cli_print(cli, "  too few runs to say more; three pairs are the least\n");
+        as_cli_print(cli, "  too few runs for a comparison; at least three pairs are needed\n");
         return;
     }
     if (it->verdict == ASSAY_ALTERNATION_EQUAL)
-        as_cli_print(cli, "  B takes as long as A, to %d %%: %+.2f %% (95 %%: %+.2f to %+.2f %%)\n",
+        as_cli_print(cli,
+                     "  B takes as long as A within %d %%: %+.2f %% (95 %%: %+.2f to %+.2f "
+                     "%%)\n",
                      ASSAY_ALTERNATION_EQUAL_PCT, by->value, by->low, by->high);
     else if (it->verdict == ASSAY_ALTERNATION_OPEN)
         as_cli_print(cli, "  no difference is certain: %+.2f %% (95 %%: %+.2f to %+.2f %%)\n",

@@ -9,8 +9,8 @@
 
 #include "cli.h"
 
-/* Runs the command (A) and that of --against (B) in turns until it is certain which is faster, and
- * shows it. Errors: USAGE, those of running. */
+/* Runs the command (A) and that of --against (B) alternately until the faster one is certain,
+ * and prints the result. Errors: USAGE, those of running. */
 int as_against_run(struct as_cli *cli, struct assay_error *err);
 
 /* Shows what an experiment holds of two commands in turns; 0 when there is none, else 1. */

@@ -152,8 +152,8 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err)
     if (as_given(&cli->args, AS_OPTION_EXPERIMENT) &&
         strcmp(cli->args.value[AS_OPTION_EXPERIMENT], "-") == 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--output: an experiment is a directory and no standard output; name "
-                            "one");
+                            "--output: an experiment is a directory, not standard output; use "
+                            "--output NAME.assay");
     AS_TRY(check_further_outputs(&cli->args, err));
     cli->fd = STDOUT_FILENO;
     signal(SIGPIPE, SIG_IGN); /* a reader that goes away ends us quietly, in as_cli_fini */
@@ -211,7 +211,7 @@ int as_cli_fini(struct as_cli *cli)
 /* ---- Messages ---------------------------------------------------------------------------- */
 
 /* Names in it are of files that others made. */
-static void say_refusal(const char *text)
+static void emit_refusal(const char *text)
 {
     struct as_str line = {0};
 
@@ -228,7 +228,7 @@ void as_cli_complain(struct as_cli *cli, const struct assay_error *err)
 
     /* If a file was truncated meanwhile, its content is not the fault: main says that. */
     if (err->code == ASSAY_ERR_TRUNCATED || as_filemap_check(NULL) == 0)
-        say_refusal(err->text[0] ? err->text : assay_error_summary(err->code));
+        emit_refusal(err->text[0] ? err->text : assay_error_summary(err->code));
     if (status > cli->status)
         cli->status = status;
 }
@@ -258,7 +258,7 @@ void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
     n = vasprintf(&text, fmt, args);
     va_end(args);
     if (n >= 0)
-        say_refusal(text);
+        emit_refusal(text);
     if (n >= 0)
         free(text);
 }
@@ -274,7 +274,7 @@ static int source_map(struct as_cli *cli, struct assay_source_map *map, struct a
 
         if (!equals || equals == *it)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--source-map: '%s' maps nothing; write OLD=NEW", *it);
+                                "--source-map: invalid value '%s'; use OLD=NEW", *it);
         if (!from)
             return as_error_nomem(err, "the source map");
         memcpy(from, *it, (size_t)(equals - *it));

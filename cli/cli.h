@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every verb needs around its own work: where results go, how errors and notes are said,
- * and opening a binary with the user's options. Verbs are declared here from the table.
+ * Common parts of verbs: destinations of results, errors and notes, and opening a binary with the
+ * user's options. The table declares the verbs.
  */
 #ifndef AS_CLI_CLI_H
 #define AS_CLI_CLI_H
@@ -42,7 +42,7 @@ int as_cli_init(struct as_cli *cli, struct assay_error *err);
 /* Flushes, says when the result could not be written, frees; returns the exit status. */
 int as_cli_fini(struct as_cli *cli);
 
-/* Whether a name given by the user is standard output: "-", /dev/stdout, or the file that it is. */
+/* Returns true if a name given by the user is standard output: "-", /dev/stdout, or its file. */
 bool as_cli_is_stdout(const char *path);
 
 /* A writer of CSV to where results go, as --csv-safe says. */
@@ -74,12 +74,12 @@ void as_cli_note(const struct as_cli *cli, const char *fmt, ...)
 
 /* Opens `path` with --source-map and --debug-dir. NULL after having refused it. */
 struct assay_object *as_cli_open(struct as_cli *cli, const char *path);
-/* The same for who says himself what is wrong. Errors: those of assay_object_open; USAGE. */
+/* The same for callers with error texts of their own. Errors: those of assay_object_open; USAGE. */
 int as_cli_open_object(struct as_cli *cli, const char *path, struct assay_object **out,
                        struct assay_error *err);
 
-/* One function a verb, each in its own file: gathers, renders, returns 0 or an error code whose
- * sentence is in `err`. */
+/* One function per verb, each in a file of its own. Returns 0 or an error code with a sentence
+ * in `err`. */
 #define VERB(id, name, ...) int as_verb_##name(struct as_cli *cli, struct assay_error *err);
 #include "options.def"
 

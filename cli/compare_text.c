@@ -140,7 +140,7 @@ static void differs_line(struct as_str *line, const struct assay_compare_cell *c
     }
 }
 
-/* Under rows of which the time differs for certain, or nobody reads on. */
+/* Only under rows with a significant difference of times, to keep the output short. */
 static void row_differs(struct as_table *table, const struct assay_comparison *it,
                         const struct assay_compare_row *row, size_t width)
 {
@@ -222,7 +222,7 @@ static const char *code_text(const struct assay_compare_row *row, const char *na
     return NULL;
 }
 
-/* Of one side there is nothing to compare. */
+/* One side alone has nothing to compare. */
 static bool has_codes(const struct assay_comparison *it, const struct assay_compare_row *row)
 {
     size_t n = 0;
@@ -278,7 +278,7 @@ static int show_codes(struct as_cli *cli, const struct assay_comparison *it,
         shown++;
     }
     if (shown) {
-        as_compared_heading(cli, "Code of loops, an iteration");
+        as_compared_heading(cli, "Code of loops, per iteration");
         rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
     }
     as_table_fini(&table);
@@ -316,7 +316,7 @@ static int show_facts(struct as_cli *cli, const struct assay_comparison *it,
         for (size_t s = 0; s < it->side_n; s++)
             as_table_string(&table, fact_text(&it->fact[i], s));
     }
-    as_compared_heading(cli, "What differs around the code");
+    as_compared_heading(cli, "Differences of the environment");
     const int rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
     as_table_fini(&table);
     return rc;
@@ -326,14 +326,14 @@ int as_compare_show(struct as_cli *cli, const struct assay_comparison *it, struc
 {
     char found[200];
     static const char *const legend =
-        "! slower, + faster than A, significantly; ? too few samples or runs to say. Code: the "
-        "same "
-        "operations, or instructions in A and in the last; ? not kept. Largest change first. "
-        "Under a row that differs stands what else does; it need not be why.";
+        "! significantly slower, + significantly faster than A; ? too few samples or runs to "
+        "decide. Code: the same operations, or instructions in A and in the last experiment; ? "
+        "not stored. Largest change first. Other differences stand below the row; they need not "
+        "be the cause.";
     static const char *const code_legend =
-        "Code of loops: cycles of an iteration, and of one of the source, by the model of the "
-        "core, data in the first level of the cache; instructions; share of what could work on "
-        "whole vectors that does; share of the core's vectors in use; what takes the cycles.";
+        "Code of loops, by the model of the core with data in L1: cycles per iteration of the "
+        "binary and of the source; instructions; vectorised share of the vectorisable "
+        "instructions; share of the core's vector width in use; the limit.";
     const char *const line = found;
     as_cli_styled(cli, AS_STYLE_BOLD, "Comparison");
     as_cli_print(cli, "\n");
@@ -343,8 +343,8 @@ int as_compare_show(struct as_cli *cli, const struct assay_comparison *it, struc
     AS_TRY(show_rows(cli, it, ASSAY_OBJECT_LOOP, err));
     AS_TRY(show_codes(cli, it, err));
     snprintf(found, sizeof found,
-             "%zu of %zu differences of functions and loops are significant; at most 5 %% of what "
-             "is called significant is so by chance.",
+             "%zu of %zu differences of functions and loops are significant; at most 5 %% of them "
+             "are expected to be so by chance.",
              it->significant_n, it->tested_n);
     as_out_c(&cli->out, '\n');
     as_compared_notes(cli, &legend, 1);

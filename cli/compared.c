@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the verbs that compare share; see compared.h.
+ * Shared code of the verbs that compare; see compared.h.
  */
 #include "compared.h"
 
@@ -53,7 +53,7 @@ int as_compared_read(struct as_cli *cli,
     struct assay_experiment *experiment;
     if (cli->args.positional_n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--read: a command is given too; run it or read an experiment");
+                            "--read: there is a command too; remove the command or --read");
     AS_TRY(assay_experiment_read(cli->args.value[AS_OPTION_READ], &experiment, err));
     const int rc = show(cli, experiment, err);
     const int closed = assay_experiment_close(&experiment, rc < 0 ? NULL : err);

@@ -49,7 +49,7 @@ int as_compared_table(struct as_cli *cli, enum assay_object_kind kind, struct as
 void as_cell_seconds(struct as_table *table, double seconds);
 void as_cell_interval(struct as_table *table, const struct assay_quantity *it, double factor,
                       int digits);
-/* An efficiency whose 95 % interval is wider than this is not rated. */
+/* An efficiency with a 95 % interval wider than this is not rated. */
 #define AS_EFFICIENCY_UNSURE 0.4
 /* "97 % +": with '+' good, '~' fair, '!' poor, and their colours; '?' not known well enough, which
  * without an interval is so unless `is_alone`: the only run of a point is rated all the same. */

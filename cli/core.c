@@ -20,8 +20,8 @@ int as_core_open(struct as_cli *cli, struct assay_uarch **out, struct assay_uarc
     if (rc == 0)
         return 0;
     return as_error_set(err, rc,
-                        "%s: %s; name one with --machine (assay %s --help), or measure it "
-                        "with 'assay machine --measure instructions'",
+                        "%s: %s; set --machine (assay %s --help), or run 'assay machine --measure "
+                        "instructions'",
                         as_verbs[cli->args.verb].name, none.text, as_verbs[cli->args.verb].name);
 }
 
@@ -33,7 +33,7 @@ int as_core_fits(const struct assay_uarch *uarch, struct assay_object *object,
     if (!info->is_k1om || uarch->set[ASSAY_UARCH_mvex] > 0)
         return 0;
     return as_error_set(err, ASSAY_ERR_USAGE,
-                        "%s: is for Knights Corner (K1OM), and %s has other vectors; write "
+                        "%s: code for Knights Corner (K1OM), but %s has other vectors; use "
                         "--machine knightscorner",
                         info->path, uarch->words);
 }

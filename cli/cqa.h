@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the files of `assay cqa` share: the loops chosen, one answer at a time, and how it is shown.
+ * Shared data of the files of `assay cqa`: the chosen loops, one at a time, and their output.
  */
 #ifndef AS_CLI_CQA_H
 #define AS_CLI_CQA_H
@@ -25,7 +25,7 @@ enum as_cqa_level {
     AS_LEVEL_EXPERT = 1 << 3
 };
 
-/* What rules say of the loops of a batch; without a module nothing was asked. */
+/* Results of rules for the loops of a batch; without a module none. */
 struct as_cqa_advice {
     struct assay_experiment *experiment;
     struct assay_catalogue *catalogue;
@@ -50,12 +50,12 @@ struct as_quality_view {
     struct assay_remarks *remarks; /* of compilers; NULL: none given */
     bool remarks_met;              /* one was of a loop that was asked for */
     struct as_cqa_advice advice;
-    size_t at;                         /* of the batch: whose answer is being shown */
+    size_t at;                         /* of the batch: the loop that is shown */
     struct as_quality_sampled sampled; /* of --experiment */
     size_t shown;
 };
 
-/* Where a loop or body stands: "dot, kernels.c:12-13". */
+/* Writes the place of a loop or body: "dot, kernels.c:12-13". */
 void as_cqa_place_words(const struct as_quality_view *view, const struct assay_cqa *cqa,
                         struct as_str *out);
 /* "ports l0 l1", "latency". */
@@ -80,7 +80,7 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa);
 void as_cqa_csv_head(struct as_quality_view *view);
 void as_cqa_csv(struct as_quality_view *view, const struct assay_cqa *cqa);
 
-/* What to do about a sum in order, by the options of its unit. */
+/* Writes advice on a reduction in order, by the options of its unit. */
 void as_cqa_order_words(const struct as_quality_view *view, const struct assay_cqa *cqa,
                         struct as_str *out);
 void as_cqa_options_report(struct as_quality_view *view, const struct assay_cqa *cqa);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice on loops, by the rules that speak of runs too: what was found of a batch of loops stands
- * in an experiment in memory while the rules are put to it, and is taken back.
+ * Advice on loops, by the rules for runs. Results of a batch of loops are stored in an experiment
+ * in memory, the rules are applied, and the results are removed.
  */
 #include <math.h>
 #include <string.h>
@@ -118,8 +118,8 @@ static const struct assay_cqa_what_if *variant_of(const struct assay_cqa *cqa,
     return NULL;
 }
 
-static void say_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
-                      const struct assay_cause *cause)
+static void write_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
+                        const struct assay_cause *cause)
 {
     const struct assay_cqa_what_if *without = variant_of(cqa, cause);
     struct as_str text = {0};
@@ -129,7 +129,7 @@ static void say_cause(struct as_quality_view *view, const struct assay_cqa *cqa,
         as_str_appendf(&text, " %s", cause->workaround);
     if (without)
         as_str_appendf(&text,
-                       " Without it: %.2f cycles in place of %.2f, at most %.1f times as fast.",
+                       " Without it: %.2f cycles instead of %.2f, at most %.1f times as fast.",
                        without->cycles, as_cqa_value(&cqa->mean, "cycles"), without->speedup);
     as_cqa_wrapped(view, "  - ", 4, &text);
     as_str_fini(&text);
@@ -156,7 +156,7 @@ void as_cqa_advice_report(struct as_quality_view *view, const struct assay_cqa *
                 as_cli_print(view->cli, "\n");
             }
             any = true;
-            say_cause(view, cqa, it);
+            write_cause(view, cqa, it);
         }
     }
 }

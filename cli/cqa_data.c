@@ -16,18 +16,19 @@
 static const struct {
     const char *key, *words;
 } obstacles[] = {
-    {"call", "a call: what it does is not in the loop"},
-    {"ways", "several ways through an iteration: a branch where a select could stand"},
-    {"recurrence", "a recurrence: each iteration needs the result of the one before"},
-    {"reduction", "a sum or the like: its order must be free"},
-    {"stride", "steps with holes: neighbours in memory belong to different iterations"},
-    {"indirect", "addresses by index or pointer: elements are gathered one by one"},
+    {"call", "a call: its code is outside the loop"},
+    {"ways", "several paths through an iteration: a branch where a select (cmov, blend) is "
+             "possible"},
+    {"recurrence", "a recurrence: each iteration needs the result of the previous one"},
+    {"reduction", "a reduction (such as a sum): the compiler must be allowed to reorder it"},
+    {"stride", "strided accesses: neighbours in memory belong to different iterations"},
+    {"indirect", "indirect accesses (gather): elements are loaded one by one"},
     {"unknown_step",
-     "steps that are not in the code: a leading dimension, or a Fortran pointer that is not "
-     "contiguous"},
-    {"x87", "x87 instructions, which have no form on vectors"},
-    {"form", "instructions that have no form on vectors"},
-    {"memory", "a value that goes through memory to a later iteration"}};
+     "strides that the binary does not show: a leading dimension, or a Fortran pointer that is "
+     "not contiguous"},
+    {"x87", "x87 instructions, which have no vector form"},
+    {"form", "instructions without a vector form"},
+    {"memory", "a value that is passed through memory to a later iteration"}};
 
 const char *as_cqa_obstacle_key(unsigned n)
 {
@@ -111,7 +112,7 @@ static void put_ports(const struct as_quality_view *view, struct as_json *json,
     as_json_object_end(json);
 }
 
-static void put_obstacles(struct as_json *json, uint32_t bits)
+static void write_obstacles(struct as_json *json, uint32_t bits)
 {
     as_json_key(json, "obstacles");
     as_json_array_begin(json);
@@ -121,9 +122,9 @@ static void put_obstacles(struct as_json *json, uint32_t bits)
     as_json_array_end(json);
 }
 
-/* Of the whole loop, with their evidence. */
-static void put_reasons(const struct as_quality_view *view, struct as_json *json,
-                        const struct assay_cqa *cqa)
+/* Writes the obstacles of the whole loop, with their evidence. */
+static void emit_reasons(const struct as_quality_view *view, struct as_json *json,
+                         const struct assay_cqa *cqa)
 {
     char text[512];
 
@@ -170,14 +171,14 @@ static void put_insns(const struct as_quality_view *view, struct as_json *json,
     as_json_array_end(json);
 }
 
-static void put_path(const struct as_quality_view *view, struct as_json *json,
-                     const struct assay_cqa_path *path)
+static void print_path(const struct as_quality_view *view, struct as_json *json,
+                       const struct assay_cqa_path *path)
 {
     as_json_object_begin(json);
     as_json_key_u64(json, "number", path->number);
     as_json_key_double(json, "weight", path->weight);
     as_model_json_bound(json, path->bound, path->limit);
-    put_obstacles(json, path->obstacles);
+    write_obstacles(json, path->obstacles);
     put_metrics(json, path);
     put_ports(view, json, path);
     put_what_ifs(json, path);
@@ -218,7 +219,7 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
 
     as_json_object_begin(json);
     put_place(view, json, cqa);
-    put_reasons(view, json, cqa);
+    emit_reasons(view, json, cqa);
     as_cqa_remarks_json(view, cqa);
     as_cqa_advice_json(view, cqa);
     as_json_key_u64(json, "paths_total", cqa->path_count);
@@ -233,13 +234,13 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
     as_json_array_end(json);
     as_json_key(json, "mean");
     if (cqa->path_n)
-        put_path(view, json, &cqa->mean);
+        print_path(view, json, &cqa->mean);
     else
         as_json_null(json);
     as_json_key(json, "paths");
     as_json_array_begin(json);
     for (size_t i = 0; i < cqa->path_n; i++)
-        put_path(view, json, &cqa->path[i]);
+        print_path(view, json, &cqa->path[i]);
     as_json_array_end(json);
     as_json_object_end(json);
 }

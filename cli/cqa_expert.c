@@ -16,7 +16,7 @@ void as_cqa_assembly(const struct as_quality_view *view, uint32_t insn, char *bu
         assay_insn_format(bytes, at->length, at->address, ASSAY_SYNTAX_INTEL, buf, buf_b);
 }
 
-static void say_ports(struct as_quality_view *view, const struct assay_cqa_path *path)
+static void emit_ports(struct as_quality_view *view, const struct assay_cqa_path *path)
 {
     unsigned shown = 0;
 
@@ -30,7 +30,7 @@ static void say_ports(struct as_quality_view *view, const struct assay_cqa_path 
 }
 
 /* Two metrics a line, those of a topic together. */
-static void say_metrics(struct as_quality_view *view, const struct assay_cqa_path *path)
+static void emit_metrics(struct as_quality_view *view, const struct assay_cqa_path *path)
 {
     const char *topic = "";
     unsigned in_line = 0;
@@ -54,7 +54,7 @@ static void say_metrics(struct as_quality_view *view, const struct assay_cqa_pat
     as_cli_print(view->cli, "%s", in_line % 2 ? "\n" : "");
 }
 
-static void say_insns(struct as_quality_view *view, const struct assay_cqa_path *path)
+static void emit_insns(struct as_quality_view *view, const struct assay_cqa_path *path)
 {
     char text[128];
 
@@ -85,10 +85,10 @@ static void say_insns(struct as_quality_view *view, const struct assay_cqa_path 
 
 void as_cqa_text_expert(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
-    say_ports(view, &cqa->mean);
-    say_metrics(view, &cqa->mean);
+    emit_ports(view, &cqa->mean);
+    emit_metrics(view, &cqa->mean);
     for (size_t i = 0; i < cqa->path_n; i++)
-        say_insns(view, &cqa->path[i]);
-    as_cli_print(view->cli, "  > longest chain; * on whole vectors, - could be; own: cycles of "
-                            "busiest ports\n");
+        emit_insns(view, &cqa->path[i]);
+    as_cli_print(view->cli, "  > longest dependence chain; * vectorised, - vectorisable; own: "
+                            "cycles of its busiest ports\n");
 }

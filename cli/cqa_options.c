@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a loop was compiled, as far as its unit records it, and which options would bear on it: those
- * that harm, and those that are missing. What is given already is never recommended.
+ * Compiler options of a loop, from the record of its unit, and options that matter to it: harmful
+ * ones and missing ones. An option that is set is never recommended.
  */
 #include <stdio.h>
 #include <string.h>
@@ -59,16 +59,16 @@ void as_cqa_order_words(const struct as_quality_view *view, const struct assay_c
     const struct assay_unit *unit = unit_of(view, cqa->body);
     const struct assay_unit_options it = options_of(unit);
 
-    as_str_appendz(out, "a sum or the like: its order must be free");
+    as_str_appendz(out, "a reduction (such as a sum): the compiler must be allowed to reorder it");
     if (it.known && !is_missing(&it, "reordering"))
-        as_str_appendz(out, ", and is by the options; something else is in the way");
+        as_str_appendz(out, "; the options allow it, so there is another obstacle");
     else
         as_str_appendf(out, " (%s, omp simd reduction)", title_of(unit, "reordering"));
 }
 
 /* ---- The section --------------------------------------------------------------------------- */
 
-static void say_option(struct as_quality_view *view, const char *first, const char *second)
+static void write_option(struct as_quality_view *view, const char *first, const char *second)
 {
     struct as_str text = {0};
 
@@ -100,7 +100,7 @@ void as_cqa_options_report(struct as_quality_view *view, const struct assay_cqa 
     if (!it.known)
         return;
     as_cli_print(view->cli, "\n  ");
-    as_cli_styled(view->cli, AS_STYLE_BOLD, "how it was compiled");
+    as_cli_styled(view->cli, AS_STYLE_BOLD, "compiled with");
     as_cli_print(view->cli, "\n  - by %s%s%s", compiler ? compiler : "an unknown compiler",
                  unit->compiler_version ? " " : "",
                  unit->compiler_version ? unit->compiler_version : "");
@@ -108,12 +108,12 @@ void as_cqa_options_report(struct as_quality_view *view, const struct assay_cqa 
         if (is_missing(&it, useful[i]) && bears_on(&cqa->mean, useful[i]))
             left |= 1u << i;
     left &= left & 1 ? ~2u : ~0u; /* the level at all comes before the highest */
-    as_cli_print(view->cli, "%s\n", left || it.harmful ? "" : "; no option that would bear on it");
+    as_cli_print(view->cli, "%s\n", left || it.harmful ? "" : "; no option that affects this");
     for (size_t i = 0; i < assay_option_count(); i++)
         if (it.harmful >> i & 1)
-            say_option(view, assay_option_get(i)->title, assay_option_get(i)->meaning);
+            write_option(view, assay_option_get(i)->title, assay_option_get(i)->meaning);
     for (size_t i = 0; i < sizeof useful / sizeof *useful; i++)
         if (left >> i & 1)
-            say_option(view, title_of(unit, useful[i]),
-                       assay_option_get(assay_option_find(useful[i]))->meaning);
+            write_option(view, title_of(unit, useful[i]),
+                         assay_option_get(assay_option_find(useful[i]))->meaning);
 }

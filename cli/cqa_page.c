@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code quality analysis as a page: first what each loop may gain is found, without what else there
- * is to say; then those that may gain most are analysed into an experiment in memory, of which the
- * report makes the page as it does of a run.
+ * Code quality analysis as a page. First the possible gain of each loop is computed. Then the loops
+ * with the largest gains are analysed into an experiment in memory. The report makes the page from
+ * it, as for a run.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -275,7 +275,10 @@ int as_cqa_page(struct as_quality_view *view, const uint32_t *loop, size_t n,
     if (rc == 0) {
         view->shown = w.n;
         if (n > w.n)
-            as_cli_note(view->cli, "the page has the %zu of %zu loops that may gain most", w.n, n);
+            as_cli_note(view->cli,
+                        "the page has the %zu of %zu loops with the largest possible "
+                        "gains",
+                        w.n, n);
     }
     end_page(&w);
     return rc;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the compiler recorded of a loop (--opt-record), found by the lines of its source. gcc and
- * clang say little in many records: those of vectors come first, and sentences that give a cause
- * before those that only say that there was none.
+ * Compiler remarks of a loop (--opt-record), matched by source line. gcc and clang write many
+ * remarks: those about vectors come first, those with a cause before those without.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -30,8 +29,8 @@ void as_cqa_remarks_close(struct as_quality_view *view)
 {
     if (view->remarks && !view->remarks_met && view->shown)
         as_cli_note(view->cli,
-                    "--opt-record: none of %zu records is of a line of these loops: records of "
-                    "other sources, or no lines in the binary (-g)",
+                    "--opt-record: none of %zu remarks matches a line of these loops: they are of "
+                    "other sources, or the binary has no line numbers; compile with -g",
                     view->remarks->n);
     assay_remarks_free(&view->remarks);
 }
@@ -90,8 +89,8 @@ static const struct assay_remark *foremost(struct as_quality_view *view,
 
 /* ---- Telling ------------------------------------------------------------------------------- */
 
-static void say_remark(struct as_quality_view *view, const char *first,
-                       const struct assay_remark *it)
+static void write_remark(struct as_quality_view *view, const char *first,
+                         const struct assay_remark *it)
 {
     struct as_str text = {0};
 
@@ -128,21 +127,21 @@ void as_cqa_remarks_report(struct as_quality_view *view, const struct assay_cqa 
             if (rank_of(&view->remarks->at[at]) != rank || is_repeated(view, at, last))
                 continue;
             last = at;
-            /* Of a loop that was vectorised the rest is what was tried before. */
+            /* For a vectorised loop, other remarks are earlier attempts. */
             if (!all && (rank == 3 || shown == SHOWN_MOST || (rank && done))) {
                 left++;
                 continue;
             }
             shown++;
             done |= rank == 0;
-            say_remark(view, "  - ", &view->remarks->at[at]);
+            write_remark(view, "  - ", &view->remarks->at[at]);
         }
     }
     if (left)
         as_cli_print(view->cli, "  - %s%zu more with --level expert\n",
                      shown ? "" : "nothing of vectors; ", left);
     else if (!shown)
-        as_cli_print(view->cli, "  - nothing of its lines\n");
+        as_cli_print(view->cli, "  - no remarks for its lines\n");
 }
 
 void as_cqa_remarks_row(struct as_quality_view *view, const struct assay_cqa *cqa)
@@ -150,7 +149,7 @@ void as_cqa_remarks_row(struct as_quality_view *view, const struct assay_cqa *cq
     const struct assay_remark *best = view->remarks ? foremost(view, cqa) : NULL;
 
     if (best)
-        say_remark(view, "        ", best);
+        write_remark(view, "        ", best);
 }
 
 void as_cqa_remarks_json(struct as_quality_view *view, const struct assay_cqa *cqa)

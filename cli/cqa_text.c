@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Code quality analysis for people, in 80 columns: a line a loop, or a report: the verdict in three
- * sentences, the source, what there is to gain, what stands against it, advice by level, and
- * everything for experts.
+ * Code quality analysis as text, in 80 columns. Each loop has a line or a report: verdict, source,
+ * possible gains, obstacles, advice by level, and everything for experts.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -18,7 +17,7 @@
 #define SOURCE_LINES  8
 #define LIMIT_COLUMNS 13
 #define EVIDENCE_MOST 2    /* reasons of one kind that are shown */
-#define GAIN          1.05 /* less is no gain worth a line of its own */
+#define GAIN          1.05 /* smaller gains have no line of their own */
 
 void as_cqa_wrapped(struct as_quality_view *view, const char *first, unsigned indent,
                     const struct as_str *text)
@@ -37,13 +36,13 @@ void as_cqa_text_table(struct as_quality_view *view)
 {
     if (as_table_is_cited(view->uarch))
         as_cli_wrapped(view->cli, "",
-                       "The table of this core is cited, not measured: cycles may be off. Run "
+                       "The table of this core comes from publications: cycles may be wrong. Run "
                        "'assay machine --measure instructions' on the core to measure it.");
 }
 
 void as_cqa_text_head(struct as_quality_view *view)
 {
-    as_cli_print(view->cli, "on %s, data in the first level of the cache\n", view->uarch->words);
+    as_cli_print(view->cli, "on %s, data in L1\n", view->uarch->words);
     as_cqa_text_table(view);
     as_cli_style(view->cli, AS_STYLE_BOLD);
     as_cli_print(view->cli, "%6s  %-27s %8s %7s %-9s %s", "loop", "function, source", "cycles",
@@ -103,7 +102,7 @@ void as_cqa_text_row(struct as_quality_view *view, const struct assay_cqa *cqa)
 
 /* ---- The verdict --------------------------------------------------------------------------- */
 
-static void say_head(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void emit_head(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     struct as_str head = {0}, more = {0};
 
@@ -129,33 +128,33 @@ static void say_head(struct as_quality_view *view, const struct assay_cqa *cqa)
     as_str_fini(&more);
 }
 
-static void say_time(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void write_time(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
     static const char *const words[] = {
-        [ASSAY_BOUND_DISPATCH] = "the micro-operations that the front end hands over in a cycle",
-        [ASSAY_BOUND_DECODE] = "fetching and decoding its instructions",
+        [ASSAY_BOUND_DISPATCH] = "dispatch (micro-operations per cycle of the front end)",
+        [ASSAY_BOUND_DECODE] = "fetch and decode",
         [ASSAY_BOUND_BRANCH] = "its taken branches",
         [ASSAY_BOUND_PORTS] = "the execution ports",
         [ASSAY_BOUND_UNIT] = "a unit that is not pipelined:",
-        [ASSAY_BOUND_LATENCY] = "a chain of results from iteration to iteration",
-        [ASSAY_BOUND_WINDOW] = "the buffers of the core: its limits add up"};
+        [ASSAY_BOUND_LATENCY] = "a loop-carried dependence",
+        [ASSAY_BOUND_WINDOW] = "the buffers of the core (several limits add up)"};
     const double cycles = as_cqa_value(mean, "cycles"),
                  source = as_cqa_value(mean, "cycles_source");
     const double worst = as_cqa_value(mean, "cycles_worst");
     struct as_str text = {0};
 
-    as_str_appendf(&text, "%.2f cycles an iteration", cycles);
+    as_str_appendf(&text, "%.2f cycles per iteration", cycles);
     if (!isnan(source) && fabs(source - cycles) > 0.005)
         as_str_appendf(&text, " (%.2f a source iteration)", source);
     if (worst > cycles * 1.005)
-        as_str_appendf(&text, ", %.2f with the slowest values to divide", worst);
+        as_str_appendf(&text, ", %.2f with the slowest divisions", worst);
     const bool divides = mean->bound == ASSAY_BOUND_PORTS && strstr(mean->limit, "div");
     const bool memory =
         mean->bound == ASSAY_BOUND_UNIT && (strncmp(mean->limit, "loads", 5) == 0 ||
                                             strncmp(mean->limit, "stores", 6) == 0); /* no units */
     as_str_appendf(&text, ", limited by %s",
-                   divides  ? "the unit that divides and takes roots,"
-                   : memory ? "what the first cache takes in a cycle:"
+                   divides  ? "the divider,"
+                   : memory ? "the bandwidth of L1:"
                             : words[mean->bound]);
     if (*mean->limit)
         as_str_appendf(&text, " %s", mean->limit);
@@ -163,17 +162,17 @@ static void say_time(struct as_quality_view *view, const struct assay_cqa_path *
     const double estimated = as_cqa_value(mean, "estimated_n");
     if (estimated > 0)
         as_str_appendf(&text,
-                       " The core's table has nothing of %.0f of its instructions: they are "
+                       " %.0f of its instructions are not in the table of the core: they are "
                        "estimated.",
                        ceil(estimated)); /* a mean over paths */
     if (as_cqa_value(mean, "transition_n") >= 0.5)
-        as_str_appendz(&text, " Changes between AVX and SSE are not in these cycles; they may cost "
-                              "hundreds.");
+        as_str_appendz(&text, " Transitions between AVX and SSE are not in these cycles; they may "
+                              "cost hundreds.");
     as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }
 
-static void say_vectors(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void emit_vectors(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
     const double ratio = as_cqa_value(mean, "vec_ratio_all_pct");
     const double width = as_cqa_value(mean, "vec_eff_all_pct");
@@ -181,15 +180,15 @@ static void say_vectors(struct as_quality_view *view, const struct assay_cqa_pat
     struct as_str text = {0};
 
     if (isnan(ratio))
-        as_str_appendz(&text, "Nothing in it could work on vectors");
+        as_str_appendz(&text, "No vectorisable instructions");
     else if (ratio > 99.5)
         as_str_appendf(&text, "Fully vectorised, on %.0f %% of the core's width", width);
     else if (ratio < 0.5)
         as_str_appendf(&text, "Not vectorised: %.0f %% of the core's vectors in use", width);
     else
         as_str_appendf(&text,
-                       "Partly vectorised: %.0f %% of what could be; %.0f %% of the core's "
-                       "vectors in use",
+                       "Partly vectorised: %.0f %% of the vectorisable instructions; %.0f %% of "
+                       "the core's vectors in use",
                        ratio, width);
     if (as_cqa_value(mean, "fp_op_n") > 0 && !isnan(peak))
         as_str_appendf(&text, "; %.0f %% of peak arithmetic", peak);
@@ -198,18 +197,18 @@ static void say_vectors(struct as_quality_view *view, const struct assay_cqa_pat
     as_str_fini(&text);
 }
 
-static void say_best(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void write_best(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
     const int best = assay_cqa_best(mean);
     struct as_str text = {0};
 
     if (best >= 0)
-        as_str_appendf(&text, "Most to gain: %s, %.2f cycles, %.1f times as fast.",
+        as_str_appendf(&text, "Largest gain: %s, %.2f cycles, %.1f times as fast.",
                        assay_cqa_variant_words((enum assay_cqa_variant)best),
                        mean->what_if[best].cycles, mean->what_if[best].speedup);
     else
-        as_str_appendz(&text, "No other code for the same work would be 5 % faster on this core, "
-                              "as far as can be told.");
+        as_str_appendz(&text, "With all data in L1, no rewrite of this loop gains 5 % on this "
+                              "core.");
     as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }
@@ -261,7 +260,7 @@ static void gain_row(struct as_quality_view *view, const struct assay_cqa_path *
     as_str_fini(&bound);
 }
 
-static void say_gains(struct as_quality_view *view, const struct assay_cqa_path *mean)
+static void write_gains(struct as_quality_view *view, const struct assay_cqa_path *mean)
 {
     bool unsound = false;
     unsigned shown = 0;
@@ -275,8 +274,8 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
         if (!shown++) {
             as_cli_print(view->cli, "\n");
             as_cli_style(view->cli, AS_STYLE_BOLD);
-            as_cli_print(view->cli, "  %-47s %8s %7s %s", "if there were, or it were", "cycles",
-                         "faster", "then by");
+            as_cli_print(view->cli, "  %-47s %8s %7s %s", "with other code", "cycles", "faster",
+                         "then by");
             as_cli_style(view->cli, AS_STYLE_PLAIN);
             as_cli_print(view->cli, "\n");
         }
@@ -284,7 +283,7 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
         gain_row(view, mean, v);
     }
     if (unsound)
-        as_cli_print(view->cli, "  ( only if what stands against vectors is removed first\n");
+        as_cli_print(view->cli, "  ( only after the obstacles to vectorisation are removed\n");
 }
 
 /* ---- Obstacles ----------------------------------------------------------------------------- */
@@ -292,12 +291,12 @@ static void say_gains(struct as_quality_view *view, const struct assay_cqa_path 
 static void begin_obstacles(struct as_quality_view *view)
 {
     as_cli_print(view->cli, "\n  ");
-    as_cli_styled(view->cli, AS_STYLE_BOLD, "what stands against wider vectors");
+    as_cli_styled(view->cli, AS_STYLE_BOLD, "obstacles to wider vectors");
     as_cli_print(view->cli, "\n");
 }
 
-static void say_reason(struct as_quality_view *view, const struct assay_cqa *cqa, size_t number,
-                       const char *first)
+static void write_reason(struct as_quality_view *view, const struct assay_cqa *cqa, size_t number,
+                         const char *first)
 {
     struct as_str text = {0};
     char words[512];
@@ -309,8 +308,8 @@ static void say_reason(struct as_quality_view *view, const struct assay_cqa *cqa
     as_str_fini(&text);
 }
 
-/* What the code shows of it, with addresses and lines. */
-static void say_evidence(struct as_quality_view *view, const struct assay_cqa *cqa, uint32_t bit)
+/* Prints the evidence in the code, with addresses and lines. */
+static void write_evidence(struct as_quality_view *view, const struct assay_cqa *cqa, uint32_t bit)
 {
     static const uint32_t of[ASSAY_VECTOR_OBSTACLES] = {
         [ASSAY_VECTOR_CALL] = ASSAY_CQA_OBSTACLE_CALL,
@@ -323,12 +322,12 @@ static void say_evidence(struct as_quality_view *view, const struct assay_cqa *c
 
     for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++)
         if (of[cqa->verdict->reason[i].obstacle] & bit && n++ < EVIDENCE_MOST)
-            say_reason(view, cqa, i, "    ");
+            write_reason(view, cqa, i, "    ");
     if (n > EVIDENCE_MOST)
         as_cli_print(view->cli, "    and %u more like it\n", n - EVIDENCE_MOST);
 }
 
-/* What is said of the loop as a whole: where it ends, and whether its arrays overlap. */
+/* Prints facts about the whole loop: its end, and aliasing of its arrays. */
 static void say_of_whole(struct as_quality_view *view, const struct assay_cqa *cqa, unsigned shown)
 {
     for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++) {
@@ -339,11 +338,11 @@ static void say_of_whole(struct as_quality_view *view, const struct assay_cqa *c
             continue;
         if (!shown++)
             begin_obstacles(view);
-        say_reason(view, cqa, i, "  - ");
+        write_reason(view, cqa, i, "  - ");
     }
 }
 
-static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void emit_obstacles(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     const struct assay_cqa_path *mean = &cqa->mean;
     const double width = as_cqa_value(mean, "vec_eff_all_pct");
@@ -363,7 +362,7 @@ static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *
         else
             as_str_appendz(&text, as_cqa_obstacle_words(i));
         as_cqa_wrapped(view, "  - ", 4, &text);
-        say_evidence(view, cqa, 1u << i);
+        write_evidence(view, cqa, 1u << i);
         as_str_fini(&text);
     }
     say_of_whole(view, cqa, shown);
@@ -371,17 +370,18 @@ static void say_obstacles(struct as_quality_view *view, const struct assay_cqa *
 
 /* ---- Paths --------------------------------------------------------------------------------- */
 
-static void say_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void emit_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     if (cqa->merged)
         as_cli_print(view->cli,
-                     "\n  %" PRIu64 " paths: all of them as one, every block counted once\n",
+                     "\n"
+                     "  %" PRIu64 " paths: treated as one path, every block counted once\n",
                      cqa->path_count);
     if (cqa->path_n < 2)
         return;
     as_cli_print(view->cli, "\n  ");
     as_cli_styled(view->cli, AS_STYLE_BOLD, "path  share  instructions   cycles  limited by");
-    as_cli_print(view->cli, "%s\n", cqa->weighed ? "" : "   (shares are guesses from the code)");
+    as_cli_print(view->cli, "%s\n", cqa->weighed ? "" : "   (shares are estimates from the code)");
     for (size_t i = 0; i < cqa->path_n; i++) {
         const struct assay_cqa_path *path = &cqa->path[i];
         struct as_str bound = {0};
@@ -395,7 +395,7 @@ static void say_paths(struct as_quality_view *view, const struct assay_cqa *cqa)
 }
 
 /* Why there are no figures. */
-static void say_why_none(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void write_why_none(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     struct as_str text = {0};
     char words[256];
@@ -404,33 +404,33 @@ static void say_why_none(struct as_quality_view *view, const struct assay_cqa *c
         as_str_appendf(&text, "Not for this core: the loop needs %s, which %s lacks.",
                        assay_extension_words(cqa->lacks, words, sizeof words), view->uarch->words);
     else
-        as_str_appendf(&text, "no path through it was looked for: %s",
-                       cqa->outsize ? "the nest is too large" : "no way leads back to its header");
+        as_str_appendf(&text, "its paths were not analysed: %s",
+                       cqa->outsize ? "the nest is too large" : "no path leads back to its header");
     as_cqa_wrapped(view, "  ", 4, &text);
     as_str_fini(&text);
 }
 
 void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
-    say_head(view, cqa);
+    emit_head(view, cqa);
     if (!cqa->path_n) {
-        say_why_none(view, cqa);
+        write_why_none(view, cqa);
         return;
     }
-    say_time(view, &cqa->mean);
-    say_vectors(view, &cqa->mean);
+    write_time(view, &cqa->mean);
+    emit_vectors(view, &cqa->mean);
     if (view->levels & AS_LEVEL_GAIN)
-        say_best(view, &cqa->mean);
+        write_best(view, &cqa->mean);
     say_source(view, cqa);
     if (view->levels & (AS_LEVEL_GAIN | AS_LEVEL_EXPERT))
-        say_gains(view, &cqa->mean);
+        write_gains(view, &cqa->mean);
     if (view->levels & AS_LEVEL_POTENTIAL)
-        say_obstacles(view, cqa);
+        emit_obstacles(view, cqa);
     if (view->levels & AS_LEVEL_POTENTIAL)
         as_cqa_options_report(view, cqa);
     as_cqa_remarks_report(view, cqa);
     as_cqa_advice_report(view, cqa);
-    say_paths(view, cqa);
+    emit_paths(view, cqa);
     if (view->levels & AS_LEVEL_EXPERT)
         as_cqa_text_expert(view, cqa);
 }

@@ -69,8 +69,8 @@ static void put_take(struct as_json *json, const struct assay_decan_take *take)
     as_json_object_end(json);
 }
 
-/* Of each value low, high and how many instances are behind it; null: that end is not known. */
-static void put_bounds(struct as_json *json, const struct assay_decan_bucket *it)
+/* Writes low, high and number of instances of each value; null: no bound. */
+static void write_bounds(struct as_json *json, const struct assay_decan_bucket *it)
 {
     const struct assay_metric *metric;
     as_json_key(json, "bounds");
@@ -107,7 +107,7 @@ static void put_bucket(struct as_json *json, const struct assay_decan_bucket *it
         if (isfinite(it->column[i]))
             as_json_key_double(json, metric->name, it->column[i]);
     as_json_object_end(json);
-    put_bounds(json, it);
+    write_bounds(json, it);
     as_json_key(json, "variants");
     as_json_array_begin(json);
     for (size_t i = 0; i < it->take_n; i++)
@@ -196,8 +196,8 @@ static void put_real(struct as_csv *csv, double value)
         as_csv_string(csv, "");
 }
 
-static void put_loop_fields(struct as_csv *csv, const struct assay_decan_loop *loop,
-                            const char *name)
+static void write_loop_fields(struct as_csv *csv, const struct assay_decan_loop *loop,
+                              const char *name)
 {
     as_csv_i64(csv, loop->loop_id);
     as_csv_string(csv, name);
@@ -239,12 +239,12 @@ int as_decan_csv(struct as_decan_view *view, struct assay_error *err)
         AS_TRY(as_decan_view_name(view, loop, err));
         for (size_t b = 0; b < loop->bucket_n; b++)
             for (size_t k = 0; k < loop->bucket[b].take_n; k++) {
-                put_loop_fields(&csv, loop, as_str_z(&view->name));
+                write_loop_fields(&csv, loop, as_str_z(&view->name));
                 put_row(&csv, &loop->bucket[b], &loop->bucket[b].take[k]);
             }
         if (loop->bucket_n)
             continue;
-        put_loop_fields(&csv, loop, as_str_z(&view->name));
+        write_loop_fields(&csv, loop, as_str_z(&view->name));
         for (unsigned k = 0; k < ROW_FIELDS; k++)
             as_csv_string(&csv, "");
         as_csv_row_end(&csv);

@@ -18,7 +18,7 @@ static const struct as_column columns[] = {{.title = "variant"},
                                            {.title = "as fast", .align = AS_ALIGN_RIGHT}};
 
 /* Three digits that say something. */
-static void put_cycles(struct as_table *table, double cycles)
+static void write_cycles(struct as_table *table, double cycles)
 {
     if (isnan(cycles))
         as_table_string(table, NULL);
@@ -26,8 +26,8 @@ static void put_cycles(struct as_table *table, double cycles)
         as_table_f(table, "%.*f", cycles < 10 ? 2 : cycles < 100 ? 1 : 0, cycles);
 }
 
-/* Of too few instances it is not known. */
-static void put_interval(struct as_table *table, const struct assay_decan_take *take)
+/* Too few instances have no interval. */
+static void write_interval(struct as_table *table, const struct assay_decan_take *take)
 {
     const int digits = take->median < 10 ? 2 : take->median < 100 ? 1 : 0;
     if (isnan(take->low) || isnan(take->high))
@@ -45,7 +45,7 @@ static const char *mark_of(const struct assay_decan_take *take)
 }
 
 /* One instance has none. */
-static void put_stability(struct as_table *table, double value)
+static void emit_stability(struct as_table *table, double value)
 {
     if (isnan(value))
         as_table_string(table, NULL);
@@ -58,9 +58,9 @@ static void put_take(struct as_table *table, const struct assay_decan_take *take
     as_table_string(table, take->variant);
     as_table_f(table, "%u", take->n);
     if (take->n) {
-        put_cycles(table, take->median);
-        put_interval(table, take);
-        put_stability(table, take->stability);
+        write_cycles(table, take->median);
+        write_interval(table, take);
+        emit_stability(table, take->stability);
         as_table_f(table, take->instance < 1e7 ? "%s%.0f" : "%s%.3g", mark_of(take),
                    take->instance);
     } else
@@ -72,7 +72,7 @@ static void put_take(struct as_table *table, const struct assay_decan_take *take
         as_table_string(table, NULL);
 }
 
-/* Variants that are not there are told in a sentence, those of one reason together. */
+/* Appends a sentence for missing variants, those with one reason together. */
 static void append_missing(const struct assay_decan_bucket *bucket, struct as_str *text)
 {
     bool told[ASSAY_DECAN_TAKES_MOST] = {false};
@@ -101,10 +101,11 @@ static void append_bits(const struct assay_decan_bucket *bucket, struct as_str *
     for (size_t i = 0; i < bucket->take_n; i++)
         decides |= bucket->take[i].decides;
     if (decides)
-        as_str_appendf(text, "%sIts branches depend on memory, which all variants read.", blank);
+        as_str_appendf(text, "%sIts branches depend on memory, so all variants keep these loads.",
+                       blank);
     for (size_t i = 0; i < bucket->take_n; i++)
         if (bucket->take[i].n && bucket->take[i].chains)
-            as_str_appendf(text, "%s%s does without loads that addresses depend on.",
+            as_str_appendf(text, "%s%s leaves out loads that addresses depend on.",
                            text->n ? " " : "", bucket->take[i].variant);
 }
 
@@ -191,30 +192,29 @@ static void print_end(struct as_decan_view *view)
     const struct assay_decan_result *it = view->result;
     struct as_str text = {0};
     as_str_appendf(&text,
-                   "%u run%s with variants, %u instances of each wanted; variants took %.0f %% of "
-                   "the processor time",
+                   "%u run%s with variants, %u instances of each wanted; variants used %.0f %% of "
+                   "the CPU time",
                    it->runs, it->runs == 1 ? "" : "s", it->wanted, 100 * it->spent);
     if (it->slowdown > 0)
-        as_str_appendf(&text, ", and the program %.2f times what it took before", it->slowdown);
+        as_str_appendf(&text, ", and the program took %.2f times as long as before", it->slowdown);
     as_str_appendf(
         &text,
-        ". Cycles are medians with their 95 %% interval (?: too few instances for one); a cycle "
-        "took %.3f ns; as fast: to ref. Marked: instances below 250 cycles (!) "
-        "and 500 (~) are not to be relied on. %.1f %% of the time of these loops could "
-        "not be varied.",
+        ". Cycles are medians with their 95 %% interval (?: too few instances); a cycle took %.3f "
+        "ns; as fast: relative to ref. Instances below 250 cycles (!) and 500 cycles (~) are "
+        "unreliable. %.1f %% of the time of these loops could not be varied.",
         it->cycle_ns, 100 * it->refused_share);
     if (it->together && it->met > 0)
         as_str_appendf(&text,
-                       " %.0f %% of the instances ran while other threads ran the same, %.1f "
-                       "threads at once on average.",
+                       " %.0f %% of the instances ran while other threads ran the same variant, "
+                       "%.1f threads on average.",
                        100 * it->met, it->team);
     else if (it->together)
-        as_str_appendz(&text, " No two threads came to a loop at the same time.");
+        as_str_appendz(&text, " No two threads reached a loop at the same time.");
     if (it->lost)
-        as_str_appendf(&text, " For %llu instances there was no room.",
+        as_str_appendf(&text, " %llu instances were lost: the buffer was full.",
                        (unsigned long long)it->lost);
     if (it->threads_missed)
-        as_str_appendf(&text, " %llu threads are in no number.",
+        as_str_appendf(&text, " %llu threads were not measured.",
                        (unsigned long long)it->threads_missed);
     as_cli_print(view->cli, "\n");
     as_cli_wrapped(view->cli, "", "%s", as_str_z(&text));

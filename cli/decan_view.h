@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `assay decan` shows, as text, JSON and CSV. */
+/* Output of `assay decan`: text, JSON and CSV. */
 #ifndef AS_CLI_DECAN_VIEW_H
 #define AS_CLI_DECAN_VIEW_H
 

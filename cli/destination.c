@@ -80,7 +80,8 @@ static bool find_real_path(const char *path, char real[PATH_MAX])
     return added > 0 && (size_t)added < PATH_MAX - at;
 }
 
-/* Whether the file is in an experiment and none of its reports; `real` becomes the experiment. */
+/* Returns true if the file is part of an experiment and not a report of it; `real` becomes the
+ * experiment. */
 static bool is_fact(const char *path, char real[PATH_MAX])
 {
     char *slash = NULL;

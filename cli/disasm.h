@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `assay disasm` knows of the code it shows, gathered by verb_disasm.c and shown by
- * disasm_text.c (for people) and disasm_rows.c (JSON and CSV).
+ * Facts about the code that `assay disasm` shows. verb_disasm.c collects them; disasm_text.c (text)
+ * and disasm_rows.c (JSON and CSV) print them.
  */
 #ifndef AS_CLI_DISASM_H
 #define AS_CLI_DISASM_H

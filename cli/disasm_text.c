@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Disassembly for people: source lines above the instructions they became, the file and the chain
- * of inlined calls named when they change, targets named as function+offset.
+ * Disassembly as text: source lines above their instructions, targets as function+offset. The file
+ * and the chain of inlined calls are named when they change.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void flush_listing(struct listing *l)
     as_str_clear(&l->s);
 }
 
-/* Only the sink writes escape sequences: in a line they could not be told from those of a name. */
+/* Only the sink writes escape sequences: in a line they would look like those of a name. */
 static void paint(struct listing *l, enum as_style style)
 {
     if (l->d->cli->color)
@@ -38,7 +38,7 @@ static void paint(struct listing *l, enum as_style style)
 }
 
 /* "inlined dot at solver.c:12 inlined ..." from the innermost outwards. */
-static void say_chain(struct listing *l, uint32_t at)
+static void write_chain(struct listing *l, uint32_t at)
 {
     const struct assay_debug *debug = &l->d->debug;
 
@@ -66,7 +66,7 @@ static void say_source(struct listing *l, const struct listed_place *here)
     if (here->file != l->last.file || here->inlined != l->last.inlined) {
         paint(l, AS_STYLE_DIM);
         as_str_appendf(&l->s, "%s", file);
-        say_chain(l, here->inlined);
+        write_chain(l, here->inlined);
         paint(l, AS_STYLE_PLAIN);
         as_str_append(&l->s, "\n", 1);
     }
@@ -93,7 +93,7 @@ static void write_source(struct listing *l, uint64_t address)
 }
 
 /* The target of a branch, or what stands at the address of a memory operand. */
-static void say_target(struct listing *l, const struct assay_insn *insn, size_t begin)
+static void write_target(struct listing *l, const struct assay_insn *insn, size_t begin)
 {
     struct as_str label = {0};
     uint64_t address;
@@ -113,7 +113,7 @@ static void say_target(struct listing *l, const struct assay_insn *insn, size_t 
     as_str_fini(&label);
 }
 
-static void say_bytes(struct listing *l, const struct assay_insn *insn)
+static void print_bytes(struct listing *l, const struct assay_insn *insn)
 {
     const uint8_t *p = l->range->bytes + (insn->address - l->range->start);
 
@@ -175,10 +175,10 @@ static void instruction(struct listing *l, size_t i)
     as_str_appendf(&l->s, "  %s %0*" PRIx64 "  ", l->range->target[i] ? ">" : " ", l->digits,
                    insn->address);
     if (l->d->with_bytes)
-        say_bytes(l, insn);
+        print_bytes(l, insn);
     as_disasm_assembly(l->d, l->range, i, assembly, sizeof assembly);
     as_str_appendz(&l->s, assembly);
-    say_target(l, insn, begin);
+    write_target(l, insn, begin);
     as_str_append(&l->s, "\n", 1);
     if (l->d->with_facts)
         say_facts(l, insn);

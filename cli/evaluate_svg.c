@@ -302,7 +302,7 @@ static int draw_time_line(struct as_evaluating *it, const struct as_time_line *o
     l.pixels_n = span_ns < PIXELS_N ? (uint32_t)span_ns : PIXELS_N;
     if ((size_t)of->objects_n * PIXELS_N > FIELD_MAX)
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "--format svg: %u rows are too many; use a level with fewer objects",
+                            "--format svg: %u rows are too many; set a level with fewer objects",
                             of->objects_n);
     l.value = as_calloc((size_t)of->objects_n * l.pixels_n + 1, sizeof *l.value);
     if (as_vec_reserve(&l.code, CODES_MAX) < 0) {

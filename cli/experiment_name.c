@@ -21,7 +21,7 @@
 
 /* ---- Ranks --------------------------------------------------------------------------------- */
 
-/* Whether we are one of several; a job of one rank is none. */
+/* Finds the rank of this process; a job of one rank has none. */
 static void find_rank(struct as_experiment_name *name)
 {
     struct assay_launch_rank own;
@@ -39,9 +39,8 @@ static void find_rank(struct as_experiment_name *name)
 static int no_rank(const char *given, struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_USAGE,
-                        "--output: '%s': %%r is the rank, and no launcher has given this process "
-                        "one (OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID and the like are not "
-                        "set); leave %%r out",
+                        "--output: '%s': this process has no rank for %%r (no launcher has set "
+                        "OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID or the like); remove %%r",
                         given);
 }
 
@@ -79,15 +78,15 @@ static int expand_name(const struct as_experiment_name *name, const char *given,
         }
         if (!*++c || !strchr("rhp%", *c))
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--output: '%s': %%%.1s stands for nothing; write %%r (the rank), "
-                                "%%h (the machine), %%p (the number of the process) or %%%%",
+                                "--output: '%s': %%%.1s is unknown; use %%r (rank), %%h "
+                                "(machine), %%p (process id) or %%%%",
                                 given, c);
         AS_TRY(append_one(name, given, *c, is_pattern, out, err));
     }
     return 0;
 }
 
-/* Whether the name tells ranks apart. */
+/* Returns true if the name distinguishes ranks. */
 static bool has_rank(const char *given)
 {
     for (const char *c = given; *c; c++)
@@ -209,10 +208,10 @@ int as_experiment_continue(struct as_cli *cli, struct as_experiment_name *name,
 
     if (!as_given(&cli->args, AS_OPTION_EXPERIMENT))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--add: to what? name the experiment with --output NAME.assay");
+                            "--add: no experiment named; use --output NAME.assay");
     if (as_given(&cli->args, AS_OPTION_FORCE))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--add: --force would replace the experiment; give one of the two");
+                            "--add: --force would replace the experiment; use one of the two");
     as_str_appendf(&name->made, "%s%s", as_str_z(&name->stem), as_str_z(&name->tail));
     rc = name->made.failed ? as_error_nomem(err, "the experiment's name")
                            : assay_experiment_open(as_str_z(&name->made), out, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The name of a new experiment: as --output has it, with %r and its like, or of our choice. Where
- * assay itself is one of several ranks, each rank makes its own (doc/manual/merge.md).
+ * The name of a new experiment: --output with %r and others replaced, or a default. If assay runs
+ * as several ranks, each rank makes its own (doc/manual/merge.md).
  */
 #ifndef AS_CLI_EXPERIMENT_NAME_H
 #define AS_CLI_EXPERIMENT_NAME_H
@@ -16,8 +16,8 @@ struct as_experiment_name {
      * there. */
     struct as_str stem, tail;
     bool is_free;
-    /* Of several ranks: which, of how many (-1 = not known), and how a shell finds the names of all
-     * where %r tells them apart. */
+    /* For several ranks: the rank, their number (-1 = unknown), and a shell pattern for the
+     * names of all ranks, if %r distinguishes them. */
     bool is_rank;
     int64_t rank, size;
     struct as_str pattern;

@@ -46,8 +46,8 @@ static const char *last_of(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* The loader says the name by which it found the file (libmpi.so.40), the kernel that which the
- * link leads to (libmpi.so.40.30.4). */
+/* The loader knows the name by which it found the file (libmpi.so.40). The kernel knows the
+ * target of the link (libmpi.so.40.30.4). */
 static bool is_one_file(const char *a, const char *b)
 {
     const char *x = last_of(a), *y = last_of(b);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What functions and lines stand at addresses of a trace: by samples of the run, else by its code.
- */
+/* Functions and lines of addresses of a trace: from samples of the run, else from its code. */
 #ifndef ASSAY_CLI_EXPORT_CODE_H
 #define ASSAY_CLI_EXPORT_CODE_H
 

@@ -7,7 +7,7 @@
 
 #include <assay/report.h>
 
-#include "analytics/traced.h"
+#include "analytics/trace_result.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "destination.h"
@@ -31,7 +31,7 @@ static int name_output(const struct as_cli *cli, const char *ending, struct as_s
     struct as_view stem = as_view_of(given ? given : as_path_last(cli->args.positional[0]));
     if (given && strcmp(given, "-") == 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--output: a trace cannot go to standard output; name a file");
+                            "--output: a trace cannot go to standard output; use a file name");
     while (stem.n > 1 && stem.p[stem.n - 1] == '/')
         stem.n--;
     if (!given && as_view_ends(stem, ".assay"))
@@ -123,7 +123,7 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
     int64_t run_id, run_n;
     if (as_given(&cli->args, AS_OPTION_BY) || as_given(&cli->args, AS_OPTION_BLOCKED))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--by, --blocked: are of call stacks; leave them out with --as %s",
+                            "--by, --blocked: only for call stacks; remove them with --as %s",
                             cli->args.value[AS_OPTION_AS]);
     if (cli->args.number[AS_OPTION_AS] != TRACE_AS_OTF2)
         AS_TRY(check_names(cli, err));

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 
 #define WARNING                                                                                    \
-    "other processes used %.2f of %.3g CPUs: timings are unreliable; measure again on a quiet "    \
-    "machine, or on CPUs of its own (a batch job, taskset)"
+    "other processes used %.2f of %.3g CPUs: timings are unreliable; repeat on a quiet "           \
+    "machine, or on reserved CPUs (a batch job, taskset)"
 
 static int64_t own_ns(void)
 {

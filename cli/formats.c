@@ -85,13 +85,14 @@ int as_formats_check(const struct as_arguments *args, struct assay_error *err)
     if (!as_option_common_to(&as_options[AS_OPTION_FORMAT], args->verb))
         return as_error_set(
             err, ASSAY_ERR_USAGE,
-            "--format: '%s' has its own --format, which stands behind the verb; use "
-            "'assay %s --format %s'",
+            "--format: '%s' has a --format of its own, after the verb; use 'assay %s --format %s'",
             verb, verb, value);
     const struct verb_formats formats = formats_of_verb(args->verb);
     if (!formats.bits)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--format: '%s' has no such option; use %s", verb,
-                            formats.instead);
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--format: '%s' does not have this option; use "
+                            "%s",
+                            verb, formats.instead);
     if (formats.bits >> args->number[AS_OPTION_FORMAT] & 1)
         return 0;
     struct as_str use = {0};

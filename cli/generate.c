@@ -113,8 +113,8 @@ static void man(void)
     puts("\\fBassay\\fR [\\fIVERB\\fR] \\fB\\-\\-help\\fR\n.br");
     puts("\\fBassay\\fR \\fB\\-\\-help metrics\\fR [\\fINAME\\fR]\n.SH DESCRIPTION");
     roff_line("",
-              "assay tells what the time of a compute-heavy program is made of, and what would "
-              "make it faster. Its verbs:",
+              "assay shows where the time of a compute-heavy program goes, and what would make it "
+              "faster. Its verbs:",
               "");
     for (int i = 0; i < AS_VERBS; i++) {
         puts(".TP");
@@ -125,8 +125,8 @@ static void man(void)
     puts(".PP");
     roff_line(
         "",
-        "assay --help metrics lists the metrics with unit and meaning, or those of a name, in "
-        "which * stands for any characters.",
+        "assay --help metrics lists the metrics with unit and meaning; NAME selects some of them, "
+        "and * stands for any characters.",
         "");
     puts(".SH VERBS");
     for (int i = 0; i < AS_VERBS; i++)

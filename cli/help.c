@@ -19,15 +19,15 @@ const struct as_note as_exit_notes[] = {
     {"0", "Done."},
     {"1", "The measurement or the target failed, or the result could not be written."},
     {"2", "Wrong usage, or an input that cannot be used."},
-    {"3", "assay try: no way is faster for certain."},
-    {"4", "assay try: no way ran often enough to decide; set a longer --budget."},
+    {"3", "assay try: no setting is faster with certainty."},
+    {"4", "assay try: no setting ran often enough to decide; set a longer --budget."},
     {NULL, NULL},
 };
 
 const struct as_note as_environment_notes[] = {
-    {"COLUMNS", "Width of text output; when not set, that of the terminal, else 80, and in a "
-                "file or pipe tables are as wide as they need to be."},
-    {"NO_COLOR", "When set and not empty, --color auto never colours."},
+    {"COLUMNS", "Width of text output. Default: the width of the terminal, or 80. Tables in "
+                "a file or pipe have the width of their content."},
+    {"NO_COLOR", "If set and not empty, --color auto never colours."},
     {"ASSAY_LOG", "Diagnostic messages on standard error, as domain:level, for example "
                   "object:debug; levels are error, warn, info, debug and trace."},
     {NULL, NULL},
@@ -134,8 +134,8 @@ static void program_help(struct as_str *out, unsigned width)
         as_help_entry(out, as_str_z(&name), as_verbs[i].summary, width);
         as_str_fini(&name);
     }
-    as_str_appendz(out, "\n'assay VERB --help' explains a verb, 'man assay' everything,\n"
-                        "'assay --help metrics' the metrics.\n");
+    as_str_appendz(out, "\n'assay VERB --help' explains a verb, 'assay --help metrics' lists the\n"
+                        "metrics, 'man assay' explains all verbs.\n");
 }
 
 static void verb_help(struct as_str *out, int verb, unsigned width)

@@ -22,12 +22,13 @@ struct as_help_metric {
     const char *part, *name, *unit, *meaning;
 };
 extern const struct as_help_metric as_help_metrics[]; /* ends with name = NULL */
-/* Appends the metrics whose name matches `pattern` (fnmatch(3)), or all; how many. */
+/* Appends all metrics, or those with a name that matches `pattern` (fnmatch(3)). Returns their
+ * number. */
 size_t as_help_of_metrics(struct as_str *out, const char *pattern, unsigned width);
 /* Returns the metric with the name nearest to `name`; NULL if none is near. */
 const char *as_help_near_metric(const char *name);
 
-/* What follows after exit statuses and in the environment; shared with the man page. */
+/* Lines on exit statuses and environment; shared with the man page. */
 struct as_note {
     const char *name;
     const char *text;

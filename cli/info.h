@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `assay info` knows of one binary, gathered by verb_info.c and shown by info_text.c (for
- * people) and info_facts.c (for programs).
+ * Facts about one binary for `assay info`. verb_info.c collects them; info_text.c (text) and
+ * info_facts.c (JSON and CSV) print them.
  */
 #ifndef AS_CLI_INFO_H
 #define AS_CLI_INFO_H
@@ -17,7 +17,7 @@ struct as_unit_group {
     size_t n;
 };
 
-/* What the analysis of the code found, as counts. */
+/* Counts of the code analysis. */
 struct as_code_counts {
     uint64_t instructions, functions, parts, outlined, noreturn, guessed, blocks, unreached, edges;
     uint64_t loops, level[4], irreducible, merged, folded, over_limit;
@@ -35,7 +35,7 @@ struct as_info {
     AS_VEC(struct as_unit_group) groups; /* most units first */
 };
 
-/* Share of the indirect jumps whose targets are known or that are calls, in percent. */
+/* Returns the share of indirect jumps with known targets or that are calls, in per cent. */
 double as_understood_percent(const struct as_code_counts *code);
 void as_info_text(struct as_cli *cli, const struct as_info *info, bool first);
 void as_info_facts(struct as_facts *facts, const struct as_info *info);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay info` for people: one line a fact, what is missing and how to get it said in place,
- * units that were built alike together.
+ * `assay info` as text: one line per fact. Missing facts are named with the way to get them. Units
+ * with the same build are grouped.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,14 +18,14 @@ static void fact_str(struct as_cli *cli, const char *title, struct as_str *value
     as_str_fini(value);
 }
 
-static void say_format(struct as_cli *cli, const struct assay_object_info *it)
+static void write_format(struct as_cli *cli, const struct assay_object_info *it)
 {
     struct as_str s = {0};
 
     as_str_appendz(&s, it->is_k1om ? "ELF64 K1OM (Knights Corner) " : "ELF64 x86-64 ");
     switch (it->type) {
     case ASSAY_OBJECT_RELOCATABLE:
-        as_str_appendz(&s, "relocatable object, not linked yet");
+        as_str_appendz(&s, "relocatable object (not linked)");
         break;
     case ASSAY_OBJECT_EXECUTABLE:
         as_str_appendz(&s, "executable at a fixed address");
@@ -42,13 +42,13 @@ static void say_format(struct as_cli *cli, const struct assay_object_info *it)
     fact_str(cli, "format", &s);
 }
 
-static void say_identity(struct as_cli *cli, const struct as_info *info)
+static void write_identity(struct as_cli *cli, const struct as_info *info)
 {
     const struct assay_object_info *it = info->identity;
     char build_id[2 * sizeof it->build_id + 1];
     struct as_str s = {0};
 
-    say_format(cli, it);
+    write_format(cli, it);
     as_append_size(&s, it->size_b);
     as_str_appendz(&s, ", of it code ");
     as_append_size(&s, it->text_b);
@@ -63,7 +63,7 @@ static void say_identity(struct as_cli *cli, const struct as_info *info)
         as_cli_fact(cli, "runpath", it->runpath);
 }
 
-static void say_needed(struct as_cli *cli, const struct as_info *info)
+static void write_needed(struct as_cli *cli, const struct as_info *info)
 {
     const char *const *name;
     const size_t n = assay_object_needed(info->object, &name);
@@ -77,7 +77,7 @@ static void say_needed(struct as_cli *cli, const struct as_info *info)
         as_cli_fact(cli, "needs", "no libraries");
 }
 
-static void say_symbols(struct as_cli *cli, const struct as_info *info)
+static void write_symbols(struct as_cli *cli, const struct as_info *info)
 {
     const struct assay_symbol_counts *n = &info->symbols;
     struct as_str s = {0};
@@ -106,7 +106,7 @@ static void say_symbols(struct as_cli *cli, const struct as_info *info)
     fact_str(cli, "symbols", &s);
 }
 
-static void say_debug_kind(struct as_str *s, const struct assay_object_info *it)
+static void write_debug_kind(struct as_str *s, const struct assay_object_info *it)
 {
     switch (it->debug) {
     case ASSAY_DEBUG_NONE:
@@ -123,19 +123,19 @@ static void say_debug_kind(struct as_str *s, const struct assay_object_info *it)
         break;
     case ASSAY_DEBUG_MISSING:
         as_str_appendf(s,
-                       "not here: the file names %s, which was not found; install the package "
-                       "with the debug symbols or give --debug-dir",
+                       "not found: the file refers to %s; install the package with the debug "
+                       "symbols or set --debug-dir",
                        it->debug_path ? it->debug_path : "a separate file");
         break;
     }
 }
 
-static void say_debug(struct as_cli *cli, const struct as_info *info)
+static void write_debug(struct as_cli *cli, const struct as_info *info)
 {
     const struct assay_object_info *it = info->identity;
     struct as_str s = {0};
 
-    say_debug_kind(&s, it);
+    write_debug_kind(&s, it);
     if (it->dwarf_version_min && it->dwarf_version_min == it->dwarf_version_max)
         as_str_appendf(&s, ", DWARF %u", it->dwarf_version_min);
     else if (it->dwarf_version_min)
@@ -187,7 +187,7 @@ static enum content content_of(const struct assay_section *section)
     return LINKING;
 }
 
-static void say_sections(struct as_cli *cli, const struct as_info *info)
+static void emit_sections(struct as_cli *cli, const struct as_info *info)
 {
     static const char *const word[CONTENTS] = {"code",      "constants",  "data",   "zeroes",
                                                "unwinding", "debug info", "linking"};
@@ -219,14 +219,14 @@ static void compiler_words(struct as_str *s, const struct assay_unit *unit)
     const char *word = assay_compiler_word(unit);
 
     if (unit->compiler == ASSAY_COMPILER_UNKNOWN || unit->compiler == ASSAY_COMPILER_OTHER)
-        as_str_appendz(s, unit->producer ? unit->producer : "a compiler that left no name");
+        as_str_appendz(s, unit->producer ? unit->producer : "an unknown compiler");
     else
         as_str_appendf(s, "%s%s%s", word, unit->compiler_version ? " " : "",
                        unit->compiler_version ? unit->compiler_version : "");
 }
 
-static void say_group(struct as_cli *cli, const struct as_info *info,
-                      const struct as_unit_group *group, unsigned digits)
+static void write_group(struct as_cli *cli, const struct as_info *info,
+                        const struct as_unit_group *group, unsigned digits)
 {
     const struct assay_unit *unit = &info->debug.unit[group->unit];
     const unsigned indent = digits + 7;
@@ -248,7 +248,7 @@ static void say_group(struct as_cli *cli, const struct as_info *info,
     as_str_fini(&s);
 }
 
-static void say_units(struct as_cli *cli, const struct as_info *info)
+static void write_units(struct as_cli *cli, const struct as_info *info)
 {
     struct as_str s = {0};
     unsigned digits;
@@ -258,17 +258,17 @@ static void say_units(struct as_cli *cli, const struct as_info *info)
     digits = (unsigned)snprintf(NULL, 0, "%zu", info->groups.at[0].n);
     as_append_count(&s, info->debug.unit_n);
     if (info->groups.n > 1)
-        as_str_appendf(&s, ", built in %zu ways:", info->groups.n);
+        as_str_appendf(&s, ", %zu different builds:", info->groups.n);
     else
-        as_str_appendz(&s, info->debug.unit_n > 1 ? ", all built alike:" : ":");
+        as_str_appendz(&s, info->debug.unit_n > 1 ? ", all with the same build:" : ":");
     fact_str(cli, "units", &s);
     for (size_t i = 0; i < info->groups.n; i++)
-        say_group(cli, info, &info->groups.at[i], digits);
+        write_group(cli, info, &info->groups.at[i], digits);
 }
 
 /* ---- Code ------------------------------------------------------------------------------- */
 
-static void say_code(struct as_cli *cli, const struct as_code_counts *c)
+static void emit_code(struct as_cli *cli, const struct as_code_counts *c)
 {
     struct as_str s = {0};
 
@@ -285,7 +285,7 @@ static void say_code(struct as_cli *cli, const struct as_code_counts *c)
     if (c->unreached) {
         as_str_appendz(&s, "; ");
         as_append_counted(&s, c->unreached, "block");
-        as_str_appendz(&s, " that nothing was seen to reach");
+        as_str_appendz(&s, " without a known path to them");
     }
     fact_str(cli, "code", &s);
     as_append_count(&s, c->loops);
@@ -317,12 +317,12 @@ void as_info_text(struct as_cli *cli, const struct as_info *info, bool first)
     as_cli_print(cli, "%s", first ? "" : "\n");
     as_cli_styled(cli, AS_STYLE_BOLD, info->identity->path);
     as_cli_print(cli, "\n");
-    say_identity(cli, info);
-    say_needed(cli, info);
-    say_symbols(cli, info);
-    say_debug(cli, info);
-    say_sections(cli, info);
+    write_identity(cli, info);
+    write_needed(cli, info);
+    write_symbols(cli, info);
+    write_debug(cli, info);
+    emit_sections(cli, info);
     if (info->with_code)
-        say_code(cli, &info->code);
-    say_units(cli, info);
+        emit_code(cli, &info->code);
+    write_units(cli, info);
 }

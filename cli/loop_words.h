@@ -13,8 +13,8 @@ const char *as_level_word(unsigned level); /* "innermost" */
 const char *as_role_word(unsigned role);   /* "vector tail" */
 const char *as_edge_word(unsigned kind);   /* "taken" */
 
-/* What is special about a loop, each followed by `separator` but the last: "irreducible",
- * "unresolved jump", "path limit", "merged continue", "folded gather", "unreached". */
+/* Appends the marks of a loop, separated by `separator`: "irreducible", "unresolved jump", "path
+ * limit", "merged continue", "folded gather", "unreached". */
 void as_words_loop_marks(struct as_str *out, const struct assay_loop *loop, char separator);
 /* "solver.c:12-17": with the file's last part only when `is_short`; nothing when unknown. */
 void as_words_source(struct as_str *out, const struct assay_debug *debug,

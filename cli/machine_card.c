@@ -79,7 +79,7 @@ static void append_smt(struct as_str *to, const struct assay_host *host)
         as_str_appendf(to, ", SMT %s", strcmp(value, "forceoff") == 0 ? "off for good" : value);
 }
 
-static void say_cores(struct as_cli *cli, const struct as_machine_page *page)
+static void write_cores(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_topology *t = page->topology;
     struct as_str s = {0};
@@ -116,7 +116,7 @@ static unsigned processors_below(const struct assay_topology *t, size_t place)
 }
 
 /* The first of each level: those of other cores are as large, but for other kinds of cores. */
-static void say_caches(struct as_cli *cli, const struct assay_topology *t)
+static void write_caches(struct as_cli *cli, const struct assay_topology *t)
 {
     struct as_str s = {0};
 
@@ -183,7 +183,7 @@ static void say_memory(struct as_cli *cli, const struct as_machine_page *page)
     card_line(cli, "memory", &s);
 }
 
-static void say_clock(struct as_cli *cli, const struct as_machine_page *page)
+static void write_clock(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_host *h = page->host;
     const char *invariant = fact_named(h, "tsc_invariant");
@@ -211,7 +211,7 @@ static void say_clock(struct as_cli *cli, const struct as_machine_page *page)
     card_line(cli, "clock", &s);
 }
 
-static void say_system(struct as_cli *cli, const struct as_machine_page *page)
+static void write_system(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_host *h = page->host;
     struct as_str s = {0};
@@ -228,7 +228,7 @@ static void say_system(struct as_cli *cli, const struct as_machine_page *page)
 }
 
 /* Which table of a core there is for this one, and whether one was measured here. */
-static void say_table(struct as_cli *cli, const struct assay_host *h)
+static void emit_table(struct as_cli *cli, const struct assay_host *h)
 {
     char path[PATH_MAX];
     struct as_str s = {0};
@@ -270,7 +270,7 @@ static void table_figure(struct as_table *table, const struct assay_figures *fig
     as_table_string(table, text);
 }
 
-/* Whether it was looked for in vain, with a finding that says why. */
+/* Returns true if a finding says why the figure is missing. */
 static bool has_finding(const struct assay_figures *figures, const char *name)
 {
     for (size_t i = 0; i < figures->finding_n; i++)
@@ -338,7 +338,7 @@ static void say_parameters(struct as_cli *cli, const struct assay_figures *figur
                                             {"load_queue", "load queue"},
                                             {"store_queue", "store queue"}};
     static const char *const front[][2] = {{"dispatch_width", "slots a cycle"},
-                                           {"taken_branch", "cycles a taken branch"},
+                                           {"taken_branch", "cycles per taken branch"},
                                            {"opcache_slots", "op cache"}};
     struct as_str s = {0};
 
@@ -349,8 +349,8 @@ static void say_parameters(struct as_cli *cli, const struct assay_figures *figur
     card_line(cli, "front end", &s);
 }
 
-static int say_levels(struct as_cli *cli, const struct assay_figures *figures,
-                      struct assay_error *err)
+static int emit_levels(struct as_cli *cli, const struct assay_figures *figures,
+                       struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "memory"},
@@ -388,8 +388,8 @@ static int say_levels(struct as_cli *cli, const struct assay_figures *figures,
     return print_table(cli, &table, err);
 }
 
-static int say_peaks(struct as_cli *cli, const struct assay_figures *figures,
-                     struct assay_error *err)
+static int write_peaks(struct as_cli *cli, const struct assay_figures *figures,
+                       struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "arithmetic, Gop/s"},
@@ -429,10 +429,11 @@ void as_append_account(struct as_str *to, const struct assay_figures *figures)
         waited_s += figures->group[i].waited_s;
     }
     if (took_s > 0)
-        as_str_appendf(to, " in %.0f s, %.0f of them waiting for a calm moment", took_s, waited_s);
+        as_str_appendf(to, " in %.0f s, %.0f s of them waiting for low external load", took_s,
+                       waited_s);
 }
 
-static void say_origin(struct as_cli *cli, const struct assay_figures *figures)
+static void write_origin(struct as_cli *cli, const struct assay_figures *figures)
 {
     unsigned count[3] = {0};
     int64_t last_s = 0;
@@ -453,7 +454,7 @@ static void say_origin(struct as_cli *cli, const struct assay_figures *figures)
     as_str_appendf(&s, "; trust: %u high, %u medium, %u low (?)", count[0], count[1], count[2]);
     for (size_t i = 0; i < figures->group_n; i++)
         if (!figures->group[i].is_done)
-            as_str_appendf(&s, "; '%s' was cut off: --measure goes on with it",
+            as_str_appendf(&s, "; '%s' is incomplete: --measure continues it",
                            figures->group[i].name);
     as_cli_print(cli, "\n");
     card_line(cli, "measured", &s);
@@ -463,7 +464,7 @@ static void say_origin(struct as_cli *cli, const struct assay_figures *figures)
     }
     if (figures->finding_n > FINDINGS_MOST) {
         as_append_counted(&s, figures->finding_n - FINDINGS_MOST, "more finding");
-        as_str_appendz(&s, ": --format json has all");
+        as_str_appendz(&s, ": see --format json");
         card_line(cli, "", &s);
     }
 }
@@ -475,26 +476,26 @@ int as_machine_card(struct as_cli *cli, const struct as_machine_page *page, stru
 
     say_name(cli, page);
     if (page->topology) {
-        say_cores(cli, page);
-        say_caches(cli, page->topology);
+        write_cores(cli, page);
+        write_caches(cli, page->topology);
         say_memory(cli, page);
     }
-    say_clock(cli, page);
-    say_system(cli, page);
-    say_table(cli, page->host);
+    write_clock(cli, page);
+    write_system(cli, page);
+    emit_table(cli, page->host);
     if (f)
         say_parameters(cli, f);
     if (!f || f->figure_n == 0) {
         if (page->host) {
-            as_str_appendz(&never, "never; 'assay machine --measure all' takes some minutes");
+            as_str_appendz(&never, "never; run 'assay machine --measure all' (some minutes)");
             card_line(cli, "measured", &never);
         }
         return 0;
     }
     if (has_figures(f, "bandwidth.") || has_figures(f, "latency."))
-        AS_TRY(say_levels(cli, f, err));
+        AS_TRY(emit_levels(cli, f, err));
     if (has_figures(f, "peak."))
-        AS_TRY(say_peaks(cli, f, err));
-    say_origin(cli, f);
+        AS_TRY(write_peaks(cli, f, err));
+    write_origin(cli, f);
     return 0;
 }

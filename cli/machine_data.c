@@ -327,7 +327,7 @@ int as_machine_list(struct as_cli *cli, struct assay_error *err)
         if (n > 0)
             rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
         else
-            as_cli_note(cli, "no machine was measured yet; 'assay machine --measure all' does it");
+            as_cli_note(cli, "no machine was measured yet; run 'assay machine --measure all'");
         as_table_fini(&table);
     } else {
         as_facts_close(&facts);

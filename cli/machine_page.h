@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `assay machine` shows: a host, its topology and what was measured on it.
+ * Output of `assay machine`: a host, its topology and its measured figures.
  */
 #ifndef AS_CLI_MACHINE_PAGE_H
 #define AS_CLI_MACHINE_PAGE_H

@@ -33,12 +33,11 @@ static int answer_help_or_version(struct as_cli *cli, struct assay_error *err)
             rc = 0;
         else if (near)
             rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "--help metrics: no metric is called %s; did you mean %s?", name,
-                              near);
+                              "--help metrics: unknown metric %s; did you mean %s?", name, near);
         else
             rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "--help metrics: no metric is called %s; '*' stands for any "
-                              "characters, '--help metrics' lists all",
+                              "--help metrics: unknown metric %s; use '*' for any characters, or "
+                              "'--help metrics' to list all",
                               name);
     } else if (as_given(&cli->args, AS_OPTION_HELP))
         as_help(&text, cli->args.verb, as_cli_width(cli));
@@ -50,9 +49,8 @@ static int answer_help_or_version(struct as_cli *cli, struct assay_error *err)
 }
 
 /*
- * A closed standard descriptor would be that of the first file opened, and what is meant for a
- * terminal would be written into it. What stands in its place fails as it did, and is not handed
- * on to a program.
+ * The first opened file would get the number of a closed standard descriptor, and terminal output
+ * would go to it. The replacement fails like the closed one, and is not inherited by programs.
  */
 static void hold_descriptors(void)
 {

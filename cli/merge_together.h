@@ -11,8 +11,8 @@
 #include "base/str.h"
 #include "launch/party.h"
 
-/* What is to be copied, as assay_merge tells it: pairs of paths, each with its zero. `context` is a
- * struct as_str. */
+/* Stores the files to copy, as assay_merge reports them: pairs of zero-terminated paths.
+ * `context` is a struct as_str. */
 int as_merge_note_copy(void *context, const char *from, const char *to, struct assay_error *err);
 /* In rank 0: `copies` are made by all, and what the traces say together becomes facts of the run.
  */

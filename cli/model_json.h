@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the model of the core says, in JSON: the same members wherever a verb says it
- * (doc/reference/json.md).
+ * Results of the core model in JSON: the same members for every verb (doc/reference/json.md).
  */
 #ifndef AS_CLI_MODEL_JSON_H
 #define AS_CLI_MODEL_JSON_H

@@ -63,8 +63,8 @@ int as_regex_compile(regex_t *out, const char *text, const char *option, struct 
         return 0;
     regerror(rc, out, why, sizeof why);
     return as_error_set(err, ASSAY_ERR_USAGE,
-                        "--%s: '%s' is no POSIX extended regular expression: %s; escape special "
-                        "characters with a backslash",
+                        "--%s: '%s' is not a POSIX extended regular expression: %s; escape "
+                        "special characters with a backslash",
                         option, text, why);
 }
 
@@ -102,7 +102,7 @@ static size_t bare_length(const char *readable)
             break;
         }
     }
-    /* "(anonymous namespace)::f" has a parenthesis that is no parameter list. */
+    /* "(anonymous namespace)::f" has a parenthesis that does not begin a parameter list. */
     return end == 0 || strncmp(readable + end, "(anonymous", 10) == 0 ? n : end;
 }
 
@@ -185,7 +185,7 @@ static int several(const struct name_search *s, struct assay_error *err)
     if (n > LISTED)
         as_str_appendf(&list, " and %zu more", n - LISTED);
     rc = as_error_set(err, ASSAY_ERR_NO_SYMBOL,
-                      "%s: '%s' names %zu functions: %s; give the linkage name, or --range with "
+                      "%s: '%s' names %zu functions: %s; use the linkage name, or --range with "
                       "the addresses of one",
                       assay_object_info(s->object)->path, s->name, n, as_str_z(&list));
     as_str_fini(&list);
@@ -234,12 +234,12 @@ static int none(const struct name_search *s, struct assay_error *err)
     for (int i = 0; i < 3 && near[i].name; i++)
         as_str_appendf(&list, "%s%s", i ? ", " : "", near[i].name);
     if (list.n)
-        rc = as_error_set(err, ASSAY_ERR_NO_SYMBOL,
-                          "%s: no function is named or matches '%s'; did you mean %s?",
-                          assay_object_info(s->object)->path, s->name, as_str_z(&list));
+        rc =
+            as_error_set(err, ASSAY_ERR_NO_SYMBOL, "%s: no function matches '%s'; did you mean %s?",
+                         assay_object_info(s->object)->path, s->name, as_str_z(&list));
     else
         rc = as_error_set(err, ASSAY_ERR_NO_SYMBOL,
-                          "%s: no function is named or matches '%s'; 'assay functions' lists them",
+                          "%s: no function matches '%s'; 'assay functions' lists them",
                           assay_object_info(s->object)->path, s->name);
     as_str_fini(&list);
     return rc;

@@ -123,7 +123,7 @@ static const char *help_command(int verb, struct as_str *s)
     return as_str_z(s);
 }
 
-/* The sentence for an option nobody knows here, with the nearest one that is known. */
+/* Reports an unknown option, with the nearest known one. */
 static int unknown_option(const char *text, int verb, struct assay_error *err)
 {
     struct as_str help = {0}, near = {0};
@@ -147,7 +147,7 @@ static int unknown_option(const char *text, int verb, struct assay_error *err)
     return rc;
 }
 
-/* What getopt could not take: `c` is its answer, `text` the word of argv it stumbled over. */
+/* Reports an error of getopt: `c` is its result, `text` the word of argv. */
 static int refused_option(int c, const char *text, int verb, struct assay_error *err)
 {
     struct as_str help = {0};
@@ -155,11 +155,11 @@ static int refused_option(int c, const char *text, int verb, struct assay_error 
     int rc;
 
     if (c == ':' && id >= 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--%s: no %s given; write --%s %s",
+        return as_error_set(err, ASSAY_ERR_USAGE, "--%s: missing %s; use --%s %s",
                             as_options[id].name, as_options[id].argument, as_options[id].name,
                             as_options[id].argument);
     if (optopt >= LONG_BASE)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--%s: takes no value; write --%s alone",
+        return as_error_set(err, ASSAY_ERR_USAGE, "--%s: does not take a value; use --%s alone",
                             as_options[id].name, as_options[id].name);
     if (optopt == 0)
         return unknown_option(text, verb, err);
@@ -206,17 +206,15 @@ static int take_choice(int id, struct as_view value, uint64_t *index, struct ass
             return 0;
     append_near_choice(&text, option->choices, value);
     if (text.n) {
-        rc = as_error_set(err, ASSAY_ERR_USAGE,
-                          "--%s: '%.*s' is none of its choices; did you mean "
-                          "%s?",
+        rc = as_error_set(err, ASSAY_ERR_USAGE, "--%s: invalid value '%.*s'; did you mean %s?",
                           option->name, (int)value.n, value.p, as_str_z(&text));
         as_str_fini(&text);
         return rc;
     }
     for (rest = option->choices; as_choice_next(&rest, &word, &n);)
         as_str_appendf(&text, "%s%.*s", !text.n ? "" : *rest ? ", " : " or ", (int)n, word);
-    rc = as_error_set(err, ASSAY_ERR_USAGE, "--%s: '%.*s' is none of its choices; write %s",
-                      option->name, (int)value.n, value.p, as_str_z(&text));
+    rc = as_error_set(err, ASSAY_ERR_USAGE, "--%s: invalid value '%.*s'; use %s", option->name,
+                      (int)value.n, value.p, as_str_z(&text));
     as_str_fini(&text);
     return rc;
 }
@@ -242,7 +240,7 @@ static int take_number(int id, const char *value, uint64_t *number, struct assay
     *number = strtoull(value, &end, 10);
     if (errno || *end || value[0] < '0' || value[0] > '9' || *number > INT_MAX)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--%s: '%s' is not a number; write a whole number from 0 to %d",
+                            "--%s: '%s' is not a number; use a whole number from 0 to %d",
                             as_options[id].name, value, INT_MAX);
     return 0;
 }
@@ -270,7 +268,7 @@ static int take_option(struct as_arguments *out, int id, const char *value, stru
     return 0;
 }
 
-/* One run of getopt over argv; on return optind is the first word that is no option. */
+/* Runs getopt over argv once; afterwards optind is the first word that is not an option. */
 static int take_options(int argc, char **argv, int verb, const char *first,
                         struct as_arguments *out, struct assay_error *err)
 {
@@ -283,7 +281,7 @@ static int take_options(int argc, char **argv, int verb, const char *first,
     while ((c = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
         if (c == '?' || c == ':')
             return refused_option(c, argv[optind - 1], verb, err);
-        if (optarg && strcmp(optarg, "--") == 0) { /* what ends the options is no value of one */
+        if (optarg && strcmp(optarg, "--") == 0) { /* the end of options is not a value */
             optopt = c;
             return refused_option(':', optarg, verb, err);
         }
@@ -344,12 +342,12 @@ static int check_positional(const struct as_arguments *args, struct assay_error 
     const struct as_verb *verb = &as_verbs[args->verb];
 
     if (args->positional_n < verb->fewest)
-        return as_error_set(
-            err, ASSAY_ERR_USAGE, "%s: no %.*s given; write 'assay %s [options] %s'", verb->name,
-            (int)strcspn(verb->arguments, " ."), verb->arguments, verb->name, verb->arguments);
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: missing %.*s; use 'assay %s [options] %s'",
+                            verb->name, (int)strcspn(verb->arguments, " ."), verb->arguments,
+                            verb->name, verb->arguments);
     if (args->positional_n > verb->most)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: one argument too many: %s; write 'assay %s [options] %s'",
+                            "%s: one argument too many: %s; use 'assay %s [options] %s'",
                             verb->name, args->positional[verb->most], verb->name, verb->arguments);
     return 0;
 }
@@ -364,8 +362,8 @@ static int take_topic(int n, char **word, struct as_arguments *out, struct assay
 {
     if (n > 2)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--help metrics: one argument too many: %s; write "
-                            "'assay --help metrics [NAME]'",
+                            "--help metrics: one argument too many: %s; use 'assay --help metrics "
+                            "[NAME]'",
                             word[2]);
     out->asks_metrics = true;
     out->positional = word + 1;

@@ -68,10 +68,10 @@ extern const struct as_option as_options[AS_OPTION_COUNT];
 extern const struct as_example as_examples[];
 extern const size_t as_example_n;
 
-/* Whether an option belongs to `verb` itself (common options do not). */
+/* Returns true if an option belongs to `verb` itself (not a common option). */
 bool as_option_of_verb(const struct as_option *option, int verb);
-/* Whether it is a common one that `verb` (-1 = none) takes: not when it has its own of that name.
- */
+/* Returns true for a common option of `verb` (-1 = none), unless the verb has its own of that
+ * name. */
 bool as_option_common_to(const struct as_option *option, int verb);
 static inline bool as_option_is_common(const struct as_option *option)
 {

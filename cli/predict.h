@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `assay predict` and `assay validate` share: the predictor as the user's options say, blocks
- * out of hexadecimal digits, and showing one prediction.
+ * Shared code of `assay predict` and `assay validate`: the predictor with the user's options,
+ * blocks from hexadecimal digits, and the output of one prediction.
  */
 #ifndef AS_CLI_PREDICT_H
 #define AS_CLI_PREDICT_H
@@ -25,17 +25,17 @@ struct as_predicting {
     struct assay_uarch_choice choice;  /* which table it is, where no option says */
 };
 
-/* The table of --machine, else the one that was measured here, else the program's of this machine's
- * core or the nearest to it. `choice` says which, of the first nothing. Errors: NOT_FOUND, CORRUPT,
+/* Opens the table of --machine, else the one measured here, else the built-in table of this
+ * machine's core or the nearest to it. `choice` says which one. Errors: NOT_FOUND, CORRUPT,
  * NOMEM. */
 int as_core_open(struct as_cli *cli, struct assay_uarch **out, struct assay_uarch_choice *choice,
                  struct assay_error *err);
-/* Whether the core has the instructions of the file: Knights Corner has vectors of its own. Errors:
- * USAGE. */
+/* Returns 0 if the core has the instructions of the file: Knights Corner has other vectors.
+ * Errors: USAGE. */
 int as_core_fits(const struct assay_uarch *uarch, struct assay_object *object,
                  struct assay_error *err);
 
-/* What the run of --experiment saw of the file; nothing where it is not given. Errors: those of
+/* Reads the samples of --experiment for the file; nothing without the option. Errors: those of
  * as_quality_sampled_read and of opening. */
 int as_sampled_open(struct as_cli *cli, const struct assay_object *object,
                     struct as_quality_sampled *out, struct assay_error *err);
@@ -44,9 +44,9 @@ int as_sampled_open(struct as_cli *cli, const struct assay_object *object,
 int as_predicting_init(struct as_cli *cli, struct as_predicting *p, struct assay_error *err);
 void as_predicting_fini(struct as_predicting *p);
 
-/* Where most of the table's own lines are from, in words. */
+/* Returns the source of most lines of the table, in words. */
 const char *as_table_source(const struct assay_uarch *uarch);
-/* Whether they are published, and not measured: the words say "cited". */
+/* Returns true if they are published and not measured: the words are "cited". */
 bool as_table_is_cited(const struct assay_uarch *uarch);
 
 /* Digits to bytes; below 0 with a sentence when they are none, or odd. */

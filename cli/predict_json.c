@@ -42,7 +42,7 @@ static void put_insns(struct as_predicting *p, const struct as_predicted *predic
     as_json_array_end(json);
 }
 
-static void put_chain(struct as_json *json, const struct assay_prediction *out)
+static void emit_chain(struct as_json *json, const struct assay_prediction *out)
 {
     as_json_key(json, "chain");
     as_json_array_begin(json);
@@ -57,7 +57,7 @@ static void put_chain(struct as_json *json, const struct assay_prediction *out)
     as_json_array_end(json);
 }
 
-static void put_timeline(struct as_json *json, const struct assay_prediction *out)
+static void write_timeline(struct as_json *json, const struct assay_prediction *out)
 {
     as_json_key(json, "timeline");
     as_json_array_begin(json);
@@ -76,7 +76,7 @@ static void put_timeline(struct as_json *json, const struct assay_prediction *ou
     as_json_array_end(json);
 }
 
-static void put_answer(struct as_predicting *p, const struct as_predicted *predicted)
+static void write_answer(struct as_predicting *p, const struct as_predicted *predicted)
 {
     struct as_json *json = &p->facts.json;
     const struct assay_prediction *out = &predicted->out;
@@ -115,7 +115,7 @@ static void put_what_ifs(struct as_json *json, const struct as_predicted *predic
     as_json_object_end(json);
 }
 
-static void put_levels(struct as_predicting *p, const struct as_predicted *predicted)
+static void print_levels(struct as_predicting *p, const struct as_predicted *predicted)
 {
     struct as_json *json = &p->facts.json;
     if (predicted->piece->several) {
@@ -141,11 +141,11 @@ void as_predict_json(struct as_predicting *p, const struct as_predicted *predict
 {
     struct as_json *json = &p->facts.json;
     as_json_object_begin(json);
-    put_answer(p, predicted);
+    write_answer(p, predicted);
     put_insns(p, predicted);
-    put_chain(json, &predicted->out);
-    put_timeline(json, &predicted->out);
+    emit_chain(json, &predicted->out);
+    write_timeline(json, &predicted->out);
     put_what_ifs(json, predicted);
-    put_levels(p, predicted);
+    print_levels(p, predicted);
     as_json_object_end(json);
 }

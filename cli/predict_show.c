@@ -83,12 +83,14 @@ int as_hex_read(const char *text, size_t n, uint8_t *out, size_t most, const cha
 {
     if (n % 2 || n / 2 > most || !n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: %zu hexadecimal digits; bytes have two each, and there may be "
-                            "%zu bytes at most",
+                            "%s: %zu hexadecimal digits; use two digits per byte and at most %zu "
+                            "bytes",
                             what, n, most);
     const size_t got = as_hex_get(text, out, n / 2);
     if (got < n / 2)
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: '%.2s' is no byte in hexadecimal digits",
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "%s: '%.2s' is not a hexadecimal byte; use two "
+                            "digits 0-9, a-f",
                             what, text + 2 * got);
     return (int)(n / 2);
 }
@@ -149,7 +151,7 @@ static bool loads(const struct assay_insn *insn)
     return false;
 }
 
-/* Of all loads the one without which it takes least; by bounds, then as the answer. */
+/* Leaves out the load with the largest gain: by bounds first, then by the result. */
 static int drop_best_load(struct as_predicting *p, struct as_predicted *predicted,
                           struct as_what_if *what_if, struct assay_error *err)
 {
@@ -185,7 +187,7 @@ static int find_what_ifs(struct as_predicting *p, struct as_predicted *predicted
         const char *words, *key;
         uint32_t without;
     } change[AS_WHAT_IFS] = {
-        {"no chain from iteration to iteration", "without_latency", ASSAY_WITHOUT_LATENCY},
+        {"no loop-carried dependence", "without_latency", ASSAY_WITHOUT_LATENCY},
         {"no value passed through memory", "without_memory", ASSAY_WITHOUT_MEMORY},
         {"any number of ports", "without_ports", ASSAY_WITHOUT_PORTS},
         {"a perfect front end", "without_front_end", ASSAY_WITHOUT_FRONT_END},

@@ -16,7 +16,7 @@ static void show_answer(struct as_predicting *p, const struct as_predicted *pred
     as_cli_styled(cli, AS_STYLE_BOLD, predicted->piece->name);
     as_cli_print(cli, ": %.2f cycles per iteration on %s", out->cycles, p->uarch->words);
     if (out->varies && predicted->worst > out->cycles * 1.005)
-        as_cli_print(cli, " (up to %.2f by the values computed with)", predicted->worst);
+        as_cli_print(cli, " (up to %.2f, depending on the operands)", predicted->worst);
     as_cli_print(cli, "\nlimited by %s%s%s\n", assay_bound_name(out->bound),
                  *out->limit ? ": " : "", out->limit);
     for (unsigned i = 0; i < ASSAY_BOUNDS; i++)
@@ -28,7 +28,7 @@ static void show_answer(struct as_predicting *p, const struct as_predicted *pred
     if (*p->choice.core.doubt)
         as_cli_print(cli, "core: %s\n", p->choice.core.doubt);
     if (out->estimated_n)
-        as_cli_print(cli, "%u of %zu instructions are estimated: the table has nothing of them\n",
+        as_cli_print(cli, "%u of %zu instructions are estimated: they are not in the table\n",
                      out->estimated_n, out->insn_n);
 }
 
@@ -74,7 +74,8 @@ static void show_chain(struct as_predicting *p, const struct as_predicted *predi
     char assembly[256];
     if (!out->chain_n)
         return;
-    as_cli_print(p->cli, "\nlongest chain from iteration to iteration (>):\n");
+    as_cli_print(p->cli, "\n"
+                         "longest loop-carried dependence chain (>):\n");
     for (size_t i = 0; i < out->chain_n; i++) {
         const struct assay_chain_step *step = &out->chain[i];
         if (step->insn < out->insn_n)
@@ -156,12 +157,11 @@ static void show_levels(struct as_predicting *p, const struct as_predicted *pred
     }
     if (lacking)
         as_cli_wrapped(p->cli, "  ",
-                       "not known of this machine: %s; 'assay machine --measure all' measures it",
-                       lacking);
+                       "unknown for this machine: %s; run 'assay machine --measure all'", lacking);
     else if (asked && !predicted->piece->traffic)
-        as_cli_print(p->cli, "  only loops of a binary have streams from other levels\n");
+        as_cli_print(p->cli, "  only loops of a binary have data in other levels\n");
     if (asked && predicted->piece->traffic && predicted->piece->traffic->unknown_n)
-        as_cli_print(p->cli, "  %u accesses with an unknown step are not in it\n",
+        as_cli_print(p->cli, "  %u accesses with an unknown stride are not included\n",
                      predicted->piece->traffic->unknown_n);
 }
 

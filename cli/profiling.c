@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the verbs that make a profile share; see profiling.h.
+ * Shared code of the verbs that make a profile; see profiling.h.
  */
 #include "profiling.h"
 
@@ -16,7 +16,7 @@
 
 /* ---- Being stopped ------------------------------------------------------------------------- */
 
-/* Written before the handler is there, and by nobody after. */
+/* Written before the handler is installed, and constant afterwards. */
 static struct {
     char sentence[512];
     size_t n;
@@ -52,8 +52,7 @@ void as_stage_guard(const char *experiment)
 
 /* ---- Progress ------------------------------------------------------------------------------ */
 
-/* Of those that a recording, attribution and import tell; what follows is made up for without being
- * asked. */
+/* Returns true for caveats of a recording, attribution or import; others are derived later. */
 static bool is_of_attribution(const char *name)
 {
     static const char *const names[] = {"profile",      "reading",        "reading samples",

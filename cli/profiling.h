@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the verbs that make a profile share: the progress, and the summary at the end.
+ * Shared code of the verbs that make a profile: progress, and the summary at the end.
  */
 #ifndef AS_CLI_PROFILING_H
 #define AS_CLI_PROFILING_H
@@ -11,7 +11,7 @@
 #include "cli.h"
 
 /* Progress of attribution: as_stage_show is its callback, a stage its context. Between the first
- * call and as_stage_end a guarded process that is told to stop says how to go on. */
+ * call and as_stage_end, a terminated process prints how to continue. */
 struct as_stage {
     struct as_progress progress;
     const char *name;
@@ -24,8 +24,8 @@ void as_stage_end(struct as_stage *stage);
 void as_stage_pause(struct as_stage *stage);
 void as_stage_guard(const char *experiment);
 
-/* Findings, checks and metrics of a run that was summed up; code is not read for it. What fails is
- * said: the profile is there. */
+/* Computes findings, checks and metrics of a run, without reading code. A failure is reported
+ * only: the profile is complete. */
 void as_advise_quickly(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id);
 
 /* Writes the text summary of a run to standard error, unless --quiet. */

@@ -86,7 +86,10 @@ int as_loop_of_option(const struct as_cli *cli, const struct assay_program *prog
         return 0;
     }
     if (program->loop_n == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--loop: %s has no loops", path);
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--loop: %s has no loops; use --function or "
+                            "--range",
+                            path);
     return as_error_set(err, ASSAY_ERR_USAGE,
                         "--loop: %" PRIu64 " is no loop of %s, they are 0 to %zu; 'assay loops' "
                         "lists them",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the verbs that run a command share; see recording.h.
+ * Shared code of the verbs that run a command; see recording.h.
  */
 #include "recording.h"
 
@@ -35,8 +35,8 @@ static int take_rate(const char *text, uint32_t *rate, struct assay_error *err)
     const unsigned long value = strtoul(text, &end, 10);
     if (*end || text[0] < '0' || text[0] > '9' || value < 1 || value > 20000)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--rate: '%s' is no rate; write low, medium, high or samples a second "
-                            "from 1 to 20000",
+                            "--rate: invalid value '%s'; use low, medium, high or 1 to 20000 "
+                            "samples per second",
                             text);
     *rate = (uint32_t)value;
     return 0;
@@ -51,7 +51,7 @@ static int take_duration(const char *text, double *seconds, struct assay_error *
     *seconds = strtod(text, &end);
     if (end == text || *end || !(*seconds > 0) || *seconds > 1e9)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--duration: '%s' is no time; write seconds, as in 30 or 0.5", text);
+                            "--duration: invalid value '%s'; use seconds, such as 30 or 0.5", text);
     return 0;
 }
 
@@ -65,7 +65,8 @@ static int check_times(const struct as_arguments *args, struct assay_profile_req
         return 0;
     if (request->command && request->duration_s > 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--duration: is for --pid here; a command runs to its end");
+                            "--duration: only with --pid for this verb; remove it, the command "
+                            "runs to its end");
     if (!request->command && request->duration_s <= 0)
         request->duration_s = LOOK_USUAL_S;
     return 0;
@@ -83,13 +84,13 @@ int as_recording_size(const char *option, const char *text, uint64_t *size_b,
     const unsigned shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
     if (end == text || !(value > 0) || value > 1e15 || (*end && (!unit || end[1])))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: '%s' is no size; write bytes, or a number with K, M, G or T",
+                            "%s: invalid size '%s'; use bytes, or a number with K, M, G or T",
                             option, text);
     *size_b = (uint64_t)(value * (double)(UINT64_C(1) << shift));
     return 0;
 }
 
-/* What the kernel copies at most; below the least there is hardly a frame. */
+/* Limits of the kernel; a smaller copy hardly has a frame. */
 #define STACK_LEAST_B 1024u
 #define STACK_MOST_B  65528u
 
@@ -100,12 +101,11 @@ static int take_stack_size(const char *text, struct assay_sample_options *sampli
     AS_TRY(as_recording_size("--stack-size", text, &size_b, err));
     if (text && sampling->stacks != ASSAY_STACKS_DWARF)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--stack-size: stacks are copied with --call-stacks dwarf alone; leave "
-                            "one of the two out");
+                            "--stack-size: only with --call-stacks dwarf; remove one of the two");
     /* 64K are meant to be the most. */
     if (text && (size_b < STACK_LEAST_B || size_b > 65536))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--stack-size: '%s' cannot be; give %u to %u bytes", text,
+                            "--stack-size: '%s' is out of range; use %u to %u bytes", text,
                             STACK_LEAST_B, STACK_MOST_B);
     sampling->stack_b = (uint32_t)(size_b > STACK_MOST_B ? STACK_MOST_B : size_b);
     return 0;
@@ -118,9 +118,8 @@ static int no_command(const struct as_arguments *args, struct assay_error *err)
     char attach[64] = "";
     if (as_option_of_verb(&as_options[AS_OPTION_PID], args->verb))
         snprintf(attach, sizeof attach, " or 'assay %s --pid N'", verb);
-    return as_error_set(err, ASSAY_ERR_USAGE,
-                        "%s: no command given; write 'assay %s -- ./program'%s", verb, verb,
-                        attach);
+    return as_error_set(err, ASSAY_ERR_USAGE, "%s: no command given; use 'assay %s -- ./program'%s",
+                        verb, verb, attach);
 }
 
 int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
@@ -143,20 +142,20 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
     if (request->sampling.stacks == ASSAY_STACKS_LBR &&
         request->sampling.event > ASSAY_EVENT_REF_CYCLES)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--call-stacks: lbr comes with --event cycles or ref-cycles, not %s; "
-                            "leave one of the two out",
+                            "--call-stacks: lbr needs --event cycles or ref-cycles, not %s; "
+                            "remove one of the two",
                             args->value[AS_OPTION_EVENT]);
     if (args->positional_n)
         request->command = (const char *const *)args->positional;
     if (request->command && as_given(args, AS_OPTION_PID))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--pid: a command is given too; write one or the other");
+                            "--pid: there is a command too; remove one of the two");
     if (!request->command && !as_given(args, AS_OPTION_PID))
         return no_command(args, err);
     if (request->objects && request->pid)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--objects: --pid names a process that runs already, and its earlier "
-                            "allocations are unknown; let assay start the program");
+                            "--objects: not possible with --pid, earlier allocations are unknown; "
+                            "run the program with assay");
     AS_TRY(take_rate(args->value[AS_OPTION_RATE], &request->sampling.rate_hz, err));
     AS_TRY(take_duration(args->value[AS_OPTION_DURATION], &request->duration_s, err));
     AS_TRY(check_times(args, request, err));
@@ -192,7 +191,7 @@ int as_recording_name(struct as_cli *cli, const struct assay_profile_request *re
         AS_TRY(assay_launch_plan(request->command, &plan, err));
     if (plan && plan->away)
         as_cli_note(cli,
-                    "%s: %s; only what runs here as its child is seen: put 'assay %s' "
+                    "%s: %s; only its local child processes can be observed: put 'assay %s' "
                     "behind the launcher, before the program",
                     plan->argv[0], plan->away_reason, as_verbs[cli->args.verb].name);
     snprintf(text, sizeof text, "process-%d", (int)request->pid);

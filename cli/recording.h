@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the verbs that run a command share: the request for a profile as the options say it, and the
+ * Shared code of the verbs that run a command: the request for a profile from the options, and the
  * name of the experiment.
  */
 #ifndef AS_CLI_RECORDING_H
@@ -29,8 +29,8 @@ int as_recording_name(struct as_cli *cli, const struct assay_profile_request *re
 int as_recording_place(struct assay_experiment *experiment, enum assay_object_kind kind, int64_t id,
                        uint64_t address, struct as_str *out, struct assay_error *err);
 
-/* Closes what was recorded into: an experiment without a run is gone, one whose run was not made
- * sense of says how to go on. `rc` is what came of it; gives that, or the failure of closing. */
+/* Closes the experiment: without a run it is removed, and an unattributed run is reported with
+ * the way to continue. Returns `rc`, or the error of closing. */
 int as_recording_close(struct assay_experiment **experiment, int64_t run_id, int rc,
                        struct assay_error *err);
 

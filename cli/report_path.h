@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a report stands in its experiment. */
+/* The path of a report in its experiment. */
 #ifndef AS_CLI_REPORT_PATH_H
 #define AS_CLI_REPORT_PATH_H
 

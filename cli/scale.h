@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `assay scale` is asked to run: the combinations of nodes, processes, threads and whatever
- * else is varied, and the command of each. Runs nothing.
+ * The plan of `assay scale`: combinations of nodes, processes, threads and other settings, and the
+ * command of each. Runs nothing.
  */
 #ifndef AS_CLI_SCALE_H
 #define AS_CLI_SCALE_H
@@ -23,7 +23,7 @@ struct as_scale_point {
 
 struct as_scale_plan {
     struct as_arena arena;
-    struct as_scale_point *point; /* by variant, then fewest processors first */
+    struct as_scale_point *point; /* by variant, then fewest CPUs first */
     size_t point_n, reference;    /* what the others are compared with */
     struct assay_axis **axis;     /* of --vary */
     size_t axis_n;

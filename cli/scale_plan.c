@@ -28,8 +28,7 @@ struct list {
 static int no_list(const char *option, const char *text, struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_USAGE,
-                        "--%s: '%s' is no list of numbers from 1 to %d; write it as in 1,2,4 or "
-                        "1-4",
+                        "--%s: invalid list '%s'; use numbers from 1 to %d, such as 1,2,4 or 1-4",
                         option, text, COUNT_MOST);
 }
 
@@ -71,14 +70,14 @@ static int take_list(struct as_cli *cli, enum as_option_id option, const char *n
         for (int64_t i = first; i <= last; i++)
             if (!add_number(list, i))
                 return as_error_set(err, ASSAY_ERR_USAGE,
-                                    "--%s: '%s' has more than %d numbers; name fewer", name, text,
+                                    "--%s: '%s' has more than %d numbers; use fewer", name, text,
                                     LIST_MOST);
         at = *at ? at + 1 : NULL;
     }
     return 0;
 }
 
-/* 1, 2, 4, ... up to the processors that are there, and those. */
+/* 1, 2, 4, ... up to the number of CPUs, and that number. */
 static void default_threads(struct list *list)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -105,20 +104,20 @@ static int64_t most_of_list(const struct list *list)
     return n;
 }
 
-/* What is varied must reach the program, and what stands in the command must be varied. */
+/* Each varied setting must be in the command, and each placeholder of the command must be
+ * varied. */
 static int check_placeholder(char *const *words, const char *name, const struct list *list,
                              const char *example, struct assay_error *err)
 {
     const bool there = has(words, name);
     if (!there && most_of_list(list) > 1)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--%s: the command has no {%s}; write it where the launcher takes the "
-                            "number, as in '%s'",
+                            "--%s: the command has no {%s}; use it as the number of the launcher, "
+                            "as in '%s'",
                             name, name, example);
     if (there && !list->n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "scale: the command has {%s}, but no numbers are given for it; add "
-                            "--%s 1,2,4",
+                            "scale: the command has {%s} without numbers for it; add --%s 1,2,4",
                             name, name);
     return 0;
 }
@@ -166,20 +165,21 @@ static int check_axis(struct as_cli *cli, const struct as_scale_plan *plan,
     for (size_t i = 0; i < OWN_N; i++)
         if (strcmp(axis->name, own_names[i]) == 0)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--vary: {%s} follows from --threads, --processes and --nodes; "
-                                "give those",
+                                "--vary: {%s} is computed from --threads, --processes and "
+                                "--nodes; set those",
                                 axis->name);
     for (size_t i = 0; i < plan->axis_n; i++)
         if (strcmp(plan->axis[i]->name, axis->name) == 0)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--vary: %s is given twice; write all its values once", axis->name);
+                                "--vary: %s is set twice; use one list with all values",
+                                axis->name);
     if (strcmp(axis->name, "env:OMP_NUM_THREADS") == 0 && as_given(&cli->args, AS_OPTION_THREADS))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--vary: --threads sets OMP_NUM_THREADS too; give one of the two");
+                            "--vary: --threads sets OMP_NUM_THREADS too; remove one of the two");
     if (strncmp(axis->name, "env:", 4) != 0 && !has(cli->args.positional, axis->name))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--vary: the command has no {%s}; write it where the program takes "
-                            "the value",
+                            "--vary: the command has no {%s}; add it as the argument of the "
+                            "program",
                             axis->name);
     return 0;
 }
@@ -219,9 +219,9 @@ static int by_units(const void *a, const void *b)
     return (x->nodes > y->nodes) - (x->nodes < y->nodes);
 }
 
-/* "size=1000 NAME=x", then what of nodes, processes and threads is told. */
-static void put_label(struct as_str *label, const struct as_scale_plan *plan,
-                      const struct as_scale_point *it, bool with_nodes)
+/* "size=1000 NAME=x", then those of nodes, processes and threads that are set. */
+static void emit_label(struct as_str *label, const struct as_scale_plan *plan,
+                       const struct as_scale_point *it, bool with_nodes)
 {
     for (size_t i = 0; i < plan->axis_n; i++) {
         const char *name = it->variant[i].name;
@@ -253,7 +253,7 @@ static int add_point(struct as_cli *cli, struct as_scale_plan *plan,
     assay_axes_at(plan->axis, plan->axis_n, variant, settings);
     *point =
         (struct as_scale_point){.setting = *it, .variant = settings, .variant_number = variant};
-    put_label(&label, plan, point, with_nodes);
+    emit_label(&label, plan, point, with_nodes);
     point->label = label.failed ? NULL : as_arena_strndup(&plan->arena, as_str_z(&label), label.n);
     point->command = expand_all(plan, cli->args.positional, cli->args.positional_n, point);
     as_str_fini(&label);
@@ -270,7 +270,9 @@ static bool makes_sense(struct as_cli *cli, const struct assay_scale_setting *it
     if (it->processes % it->nodes == 0)
         return true;
     if (is_first)
-        as_cli_note(cli, "--processes %lld with --nodes %lld is left out: not as many on each node",
+        as_cli_note(cli,
+                    "--processes %lld with --nodes %lld is left out: the nodes do not divide "
+                    "the processes evenly",
                     (long long)it->processes, (long long)it->nodes);
     return false;
 }
@@ -343,7 +345,8 @@ int as_scale_reference(struct as_cli *cli, struct assay_scale_setting *setting,
     if (!take_number(&at, &setting->processes) || *at++ != ':' ||
         !take_number(&at, &setting->threads) || *at)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--reference: '%s' is no point; write processes and threads, as in 1:4",
+                            "--reference: invalid value '%s'; use processes and threads, such as "
+                            "1:4",
                             text);
     *out = setting;
     return 0;
@@ -363,8 +366,8 @@ static int mark_reference(struct as_cli *cli, struct as_scale_plan *plan, struct
     }
     if (!found)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--reference: %s is none of the combinations; add it to --processes "
-                            "and --threads",
+                            "--reference: %s is not one of the combinations; add it to "
+                            "--processes and --threads",
                             cli->args.value[AS_OPTION_REFERENCE]);
     return 0;
 }
@@ -391,7 +394,7 @@ int as_scale_plan(struct as_cli *cli, struct as_scale_plan *plan, struct assay_e
     as_arena_init(&plan->arena);
     if (!cli->args.positional_n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "scale: no command given; write 'assay scale --threads 1,2,4 -- "
+                            "scale: no command given; use 'assay scale --threads 1,2,4 -- "
                             "./program'");
     if (repeats > 10000)
         return as_error_set(err, ASSAY_ERR_USAGE, "--repeats: at most 10000 are possible");

@@ -40,7 +40,9 @@ static int refuse_options(struct as_cli *cli, struct assay_error *err)
                                 "--trace: nothing is run, --%s has no effect; remove it",
                                 refused[i].word);
     if (as_given(&cli->args, AS_OPTION_WEAK) && as_given(&cli->args, AS_OPTION_STRONG))
-        return as_error_set(err, ASSAY_ERR_USAGE, "--weak: --strong is given too; use one of both");
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--weak: --strong is set too; remove one of the "
+                            "two");
     if (cli->args.positional_n == 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--trace: no trace is given; use 'assay scale --trace 1.assay 2.assay "

@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 #include "recording.h"
 #include "runs.h"
 #include "unfinished.h"
@@ -98,7 +98,7 @@ int as_series_end(struct as_series *series, const char *name, int rc, struct ass
     if (series->is_over && left)
         as_cli_note(cli, "ended by the user; %zu of %zu runs were left", left, series->run_n);
     if (series->failed_n)
-        as_cli_note(cli, "%zu of %zu runs failed; what they wrote is in %s/run-NNN/output.txt",
+        as_cli_note(cli, "%zu of %zu runs failed; their output is in %s/run-NNN/output.txt",
                     series->failed_n, series->begun_n, name);
     if (series->begun_n)
         as_cli_note(cli, "the experiment is %s", name);
@@ -111,7 +111,7 @@ int as_series_end(struct as_series *series, const char *name, int rc, struct ass
 
 /* ---- One run ------------------------------------------------------------------------------- */
 
-static void say_begin(const struct as_series *series, const struct as_series_run *run)
+static void write_begin(const struct as_series *series, const struct as_series_run *run)
 {
     char left[64];
     const double past_s = (double)((uint64_t)as_monotonic_ns() - series->start_ns) / 1e9;
@@ -120,8 +120,8 @@ static void say_begin(const struct as_series *series, const struct as_series_run
                 run->what ? ": " : "", run->what ? run->what : "", left);
 }
 
-static void say_failure(struct as_series *series, const struct as_series_run *run,
-                        const struct assay_profile_result *result)
+static void write_failure(struct as_series *series, const struct as_series_run *run,
+                          const struct assay_profile_result *result)
 {
     char how[64], line[200];
     if (result->exit_signal)
@@ -143,7 +143,7 @@ int as_series_run(struct as_series *series, const struct as_series_run *run, int
     series->is_over |= interrupted != 0;
     if (series->is_over)
         return 0;
-    say_begin(series, run);
+    write_begin(series, run);
     struct assay_campaign_run it = {.profile = series->request,
                                     .variable = run->variable,
                                     .variable_n = run->variable_n,
@@ -160,6 +160,6 @@ int as_series_run(struct as_series *series, const struct as_series_run *run, int
     series->begun_n += result.run_id != 0;
     series->is_over = result.interrupted || interrupted;
     if (rc == 0 && !series->is_over && (result.exit_signal || result.exit_code > 0))
-        say_failure(series, run, &result);
+        write_failure(series, run, &result);
     return rc;
 }

@@ -35,15 +35,15 @@ struct as_series_run {
 };
 
 /*
- * Reads the options that series share, and makes the experiment (--output, or a free name after the
- * program of `command`, which goes to `name`). In any case as_series_end is called. Errors: USAGE,
- * UNSUPPORTED (an input that only one run could read), those of the experiment.
+ * Reads the shared options of series and creates the experiment (--output, or a free name after the
+ * program of `command`, which goes to `name`). Call as_series_end in any case. Errors: USAGE,
+ * UNSUPPORTED (input for one run only), those of the experiment.
  */
 int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
                     const char *const *command, struct as_str *name, struct assay_error *err);
 /*
- * One run; `*run_id` is 0 when none was added. A command that fails is no error. When
- * `series->is_over` is set, the caller ends. Errors: those of assay_profile_run.
+ * Runs the command once; `*run_id` is 0 if no run was added. A failing command is not an error.
+ * When `series->is_over` is set, the caller ends. Errors: those of assay_profile_run.
  */
 int as_series_run(struct as_series *series, const struct as_series_run *run, int64_t *run_id,
                   struct assay_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What verbs show, apart from how: cells, and sheets (described columns over any number of rows)
- * that one description renders as a text table, as JSON objects and as CSV rows; and facts that
- * nest, rendered as JSON or flattened to CSV as "property,value".
+ * Content of output, apart from its form: cells and sheets. A sheet describes the columns of any
+ * number of rows, and is printed as a text table, JSON objects or CSV rows. Nested facts are
+ * printed as JSON, or flattened to CSV as "property,value".
  */
 #ifndef AS_CLI_SHEET_H
 #define AS_CLI_SHEET_H

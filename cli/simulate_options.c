@@ -384,7 +384,7 @@ int as_simulate_choose(struct as_simulate_view *view, struct assay_error *err)
     AS_TRY(set_options(args, &asked, &is_asked, err));
     if (is_asked && as_given(args, AS_OPTION_SIMULATE_IDEAL))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--ideal: options of a network are there too; remove one of both");
+                            "--ideal: there are network options too; remove them or --ideal");
     for (size_t i = 0; i < args->list[AS_OPTION_SIMULATE_CPU].n; i++)
         AS_TRY(add_speed(view, args->list[AS_OPTION_SIMULATE_CPU].at[i], err));
     for (size_t i = 0; i < args->list[AS_OPTION_SIMULATE_SWEEP].n; i++)

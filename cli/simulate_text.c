@@ -205,8 +205,7 @@ static void show_ideal(const struct as_simulate_view *view, const struct as_simu
         as_cli_wrapped(view->cli, "", "With an ideal network the program takes %s.", ideal);
     else if (e->transfer > 1)
         as_cli_wrapped(view->cli, "",
-                       "The network costs nothing that a simulation finds: %s with an ideal "
-                       "network, %s %s.",
+                       "The network has no measurable cost: %s with an ideal network, %s %s.",
                        ideal, real, e->is_recorded ? "recorded" : "with this one");
     else
         as_cli_wrapped(view->cli, "",
@@ -215,8 +214,8 @@ static void show_ideal(const struct as_simulate_view *view, const struct as_simu
                        100 * (1 - e->transfer), ideal, real, e->is_recorded ? " recorded" : "");
     if (e->is_recorded && (double)view->cpu_wait_ns > CPU_WAIT_SHARE * (double)e->real_ns)
         as_cli_wrapped(view->cli, "",
-                       "A rank was ready for %s without a CPU. That is not the network's cost: "
-                       "record the program again on CPUs of its own.",
+                       "A rank was ready for %s without a CPU. This is not a cost of the network: "
+                       "repeat the trace on reserved CPUs.",
                        time_text(view->cpu_wait_ns, ideal));
 }
 

@@ -12,9 +12,10 @@ static void note_measured(struct as_cli *cli, struct assay_rows *row)
 {
     const int64_t n = assay_rows_integer(row, 0);
     as_cli_note(cli,
-                "trace: clocks of %" PRId64 " machine%s were measured against that of rank 0%s: "
-                "times are off by %.1f us at most (on %s, whose drift by %.3f ppm is corrected; "
-                "measurements lie up to %.1f us off the straight line)",
+                "trace: the clocks of %" PRId64
+                " machine%s were measured against that of rank 0%s: times are off by %.1f us at "
+                "most (on %s, whose drift by %.3f ppm is corrected; measurements lie up to %.1f "
+                "us off the straight line)",
                 n, n == 1 ? "" : "s", assay_rows_integer(row, 5) ? ", but not at the end" : "",
                 assay_rows_real(row, 2) * MICROSECONDS, assay_rows_text(row, 1),
                 assay_rows_real(row, 3) * 1e6, assay_rows_real(row, 4) * MICROSECONDS);

@@ -26,13 +26,12 @@ static int take_time(const char *option, const char *text, double *out, struct a
             *out = number * units[i].seconds;
     if (!(*out > 0) || *out > 1e9)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: '%s' is no time; write seconds, or ms or us behind the number, "
-                            "as in 0.5 or 200ms",
+                            "%s: invalid time '%s'; use seconds, ms or us, such as 0.5 or 200ms",
                             option, text);
     return 0;
 }
 
-/* What a process can take for a message from outside. */
+/* Signals that can switch a trace. */
 static const struct {
     const char *name;
     int number;
@@ -55,8 +54,8 @@ static int take_signal(const char *text, int *out, struct assay_error *err)
     if (*out)
         return 0;
     return as_error_set(err, ASSAY_ERR_USAGE,
-                        "--toggle-signal: '%s' is no signal that can switch a trace; give USR1, "
-                        "USR2, HUP, WINCH, URG, CONT, IO, VTALRM or PROF",
+                        "--toggle-signal: invalid signal '%s'; use USR1, USR2, HUP, WINCH, URG, "
+                        "CONT, IO, VTALRM or PROF",
                         text);
 }
 
@@ -82,8 +81,8 @@ static int take_counters(const char *text, uint32_t *out, struct assay_error *er
         const uint32_t bit = counter_bit(as_view_trim(part));
         if (!bit)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--os-counters: '%.*s' is nothing that is counted; give some of "
-                                "switches, faults, memory and network, separated by commas",
+                                "--os-counters: invalid value '%.*s'; use switches, faults, "
+                                "memory or network, separated by commas",
                                 (int)part.n, part.p);
         *out |= bit;
     }
@@ -106,7 +105,7 @@ int as_trace_control_take(const struct as_arguments *args, struct assay_trace_op
     o->start_off = as_given(args, AS_OPTION_TRACE_START_OFF);
     if (o->duration_s > 0 && o->duration_s <= o->delay_s)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--duration: nothing is recorded when it ends before --delay is over; "
-                            "both count from the beginning of the program");
+                            "--duration: not longer than --delay, so nothing would be recorded; "
+                            "raise it (both count from the start of the program)");
     return 0;
 }

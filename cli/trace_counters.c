@@ -174,7 +174,7 @@ int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,
     struct as_sheet sheet = sheet_of(traced);
     struct as_str same = {0};
     if (sheet.row_n > ROWS_SHOWN) {
-        as_cli_note(cli, "trace: %zu more counters of threads are in --format json",
+        as_cli_note(cli, "trace: --format json has %zu more counters of threads",
                     sheet.row_n - ROWS_SHOWN);
         sheet.row_n = ROWS_SHOWN;
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What counters that stand in a trace went through, by thread. */
+/* Values of the counters of a trace, by thread. */
 #ifndef ASSAY_CLI_TRACE_COUNTERS_H
 #define ASSAY_CLI_TRACE_COUNTERS_H
 
-#include "analytics/traced.h"
+#include "analytics/trace_result.h"
 #include "sheet.h"
 
 int as_trace_counters_text(struct as_cli *cli, const struct as_traced *traced,

@@ -21,9 +21,9 @@ static void note_kept(const struct as_cli *cli, const struct as_filter_choice *c
         as_str_appendf(&names, " and %zu more", n - NAMED_MOST);
     if (n)
         as_cli_note(cli,
-                    "%s: %s stay%s in the trace: what is left of their kind would be matched with "
-                    "the wrong partners; exclude all that doc/internals/trace.md names with them, "
-                    "or none",
+                    "%s: %s stay%s in the trace: without them, the remaining calls of this kind "
+                    "would match wrong partners; exclude the whole group in doc/manual/trace.md, "
+                    "or none of it",
                     choice->path, as_str_z(&names), n == 1 ? "s" : "");
     as_str_fini(&names);
 }
@@ -38,8 +38,7 @@ int as_filter_choose(struct as_cli *cli, struct as_filter_choice *out, struct as
         return as_error_nomem(err, "a filter");
     if (out->filter.rules_of_file)
         as_cli_note(cli,
-                    "%s: rules about names of files have no effect: a routine that is traced has "
-                    "no source file",
+                    "%s: rules for file names have no effect: traced routines have no source file",
                     out->path);
     note_kept(cli, out);
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where calls of a trace are made, in words: "solve, solve.c:120", as its facts know it. */
+/* Places of calls of a trace, in words from its facts: "solve, solve.c:120". */
 #ifndef AS_CLI_TRACE_PLACES_H
 #define AS_CLI_TRACE_PLACES_H
 
@@ -12,14 +12,14 @@ struct as_trace_place_list {
     AS_VEC(char *) text; /* by site; NULL: not known */
 };
 
-/* Of the facts of a run that were made of `analysis`. Release it in any case. Errors: NOMEM, those
- * of reading. */
+/* Reads the facts of a run made from `analysis`. Release the list in any case. Errors: NOMEM,
+ * those of reading. */
 int as_trace_place_list_read(struct assay_experiment *experiment, int64_t run_id,
                              const struct as_analysis *analysis, struct as_trace_place_list *out,
                              struct assay_error *err);
 void as_trace_place_list_fini(struct as_trace_place_list *list);
 
-/* An as_parallel_place, whose context is a list. */
+/* An as_parallel_place with a list as context. */
 const char *as_trace_place_text(void *list, const struct as_site *site);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What threads computed between events, by the samples that stand among them. */
+/* Computation of threads between events, from the samples among them. */
 #ifndef ASSAY_CLI_TRACE_SAMPLES_H
 #define ASSAY_CLI_TRACE_SAMPLES_H
 
@@ -22,7 +22,7 @@ int as_trace_samples_read(struct assay_experiment *experiment, int64_t run_id,
                           struct as_trace_sample_list *out, struct assay_error *err);
 void as_trace_samples_fini(struct as_trace_sample_list *list);
 
-/* Of each thread those with most time between calls. */
+/* Prints the samples with the most time between calls, by thread. */
 int as_trace_samples_text(struct as_cli *cli, const struct as_trace_sample_list *list,
                           struct assay_error *err);
 /* All, under "samples". */

@@ -8,7 +8,7 @@
 #include <assay/profile.h>
 
 #include "analytics/score.h"
-#include "analytics/traced.h"
+#include "analytics/trace_result.h"
 #include "base/error.h"
 #include "base/outfile.h"
 #include "report/profile.h"
@@ -133,7 +133,7 @@ static size_t count_types(const struct as_score *score)
     return n;
 }
 
-/* Of types without the columns that only routines have. */
+/* Columns of types; some columns are for routines only. */
 static const struct as_field type_columns[SCORE_OF_TYPES] = {
     [SCORE_TYPE] = {"type", "type", 0},
     [SCORE_CALLS] = {"calls", "calls", AS_FIELD_RIGHT},
@@ -146,7 +146,7 @@ static const struct as_field type_columns[SCORE_OF_TYPES] = {
 
 /* ---- Sentences ----------------------------------------------------------------------------- */
 
-static void put_size(struct as_str *out, uint64_t size_b)
+static void write_size(struct as_str *out, uint64_t size_b)
 {
     static const char *const units[] = {"bytes", "KB", "MB", "GB", "TB"};
     double value = (double)size_b;
@@ -165,24 +165,25 @@ static double times_longer(const struct score_view *view)
                : 1;
 }
 
-static void put_total(struct as_str *s, const struct as_score *score,
-                      const struct as_score_total *total, const char *head)
+static void emit_total(struct as_str *s, const struct as_score *score,
+                       const struct as_score_total *total, const char *head)
 {
     as_str_appendf(s, "%s: ", head);
-    put_size(s, total->size_b);
+    write_size(s, total->size_b);
     as_str_appendz(s, " of records, at most ");
-    put_size(s, total->thread_most_b);
+    write_size(s, total->thread_most_b);
     as_str_appendz(s, " in a thread and ");
-    put_size(s, total->process_most_b);
+    write_size(s, total->process_most_b);
     as_str_appendf(s, " in a process; ");
-    put_size(s, total->disk_b);
+    write_size(s, total->disk_b);
     as_str_appendz(s, " as files");
     if (!isnan(score->record_ns))
-        as_str_appendf(s, "; writing takes up to %.2f %% of a thread's time", 100 * total->slower);
+        as_str_appendf(s, "; writing them takes up to %.2f %% of a thread's time",
+                       100 * total->slower);
     as_str_appendz(s, ".");
 }
 
-static void put_paragraph(struct as_cli *cli, struct as_str *s)
+static void write_paragraph(struct as_cli *cli, struct as_str *s)
 {
     const unsigned width = as_cli_width(cli) < 80 ? as_cli_width(cli) : 80;
     const char *at = as_str_z(s);
@@ -208,20 +209,20 @@ static void show_sentences(const struct score_view *view)
     if (!isnan(score->record_ns))
         as_str_appendf(&s, "; a record takes %.1f ns on this machine", score->record_ns);
     as_str_appendz(&s, ".");
-    put_paragraph(view->cli, &s);
-    put_total(&s, score, &score->whole, view->is_dry ? "Recorded" : "The trace");
-    put_paragraph(view->cli, &s);
+    write_paragraph(view->cli, &s);
+    emit_total(&s, score, &score->whole, view->is_dry ? "Recorded" : "The trace");
+    write_paragraph(view->cli, &s);
     if (view->choice->path) {
-        put_total(&s, score, &score->filtered, view->choice->path);
-        put_paragraph(view->cli, &s);
+        emit_total(&s, score, &score->filtered, view->choice->path);
+        write_paragraph(view->cli, &s);
     }
     if (view->is_dry) {
         const struct as_score_total *total = view->choice->path ? &score->filtered : &score->whole;
-        as_str_appendf(&s, "Recorded were %.2f of %.2f s; going on as it began, all would be ",
+        as_str_appendf(&s, "%.2f of %.2f s were recorded; the whole run would be ",
                        (double)score->recorded_ns / 1e9, (double)score->lasted_ns / 1e9);
-        put_size(&s, (uint64_t)((double)total->size_b * times_longer(view)));
+        write_size(&s, (uint64_t)((double)total->size_b * times_longer(view)));
         as_str_appendz(&s, " of records.");
-        put_paragraph(view->cli, &s);
+        write_paragraph(view->cli, &s);
     }
     as_str_fini(&s);
 }
@@ -339,11 +340,11 @@ int as_score_asked(const struct as_cli *cli, bool *out, struct assay_error *err)
     *out = as_given(args, AS_OPTION_TRACE_SCORE);
     if (*out && (dry || args->positional_n))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--score: is of an experiment that is there, and runs nothing; leave "
-                            "out the command and --dry-run, or --score");
+                            "--score: reads an experiment and runs nothing; remove the command "
+                            "and --dry-run, or --score");
     if (as_given(args, AS_OPTION_TRACE_WRITE_FILTER) && !*out && !dry)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--write-filter: comes with --score EXP or --dry-run; add one of them");
+                            "--write-filter: needs --score EXP or --dry-run; add one of them");
     return 0;
 }
 
@@ -354,8 +355,7 @@ static int show_score(struct score_view *view, struct assay_error *err)
                                    fill_type_row};
     const struct as_sheet rows = {score_columns, SCORE_COLUMNS, score->row.n, view, fill_score_row};
     if (score->is_ring)
-        as_cli_note(view->cli, "trace: the trace is a ring: what was before its first events is "
-                               "not counted");
+        as_cli_note(view->cli, "trace: the trace is a ring: overwritten events are not counted");
     if (view->cli->format == AS_FORMAT_TEXT)
         AS_TRY(show_score_text(view, &types, &rows, err));
     else
@@ -386,8 +386,8 @@ static int score_run(struct as_cli *cli, struct assay_experiment *experiment, in
     int rc = as_run_trace_open(experiment, run_id, &trace, err);
     if (rc == ASSAY_ERR_NOT_FOUND)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: run %lld has no trace, without which calls are not known; record "
-                            "one with 'assay trace', or its beginning with 'assay trace --dry-run'",
+                            "%s: run %lld has no trace; run 'assay trace', or 'assay trace "
+                            "--dry-run' for the beginning only",
                             name, (long long)run_id);
     AS_TRY(rc);
     rc = as_filter_choose(cli, &choice, err);
@@ -408,7 +408,7 @@ int as_score_run(struct as_cli *cli, struct assay_experiment *experiment, int64_
     return score_run(cli, experiment, run_id, "the run", true, err);
 }
 
-/* Whether the trace is of its beginning, as one of --dry-run. */
+/* Finds out if the trace has only the beginning of the run, as with --dry-run. */
 static int find_partial(struct assay_experiment *experiment, int64_t run_id, bool *out,
                         struct assay_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was tried, as a table with what to type below it; see try.h.
+ * Trials as a table, with the commands below it; see try.h.
  */
 #include <math.h>
 #include <stdio.h>
@@ -143,15 +143,16 @@ static int show_table(struct as_cli *cli, struct assay_rows *rows, struct try_co
         if (counts->ran == counts->all && counts->decided)
             as_cli_print(cli, " %zu way%s; ", counts->all, counts->all == 1 ? "" : "s");
         else
-            as_cli_print(cli, " %zu of %zu ways%s; ", counts->ran, counts->all,
+            as_cli_print(cli, " %zu of %zu settings%s; ", counts->ran, counts->all,
                          counts->decided ? "" : " ran");
         if (!isnan(base_s))
-            as_cli_print(cli, "the program as it is takes %.4g s, ", base_s);
+            as_cli_print(cli, "the unchanged program takes %.4g s, ", base_s);
         if (counts->gains)
             as_cli_print(cli, "%zu of them gain%s\n\n", counts->gains,
                          counts->gains == 1 ? "s" : "");
         else if (counts->decided)
-            as_cli_print(cli, "none gains for certain\n\n");
+            as_cli_print(cli, "none gains with certainty\n"
+                              "\n");
         else
             as_cli_print(cli, "set a longer --budget\n\n");
         rc = as_table_print(&table, &cli->out, as_cli_table_width(cli), cli->color, err);
@@ -171,7 +172,7 @@ static void say_line(struct as_cli *cli, const char *title, const char *text)
 }
 
 /* "-1.92 s +-0.06 of 5.40 s, same results". */
-static void say_measured(struct as_cli *cli, struct assay_rows *rows)
+static void write_measured(struct as_cli *cli, struct assay_rows *rows)
 {
     char text[400];
     const double gain = assay_rows_real(rows, GAIN_S);
@@ -184,8 +185,8 @@ static void say_measured(struct as_cli *cli, struct assay_rows *rows)
     say_line(cli, "measured", text);
 }
 
-/* What to type and what changed, where there is something to say. */
-static void say_try(struct as_cli *cli, struct assay_rows *rows)
+/* Prints the command and the changes of a trial, if there are any. */
+static void write_try(struct as_cli *cli, struct assay_rows *rows)
 {
     const bool measured =
         is_known(rows, RATIO_HIGH) &&
@@ -200,7 +201,7 @@ static void say_try(struct as_cli *cli, struct assay_rows *rows)
         say_line(cli, assay_rows_text(rows, VERDICT), assay_rows_text(rows, SAID));
     if (!measured)
         return;
-    say_measured(cli, rows);
+    write_measured(cli, rows);
     if (is_known(rows, WHY))
         say_line(cli, "changed", assay_rows_text(rows, WHY));
     if (!is_verdict(rows, "harm") && is_known(rows, COMMAND))
@@ -217,13 +218,13 @@ static int show_details(struct as_cli *cli, struct assay_rows *rows, struct assa
         if (is_verdict(rows, "unrun") || is_verdict(rows, "same"))
             unrun++;
         else
-            say_try(cli, rows);
+            write_try(cli, rows);
     }
     if (rc == 0 && unrun) {
         as_cli_print(cli, "\n");
         as_cli_wrapped(cli, "",
-                       "%zu %s not run: the same code as another, or no time; "
-                       "'assay show EXP --view tries' says which",
+                       "%zu %s not run: the same code as another, or no time left; 'assay show "
+                       "EXP --view tries' lists them",
                        unrun, unrun == 1 ? "was" : "were");
     }
     return rc;
@@ -316,8 +317,7 @@ int as_try_show(struct as_cli *cli, struct assay_experiment *experiment, struct 
     size_t all;
     AS_TRY(count_tries(experiment, &all, err));
     if (!all)
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: nothing was tried in it; 'assay try -- CMD' does",
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no trials; run 'assay try -- CMD'",
                             assay_experiment_path(experiment));
     const int rc =
         (cli->format == AS_FORMAT_JSON  ? show_tries_json

@@ -15,8 +15,8 @@ static void note_unfinished(const struct as_cli *cli, const char *path, long lon
     const bool may_live = state && strcmp(state, "recording") == 0;
 
     as_cli_note(cli, "%s: run %lld is %s 'assay attribute %s'", path, run_id,
-                may_live ? "being recorded; if no assay does so any more, finish it with"
-                         : "not attributed, for assay was stopped before; finish it with",
+                may_live ? "being recorded; if assay does not run any more, use"
+                         : "not attributed: assay was stopped before; run",
                 path);
 }
 
@@ -65,7 +65,7 @@ void as_experiment_drop(struct assay_experiment **experiment, struct assay_error
 {
     assay_experiment_discard(experiment);
     if (err->code == ASSAY_ERR_IO && strstr(err->text, ": cannot be written: "))
-        append_to(err, "; nothing is kept");
+        append_to(err, "; nothing was stored");
 }
 
 static bool is_unfinished(struct assay_experiment *experiment, int64_t run_id)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs whose recording was cut off before it became facts: what to say of them. */
+/* Messages for runs that were interrupted before they were attributed. */
 #ifndef AS_CLI_UNFINISHED_H
 #define AS_CLI_UNFINISHED_H
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What `assay validate` shows of pieces of code that were judged, keeps of them in a file, and says
- * of the difference to such a file.
+ * Results of `assay validate`: output, the file of --save, and the difference to such a file.
  */
 #ifndef AS_CLI_VALIDATE_H
 #define AS_CLI_VALIDATE_H
@@ -25,7 +24,7 @@ struct as_since {
     const char *path;            /* NULL: nothing is compared */
     size_t n, better_n, worse_n; /* by more than a hundredth of the measured cycles */
     double before, now;          /* mean error of those, per cent */
-    size_t changed_n;            /* whose names both have, with another code: not compared */
+    size_t changed_n;            /* same name in both, but other code: not compared */
 };
 
 int as_record_save(const char *path, const struct assay_judged *piece, size_t n,

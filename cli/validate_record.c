@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Records of `assay validate`: a CSV that --blocks reads again, with what was predicted beside what
- * was measured, so that another version can be compared.
+ * Records of `assay validate`: a CSV file that --blocks reads, with predicted beside measured
+ * cycles. Another version can be compared with it.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -112,7 +112,9 @@ static int read_record(const char *record, size_t n, const struct record_compari
             compare_line(c, line);
         else if (strcmp(line, record_head) != 0)
             rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "--against: %s: is no record of 'assay validate --save'", path);
+                              "--against: %s: not a file of 'assay validate --save'; use such a "
+                              "file",
+                              path);
     }
     as_free(copy);
     return rc;

@@ -31,16 +31,17 @@ static void show_kinds(const struct shown_judgement *s)
                          s->of[kind].median, s->of[kind].tau, s->of[kind].within5,
                          s->of[kind].within10);
     for (size_t i = 0; i < s->left_out_n; i++)
-        as_cli_print(cli, "%s%6zu not judged: %s\n", i ? "" : "\n", s->left_out[i].n,
+        as_cli_print(cli, "%s%6zu not compared: %s\n", i ? "" : "\n", s->left_out[i].n,
                      s->left_out[i].why);
     if (s->since.path)
         as_cli_print(cli,
-                     "\nsince %s, of %zu in both: mean error %.2f %% before, %.2f %% now; %zu are "
-                     "nearer, %zu farther\n",
+                     "\n"
+                     "since %s, of %zu in both: mean error %.2f %% before, %.2f %% now; %zu are "
+                     "better, %zu worse\n",
                      s->since.path, s->since.n, s->since.before, s->since.now, s->since.better_n,
                      s->since.worse_n);
     if (s->since.changed_n)
-        as_cli_print(cli, "%zu have the name of one there and another code: not compared\n",
+        as_cli_print(cli, "%zu have the same name but other code: not compared\n",
                      s->since.changed_n);
 }
 
@@ -70,7 +71,7 @@ static int show_worst(const struct shown_judgement *s, struct assay_error *err)
     return 0;
 }
 
-static void put_kinds(struct as_facts *facts, const struct shown_judgement *s)
+static void write_kinds(struct as_facts *facts, const struct shown_judgement *s)
 {
     as_facts_array(facts, "kinds");
     for (unsigned kind = 0; kind < ASSAY_JUDGED_KINDS; kind++) {
@@ -87,7 +88,7 @@ static void put_kinds(struct as_facts *facts, const struct shown_judgement *s)
     as_facts_close(facts);
 }
 
-static void put_pieces(struct as_facts *facts, const struct shown_judgement *s)
+static void write_pieces(struct as_facts *facts, const struct shown_judgement *s)
 {
     as_facts_array(facts, "blocks");
     for (size_t i = 0; i < s->n; i++) {
@@ -113,8 +114,8 @@ static void show_json(const struct shown_judgement *s)
 {
     struct as_facts *facts = &s->p->facts;
     as_facts_begin(facts, s->p->cli);
-    put_kinds(facts, s);
-    put_pieces(facts, s);
+    write_kinds(facts, s);
+    write_pieces(facts, s);
     if (s->since.path) {
         as_facts_object(facts, "since");
         as_json_key_string(&facts->json, "path", s->since.path);
@@ -151,7 +152,7 @@ static int refuse_nothing(const struct shown_judgement *s, struct assay_error *e
     struct as_str why = {0};
     for (size_t i = 0; i < s->left_out_n; i++)
         as_str_appendf(&why, "%s%zu: %s", i ? "; " : " (", s->left_out[i].n, s->left_out[i].why);
-    const int rc = as_error_set(err, ASSAY_ERR_USAGE, "validate: nothing to judge%s%s",
+    const int rc = as_error_set(err, ASSAY_ERR_USAGE, "validate: nothing to compare%s%s",
                                 as_str_z(&why), why.n ? ")" : "");
     as_str_fini(&why);
     return rc;

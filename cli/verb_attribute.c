@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay attribute EXP`: the second half of a profile whose first half was cut off: what a killed
- * recording left behind becomes facts.
+ * `assay attribute EXP`: attributes the samples of an interrupted recording.
  */
 #include <stdio.h>
 

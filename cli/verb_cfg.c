@@ -341,8 +341,9 @@ static int show_picture(struct cfg_view *v, struct cfg_rows *rows, struct assay_
         return as_error_nomem(err, "the drawing of a graph");
     if (v->blocks > BOXES_MOST && v->cli->format == AS_FORMAT_SVG)
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "cfg: %" PRIu32 " blocks are too many to draw, at most %d; choose a "
-                            "loop with --loop, or --format dot",
+                            "cfg: %" PRIu32
+                            " blocks are too many to draw (at most %d); use --loop, "
+                            "or --format dot",
                             v->blocks, BOXES_MOST);
     for (uint32_t i = 0; i < v->blocks; i++) {
         make_box(v, i, &box[i], &s);
@@ -430,7 +431,7 @@ int as_verb_cfg(struct as_cli *cli, struct assay_error *err)
 
     if (!as_given(&cli->args, AS_OPTION_FUNCTION) && !as_given(&cli->args, AS_OPTION_LOOP))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "cfg: nothing chosen to show; write --function NAME or --loop ID");
+                            "cfg: nothing chosen; use --function NAME or --loop ID");
     v.with_instructions = as_given(&cli->args, AS_OPTION_INSTRUCTIONS);
     rc = as_chosen_load(cli, 0, &v.chosen, err);
     as_arena_init(&v.arena);

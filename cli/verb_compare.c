@@ -138,19 +138,20 @@ static int take_limit(struct as_cli *cli, double *pct, struct assay_error *err)
     if (!text)
         return as_given(&cli->args, AS_OPTION_OF)
                    ? as_error_set(err, ASSAY_ERR_USAGE,
-                                  "--of: says what --fail-if-slower looks "
-                                  "at; add it, as in --fail-if-slower 3%%")
+                                  "--of: needs --fail-if-slower; add it, such as --fail-if-slower "
+                                  "3%%")
                    : 0;
     *pct = strtod(text, &end);
     if (end == text || !(*pct >= 0) || *pct > 1e6 || strcmp(end + (*end == '%'), "") != 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--fail-if-slower: '%s' is no per cent; write it as in 3%% or 0.5",
+                            "--fail-if-slower: invalid value '%s'; use per cent, such as 3%% or "
+                            "0.5",
                             text);
     return 0;
 }
 
-static void say_slower(struct as_cli *cli, const char *what, const char *side,
-                       const struct assay_quantity *it, double pct)
+static void write_slower(struct as_cli *cli, const char *what, const char *side,
+                         const struct assay_quantity *it, double pct)
 {
     as_cli_note(cli, "%s of %s is %.1f %% slower (95 %%: %.1f to %.1f); %.3g %% are allowed", what,
                 side, it->value, it->low, it->high, pct);
@@ -162,11 +163,10 @@ static void judge_walls(struct as_cli *cli, const struct assay_comparison *it, d
     for (size_t s = 1; s < it->side_n; s++) {
         const struct assay_compare_side *side = &it->side[s];
         if (isinf(side->difference_pct.high))
-            as_cli_note(cli,
-                        "--fail-if-slower: the wall time of one run has no interval, so nothing "
-                        "can be said of it; make more with 'assay repeat'");
+            as_cli_note(cli, "--fail-if-slower: the wall time of a single run has no interval; run "
+                             "'assay repeat' for several runs");
         else if (side->difference_pct.low > pct)
-            say_slower(cli, "the wall time", side->name, &side->difference_pct, pct);
+            write_slower(cli, "the wall time", side->name, &side->difference_pct, pct);
     }
 }
 
@@ -181,7 +181,7 @@ static void judge_rows(struct as_cli *cli, const struct assay_comparison *it,
                 continue;
             snprintf(what, sizeof what, "the %s %.120s (%.80s)", as_compared_word(kind),
                      row->object.name, row->object.where);
-            say_slower(cli, what, it->side[s].name, &row->cell[s].difference_pct, pct);
+            write_slower(cli, what, it->side[s].name, &row->cell[s].difference_pct, pct);
         }
     }
 }
@@ -241,7 +241,7 @@ int as_verb_compare(struct as_cli *cli, struct assay_error *err)
     if (cli->args.number[AS_OPTION_COMPARE_FORMAT] == FORMAT_HTML &&
         !as_given(&cli->args, AS_OPTION_OUTPUT))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--format: a page needs a file; add --output comparison.html");
+                            "--format: html needs a file; add --output comparison.html");
     if (cli->args.number[AS_OPTION_COMPARE_FORMAT] != FORMAT_TEXT)
         cli->color = false;
     int rc = open_sides(cli, &sides, err);

@@ -60,7 +60,7 @@ static const struct as_column columns[] = {
     {.title = "function, loop", .shrink = AS_SHRINK_MIDDLE, .least = 16}};
 
 /* All digits of what is small, else four and a prefix. */
-static void put_amount(struct as_table *table, double value)
+static void write_amount(struct as_table *table, double value)
 {
     static const char prefix[] = " kMGTPE";
     unsigned power = 0;
@@ -86,7 +86,7 @@ static void object_row(struct as_table *table, const struct assay_count_object *
         if (it->reason)
             as_table_string(table, NULL);
         else
-            put_amount(table, it->count[shown[i]]);
+            write_amount(table, it->count[shown[i]]);
     }
     if (it->reason || isnan(intensity))
         as_table_string(table, NULL);
@@ -111,7 +111,7 @@ static void bytes_cell(struct as_table *table, double value)
     if (isnan(value))
         as_table_string(table, NULL);
     else
-        put_amount(table, value);
+        write_amount(table, value);
 }
 
 static void traffic_row(struct as_table *table, const struct assay_count_object *it,
@@ -119,7 +119,7 @@ static void traffic_row(struct as_table *table, const struct assay_count_object 
 {
     const struct assay_count_traffic *t = &it->traffic;
     as_table_f(table, "%.1f %%", 100 * it->share);
-    put_amount(table, it->count[ASSAY_COUNT_LOAD_B] + it->count[ASSAY_COUNT_STORE_B]);
+    write_amount(table, it->count[ASSAY_COUNT_LOAD_B] + it->count[ASSAY_COUNT_STORE_B]);
     bytes_cell(table, t->bytes_l2_l1);
     bytes_cell(table, t->bytes_l3_l2);
     bytes_cell(table, t->bytes_memory);
@@ -160,8 +160,8 @@ static int show_traffic(struct counted_view *view, struct assay_error *err)
     return rc;
 }
 
-/* Of the time of all that was chosen, what could not be counted for the same reason as object
- * `first`; 0 where that was told before. */
+/* Returns the share of the chosen time that was not counted for the same reason as object
+ * `first`; 0 if it was printed before. */
 static double uncounted_like(const struct assay_count_result *result, size_t first, double all)
 {
     double share = 0;
@@ -191,7 +191,7 @@ static void print_refusals(const struct counted_view *view)
     }
 }
 
-/* What is said of some row, and explained below. */
+/* Kinds of notes in the rows, explained below the table. */
 struct note_kinds {
     bool most, least;
     size_t idle; /* loops that are left out */
@@ -201,28 +201,30 @@ static void print_how(const struct counted_view *view, const struct note_kinds *
 {
     const struct assay_count_result *result = view->result;
     as_cli_print(view->cli,
-                 "\nExact counts of all threads, loops with those in them, without what is "
-                 "called;\nstarts: calls of functions, iterations of loops.\n");
+                 "\nExact counts over all threads. Loops include inner loops; callees are not\n"
+                 "included. Starts are calls of functions and iterations of loops.\n");
     if (said->idle)
-        as_cli_print(view->cli, "Loops that did not run are left out: %zu.\n", said->idle);
+        as_cli_print(view->cli, "%zu loops did not run and are left out.\n", said->idle);
     if (result->slowdown > 0)
-        as_cli_print(view->cli, "Counting took %.2f times the processor time of the run before.\n",
+        as_cli_print(view->cli, "Counting took %.2f times the CPU time of the run before.\n",
                      result->slowdown);
-    as_cli_print(view->cli, "%.1f %% of the time of what was chosen could not be counted.\n",
+    as_cli_print(view->cli, "%.1f %% of the time of the chosen code could not be counted.\n",
                  100 * result->refused_share);
     print_refusals(view);
     if (said->most)
-        as_cli_print(view->cli, "(most): of some instructions it is not known how much they did; "
-                                "that is an\nupper bound.\n");
+        as_cli_print(view->cli,
+                     "(max): upper bound; the active lanes or bytes of some instructions "
+                     "are\nunknown.\n");
     if (said->least)
-        as_cli_print(view->cli, "(least): threads ended in a loop of it; what they did since they "
-                                "entered it is\nnot counted.\n");
+        as_cli_print(view->cli,
+                     "(min): lower bound; threads ended inside a loop, and its last entry "
+                     "is not\ncounted.\n");
     if (result->threads_missed)
         as_cli_print(view->cli, "%llu threads could not be counted: counts are lower bounds.\n",
                      (unsigned long long)result->threads_missed);
 }
 
-/* Of a row: what is said under it. */
+/* Adds the notes of a row. */
 static void add_note(struct as_table *table, const struct assay_count_object *it,
                      struct note_kinds *said)
 {
@@ -233,11 +235,11 @@ static void add_note(struct as_table *table, const struct assay_count_object *it
         return;
     snprintf(note, sizeof note, "%s%s%s",
              it->reason ? "not counted: "
-             : most     ? "(most)"
+             : most     ? "(max)"
                         : "",
              most && least ? " " : "",
              it->reason ? it->reason
-             : least    ? "(least)"
+             : least    ? "(min)"
                         : "");
     as_table_note(table, note);
     said->most |= most;
@@ -281,7 +283,8 @@ static int show_text(struct counted_view *view, struct assay_error *err)
     if (rc == 0 && result->counted_run && view->levels)
         return show_traffic(view, err);
     if (rc == 0 && !result->counted_run) {
-        as_cli_print(view->cli, "\nNothing of this could be counted; of its time:\n");
+        as_cli_print(view->cli, "\n"
+                                "Code that could not be counted, with its share of the time:\n");
         print_refusals(view);
     }
     return rc;
@@ -345,7 +348,7 @@ static void fill_object(void *context, size_t row, struct as_cell *cell)
         fill_traffic(&it->traffic, cell + FIRST_TRAFFIC);
 }
 
-static void put_object(struct as_json *json, struct counted_view *view, size_t row)
+static void emit_object(struct as_json *json, struct counted_view *view, size_t row)
 {
     struct as_cell cell[FIELDS_N] = {0};
     fill_object(view, row, cell);
@@ -364,7 +367,7 @@ static void show_json(struct counted_view *view)
     as_compared_json_begin(&json, view->cli, view->experiment, "counted");
     as_json_array_begin(&json);
     for (size_t i = 0; i < result->object_n; i++)
-        put_object(&json, view, i);
+        emit_object(&json, view, i);
     as_json_array_end(&json);
     as_json_key_i64(&json, "counted_run", result->counted_run);
     as_json_key_bool(&json, "interrupted", result->interrupted);

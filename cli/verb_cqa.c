@@ -59,8 +59,8 @@ static int choose_loops(const struct as_quality_view *view, chosen_list *out,
             return as_error_nomem(err, "the chosen loops");
     if (!out->n)
         return as_error_set(err, ASSAY_ERR_NO_CODE,
-                            "cqa: %s: no loop without a loop inside is in what was chosen; 'assay "
-                            "loops' lists all that there are",
+                            "cqa: %s: the chosen code has no innermost loop; 'assay loops' lists "
+                            "all loops",
                             assay_object_info(view->chosen.object)->path);
     return 0;
 }
@@ -109,7 +109,7 @@ static int analyse_piece(void *context, size_t from, size_t to, unsigned worker,
     return 0;
 }
 
-/* Only path N, whose number --path gives; false where there are fewer. */
+/* Keeps only path N of --path; returns false if there are fewer. */
 static bool keep_path(struct as_quality_view *view, struct assay_cqa *cqa)
 {
     if (!view->path)
@@ -218,15 +218,17 @@ static int read_options(struct as_quality_view *view, struct assay_error *err)
     view->bodies = as_given(args, AS_OPTION_CQA_BODY);
     if (view->cli->format == AS_FORMAT_HTML && (view->bodies || view->path))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--format: a page has whole loops; leave --body and --path out");
+                            "--format: html shows whole loops; remove --body and --path");
     if (view->cli->format == AS_FORMAT_HTML && isatty(view->cli->fd))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--format: a page needs a file; add --output page.html");
+                            "--format: html needs a file; add --output page.html");
     if (as_given(args, AS_OPTION_CQA_PATH) && !view->path)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--path: paths are counted from 1");
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--path: paths are numbered from 1; use 1 or "
+                            "more");
     if (view->bodies && (as_given(args, AS_OPTION_LOOP) || !as_given(args, AS_OPTION_FUNCTION)))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--body: write which function with --function, and no --loop");
+                            "--body: needs a function; use --function, and remove --loop");
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay decan -- CMD...`: profiles a command, reads its hot code, runs it again with variants of
- * its hot loops, and says why they take as long as they do.
+ * `assay decan -- CMD...`: profiles a command, analyses its hot code, runs it again with variants
+ * of its hot loops, and prints their limits.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -41,10 +41,9 @@ static int take_request(struct as_cli *cli, struct assay_decan_request *request,
         request->max_overhead = strtod(most, &end) / 100;
     if (most && (end == most || (*end && strcmp(end, "%") != 0) || !(request->max_overhead > 0)))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--max-overhead: '%s' is no share; write per cent above 0", most);
+                            "--max-overhead: invalid value '%s'; use per cent above 0", most);
     if (as_given(args, AS_OPTION_VARIED_RUNS) && request->runs == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--runs: without a run nothing is measured; write 1 or more");
+        return as_error_set(err, ASSAY_ERR_USAGE, "--runs: 0 runs measure nothing; use 1 or more");
     AS_TRY(assay_decan_check_variants(request->variants, err));
     return as_recording_take(cli, &request->profile, err);
 }
@@ -104,21 +103,20 @@ static int decan_into(struct as_cli *cli, struct as_experiment_name *name,
 }
 
 /* With variants the program is to do what it does without. */
-static void say_difference(struct as_cli *cli, const struct assay_decan_result *result)
+static void write_difference(struct as_cli *cli, const struct assay_decan_result *result)
 {
     const struct assay_profile_result *with = &result->varied;
     if (!result->differs)
         return;
     if (with->exit_signal)
         as_cli_note(cli,
-                    "with variants the program was killed by signal %d, without them not; "
-                    "what was measured until then is shown: leave loops out (--loops), and "
-                    "tell us",
+                    "the program was killed by signal %d, but only with variants: results are "
+                    "shown up to then; use --loops to leave loops out, and report this defect",
                     with->exit_signal);
     else
         as_cli_note(cli,
-                    "with variants the program ended with status %d, without them not; leave "
-                    "loops out (--loops), and tell us",
+                    "the program ended with status %d, but only with variants; use --loops to "
+                    "leave loops out, and report this defect",
                     with->exit_code);
 }
 
@@ -135,7 +133,7 @@ int as_verb_decan(struct as_cli *cli, struct assay_error *err)
         rc = decan_into(cli, &name, &request, &result, err);
     if (rc == 0) {
         as_experiment_tell(cli, &name);
-        say_difference(cli, &result);
+        write_difference(cli, &result);
     }
     as_experiment_name_fini(&name);
     as_end_like(cli, &result.profile);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay disasm BIN`: finds the ranges of code that are asked for, decodes them one after the
- * other and hands each to the chosen rendering.
+ * `assay disasm BIN`: finds the requested ranges of code, decodes them one by one and hands each to
+ * the chosen output.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -149,8 +149,7 @@ static int parse_range(const char *text, uint64_t *start, uint64_t *end, struct 
             return 0;
     }
     return as_error_set(err, ASSAY_ERR_USAGE,
-                        "--range: '%s' is no address range; write A-B with A below B, both "
-                        "hexadecimal",
+                        "--range: invalid range '%s'; use A-B with A below B, both hexadecimal",
                         text);
 }
 
@@ -161,7 +160,7 @@ static int show_functions(struct as_disasm *d, struct as_facts *facts,
         const struct assay_function *f = &d->function[chosen->function.at[i]];
 
         if (f->end == f->start)
-            as_cli_note(d->cli, "%s: nothing tells where '%s' ends; left out",
+            as_cli_note(d->cli, "%s: the end of '%s' is unknown; it is left out",
                         assay_object_info(d->object)->path, f->name);
         else
             AS_TRY(show_range(d, facts, f, f->start, f->end, ASSAY_NONE, err));
@@ -284,13 +283,13 @@ int as_verb_disasm(struct as_cli *cli, struct assay_error *err)
 
     if (!as_given(&cli->args, AS_OPTION_FUNCTION) && !as_given(&cli->args, AS_OPTION_RANGE) &&
         !as_given(&cli->args, AS_OPTION_LOOP))
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "disasm: nothing chosen to show; write --function NAME, --range A-B or "
-                            "--loop ID");
+        return as_error_set(
+            err, ASSAY_ERR_USAGE,
+            "disasm: nothing chosen; use --function NAME, --range A-B or --loop ID");
     read_options(&d);
     if ((d.with_dependences || d.with_streams) && !as_given(&cli->args, AS_OPTION_LOOP))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "disasm: --%s is about a loop; add --loop ID, 'assay loops' lists them",
+                            "disasm: --%s needs a loop; add --loop ID ('assay loops' lists them)",
                             d.with_dependences ? "dependences" : "streams");
     object = as_cli_open(cli, cli->args.positional[0]);
     if (!object)

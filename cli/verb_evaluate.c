@@ -288,7 +288,7 @@ int as_verb_evaluate(struct as_cli *cli, struct assay_error *err)
     }
     if (cli->args.positional_n == 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "no trace; name a .prv file or an experiment of 'assay trace'");
+                            "no trace; use a .prv file or an experiment of 'assay trace'");
     int rc;
     if (as_given(&cli->args, AS_OPTION_SHOW_CFG)) {
         rc = show_cfg(&it, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay export EXP`: the call stacks or the trace of a run as a file for other programs. What is
- * written is made elsewhere; here is only where it goes.
+ * `assay export EXP`: the call stacks or the trace of a run as a file for other programs. Other
+ * files make the content; this one chooses the destination.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -26,8 +26,7 @@ static int take_options(const struct as_cli *cli, struct assay_export_options *o
         options->by = (enum assay_export_by)(ASSAY_EXPORT_BY_RUN + args->number[AS_OPTION_BY]);
     if (options->format == ASSAY_EXPORT_PPROF && options->by != ASSAY_EXPORT_BY_DEFAULT)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--by: pprof always keeps processes and threads, as labels; leave --by "
-                            "out");
+                            "--by: pprof always has processes and threads as labels; remove --by");
     return 0;
 }
 
@@ -42,7 +41,7 @@ static int note_empty(const struct as_cli *cli, struct assay_experiment *experim
     if (unfinished_n)
         return 0;
     as_cli_note(cli, "%s: %s, so the export is empty", cli->args.positional[0],
-                options->blocked ? "where threads waited is not known of this run"
+                options->blocked ? "this run has no data about waiting threads"
                                  : "this run has no samples");
     return 0;
 }

@@ -94,7 +94,7 @@ static int replace_experiment(struct importing *it, import_fill *fill, struct as
     const int rc = as_draft_end(&draft, fill(it, draft.experiment, err), err);
     if (rc < 0 && as_stops_came()) {
         it->cli->status = as_stops_status();
-        as_error_set(err, rc, "import: stopped; %s is as it was", as_str_z(made));
+        as_error_set(err, rc, "import: stopped; %s is unchanged", as_str_z(made));
     }
     return rc;
 }
@@ -121,10 +121,10 @@ static void note_trace(const struct as_cli *cli, const struct as_import_counts *
                 (unsigned long long)counts->records_n, (unsigned long long)counts->processes_n,
                 (unsigned long long)counts->threads_n);
     if (counts->left_out_n)
-        as_cli_note(cli, "import: %llu records are of kinds that are not taken over",
+        as_cli_note(cli, "import: %llu records are of kinds that are not imported",
                     (unsigned long long)counts->left_out_n);
     if (counts->bad_n)
-        as_cli_note(cli, "import: %llu records make no sense and are left out; %s",
+        as_cli_note(cli, "import: %llu invalid records are left out; %s",
                     (unsigned long long)counts->bad_n, counts->first_bad);
 }
 
@@ -153,7 +153,7 @@ static int import_file(struct as_cli *cli, struct as_experiment_name *name, stru
 
     if (is_trace && as_given(&cli->args, AS_OPTION_CATEGORIES))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--categories: are of samples; leave it out with a trace");
+                            "--categories: only for samples; remove it for a trace");
     if (!is_trace && cli->format == AS_FORMAT_CSV)
         return as_error_set(
             err, ASSAY_ERR_USAGE,

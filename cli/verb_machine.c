@@ -26,7 +26,7 @@ static void note_stop(int signal)
     stop_asked = 1;
 }
 
-/* What is stored of this host, or nothing yet. */
+/* Opens the stored figures of this host, or empty ones. */
 static int open_stored(struct as_cli *cli, const struct assay_host *host, char path[PATH_MAX],
                        struct assay_figures **out, struct assay_error *err)
 {
@@ -104,8 +104,7 @@ static int measure_table(struct as_cli *cli, const struct assay_host *host, cons
         cli->status = 1;
         return 0;
     }
-    as_cli_note(cli,
-                "%zu forms measured (%zu of them while others used the core), %zu refused: %s%s",
+    as_cli_note(cli, "%zu forms measured (%zu of them under external load), %zu refused: %s%s",
                 result.measured_n, result.noisy_n, result.refused_n, table,
                 result.is_stopped ? ".part" : "");
     *stopped |= result.is_stopped;
@@ -136,7 +135,7 @@ static int measure_instructions(struct as_cli *cli, const struct assay_host *hos
     return rc;
 }
 
-static void say_account(struct as_cli *cli, const struct assay_figures *figures)
+static void write_account(struct as_cli *cli, const struct assay_figures *figures)
 {
     struct as_str s = {0};
 
@@ -169,13 +168,12 @@ static int measure_host(struct as_cli *cli, const struct assay_host *host, const
         if (*path)
             AS_TRY(assay_figures_save(figures, path, err));
     }
-    say_account(cli, figures);
+    write_account(cli, figures);
     if (!*path)
-        as_cli_note(cli, "no home directory is known: the figures are not kept");
+        as_cli_note(cli, "no home directory is known: the figures are not stored");
     if (stopped) {
-        as_cli_note(cli,
-                    "ended by the user; what was measured is kept, and the same command goes on "
-                    "with the rest");
+        as_cli_note(cli, "interrupted; finished measurements are stored, and the same command "
+                         "continues with the rest");
         cli->status = 128 + SIGINT;
     }
     return 0;
@@ -246,9 +244,8 @@ static int measure_needed(struct as_cli *cli, const struct assay_host *host,
             .path = path,
             .progress_fd = as_given(&cli->args, AS_OPTION_QUIET) ? -1 : STDERR_FILENO,
             .stop = &stop_asked};
-        as_cli_note(cli,
-                    "measuring this machine, once, for some ten seconds (--no-measure leaves it "
-                    "out)");
+        as_cli_note(cli, "measuring this machine, once, for some ten seconds (skip it with "
+                         "--no-measure)");
         if (!figures)
             rc = assay_figures_new(host, &figures, err);
         if (rc == 0)
@@ -313,7 +310,7 @@ static int show_diff(struct as_cli *cli, struct assay_error *err)
 
     if (cli->args.positional_n != 2)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--diff: two machines are compared; name two files, or two of 'assay "
+                            "--diff: needs two machines; use two files, or two names of 'assay "
                             "machine --list'");
     int rc = as_machine_open(cli->args.positional[0], &a, err);
     if (rc == 0)
@@ -333,8 +330,7 @@ int as_verb_machine(struct as_cli *cli, struct assay_error *err)
         return show_diff(cli, err);
     if (args->positional_n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "machine: '%s' is one word too many; only --diff "
-                            "takes machines",
+                            "machine: one argument too many: %s; use machines only with --diff",
                             args->positional[0]);
     if (as_given(args, AS_OPTION_MACHINES))
         return as_machine_list(cli, err);
@@ -342,7 +338,8 @@ int as_verb_machine(struct as_cli *cli, struct assay_error *err)
         if (as_given(args, AS_OPTION_MEASURE))
             return as_error_set(
                 err, ASSAY_ERR_USAGE,
-                "--measure: another machine, of --topology, cannot be measured here");
+                "--measure: the machine of --topology cannot be measured here; remove one of the "
+                "two");
         return show_topology(cli, args->value[AS_OPTION_TOPOLOGY], err);
     }
     return show_host(cli, err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay merge EXP... -o NAME.assay`: one experiment of those of several ranks. It is made under
- * another name beside its place and renamed when it is whole, so that neither Ctrl-C nor a full
- * disk leaves a half.
+ * `assay merge EXP... -o NAME.assay`: merges the experiments of ranks. The result gets another name
+ * first and is renamed when it is complete. So Ctrl-C or a full disk never leaves an incomplete
+ * one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,15 +21,15 @@
 
 /* ---- Making it ----------------------------------------------------------------------------- */
 
-/* What is said of a writer in general does not hold: nothing is kept. */
-static void say_nothing_is_kept(struct assay_error *err)
+/* The common text about a writer does not apply: nothing is stored. */
+static void write_nothing_is_kept(struct assay_error *err)
 {
-    static const char kept[] = "; what was committed before is kept";
+    static const char kept[] = "; data committed before is kept";
     char *at = strstr(err->text, kept);
 
     if (at)
         snprintf(at, sizeof err->text - (size_t)(at - err->text),
-                 "; nothing of the result is kept, free some space and merge again");
+                 "; the result was removed; free some space and merge again");
 }
 
 /* Advice that fails takes nothing from the run, but for being stopped and a full disk. */
@@ -54,7 +54,7 @@ static int advise_merged(struct as_cli *cli, struct assay_experiment *experiment
     return 0;
 }
 
-/* What the ranks' traces say together; most have none. */
+/* Analyses the traces of all ranks together; most runs have none. */
 static int analyse_merged(struct as_party *party, const struct as_str *copies,
                           struct assay_experiment *experiment, int64_t run_id,
                           struct assay_error *err)
@@ -105,7 +105,7 @@ static int tell_merged(struct as_cli *cli, const char *name,
     assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     if (result->left_n && !as_given(&cli->args, AS_OPTION_MERGE_RUN))
         as_cli_note(cli,
-                    "%zu of them hold several runs: the last of each was merged; --run N takes "
+                    "%zu of them have several runs: the last of each was merged; use --run N for "
                     "another",
                     result->left_n);
     as_cli_note(cli, "merged %zu experiments: %zu ranks on %zu machine%s; the experiment is %s",
@@ -114,7 +114,7 @@ static int tell_merged(struct as_cli *cli, const char *name,
     return rc;
 }
 
-/* What went wrong is said once, by rank 0, as long as that lives. */
+/* Rank 0 reports an error once, while it lives. */
 static int end_helping(struct as_cli *cli, const struct as_party *party, int rc)
 {
     if (rc == 0 || !as_party_is_told(party))
@@ -143,7 +143,7 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
 
     if (!name)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "merge: into what? name the result with --output NAME.assay");
+                            "merge: no result named; use --output NAME.assay");
     as_stops_note();
     AS_TRY(as_party_join(name, as_stops_came, &party, err));
     rc = party ? as_party_meet(party, err) : 0; /* so that what fails now is heard by all */
@@ -157,9 +157,9 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
     as_party_leave(&party, rc, err);
     if (rc == 0)
         return tell_merged(cli, name, &result, err);
-    say_nothing_is_kept(err);
+    write_nothing_is_kept(err);
     if (as_stops_came()) {
-        as_error_set(err, rc, "merge: stopped; nothing was made");
+        as_error_set(err, rc, "merge: stopped; no result was written");
         cli->status = as_stops_status();
     }
     return rc;

@@ -51,7 +51,7 @@ static void remove_aside(struct as_str *page)
 static int make_page(struct as_cli *cli, struct as_str *page, bool *is_aside,
                      struct assay_error *err)
 {
-    /* What goes to a browser of this machine alone may be as large as it has to be. */
+    /* A page for a browser of this machine has no size limit. */
     const struct assay_report_data_options options = {
         .level_most_b = as_given(&cli->args, AS_OPTION_SERVE) ? SIZE_MAX : 0};
     struct assay_experiment *experiment = NULL;
@@ -86,8 +86,8 @@ static bool has_display(void)
 }
 
 /*
- * Whether it did its work. One with a window may stay until that is closed: when it is there for
- * some seconds it is left alone. One of the terminal has it until it ends.
+ * Returns true if the browser did its work. A browser with a window may run until it is closed:
+ * after some seconds it is left alone. A terminal browser is waited for.
  */
 static bool has_shown(pid_t pid)
 {
@@ -163,9 +163,10 @@ static void show_page(struct as_cli *cli, const char *page)
     as_cli_print(cli, "%s\n", page);
     as_out_flush(&cli->out, NULL); /* before what the browser says */
     if (!has_display() && !(browser && *browser))
-        as_cli_note(cli, "no display here: open that file in a browser, or give --serve");
+        as_cli_note(cli, "no display: open that file in a browser, or use --serve");
     else if (!start_browser(realpath(page, resolved) ? resolved : page))
-        as_cli_note(cli, "no browser could be started: open that file in one, or set BROWSER");
+        as_cli_note(cli,
+                    "no browser could be started: open that file in a browser, or set BROWSER");
 }
 
 /* ---- The server --------------------------------------------------------------------------- */
@@ -189,7 +190,7 @@ static int check_port(struct as_cli *cli, struct assay_error *err)
 
     if (port <= UINT16_MAX)
         return 0;
-    return as_error_set(err, ASSAY_ERR_USAGE, "--port: %llu is no port; write 1 to 65535",
+    return as_error_set(err, ASSAY_ERR_USAGE, "--port: invalid port %llu; use 1 to 65535",
                         (unsigned long long)port);
 }
 
@@ -221,7 +222,7 @@ static void show_served(struct as_cli *cli, const struct assay_server *server)
         sigprocmask(SIG_SETMASK, &none, NULL);
         signal(SIGPIPE, SIG_DFL); /* not for the browser to inherit */
         if (!start_browser(as_str_z(&address)))
-            as_cli_note(cli, "no browser could be started: open that address in one, or set "
+            as_cli_note(cli, "no browser could be started: open that address in a browser, or set "
                              "BROWSER");
         _exit(0);
     }
@@ -250,7 +251,7 @@ static int serve(struct as_cli *cli, const char *page, struct as_open_trace *tra
             print_address(cli, server, "timeline");
         rc = as_out_flush(&cli->out, err);
         as_cli_note(cli,
-                    "serving %s to this machine only, and who knows the address; Ctrl-C ends it",
+                    "serving %s to users of this machine who know the address; stop with Ctrl-C",
                     page ? page : cli->args.positional[0]);
         if (!as_given(&cli->args, AS_OPTION_SERVE) && (has_display() || (browser && *browser)))
             show_served(cli, server);
@@ -294,10 +295,10 @@ int as_verb_open(struct as_cli *cli, struct assay_error *err)
     int rc;
 
     if (as_given(&cli->args, AS_OPTION_PORT) && !is_served && !is_trace)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--port: is that of --serve; give it too");
+        return as_error_set(err, ASSAY_ERR_USAGE, "--port: needs --serve; add it");
     if (cli->args.positional_n > 1 && !is_served && !is_trace)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: a configuration is for a time line; add --serve",
+                            "%s: a configuration needs a time line; add --serve",
                             cli->args.positional[1]);
     AS_TRY(check_port(cli, err));
     if (is_trace) {

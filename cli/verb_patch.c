@@ -125,7 +125,7 @@ static int show_text(struct patch_list *list, const struct as_sheet *sheet, stru
                    (it->induction != AS_PATCH_NONE || it->tally != AS_PATCH_NONE);
     }
     as_append_counted(&s, list->loops.n, "loop");
-    as_str_appendf(&s, ", %zu can be patched, %zu of them say in a register how often they ran",
+    as_str_appendf(&s, ", %zu can be patched, %zu of them have a register that counts iterations",
                    can, counted);
     as_cli_styled(list->cli, AS_STYLE_DIM, as_str_z(&s));
     as_cli_print(list->cli, "\n");

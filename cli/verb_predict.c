@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay predict`: finds the code that is meant (digits, a file of digits, loops, what stands
- * between markers) and predicts it piece by piece.
+ * `assay predict`: finds the requested code (digits, a file of digits, loops, code between markers)
+ * and predicts it piece by piece.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static void put_csv_row(struct as_csv *csv, struct as_view id, const struct assa
     as_csv_row_end(csv);
 }
 
-/* One line "id,hex,..."; a head, whose second column has other letters, is passed over. */
+/* Predicts one line "id,hex,..."; a heading (other letters in its second column) is skipped. */
 static int predict_line(struct as_predicting *p, struct as_csv *csv, char *line, size_t number,
                         struct assay_error *err)
 {
@@ -168,7 +168,7 @@ static int show_path(struct as_predicting *p, const struct as_chosen *chosen, ui
     return rc;
 }
 
-/* What the loop moves, where --level asks for it. */
+/* Finds the bytes moved by the loop, for --level. */
 static int find_traffic(struct as_predicting *p, const struct as_chosen *chosen, uint32_t loop,
                         struct assay_traffic *out, struct assay_error *err)
 {
@@ -234,7 +234,8 @@ static int predict_loops(struct as_predicting *p, struct assay_error *err)
     }
     if (rc == 0 && chosen.object && !shown)
         rc = as_error_set(err, ASSAY_ERR_NO_CODE,
-                          "predict: no loop without a loop inside is in what --function chose");
+                          "predict: --function chose no innermost loop; 'assay loops' lists all "
+                          "loops");
     as_chosen_free(&chosen);
     return rc;
 }
@@ -294,11 +295,11 @@ static int predict_sections(struct as_predicting *p, struct assay_object *object
         marked |= here;
     }
     if (!chosen)
-        return as_error_set(err, ASSAY_ERR_NO_CODE, "%s: no section of code in it",
+        return as_error_set(err, ASSAY_ERR_NO_CODE, "%s: has no code section",
                             assay_object_info(object)->path);
     if (!marked && assay_object_info(object)->type != ASSAY_OBJECT_RELOCATABLE)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "predict: nothing chosen; write --loop ID or --function NAME ('assay "
+                            "predict: nothing chosen; use --loop ID or --function NAME ('assay "
                             "loops' lists the loops)");
     return predict_section(p, object, chosen, marked, err);
 }
@@ -360,11 +361,11 @@ int as_verb_predict(struct as_cli *cli, struct assay_error *err)
     if (as_given(args, AS_OPTION_SAMPLED) &&
         !(as_given(args, AS_OPTION_LOOP) || as_given(args, AS_OPTION_FUNCTION)))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "predict: --experiment weighs paths of loops; write which with --loop "
-                            "or --function");
+                            "predict: --experiment needs loops; use --loop or --function");
     if (inputs != 1)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "predict: write one of FILE, --hex BYTES and --hex-file FILE");
+                            "predict: several inputs or none; use one of FILE, --hex BYTES and "
+                            "--hex-file FILE");
     int rc = as_predicting_init(cli, &p, err);
     if (rc == 0)
         rc = predict_given(&p, err);

@@ -225,12 +225,12 @@ static void note_nowhere(struct probe_view *view)
         while (n < view->sites.n && view->sites.at[n].probe != i)
             n++;
         if (n == view->sites.n)
-            as_cli_note(view->cli, "%s:%u: probe '%s' stands nowhere in this program",
+            as_cli_note(view->cli, "%s:%u: probe '%s' matches no event of this program",
                         view->cli->args.positional[0], facts.line, facts.name);
         if (facts.asks_share && !view->value)
             as_cli_note(view->cli,
-                        "%s:%u: probe '%s' asks for a share of the time, which only a run knows; "
-                        "all places are listed",
+                        "%s:%u: probe '%s' filters by share of the time, which needs a run; all "
+                        "matches are listed",
                         view->cli->args.positional[0], facts.line, facts.name);
     }
 }
@@ -330,7 +330,7 @@ static int run_command(struct probe_view *view, struct assay_error *err)
     request.profile.command = command_behind(&cli->args);
     if (!*request.profile.command)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "probe: no command given; write 'assay probe FILE -- ./program'");
+                            "probe: no command given; use 'assay probe FILE -- ./program'");
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
         rc = run_into(view, &name, &request, &result, err);
@@ -345,7 +345,7 @@ static int check_place(struct probe_view *view, struct assay_error *err)
 {
     if (view->cli->args.positional_n > 2)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--check: runs nothing; write a file of probes and one binary");
+                            "--check: runs nothing; use a probe file and one binary");
     int rc = as_chosen_load(view->cli, 1, &view->chosen, err);
     if (rc == 0 && view->chosen.object)
         rc = check_binary(view, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay profile -- CMD...`: records a run of a command into an experiment and says where its time
- * went. What the command writes and reads is its own; the summary goes to standard error.
+ * `assay profile -- CMD...`: records a run of a command into an experiment and prints where its
+ * time went. Input and output of the command are its own; the summary goes to standard error.
  */
 #include "base/error.h"
 #include "profiling.h"

@@ -55,8 +55,8 @@ static void print_projection(struct as_cli *cli, const struct assay_projection *
                    it->rest_s);
     if (!by_levels)
         as_cli_wrapped(cli, "", "%s",
-                       "Traffic beyond L1 is not known: each loop follows the roof above it, and "
-                       "its bounds are those of all roofs above it.");
+                       "Traffic beyond L1 is unknown: each loop follows the roof above it, and "
+                       "its bounds cover all roofs above it.");
 }
 
 static int project_text(struct as_cli *cli, const struct assay_projection *it,

@@ -32,8 +32,8 @@ int as_verb_query(struct as_cli *cli, struct assay_error *err)
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
     /* CPU time: a pager may hold the output for longer than the statement may run. */
     as_limits_watch(&limits, ITIMER_PROF,
-                    "assay: SQL: stopped: one of its calls ran beyond --time-limit; its output is "
-                    "lost\n");
+                    "assay: SQL: stopped: a call exceeded --time-limit, and the output is lost; "
+                    "raise the limit\n");
     rc = limit_query(experiment, &limits, err);
     if (rc == 0)
         rc = assay_rows_open(experiment, cli->args.positional[1], &rows, err);

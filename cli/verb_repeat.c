@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay repeat -- CMD...`: runs a command many times into one experiment, and shows how much its
- * runs differ, as a whole and in each function and loop.
+ * `assay repeat -- CMD...`: runs a command many times into one experiment. Prints the variation of
+ * its runs, in total and by function and loop.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int run_all(struct as_series *series, const char *const *command, size_t 
                    struct assay_error *err)
 {
     char label[32];
-    int64_t first = 0; /* that is no warm-up: what the others repeat */
+    int64_t first = 0; /* first run after the warm-up: the reference of the repetitions */
     for (size_t i = 0; i < series->run_n && !series->is_over; i++) {
         const bool is_warm_up = i < warm_up_n;
         int64_t run_id;
@@ -171,8 +171,7 @@ static int show_stability(struct as_cli *cli, struct assay_experiment *experimen
     AS_TRY(assay_compare_stability(experiment, &result, err));
     if (!result)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: has no runs of 'assay repeat'; make some, or show it with 'assay "
-                            "show'",
+                            "%s: has no runs of 'assay repeat'; run it, or use 'assay show'",
                             assay_experiment_path(experiment));
     int rc = 0;
     if (cli->format == AS_FORMAT_JSON) {
@@ -197,13 +196,13 @@ static int take_counts(struct as_cli *cli, size_t *run_n, size_t *warm_up_n,
     *warm_up_n = args->number[AS_OPTION_WARM_UP];
     if (!args->positional_n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "repeat: no command given; write 'assay repeat -n 31 -- ./program'");
+                            "repeat: no command given; use 'assay repeat -n 31 -- ./program'");
     if (*run_n < 1 || *run_n > RUNS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--runs: %zu is not from 1 to %d", *run_n,
-                            RUNS_MOST);
+        return as_error_set(err, ASSAY_ERR_USAGE, "--runs: %zu is out of range; use 1 to %d",
+                            *run_n, RUNS_MOST);
     if (*warm_up_n > RUNS_MOST)
-        return as_error_set(err, ASSAY_ERR_USAGE, "--warm-up: %zu is not from 0 to %d", *warm_up_n,
-                            RUNS_MOST);
+        return as_error_set(err, ASSAY_ERR_USAGE, "--warm-up: %zu is out of range; use 0 to %d",
+                            *warm_up_n, RUNS_MOST);
     return 0;
 }
 

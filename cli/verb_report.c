@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay report EXP`: the report of a run as files. What is written is made by the report; here is
- * only where it goes.
+ * `assay report EXP`: the report of a run as files. The report makes the content; this file chooses
+ * the destination.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -57,12 +57,12 @@ static int check_options(const struct as_cli *cli, uint64_t formats, struct assa
     if (is_stdout && count_bits(formats) > 1)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--output: several formats need a directory, and %s is standard "
-                            "output; write one format",
+                            "output; use one format",
                             path);
     if (path && count_bits(formats) > 1 && !is_directory(path))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--output: several formats need a directory, and %s is none; make it "
-                            "first",
+                            "--output: several formats need a directory, and %s is not one; "
+                            "create it first",
                             path);
     return 0;
 }

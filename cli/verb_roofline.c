@@ -58,8 +58,8 @@ static int show_counted_roofline(struct as_cli *cli, struct assay_experiment *ex
     if (result->counted_run)
         return show_run(cli, experiment, result->profile.run_id, err);
     as_cli_note(cli, result->interrupted ? "interrupted before all was counted"
-                                         : "no function of the program could be counted: 'assay "
-                                           "count' names the reasons");
+                                         : "no function of the program could be counted: run "
+                                           "'assay count' for the reasons");
     return 0;
 }
 
@@ -67,8 +67,8 @@ static int refuse_recording(const struct as_arguments *args, struct assay_error 
 {
     return as_given(args, AS_OPTION_EXPERIMENT)
                ? as_error_set(err, ASSAY_ERR_USAGE,
-                              "--output: '%s' is an experiment, and nothing is recorded; remove "
-                              "the option",
+                              "--output: nothing is recorded for the experiment '%s'; remove the "
+                              "option",
                               args->positional[0])
                : 0;
 }

@@ -27,7 +27,7 @@ static int take_share(const char *text, double *share, struct assay_error *err)
     *share = strtod(text, &end) / 100;
     if (end == text || *end || !(*share > 0 && *share <= 1))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--share: '%s' is no share; write per cent, as in 5 or 0.1", text);
+                            "--share: invalid value '%s'; use per cent, such as 5 or 0.1", text);
     return 0;
 }
 
@@ -40,13 +40,13 @@ static int take_level(const struct as_cli *cli, struct assay_pipeline_request *r
     request->loops = args->value[AS_OPTION_HOT_LOOPS];
     if (request->level > ASSAY_PIPELINE_ONE && as_given(args, AS_OPTION_PID))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--level %s runs the command again, and --pid names a process that "
-                            "runs already; let assay start it",
+                            "--level %s runs the command again, which is not possible with --pid; "
+                            "run the command with assay",
                             args->value[AS_OPTION_RUN_LEVEL]);
     if (request->loops && request->level == ASSAY_PIPELINE_ONE &&
         !as_given(args, AS_OPTION_RUN_INSTANCES))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--loops: level one measures no loop by itself; add --level two");
+                            "--loops: level one does not measure loops; add --level two");
     return 0;
 }
 
@@ -57,13 +57,13 @@ static int take_more(const struct as_cli *cli, unsigned *more, struct assay_erro
             (as_given(&cli->args, AS_OPTION_RUN_TRACE) ? ASSAY_PIPELINE_TRACE : 0u);
     if (*more && as_given(&cli->args, AS_OPTION_PID))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--count, --vprof and --trace run the command again, and --pid names a "
-                            "process that runs already; let assay start it");
+                            "--count, --vprof and --trace run the command again, which is not "
+                            "possible with --pid; run the command with assay");
     return 0;
 }
 
-/* What went wrong is said, with what could not be made for it, and loses nothing of the rest. */
-static void say_failures(struct as_cli *cli, const struct assay_pipeline_result *result)
+/* Reports failed passes and what is missing because of them; other results stay. */
+static void write_failures(struct as_cli *cli, const struct assay_pipeline_result *result)
 {
     for (size_t i = 0; i < result->pass_n; i++)
         if (result->pass[i].code < 0)
@@ -101,8 +101,8 @@ static void add_report(struct as_cli *cli, const char *name, int64_t run_id)
     as_str_fini(&path);
 }
 
-/* With --add and --loops the last profile of this command is what the loops are chosen from, and it
- * is not profiled again. */
+/* With --add and --loops the loops are chosen from the last profile of this command, without
+ * another profile. */
 static int find_run(struct assay_experiment *experiment, const char *const *command,
                     struct assay_profile_result *found, struct assay_error *err)
 {
@@ -132,7 +132,7 @@ static int find_run(struct assay_experiment *experiment, const char *const *comm
            : rc > 0 ? 0
                     : as_error_set(err, ASSAY_ERR_USAGE,
                                    "%s: has no profile of this command to choose loops from; "
-                                   "leave --loops out to make one",
+                                   "remove --loops to record one",
                                    assay_experiment_path(experiment));
 }
 
@@ -189,7 +189,7 @@ static int run_into(struct as_cli *cli, struct as_experiment_name *name,
     request->context = NULL;
     as_stage_end(&stage);
     if (rc == 0) {
-        say_failures(cli, result);
+        write_failures(cli, result);
         rc = as_summary_show(cli, experiment, result->profile.run_id, err);
     }
     if (rc < 0 && result->profile.run_id == 0 && !as_given(&cli->args, AS_OPTION_ADD))

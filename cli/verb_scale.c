@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay scale -- CMD...`: runs a command over threads, processes and nodes into one experiment,
- * and shows how it, its functions and its loops scale.
+ * `assay scale -- CMD...`: runs a command over threads, processes and nodes into one experiment.
+ * Prints the scaling of the program, its functions and its loops.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,13 +41,13 @@ static enum pinning choose_pinning(struct as_cli *cli, const struct as_scale_pla
         if (plan->point[i].setting.processes > processes)
             processes = plan->point[i].setting.processes;
     if (plan->point[0].setting.threads && getenv("OMP_NUM_THREADS"))
-        as_cli_note(cli, "OMP_NUM_THREADS of the environment gives way to the numbers of threads "
-                         "of this series");
+        as_cli_note(cli, "OMP_NUM_THREADS of the environment is replaced by the thread numbers of "
+                         "this series");
     for (size_t i = 0; i < sizeof pinning_variables / sizeof *pinning_variables; i++) {
         const char *value = getenv(pinning_variables[i]);
         if (value) {
-            as_cli_note(cli, "threads are placed as your environment says (%s=%s)",
-                        pinning_variables[i], value);
+            as_cli_note(cli, "threads are placed by the environment (%s=%s)", pinning_variables[i],
+                        value);
             return PIN_USER;
         }
     }
@@ -55,11 +55,12 @@ static enum pinning choose_pinning(struct as_cli *cli, const struct as_scale_pla
         varies_placement(plan))
         return PIN_OFF;
     if (processes > 1) {
-        as_cli_note(cli, "processes are placed by their launcher; tell it to leave room, as in "
-                         "'mpirun --map-by slot:PE={threads} -n {processes} ./program'");
+        as_cli_note(cli, "processes are placed by their launcher; set it to reserve CPUs for "
+                         "threads, as in 'mpirun --map-by slot:PE={threads} -n {processes} "
+                         "./program'");
         return PIN_OFF;
     }
-    as_cli_note(cli, "OpenMP threads are pinned to cores side by side (OMP_PROC_BIND=close "
+    as_cli_note(cli, "OpenMP threads are pinned to adjacent cores (OMP_PROC_BIND=close "
                      "OMP_PLACES=cores); --pin off leaves them free");
     return PIN_OMP;
 }
@@ -71,7 +72,7 @@ struct variables {
     char number[32];
 };
 
-/* Threads beyond the processors are not pinned: two would share one for good. */
+/* More threads than CPUs are not pinned: two would always share one. */
 static void choose_variables(enum pinning pinning, const struct assay_scale_setting *it,
                              struct variables *out)
 {
@@ -100,7 +101,7 @@ static int check_commands(const struct as_scale_plan *plan, struct assay_error *
     return 0;
 }
 
-/* What of the first runs the others are to. */
+/* First runs, as references of the others. */
 struct firsts {
     int64_t reference;
     int64_t *of_point; /* its first run, 0 = there was none yet */
@@ -128,7 +129,7 @@ static int run_point(struct as_series *series, const struct as_scale_plan *plan,
     const int rc = as_series_run(series, &run, &run_id, err);
     *first = *first ? *first : run_id;
     firsts->reference = firsts->reference ? firsts->reference : run_id;
-    /* What the run was is known even of one that could not be finished. */
+    /* Settings of a run are known even if it failed. */
     if (run_id) {
         const int marked =
             assay_compare_mark(series->experiment, run_id, &point->setting, rc < 0 ? NULL : err);
@@ -160,7 +161,7 @@ static int run_all(struct as_series *series, const struct as_scale_plan *plan, e
 }
 
 /* How many runs there will be is to be known before hours are spent. */
-static void say_size(struct as_cli *cli, const struct as_scale_plan *plan)
+static void emit_size(struct as_cli *cli, const struct as_scale_plan *plan)
 {
     struct as_str axes = {0};
     const size_t variant_n = assay_axes_product(plan->axis, plan->axis_n);
@@ -187,8 +188,7 @@ static int show_scaling(struct as_cli *cli, struct assay_experiment *experiment,
     AS_TRY(assay_compare_scalability(experiment, reference, &result, err));
     if (!result)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: has no runs of 'assay scale'; make some, or show it with 'assay "
-                            "show'",
+                            "%s: has no runs of 'assay scale'; run it, or use 'assay show'",
                             assay_experiment_path(experiment));
     int rc = 0;
     if (cli->format == AS_FORMAT_JSON) {
@@ -216,7 +216,7 @@ static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, stru
     if (rc == 0)
         rc = as_series_begin(&series, cli, run_n, plan->point[0].command, &name, err);
     if (rc == 0) {
-        say_size(cli, plan);
+        emit_size(cli, plan);
         rc = run_all(&series, plan, choose_pinning(cli, plan), err);
     }
     if (series.begun_n) {

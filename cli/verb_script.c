@@ -81,8 +81,8 @@ int as_verb_script(struct as_cli *cli, struct assay_error *err)
     note_interrupts();
     as_limits_watch(
         &limits, ITIMER_REAL,
-        "assay: script: stopped: one of its calls ran beyond --time-limit; its output is "
-        "lost\n");
+        "assay: script: stopped: a call exceeded --time-limit, and the output is lost; raise the "
+        "limit\n");
     const int rc = assay_script_run(&request, &result, err);
     as_limits_watch_no_more(ITIMER_REAL);
     if (result.interrupted)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay show EXP`: the summary of a run; with --view a documented view of the experiment, of which
- * JSON and CSV carry all columns as they are, text those that data/report/ chooses for a screen.
+ * `assay show EXP`: the summary of a run, or a view of the experiment with --view. JSON and CSV
+ * have all columns; text has the columns that data/report/ chooses.
  */
 #include <string.h>
 
@@ -58,12 +58,12 @@ static int check_sort(struct assay_experiment *experiment, const struct as_repor
     }
     if (!found && nearest.best)
         rc = as_error_set(err, ASSAY_ERR_USAGE,
-                          "--sort: '%s' is no column of the view %s; did you mean %s?", column,
+                          "--sort: no column '%s' in the view %s; did you mean %s?", column,
                           view->name, nearest.best);
     else if (!found)
         rc = as_error_set(err, ASSAY_ERR_USAGE,
-                          "--sort: '%s' is no column of the view %s; its CSV names them", column,
-                          view->name);
+                          "--sort: no column '%s' in the view %s; use a name of its CSV heading",
+                          column, view->name);
     assay_rows_close(&rows);
     return rc;
 }
@@ -117,7 +117,7 @@ static int make_statement(struct as_cli *cli, const struct as_report_view *view,
     as_str_appendz(sql, "SELECT ");
     append_columns(sql, cli, text, text_n, of_several);
     as_str_appendf(sql, " FROM %s", view->from);
-    /* What holds of every run has none (NULL), or 0. */
+    /* Rows for every run have NULL or 0. */
     if (is_of_run(view) && as_given(&cli->args, AS_OPTION_RUN))
         as_str_appendz(sql, " WHERE ifnull(run_id, 0) IN (0, ?1)");
     as_str_appendz(sql, " ORDER BY ");
@@ -229,11 +229,10 @@ static int check_summary(struct as_cli *cli, struct assay_error *err)
 {
     if (cli->format == AS_FORMAT_CSV)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--format: the summary is no table and has no CSV; give a --view, or "
-                            "--format json");
+                            "--format: the summary has no CSV; use --view, or --format json");
     if (as_given(&cli->args, AS_OPTION_SORT_VIEW))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--sort: the summary has an order of its own; give a --view");
+                            "--sort: the summary has a fixed order; use --view");
     return 0;
 }
 

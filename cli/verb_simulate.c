@@ -148,7 +148,7 @@ static void note_caveats(const struct as_simulate_view *view)
                     "simulate: collectives of neighbours or of two groups take no time (%llu)",
                     (unsigned long long)recorded->neighbours_n);
     if (recorded->off_n)
-        as_cli_note(view->cli, "simulate: times without recording count as no time (%llu)",
+        as_cli_note(view->cli, "simulate: periods without recording take no time (%llu)",
                     (unsigned long long)recorded->off_n);
 }
 

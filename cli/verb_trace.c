@@ -11,7 +11,7 @@
 #include <assay/mil.h>
 #include <assay/report.h>
 
-#include "analytics/traced.h"
+#include "analytics/trace_result.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/nearest.h"
@@ -111,7 +111,7 @@ static void fill_sum_row(void *context, size_t row, struct as_cell *cell)
     cell[TRACE_UNRETURNED] = as_cell_count(sum->open_n);
 }
 
-/* What the trace was asked for: who is late, and what is waited for. */
+/* Prints the findings of the trace: delay costs and wait states. */
 static int show_findings(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
                          struct assay_error *err)
 {
@@ -136,9 +136,8 @@ static int show_findings(struct assay_experiment *experiment, int64_t run_id, st
     return rc;
 }
 
-/* How it ended, what is not in the trace as far as no note says so, and whether it had the machine:
- * what is waited for may be that. Doubts about samples are not among them, for little here rests
- * on samples. */
+/* Prints how the run ended, missing data without a note of its own, and external load, which may
+ * explain waiting. Caveats about samples are left out, because little here depends on samples. */
 static int show_doubts(struct assay_experiment *experiment, int64_t run_id, struct as_page *page,
                        struct assay_error *err)
 {
@@ -163,7 +162,7 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     return rc;
 }
 
-/* Efficiency, waiting and who makes others wait say more than routines: they come first. */
+/* Efficiency, waiting and delay costs come first: they are more important than routines. */
 static int show_parallel(struct trace_view *view, struct assay_experiment *experiment,
                          int64_t run_id, struct as_page *page, struct assay_error *err)
 {
@@ -175,7 +174,7 @@ static int show_parallel(struct trace_view *view, struct assay_experiment *exper
 }
 
 /* How many events, and what writing them took: that is computed. */
-static void put_cost(const struct as_traced *traced, struct as_str *out)
+static void write_cost(const struct as_traced *traced, struct as_str *out)
 {
     const struct as_analysis *a = &traced->analysis;
     const double elapsed_ns = (double)(a->end_ns - a->begin_ns);
@@ -190,15 +189,15 @@ static void put_cost(const struct as_traced *traced, struct as_str *out)
     if (isnan(traced->record_ns) || !(elapsed_ns > 0) || !a->events_n)
         return;
     as_str_appendf(out,
-                   "; computed: writing them took %.1f ms of all threads together, %.2f %% of the "
-                   "time of the thread with most (%.1f ns each on this machine)",
+                   "; writing them took an estimated %.1f ms over all threads, at most %.2f %% of "
+                   "the time of a thread (%.1f ns each on this machine)",
                    as_traced_cost_ns(traced) / 1e6,
                    100 * as_traced_cost_most_ns(traced) / elapsed_ns, traced->record_ns);
 }
 
-/* What is done at points of functions is no part of the records' cost. */
-static int put_points_cost(struct assay_experiment *experiment, int64_t run_id, struct as_str *out,
-                           struct assay_error *err)
+/* The cost of function probes is not part of the cost of records. */
+static int write_points_cost(struct assay_experiment *experiment, int64_t run_id,
+                             struct as_str *out, struct assay_error *err)
 {
     struct assay_rows *rows;
     AS_TRY(assay_rows_open(experiment,
@@ -207,7 +206,7 @@ static int put_points_cost(struct assay_experiment *experiment, int64_t run_id, 
     assay_rows_bind_integer(rows, 1, run_id);
     const int rc = assay_rows_next(rows, err);
     if (rc > 0)
-        as_str_appendf(out, "; measured: points of functions took %.3g s of all threads together",
+        as_str_appendf(out, "; probes of functions took a measured %.3g s over all threads",
                        assay_rows_real(rows, 0));
     assay_rows_close(&rows);
     return rc < 0 ? rc : 0;
@@ -239,7 +238,7 @@ static int show_routines(struct trace_view *view, const struct as_sheet *sheet,
     const int rc = as_sheet_text(view->cli, &most, NULL, err);
     view->order = NULL;
     as_free(order);
-    snprintf(more, sizeof more, "%zu more; --format csv has all", sheet->row_n - most.row_n);
+    snprintf(more, sizeof more, "%zu more: see --format csv", sheet->row_n - most.row_n);
     if (rc == 0)
         as_page_wrap(page, "", more, false);
     return rc;
@@ -261,9 +260,9 @@ static int show_text(struct trace_view *view, const struct as_sheet *sheet,
         rc = as_trace_samples_text(cli, &view->samples, err);
     if (rc == 0 && view->traced->counters.range.n)
         rc = as_trace_counters_text(cli, view->traced, err);
-    put_cost(view->traced, &s);
+    write_cost(view->traced, &s);
     if (rc == 0)
-        rc = put_points_cost(experiment, run_id, &s, err);
+        rc = write_points_cost(experiment, run_id, &s, err);
     as_page_wrap(&page, "", as_str_z(&s), false);
     as_str_fini(&s);
     return rc;
@@ -316,25 +315,25 @@ static bool note_ends(struct as_cli *cli, const struct as_trace *trace)
             trace->left_out_n == 1 ? "process that is" : "processes that are",
             trace->left_out_n == 1 ? "rank" : "ranks", trace->left_out_n == 1 ? "is" : "are");
     if (limited)
-        as_cli_note(cli, "trace: the limit of size was reached; %zu threads are recorded in part",
+        as_cli_note(cli, "trace: the size limit was reached; %zu threads are recorded in part",
                     limited);
     if (refused)
         as_cli_note(cli, "trace: %zu threads are recorded in part: %s", refused, strerror(number));
     return limited || refused;
 }
 
-/* What happened while nothing was recorded, as far as that is known. */
+/* Prints the known events while tracing was off. */
 static void note_missed(struct as_cli *cli, const struct as_analysis *a)
 {
     if (a->missed_n)
         as_cli_note(cli,
-                    "trace: %llu sides of messages and operations of many were not recorded while "
-                    "it was switched off; who would meet them has no wait states",
+                    "trace: %llu sends, receives and collectives were not recorded while tracing "
+                    "was off; their partners get no wait states",
                     (unsigned long long)a->missed_n);
     if (a->doubtful_n)
         as_cli_note(cli,
-                    "trace: %llu messages whose sides do not fit are not judged: it was switched "
-                    "off while persistent operations were made",
+                    "trace: %llu messages were ignored: send and receive do not match (tracing "
+                    "was off while persistent requests were created)",
                     (unsigned long long)a->doubtful_n);
 }
 
@@ -392,15 +391,15 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     if (traced->analysis.violated_n)
         as_cli_note(cli,
                     "trace: %llu messages were received before they were sent, by the clocks of "
-                    "their machines: waiting for these is not known",
+                    "their machines: their wait states are unknown",
                     (unsigned long long)traced->analysis.violated_n);
     if (traced->analysis.events_n == 0 && !are_cut)
-        as_cli_note(cli, "trace: there are no events: the program called nothing of what is "
-                         "recorded while it was recorded, or is statically linked");
+        as_cli_note(cli, "trace: no events: the program made no traced call, or it is statically "
+                         "linked");
     note_missed(cli, &traced->analysis);
     if (traced->analysis.summed_n)
-        as_cli_note(cli, "trace: calls of MPI are sums (--burst): states and efficiency are those "
-                         "of all calls; who waited for whom is not known");
+        as_cli_note(cli, "trace: MPI calls are summed (--burst): there are no wait states; thread "
+                         "states and efficiency count all calls");
     if (rc == 0 && cli->format == AS_FORMAT_TEXT)
         rc = show_text(&view, &sheet, experiment, run_id, err);
     else if (rc == 0)
@@ -487,8 +486,8 @@ static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
                                 part.p, near);
         if (!bit)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--groups: '%.*s' is no group; give some of mpi, openmp, pthread, "
-                                "functions, io and memory, separated by commas",
+                                "--groups: invalid value '%.*s'; use mpi, openmp, pthread, "
+                                "functions, io or memory, separated by commas",
                                 (int)part.n, part.p);
         *out |= bit;
     }
@@ -500,8 +499,7 @@ static int take_callers(const struct as_arguments *args, uint32_t *out, struct a
     const uint64_t wanted = args->number[AS_OPTION_TRACE_CALLERS];
     *out = as_given(args, AS_OPTION_TRACE_CALLERS) ? (uint32_t)wanted : ASSAY_TRACE_CALLERS;
     if (wanted > ASSAY_TRACE_CALLERS_N)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--callers: %llu are more than are kept; give 0 to %u",
+        return as_error_set(err, ASSAY_ERR_USAGE, "--callers: %llu is out of range; use 0 to %u",
                             (unsigned long long)wanted, ASSAY_TRACE_CALLERS_N);
     return 0;
 }
@@ -519,12 +517,11 @@ static int take_samples(struct as_cli *cli, struct assay_trace_options *options,
         return 0;
     if (event != ASSAY_EVENT_AUTO && event != ASSAY_EVENT_TIMER)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--samples: samples among the events are those of timers in the "
-                            "program; leave out --event, or give timer");
+                            "--samples: only timers in the program sample among events; remove "
+                            "--event, or use --event timer");
     if (request->sampling.stacks == ASSAY_STACKS_LBR)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--samples: timers have no record of calls; leave out --call-stacks "
-                            "lbr");
+                            "--samples: timers have no branch records; remove --call-stacks lbr");
     request->sampling.event = ASSAY_EVENT_TIMER;
     return 0;
 }
@@ -540,8 +537,8 @@ static int take_options(struct as_cli *cli, struct assay_trace_options *options,
     if (as_given(args, AS_OPTION_TRACE_FUNCTIONS_OF) && !as_given(args, AS_OPTION_TRACE_FUNCTIONS))
         return as_error_set(
             err, ASSAY_ERR_USAGE,
-            "--functions-of: says whose functions --functions LIST names; add that, "
-            "such as --functions 'solve*'");
+            "--functions-of: needs a list of functions; add --functions, such as --functions "
+            "'solve*'");
     const char *least = args->value[AS_OPTION_TRACE_MEMORY_LEAST];
     options->memory_least_b = ASSAY_TRACE_MEMORY_B;
     if (least)
@@ -567,7 +564,7 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     AS_TRY(take_options(cli, &options, err));
     AS_TRY(take_samples(cli, &options, &request, err));
     int rc = as_filter_choose(cli, &choice, err);
-    /* What is to be scored is not left out yet: the score says what would be. */
+    /* The filter is not yet applied: the score shows its effect. */
     if (choice.path && options.first_s <= 0) {
         options.filter = as_str_z(&choice.filter.rules);
         options.filter_b = choice.filter.rules.n;

@@ -85,7 +85,8 @@ static int take_budget(const char *text, double *seconds, struct assay_error *er
     if (end == text || !(*seconds > 0) || *seconds * unit > 1e7 || (*end && end[1]) ||
         (*end && !strchr("smh", *end)))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--budget: '%s' is no time; write seconds, or minutes as in 5m", text);
+                            "--budget: invalid time '%s'; use seconds, or minutes such as 5m",
+                            text);
     *seconds *= unit;
     return 0;
 }
@@ -101,14 +102,15 @@ static int take_tolerance(const struct as_arguments *args, double *tolerance,
             as_given(args, AS_OPTION_TOLERANCE) >
         1)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--same-output, --tolerance and --check each say how results are "
-                            "judged; give one of them");
+                            "--same-output, --tolerance and --check exclude each other; use one "
+                            "of them");
     if (!text)
         return 0;
     *tolerance = strtod(text, &end);
     if (end == text || *end || !(*tolerance >= 0) || *tolerance > 1)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--tolerance: '%s' is no number from 0 to 1; write it as in 1e-6",
+                            "--tolerance: invalid value '%s'; use a number from 0 to 1, such as "
+                            "1e-6",
                             text);
     return 0;
 }
@@ -123,11 +125,12 @@ static int take_what(const struct as_arguments *args, unsigned *what, struct ass
     if (as_given(args, AS_OPTION_WHAT) && *what == ASSAY_TRIAL_FLAGS &&
         !as_given(args, AS_OPTION_BUILD))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--what flags: how is the program built? add --build 'make "
+                            "--what flags: the build command is missing; add --build 'make "
                             "CFLAGS=\"-O2 {flags}\"'");
     if (as_given(args, AS_OPTION_SOURCE_DIRECTORY) && !as_given(args, AS_OPTION_BUILD))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--source: how is it built? add --build 'make CFLAGS=\"-O2 {flags}\"'");
+                            "--source: the build command is missing; add --build 'make "
+                            "CFLAGS=\"-O2 {flags}\"'");
     return 0;
 }
 
@@ -146,7 +149,7 @@ static int take_trial(struct as_cli *cli, struct assay_trial_request *request,
                                             .context = cli};
     if (!args->positional_n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "try: no command given; write 'assay try -- ./program'");
+                            "try: no command given; use 'assay try -- ./program'");
     AS_TRY(take_what(args, &request->what, err));
     AS_TRY(take_tolerance(args, &request->tolerance, err));
     AS_TRY(take_budget(args->value[AS_OPTION_BUDGET], &request->budget_s, err));
@@ -205,7 +208,7 @@ static int show_and_close(struct as_cli *cli, struct assay_experiment **experime
     }
     const int closed = assay_experiment_close(experiment, rc < 0 ? NULL : err);
     if (result->interrupted)
-        as_cli_note(cli, "ended by the user; what was measured stands above");
+        as_cli_note(cli, "interrupted; finished measurements are shown above");
     as_cli_note(cli, "the experiment is %s", name);
     if (result->interrupted)
         cli->status = 128 + SIGINT;
@@ -244,7 +247,7 @@ static int try_anew(struct as_cli *cli, struct assay_error *err)
 
 /* ---- An experiment that is there ----------------------------------------------------------- */
 
-/* Of the experiment that is added to: the last profile, whose findings are answered. */
+/* For --add: the last profile of the experiment, with the findings to test. */
 struct earlier {
     int64_t run_id; /* 0: none */
     struct as_arena arena;
@@ -289,12 +292,12 @@ static int read_earlier(struct as_cli *cli, struct assay_experiment *experiment,
     if ((rc = assay_rows_next(rows, err)) > 0) {
         const char *cwd = assay_rows_text(rows, 2);
         it->run_id = assay_rows_integer(rows, 0);
-        as_cli_note(cli, "what is tried answers the findings of run %lld: %s",
-                    (long long)it->run_id, assay_rows_text(rows, 1));
+        as_cli_note(cli, "testing the findings of run %lld: %s", (long long)it->run_id,
+                    assay_rows_text(rows, 1));
         if (!cli->args.positional_n && cwd && strcmp(cwd, here) != 0)
             rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "--add: the program ran in %s; go there, or give its command behind "
-                              "--",
+                              "--add: the program ran in %s; run assay there, or add its command "
+                              "after --",
                               cwd);
     }
     assay_rows_close(&rows);
@@ -308,7 +311,7 @@ static int check_secrets(const struct earlier *it, struct assay_error *err)
         if (assay_secrets_are_in(*word))
             return as_error_set(err, ASSAY_ERR_USAGE,
                                 "--add: the stored command lacks its secrets (%s); repeat the "
-                                "command behind --",
+                                "command after --",
                                 *word);
     return 0;
 }

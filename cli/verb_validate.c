@@ -110,7 +110,9 @@ static int read_rows(struct validating *v, const char *path,
         if (!number++) {
             head = read_head(v, line);
             if (head.id < 0)
-                rc = as_error_set(err, ASSAY_ERR_USAGE, "%s: no column 'id' in its first line",
+                rc = as_error_set(err, ASSAY_ERR_USAGE,
+                                  "%s: no column 'id' in the first line; "
+                                  "add a heading",
                                   path);
             continue;
         }
@@ -157,7 +159,7 @@ static int judge_row(struct validating *v, const struct table_head *head, const 
         measured = at == AS_MAP_NONE ? -1 : v->cycles.at[at];
     }
     if (measured < 0)
-        return assay_validation_leave_out(v->judged, "no measurement to rely on", err);
+        return assay_validation_leave_out(v->judged, "no reliable measurement", err);
     if (head->hex < 0)
         return as_error_set(err, ASSAY_ERR_USAGE, "--blocks: no column 'hex' in its first line");
     if (!hex.n && head->address >= 0) /* as --save writes it */
@@ -270,8 +272,8 @@ int as_verb_validate(struct as_cli *cli, struct assay_error *err)
             as_given(args, AS_OPTION_SUITE) !=
         1)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "validate: write one of --blocks FILE (a CSV with id, hex and measured "
-                            "cycles), --binary BIN and --suite");
+                            "validate: no input; use one of --blocks FILE (a CSV with id, hex and "
+                            "measured cycles), --binary BIN and --suite");
     int rc = as_predicting_init(cli, &v.p, err);
     as_arena_init(&v.arena);
     as_map_view_init(&v.truth);

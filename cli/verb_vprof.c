@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `assay vprof -- CMD...`: profiles a command, or a process that runs, runs it again with its hot
- * loops timed instance by instance, and says what their instances are.
+ * `assay vprof -- CMD...`: profiles a command or a running process, runs it again with timed
+ * instances of its hot loops, and prints the instances.
  */
 #include <math.h>
 #include <stdio.h>
@@ -127,10 +127,10 @@ static void note_shares(struct as_table *table, struct as_str *text,
         return;
     as_str_clear(text);
     if (loop->processes == 1)
-        as_str_appendf(text, "%u threads: the one with most time has %.2f times the mean",
-                       loop->threads, loop->imbalance);
+        as_str_appendf(text, "%u threads: the slowest has %.2f times the mean time", loop->threads,
+                       loop->imbalance);
     else
-        as_str_appendf(text, "%u processes: the one with most time has %.2f times the mean",
+        as_str_appendf(text, "%u processes: the slowest has %.2f times the mean time",
                        loop->processes, loop->imbalance_processes);
     if (loop->processes > 1 && loop->threads > loop->processes)
         as_str_appendf(text, "; a thread of its process up to %.2f times", loop->imbalance_within);
@@ -184,7 +184,8 @@ static void print_stability(const struct shown *it)
                        LONG_CYCLES, stable, all, STABLE);
 }
 
-/* Of all chosen loops' time, what could not be timed for the same reason as loop `first`. */
+/* Returns the share of the time of all chosen loops that was not timed for the same reason as
+ * loop `first`. */
 static double share_like(const struct assay_vprof_result *result, size_t first)
 {
     double share = 0, all = 0;
@@ -216,18 +217,19 @@ static void print_how(const struct shown *it)
     for (size_t i = 0; i < result->loop_n; i++)
         disturbed += result->loop[i].disturbed;
     if (result->every > 1)
-        snprintf(what, sizeof what, "One instance of %u, drawn by chance, was timed",
+        snprintf(what, sizeof what, "One of %u instances, chosen at random, was timed",
                  result->every);
     as_cli_print(it->cli, "\n");
     as_cli_wrapped(it->cli, "",
-                   "%s; that took about %.1f %% of the run, by what an instance costs on this "
-                   "host: %.1f ns, %.0f ns one that is timed. Cycles are medians; %llu disturbed "
-                   "instance%s left out. %.1f %% of the time of these loops could not be timed.",
+                   "%s. Timing took about %.1f %% of the run, at a cost of %.1f ns per instance "
+                   "and %.0f ns per timed instance on this host. Cycles are medians; %llu "
+                   "disturbed instance%s left out. %.1f %% of the time of these loops could not "
+                   "be timed.",
                    what, 100 * result->overhead, result->passed_ns, result->timed_ns, disturbed,
                    disturbed == 1 ? " is" : "s are", 100 * result->refused_share);
     print_reasons(it);
     if (result->overhead_seen >= 0)
-        as_cli_print(it->cli, "The run took %.1f %% more processor time than the first.\n",
+        as_cli_print(it->cli, "The run took %.1f %% more CPU time than the first.\n",
                      100 * result->overhead_seen);
     print_stability(it);
 }
@@ -250,7 +252,8 @@ static int show_text(struct shown *it, struct assay_error *err)
     if (result->timed_run)
         print_how(it);
     else if (result->loop_n && !result->interrupted) {
-        as_cli_print(it->cli, "\nNone of these loops could be timed; of their time:\n");
+        as_cli_print(it->cli, "\n"
+                              "Loops that could not be timed, with their share of the time:\n");
         print_reasons(it);
     }
     return rc;
@@ -492,13 +495,13 @@ static int take_request(struct as_cli *cli, struct assay_vprof_request *request,
                                             .every = (uint32_t)args->number[AS_OPTION_EVERY]};
     if (as_given(args, AS_OPTION_EVERY) && request->every == 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--every: one instance of 0 cannot be; write 1 or more, or leave it "
-                            "out to keep within --max-overhead");
+                            "--every: 0 is out of range; use 1 or more, or remove it to stay "
+                            "within --max-overhead");
     if (most)
         request->max_overhead = strtod(most, &end) / 100;
     if (most && (end == most || (*end && strcmp(end, "%") != 0) || !(request->max_overhead > 0)))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--max-overhead: '%s' is no share; write per cent above 0", most);
+                            "--max-overhead: invalid value '%s'; use per cent above 0", most);
     return as_recording_take(cli, &request->profile, err);
 }
 

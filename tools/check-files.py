@@ -4,7 +4,7 @@
 
 usage: check-files.py ROOT
 
-A file that a user, an experiment or a binary names is opened by base/foreign.h, read by
+A file that a user, an experiment or a binary names is opened by base/untrusted_open.h, read by
 base/infile.h, mapped by base/filemap.h and written by base/outfile.h: these do not block, follow no
 link where they may not, survive truncation and replace a file whole or not at all. Every other call
 that opens a file stands in the list below with its number and reason. Exit status 1 when a call is
@@ -28,15 +28,15 @@ EVENTS = "perf events and shared memory of an agent"
 ALLOWED = {
     "cli/main.c": (1, KERNEL),
     "cli/merge_together.c": (2, DRAFT),
-    "src/analytics/handed.c": (2, DRAFT),
+    "src/analytics/shuffle_file.c": (2, DRAFT),
     "src/analytics/together.c": (1, DRAFT),
     "src/base/filemap.c": (1, "the piece"),
-    "src/base/foreign.c": (4, "the piece"),
+    "src/base/untrusted_open.c": (4, "the piece"),
     "src/base/infile.c": (1, "the piece"),
     "src/base/limited.c": (2, KERNEL),
     "src/base/outfile.c": (4, "the piece"),
     "src/base/tree.c": (1, PLACE),
-    "src/base/whole.c": (1, KERNEL),
+    "src/base/io_full.c": (1, KERNEL),
     "src/campaign/campaign.c": (2, PLACE),
     "src/campaign/streams.c": (1, DRAFT),
     "src/container/write.c": (1, DRAFT),
@@ -53,7 +53,7 @@ ALLOWED = {
     "src/merge/files.c": (3, DRAFT),
     "src/merge/streams.c": (2, DRAFT),
     "src/profile/collect_trace.c": (2, DRAFT),
-    "src/profile/ledger.c": (3, KERNEL),
+    "src/profile/task_account.c": (3, KERNEL),
     "src/profile/limit.c": (1, KERNEL),
     "src/report/write.c": (1, PLACE),
     "src/report/xlsx.c": (1, KERNEL),
@@ -61,7 +61,7 @@ ALLOWED = {
     "src/sample/choose.c": (3, KERNEL),
     "src/sample/code_maps.c": (2, EVENTS),
     "src/sample/existing.c": (2, KERNEL),
-    "src/sample/held.c": (1, DRAFT),
+    "src/sample/module_file.c": (1, DRAFT),
     "src/sample/open.c": (1, KERNEL),
     "src/sample/rings.c": (3, EVENTS),
     "src/sample/timer.c": (1, KERNEL),
@@ -99,7 +99,7 @@ def main():
         if len(calls) > allowed:
             faults += 1
             for line, call in calls:
-                print(f"{name}:{line}: {call}: use base/foreign.h, infile.h, filemap.h or "
+                print(f"{name}:{line}: {call}: use base/untrusted_open.h, infile.h, filemap.h or "
                       f"outfile.h ({len(calls)} calls, {allowed} allowed)")
         elif len(calls) < allowed:
             faults += 1

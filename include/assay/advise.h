@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Advice on a run: global metrics, what-ifs, scored checks and findings, drawn from the facts of
- * the experiment by the tables in data/advise/ and written back to it (doc/internals/advise.md).
+ * Advice on a run: global metrics, what-ifs, scored checks and findings. The tables in data/advise/
+ * derive them from the facts of the experiment (doc/internals/advise.md).
  */
 #ifndef ASSAY_ADVISE_H
 #define ASSAY_ADVISE_H
@@ -40,7 +40,7 @@ struct assay_rule_choice {
 int assay_advise_code(struct assay_experiment *experiment, const struct assay_rule_choice *choice,
                       struct assay_error *err);
 
-/* What a rule says of a loop. */
+/* The result of a rule for a loop. */
 struct assay_cause {
     int64_t loop_id;
     enum assay_level level;
@@ -62,22 +62,21 @@ int assay_advise_causes(struct assay_experiment *experiment, const struct assay_
 
 /* ---- The engine of what-ifs, on plain numbers ---------------------------------------------- */
 
-/* One thread that takes part in the run: seconds in which it computes, and in which it runs or
- * waits in MPI, OpenMP and thread libraries, `n` samples behind both; seconds in which it was ready
- * to run and had no processor (below 0: not known); of parallel_s those in which it runs: most of
- * that is spinning. */
+/* A thread of the run, in seconds: computing; running or waiting in MPI, OpenMP and thread
+ * libraries (`n` samples behind both); ready to run without a CPU (below 0: unknown); and the
+ * running part of parallel_s, which is mostly spinning. */
 struct assay_thread_time {
     double compute_s, parallel_s;
     int64_t n;
     double queued_s, spun_s;
 };
 
-/* The run around them. No gain takes it below its work divided by its processors. All 0: a machine
- * of its own, with a processor for each thread. */
+/* The run around the threads. The lower limit of its time is its work divided by its CPUs. All
+ * 0: a machine of its own with a CPU for each thread. */
 struct assay_run_time {
     double wall_s, processors; /* 0: not known */
     double work_s;             /* all threads together compute */
-    double others_s;           /* processor time that others took meanwhile; below 0: not known */
+    double others_s;           /* CPU time of external load; below 0: unknown */
     /* Threads share their work in phases: over these, the busiest computes so much longer than the
      * mean. Else all threads are compared over the whole run. */
     bool has_phases;
@@ -89,7 +88,7 @@ struct assay_run_time {
     const double *part;
 };
 
-/* What may be saved: `saved_s` of thread `thread` by object `object`, `n` samples behind it. */
+/* A possible saving: `saved_s` of thread `thread` by object `object`, with `n` samples. */
 struct assay_saving {
     size_t object, thread;
     double saved_s, low_s, high_s;
@@ -97,20 +96,19 @@ struct assay_saving {
 };
 
 /*
- * The time of a run is taken as that of its longest thread, plus a rest that does not change. If
- * every thread i computes C_i seconds and the objects of a set save S_i of them, the run gains
- * max C - max (C - S): Amdahl's law where all threads do the same, less where another thread is
- * the longest then (G. M. Amdahl, AFIPS 30 (1967) 483); and never below its work divided by its
- * processors.
+ * The time of a run is that of its longest thread, plus a rest that does not change. Thread i
+ * computes C_i seconds, and the objects of a set save S_i of them. Then the run gains max C - max
+ * (C - S). With equal threads this is Amdahl's law (G. M. Amdahl, AFIPS 30 (1967) 483). The lower
+ * limit is the work divided by the CPUs.
  *
- * A thread that runs for R seconds and queued for Q seconds computes and queues for
- * C (1 + Q / R) seconds: what it saves of C, it saves of Q in proportion. The upper bound of
- * `total` counts the threads that waited for a queued thread, too: the run saves max S / R of the
- * largest Q + min(rest of the wall time, Q of all others).
+ * A thread that runs for R seconds and queues for Q seconds computes and queues for C (1 + Q / R)
+ * seconds. A share saved of C is also saved of Q. The upper bound of `total` includes threads that
+ * waited for a queued thread. It saves max S / R of the largest Q + min(rest of the wall time, Q of
+ * all others).
  *
- * Computes for `object_n` objects what each gains alone, and in `order` (indices, most first) with
- * `cumulative` the gain of the first k + 1; `total` with its interval (95 %: bounds of the savings,
- * and counts of samples taken as Poisson's). All in seconds. Arrays are the caller's. Errors:
+ * Computes the gain of each of `object_n` objects alone. `order` has their indices, largest gain
+ * first, and `cumulative` the gain of the first k + 1. `total` has a 95 % interval from the bounds
+ * of savings and the Poisson error of samples. All in seconds. The caller owns the arrays. Errors:
  * NOMEM.
  */
 int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
@@ -128,17 +126,17 @@ struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *threa
                                            const struct assay_run_time *run);
 
 /*
- * Gain in seconds if parallel_s were nothing: max (C + P) - max C; with `balanced`, and all threads
- * computed equally long: max (C + P) - mean C, or with phases max (C + P) - (max C - uneven_s).
+ * Returns the gain in seconds if parallel_s were 0: max (C + P) - max C. With `balanced`, all
+ * threads also compute equally long: max (C + P) - mean C, or with phases max (C + P) - (max C -
+ * uneven_s).
  *
- * A thread that waits in MPI, by spinning too, may wait for one that has no processor. That is no
- * fault of MPI: of P as much is left out as any other thread queued, and others can have caused
- * (Q). The upper bound of the interval leaves nothing out.
+ * A thread that waits in MPI, even by spinning, may wait for one without a CPU. This is not a cost
+ * of MPI. So the queueing time of other threads, up to the external load (Q), is subtracted from P.
+ * The upper bound subtracts nothing.
  *
- * Threads that run in parallel_s keep the processors from others of the run that are ready: of what
- * a thread queued beyond what others can have caused, as large a share goes with it as they have of
- * all that the threads run. The upper bound has all of it, the lower none; only the work divided by
- * the processors bounds it.
+ * Threads in parallel_s keep CPUs from ready threads of the run. Of the remaining queueing time a
+ * share is included: the share of parallel_s in the running time. The upper bound includes all of
+ * it, the lower bound none. The limit is the work divided by the CPUs.
  */
 struct assay_quantity assay_what_if_parallel(const struct assay_thread_time *thread,
                                              size_t thread_n, const struct assay_run_time *run,

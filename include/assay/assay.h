@@ -23,16 +23,18 @@ void assay_region_end(const char *name);
 /* Something happened, with a value: their number, sum, least and largest are kept. */
 void assay_event(const char *name, double value);
 
-/* What the run is about: a size, a residual. The latest value of each thread is kept. */
+/* A value that describes the run, such as a size or a residual. Each thread keeps its latest
+ * value. */
 void assay_datum(const char *name, double value);
 
-/* From `off` to `on`, in any thread, no samples by timers are kept, no regions and events counted
- * and nothing is recorded of a trace; what was begun before may be ended. Processes of a job may
- * switch each when it likes. */
+/* From `off` to `on`, no thread keeps samples by timers, counts regions and events, or records a
+ * trace. Regions that were begun before may be ended. Processes of a job may switch
+ * independently. */
 void assay_off(void);
 void assay_on(void);
 
-/* Whether this run is observed; so that what is only for that need not be computed. */
+/* Returns 1 if this run is observed, else 0: values that only serve the measurement need not be
+ * computed. */
 int assay_is_measured(void);
 
 #ifdef __cplusplus

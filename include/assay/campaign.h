@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Starting a program several times: what varies from run to run (words of its command, variables of
- * its environment), and what stays as the user gave it: input, working directory, the processors
- * that it may use, all other variables. Each run is profiled into the same experiment.
+ * Runs a program several times. Words of its command and variables of its environment may vary.
+ * Input, working directory, usable CPUs and all other variables stay as the user set them. Each run
+ * is profiled into the same experiment.
  *
- * One thread at a time; nothing else may change directory, environment or standard streams of the
- * process during a call.
+ * One thread at a time. During a call nothing else may change directory, environment or standard
+ * streams of the process.
  */
 #ifndef ASSAY_CAMPAIGN_H
 #define ASSAY_CAMPAIGN_H
@@ -63,8 +63,8 @@ struct assay_campaign;
 int assay_campaign_open(struct assay_campaign **out, struct assay_error *err);
 void assay_campaign_close(struct assay_campaign **campaign); /* NULL inside is fine */
 
-/* Whether as many more runs can find the input that the first finds. UNSUPPORTED: it is a pipe or
- * socket, which cannot be read twice; the sentence says what to do. */
+/* Returns 0 if further runs get the same input as the first one. UNSUPPORTED: it is a pipe or
+ * socket, which can be read only once; the error says what to do. */
 int assay_campaign_check(const struct assay_campaign *campaign, uint64_t run_n,
                          struct assay_error *err);
 
@@ -73,8 +73,7 @@ struct assay_campaign_run {
     /* Further variables of this run, "env:NAME"; NULL as value: it has none of that name. */
     const struct assay_setting *variable;
     size_t variable_n;
-    /* What it writes goes to run-NNN/output.txt of the experiment, a file of the run, in place of
-     * our streams. */
+    /* Output goes to run-NNN/output.txt of the experiment instead of our streams. */
     bool keep_output;
 };
 

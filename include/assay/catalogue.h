@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code that an experiment speaks of: each module is opened and analysed once for all passes,
- * and its functions, loops, blocks, edges, paths, lines and addresses become rows of the experiment
- * when somebody asks for them, sampled or not. Knows neither samples nor metrics.
+ * The analysed code of an experiment. Each module is opened and analysed once for all passes.
+ * Functions, loops, blocks, edges, paths, lines and addresses become rows of the experiment on
+ * request, sampled or not. Knows neither samples nor metrics.
  *
- * Opening, closing and finding may be done by any number of threads. Rows belong to the thread that
- * the experiment belongs to at the time.
+ * Any number of threads may open, close and search. Rows belong to the thread that owns the
+ * experiment at the time.
  */
 #ifndef ASSAY_CATALOGUE_H
 #define ASSAY_CATALOGUE_H
@@ -27,10 +27,10 @@ extern "C" {
 struct assay_catalogue;
 
 struct assay_catalogue_options {
-    unsigned jobs;                           /* of one analysis; 0 = as many as processors */
+    unsigned jobs;                           /* threads of one analysis; 0 = one per CPU */
     const struct assay_object_options *open; /* how binaries are opened, or NULL; borrowed */
-    /* Bytes of tables that may be kept of modules that nobody has open; 0 = a quarter of the
-     * machine's memory, 2 GiB at most. Beyond it the module with the smallest share goes first. */
+    /* Bytes of tables of closed modules that may stay in memory; 0 = a quarter of the machine's
+     * memory, at most 2 GiB. The module with the smallest share is dropped first. */
     uint64_t memory_b;
 };
 
@@ -41,7 +41,7 @@ int assay_catalogue_new(struct assay_experiment *experiment,
 /* No module may be open. Nulls the pointer; NULL inside is fine. */
 void assay_catalogue_free(struct assay_catalogue **catalogue);
 
-/* What was done since it was made. */
+/* Counts of the work done since creation. */
 struct assay_catalogue_counts {
     uint64_t opened, analysed; /* files; programs */
     uint64_t dropped;          /* modules given up for want of room */
@@ -57,10 +57,10 @@ enum assay_catalogue_depth {
 };
 
 struct assay_catalogue_request {
-    /* What ran: path, kind, identity of the file, and the kept copy if there is one. Borrowed. */
+    /* The file that ran: path, kind, identity, and the stored copy if there is one. Borrowed. */
     struct assay_stream_module file;
     const char *directory; /* of the run: kept copies, names of generated code; or NULL */
-    uint32_t pid;          /* of ANON: whose code it is */
+    uint32_t pid;          /* of ANON: process with the code */
     double share;          /* how hot it is: the larger, the longer it is kept */
     enum assay_catalogue_depth depth;
     uint64_t small_b; /* LISTED: a file with less code than this is analysed all the same */
@@ -80,10 +80,9 @@ struct assay_catalogue_module {
 };
 
 /*
- * Opens a module by assay_sample_module_open: the copy that was kept, else the file; another file
- * than the one that ran is none. Who asks for one that is there, or being read by
- * another thread, gets the same. That a file cannot be had is no error: see `trouble`. Every open
- * one is closed. Errors: NOMEM.
+ * Opens a module by assay_sample_module_open: the stored copy, else the file, if it is the one that
+ * ran. A module that is open or being read by another thread is shared. A missing file is not an
+ * error: see `trouble`. Close every opened module. Errors: NOMEM.
  */
 int assay_catalogue_open(struct assay_catalogue *catalogue,
                          const struct assay_catalogue_request *request,
@@ -97,13 +96,13 @@ int assay_catalogue_open_row(struct assay_catalogue *catalogue, int64_t module_i
 int assay_catalogue_adopt(struct assay_catalogue *catalogue, struct assay_object *object,
                           struct assay_program *program, struct assay_catalogue_module **out,
                           struct assay_error *err);
-/* Nulls the pointer; NULL inside is fine. What was borrowed from it may be gone then. */
+/* Nulls the pointer; NULL inside is fine. Borrowed data may be freed. */
 void assay_catalogue_close(struct assay_catalogue *catalogue,
                            struct assay_catalogue_module **module);
 
 /* ---- Finding ----------------------------------------------------------------------------- */
 
-/* What a place belongs to; ASSAY_NONE where nothing is known. */
+/* The objects at an address; ASSAY_NONE if unknown. */
 struct assay_catalogue_place {
     uint32_t function;   /* for the functions below: a body, a function of the object, or a name */
     uint32_t loop;       /* of the program: the innermost */
@@ -125,8 +124,8 @@ bool assay_catalogue_address(const struct assay_catalogue_module *module, uint64
                              uint64_t *address);
 void assay_catalogue_find(const struct assay_catalogue_module *module, uint64_t address,
                           struct assay_catalogue_place *out);
-/* The loop whose header stands at `address`, at a depth (0: the innermost); ASSAY_NONE when there
- * is none. */
+/* Returns the loop with its header at `address` and this depth (0: the innermost), or
+ * ASSAY_NONE. */
 uint32_t assay_catalogue_find_loop(const struct assay_catalogue_module *module, uint64_t address,
                                    uint32_t depth);
 
@@ -138,40 +137,39 @@ void assay_catalogue_function_get(const struct assay_catalogue_module *module, u
 /* ---- Rows -------------------------------------------------------------------------------- */
 
 /*
- * Each gives the id of a row, made at the first question with all that it refers to; the same id
- * to all who ask, also in a later process. 0 where there is nothing: ASSAY_NONE, a module that is
- * not analysed. After a batch that was rolled back rows are made anew: ids from it are void.
- * Errors: NOMEM, those of the experiment.
+ * Each returns the id of a row, created on first use with all rows that it refers to. The id is the
+ * same for all callers and later processes. 0 for ASSAY_NONE or a module without analysis. A
+ * rolled-back batch invalidates its ids. Errors: NOMEM, those of the experiment.
  */
 int assay_catalogue_row(struct assay_catalogue_module *module, int64_t *id,
                         struct assay_error *err);
-/* Of code that belongs to no known function: ASSAY_NONE, one row a module. */
+/* ASSAY_NONE: the row of the module for code without a known function. */
 int assay_catalogue_row_function(struct assay_catalogue_module *module, uint32_t function,
                                  int64_t *id, struct assay_error *err);
 int assay_catalogue_row_loop(struct assay_catalogue_module *module, uint32_t loop, int64_t *id,
                              struct assay_error *err);
 int assay_catalogue_row_block(struct assay_catalogue_module *module, uint32_t block, int64_t *id,
                               struct assay_error *err);
-/* Of successor number `nth` of a block. */
+/* The row of successor number `nth` of a block. */
 int assay_catalogue_row_edge(struct assay_catalogue_module *module, uint32_t block, uint32_t nth,
                              int64_t *id, struct assay_error *err);
-/* Of path number `nth` of a loop's paths; the merged view is one too. */
+/* The row of path number `nth` of a loop; the merged view is one too. */
 int assay_catalogue_row_path(struct assay_catalogue_module *module, uint32_t loop,
                              const struct assay_paths *paths, size_t nth, int64_t *id,
                              struct assay_error *err);
 int assay_catalogue_row_line(struct assay_catalogue_module *module, uint32_t file, uint32_t line,
                              int64_t *id, struct assay_error *err);
-/* Of an inlined call (assay_catalogue_place.inlined) in a function's code, with those around it and
- * the functions that are inlined. */
+/* The row of an inlined call (assay_catalogue_place.inlined) in the code of a function, with the
+ * calls around it and the inlined functions. */
 int assay_catalogue_row_inlining(struct assay_catalogue_module *module, uint32_t inlined,
                                  int64_t function_id, int64_t *id, struct assay_error *err);
-/* What the row of a location is, not yet added; what it refers to is. `place` is what
- * assay_catalogue_find says of `address`. */
+/* Fills the row of a location without adding it; rows that it refers to are added. `place` is
+ * the result of assay_catalogue_find for `address`. */
 int assay_catalogue_location(struct assay_catalogue_module *module, uint64_t address,
                              const struct assay_catalogue_place *place,
                              struct assay_row_location *row, struct assay_error *err);
 
-/* Rows of all loops of a function, each with the one whose source loop it shares. */
+/* Adds rows of all loops of a function, each with the loop of the same source. */
 int assay_catalogue_rows_loops(struct assay_catalogue_module *module, uint32_t function,
                                struct assay_error *err);
 /* Rows of many blocks at once, in a quarter of the time if the experiment had none before; each

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The code of one binary: function bodies, basic blocks, edges, loops, and per loop its source,
- * paths, data dependences and memory streams. Found statically, in optimised and stripped code.
+ * The code of one binary: function bodies, basic blocks, edges and loops. Loops have source, paths,
+ * data dependences and memory streams. Found statically, in optimised and stripped code.
  *
- * All tables are flat and refer to each other by index (ASSAY_NONE = none); they are ordered by
- * address and do not depend on the number of threads. What cannot be known is marked (unresolved
- * jump, irreducible loop, path limit), never guessed and never left out.
+ * All tables are flat and refer to each other by index (ASSAY_NONE = none). They are ordered by
+ * address and do not depend on the number of threads. Unknown facts are marked (unresolved jump,
+ * irreducible loop, path limit), never guessed and never left out.
  *
  * Terms: Aho, Lam, Sethi, Ullman, "Compilers" (2nd ed.), ch. 8 and 9; loop nesting forest after
- * Havlak, "Nesting of reducible and irreducible loops", TOPLAS 19(4), 1997; dominators by
- * Semi-NCA (Georgiadis, "Linear-time algorithms for dominators and related problems", 2005).
+ * Havlak, "Nesting of reducible and irreducible loops", TOPLAS 19(4), 1997; dominators by Semi-NCA
+ * (Georgiadis, "Linear-time algorithms for dominators and related problems", 2005).
  */
 #ifndef ASSAY_CODE_H
 #define ASSAY_CODE_H
@@ -30,7 +30,7 @@ extern "C" {
 
 enum assay_body_bits {
     ASSAY_BODY_NORETURN = 1 << 0,   /* no return is reached: exit, abort, throw helpers */
-    ASSAY_BODY_UNRESOLVED = 1 << 1, /* holds an indirect jump whose targets are unknown */
+    ASSAY_BODY_UNRESOLVED = 1 << 1, /* has an indirect jump with unknown targets */
     ASSAY_BODY_OUTLINED = 1 << 2,   /* body of a parallel construct; parent = the function */
     ASSAY_BODY_STUB = 1 << 3,       /* PLT entry */
     ASSAY_BODY_LANDING = 1 << 4,    /* has exception landing pads */
@@ -60,7 +60,7 @@ enum assay_block_bits {
     ASSAY_BLOCK_ENTRY = 1 << 0,      /* entry of its body */
     ASSAY_BLOCK_LANDING = 1 << 1,    /* exception landing pad */
     ASSAY_BLOCK_UNRESOLVED = 1 << 2, /* ends in an indirect jump with unknown targets */
-    ASSAY_BLOCK_UNREACHED = 1 << 3,  /* no way from an entry was found (padding is no block) */
+    ASSAY_BLOCK_UNREACHED = 1 << 3,  /* no path from an entry was found (padding is not a block) */
     ASSAY_BLOCK_CALL = 1 << 4,       /* ends in (or holds) a call */
     ASSAY_BLOCK_NORETURN = 1 << 5,   /* ends in a call that does not return */
     ASSAY_BLOCK_RETURN = 1 << 6,
@@ -142,7 +142,7 @@ struct assay_loop {
     uint32_t back_edges;
     uint32_t source; /* first of `sources` ranges in program.loop_source */
     uint32_t sources;
-    uint32_t inlined; /* assay_debug inline entry whose body the header belongs to, or NONE */
+    uint32_t inlined; /* assay_debug inline entry with the code of the header, or NONE */
     uint32_t group;   /* loops of one source loop share it: index of the group's main loop */
     uint32_t paths;   /* header to back edge, saturated; 0 of OUTSIZE: not counted */
     /* Iterations of the source loop that one iteration of this one does, 0 = unknown: copies times
@@ -190,7 +190,7 @@ struct assay_program {
 };
 
 struct assay_program_options {
-    unsigned jobs;       /* threads, 0 = as many as processors */
+    unsigned jobs;       /* threads, 0 = one per CPU */
     unsigned path_limit; /* paths kept per loop, 0 = any; default 8 through ASSAY_PATH_LIMIT */
     bool with_source;    /* load lines and inlines, group loops by source */
 };
@@ -204,10 +204,10 @@ void assay_program_free(struct assay_program **program);
 /* ---- Paths ------------------------------------------------------------------------------- */
 
 /*
- * The ways through one iteration: simple paths from the header of a loop to the source of one of
- * its back edges. Blocks of inner loops count once: their back edges are left out, and what leads
- * nowhere else (the body of an inner loop that tests at its head) stands on no path. In irreducible
- * parts the order of the edges decides which of them go back. Several edges to one block are one.
+ * Paths through one iteration: simple paths from the loop header to the source of a back edge.
+ * Blocks of inner loops count once, without their back edges. A block that leads only to left-out
+ * edges (the body of an inner loop with its test at the head) is on no path. In irreducible parts
+ * the order of edges decides which are back edges. Several edges to one block count once.
  */
 struct assay_path {
     uint32_t first, blocks; /* into assay_paths.block */
@@ -246,9 +246,9 @@ enum assay_dependence_bits {
     ASSAY_DEPENDENCE_ADDRESS = 1 << 0, /* the value forms the address of a memory access in `to` and
                                           has no other use there (lea computes: not set) */
     ASSAY_DEPENDENCE_MERGE = 1 << 1,   /* only the part that a partial write keeps is read */
-    ASSAY_DEPENDENCE_MAYBE = 1 << 2,   /* the write happens under a condition, or (merged view) `to`
-                                          may read what another instruction wrote, or (frame) a call
-                                          in between may have written it */
+    ASSAY_DEPENDENCE_MAYBE = 1 << 2,   /* the write is conditional, or (merged view) `to` may
+                                        * read another instruction's result, or (frame) a call in
+                                        * between may write it */
     ASSAY_DEPENDENCE_PARTIAL = 1 << 3  /* memory: the load reads more than the store wrote */
 };
 
@@ -279,12 +279,12 @@ struct assay_dependences {
     bool limited;
 };
 /*
- * Dependences of `loop` on path number `path` of `paths`, repeated for ever; on the merged view
- * those of all paths together (reaching definitions over the blocks of the loop, its inner loops'
- * back edges left out; the smallest distance of each pair). Memory: store and load have the same
- * symbolic address; the latest store wins and hides those before it; stores to addresses that
- * cannot be compared are taken not to interfere, calls are, but for the frame (MAYBE). Caller owns
- * `out` and releases it with assay_dependences_free. Errors: NOMEM.
+ * Finds the dependences of `loop` on path number `path` of `paths`, repeated for ever. The merged
+ * view has those of all paths: reaching definitions over the blocks of the loop without inner back
+ * edges, with the smallest distance of each pair. Memory dependences need the same symbolic
+ * address; the latest store hides earlier ones. Stores to incomparable addresses are assumed not to
+ * interfere. Calls interfere, except with the frame (MAYBE). The caller frees `out` with
+ * assay_dependences_free. Errors: NOMEM.
  */
 int assay_loop_dependences(const struct assay_program *program, uint32_t loop,
                            const struct assay_paths *paths, size_t path,
@@ -350,8 +350,8 @@ struct assay_memory_stream {
 };
 
 /*
- * A general register that differs at the start of each iteration by the same amount from the one
- * before (of a register set from another one: from the second iteration on).
+ * A general register that changes by a constant amount from iteration to iteration. If it is copied
+ * from another register, this holds from the second iteration on.
  */
 struct assay_induction {
     uint8_t reg;

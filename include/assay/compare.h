@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Comparing runs: how a program scales over threads and processes, how stable repeated runs are,
- * and what differs between versions, compilers or machines. Reads experiments only; every number
- * carries its interval, every method its name (doc/internals/compare.md has the sources).
+ * Compares runs: scaling over threads and processes, stability of repeated runs, and differences
+ * between versions, compilers or machines. Reads experiments only. Every number has its interval,
+ * every method its name (doc/internals/compare.md has the sources).
  *
- * Times of categories, functions and loops are their own (exclusive) processor time. A quantity
- * whose `origin` is 0 is not known. Results own all they point to; free them whole.
+ * Times of categories, functions and loops are exclusive CPU time. A quantity with `origin` 0 is
+ * unknown. Results own all their parts; free them as a whole.
  */
 #ifndef ASSAY_COMPARE_H
 #define ASSAY_COMPARE_H
@@ -21,7 +21,7 @@
 extern "C" {
 #endif
 
-/* What a row of a result is about. */
+/* The object of a row. */
 struct assay_compared {
     enum assay_object_kind kind; /* CATEGORY, FUNCTION or LOOP */
     int64_t id;                  /* in the (first) experiment that has it */
@@ -38,7 +38,7 @@ struct assay_compared {
 
 /* ---- Scalability -------------------------------------------------------------------------- */
 
-/* What a run of kind "scale" was made with; kept as values of the run. */
+/* Settings of a run of kind "scale", stored as values of the run. */
 struct assay_scale_setting {
     /* Processes in all; threads of each, 0 = not told, as many as it likes. */
     int64_t nodes, processes, threads;
@@ -59,7 +59,7 @@ struct assay_scale_point {
     size_t base;       /* the point of the same settings that its efficiency is measured against */
     unsigned repeat_n; /* runs that ended well; 0: nothing is known of this point */
     unsigned failed_n;
-    bool oversubscribed;              /* more units than processors of the machine */
+    bool oversubscribed;              /* more threads than CPUs of the machine */
     struct assay_quantity wall_s;     /* mean; unbounded from one run */
     struct assay_quantity speedup;    /* over the reference; none in weak scaling */
     struct assay_quantity efficiency; /* 1 = as `base` */
@@ -68,7 +68,7 @@ struct assay_scale_point {
 /* Arrays have one entry a point. */
 struct assay_scale_row {
     struct assay_compared object;
-    const struct assay_quantity *time_s;         /* processor time, all threads together */
+    const struct assay_quantity *time_s;         /* CPU time of all threads */
     const struct assay_quantity *thread_s;       /* that of the thread with most of it */
     const struct assay_quantity *speedup;        /* by thread_s; none in weak scaling */
     const struct assay_quantity *efficiency;     /* by thread_s */
@@ -86,14 +86,14 @@ struct assay_scalability {
     const struct assay_scale_row *row; /* categories, functions, loops; each by time */
     size_t row_n;
     const char *method;      /* how the intervals were made: one sentence */
-    const char *const *note; /* what lessens trust, sentences */
+    const char *const *note; /* caveats, as sentences */
     size_t note_n;
 };
 
 /*
- * What the runs of kind "scale" say. `reference` picks a point by processes and threads, and NULL
- * takes the one marked, or the smallest. `*out` is NULL, without error, when there is no such run.
- * Errors: USAGE (no such reference), NOMEM, those of reading.
+ * Evaluates runs of kind "scale". `reference` selects a point by processes and threads; NULL takes
+ * the marked or the smallest point. `*out` is NULL, without error, if there is no such run. Errors:
+ * USAGE (no such reference), NOMEM, those of reading.
  */
 int assay_compare_scalability(struct assay_experiment *experiment,
                               const struct assay_scale_setting *reference,
@@ -142,7 +142,7 @@ struct assay_stability {
     size_t note_n;
 };
 
-/* What the runs of kind "repeat" say; `*out` is NULL when there is none. Errors: NOMEM, reading. */
+/* Evaluates runs of kind "repeat"; `*out` is NULL if there is none. Errors: NOMEM, reading. */
 int assay_compare_stability(struct assay_experiment *experiment, struct assay_stability **out,
                             struct assay_error *err);
 void assay_stability_free(struct assay_stability **stability); /* NULL inside is fine */
@@ -195,8 +195,8 @@ struct assay_alternation {
 };
 
 /*
- * What runs of kind "repeat" (A) and "against" (B) in turns say; `*out` is NULL when there is none
- * of the latter. Errors: NOMEM, those of reading.
+ * Evaluates alternating runs of kind "repeat" (A) and "against" (B); `*out` is NULL without the
+ * latter. Errors: NOMEM, those of reading.
  */
 int assay_compare_alternation(struct assay_experiment *experiment, struct assay_alternation **out,
                               struct assay_error *err);
@@ -238,9 +238,9 @@ enum assay_code_change {
 };
 
 /*
- * Something that is not alike on all sides beside their times. It is told, not blamed. Texts and
- * values have one entry a side: NULL or of origin 0 is not known, or of a variable or library not
- * there; "varies" where the side's own runs or versions differ in it.
+ * A property that differs between sides, beside their times. It need not be the cause. Texts and
+ * values have one entry per side. NULL or origin 0: unknown, or a missing variable or library.
+ * "varies": the runs or versions of the side differ.
  */
 struct assay_compare_fact {
     const char *topic; /* machine, environment, library, ...; of a row: compiler, code, calls ... */
@@ -262,7 +262,7 @@ struct assay_compare_side {
     bool in_turns;             /* with the first side: their wall times are compared in pairs */
 };
 
-/* Of one object on one side, against the first side that has it. */
+/* An object on one side, compared with the first side that has it. */
 struct assay_compare_cell {
     struct assay_quantity time_s;         /* mean of the runs; none: this side does not have it */
     struct assay_quantity difference_pct; /* none on the first side, or where there is no ratio */
@@ -270,7 +270,7 @@ struct assay_compare_cell {
     bool significant;      /* p <= 0.05 */
     int64_t instruction_n; /* static; -1 = not known */
     enum assay_code_change code;
-    /* What differs, short, the most telling first: "-O2 -> -O3", "26 -> 27 instructions". */
+    /* Differences, the most significant first: "-O2 -> -O3", "26 -> 27 instructions". */
     const char *const *differs;
     size_t differs_n;
 };
@@ -281,8 +281,7 @@ struct assay_compare_row {
     const struct assay_compare_cell *cell; /* one a side */
     const struct assay_compare_fact *fact; /* that differ on any two sides */
     size_t fact_n;
-    /* Of a loop whose code was analysed: cycles, vectorisation, ..., alike or not, and what limits.
-     */
+    /* For an analysed loop: cycles, vectorisation and others, equal or not, and the limit. */
     const struct assay_compare_fact *cqa;
     size_t cqa_n;
 };
@@ -296,7 +295,7 @@ struct assay_comparison {
     const struct assay_compare_fact *fact; /* of machine, environment, libraries, ... that differ */
     size_t fact_n;
     const char *method;
-    const char *const *note; /* other hosts, events, rates: what lessens trust */
+    const char *const *note; /* caveats: other hosts, events, rates */
     size_t note_n;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What loops and functions of a running program executed, counted exactly: instructions by class,
- * floating-point and integer operations, bytes loaded and stored. How often each block ran (counted
- * by clones inside the program) times what its instructions do; masks and repetitions are counted
- * as they come (doc/manual/count.md).
+ * Counts what loops and functions of a running program execute, exactly: instructions by class,
+ * floating-point and integer operations, bytes loaded and stored. Clones inside the program count
+ * the executions of each block; these are multiplied by the instructions of the block. Masks and
+ * repetitions are counted at run time (doc/manual/count.md).
  */
 #ifndef ASSAY_COUNT_H
 #define ASSAY_COUNT_H
@@ -129,12 +129,13 @@ struct assay_count_request {
     /* Its command runs twice; a process that it attaches to is looked at twice, for its duration.
      */
     struct assay_profile_request profile;
-    unsigned top; /* so many functions of most time; 0: 16 */
-    const char
-        *functions;     /* only functions whose names match (extended regular expression); NULL */
-    const char *loops;  /* only loops whose function or address (0x...) match, each alone; NULL */
-    bool levels;        /* traffic of the cache levels too */
-    const char *caches; /* "32K:8,1M:16,32M:16:victim": those, not this machine's; NULL */
+    unsigned top;          /* so many functions of most time; 0: 16 */
+    const char *functions; /* only functions with a matching name (extended regular expression);
+                            * NULL */
+    const char *loops;     /* only loops with a matching function or address (0x...), each alone;
+                            * NULL */
+    bool levels;           /* traffic of the cache levels too */
+    const char *caches;    /* "32K:8,1M:16,32M:16:victim": those, not this machine's; NULL */
 };
 
 struct assay_count_result {
@@ -143,7 +144,7 @@ struct assay_count_result {
     /* The user asked for the end of one of its runs: of a command nothing was counted, of a process
      * what it executed until then. */
     bool interrupted;
-    double slowdown;      /* processor time of that run to the first's; 0: not known */
+    double slowdown;      /* CPU time of that run relative to the first; 0: unknown */
     double refused_share; /* of the time of all that was chosen: could not be counted */
     uint64_t threads_missed, damaged;
     char rest[256];        /* what stays in the process that was attached to; "": nothing */
@@ -159,8 +160,7 @@ struct assay_count_result {
  */
 int assay_count_run(struct assay_experiment *experiment, const struct assay_count_request *request,
                     struct assay_count_result *result, struct assay_error *err);
-/* The same of a run that is in the experiment, whose profile is that. `campaign` starts the
- * program once more. */
+/* The same for a run of the experiment with a profile. `campaign` starts the program once more. */
 int assay_count_again(struct assay_experiment *experiment, int64_t run_id,
                       struct assay_campaign *campaign, const struct assay_count_request *request,
                       struct assay_count_result *result, struct assay_error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why hot loops are slow: what their instances take without arithmetic, without memory, with all
- * data in the first cache, and so on, measured inside the running program; and what follows from
- * it (doc/manual/decan.md). The program is profiled first, to know its hot loops; then it runs
- * again, and some instances of these loops run as a variant before they run as they are.
+ * Differential analysis of hot loops: their time without arithmetic, without memory accesses, with
+ * all data in L1, and others, measured in the running program (doc/manual/decan.md). The program is
+ * profiled first to find its hot loops. Then it runs again, and some instances run as a variant
+ * before they run unchanged.
  */
 #ifndef ASSAY_DECAN_H
 #define ASSAY_DECAN_H
@@ -44,7 +44,7 @@ struct assay_decan_take {
     const char *variant; /* "dl1": constant */
     const char *reason;  /* why there is none of it; NULL: there is. Constant */
     uint32_t n;          /* instances that count */
-    uint32_t disturbed;  /* left out: the thread left the processor, or they took far longer */
+    uint32_t disturbed;  /* left out: the thread left the CPU, or they took far longer */
     uint32_t ended;      /* left out: by a fault, or their time was up */
     double median, least, low, high; /* cycles of an iteration; low, high: of the median, or NAN */
     double stability;                /* (median - least) / least */
@@ -100,7 +100,7 @@ struct assay_decan_result {
     unsigned runs;    /* with variants */
     double spent;     /* share of their time that variants took, with what they need */
     double cycle_ns;  /* a cycle of the core's clock took so long */
-    double slowdown;  /* processor time of the first of them to the first run's; 0: not known */
+    double slowdown;  /* CPU time of the first of them relative to the first run; 0: unknown */
     bool together;    /* was asked for: */
     double met;       /* share of the instances that ran while other threads ran the same */
     double team;      /* so many threads at once, on average of these; 0: none met */
@@ -117,15 +117,15 @@ const struct assay_metric *assay_decan_column(size_t number);
 /* A variant by number, from 0: its name, in `title` what it is; NULL: there are no more. The first
  * is `orig`, the second `ref`. Constant. */
 const char *assay_decan_variant(unsigned number, const char **title);
-/* Whether all words of a list are variants. Errors: USAGE, with those that there are. */
+/* Returns 0 if all words of a list are variants. Errors: USAGE, with the known variants. */
 int assay_decan_check_variants(const char *list, struct assay_error *err);
 
 /*
- * Measures the hot loops of run `run_id`, which is in the experiment with its profile, and writes
- * what was found there. `campaign` starts the program again. Errors: those of assay_profile_run,
- * USAGE (loops that are not hot, unknown variants), UNSUPPORTED (input that cannot be read again).
- * A program that fails ends it without error: see the result. The caller frees the result, after
- * errors too.
+ * Measures the hot loops of run `run_id`, which has a profile, and writes the results to the
+ * experiment. `campaign` starts the program again. A failing program ends the pass without error:
+ * see the result. The caller frees the result, even after errors. Errors: those of
+ * assay_profile_run, USAGE (loops that are not hot, unknown variants), UNSUPPORTED (input that
+ * cannot be read again).
  */
 int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
                       struct assay_campaign *campaign, const struct assay_decan_request *request,

@@ -40,24 +40,24 @@ int assay_experiment_create(const char *path, unsigned flags, struct assay_exper
                             struct assay_error *err);
 
 /*
- * As above for a name of our choice: STEM TAIL, or STEM-2 TAIL and so on when that is there. What
- * decides is the making of the directory, so that any number started at once have each its own.
+ * As above, with a name of our choice: STEM TAIL, or STEM-2 TAIL and so on if it exists. Creating
+ * the directory is atomic, so concurrent callers get different names.
  */
 int assay_experiment_create_free(const char *stem, const char *tail, struct assay_experiment **out,
                                  struct assay_error *err);
 
-/* Whether assay_experiment_create would be refused for what is at `path` now; 0 or USAGE. */
+/* Returns 0, or USAGE if assay_experiment_create would refuse `path` now. */
 int assay_experiment_check_new(const char *path, unsigned flags, struct assay_error *err);
 
 /*
- * Renames a closed experiment: what is made aside is put in its place when it is whole. What is at
- * `to` is treated as by assay_experiment_create. Errors: USAGE, PERMISSION, LIMIT, IO.
+ * Renames a closed experiment: a complete one replaces `to`, under the rules of
+ * assay_experiment_create. Errors: USAGE, PERMISSION, LIMIT, IO.
  */
 int assay_experiment_move(const char *path, const char *to, unsigned flags,
                           struct assay_error *err);
 
-/* Directories of experiments are made with mode 0700, or, shared, as the umask says. Of the whole
- * process, before threads start. */
+/* Sets the mode of new directories of experiments: 0700, or if shared that of the umask. Holds
+ * for the whole process; call it before threads start. */
 void assay_experiment_share(bool share);
 
 /* Every write fails (LIMIT) once `stopped` says so, after a signal for example; NULL = never. */
@@ -70,9 +70,8 @@ void assay_experiment_stop_when(struct assay_experiment *experiment, bool (*stop
 int assay_experiment_open(const char *path, struct assay_experiment **out, struct assay_error *err);
 
 /*
- * Opens for reading only, also while another process writes: sees what was committed last. What a
- * killed writer left is put in order first where the directory can be written; an orderly one is
- * read from read-only places too. Errors as above.
+ * Opens for reading only, even while another process writes: sees the last commit. The rest of a
+ * killed writer is recovered first if the directory is writable. Errors as above.
  */
 int assay_experiment_read(const char *path, struct assay_experiment **out, struct assay_error *err);
 
@@ -96,8 +95,8 @@ int assay_experiment_schema(void);
 const char *assay_experiment_path(const struct assay_experiment *experiment);
 
 /*
- * Path of run-NNN/ of a run into `path` (`size_b` bytes, zero-terminated), making the directory
- * when the experiment is open for writing. Errors: LIMIT (too long), IO, PERMISSION.
+ * Writes the path of run-NNN/ of a run to `path` (`size_b` bytes, zero-terminated). Creates the
+ * directory if the experiment is open for writing. Errors: LIMIT (too long), IO, PERMISSION.
  */
 int assay_experiment_run_directory(struct assay_experiment *experiment, int64_t run_id, char *path,
                                    size_t size_b, struct assay_error *err);
@@ -112,9 +111,9 @@ int assay_experiment_remove_run(struct assay_experiment *experiment, int64_t run
 /* ---- Batches ----------------------------------------------------------------------------- */
 
 /*
- * What is added between begin and commit is there whole or not at all, and much faster than one by
- * one. After a failure inside a batch (a full disk) every further call of the batch gives the same
- * error, and commit rolls it back; earlier batches stay. Batches do not nest.
+ * Rows added between begin and commit are stored completely or not at all, and much faster than one
+ * by one. After a failure inside a batch, such as a full disk, every further call returns the same
+ * error, and commit rolls back. Earlier batches stay. Batches do not nest.
  */
 int assay_experiment_begin(struct assay_experiment *experiment, struct assay_error *err);
 int assay_experiment_commit(struct assay_experiment *experiment, struct assay_error *err);
@@ -153,9 +152,9 @@ static inline struct assay_number assay_known(int64_t value)
 enum assay_sample_state { ASSAY_SAMPLE_RUNNING = 0, ASSAY_SAMPLE_BLOCKED = 1 };
 
 /*
- * Of a table whose rows have ids an id is given back, `id` may be NULL. Where the table has a
- * natural key a row that is there already is completed with what the new one knows, its sums added
- * up or the row replaced, as the description of the table says. _set_ replaces a whole row.
+ * Adds a row and returns its id if the table has ids; `id` may be NULL. If the table has a natural
+ * key, an existing row is completed, its sums are added up, or it is replaced, as the table
+ * description says. _set_ replaces a whole row.
  */
 #define ASSAY_ROW_FUNCTIONS(name)                                                                  \
     int assay_experiment_add_##name(struct assay_experiment *experiment,                           \
@@ -167,11 +166,11 @@ ASSAY_ROW_LIST(ASSAY_ROW_FUNCTIONS)
 #undef ASSAY_ROW_FUNCTIONS
 
 /*
- * The index of the key of blocks, locations and call paths is larger than they are. It is made when
- * one is added that may be there already, and goes with the batch; so add those one by one in
- * batches. Those that cannot be there yet are written all at once, in a quarter of the time, and
- * nothing is looked for: they get the ids `first_id` and the next ones, of which there must be
- * none; one that is there all the same is an error (INTERNAL) for who next makes the index.
+ * The key index of blocks, locations and call paths is larger than the rows. It is created on the
+ * first addition that may be a duplicate, and dropped with the batch. So add such rows in batches.
+ * Rows that cannot exist yet are written at once, in a quarter of the time and without a search.
+ * They get the ids from `first_id` on, which must be free. A duplicate is an INTERNAL error of the
+ * next creation of the index.
  */
 int assay_experiment_add_new_blocks(struct assay_experiment *experiment,
                                     const struct assay_row_block *row, size_t n, int64_t first_id,
@@ -215,15 +214,15 @@ int assay_experiment_value(struct assay_experiment *experiment, int64_t metric_i
  * are replaced (doc/reference/security.md). Before threads start.
  */
 void assay_secrets_keep(bool keep);
-/* Whether a value was replaced in `text` (may be NULL). */
+/* Returns true if a value was replaced in `text` (may be NULL). */
 bool assay_secrets_are_in(const char *text);
 
 struct assay_rows;
 
 /*
  * Opens the values of a metric for objects of a kind, of run `run_id` and of every run, in one
- * context, wherever they are kept: rows of object, value, low, high, n, origin, ordered by object,
- * those of every run first. Errors: as assay_rows_open.
+ * context. Rows: object, value, low, high, n, origin; ordered by object, those of every run first.
+ * Errors: as assay_rows_open.
  */
 int assay_experiment_values(struct assay_experiment *experiment, int64_t metric_id,
                             const struct assay_subject *of, struct assay_rows **out,
@@ -246,10 +245,10 @@ int assay_experiment_histogram(struct assay_experiment *experiment, int64_t metr
 /* ---- Values of many objects -------------------------------------------------------------- */
 
 /*
- * What an analysis knows of all loops, functions, ...: a table set_NAME with a column a metric and
- * a row an object, run and context, and a view v_set_NAME. Values are kept as integers in units of
- * 10^-digits, so that one takes 3 to 5 bytes, or 9 to 15 with its bounds; what is kept is within
- * half a unit of what was given, and bounds are rounded outwards.
+ * Values of an analysis for all loops, functions and so on: a table set_NAME with a column per
+ * metric and a row per object, run and context, and a view v_set_NAME. Values are integers in units
+ * of 10^-digits: 3 to 5 bytes each, or 9 to 15 with bounds. The rounding error is half a unit;
+ * bounds are rounded outwards.
  */
 struct assay_metric_set;
 
@@ -264,9 +263,9 @@ int assay_metric_set_open(struct assay_experiment *experiment, const char *name,
                           struct assay_metric_set **out, struct assay_error *err);
 
 /*
- * Adds the values of an object, replacing earlier ones: `value` has one for each metric, of which a
- * zero-initialised one is unknown; `n` is what is behind the row. INTERNAL for a quantity of
- * another origin, out of its bounds, with bounds where the metric has none, or too large.
+ * Adds the values of an object and replaces earlier ones. `value` has one entry per metric; zero-
+ * initialised ones are unknown. `n` is the number of samples of the row. INTERNAL for a quantity of
+ * another origin, outside its bounds, with unexpected bounds, or too large.
  */
 int assay_metric_set_add(struct assay_metric_set *set, const struct assay_subject *subject,
                          int64_t n, const struct assay_quantity *value, struct assay_error *err);
@@ -295,9 +294,9 @@ struct assay_array {
 };
 
 /*
- * Keeps an array that is too large for SQL in the file run-NNN/arrays of the subject's run, which
- * must be one, and names it in the database; one of the same name and subject is replaced there.
- * Errors: INTERNAL (no run), IO, PERMISSION, as of rows.
+ * Stores an array that is too large for SQL in the file run-NNN/arrays of the subject's run, and
+ * its name in the database. An array of the same name and subject is replaced. Errors: INTERNAL (no
+ * run), IO, PERMISSION, those of rows.
  */
 int assay_experiment_array(struct assay_experiment *experiment, const struct assay_subject *subject,
                            const struct assay_array *it, struct assay_error *err);
@@ -331,7 +330,8 @@ struct assay_finding {
     const char *topic, *text, *workaround; /* workaround may be NULL */
     const struct assay_quantity *gain;     /* factor of speed-up of the run, or NULL */
     int64_t time_ns;                       /* of the run that it is about; 0 = not said */
-    const char *pass;                      /* who found it: assay_experiment_forget; or NULL */
+    const char *pass;                      /* pass that found it: assay_experiment_forget; or
+                                            * NULL */
     const char *rule;                      /* of its rules; or NULL */
     const char *command; /* to type next, with "{experiment}" for the path of the experiment, which
                             is a word for a shell then; or NULL */
@@ -347,7 +347,7 @@ struct assay_flag {
     const char *name, *text;
     int64_t n; /* how many times; at least 1 */
     const char
-        *pass; /* who makes it anew each time: assay_experiment_forget; NULL = the recording */
+        *pass; /* pass that replaces it each time: assay_experiment_forget; NULL = the recording */
 };
 
 int assay_experiment_finding(struct assay_experiment *experiment, const struct assay_finding *it,
@@ -363,7 +363,7 @@ struct assay_check {
     const char *advice; /* what to do about it, or NULL */
     double weight, score;
     int position;
-    const char *pass; /* who made it; or NULL */
+    const char *pass; /* pass that wrote it; or NULL */
 };
 
 struct assay_what_if_object {
@@ -383,7 +383,7 @@ struct assay_what_if {
     const struct assay_what_if_object *object; /* most seconds first */
     size_t object_n;
     int64_t to_80_n;  /* objects that give 80 % of the gain; 0 = not known */
-    const char *pass; /* who made it; or NULL */
+    const char *pass; /* pass that wrote it; or NULL */
 };
 
 /* Adding a check or what-if of the same run and name again replaces it. INTERNAL when a score or a
@@ -403,7 +403,7 @@ struct assay_detail {
     size_t column_n;
     const struct assay_cell *cell; /* row by row */
     size_t row_n;
-    const char *pass; /* who made it; or NULL */
+    const char *pass; /* pass that wrote it; or NULL */
 };
 
 /* Adding a detail of the same object, name and run again replaces it. */
@@ -411,9 +411,8 @@ int assay_experiment_detail(struct assay_experiment *experiment, const struct as
                             struct assay_error *err);
 
 /*
- * Takes away what `pass` has said of a run (0: of every run) before it is made anew: its findings,
- * flags, checks, what-ifs, parts of pages, values of its metrics, and what it said of a trace. What
- * other passes said stays.
+ * Removes the results of `pass` for a run (0: for every run): findings, flags, checks, what-ifs,
+ * parts of pages, values of its metrics, facts of a trace. Results of other passes stay.
  */
 int assay_experiment_forget(struct assay_experiment *experiment, int64_t run_id, const char *pass,
                             struct assay_error *err);
@@ -431,7 +430,7 @@ int assay_experiment_say(struct assay_experiment *experiment, int64_t run_id, co
                          int (*say)(void *context, struct assay_error *err), void *context,
                          struct assay_error *err);
 
-/* What such a pass says of one object. */
+/* The result of a pass for one object. */
 struct assay_saying {
     struct assay_experiment *experiment;
     const char *pass;
@@ -544,7 +543,7 @@ enum assay_cell_kind assay_rows_kind(struct assay_rows *rows, int column);
 int64_t assay_rows_integer(struct assay_rows *rows, int column);
 double assay_rows_real(struct assay_rows *rows, int column);
 const char *assay_rows_text(struct assay_rows *rows, int column);
-/* As above, also of an experiment whose texts are redacted: to open a file by its path. */
+/* As above, even for an experiment with redacted texts: to open a file by its path. */
 const char *assay_rows_stored_text(struct assay_rows *rows, int column);
 const void *assay_rows_blob(struct assay_rows *rows, int column, size_t *size_b);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What facts are made of: the kinds of objects there are, numbers with where they come from and how
- * far to trust them, what a number says and of what, cells of tables. Knows nothing of where facts
- * are kept (<assay/experiment.h>).
+ * The parts of facts: kinds of objects, numbers with origin and reliability, subjects of numbers,
+ * cells of tables. Does not know where facts are stored (<assay/experiment.h>).
  */
 #ifndef ASSAY_FACTS_H
 #define ASSAY_FACTS_H
@@ -32,7 +31,7 @@ enum assay_origin {
 };
 const char *assay_origin_word(int origin); /* NULL: none */
 
-/* What a value, a finding or a flag is about. X(NAME, number, word) */
+/* Kinds of objects of a value, finding or flag. X(NAME, number, word) */
 #define ASSAY_OBJECT_LIST(X)                                                                       \
     X(RUN, 1, "run")                                                                               \
     X(HOST, 2, "host")                                                                             \
@@ -111,8 +110,9 @@ struct assay_metric {
 };
 
 /*
- * What a value is of. `run_id` 0 = in every run; `context_id` is what assay_experiment_add_context
- * gave for whatever else it depends on (path of a loop, variant, machine, ...), 0 = nothing.
+ * The subject of a value. `run_id` 0 = every run. `context_id` is a result of
+ * assay_experiment_add_context for a further dependence (path of a loop, variant, machine, ...); 0
+ * = none.
  */
 struct assay_subject {
     enum assay_object_kind kind;

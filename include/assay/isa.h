@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one machine instruction reads, writes and computes.
+ * Reads, writes and operations of one machine instruction.
  *
- * A decoded range of code is an array of 32-byte records. What is the same for every instance of
- * an encoding form (class, element type, lanes, flops, how operands are accessed, flags) stands
- * once in the form table; the record holds what differs (address, register numbers, memory
- * operand, immediate). Nothing of the decoder library shows through this header.
+ * A decoded range of code is an array of 32-byte records. The form table has the properties of each
+ * encoding form: class, element type, lanes, flops, operand accesses, flags. The record has the
+ * rest: address, register numbers, memory operand, immediate. The decoder library is hidden.
  *
- * Sources: Intel SDM volumes 1 and 2, AMD APM volume 3; the numbers of registers are ours.
+ * Sources: Intel SDM volumes 1 and 2, AMD APM volume 3; register numbers are our own.
  */
 #ifndef ASSAY_ISA_H
 #define ASSAY_ISA_H
@@ -83,7 +82,7 @@ const char *assay_reg_name(unsigned reg, unsigned width_b);
 
 /* ---- Classification --------------------------------------------------------------------- */
 
-/* What an instruction does, one class each; the words of the table data/isa/. */
+/* Classes of instructions, one each; the words of the table data/isa/. */
 #define ASSAY_CLASS_LIST(X)                                                                        \
     X(SYSTEM, "system") /* privileged, virtualisation, key locker, ...: not modelled */            \
     X(NOP, "nop")                                                                                  \
@@ -342,7 +341,7 @@ struct assay_form_memory {
     uint16_t width_b;             /* per repetition; 0 = depends on state */
 };
 
-/* What every instance of an encoding form shares. */
+/* Properties of every instance of an encoding form. */
 struct assay_form {
     const char *mnemonic; /* lower case, borrowed for the life of the process */
     uint32_t traits;
@@ -378,8 +377,8 @@ enum assay_insn_bits {
     ASSAY_INSN_MEM = 1 << 0,      /* has an explicit memory or address operand */
     ASSAY_INSN_IMM64 = 1 << 1,    /* immediate or displacement stands in the side table */
     ASSAY_INSN_IDIOM = 1 << 2,    /* form is ZEROING/ONES and its sources are the same register */
-    ASSAY_INSN_STACKMEM = 1 << 3, /* explicit memory operand is based on rsp, or on rbp (whether
-                                     rbp is a frame pointer only the function can tell) */
+    ASSAY_INSN_STACKMEM = 1 << 3, /* explicit memory operand with base rsp or rbp (only the
+                                   * function shows whether rbp is a frame pointer) */
     ASSAY_INSN_INVALID = 1 << 4
 };
 
@@ -434,7 +433,7 @@ struct assay_bytes {
     const uint8_t *bytes;
     size_t size_b;
     uint64_t address;
-    bool k1om; /* code for Knights Corner, whose MVEX encodings are nothing elsewhere */
+    bool k1om; /* code for Knights Corner: its MVEX encodings are invalid elsewhere */
 };
 int assay_decode_ranges(const struct assay_bytes *range, size_t n, struct assay_code *out,
                         size_t *first, struct assay_error *err);
@@ -470,9 +469,9 @@ bool assay_insn_memory_address(const struct assay_insn *insn, uint64_t *address)
 /* All registers and flags of one instruction, explicit, implicit and address registers together. */
 struct assay_effects {
     /*
-     * Partial writes that merge read their register too. Two things are left out because no
-     * processor waits for them: bits above 127 that a legacy SSE write keeps (`merged` has them),
-     * and the sticky exception flags of MXCSR.
+     * Partial writes that merge read their register too. Two reads are left out because no CPU
+     * waits for them: bits above 127 that a legacy SSE write keeps (`merged` has them), and the
+     * sticky exception flags of MXCSR.
      */
     struct assay_regset read;
     struct assay_regset written; /* possibly written */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running the program that is to be observed, or attaching to one that runs: what a command will
- * start, a start in two steps, signals, the end, and the rank of a process
- * (doc/internals/launch.md).
+ * Starts a program to be observed, or attaches to a running one: the plan of a command, a start in
+ * two steps, signals, the end, and the rank of a process (doc/internals/launch.md).
  *
- * The program is to notice nothing: directory, descriptors, signals, limits, process group and
- * environment are those the user gave to us. What they were is noted before main() (see
- * assay_launch_start). One launch or attachment at a time in a process: signals are of a process.
+ * The program keeps directory, descriptors, signals, limits, process group and environment of the
+ * user. They are read before main() (see assay_launch_start). One launch or attachment at a time
+ * per process, because signals belong to a process.
  */
 #ifndef ASSAY_LAUNCH_H
 #define ASSAY_LAUNCH_H
@@ -36,11 +35,11 @@ enum assay_launch_kind {
 /* "plain" (PROGRAM and SCRIPT), "openmpi", "mpich", "srun", "attach". */
 const char *assay_launch_kind_name(unsigned kind);
 
-/* What was found out; nothing ran yet. */
+/* Facts about a command before it runs. */
 struct assay_launch_plan {
     uint8_t kind;            /* assay_launch_kind */
     bool gains_privilege;    /* set-user-ID or capabilities: the kernel hides what it does */
-    bool away;               /* a launcher whose ranks are not our descendants, or not all */
+    bool away;               /* a launcher with ranks that are not all our descendants */
     char away_reason[256];   /* "srun's tasks are started by Slurm's daemon", ... */
     const char *path;        /* the file to execute, as PATH gives it */
     const char *real_path;   /* without links */
@@ -62,10 +61,10 @@ int assay_launch_plan(const char *const *argv, struct assay_launch_plan **out,
 void assay_launch_plan_free(struct assay_launch_plan **plan); /* NULL inside is fine */
 
 /*
- * The plan of the same launcher's command in which every rank is started through `words`
- * (NULL-terminated): "srun -n 4 words... PROGRAM args". All parts of "A : B". Errors: USAGE for an
- * option that is not in data/launch/ (the sentence says what to do) or when there is no program,
- * UNSUPPORTED (programs named in a file), NOMEM. For kinds without ranks: USAGE.
+ * Returns the plan of the same launcher command with every rank started through `words` (NULL-
+ * terminated): "srun -n 4 words... PROGRAM args", and all parts of "A : B". Errors: USAGE (an
+ * option that is not in data/launch/, no program, a kind without ranks), UNSUPPORTED (programs
+ * named in a file), NOMEM.
  */
 int assay_launch_wrap(const struct assay_launch_plan *plan, const char *const *words,
                       struct assay_launch_plan **out, struct assay_error *err);
@@ -96,10 +95,9 @@ int assay_launch_start(const struct assay_launch_plan *plan,
 int assay_launch_go(struct assay_launch *launch, struct assay_error *err);
 
 /*
- * Looks at process `pid` from now on. It is never changed, stopped or ended by us. Errors:
- * NOT_FOUND (no such process, or it has ended), USAGE (ourselves, a thread's number), PERMISSION
- * (another user's: whose, and what to do), ARCH/CLASS/UNSUPPORTED (a program of another kind, a
- * kernel thread), LIMIT, IO.
+ * Observes process `pid` from now on, without changing, stopping or ending it. Errors: NOT_FOUND
+ * (no such process, or ended), USAGE (ourselves, a thread's number), PERMISSION (another user's,
+ * with the fix), ARCH/CLASS/UNSUPPORTED (a program of another kind, a kernel thread), LIMIT, IO.
  */
 int assay_launch_attach(pid_t pid, struct assay_launch **out, struct assay_error *err);
 
@@ -128,12 +126,11 @@ struct assay_launch_outcome {
      * a program that does not listen is its user's choice (assay_launch_signal). */
     unsigned interrupts;
     uint64_t start_ns, end_ns; /* CLOCK_MONOTONIC: when it was let go or attached; the end */
-    /* How long the child's first thread, since it was made, was ready to run and had no processor,
-     * as the kernel counts it (schedstat): until a time soon after it executed, and until its end.
-     * -1: not known. */
+    /* Time that the child's first thread was ready to run without a CPU, counted by the kernel
+     * (schedstat): from its creation until soon after exec, and until its end. -1: unknown. */
     int64_t ready_begin_ns, ready_end_ns;
     uint64_t executed_ns; /* that time; 0: it did not */
-    /* Of the child and of all it waited for; zero of an attached process. */
+    /* Of the child and all processes that it waited for; zero for an attached process. */
     uint64_t user_ns, system_ns, resident_max_b, fault_major_n, fault_minor_n;
     uint64_t switch_voluntary_n, switch_involuntary_n;
 };
@@ -154,24 +151,24 @@ struct assay_launch_rank {
     const char *launcher;           /* "openmpi", "mpich", "srun", "flux", ...; constant */
 };
 
-/* Whether the environment (`n` bytes "NAME=VALUE\0...", as /proc/PID/environ has it) is that of a
- * rank. What a rank starts inherits its environment and has its number. No allocation. */
+/* Returns true if the environment (`n` bytes "NAME=VALUE\0...", as in /proc/PID/environ) is that
+ * of a rank. Children of a rank inherit its number. No allocation. */
 bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch_rank *out);
 /* As above of a process that lives; false also when its environment cannot be read. */
 bool assay_launch_rank_of_process(pid_t pid, struct assay_launch_rank *out);
 /* As above of this process: of its environment as it is now. */
 bool assay_launch_rank_of_self(struct assay_launch_rank *out);
-/* A number that all ranks of the job of `rank`, which is this process's, have alike, and other jobs
- * have not. False: its launcher does not let us know. */
+/* Computes a number that all ranks of the job of `rank` (this process) share, and other jobs do
+ * not. Returns false if the launcher does not provide the facts. */
 bool assay_launch_job_of_self(const struct assay_launch_rank *rank, uint64_t *out);
 
 /* ---- The environment ---------------------------------------------------------------------- */
 
-/* Whether a variable is kept with a run: it has to do with speed (OMP_NUM_THREADS, LD_PRELOAD, ...)
- * or is of a rank, by data/launch/environment.txt. `name` may be followed by "=VALUE". */
+/* Returns true if a variable is stored with a run, by data/launch/environment.txt: it affects
+ * speed (OMP_NUM_THREADS, LD_PRELOAD, ...) or is of a rank. `name` may be followed by "=VALUE". */
 bool assay_launch_variable_matters(const char *name);
-/* Whether it tells a process its place among others or which job it is of: such differ from rank to
- * rank or from job to job and say nothing of speed. */
+/* Returns true if a variable holds the rank or job of a process: it differs between ranks or
+ * jobs and does not affect speed. */
 bool assay_launch_variable_is_of_rank(const char *name);
 /* Digest of all variables (NULL-terminated, in any order; NULL = ours) but those that differ from
  * one shell to the next: 16 hexadecimal digits and a zero. */

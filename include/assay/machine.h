@@ -46,7 +46,7 @@ struct assay_place {
     uint8_t kind;  /* assay_place_kind */
     uint8_t level; /* caches: 1, 2, ... */
     char cache;    /* 'd' data, 'i' instructions, 'u' both */
-    bool usable;   /* processors: this process may run there, by its affinity and cpuset */
+    bool usable;   /* CPUs: usable by this process, by affinity and cpuset */
     int16_t
         efficiency;  /* cores of several kinds: 0 is the least fast; -1: one kind, or not known */
     uint16_t ways;   /* caches: 0 not known, 65535 all */
@@ -62,29 +62,29 @@ struct assay_topology {
     const struct assay_place *place; /* [0] is the machine */
     size_t place_n;
     int64_t package_n, numa_n, core_n, cpu_n;
-    int64_t usable_cpu_n;    /* processors that this process may use, -1 of another machine */
-    int64_t core_kind_n;     /* kinds of cores: 2 on a hybrid processor */
+    int64_t usable_cpu_n;    /* CPUs usable by this process, -1 for another machine */
+    int64_t core_kind_n;     /* kinds of cores: 2 on a hybrid CPU */
     const char *cpu_model;   /* as a file of another machine says, NULL: not known */
     const char *memory_most; /* the kind of most of its memory */
 };
 
 /*
- * This machine (both NULL), a recorded one (`root`, a directory with its sys/ and proc/), or the
- * one that hwloc described in the XML file `xml`. Changes variables of the environment while it
- * works: not for two threads at once. Errors: NOT_FOUND, CORRUPT (what cannot be read), NOMEM.
+ * Reads this machine (both NULL), a recorded one (`root`, a directory with its sys/ and proc/), or
+ * the one that hwloc described in the XML file `xml`. Changes environment variables while it works:
+ * not thread-safe. Errors: NOT_FOUND, CORRUPT (unreadable parts), NOMEM.
  */
 int assay_topology_read(const char *root, const char *xml, struct assay_topology **out,
                         struct assay_error *err);
 void assay_topology_free(struct assay_topology **topology); /* NULL inside is fine */
 
-/* NUMA node of a processor, by the kernel's numbers; -1 when not known. */
+/* Returns the NUMA node of a CPU, by kernel numbers; -1 if unknown. */
 int assay_topology_numa_of(const struct assay_topology *topology, unsigned cpu);
-/* Bytes of the data cache of a level that processor `cpu` reaches, and how many processors share
- * it (`sharers` may be NULL); 0: there is none. */
+/* Returns the bytes of the data cache of a level of CPU `cpu`, and the number of CPUs that share
+ * it (`sharers` may be NULL); 0: none. */
 uint64_t assay_topology_cache_b(const struct assay_topology *topology, unsigned cpu, unsigned level,
                                 unsigned *sharers);
-/* The first usable processor of each core, ascending; returns how many there are, of which `most`
- * are written. `numa` >= 0: of that node only. */
+/* Writes the first usable CPU of each core, ascending, at most `most` of them, and returns their
+ * number. `numa` >= 0: of that node only. */
 size_t assay_topology_cores(const struct assay_topology *topology, int numa, int *cpu, size_t most);
 
 /* ---- The host -------------------------------------------------------------------------------- */
@@ -124,28 +124,28 @@ struct assay_host {
 int assay_host_read(const char *root, struct assay_host **out, struct assay_error *err);
 void assay_host_free(struct assay_host **host); /* NULL inside is fine */
 
-/* NUMA node of a processor (as the kernel counts), -1 when not known. */
+/* Returns the NUMA node of a CPU (kernel numbers), -1 if unknown. */
 int assay_host_numa_of(const struct assay_host *host, unsigned cpu);
 
-/* The processors that a process may use, and what has gone on there since the machine began; two
- * readings tell what went on between. -1: not known. */
+/* Usable CPUs of a process and their activity since boot; the difference of two readings is the
+ * activity in between. -1: unknown. */
 struct assay_host_load {
     double usable_cpu_n; /* by affinity and the quotas of its control groups */
     double quota_cpu_n;  /* by the quotas alone; -1: there is none */
-    int64_t busy_ns;     /* of all those processors, whoever ran there */
+    int64_t busy_ns;     /* of all those CPUs, for any process */
     int64_t steal_ns;    /* the hypervisor gave them to others */
-    int64_t pressure_ns; /* time in which somebody on the machine waited for a processor */
+    int64_t pressure_ns; /* time in which a task on the machine waited for a CPU */
 };
 
-/* Of `pid`, 0 for this process. `root` as above. Processors of one affinity are counted whole where
- * a quota gives parts of them. */
+/* Reads the load of `pid`, 0 for this process. `root` as above. CPUs of an affinity count as
+ * whole ones, even under a quota. */
 void assay_host_load_read(const char *root, long pid, struct assay_host_load *load);
 
 /* Between readings that are nearer to each other, busy CPUs are not known: the kernel counts in
  * ticks of 4 to 10 ms. */
 #define ASSAY_LOAD_WALL_NS 100000000
 
-/* What other processes used of these CPUs between two readings. */
+/* Use of these CPUs by other processes between two readings. */
 struct assay_external_load {
     double used_cpu_n; /* CPUs on average, those that the hypervisor took among them, not more than
                           there are; -1: not known */
@@ -161,8 +161,8 @@ struct assay_external_load assay_external_load_of(const struct assay_host_load *
 
 /* ---- Measured figures ------------------------------------------------------------------------ */
 
-/* What was measured on a machine: ceilings of memory and arithmetic (doc/reference/machine.md
- * names them). */
+/* A measured figure of a machine: a ceiling of memory or arithmetic (doc/reference/machine.md
+ * has the names). */
 struct assay_figure {
     const char *name;  /* "bandwidth.triad.L2.core" */
     const char *unit;  /* "B/s", "ns", "op/s", "Hz" */
@@ -214,20 +214,20 @@ struct assay_figures {
 /* None yet, of `host` (NULL: of no machine). Errors: NOMEM. */
 int assay_figures_new(const struct assay_host *host, struct assay_figures **out,
                       struct assay_error *err);
-/* Of a file. Errors: NOT_FOUND, CORRUPT (line and what is wrong), IO, NOMEM. */
+/* Opens a file of figures. Errors: NOT_FOUND, CORRUPT (line and fault), IO, NOMEM. */
 int assay_figures_open(const char *path, struct assay_figures **out, struct assay_error *err);
 void assay_figures_free(struct assay_figures **figures); /* NULL inside is fine */
 /* Replaces the file at once or not at all; makes its directory. Errors: IO, NOMEM. */
 int assay_figures_save(const struct assay_figures *figures, const char *path,
                        struct assay_error *err);
-/* Where figures of a host are kept for this user: in $XDG_DATA_HOME/assay/machines, by the name,
- * processor, memory and hypervisor. False: there is no home. */
+/* Writes the path of a host's figures for this user: in $XDG_DATA_HOME/assay/machines, by name,
+ * CPU, memory and hypervisor. Returns false without a home directory. */
 bool assay_figures_path(const struct assay_host *host, char *out, size_t out_b);
 /* Those that are kept of this machine; NULL in `out`: none. Errors: as open, and of reading what
  * the machine is. */
 int assay_figures_of_host(struct assay_figures **out, struct assay_error *err);
-/* Where the table of the core is kept that was measured on processors as this host's: by vendor,
- * family, model and stepping, whatever the host is called. False: there is no home. */
+/* Writes the path of the measured core table for CPUs like this host's: by vendor, family, model
+ * and stepping, for any host name. Returns false without a home directory. */
 bool assay_core_table_path(const struct assay_host *host, char *out, size_t out_b);
 /* That directory. */
 bool assay_figures_directory(char *out, size_t out_b);

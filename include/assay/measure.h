@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Measuring this processor without a performance counter: how many core cycles a block of
- * instructions takes in a steady state. A calibrated chain of dependent multiplications beside
- * every sample turns ticks of the time stamp counter into core cycles; a canary of independent
- * increments tells when another tenant shares the core. doc/internals/machine.md explains the
- * method.
+ * Measures this CPU without performance counters: core cycles of a block of instructions in a
+ * steady state. A calibrated chain of dependent multiplications beside every sample converts time
+ * stamp counter ticks to core cycles. A canary of independent increments shows whether another
+ * tenant shares the core. doc/internals/machine.md explains the method.
  */
 #ifndef ASSAY_MEASURE_H
 #define ASSAY_MEASURE_H
@@ -22,9 +21,9 @@ extern "C" {
 struct assay_meter; /* one thread at a time */
 
 struct assay_meter_options {
-    int cpu;          /* processor to measure on, -1: the calmest of those this process may use */
-    unsigned samples; /* clean samples of a block, 0: 120 */
-    unsigned page_n;  /* physical pages behind all that blocks touch, 0: 8 */
+    int cpu;              /* CPU to measure on, -1: the least loaded usable one */
+    unsigned samples;     /* clean samples of a block, 0: 120 */
+    unsigned page_n;      /* physical pages behind all that blocks touch, 0: 8 */
     unsigned patience_ms; /* longest time for one block on a busy machine, 0: 3000 */
     unsigned enough;      /* clean samples that do when they agree to 1 %; 0: all of `samples` */
 };
@@ -35,7 +34,7 @@ enum assay_meter_mode {
                              of an iteration, dec and jnz included */
 };
 
-/* What became of a block; the word is for tables, the sentence for people. */
+/* Results of a block; the word is for tables, the sentence for people. */
 #define ASSAY_METER_STATUS_LIST(X)                                                                 \
     X(OK, "ok", "measured")                                                                        \
     X(NOISY, "noisy", "measured, but the machine was never calm: the figure is of little trust")   \
@@ -70,17 +69,17 @@ struct assay_cycles {
     uint64_t address;           /* FAULTING: where */
 };
 
-/* Calibrates itself, about 0.2 s. `options` NULL: all as said for 0 and -1. Errors: NOMEM, IO
- * (no processor may be used, no memory can be mapped). */
+/* Calibrates itself in about 0.2 s. `options` NULL: the defaults above. Errors: NOMEM, IO (no
+ * usable CPU, no memory can be mapped). */
 int assay_meter_new(const struct assay_meter_options *options, struct assay_meter **out,
                     struct assay_error *err);
 void assay_meter_free(struct assay_meter **meter); /* NULL inside is fine */
 
 /*
- * Measures the block of `size_b` bytes in a child process: what it touches is mapped there,
- * floating point runs with denormals flushed, every register holds a different value (address-like
- * for general ones, near 1 for vectors). What cannot be measured is a status, not an error. Errors:
- * NOMEM; IO (no child can be started).
+ * Measures the block of `size_b` bytes in a child process. Accessed memory is mapped there, and
+ * denormals are flushed. Every register has a different value (address-like in general registers,
+ * near 1 in vectors). A block that cannot be measured has a status, not an error. Errors: NOMEM; IO
+ * (no child can be started).
  */
 int assay_meter_block(struct assay_meter *meter, const uint8_t *bytes, size_t size_b,
                       enum assay_meter_mode mode, struct assay_cycles *out,
@@ -94,16 +93,16 @@ struct assay_meter_work {
 };
 
 /*
- * Measures it as blocks are, in a child process with denormals flushed: cycles of an iteration.
- * What both lengths have in common is left out. Errors: NOMEM, IO.
+ * Measures like a block, in a child process with denormals flushed: cycles per iteration. The
+ * common cost of both lengths cancels out. Errors: NOMEM, IO.
  */
 int assay_meter_work(struct assay_meter *meter, const struct assay_meter_work *work,
                      struct assay_cycles *out, struct assay_error *err);
 
 /*
- * Runs `work` once, in one length, step by step in a child process, and counts how often the
- * instruction at each of the `size_b` bytes from `base` on was executed. FAULTING and TIMEOUT (20
- * seconds) leave the counts undefined. Errors: NOMEM, IO.
+ * Single-steps `work` once, in one length, in a child process. Counts the executions of the
+ * instruction at each of the `size_b` bytes from `base`. FAULTING and TIMEOUT (20 seconds) leave
+ * the counts undefined. Errors: NOMEM, IO.
  */
 int assay_meter_count(const struct assay_meter_work *work, bool longer, uint64_t base,
                       size_t size_b, uint32_t *count, enum assay_meter_status *status,
@@ -119,7 +118,7 @@ struct assay_meter_state {
     double canary_best;    /* independent increments a cycle when calm */
     double clean_share;    /* share of samples that passed the gate, 1 before the first */
     double refused_s;      /* spent on samples that did not pass */
-    unsigned switch_n;     /* changes of the processor */
+    unsigned switch_n;     /* changes of the CPU */
 };
 void assay_meter_state_get(const struct assay_meter *meter, struct assay_meter_state *out);
 
@@ -143,10 +142,9 @@ struct assay_ceilings_options {
 };
 
 /*
- * Measures the ceilings of this machine into `figures`. What a measurement that was cut off has
- * done since it began is not done again. Findings (no huge pages, a quota, one processor, a busy
- * machine) stand beside the figures. `*stopped` tells that there is more to do. Errors:
- * UNSUPPORTED, IO, NOMEM.
+ * Measures the ceilings of this machine into `figures`. An interrupted measurement continues with
+ * the missing figures; `*stopped` says that some are missing. Findings (no huge pages, a quota, one
+ * CPU, external load) are stored beside the figures. Errors: UNSUPPORTED, IO, NOMEM.
  */
 int assay_measure_ceilings(const struct assay_host *host,
                            const struct assay_ceilings_options *options,
@@ -167,10 +165,9 @@ struct assay_instruction_options {
 };
 
 struct assay_instruction_result {
-    size_t measured_n, refused_n,
-        noisy_n;     /* forms; refused: faulting, not on this processor, ... */
-    bool is_stopped; /* there is more to do: the next call goes on */
-    bool is_refused; /* there is no table: `doubt` says why */
+    size_t measured_n, refused_n, noisy_n; /* forms; refused: faulting, not on this CPU, ... */
+    bool is_stopped;                       /* there is more to do: the next call goes on */
+    bool is_refused;                       /* there is no table: `doubt` says why */
     char doubt[192]; /* why nothing of it is to be trusted: others used the core all the time; "" */
 };
 

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* What is not refused. */
+/* Differences to be accepted. */
 enum assay_merge_accept {
     ASSAY_MERGE_BINARIES = 1 << 0, /* other files under the same path */
     ASSAY_MERGE_JOBS = 1 << 1,     /* ranks of several jobs */
@@ -30,8 +30,9 @@ struct assay_merge_request {
     int64_t run_id;    /* of each; 0 = its last */
     const char *label; /* NULL = theirs, if they have the same */
     unsigned accept;   /* enum assay_merge_accept */
-    /* NULL: streams of traces are copied at once. Else files are made, empty, and this is told of
-     * each what is to be copied there (assay_merge_copy); `copies` is its context. */
+    /* NULL: streams of traces are copied at once. Else files are created empty, and this
+     * function is called for each file to copy later (assay_merge_copy); `copies` is its
+     * context. */
     int (*copy_later)(void *copies, const char *from, const char *to, struct assay_error *err);
     void *copies;
     void (*progress)(void *context, const char *stage, uint64_t done, uint64_t total); /* or NULL */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Probes: a user's file says at which events of a program what is measured, and the program is run
- * with that in it. The language, parsed here, and where its probes stand in a program, which is
- * found by the analysis of its code (doc/internals/probe.md).
+ * Probes: a user's file selects events of a program and their measurements. Parses the language,
+ * finds the addresses of the probes by code analysis, and runs the program with them
+ * (doc/internals/probe.md).
  */
 #ifndef ASSAY_MIL_H
 #define ASSAY_MIL_H
@@ -45,7 +45,7 @@ enum assay_probe_event {
 };
 const char *assay_probe_event_words(enum assay_probe_event event);
 
-/* What a probe does. */
+/* Actions of a probe. */
 enum assay_probe_action {
     ASSAY_PROBE_COUNT = 1 << 0,
     ASSAY_PROBE_TIME = 1 << 1,
@@ -72,11 +72,11 @@ struct assay_probe_facts {
 size_t assay_probes_count(const struct assay_probes *probes);
 void assay_probes_get(const struct assay_probes *probes, size_t number,
                       struct assay_probe_facts *out);
-/* What a probe records, as its user wrote it: "argument 1". */
+/* Returns the recorded value as its user wrote it: "argument 1". */
 const char *assay_probes_record_text(const struct assay_probes *probes, size_t number,
                                      size_t record);
-/* Whether the libraries that probes call are there, and have the functions. Errors: USAGE, those of
- * assay_object_open. */
+/* Returns 0 if the libraries that probes call exist and have the functions. Errors: USAGE, those
+ * of assay_object_open. */
 int assay_probes_find_libraries(const struct assay_probes *probes, struct assay_error *err);
 
 /* ---- Where probes stand -------------------------------------------------------------------- */
@@ -95,8 +95,8 @@ struct assay_probe_sites {
     size_t n;
 };
 
-/* How hot something is, of the run's time, 0 to 1; negative: not known, and then no filter of
- * shares holds. Of a loop, or where that is ASSAY_NONE of a body. */
+/* Share of the run's time of a loop, or of a body if that is ASSAY_NONE: 0 to 1; negative:
+ * unknown, then no share filter matches. */
 struct assay_probe_heat {
     double (*share)(void *context, uint32_t body, uint32_t loop);
     void *context;
@@ -139,18 +139,18 @@ struct assay_probe_recorded {
     uint64_t unordered; /* of n: not a number; in nothing of what follows */
     union assay_probe_number least, largest;
     double mean; /* not a number: there are none */
-    /* What came most often, at least so many times; 0: no more. */
+    /* Most frequent values with lower bounds of their counts; 0: no more. */
     struct {
         union assay_probe_number value;
         uint64_t n;
     } frequent[ASSAY_PROBE_FREQUENT];
     uint64_t bucket[ASSAY_PROBE_BUCKETS]; /* assay_probe_bucket */
 };
-/* Where a bucket of values begins and ends, by powers of two: [low, high), of negative ones
+/* Computes the bounds of a bucket of values, by powers of two: [low, high), for negative ones
  * (low, high]; both 0: the zeroes. */
 void assay_probe_bucket(unsigned bucket, bool is_real, double *low, double *high);
 
-/* What was measured at a site; not a number: was not asked for, or is not known. */
+/* Measured values of a site; NAN: not requested or unknown. */
 struct assay_probe_value {
     double count;              /* of the event, all threads and processes of the program together */
     double time_s;             /* from entry to exit, threads added up */
@@ -185,8 +185,8 @@ struct assay_traced_functions {
 };
 
 /*
- * Runs a command whose trace also has functions, by points at their entries and exits. Those that
- * cannot be seen are flags of the run (`function_untraced`). Errors: USAGE (a pattern without a
+ * Traces a command including functions, by probes at their entries and exits. Functions that cannot
+ * be probed are flags of the run (`function_untraced`). Errors: USAGE (a pattern without a
  * function), LIMIT (too many), those of assay_program_new and assay_profile_run.
  */
 int assay_trace_functions_run(struct assay_experiment *experiment,
@@ -195,11 +195,10 @@ int assay_trace_functions_run(struct assay_experiment *experiment,
                               struct assay_profile_result *result, struct assay_error *err);
 
 /*
- * Profiles, looks where the probes stand in the program that ran, runs it again once for what is
- * timed, once for what is counted and once for what functions take and values are recorded, and
- * writes to the experiment what was found: the set
- * `probes` of loops, and a table of all sites. Errors: those of assay_profile_run. The caller frees
- * the result, after errors too.
+ * Profiles a program, finds the addresses of the probes, and runs it again: once for times, once
+ * for counts, and once for functions and values. Writes the set `probes` of loops and a table of
+ * all sites to the experiment. The caller frees the result, even after errors. Errors: those of
+ * assay_profile_run.
  */
 int assay_probe_run(struct assay_experiment *experiment, const struct assay_probe_request *request,
                     struct assay_probe_result *result, struct assay_error *err);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An ELF64 x86-64 object (executable, PIE, shared object, relocatable file) as a set of facts:
- * sections, symbols, unwind ranges, needed libraries, and from DWARF 2 to 5 the compilation
+ * An ELF64 x86-64 object (executable, PIE, shared object, relocatable file) as a set of facts. They
+ * are sections, symbols, unwind ranges and needed libraries; and from DWARF 2 to 5 compilation
  * units, line table and inlined subroutines.
  *
  * Addresses are link-time virtual addresses. In a relocatable file the allocated sections are laid
- * out one after the other (each aligned) from ASSAY_OBJECT_REL_BASE so that addresses are unique.
+ * out one after the other (each aligned) from ASSAY_OBJECT_REL_BASE, so that addresses are unique.
  *
  * Sources: System V ABI, AMD64 supplement; DWARF 5; GNU debug link and dwz conventions.
  */
@@ -61,7 +61,7 @@ enum assay_object_type {
     ASSAY_OBJECT_SHARED
 };
 
-/* Where debug information was found. */
+/* Places of debug information. */
 enum assay_debug_kind {
     ASSAY_DEBUG_NONE,
     ASSAY_DEBUG_EMBEDDED, /* DWARF sections in the file itself */
@@ -89,7 +89,7 @@ struct assay_object_info {
     const char *debug_path;       /* separate debug file found, or the name missed; else NULL */
     bool debug_compressed;        /* any compressed DWARF section */
     bool debug_split;             /* units stand in .dwo or .dwp files */
-    uint32_t debug_split_missing; /* skeleton units whose split unit was not found */
+    uint32_t debug_split_missing; /* skeleton units without their split unit */
     const char *dwp_path;         /* package read, or NULL */
     const char *dwz_path;         /* supplementary (dwz) file, or NULL */
     bool dwz_missing;
@@ -99,7 +99,7 @@ struct assay_object_info {
 
 const struct assay_object_info *assay_object_info(const struct assay_object *object);
 
-/* What is known of a file besides its build-id. */
+/* Known identity of a file besides its build-id. */
 enum assay_file_known {
     ASSAY_FILE_UNSEEN, /* nothing: without a build-id no file is the same */
     ASSAY_FILE_INODE,  /* `inode` alone */
@@ -107,10 +107,9 @@ enum assay_file_known {
 };
 
 /*
- * Which file something was read or mapped from: said by the build-id where there is one, for it
- * holds for copies too, else by the inode, the size and the time of change to the nanosecond.
- * Devices are not compared: file systems are numbered anew when they are mounted, and some (btrfs,
- * overlays) have several numbers.
+ * Identity of a file that was read or mapped: the build-id if there is one, because it holds for
+ * copies too. Else inode, size and modification time to the nanosecond. Devices are not compared:
+ * file systems get new numbers when they are mounted, and some (btrfs, overlays) have several.
  */
 struct assay_file_identity {
     uint8_t build_id[20];
@@ -122,7 +121,7 @@ struct assay_file_identity {
 
 /* The identity of an open file; false when it is not a regular one. */
 bool assay_file_identify(int fd, struct assay_file_identity *out);
-/* Whether two files of one name are the same one, as each was when it was seen. */
+/* Returns true if two files of one name are the same, each as it was when seen. */
 bool assay_file_same(const struct assay_file_identity *a, const struct assay_file_identity *b);
 /*
  * Opens `path` if it is the file of that identity. Errors: NOT_FOUND also when another stands there
@@ -282,7 +281,7 @@ struct assay_unwind_rule {
     int32_t value; /* an expression: where it stands, for assay_object_unwind_expression */
 };
 
-/* What holds for the pc in [start, start + size_b). */
+/* Unwind rules of pcs in [start, start + size_b). */
 struct assay_unwind_row {
     uint64_t start;
     const struct assay_unwind_rule *rule; /* by register number */
@@ -297,10 +296,10 @@ struct assay_unwind_row {
 };
 
 /*
- * The row of .eh_frame, else of .debug_frame, that covers `address` (look up return addresses
- * less 1, unless the callee's frame is a signal frame); NULL in `*row` when none does. Decoded at
- * the first question about a function and kept with the object. O(log n). Any number of threads
- * may ask. Errors: NOMEM.
+ * Returns in `*row` the row of .eh_frame, else of .debug_frame, that covers `address`; NULL if
+ * there is none. Look up return addresses less 1, unless the callee's frame is a signal frame.
+ * Decoded on first use of a function and kept with the object. O(log n). Thread-safe. Errors:
+ * NOMEM.
  */
 int assay_object_unwind_row(struct assay_object *object, uint64_t address,
                             const struct assay_unwind_row **row, struct assay_error *err);
@@ -447,9 +446,9 @@ enum assay_debug_parts {
 };
 
 /*
- * Loads the asked parts (those not yet loaded) and hands out the tables; `jobs` threads may be
- * used (0 = as many as processors). Without debug information all tables are empty: no error.
- * Damaged DWARF is skipped unit by unit and counted in `*damaged_units` (may be NULL).
+ * Loads the requested parts that are not yet loaded, with `jobs` threads (0 = one per CPU), and
+ * returns the tables. Without debug information all tables are empty. Damaged units of DWARF are
+ * skipped and counted in `*damaged_units` (may be NULL).
  */
 int assay_object_debug(struct assay_object *object, unsigned parts, unsigned jobs,
                        struct assay_debug *out, size_t *damaged_units, struct assay_error *err);
@@ -459,8 +458,8 @@ const struct assay_line *assay_debug_line_at(const struct assay_debug *debug, ui
 /* Innermost subprogram or inlined instance at `address`; follow .parent outwards. ASSAY_NONE
  * when none. O(log n + depth). */
 uint32_t assay_debug_inline_at(const struct assay_object *object, uint64_t address);
-/* The same for who asks for many addresses that mostly ascend: `*near` is where the answer before
- * was found (0 at first). O(log distance). */
+/* The same for many addresses that mostly ascend: `*near` is the position of the last result (0
+ * at first). O(log distance). */
 uint32_t assay_debug_inline_near(const struct assay_object *object, uint64_t address, size_t *near);
 
 #ifdef __cplusplus

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What options a unit was compiled with, as far as DW_AT_producer tells: which of those that matter
- * to speed are given, which harm, which are missing (data/quality/options.txt). GCC and its front
- * ends record all options that shape code; Clang does so when asked (-grecord-command-line). Part
- * of the room quality/.
+ * Compiler options of a unit, from DW_AT_producer: options that matter to speed, harmful ones,
+ * missing ones (data/quality/options.txt). GCC and its front ends record all options that shape
+ * code; Clang does so with -grecord-command-line. Part of the room quality/.
  */
 #ifndef ASSAY_OPTIONS_H
 #define ASSAY_OPTIONS_H
@@ -39,8 +38,8 @@ struct assay_unit_options {
     uint64_t harmful; /* of them */
     uint64_t missing; /* useful ones that do not hold */
     double cost;      /* points that the harmful ones take */
-    /* The instruction set is that of a processor by name (native, skylake-avx512), not of a level
-     * that many share (x86-64-v3). */
+    /* The instruction set is that of a CPU by name (native, skylake-avx512), not a level shared
+     * by many (x86-64-v3). */
     bool specific;
     char architecture[48]; /* "skylake-avx512"; "" = not given */
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The main job: the analyses of a level, in an order in which each finds what it needs, on one run
- * of a program and those that are made for it. Knows what passes need and make; the analyses know
- * nothing of each other. doc/internals/advise.md says how to add a pass.
+ * The main job: runs the analyses of a level in the order of their needs, on one run of a program
+ * and its repetitions. Knows needs and results of passes; the analyses do not know each other.
+ * doc/internals/advise.md says how to add a pass.
  */
 #ifndef ASSAY_PIPELINE_H
 #define ASSAY_PIPELINE_H
@@ -33,16 +33,16 @@ enum assay_pipeline_level {
 enum assay_pipeline_more {
     ASSAY_PIPELINE_COUNT = 1 << 0,     /* what its hot functions execute */
     ASSAY_PIPELINE_INSTANCES = 1 << 1, /* the instances of its hot loops, timed */
-    ASSAY_PIPELINE_TRACE = 1 << 2      /* who waits for whom, by a trace */
+    ASSAY_PIPELINE_TRACE = 1 << 2      /* wait states, from a trace */
 };
 
 /* ---- Passes ------------------------------------------------------------------------------- */
 
 struct assay_pipeline_request;
 struct assay_pipeline_result;
-struct assay_pass_turn; /* whose turn with the experiment it is */
+struct assay_pass_turn; /* turn of a pass with the experiment */
 
-/* What a pass is handed. Its own copy; `run_id` is what it leaves there for those after it. */
+/* The job of a pass, its own copy; it sets `run_id` for later passes. */
 struct assay_pass_job {
     struct assay_experiment *experiment; /* the one writer; no batch is open */
     struct assay_catalogue *catalogue;
@@ -67,15 +67,14 @@ struct assay_pass {
     const char *needs, *uses, *makes;
     bool starts;
     int (*run)(struct assay_pass_job *job, struct assay_error *err);
-    unsigned more; /* assay_pipeline_more: who must ask for it; 0: nobody */
+    unsigned more; /* assay_pipeline_more: option that must request it; 0: none */
 };
 
 /*
- * Passes that do not depend on each other work side by side, one at a time with the experiment:
- * each has it from its beginning. In here a pass computes without it (nor rows of the catalogue),
- * with no batch open, while others have it; afterwards it goes on when the passes before it in the
- * table are done, so that what is written does not depend on what took how long. So a pass reads,
- * computes aside, and writes. Errors: those of `work`.
+ * Passes that do not depend on each other run concurrently, one at a time with the experiment. This
+ * function computes without the experiment and without rows of the catalogue, with no batch open.
+ * Afterwards the pass waits for its turn in the order of the table, so results do not depend on
+ * timing. So a pass reads, computes aside, and writes. Errors: those of `work`.
  */
 int assay_pass_aside(struct assay_pass_job *job, int (*work)(void *context, struct assay_error *),
                      void *context, struct assay_error *err);
@@ -106,24 +105,22 @@ struct assay_pipeline_result {
         double wall_s;
         int code;                 /* 0, or the error code; a failed pass stops those that need it */
         struct assay_error error; /* of that code */
-        char missing[32];         /* a fact that it needs and nobody made: it did not run; or "" */
+        char missing[32];         /* a missing fact that it needs, so it did not run; or "" */
     } pass[ASSAY_PIPELINE_PASSES_MAX]; /* in the order of the plan */
     size_t pass_n;
 };
 
 /*
- * Runs the passes of the level on a new run of `experiment`. What a pass costs is a row of
- * `overhead` ("pass NAME"), but for those that start the program: what they cost is said of each
- * run. A pass that fails stops those that need it, and what others made stays: see the result. The
- * call fails, with the error of the first that failed, when none succeeded, and with INTERNAL,
- * before any runs, when passes wait for each other.
+ * Runs the passes of the level on a new run of `experiment`. The cost of a pass is a row of
+ * `overhead` ("pass NAME"), except for passes that start the program. A failed pass stops those
+ * that need it; other results stay: see the result. If none succeeds, returns the error of the
+ * first failure. A cycle of needs is INTERNAL, before anything runs.
  */
 int assay_pipeline_run(struct assay_experiment *experiment,
                        const struct assay_pipeline_request *request,
                        struct assay_pipeline_result *result, struct assay_error *err);
 
-/* The same on a run that is in the experiment already, with its samples; loops whose
- * instances were timed there are not timed again. */
+/* The same on an existing run with samples; loops with timed instances are not timed again. */
 int assay_pipeline_again(struct assay_experiment *experiment, int64_t run_id,
                          const struct assay_pipeline_request *request,
                          struct assay_pipeline_result *result, struct assay_error *err);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cycles of a straight piece of code that is executed over and over: the body of a loop, or a block
- * that follows itself without a branch. Data are in the first-level cache, branches are predicted.
+ * Predicts cycles of straight-line code that is executed repeatedly: the body of a loop, or a block
+ * that follows itself without a branch. Data are in L1, branches are predicted.
  *
- * Lower bounds of each thing that a core can run out of (the front end, each set of ports, units
- * that are not pipelined, chains of dependences through registers and memory), and a simulation of
- * the core out of order where several bounds are near each other. doc/internals/predict.md says
- * how.
+ * Computes lower bounds for each resource of a core: front end, sets of ports, units without
+ * pipeline, dependence chains through registers and memory. Simulates the out-of-order core if
+ * several bounds are close. doc/internals/predict.md has the method.
  */
 #ifndef ASSAY_PREDICT_H
 #define ASSAY_PREDICT_H
@@ -28,14 +27,14 @@ enum assay_predict_mode {
     ASSAY_PREDICT_UNROLLED /* copies of it one behind the other */
 };
 
-/* What limits. */
+/* The limit. */
 enum assay_bound {
     ASSAY_BOUND_DISPATCH, /* slots a cycle */
     ASSAY_BOUND_DECODE,   /* legacy decode, op cache, loop buffer */
     ASSAY_BOUND_BRANCH,   /* taken branches */
     ASSAY_BOUND_PORTS,    /* a set of ports */
     ASSAY_BOUND_UNIT,     /* a unit that is not pipelined */
-    ASSAY_BOUND_LATENCY,  /* a chain from iteration to iteration */
+    ASSAY_BOUND_LATENCY,  /* a loop-carried dependence */
     ASSAY_BOUND_WINDOW,   /* none of these alone: what the simulation adds */
     ASSAY_BOUNDS
 };
@@ -56,11 +55,11 @@ enum assay_predict_without {
     ASSAY_WITHOUT_DECODE = 1 << 9, /* legacy decode, op cache and loop buffer rules */
     ASSAY_WITHOUT_FUSION = 1 << 10,
     ASSAY_WITHOUT_SYMBOLS = 1 << 11, /* addresses by register alone */
-    /* What a change of the code would give: */
+    /* The gain of a change of the code: */
     ASSAY_WITHOUT_DIVISION = 1 << 12, /* divisions and square roots of floating point cost as
                                          multiplications do */
-    /* Of lists whose addresses step as those of other code did: where a load begins in its line is
-     * not known, and none crosses one. */
+    /* Lists with the address strides of other code: the offset of a load in its cache line is
+     * unknown, and none crosses a line. */
     ASSAY_WITHOUT_CROSSINGS = 1 << 13,
     /* For speed: how operations would share the ports, and the stages of the front end, are not
      * found: port_use is all 0. */
@@ -75,13 +74,12 @@ struct assay_predict_options {
     bool equal_memory;
     bool worst;          /* the worst values to compute with, else the best */
     bool simulate;       /* always; else only where bounds are near-tied */
-    unsigned timeline_n; /* iterations whose times are kept, 0: none */
-    /* Number of an instruction, from 1 on, whose load is left out: its value is at hand. 0: none.
-     */
+    unsigned timeline_n; /* iterations with recorded times, 0: none */
+    /* Number of an instruction, from 1, with its load left out: the value is available. 0: none. */
     size_t without_load;
-    /* By instruction, NULL for none: registers whose values it finds there, whoever in the code
-     * writes them. For lists that instructions were taken out of: what the missing ones would have
-     * written comes from nowhere, not from the iteration before. */
+    /* By instruction, NULL for none: registers with available values, whoever writes them. For
+     * lists without some instructions: the missing results do not come from the previous
+     * iteration. */
     const struct assay_regset *ready;
 };
 
@@ -112,7 +110,7 @@ struct assay_timeline_entry {
     int32_t dispatch, ready, issue, done, retire;
 };
 
-/* What dispatch waits for when it is full. */
+/* Buffers that dispatch waits for when they are full. */
 enum assay_buffer {
     ASSAY_BUFFER_REORDER,
     ASSAY_BUFFER_SCHEDULER,
@@ -165,9 +163,9 @@ int assay_predictor_new(const struct assay_uarch *uarch, struct assay_predictor 
 void assay_predictor_free(struct assay_predictor **predictor);
 
 /*
- * Predicts `n` instructions of `code` from `first` on: where the next one does not stand behind, a
- * branch is taken. What `out` points to belongs to the predictor and is
- * overwritten by the next call. Errors: NO_CODE (no instruction), NOMEM.
+ * Predicts `n` instructions of `code` from `first` on. An instruction that does not follow the
+ * previous one is the target of a taken branch. `out` points to memory of the predictor, valid
+ * until the next call. Errors: NO_CODE (no instruction), NOMEM.
  */
 int assay_predict(struct assay_predictor *predictor, const struct assay_code *code, size_t first,
                   size_t n, const struct assay_predict_options *options,
@@ -188,7 +186,7 @@ enum assay_predict_level {
 /* "L1", "L2", "L3", "RAM"; borrowed. */
 const char *assay_predict_level_name(enum assay_predict_level level);
 
-/* What one iteration moves, once for each array whatever the number of accesses to it. */
+/* Bytes moved by one iteration, once per array for any number of accesses. */
 struct assay_traffic {
     double read_b;     /* of arrays that are read alone */
     double written_b;  /* of arrays that are written, read or not: their lines come and go */
@@ -200,10 +198,10 @@ void assay_traffic_of(const struct assay_streams *streams, double line_b,
                       struct assay_traffic *out);
 
 /*
- * Cycles of an iteration whose data come from `level`: the greater of `cycles` (data in the first
- * level) and of what moving takes by the bandwidths measured on one core of the machine, streams or
- * gathers (doc/internals/predict.md). `figures` may be NULL for L1. False: the machine's figures
- * lack what that takes; its name is in `lacking` (may be NULL).
+ * Computes the cycles per iteration with data in `level`: the maximum of `cycles` (data in L1) and
+ * of the time to move data. The bandwidths are measured on one core, for streams or gathers
+ * (doc/internals/predict.md). `figures` may be NULL for L1. Returns false if a figure is missing,
+ * with its name in `lacking` (may be NULL).
  */
 bool assay_predict_at(const struct assay_traffic *traffic, const struct assay_figures *figures,
                       enum assay_predict_level level, double cycles, double *out,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The profile: runs (or attaches to) a program while sampling it, and says which processes,
- * threads, functions, loops, blocks, lines and call paths its time belongs to. Everything found is
- * a fact in the experiment (doc/reference/experiment.md); nothing is shown here.
+ * The profile: runs or attaches to a program and samples it. The time is attributed to processes,
+ * threads, functions, loops, blocks, lines and call paths. All results are facts of the experiment
+ * (doc/reference/experiment.md); nothing is shown here.
  */
 #ifndef ASSAY_PROFILE_H
 #define ASSAY_PROFILE_H
@@ -27,7 +27,7 @@ extern "C" {
 /* All zero is a good choice. Borrowed during the call. */
 struct assay_attribute_options {
     struct assay_catalogue *catalogue; /* of the experiment, shared by passes; NULL: one for this */
-    unsigned jobs;                     /* threads, 0 = as many as processors */
+    unsigned jobs;                     /* threads, 0 = one per CPU */
     const char *categories; /* file of the user's rules, or NULL: doc/reference/categories.md */
     const struct assay_object_options *open; /* how binaries are opened without one, or NULL */
     /* Told now and then how far it is, from one thread; or NULL. */
@@ -36,9 +36,9 @@ struct assay_attribute_options {
 };
 
 /*
- * Reads the streams run-NNN/NAME.samples of a run, and adds to the experiment its processes,
- * threads, modules, functions, loops, blocks, locations, call paths, samples and flags, then their
- * sums (assay_experiment_summarise). Damaged streams give what can be read, and a flag. Errors:
+ * Reads the streams run-NNN/NAME.samples of a run. Adds processes, threads, modules, functions,
+ * loops, blocks, locations, call paths, samples and flags to the experiment, then their sums
+ * (assay_experiment_summarise). Damaged streams are read as far as possible and flagged. Errors:
  * NOT_FOUND (no stream), NOMEM, those of the experiment.
  */
 int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
@@ -46,12 +46,12 @@ int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
 
 /* ---- Recording ---------------------------------------------------------------------------- */
 
-/* What a run has of its own in a series: "size", or "env:NAME" of a variable. Borrowed. */
+/* The setting of a run in a series: "size", or "env:NAME" of a variable. Borrowed. */
 struct assay_setting {
     const char *name, *value;
 };
 
-/* What of a command is traced (doc/internals/trace.md): groups of routines, as bits. */
+/* Trace groups of routines, as bits (doc/reference/trace-recording.md). */
 #define ASSAY_TRACE_GROUPS(X)                                                                      \
     X(MPI, "mpi", 1u)                                                                              \
     X(OPENMP, "openmp", 2u)                                                                        \
@@ -66,10 +66,10 @@ enum assay_trace_groups { ASSAY_TRACE_GROUPS(ASSAY_TRACE_ENUM) };
     (ASSAY_TRACE_MPI | ASSAY_TRACE_OPENMP | ASSAY_TRACE_PTHREAD | ASSAY_TRACE_FUNCTIONS)
 #define ASSAY_TRACE_CALLERS   1u /* usual */
 #define ASSAY_TRACE_CALLERS_N 16u
-/* The flag of a run whose trace has the beginning of each process alone (first_s). */
+/* The flag of a run with a trace of the beginning of each process only (first_s). */
 #define ASSAY_FLAG_TRACE_PARTIAL "trace_partial"
 #define ASSAY_TRACE_MEMORY_B     4096u /* usual */
-/* What the system counts and a trace can have, as bits. */
+/* System counters of a trace, as bits. */
 #define ASSAY_TRACE_COUNTERS(X)                                                                    \
     X(SWITCHES, "switches", 1u)                                                                    \
     X(FAULTS, "faults", 2u)                                                                        \
@@ -92,9 +92,9 @@ struct assay_trace_options {
     double delay_s, duration_s; /* not before, and not after, since the program began */
     const char *while_file;     /* only while it is there */
     int toggle_signal;          /* switches off and on */
-    double burst_s; /* calls of MPI that are less far from each other are sums; 0: each is told */
-    bool start_off; /* until the program or the signal switches it on */
-    bool samples;   /* with call stacks, among the events; the request's are those of TIMER */
+    double burst_s;             /* MPI calls closer together are summed; 0: each is recorded */
+    bool start_off;             /* until the program or the signal switches it on */
+    bool samples; /* with call stacks, among the events; the request's are those of TIMER */
 };
 
 struct assay_profile_request {
@@ -105,7 +105,7 @@ struct assay_profile_request {
     const struct assay_trace_options *trace; /* events go to run-NNN/trace; NULL: none */
     const char *label;                       /* the user's word for the run, or NULL */
     const char *kind;                        /* of the run: NULL is "profile" */
-    /* What the run is to another one, words of the table `run`; NULL and 0: nothing. */
+    /* Relation of the run to another one, words of the table `run`; NULL and 0: none. */
     const char *role;
     int64_t reference_id;
     const struct assay_setting *setting; /* noted as facts; to apply them is not done here */
@@ -133,11 +133,10 @@ struct assay_profile_result {
 };
 
 /*
- * Records one run into a new row of `experiment`, then attributes it. What the command prints and
- * reads is not touched. Where perf events are refused the command is sampled by timers inside it
- * (doc/internals/agent.md), and the run's event_reason says why. Errors: those of starting
- * (NOT_FOUND, PERMISSION, ...: nothing ran, no run is added), and of writing. A command that fails
- * is no error.
+ * Records one run into a new row of `experiment`, then attributes it. Input and output of the
+ * command are unchanged. If perf events are refused, timers inside the command sample it
+ * (doc/internals/agent.md), and event_reason of the run says why. A failing command is not an
+ * error. Errors: those of starting (NOT_FOUND, PERMISSION, ...: no run is added), and of writing.
  */
 int assay_profile_run(struct assay_experiment *experiment,
                       const struct assay_profile_request *request,

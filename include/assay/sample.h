@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sampling a running program from outside: perf events of the kernel, its records in order of
- * time, call stacks, and the compact stream in which they are kept (doc/internals/sample.md).
+ * Samples a running program from outside: perf events of the kernel, records in order of time, call
+ * stacks, and the compact stream that stores them (doc/internals/sample.md).
  *
- * The layers, each usable alone: a sampler gives records; a recorder takes records, knows the
- * address spaces, unwinds stacks and writes a stream; a stream reader hands it out again.
- * One thread at a time may use each object.
+ * The layers are usable alone. A sampler returns records. A recorder takes records, knows the
+ * address spaces, unwinds stacks and writes a stream. A stream reader returns its content. One
+ * thread at a time per object.
  */
 #ifndef ASSAY_SAMPLE_H
 #define ASSAY_SAMPLE_H
@@ -37,7 +37,7 @@ enum assay_sample_stacks {
     ASSAY_STACKS_OFF,
     ASSAY_STACKS_FRAME, /* by frame pointers, in the kernel */
     ASSAY_STACKS_DWARF, /* by a copy of the stack and unwind information */
-    ASSAY_STACKS_LBR /* by the processor's record of calls; only where it has one, else refused */
+    ASSAY_STACKS_LBR    /* by branch records of the CPU; refused without them */
 };
 
 #define ASSAY_RATE_LOW    97u
@@ -49,17 +49,17 @@ struct assay_sample_options {
     uint8_t event;    /* assay_sample_event */
     uint8_t stacks;   /* assay_sample_stacks */
     bool kernel;      /* the kernel's share too, where permitted */
-    bool switches;    /* records of threads leaving and entering a processor */
+    bool switches;    /* records of threads leaving and entering a CPU */
     bool waits;       /* samples of the place where a thread leaves it, where permitted */
     bool no_children; /* neither processes nor threads that the process starts */
     bool on_exec;     /* `pid` is a stopped child: begin when it executes a program; else at once */
-    bool few_events;  /* also where there are few processors (doc/internals/sample.md) */
+    bool few_events;  /* even with few CPUs (doc/internals/sample.md) */
     uint32_t rate_hz; /* per thread that runs; 0 = ASSAY_RATE_MEDIUM */
     uint32_t stack_b; /* copied a sample (ASSAY_STACKS_DWARF), at most 65,528; 0 = as needed */
-    uint32_t ring_b;  /* kernel buffer of samples of each processor; 0 = chosen */
+    uint32_t ring_b;  /* kernel sample buffer per CPU; 0 = chosen */
 };
 
-/* What was possible, and why not more. */
+/* The chosen method, and why not a better one. */
 struct assay_sample_choice {
     uint8_t event; /* assay_sample_event, not AUTO */
     bool kernel, switches, waits, build_ids;
@@ -71,7 +71,7 @@ struct assay_sample_choice {
     uint32_t ring_b;
     uint32_t stack_b; /* copied a sample; 0: stacks are not copied */
     uint32_t deep_b;  /* the larger copy, with which it begins (assay_sampler_deepen); 0: none */
-    char reason[512]; /* one sentence: what was refused, why, what would mend it; "" = all there */
+    char reason[512]; /* one sentence: what was refused, why, and the fix; "" = nothing refused */
 };
 
 const char *assay_sample_event_name(unsigned event); /* "cycles", ..., "timer" */
@@ -85,7 +85,7 @@ enum assay_sample_kind {
     ASSAY_SAMPLE_FORK, /* a thread or process began */
     ASSAY_SAMPLE_EXIT,
     ASSAY_SAMPLE_LOST,     /* the kernel had no room for records */
-    ASSAY_SAMPLE_SWITCH,   /* a thread entered or left a processor */
+    ASSAY_SAMPLE_SWITCH,   /* a thread entered or left a CPU */
     ASSAY_SAMPLE_THROTTLE, /* the kernel stopped (on) or resumed sampling: it took too much time */
     ASSAY_SAMPLE_END, /* how a process ended became known; not for a recorder, which takes facts */
     /* A recorder takes these, in any order: blocks of memory (doc/reference/accesses.md). */
@@ -100,7 +100,7 @@ struct assay_sample_record {
     bool out;       /* SWITCH: leaves; THROTTLE: stopped; COMM: by executing a program */
     bool preempted; /* SWITCH: leaves though it could go on */
     bool in_kernel; /* SAMPLE */
-    bool waits;     /* SAMPLE: not of time, but of where the thread leaves the processor */
+    bool waits;     /* SAMPLE: not of time, but of the position where the thread leaves the CPU */
     uint32_t pid, tid, cpu;
     bool mapped;                     /* ALLOCATE: by mmap */
     uint32_t parent_pid, parent_tid; /* FORK, EXIT, INHERIT */
@@ -155,11 +155,10 @@ struct assay_sample_counts {
 };
 
 /*
- * Opens events for `pid`, its threads of now and (unless no_children) all that they start; see
- * `on_exec`. Errors: PERMISSION (the sentence names the setting or capability and the command
- * that mends it), UNSUPPORTED (this kernel has no such events), NOT_FOUND (no such process),
- * LIMIT (descriptors, locked memory), NOMEM, IO. `options` may be NULL. ASSAY_STACKS_LBR is
- * UNSUPPORTED, with the reason, where there is no such record: nothing else is taken instead.
+ * Opens events for `pid`, its threads and (unless no_children) all later ones; see `on_exec`.
+ * `options` may be NULL. ASSAY_STACKS_LBR without branch records is UNSUPPORTED, with the reason.
+ * Errors: PERMISSION (with the setting or capability and the command to fix it), UNSUPPORTED (no
+ * such events), NOT_FOUND (no such process), LIMIT (descriptors, locked memory), NOMEM, IO.
  */
 int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
                        struct assay_sampler **out, struct assay_error *err);
@@ -173,9 +172,9 @@ int assay_sampler_enable(struct assay_sampler *sampler, bool on, struct assay_er
 /* Turns to the larger copies of stacks, or back to the smaller. Nothing without choice.deep_b. */
 void assay_sampler_deepen(struct assay_sampler *sampler, bool deep);
 
-/* Waits until a kernel buffer is a quarter full, a process or file was seen first (for a process
- * begun with `on_exec`), or `other_fd` (-1: none) is readable; at most `timeout_ms`, and less when
- * something waits to be handed out soon. True: one is; false: time. */
+/* Waits until a kernel buffer is a quarter full, a process or file is new (for a process begun
+ * with `on_exec`), or `other_fd` (-1: none) is readable. At most `timeout_ms`, and less if
+ * records are pending. Returns true for an event, false for a timeout. */
 bool assay_sampler_wait(struct assay_sampler *sampler, int other_fd, int timeout_ms);
 
 /*
@@ -189,12 +188,12 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
 /* ---- Sampler by timers inside the program ------------------------------------------------- */
 
 /*
- * For where perf events are forbidden: a library in the program (LD_PRELOAD) gives each thread a
- * timer of its CPU time and writes samples to files in a directory, from which this reads. Its
- * records have the same shape and go to the same sink (doc/internals/agent.md). Not for processes
- * that run already. Options that are not for it: event, kernel, switches, on_exec, no_children (see
- * assay_timer_sampler_only), ring_b (0 = chosen; of each process). What the kernel does for a
- * program is in its time, at the place that called it: the choice says `kernel`.
+ * For systems without perf events: a library in the program (LD_PRELOAD) gives each thread a CPU
+ * timer and writes samples to files in a directory. This sampler reads them. The records have the
+ * same form and go to the same sink (doc/internals/agent.md). Running processes are not supported.
+ * Ignored options: event, kernel, switches, on_exec, no_children (see assay_timer_sampler_only);
+ * ring_b is per process (0 = chosen). Kernel time is included, at the calling place: the choice has
+ * `kernel`.
  */
 struct assay_timer_sampler;
 
@@ -209,14 +208,15 @@ int assay_timer_sampler_open(const char *directory, const struct assay_sample_op
                              const char *why, struct assay_timer_sampler **out,
                              struct assay_error *err);
 /*
- * Removes from `place` the directories whose names begin with `prefix` and whose reader was killed:
- * made by _open for this user, a minute ago or more, and nobody's now. Failures are passed over.
+ * Removes directories in `place` with names that begin with `prefix` and a killed reader: created
+ * by _open for this user, at least a minute ago, and unused. Failures are ignored.
  */
 void assay_timer_sampler_sweep(const char *place, const char *prefix);
-/* What was not pumped is lost. Programs that still run go on, without samples. NULL is fine. */
+/* Records that were not pumped are lost. Running programs continue without samples. NULL is
+ * fine. */
 void assay_timer_sampler_close(struct assay_timer_sampler **sampler);
 
-/* "NAME=VALUE" words that the program must be given, NULL-terminated, and the library to preload
+/* Returns the words "NAME=VALUE" for the program, NULL-terminated, and the library to preload
  * (the fields `environment` and `preload` of assay_launch_options). Owned by the sampler. */
 const char *const *assay_timer_sampler_environment(const struct assay_timer_sampler *sampler);
 const char *assay_timer_sampler_preload(const struct assay_timer_sampler *sampler);
@@ -225,10 +225,10 @@ const char *assay_timer_sampler_preload(const struct assay_timer_sampler *sample
 void assay_timer_sampler_only(struct assay_timer_sampler *sampler, pid_t pid);
 
 /*
- * Whether the program `path` can be observed so: UNSUPPORTED (statically linked, no ELF file of
- * this machine, another C library, AddressSanitizer), PERMISSION (set-user-ID: the loader ignores
- * LD_PRELOAD); those of opening. A script is looked at as its interpreter. What it starts may
- * differ from it.
+ * Returns 0 if the program `path` can be sampled this way. Errors: UNSUPPORTED (statically linked,
+ * not an ELF file of this machine, another C library, AddressSanitizer), PERMISSION (set-user-ID:
+ * the loader ignores LD_PRELOAD); those of opening. For a script the interpreter is checked. Child
+ * programs may differ.
  */
 int assay_timer_sampler_check(const char *path, struct assay_error *err);
 
@@ -238,7 +238,7 @@ assay_timer_sampler_choice(const struct assay_timer_sampler *sampler);
 const struct assay_sample_counts *
 assay_timer_sampler_counts(const struct assay_timer_sampler *sampler);
 
-/* What was not seen whole. Counted as it is pumped. */
+/* Counts of incomplete data, updated by pumping. */
 struct assay_timer_facts {
     uint64_t processes;      /* seen; every execution of a program counts */
     uint64_t threads_missed; /* without a timer: a limit (RLIMIT_SIGPENDING) or too many at once */
@@ -324,13 +324,13 @@ int assay_recorder_process(struct assay_recorder *recorder, uint32_t pid, uint64
 int assay_recorder_thread(struct assay_recorder *recorder, uint32_t pid, uint32_t tid,
                           uint64_t time_ns, const char *name, const char *value,
                           struct assay_error *err);
-/* Samples whose stack was copied, by now: all, those of which the copy (or the depth) did not
- * suffice, and those for which choice.stack_b would not have. */
+/* Counts of samples with a copied stack: all, those with an insufficient copy or depth, and
+ * those for which choice.stack_b was too small. */
 struct assay_stack_counts {
     uint64_t copied, cut, deep;
 };
 const struct assay_stack_counts *assay_recorder_stacks(const struct assay_recorder *recorder);
-/* What was taken is safe against a kill of this process. Call it about once a second. */
+/* Makes recorded data safe against a kill of this process. Call it about once per second. */
 int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err);
 /* Writes the end and closes; `counts` may be NULL. The recorder is gone in any case. */
 int assay_recorder_finish(struct assay_recorder **recorder,
@@ -368,8 +368,8 @@ struct assay_stream_thread {
     uint32_t pid, tid;
 };
 
-/* One frame; its callers are `parent` and so on to 0, which is no frame. An address lies in the
- * instruction executed or, of a caller, in the call. */
+/* One frame; `parent` is its caller, and 0 ends the chain. An address is in the executed
+ * instruction or, for a caller, in the call. */
 struct assay_stream_node {
     uint32_t parent; /* below the node's own index */
     uint32_t module;
@@ -469,7 +469,7 @@ struct assay_perf_event {
     uint64_t samples; /* read by now */
 };
 
-/* What the file says of itself. Texts are NULL, numbers 0 where it does not. */
+/* Facts that the file has about itself. Missing texts are NULL, missing numbers 0. */
 struct assay_perf_facts {
     const char *host, *os_release, *perf_version, *arch, *cpu_model, *cpu_id;
     uint32_t cpus_online, cpus;
@@ -481,16 +481,16 @@ struct assay_perf_facts {
     int64_t clock_offset_ns;      /* to be added to a record's time for that since 1970 */
     bool clock_offset_exact;      /* else from the time at which the file was last written */
     bool compressed, pipe;
-    uint64_t idle; /* samples of processors with nothing to do, by now: not handed out */
+    uint64_t idle; /* samples of idle CPUs so far: not handed out */
     const struct assay_perf_event *event;
     size_t event_n;
 };
 
 /*
- * Opens a file that `perf record` wrote: also an unfinished one, or one written to a pipe and
- * saved (doc/manual/import.md). Errors: NOT_FOUND, PERMISSION, NOT_REGULAR, IO, CORRUPT (not such a
- * file, or its events cannot be known), ARCH (of a big-endian or 32-bit machine), UNSUPPORTED (no
- * event counts time; the first version of the format), NOMEM.
+ * Opens a file of `perf record`, also an unfinished one, or one saved from a pipe
+ * (doc/manual/import.md). Errors: NOT_FOUND, PERMISSION, NOT_REGULAR, IO, CORRUPT (not such a file,
+ * or unknown events), ARCH (a big-endian or 32-bit machine), UNSUPPORTED (no event counts time; the
+ * first version of the format), NOMEM.
  */
 int assay_perf_data_open(const char *path, struct assay_perf_data **out, struct assay_error *err);
 void assay_perf_data_close(struct assay_perf_data **data); /* NULL inside is fine */
@@ -500,10 +500,10 @@ const struct assay_sample_choice *assay_perf_data_choice(const struct assay_perf
 const struct assay_sample_counts *assay_perf_data_counts(const struct assay_perf_data *data);
 
 /*
- * Hands out the records in order of time, once. Times are of the clock of the file; one that perf
- * made up without a time has that of the record before. What is damaged is passed over or ends the
- * reading, and is no error: see below. Memory is bounded (doc/manual/import.md). Errors: NOMEM,
- * those of the sink.
+ * Hands out the records in order of time, once. Times are of the clock of the file; a record
+ * without time has that of the previous one. Damaged records are skipped or end the reading,
+ * without an error: see below. Memory is bounded (doc/manual/import.md). Errors: NOMEM, those of
+ * the sink.
  */
 int assay_perf_data_read(struct assay_perf_data *data, assay_sample_sink *sink, void *context,
                          struct assay_error *err);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Users' own analyses: a script in Lua 5.4 looks at the objects that the analyses know (modules,
- * functions, loops, blocks, instructions, metrics of their quality, experiments) and writes what it
- * likes. Nothing that it does changes them. doc/manual/script.md has every name that a script can
- * use.
+ * Users' own analyses: a Lua 5.4 script reads objects of the analyses (modules, functions, loops,
+ * blocks, instructions, quality metrics, experiments) and prints its result. It cannot change the
+ * objects. doc/manual/script.md has every name of the interface.
  */
 #ifndef ASSAY_SCRIPT_H
 #define ASSAY_SCRIPT_H
@@ -52,8 +51,8 @@ struct assay_script_result {
 };
 
 /*
- * Runs a script. Errors: USAGE (a mistake in it, with file and line), LIMIT (its time or memory is
- * up, or it was interrupted), NOT_FOUND and the like for the file itself, NOMEM.
+ * Runs a script. Errors: USAGE (a fault in it, with file and line), LIMIT (time or memory limit, or
+ * interrupted), NOT_FOUND and the like for the file itself, NOMEM.
  */
 int assay_script_run(const struct assay_script_request *request, struct assay_script_result *result,
                      struct assay_error *err);

@@ -18,11 +18,10 @@ extern "C" {
 struct assay_server;
 
 /*
- * Listens at 127.0.0.1 for requests of the HTML file `path`, which is opened anew for each (NULL:
- * there is none, and "/KEY/" is asked of the function below). `port` 0 takes a free one. Every user
- * of the machine can connect: only who knows the key gets the page. Errors: NOT_FOUND, PERMISSION
- * (the file, a port below 1024), LIMIT (the port is taken), IO (also when the kernel has no random
- * numbers), NOMEM.
+ * Listens at 127.0.0.1 for requests of the HTML file `path`, opened for each request. NULL: no
+ * file, and "/KEY/" is a call of the function below. `port` 0 takes a free one. Every user of the
+ * machine can connect, but only the key gives access. Errors: NOT_FOUND, PERMISSION (the file, a
+ * port below 1024), LIMIT (port in use), IO (also without random numbers of the kernel), NOMEM.
  */
 int assay_server_open(const char *path, uint16_t port, struct assay_server **out,
                       struct assay_error *err);
@@ -47,8 +46,8 @@ typedef int assay_server_function(void *context, const char *name, size_t name_n
 void assay_server_ask(struct assay_server *server, assay_server_function *function, void *context);
 
 /*
- * Answers until the descriptor `stop` can be read (-1: for ever). What browsers do wrong ends their
- * connection only. Errors: IO. Ignore SIGPIPE before.
+ * Answers until the descriptor `stop` is readable (-1: for ever). A faulty request ends its
+ * connection only. Ignore SIGPIPE before. Errors: IO.
  */
 int assay_server_run(struct assay_server *server, int stop, struct assay_error *err);
 

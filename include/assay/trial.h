@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Trying what might make a program faster: variants of its environment, threads, placement and
- * compiler options, each measured against the program as it is, in turns, within a time that the
- * user gives. What is found are facts in the experiment (table `trial`), with what to type.
+ * Measures what makes a program faster: variants of environment, threads, placement and compiler
+ * options, each measured alternately with the unchanged program, within a time limit. Results are
+ * facts of the experiment (table `trial`), with the command to use.
  */
 #ifndef ASSAY_TRIAL_H
 #define ASSAY_TRIAL_H
@@ -40,14 +40,14 @@ enum assay_trial_verdict {
 
 const char *assay_trial_word(enum assay_trial_verdict verdict);
 
-/* What is varied; a bit each. */
+/* Kinds of variants; a bit each. */
 #define ASSAY_TRIAL_ENV       1u
 #define ASSAY_TRIAL_THREADS   2u
 #define ASSAY_TRIAL_PLACEMENT 4u
 #define ASSAY_TRIAL_FLAGS     8u
 #define ASSAY_TRIAL_ALL       15u
 
-/* What the campaign tells while it goes on; nothing is kept of it. */
+/* Progress of the campaign; nothing of it is stored. */
 struct assay_trial_news {
     enum {
         ASSAY_TRIAL_NEWS_NOTE, /* `text` is a sentence */
@@ -75,7 +75,7 @@ struct assay_trial_request {
     const char
         *check;    /* a command for /bin/sh that judges the results, in place of that; or NULL */
     bool copy;     /* the program runs in a copy of its directory; sources of any size */
-    unsigned jobs; /* builds side by side; 0: one for each processor */
+    unsigned jobs; /* concurrent builds; 0: one per CPU */
     void (*tell)(void *context, const struct assay_trial_news *news);
     bool (*stop)(void *context); /* asked between runs and during builds: true ends it; or NULL */
     void *context;
@@ -83,17 +83,17 @@ struct assay_trial_request {
 
 struct assay_trial_result {
     size_t trial_n, gain_n, harm_n, run_n;
-    /* Whose findings were answered: the request's, or the first run; 0: none ended well. */
+    /* Run with the tested findings: that of the request, or the first run; 0: none succeeded. */
     int64_t base_run_id;
     bool interrupted; /* Ctrl-C: what was measured stays */
     bool is_busy;     /* the host was too busy to judge by */
 };
 
 /*
- * Tries variants of the command into `experiment`. Runs of the program as it is have the label
- * "base", those of a variant its name. Errors: USAGE (no {flags}, a source directory that is too
- * large to copy), FAILED-like ones of the program or build as they are (nothing can be compared),
- * UNSUPPORTED (input from a pipe), those of writing.
+ * Tries variants of the command and writes to `experiment`. Runs of the unchanged program have the
+ * label "base", those of a variant its name. Errors: USAGE (no {flags}, a source directory too
+ * large to copy), failures of the unchanged program or build, UNSUPPORTED (input from a pipe),
+ * those of writing.
  */
 int assay_trial_run(struct assay_experiment *experiment, const struct assay_trial_request *request,
                     struct assay_trial_result *result, struct assay_error *err);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What counts, instances and the model of the core say of the same loop, held to each other: rates,
- * and how far each is from the other (doc/internals/vprof.md). Reads and writes facts of the
- * experiment.
+ * Compares counts, instances and the core model of the same loop: rates, and the differences
+ * between them (doc/internals/vprof.md). Reads and writes facts of the experiment.
  */
 #ifndef ASSAY_TRUST_H
 #define ASSAY_TRUST_H
@@ -16,8 +15,8 @@
 extern "C" {
 #endif
 
-/* Of a run, as far as it was counted or timed; nothing where it was neither. Replaces what was said
- * before. Errors: those of rows and values. */
+/* Compares the counts and times of a run; nothing without them. Replaces earlier results.
+ * Errors: those of rows and values. */
 int assay_trust_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err);
 
 #ifdef __cplusplus

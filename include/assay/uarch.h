@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What instructions cost on one core: the tables of data/uarch/, a line per instruction form, with
- * some dozens of parameters of the core. doc/reference/uarch.md describes the format. A table says
- * of each line where it is from: measured on which core and when, or cited.
+ * Costs of instructions on one core: the tables of data/uarch/, with a line per instruction form
+ * and some dozens of parameters of the core. doc/reference/uarch.md has the format. Each line has
+ * its source: measured (core and date) or cited.
  */
 #ifndef ASSAY_UARCH_H
 #define ASSAY_UARCH_H
@@ -43,7 +43,7 @@ extern "C" {
     X(rename_memory_late, 0) /* 1: where the load's address comes late, out of a load */           \
     X(rename_memory_update, 1) /* 0: not of `add [m],r` and its like */                            \
     X(rename_memory_b, 1)      /* least bytes that are renamed */                                  \
-    X(andn_breaks, 0)          /* 1: and-not of a vector register with itself waits for nobody */  \
+    X(andn_breaks, 0)          /* 1: and-not of a vector register with itself has no dependence */ \
     X(sbb_breaks, 0)           /* 1: sbb of equal registers waits for the flags alone */           \
     X(stack_engine, 1)         /* 1: push and pop change rsp at decode */                          \
     X(stack_sync, 1)           /* slots to make rsp whole after push and pop */                    \
@@ -118,7 +118,7 @@ enum assay_uarch_flag {
     ASSAY_TIMING_MICROCODE = 1 << 3,  /* from the microcode store */
     ASSAY_TIMING_UNLAMINATE = 1 << 4, /* decoded as one slot less than it is renamed as */
     ASSAY_TIMING_NOFUSE = 1 << 5,     /* does not fuse with a branch */
-    ASSAY_TIMING_ESTIMATED = 1 << 6   /* nobody measured or published it */
+    ASSAY_TIMING_ESTIMATED = 1 << 6   /* neither measured nor published */
 };
 
 /* Number of port-cycles on any port of a group; best and worst by the values computed with. */
@@ -127,7 +127,7 @@ struct assay_uarch_use {
     float n, worst;
 };
 
-/* What a pair names besides the numbers of explicit operands. */
+/* Operands of a pair besides the numbers of explicit operands. */
 enum assay_uarch_place { ASSAY_PLACE_MEMORY = 8, ASSAY_PLACE_FLAGS = 9, ASSAY_PLACE_IMPLICIT = 10 };
 
 struct assay_uarch_pair {
@@ -135,7 +135,7 @@ struct assay_uarch_pair {
     float latency;
 };
 
-/* What one form costs. */
+/* Costs of one form. */
 struct assay_timing {
     const char *key; /* the line's, borrowed from the table */
     float slots;     /* of the dispatch */
@@ -191,8 +191,7 @@ struct assay_uarch {
         source_own; /* from here on sources are the table's own, not those of the one it is like */
     const struct assay_uarch_match *match;
     size_t match_n;
-    /* What code may need to run on the core, bits by assay_extension; 0: the table does not tell.
-     */
+    /* Extensions that the core supports, bits by assay_extension; 0: unknown. */
     uint64_t extensions;
     const struct assay_timing *timing; /* in the order of the lines */
     size_t timing_n;
@@ -210,7 +209,7 @@ int assay_uarch_parse(const char *text, size_t text_b, const char *name, struct 
                       struct assay_error *err);
 void assay_uarch_free(struct assay_uarch **uarch);
 
-/* The processor at hand, by cpuid. False: it does not say. */
+/* This CPU, by cpuid. Returns false without the facts. */
 struct assay_processor {
     char vendor[13]; /* "AuthenticAMD" */
     unsigned family, model, stepping;
@@ -218,10 +217,10 @@ struct assay_processor {
     unsigned cache_kib[3]; /* of a core: L1 of instructions, of data, L2; 0: not known */
 };
 bool assay_processor_read(struct assay_processor *out);
-/* One that was recorded with `cpuid -r` (or -1 -r); of several processors the first. */
+/* A CPU recorded with `cpuid -r` (or -1 -r); the first of several. */
 bool assay_processor_parse(const char *text, struct assay_processor *out);
 
-/* Which core a processor has. Its model says it, unless its instructions contradict. */
+/* The core of a CPU, by its model, unless its instructions contradict. */
 struct assay_core {
     const char *name, *words; /* as assay_microarchitecture_of; NULL: not known */
     const char *table;        /* of the program for it; NULL: none */
@@ -233,13 +232,13 @@ void assay_core_of(const struct assay_processor *processor, struct assay_core *o
 struct assay_host;
 void assay_core_of_host(const struct assay_host *host, struct assay_core *out);
 
-/* Name of the table that the program carries for a processor, by cpuid's words; NULL: none. */
+/* Returns the name of the built-in table for a CPU, by cpuid's words; NULL: none. */
 const char *assay_uarch_name_of(const char *vendor, unsigned family, unsigned model);
 
-/* That of the processor at hand, or the nearest; NULL: none. */
+/* Returns the table of this CPU, or the nearest; NULL: none. */
 const char *assay_uarch_host(void);
 
-/* What predictions for the processor at hand take. */
+/* The table that predictions for this CPU use. */
 struct assay_uarch_choice {
     struct assay_core core;
     char file[4096];            /* the table that was measured on a core as this one; "": none */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How far predictions (<assay/predict.h>) are from measured cycles: blocks whose cycles are known,
- * innermost loops of a binary that are measured as blocks, and a suite of loops that are compiled
- * and run on this machine. doc/internals/predict.md explains what is measured how, and what is left
- * out.
+ * Compares predictions (<assay/predict.h>) with measured cycles: blocks with known cycles,
+ * innermost loops of a binary measured as blocks, and a suite of loops compiled and run on this
+ * machine. doc/internals/predict.md explains the measurements and what is left out.
  */
 #ifndef ASSAY_VALIDATE_H
 #define ASSAY_VALIDATE_H
@@ -72,7 +71,7 @@ int assay_validation_new(struct assay_predictor *predictor,
                          struct assay_error *err);
 void assay_validation_free(struct assay_validation **validation); /* NULL inside is fine */
 
-/* A piece whose cycles are known. `bytes` may be NULL: it has no hexadecimal form then. */
+/* Adds a piece with known cycles. `bytes` may be NULL: it then has no hexadecimal form. */
 int assay_validation_add(struct assay_validation *validation, const char *id, double measured,
                          double spread, const struct assay_code *code, const uint8_t *bytes,
                          size_t size_b, struct assay_error *err);
@@ -86,9 +85,8 @@ struct assay_validation_progress {
 };
 
 /*
- * Measures the bodies of those loops of a program that hold no loop and stand in bodies marked in
- * `chosen` (NULL: all): what runs straight through, without its closing branch, as a block. Errors:
- * NOMEM, IO.
+ * Measures innermost loops of a program in bodies marked in `chosen` (NULL: all) as blocks: the
+ * straight-line part without its closing branch. Errors: NOMEM, IO.
  */
 int assay_validation_binary(struct assay_validation *validation, struct assay_meter *meter,
                             const struct assay_program *program, const bool *chosen,
@@ -96,10 +94,10 @@ int assay_validation_binary(struct assay_validation *validation, struct assay_me
                             struct assay_error *err);
 
 /*
- * Compiles the suite with the compilers that are found, for the instruction sets that this
- * processor has, runs every loop on arrays in the first level of the cache, and judges it by the
- * paths that were executed. `wants` (NULL: all) is asked with the id of a loop, NAME COMPILER
- * BUILD. Errors: NOT_FOUND (no compiler), USAGE (none is wanted; the names are said), NOMEM, IO.
+ * Compiles the suite with the available compilers, for the instruction sets of this CPU. Runs every
+ * loop on arrays in L1 and compares it by the executed paths. `wants` (NULL: all) is called with
+ * the id of a loop, NAME COMPILER BUILD. Errors: NOT_FOUND (no compiler), USAGE (none selected,
+ * with the names), NOMEM, IO.
  */
 int assay_validation_suite(struct assay_validation *validation, struct assay_meter *meter,
                            bool (*wants)(void *context, const char *id), void *context,
@@ -112,7 +110,7 @@ size_t assay_validation_pieces(const struct assay_validation *validation,
 size_t assay_validation_left_out(const struct assay_validation *validation,
                                  const struct assay_left_out **out);
 
-/* What to say of one kind of pieces. Errors: NOMEM. */
+/* Statistics of one kind of pieces. Errors: NOMEM. */
 int assay_judge(const struct assay_judged *piece, size_t n, unsigned kind,
                 struct assay_judgement *out, struct assay_error *err);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a loop works on whole vectors, and if not, what its code shows that stands against it,
- * each with the instructions that show it. From the binary alone; how it is told is in
- * doc/internals/vectorisation.md. Part of the room quality/.
+ * Decides whether a loop is vectorised, and if not, which obstacles its code shows, each with its
+ * instructions. From the binary alone (doc/internals/vectorisation.md has the method). Part of the
+ * room quality/.
  */
 #ifndef ASSAY_VECTOR_H
 #define ASSAY_VECTOR_H
@@ -49,9 +49,9 @@ const char *assay_vector_obstacle_name(enum assay_vector_obstacle obstacle);
 struct assay_vector_reason {
     enum assay_vector_obstacle obstacle;
     uint32_t first, n; /* evidence: into assay_vector_verdict.insn */
-    /* CHAIN, REDUCTION: iterations back; STRIDE: bytes from iteration to iteration, 0 = only the
-     * running program knows; WAYS: how many; EXITS: branches that leave; ALIAS: the other
-     * version of the loop; else how many instructions. */
+    /* CHAIN, REDUCTION: iterations back; STRIDE: bytes per iteration, 0 = unknown; WAYS: number
+     * of paths; EXITS: branches that leave; ALIAS: the other version of the loop; else number of
+     * instructions. */
     int64_t amount;
 };
 
@@ -67,9 +67,8 @@ struct assay_vector_verdict {
 };
 
 /*
- * Of `loop` outside its inner loops. ALIAS is also said of a vectorised loop: the checks cost
- * time, and its other version runs where they fail. Caller owns `out` and releases it. Errors:
- * NOMEM.
+ * Finds the verdict of `loop` outside its inner loops. A vectorised loop may have ALIAS too: the
+ * checks cost time, and its other version runs if they fail. The caller frees `out`. Errors: NOMEM.
  */
 int assay_loop_vector_verdict(const struct assay_program *program, uint32_t loop,
                               struct assay_vector_verdict *out, struct assay_error *err);

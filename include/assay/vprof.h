@@ -50,7 +50,7 @@ struct assay_vprof_path {
     uint64_t n;
 };
 
-/* Of instances that are alike. Cycles are those of a busy core. */
+/* A group of similar instances. Cycles are those of a busy core. */
 struct assay_vprof_bucket {
     double low, high; /* iterations, or cycles of one: at least, less than */
     /* One of several groups with the same numbers of iterations and different times, for example
@@ -87,14 +87,14 @@ struct assay_vprof_loop {
     bool has_iterations;
     double instances, iterations; /* of the whole run */
     uint64_t timed, disturbed;    /* instances looked at; of these left out */
-    /* Of all that were measured, also where they were too many to look at: in which the thread left
-     * the processor; had a major fault. */
+    /* Counts over all measured instances, including those without details: the thread left the
+     * CPU; it had a major page fault. */
     uint64_t switched, faulted;
     bool is_cpu_time; /* the thread left the CPU in all that were looked at: times are CPU time */
     uint64_t cut;     /* begun and not ended, or the other way round */
     unsigned threads, processes; /* that were in it */
-    /* Most ticks of a thread to their mean, of a process to theirs, of a thread to those of its
-     * process, where that is most; 1: balanced. */
+    /* Largest ticks relative to the mean: of a thread, of a process, of a thread within its
+     * process (the largest); 1: balanced. */
     double imbalance, imbalance_processes, imbalance_within;
     struct assay_vprof_bucket all;
     struct assay_vprof_bucket *bucket; /* by iterations */
@@ -110,8 +110,8 @@ struct assay_vprof_result {
     int64_t timed_run;                   /* 0: no loop could be timed */
     bool interrupted; /* the user asked for the end (Ctrl-C, SIGTERM) of one of its runs */
     uint32_t every;
-    double overhead;      /* share of the run that timing took: instances times their costs */
-    double overhead_seen; /* processor time beyond the first run's, a share of that; < 0: unknown */
+    double overhead;            /* share of the run that timing took: instances times their costs */
+    double overhead_seen;       /* CPU time beyond the first run, as a share of it; < 0: unknown */
     double passed_ns, timed_ns; /* those costs, measured on this host by the stubs' instructions */
     double refused_share;       /* of the time of all loops chosen */
     double cycle_ns;            /* a cycle of the core's clock; 0: the clock is not known */
@@ -131,8 +131,7 @@ struct assay_vprof_result {
  */
 int assay_vprof_run(struct assay_experiment *experiment, const struct assay_vprof_request *request,
                     struct assay_vprof_result *result, struct assay_error *err);
-/* The same of a run that is in the experiment, whose profile is that. `campaign` starts the
- * program again. */
+/* The same for a run of the experiment with a profile. `campaign` starts the program again. */
 int assay_vprof_again(struct assay_experiment *experiment, int64_t run_id,
                       struct assay_campaign *campaign, const struct assay_vprof_request *request,
                       struct assay_vprof_result *result, struct assay_error *err);

@@ -103,14 +103,14 @@ void as_agent_areas_end(void); /* of this thread */
 void as_agent_main_thread(void);
 int as_agent_threads_begin(void);
 
-/* ---- confine.c ---- */
+/* ---- seccomp.c ---- */
 
 /* The program has given up system calls that ours would be among: to make one would kill it. */
 bool as_agent_is_confined(void);
 /* As prctl(2), which may be about to confine the thread. */
 int as_agent_prctl(int option, const unsigned long *argument);
 
-/* ---- end.c ---- */
+/* ---- process_exit.c ---- */
 
 int as_agent_ends_begin(void);
 

@@ -303,10 +303,9 @@ __attribute__((noreturn)) static void be_follower(pid_t pid, int report)
 static int refuse_ptrace(int why, struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_PERMISSION,
-                        "ptrace: a statically linked program is entered by it, which is refused "
-                        "here: %s; permit it (/proc/sys/kernel/yama/ptrace_scope below 2, a "
-                        "container with SYS_PTRACE and a seccomp filter that lets it through), or "
-                        "link the program dynamically",
+                        "ptrace: refused, but statically linked programs need it: %s; permit it "
+                        "(/proc/sys/kernel/yama/ptrace_scope below 2, SYS_PTRACE and seccomp of "
+                        "the container), or link the program dynamically",
                         strerror(why));
 }
 
@@ -343,8 +342,8 @@ static int start_follower(struct as_injector *injector, pid_t pid, int *why,
     *why = 0;
     if (pipe2(report, O_CLOEXEC) < 0)
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "a program cannot be followed: %s; raise the limit of open files with "
-                            "'ulimit -n'",
+                            "the program cannot be observed: %s; raise the limit of open files "
+                            "with 'ulimit -n'",
                             strerror(errno));
     follow.parent = getpid();
     injector->pid = fork();

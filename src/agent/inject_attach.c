@@ -40,8 +40,8 @@ static uint64_t table_b(void)
 
 static bool write_table(int memory, uint64_t at, bool with_stacks)
 {
-    for (unsigned i = 0; i < as_held_n; i++) {
-        const struct as_held *it = &as_held[i];
+    for (unsigned i = 0; i < as_stopped_n; i++) {
+        const struct as_stopped_thread *it = &as_stopped_thread[i];
         struct as_bare_thread thread = {
             .tid = (uint32_t)it->tid, .pc = it->pc, .again = it->again, .base = it->base};
         const uint64_t end = with_stacks ? as_maps_end(it->sp) : 0;
@@ -60,11 +60,11 @@ static bool write_table(int memory, uint64_t at, bool with_stacks)
 static bool take_bases(int memory, uint64_t at)
 {
     bool good = true;
-    for (unsigned i = 0; i < as_held_n; i++) {
+    for (unsigned i = 0; i < as_stopped_n; i++) {
         struct as_bare_thread thread;
         if (!as_inject_read(memory, at + i * sizeof thread, &thread, sizeof thread))
             return false;
-        good &= as_inject_set_gs(as_held[i].tid, thread.base) == 0;
+        good &= as_inject_set_gs(as_stopped_thread[i].tid, thread.base) == 0;
     }
     return good;
 }
@@ -79,13 +79,13 @@ struct asked_change {
 static int64_t run_change(const struct as_injected *it, const struct asked_change *asked)
 {
     const int memory = as_inject_memory(as_hold_living());
-    const struct as_held *leader = as_hold_leader(memory);
+    const struct as_stopped_thread *leader = as_hold_leader(memory);
     struct as_bare_given given;
     const bool leaves = asked->hook == AS_BARE_LEAVE;
     int64_t pending = -1;
     as_maps_read(as_hold_living());
     if (memory >= 0 && leader && as_inject_read(memory, it->given, &given, sizeof given)) {
-        given.threads = as_held_n;
+        given.threads = as_stopped_n;
         given.last = asked->last;
         if (as_inject_write(memory, it->given, &given, sizeof given) &&
             write_table(memory, given.thread, true) &&
@@ -105,11 +105,11 @@ static void step_aside(const struct as_injected *it)
 {
     const int memory = as_inject_memory(as_hold_living());
     const uint64_t table = it->given + AS_AGENT_PAGE_B;
-    for (unsigned i = 0; memory >= 0 && i < as_held_n; i++) {
+    for (unsigned i = 0; memory >= 0 && i < as_stopped_n; i++) {
         struct as_bare_thread thread;
         if (as_inject_read(memory, table + i * sizeof thread, &thread, sizeof thread) &&
             thread.is_inside)
-            as_hold_step(&as_held[i]);
+            as_hold_step(&as_stopped_thread[i]);
     }
     if (memory >= 0)
         close(memory);
@@ -130,12 +130,12 @@ static int64_t change_code(const struct as_injected *it, uint64_t hook, bool is_
 /* Threads that began since the agent came have their maker's %gs until they are told. */
 static void tell_new(const struct as_injected *it)
 {
-    for (unsigned i = 0; i < as_held_n; i++)
-        if (as_held[i].is_new) {
-            as_held[i].is_new = false;
-            as_held[i].is_moved = true;
-            as_inject_tell(it, as_held[i].tid, AS_BARE_THREAD);
-            as_hold_look(&as_held[i]);
+    for (unsigned i = 0; i < as_stopped_n; i++)
+        if (as_stopped_thread[i].is_new) {
+            as_stopped_thread[i].is_new = false;
+            as_stopped_thread[i].is_moved = true;
+            as_inject_tell(it, as_stopped_thread[i].tid, AS_BARE_THREAD);
+            as_hold_look(&as_stopped_thread[i]);
         }
 }
 
@@ -152,16 +152,16 @@ static enum as_attach_refusal hold_again(const struct as_injected *it,
 
 static bool is_halted(void)
 {
-    for (unsigned i = 0; i < as_held_n; i++)
-        if (as_held[i].is_grouped)
+    for (unsigned i = 0; i < as_stopped_n; i++)
+        if (as_stopped_thread[i].is_grouped)
             return true;
     return false;
 }
 
 static enum as_attach_refusal check_threads(struct as_attach_state *state)
 {
-    for (unsigned i = 0; i < as_held_n; i++) {
-        const struct as_held *it = &as_held[i];
+    for (unsigned i = 0; i < as_stopped_n; i++) {
+        const struct as_stopped_thread *it = &as_stopped_thread[i];
         state->who = it->tid;
         if (it->segment != CODE_64)
             return AS_ATTACH_NARROW;
@@ -179,7 +179,7 @@ static bool give_tables(int memory, const struct as_injected *it, struct as_bare
     static uint8_t room[MODULES_B] __attribute__((aligned(8)));
     size_t used_b;
     given->thread = it->given + AS_AGENT_PAGE_B;
-    given->threads = as_held_n;
+    given->threads = as_stopped_n;
     given->module = given->thread + table_b();
     given->modules = as_maps_modules(memory, given->module, room, sizeof room, &used_b);
     given->image = it->base;
@@ -193,7 +193,7 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
                                           struct as_attach_state *state)
 {
     struct as_bare_given given = {0};
-    const struct as_held *leader = as_hold_leader(memory);
+    const struct as_stopped_thread *leader = as_hold_leader(memory);
     it->entry = it->base + image->entry;
     it->given = it->base + image->size_b;
     if (!as_inject_copy_image(memory, image, it->base) || !give_tables(memory, it, &given) ||
@@ -212,7 +212,7 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
 static void take_room(const struct as_injected *it)
 {
     const int memory = as_inject_memory(as_hold_living());
-    const struct as_held *leader = as_hold_leader(memory);
+    const struct as_stopped_thread *leader = as_hold_leader(memory);
     const uint64_t unmap[7] = {SYS_munmap, it->base, it->room_b};
     int64_t rc;
     if (leader)
@@ -224,7 +224,7 @@ static void take_room(const struct as_injected *it)
 static enum as_attach_refusal make_room(struct as_injected *it, int memory,
                                         const struct as_image *image)
 {
-    const struct as_held *leader = as_hold_leader(memory);
+    const struct as_stopped_thread *leader = as_hold_leader(memory);
     const uint64_t more_b = table_b() + MODULES_B;
     if (!as_maps_read(as_hold_living()))
         return AS_ATTACH_GONE;
@@ -319,15 +319,15 @@ static int64_t lead_out(const struct as_injected *it, int64_t inside)
     const uint64_t table = it->given + AS_AGENT_PAGE_B;
     for (unsigned steps = 0; inside > 0 && steps < LEAD_STEPS; steps++) {
         const int memory = as_inject_memory(as_hold_living());
-        for (unsigned i = 0; memory >= 0 && i < as_held_n; i++) {
+        for (unsigned i = 0; memory >= 0 && i < as_stopped_n; i++) {
             struct as_bare_thread thread;
             if (!as_inject_read(memory, table + i * sizeof thread, &thread, sizeof thread) ||
                 !thread.is_inside)
                 continue;
             if (thread.out == AS_BARE_STEP)
-                as_hold_step(&as_held[i]);
+                as_hold_step(&as_stopped_thread[i]);
             else if (thread.out)
-                as_hold_lead(&as_held[i], thread.out);
+                as_hold_lead(&as_stopped_thread[i], thread.out);
         }
         if (memory >= 0)
             close(memory);
@@ -346,8 +346,8 @@ static enum as_attach_end empty_clones(const struct as_injected *it, struct as_a
             inside = lead_out(it, inside);
         if (inside == 0 && !asked.last) {
             const struct asked_change whole = {AS_BARE_LEAVE, 1};
-            for (unsigned i = 0; i < as_held_n; i++)
-                as_hold_look(&as_held[i]);
+            for (unsigned i = 0; i < as_stopped_n; i++)
+                as_hold_look(&as_stopped_thread[i]);
             inside = run_change(it, &whole);
         }
         if (inside == 0)

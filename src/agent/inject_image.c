@@ -10,7 +10,7 @@
 #include "agent/inject_internal.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/whole.h"
+#include "base/io_full.h"
 
 #define MOST_B     (UINT64_C(16) << 20)
 #define PAGE_UP(n) (((n) + AS_AGENT_PAGE_B - 1) & ~(uint64_t)(AS_AGENT_PAGE_B - 1))
@@ -131,7 +131,7 @@ int as_image_read(const char *path, struct as_image *image, struct assay_error *
         return 0;
     as_image_free(image);
     return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                        "%s: the agent for statically linked programs is not there or damaged%s%s; "
+                        "%s: the agent for statically linked programs is missing or damaged%s%s; "
                         "install it beside " AS_AGENT_LIBRARY,
                         path, why ? ": " : "", why ? strerror(why) : "");
 }

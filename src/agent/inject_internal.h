@@ -110,9 +110,9 @@ bool as_inject_is_stopping(int signal);
 /* What happens within so many milliseconds; 0: what has happened. */
 void as_inject_handle_for(unsigned ms);
 
-/* ---- inject_hold.c: all threads of one process at a time ---- */
+/* ---- inject_stop.c: all threads of one process at a time ---- */
 
-struct as_held {
+struct as_stopped_thread {
     pid_t tid;
     bool is_held, is_grouped; /* it stands still; it did, for the whole process was stopped */
     bool is_new;
@@ -125,21 +125,21 @@ struct as_held {
     uint64_t segment;             /* of code */
 };
 #define AS_HELD_MOST 32768u
-extern struct as_held *as_held;
-extern unsigned as_held_n;
+extern struct as_stopped_thread *as_stopped_thread;
+extern unsigned as_stopped_n;
 
 /* Stops all threads of `pid`, which are seized first where they are not (`seize`). 0; or what is
  * the matter, and none stands still. */
 enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state *state);
-bool as_hold_look(struct as_held *it); /* reads its registers again */
+bool as_hold_look(struct as_stopped_thread *it); /* reads its registers again */
 /* A thread by whose number /proc tells of the process: its first one may have ended. */
 pid_t as_hold_living(void);
 /* That runs what is ours next; NULL: there is none. `memory` is that of the process. */
-struct as_held *as_hold_leader(int memory);
+struct as_stopped_thread *as_hold_leader(int memory);
 /* Runs one instruction, where that leaves no trace. */
-void as_hold_step(struct as_held *it);
+void as_hold_step(struct as_stopped_thread *it);
 /* It goes on at `pc`. */
-void as_hold_lead(struct as_held *it, uint64_t pc);
+void as_hold_lead(struct as_stopped_thread *it, uint64_t pc);
 /* Lets all go on: system calls that they waited in begin again. */
 void as_hold_release(void);
 void as_hold_detach(void);

@@ -12,8 +12,8 @@
 #include "agent/inject.h"
 #include "agent/inject_internal.h"
 #include "base/error.h"
+#include "base/io_full.h"
 #include "base/task.h"
-#include "base/whole.h"
 
 #define YAMA "/proc/sys/kernel/yama/ptrace_scope"
 
@@ -30,8 +30,8 @@ static int refuse_traced(pid_t pid, pid_t tracer, struct assay_error *err)
     as_whole_text(path, name, sizeof name);
     name[strcspn(name, "\n")] = 0;
     return as_error_set(err, ASSAY_ERR_PERMISSION,
-                        "process %d: is traced by process %d (%s), and a process has one tracer at "
-                        "most; end that one first",
+                        "process %d: process %d (%s) traces it, and only one tracer is possible; "
+                        "end that tracer first",
                         (int)pid, (int)tracer, name[0] ? name : "?");
 }
 
@@ -42,15 +42,16 @@ static int refuse_ptrace(pid_t pid, int why, struct assay_error *err)
         return refuse_traced(pid, tracer, err);
     if (why == ESRCH)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "process %d: there is no such process any more; name one that runs",
+                            "process %d: the process has ended; use the number of a running "
+                            "process",
                             (int)pid);
     char path[64];
     struct stat status;
     snprintf(path, sizeof path, "/proc/%d", (int)pid);
     if (geteuid() != 0 && stat(path, &status) == 0 && status.st_uid != geteuid())
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "process %d: belongs to user %u, or has more rights than others of "
-                            "yours, and only root may enter it; run as root (sudo)",
+                            "process %d: it belongs to user %u, or has additional privileges; run "
+                            "assay as root (sudo)",
                             (int)pid, (unsigned)status.st_uid);
     const char scope = yama_scope();
     if (scope > '0')
@@ -64,16 +65,16 @@ static int refuse_ptrace(pid_t pid, int why, struct assay_error *err)
                             scope < '3' ? ", or write 0 there" : ", after a new start with less");
     return as_error_set(
         err, ASSAY_ERR_PERMISSION,
-        "process %d: ptrace(2) is refused: %s; run as root (sudo), or in a container "
-        "with SYS_PTRACE and a seccomp filter that lets it through",
+        "process %d: ptrace(2) is refused: %s; run as root (sudo), or allow SYS_PTRACE and ptrace "
+        "in the seccomp filter of the container",
         (int)pid, strerror(why));
 }
 
 static int refuse_confined(pid_t pid, pid_t tid, struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_PERMISSION,
-                        "process %d: thread %d has given up system calls (seccomp), and what the "
-                        "agent calls might end it; profile it from outside: assay profile --pid %d",
+                        "process %d: thread %d has a seccomp filter that may kill it for system "
+                        "calls of the agent; use assay profile --pid %d",
                         (int)pid, (int)tid, (int)pid);
 }
 
@@ -90,45 +91,45 @@ int as_attach_refuse(pid_t pid, const struct as_attach_state *state, struct assa
         return refuse_ptrace(pid, ESRCH, err);
     case AS_ATTACH_HALTED:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "process %d: is stopped by a signal; let it go on first: kill -CONT %d",
+                            "process %d: it is stopped by a signal; run kill -CONT %d first",
                             (int)pid, (int)pid);
     case AS_ATTACH_MANY:
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "process %d: has more than %u threads, which are more than can be "
-                            "stopped together; let it run with fewer",
+                            "process %d: it has more than %u threads, the limit for stopping them "
+                            "together; run it with fewer",
                             (int)pid, AS_HELD_MOST);
     case AS_ATTACH_DEAF:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                             "process %d: thread %d does not stop: it waits in the kernel for a "
-                            "device, or for a child that has not executed yet; try again later",
+                            "device or a vfork child; retry later",
                             (int)pid, who);
     case AS_ATTACH_CONFINED:
         return refuse_confined(pid, who, err);
     case AS_ATTACH_SEGMENT:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                             "process %d: thread %d uses the register gs, which the agent needs; "
-                            "profile it from outside: assay profile --pid %d",
+                            "use assay profile --pid %d",
                             (int)pid, who, (int)pid);
     case AS_ATTACH_NARROW:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "process %d: thread %d runs 32-bit code; name a 64-bit program",
+                            "process %d: thread %d runs 32-bit code; use a 64-bit program",
                             (int)pid, who);
     case AS_ATTACH_NO_CALL:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "process %d: no code in its memory makes system calls, so none can be "
-                            "made in it; let assay start it",
+                            "process %d: no system call instruction was found in its code; run "
+                            "the program with assay",
                             (int)pid);
     case AS_ATTACH_NO_MEMORY:
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "process %d: has no memory for the agent, or may not execute new code; "
-                            "raise its limit (ulimit -v), or let assay start it",
+                            "process %d: it has no memory for the agent, or must not execute new "
+                            "code; raise its limit (ulimit -v), or run the program with assay",
                             (int)pid);
     case AS_ATTACH_NO_FILES:
         break;
     }
     return as_error_set(err, ASSAY_ERR_IO,
-                        "process %d: cannot make the files of the agent: %s; set TMPDIR to a "
-                        "directory that it sees and can write to, or raise its limit of files",
+                        "process %d: it cannot create the files of the agent: %s; set TMPDIR to a "
+                        "directory that it can write to, or raise its limit of open files",
                         (int)pid, strerror(state->error ? state->error : EACCES));
 }
 
@@ -149,7 +150,8 @@ static char state_of(pid_t pid)
 static int refuse_ended(pid_t pid, struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                        "process %d: has ended, or its first thread has; name one that runs",
+                        "process %d: it has ended, or its first thread has; use the number of a "
+                        "running process",
                         (int)pid);
 }
 
@@ -163,8 +165,8 @@ static int check_directory(pid_t pid, const char *directory, struct assay_error 
     if (strchr("XZ", state_of(pid))) /* then nothing of it is to be seen there */
         return refuse_ended(pid, err);
     return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                        "process %d: runs in a container, where %s is another directory or none; "
-                        "set TMPDIR to one that both see, or run assay inside of it",
+                        "process %d: it runs in a container without the directory %s; set TMPDIR "
+                        "to a shared directory, or run assay in the container",
                         (int)pid, directory);
 }
 
@@ -222,8 +224,8 @@ int as_injector_attach_check(pid_t pid, const char *directory, struct assay_erro
         return refuse_traced(pid, tracer, err);
     if (access(theirs, F_OK) == 0 && !same_file(theirs, "/proc/self/ns/pid"))
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "process %d: has other numbers of processes (a container, unshare "
-                            "--pid); run assay where it runs",
+                            "process %d: it is in another pid namespace (a container, unshare "
+                            "--pid); run assay in that namespace",
                             (int)pid);
     if (as_inject_is_confined(pid))
         return refuse_confined(pid, pid, err);
@@ -243,21 +245,21 @@ const char *as_injector_rest(const struct as_injector *injector, char *text, siz
     if (state->end == AS_ATTACH_INSIDE && state->inside)
         snprintf(
             text, n,
-            "%u threads of the process still run a loop that they entered while it was measured, "
-            "as its clone; its code is what it was, and that memory stays until it ends",
+            "%u threads still run the clone of a loop; the code of the process is restored, and "
+            "the memory of the clones stays until it ends",
             (unsigned)state->inside);
     else if (state->end == AS_ATTACH_INSIDE)
         snprintf(text, n,
-                 "the agent could not be asked to leave; the code of the process is what it was, "
-                 "and memory of the agent stays until it ends");
+                 "the agent did not answer; the code of the process is restored, and the memory "
+                 "of the agent stays until it ends");
     else if (state->end == AS_ATTACH_PATCHED)
         snprintf(text, n,
-                 "thread %d of the process could not be stopped to take the jumps out of its code; "
-                 "clones of its loops run on until it ends, and nothing is recorded",
+                 "thread %d could not be stopped, so its code was not restored; clones of loops "
+                 "run until the process ends, and nothing is recorded",
                  (int)state->who);
     else
         snprintf(text, n,
-                 "the process that followed was killed; clones of loops run on in the program "
-                 "until it ends, and nothing is recorded");
+                 "the observing process was killed; clones of loops run until the program ends, "
+                 "and nothing is recorded");
     return text;
 }

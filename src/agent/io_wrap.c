@@ -38,7 +38,7 @@ static const struct as_tracer_hooks *hooks; /* NULL: not looked for yet, or none
 /* As the loader would have said. */
 static void absent_io(void)
 {
-    static const char text[] = "assay: a routine was called that no library has\n";
+    static const char text[] = "assay: a routine was called that is in no library\n";
     (void)!write(2, text, sizeof text - 1);
     _exit(127);
 }

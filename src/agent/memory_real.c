@@ -78,7 +78,7 @@ static void find_routines(void)
 
 static void absent_allocator(void)
 {
-    static const char text[] = "assay: a routine of memory was called that no library has\n";
+    static const char text[] = "assay: a memory routine was called that is in no library\n";
     (void)!write(2, text, sizeof text - 1);
     _exit(127);
 }

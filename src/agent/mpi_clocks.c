@@ -4,10 +4,11 @@
  * MPI_Finalize begins: a rank of each asks rank 0 for its time, many times, and takes the answer
  * that came soonest; the truth is within half of that round trip (F. Cristian, "Probabilistic clock
  * synchronization", Distributed Computing 3, 1989). Only ranks that have agreed to do so are asked
- * (meeting.h), on a communicator of their own that no other is part of, and nobody waits for ever.
+ * (rendezvous.h), on a communicator of their own that no other is part of, and nobody waits for
+ * ever.
  */
-#include "agent/meeting.h"
 #include "agent/mpi_wrap.h"
+#include "agent/rendezvous.h"
 #include "base/clock.h"
 
 #define MEASUREMENTS_N 4 /* each the best of so many tries; they say how sure it is, too */
@@ -197,7 +198,7 @@ static void compare_clocks(void)
 }
 
 /* Of the world that the launcher has made: not one that a program of it has spawned. */
-static bool is_of_meeting(const struct as_rank_meeting *meeting)
+static bool is_of_meeting(const struct as_rank_rendezvous *meeting)
 {
     MPI_Comm parent = as_mpi_own.null;
     return mpi.Comm_get_parent(&parent) == MPI_SUCCESS && parent == as_mpi_own.null &&
@@ -223,7 +224,7 @@ static bool make_between(const int *rank, int n)
 
 void as_mpi_relate_begin(void)
 {
-    static struct as_rank_meeting meeting;
+    static struct as_rank_rendezvous meeting;
     int n = 0;
     if (!mpi.is_whole || atomic_exchange(&was_held, 1) || !as_mpi_hooks->meeting(&meeting) ||
         meeting.size > AS_MEETING_RANKS_MOST || !is_of_meeting(&meeting))
@@ -232,7 +233,7 @@ void as_mpi_relate_begin(void)
     int *rank = mmap(NULL, room_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (rank == MAP_FAILED)
         return;
-    is_related = as_meeting_hold(&meeting, rank, &n) && make_between(rank, n);
+    is_related = as_rendezvous_hold(&meeting, rank, &n) && make_between(rank, n);
     munmap(rank, room_b);
     if (!is_related)
         return;

@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/loaded.h"
+#include "agent/module_events.h"
 #include "agent/mpi_front.h"
 
 static const char *const prefixes[] = {"libmpi", NULL};
@@ -63,7 +63,8 @@ static void wrap_routines(const struct as_mpi_front *front)
 /* What was asked for and is nowhere: as the loader would have said. */
 static void absent_routine(void)
 {
-    static const char text[] = "assay: a routine of MPI was called that no loaded MPI has\n";
+    static const char text[] = "assay: an MPI routine was called that the loaded MPI does not "
+                               "have\n";
     (void)!write(2, text, sizeof text - 1);
     _exit(127);
 }

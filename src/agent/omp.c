@@ -5,10 +5,10 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include "agent/loaded.h"
+#include "agent/module_events.h"
 
 __thread struct as_omp_self as_omp_self __attribute__((tls_model("initial-exec")));
-bool as_omp_told;
+bool as_ompt_active;
 
 /* ---- The runtime's ------------------------------------------------------------------------ */
 
@@ -20,7 +20,8 @@ static void *_Atomic found[AS_OMP_REALS_N];
 
 static void absent_routine(void)
 {
-    static const char text[] = "assay: a routine of OpenMP was called that no loaded runtime has\n";
+    static const char text[] = "assay: an OpenMP routine was called that the loaded runtime does "
+                               "not have\n";
     (void)!write(2, text, sizeof text - 1);
     _exit(127);
 }

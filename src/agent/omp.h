@@ -89,11 +89,11 @@ struct as_omp_self {
 };
 extern __thread struct as_omp_self as_omp_self __attribute__((tls_model("initial-exec")));
 
-extern bool as_omp_told; /* by OMPT: wrappers of GOMP_* record nothing */
+extern bool as_ompt_active; /* by OMPT: wrappers of GOMP_* record nothing */
 
 static inline bool as_omp_records(void)
 {
-    return as_wrapped_hooks && !as_omp_told;
+    return as_wrapped_hooks && !as_ompt_active;
 }
 
 /* Of a loop from `start` up or down to before `end`. */

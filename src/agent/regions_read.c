@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/whole.h"
+#include "base/io_full.h"
 
 /* Of what a copy says: the program may write on. */
 static bool make_fact(const struct as_regions *it, const struct as_region_row *row,

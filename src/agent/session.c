@@ -41,11 +41,10 @@ static int find_library(char *out, struct assay_error *err)
         found = realpath(path, out);
     }
     if (!found)
-        return as_error_set(
-            err, ASSAY_ERR_NOT_FOUND,
-            "%s: the library that goes into programs is not there; install it beside assay, or "
-            "set ASSAY_AGENT_LIBRARY to its path",
-            AS_AGENT_LIBRARY);
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: the agent library is missing; install it beside assay, or set "
+                            "ASSAY_AGENT_LIBRARY to its path",
+                            AS_AGENT_LIBRARY);
     if (strpbrk(out, " :"))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "%s: a path with a space or colon cannot be preloaded; move it", out);
@@ -60,7 +59,8 @@ int as_agent_library_beside(const char *name, char *out, struct assay_error *err
     const int n = snprintf(last, room_b, "%s", name);
     return n >= 0 && (size_t)n < room_b
                ? 0
-               : as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long; move it", name);
+               : as_error_set(err, ASSAY_ERR_LIMIT, "%s: the path is too long; move the file",
+                              name);
 }
 
 /* ---- Opening ------------------------------------------------------------------------------ */
@@ -70,9 +70,8 @@ static int failed(struct assay_error *err, const char *path, int error)
     int code =
         error == EACCES || error == EPERM || error == EROFS ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO;
     return as_error_set(err, code,
-                        "%s: cannot be made ready for the agent: %s; give a directory that can be "
-                        "written",
-                        path, strerror(error));
+                        "%s: cannot be prepared for the agent: %s; use a writable directory", path,
+                        strerror(error));
 }
 
 static int make_directory(struct as_agent_session *s, const char *directory,
@@ -87,7 +86,7 @@ static int make_directory(struct as_agent_session *s, const char *directory,
     free(real);
     /* The agent puts a name behind it. */
     if (n >= (int)sizeof s->environment - 256)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long; give a shorter one",
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: the path is too long; use a shorter one",
                             directory);
     s->word[0] = s->environment;
     return 0;

@@ -509,7 +509,7 @@ static void *get_scratch(struct as_tracer_thread *t, size_t size_b)
 #define MEETING_LIMIT_NS INT64_C(5000000000)
 
 /* In a trial of a second nobody is related to anybody. */
-static bool find_meeting(struct as_rank_meeting *out)
+static bool find_meeting(struct as_rank_rendezvous *out)
 {
     char path[AS_AGENT_PAGE_B];
     if (!part || part->meeting == AS_MEETING_NONE || part->first_ns || as_agent_is_confined() ||

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "agent/client.h"
-#include "agent/meeting.h"
+#include "agent/rendezvous.h"
 #include "trace/write.h"
 
 #define AS_TRACER_CLIENT    "tracer"
@@ -54,7 +54,7 @@ struct as_tracer_part {
     uint64_t counter_ticks;  /* so seldom at least are `counters` read */
     uint64_t first_ns;       /* of each process so much is recorded; 0: all */
     uint64_t burst_ticks;    /* calls of MPI that are less far from each other are summed; 0: no */
-    uint32_t meeting;        /* as_meeting_roles */
+    uint32_t meeting;        /* as_rendezvous_roles */
     uint32_t rank, size;     /* by the launcher, where there is a meeting */
     uint32_t samples;        /* those of the sampler's timers are in the streams */
     _Atomic uint32_t samples_missed; /* that came where there was no stream for them */
@@ -107,7 +107,7 @@ struct as_tracer_hooks {
     unsigned (*find_callers)(const void *return_address, const void *frame, uint64_t *out);
     uint64_t (*memory_least)(void); /* bytes: smaller blocks are not recorded */
     /* How ranks of several machines meet to compare their clocks; false: they do not. */
-    bool (*meeting)(struct as_rank_meeting *out);
+    bool (*meeting)(struct as_rank_rendezvous *out);
     bool (*leaves_out)(const char *name); /* the user's filter; gives it no number */
     /* Functions of the program: tracer_functions.h. */
     void (*begins)(const struct as_tracer_function *function);

@@ -64,7 +64,7 @@ struct as_variant_area {
     struct as_variant_record record; /* of what is pending */
     uint64_t pending_sp;
     uint32_t skip[AS_PATCHER_COUNTDOWNS];   /* by region, of the first: instances, at last */
-    uint32_t joined[AS_PATCHER_COUNTDOWNS]; /* so: round (variant_turn.c) */
+    uint32_t joined[AS_PATCHER_COUNTDOWNS]; /* so: round (variant_schedule.c) */
     bool opens;                             /* it is this thread that opened it */
     struct as_variant_slicing slicing[AS_PATCHER_COUNTDOWNS]; /* so */
     uint64_t pilot;                                           /* region + 1 whose pilot runs */
@@ -132,7 +132,7 @@ void as_variant_promise_room(struct as_variant_area *area, const struct as_patch
 /* Takes room for a record of region `number`; returns false if there is none. */
 bool as_variant_take_room(struct as_variant_area *area, uint64_t number);
 
-/* ---- variant_ask.c ---- */
+/* ---- variant_dispatch.c ---- */
 
 /* as_variant_way, but MEASURED: to be dispatched. */
 uint64_t as_variant_ask(struct as_variant_area *area, uint64_t region);
@@ -169,7 +169,7 @@ bool as_variant_vary(struct as_variant_area *area, const struct as_patch_variant
                      struct as_variant_record *record, uint32_t number);
 const struct as_patch_variant *as_variant_of(const struct as_patch_region *region);
 
-/* ---- variant_turn.c: threads one after the other, or all at once ---- */
+/* ---- variant_schedule.c: threads one after the other, or all at once ---- */
 
 enum { AS_VARIANT_NO_TURN = UINT32_MAX };
 /* Whether this thread may vary an instance of the region now; as_variant_end_turn then. */
@@ -182,7 +182,7 @@ uint32_t as_variant_share_turn(struct as_variant_area *area, uint64_t region, ui
 unsigned as_variant_meet(struct as_variant_area *area, uint64_t region);
 void as_variant_turns_forked(void);
 
-/* ---- variant_writes.c ---- */
+/* ---- variant_undo_log.c ---- */
 
 /* Whether what is stored may be what addresses or branches are loaded from. */
 bool as_variant_is_held(struct as_variant_area *area);

@@ -43,7 +43,7 @@ void as_variant_stub_edge(struct as_patcher_code *code)
     as_emit_restore(code);
 }
 
-/* Those that have none do not vary (variant_ask.c). */
+/* Those that have none do not vary (variant_dispatch.c). */
 int32_t as_variant_limit_offset(uint64_t region)
 {
     return as_emit_local_offset(&as_variant_limit[region < AS_PATCHER_COUNTDOWNS ? region : 0]);

@@ -23,7 +23,7 @@ static int intern_text(struct as_trace_walk *walk, const char *text, uint32_t *o
             return 0;
     }
     AS_TRY(as_vec_push(&walk->text, text));
-    AS_TRY(as_vec_push(&walk->gathering, (uint8_t)as_mpi_gathering_of(text)));
+    AS_TRY(as_vec_push(&walk->collective, (uint8_t)as_mpi_collective_of(text)));
     AS_TRY(as_vec_push(&walk->send_bits, (uint8_t)as_mpi_send_bits(text)));
     AS_TRY(as_vec_push(&walk->is_file, as_mpi_is_file(text)));
     *out = (uint32_t)(walk->text.n - 1);
@@ -270,7 +270,7 @@ void as_walk_free(struct as_trace_walk *walk)
     as_vec_fini(&walk->walker);
     as_vec_fini(&walk->routine);
     as_vec_fini(&walk->text);
-    as_vec_fini(&walk->gathering);
+    as_vec_fini(&walk->collective);
     as_vec_fini(&walk->send_bits);
     as_vec_fini(&walk->is_file);
     as_numbered_fini(&walk->requests);
@@ -287,7 +287,7 @@ void as_walk_free(struct as_trace_walk *walk)
     as_index_fini(&walk->traffics);
     as_index_fini(&walk->lock_rows);
     as_messages_free(&walk->messages);
-    as_gatherings_free(&walk->collectives);
+    as_collectives_free(&walk->collectives);
     as_neighbours_free(&walk->near);
     as_groups_free(&walk->groups);
     as_windows_free(walk);

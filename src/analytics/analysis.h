@@ -10,7 +10,7 @@
 #include <assay/error.h>
 #include <stdbool.h>
 
-#include "analytics/causes.h"
+#include "analytics/delay_costs.h"
 #include "analytics/waits.h"
 #include "trace/read.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "experiment/bins.h"
 #include "object/executable.h"
 
@@ -358,9 +358,9 @@ static int add_unshared(const struct as_trace_facts *f, struct assay_error *err)
         .kind = ASSAY_OBJECT_RUN,
         .object_id = f->run_id,
         .name = "worksharing_unseen",
-        .text = "parallel regions of OpenMP have no loop or other shared work that could be seen: "
-                "loops with a static schedule are divided by gcc's code itself; assay trace "
-                "--functions '*._omp_fn.*' times what each thread does in them",
+        .text = "OpenMP parallel regions have no visible loop or other work sharing: gcc divides "
+                "loops with a static schedule itself; use assay trace --functions '*._omp_fn.*' "
+                "to time the work of each thread",
         .n = f->traced->filtered_n ? 0 : (int64_t)f->traced->analysis.unshared_n,
         .pass = AS_ANALYTICS_PASS};
     return flag.n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
@@ -382,8 +382,8 @@ static int take_program(void *context, struct assay_rows *row, struct assay_erro
     if (fd >= 0 && as_executable_read(path, fd, &executable, NULL) == 0 && !executable.loader[0]) {
         if (!programs->n)
             snprintf(programs->text, sizeof programs->text,
-                     "processes are not in the trace: %.300s is statically linked, and nothing "
-                     "can be wrapped in it; link it dynamically",
+                     "processes are not in the trace: %.300s is statically linked, so its calls "
+                     "cannot be wrapped; link it dynamically",
                      path);
         programs->n += assay_rows_integer(row, 1);
     }

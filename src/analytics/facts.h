@@ -5,7 +5,7 @@
 
 #include <assay/catalogue.h>
 
-#include "analytics/traced.h"
+#include "analytics/trace_result.h"
 
 struct as_trace_facts {
     struct assay_experiment *experiment;

@@ -14,7 +14,7 @@ const char *as_gap_reason(uint32_t why)
     case AS_TRACE_BY_LIMIT:
         return "at a limit of time or size";
     case AS_GAP_OVERWRITTEN:
-        return "overwritten: a ring keeps the latest alone";
+        return "overwritten: the ring keeps only the latest events";
     default:
         return "from outside, or by a signal";
     }

@@ -205,8 +205,7 @@ static int take_part_of(struct gather *g, uint32_t part, struct assay_error *err
 {
     const int rc = take_unordered(g, AS_PART_FOUND, AS_FOUND_COUNTS, part, take_found_count, err);
     if (rc == ASSAY_ERR_CORRUPT)
-        return as_error_set(err, rc, "rank %u sees other streams of the trace than rank 0 does",
-                            part);
+        return as_error_set(err, rc, "rank %u finds other trace streams than rank 0", part);
     AS_TRY(rc);
     AS_TRY(take_unordered(g, AS_PART_FOUND, AS_FOUND_BINS, part, take_bin, err));
     AS_TRY(take_unordered(g, AS_PART_FOUND, AS_FOUND_LOCATIONS, part, take_location, err));

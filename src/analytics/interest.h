@@ -3,7 +3,7 @@
 #ifndef AS_ANALYTICS_INTEREST_H
 #define AS_ANALYTICS_INTEREST_H
 
-#include "analytics/causes.h"
+#include "analytics/delay_costs.h"
 #include "trace/read.h"
 
 #define AS_INTEREST_ALL ((struct as_span){.begin_ns = INT64_MIN, .end_ns = INT64_MAX})

@@ -154,11 +154,11 @@ static int count_begun(struct as_trace_part *part, uint64_t comm, uint32_t rank,
 }
 
 int as_meet_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint32_t rank,
-                  enum as_gathering_kind kind, int64_t root, uint64_t *number)
+                  enum as_collective_kind kind, int64_t root, uint64_t *number)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
-        return as_gatherings_begin(walk->collectives, comm, size, rank, kind, root, number);
+        return as_collectives_begin(walk->collectives, comm, size, rank, kind, root, number);
     AS_TRY(count_begun(part, comm, rank, number));
     struct as_handed record = as_part_record(part, AS_PART_BEGIN);
     as_part_field(&record, (int64_t)comm);
@@ -171,11 +171,11 @@ int as_meet_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint
 }
 
 int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, uint32_t rank,
-                  const struct as_gathering_member *member)
+                  const struct as_collective_member *member)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
-        return as_gatherings_leave(walk->collectives, comm, number, rank, member);
+        return as_collectives_leave(walk->collectives, comm, number, rank, member);
     struct as_handed record = as_part_record(part, AS_PART_LEAVE);
     as_part_field(&record, (int64_t)comm);
     as_part_field(&record, (int64_t)number_in_part(part, number));

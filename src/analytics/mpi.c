@@ -24,22 +24,26 @@ bool as_mpi_is(const char *routine, const char *operation)
            ((*name == 'I' || *name == 'i') && strncasecmp(name + 1, operation, n) == 0);
 }
 
-enum as_gathering_kind as_mpi_gathering_of(const char *routine)
+enum as_collective_kind as_mpi_collective_of(const char *routine)
 {
     static const struct {
         const char *begins;
-        enum as_gathering_kind kind;
+        enum as_collective_kind kind;
     } names[] = {
-        {"barrier", AS_GATHERING_BARRIER}, {"bcast", AS_GATHERING_FROM},
-        {"scatter", AS_GATHERING_FROM},    {"reduce_scatter", AS_GATHERING_ALL},
-        {"reduce", AS_GATHERING_TO},       {"gather", AS_GATHERING_TO},
-        {"scan", AS_GATHERING_SCAN},       {"exscan", AS_GATHERING_SCAN},
-        {"neighbor", AS_GATHERING_NEAR},
+        {"barrier", AS_COLLECTIVE_KIND_BARRIER},
+        {"bcast", AS_COLLECTIVE_KIND_ONE_TO_ALL},
+        {"scatter", AS_COLLECTIVE_KIND_ONE_TO_ALL},
+        {"reduce_scatter", AS_COLLECTIVE_KIND_ALL_TO_ALL},
+        {"reduce", AS_COLLECTIVE_KIND_ALL_TO_ONE},
+        {"gather", AS_COLLECTIVE_KIND_ALL_TO_ONE},
+        {"scan", AS_COLLECTIVE_KIND_SCAN},
+        {"exscan", AS_COLLECTIVE_KIND_SCAN},
+        {"neighbor", AS_COLLECTIVE_KIND_NEIGHBOURHOOD},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (as_mpi_is(routine, names[i].begins))
             return names[i].kind;
-    return AS_GATHERING_ALL;
+    return AS_COLLECTIVE_KIND_ALL_TO_ALL;
 }
 
 /* The mode of a send stands in the name of its routine, in every format of traces. */
@@ -407,14 +411,14 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
 
 static int leave_collective(const struct leaving *l, const struct as_request *r)
 {
-    struct as_gathering_member member = {.location = l->walker->location,
-                                         .site = l->site,
-                                         .arrival_site = r->site,
-                                         .is_empty = r->is_empty,
-                                         .moves_data = l->frame->moves_data,
-                                         .begin_ns = r->begin_ns,
-                                         .enter_ns = l->frame->enter_ns,
-                                         .leave_ns = l->leave_ns};
+    struct as_collective_member member = {.location = l->walker->location,
+                                          .site = l->site,
+                                          .arrival_site = r->site,
+                                          .is_empty = r->is_empty,
+                                          .moves_data = l->frame->moves_data,
+                                          .begin_ns = r->begin_ns,
+                                          .enter_ns = l->frame->enter_ns,
+                                          .leave_ns = l->leave_ns};
     int rc = as_meet_leave(l->walk, r->comm, r->collective, r->rank, &member);
     if (rc == ASSAY_ERR_CORRUPT) {
         l->walk->out->broken_n++;
@@ -427,7 +431,7 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
-    uint8_t kind = l->walk->gathering.at[frame->routine];
+    uint8_t kind = l->walk->collective.at[frame->routine];
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
     if (!is_persistent) {
         add_sent(frame, said->field[3]);
@@ -440,7 +444,7 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
     uint64_t number = 0;
     if (!is_persistent) {
         int rc = as_meet_begin(l->walk, place.global, place.size, place.rank,
-                               (enum as_gathering_kind)kind, root, &number);
+                               (enum as_collective_kind)kind, root, &number);
         if (rc == ASSAY_ERR_CORRUPT)
             l->walk->out->broken_n++;
         if (rc < 0)
@@ -485,7 +489,7 @@ static int said_start(const struct leaving *l, const struct as_said *said)
     add_received(as_walk_outermost(l->walker), request->received_b);
     if (request->id.kind == AS_TRACE_COLLECTIVE)
         return as_meet_begin(l->walk, request->comm, (uint32_t)request->size_b, request->rank,
-                             (enum as_gathering_kind)request->tag, request->partner,
+                             (enum as_collective_kind)request->tag, request->partner,
                              &request->collective);
     return 0;
 }
@@ -630,7 +634,8 @@ static int missed_collectives(struct as_trace_walk *walk, const struct as_walker
         walk->is_doubted.at[walker->process] = walk->has_doubts = true;
         return 0;
     }
-    const int rc = as_gatherings_missed(walk->collectives, place.global, place.size, place.rank, n);
+    const int rc =
+        as_collectives_missed(walk->collectives, place.global, place.size, place.rank, n);
     walk->out->broken_n += rc == ASSAY_ERR_CORRUPT;
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
 }
@@ -643,8 +648,8 @@ static int missed_starts(struct as_trace_walk *walk, const struct as_walker *wal
     if (!request || !request->is_persistent || n > MISSED_MOST_OF_MANY)
         return 0;
     if (request->id.kind == AS_TRACE_COLLECTIVE) {
-        const int rc = as_gatherings_missed(walk->collectives, request->comm,
-                                            (uint32_t)request->size_b, request->rank, n);
+        const int rc = as_collectives_missed(walk->collectives, request->comm,
+                                             (uint32_t)request->size_b, request->rank, n);
         return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
     }
     struct comm_place place = place_of(walk, walker->process, (int64_t)request->comm);
@@ -774,14 +779,14 @@ static int message_matched(void *context, const struct as_message *message)
     return as_mpi_matched(context, message);
 }
 
-static int collective_met(void *context, const struct as_gathering *gathering)
+static int collective_met(void *context, const struct as_collective *collective)
 {
     struct as_trace_walk *walk = context;
-    struct as_gathering met = *gathering;
+    struct as_collective met = *collective;
     met.first_n = as_groups_first_n(walk->groups, met.comm, met.member_n);
-    if (met.kind == AS_GATHERING_NEAR)
+    if (met.kind == AS_COLLECTIVE_KIND_NEIGHBOURHOOD)
         AS_TRY(as_neighbours_of(walk->near, met.comm, met.member_n, &met.near));
-    return as_waits_of_gathering(&met, &walk->out->waits);
+    return as_waits_of_collective(&met, &walk->out->waits);
 }
 
 int as_mpi_new(struct as_trace_walk *walk)
@@ -791,11 +796,11 @@ int as_mpi_new(struct as_trace_walk *walk)
     AS_TRY(as_groups_new(&walk->groups, walk->trace));
     AS_TRY(as_windows_new(walk));
     AS_TRY(as_channels_new(&walk->channels));
-    return as_gatherings_new(&walk->collectives, collective_met, walk);
+    return as_collectives_new(&walk->collectives, collective_met, walk);
 }
 
 int as_mpi_end(struct as_trace_walk *walk)
 {
-    walk->out->unmet_n = as_gatherings_unmet(walk->collectives);
+    walk->out->unmet_n = as_collectives_unmatched(walk->collectives);
     return as_messages_finish(walk->messages, &walk->out->messages);
 }

@@ -6,7 +6,7 @@
 #ifndef AS_ANALYTICS_NEIGHBOURS_H
 #define AS_ANALYTICS_NEIGHBOURS_H
 
-#include "analytics/gatherings.h"
+#include "analytics/collectives.h"
 #include "trace/read.h"
 
 struct as_neighbour_table;

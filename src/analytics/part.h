@@ -10,9 +10,9 @@
 #ifndef AS_ANALYTICS_PART_H
 #define AS_ANALYTICS_PART_H
 
-#include "analytics/handed.h"
+#include "analytics/shuffle_file.h"
 #include "analytics/timeline.h"
-#include "analytics/traced.h"
+#include "analytics/trace_result.h"
 #include "analytics/walking.h"
 #include "launch/party.h"
 

@@ -74,8 +74,8 @@ static int flag_limited(const struct as_trace_facts *f, const struct stream_ends
         return 0;
     as_str_clear(text);
     as_str_appendf(text,
-                   "the trace came to its limit of size: %llu %s recorded in part, at least one "
-                   "only until %.3f s; --limit gives it more",
+                   "the trace reached its size limit: %llu %s recorded in part, at least one only "
+                   "until %.3f s; raise --limit",
                    (unsigned long long)ends->limited_n, threads_are(ends->limited_n),
                    seconds_of(f, ends->stopped_ns));
     return flag_run(f, "trace_limited", ends->limited_n, text, err);
@@ -103,8 +103,7 @@ static int flag_ring(const struct as_trace_facts *f, const struct stream_ends *e
     as_str_clear(text);
     as_str_appendf(text,
                    "the trace is a ring: what %llu %s before %.3f s was overwritten at least in "
-                   "part, and who waited for whom in MPI is not known; --ring with a larger size "
-                   "keeps more",
+                   "part, so MPI has no wait states; raise --ring",
                    (unsigned long long)ends->overwritten_n,
                    ends->overwritten_n == 1 ? "thread did" : "threads did",
                    seconds_of(f, ends->kept_ns));
@@ -134,8 +133,8 @@ static int flag_off(const struct as_trace_facts *f, struct as_str *text, struct 
     }
     as_str_clear(text);
     as_str_appendf(text,
-                   "the trace was switched off for %.1f %% of the time of all threads together; "
-                   "of that time nothing is known, and shares are of the rest",
+                   "tracing was off for %.1f %% of the time of all threads; shares refer to the "
+                   "recorded time",
                    there_ns > 0 ? 100 * (double)off_ns / (double)there_ns : 0.0);
     return flag_run(f, "trace_off", n, text, err);
 }
@@ -144,16 +143,16 @@ static int flag_rest(const struct as_trace_facts *f, struct as_str *text, struct
 {
     const struct as_traced *traced = f->traced;
     as_str_clear(text);
-    as_str_appendz(text, "calls of MPI are sums (--burst): states and efficiency are those of all "
-                         "calls; who waited for whom is not known");
+    as_str_appendz(text, "MPI calls are summed (--burst): there are no wait states; thread states "
+                         "and efficiency count all calls");
     AS_TRY(flag_run(f, "trace_bursts", traced->analysis.summed_n, text, err));
     as_str_clear(text);
-    as_str_appendz(text, "calls were left out of the trace by the user's filter; their time counts "
-                         "as the program's own work");
+    as_str_appendz(text, "calls were left out by the filter; their time counts as computation of "
+                         "the program");
     AS_TRY(flag_run(f, "trace_filtered", traced->filtered_n, text, err));
     as_str_clear(text);
-    as_str_appendz(text, "events were not written, or blocks of the trace could not be read: what "
-                         "they would say is missing");
+    as_str_appendz(text, "events were not written, or blocks of the trace were not readable: "
+                         "their data are missing");
     return flag_run(f, "trace_lost", traced->lost_n + traced->damaged_n, text, err);
 }
 

@@ -8,8 +8,8 @@
 #include "analytics/facts.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 
 /* Its row; 0: no run has met it. */
 static int find_module(struct assay_experiment *experiment, const char *path, int64_t *id,

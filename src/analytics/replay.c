@@ -63,8 +63,9 @@ static int replay_begin_send(struct replay *r, uint32_t part, const int64_t *f)
 static int replay_begin(struct replay *r, const int64_t *f)
 {
     uint64_t number;
-    const int rc = as_gatherings_begin(r->walk->collectives, (uint64_t)f[0], (uint32_t)f[1],
-                                       (uint32_t)f[2], (enum as_gathering_kind)f[3], f[4], &number);
+    const int rc =
+        as_collectives_begin(r->walk->collectives, (uint64_t)f[0], (uint32_t)f[1], (uint32_t)f[2],
+                             (enum as_collective_kind)f[3], f[4], &number);
     r->walk->out->broken_n += rc == ASSAY_ERR_CORRUPT;
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
 }
@@ -72,16 +73,16 @@ static int replay_begin(struct replay *r, const int64_t *f)
 static int replay_leave(struct replay *r, const struct as_handed *record)
 {
     const int64_t *f = record->field + AS_HANDED_KEY_N;
-    const struct as_gathering_member member = {.location = (uint32_t)record->field[1],
-                                               .site = (uint32_t)f[3],
-                                               .arrival_site = (uint32_t)f[4],
-                                               .is_empty = f[5] & 1,
-                                               .moves_data = f[5] & 2,
-                                               .begin_ns = f[6],
-                                               .enter_ns = f[7],
-                                               .leave_ns = f[8]};
-    const int rc = as_gatherings_leave(r->walk->collectives, (uint64_t)f[0], (uint64_t)f[1],
-                                       (uint32_t)f[2], &member);
+    const struct as_collective_member member = {.location = (uint32_t)record->field[1],
+                                                .site = (uint32_t)f[3],
+                                                .arrival_site = (uint32_t)f[4],
+                                                .is_empty = f[5] & 1,
+                                                .moves_data = f[5] & 2,
+                                                .begin_ns = f[6],
+                                                .enter_ns = f[7],
+                                                .leave_ns = f[8]};
+    const int rc = as_collectives_leave(r->walk->collectives, (uint64_t)f[0], (uint64_t)f[1],
+                                        (uint32_t)f[2], &member);
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
 }
 
@@ -184,7 +185,7 @@ int as_part_replay(struct as_trace_part *part, struct as_trace_walk *walk, struc
     int rc = r.send ? as_handed_merge(&files, replay_record, &r, err) : ASSAY_ERR_NOMEM;
     const size_t late = walk->out->waits.wait.n;
     if (rc == 0) {
-        walk->out->unmet_n = as_gatherings_unmet(walk->collectives);
+        walk->out->unmet_n = as_collectives_unmatched(walk->collectives);
         as_messages_listen(walk->messages, finish_match, &r);
         rc = as_messages_finish(walk->messages, &walk->out->messages);
     }

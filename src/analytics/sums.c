@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analytics/cover.h"
+#include "analytics/wait_intervals.h"
 #include "base/error.h"
 #include "base/index.h"
 

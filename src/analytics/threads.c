@@ -136,10 +136,10 @@ static int barrier_of_threads(struct as_trace_walk *walk, struct as_walker *walk
     uint32_t site;
     AS_TRY(find_lock(walk, walker->process, event->lock.address, &barrier));
     if (event->kind == AS_TRACE_BARRIER_END)
-        return as_meeting_leave(&barrier->meeting, walker->location, AS_WAIT_THREAD_BARRIER,
-                                &walk->out->waits);
+        return as_team_barrier_leave(&barrier->meeting, walker->location, AS_WAIT_THREAD_BARRIER,
+                                     &walk->out->waits);
     AS_TRY(site_of_call(walk, walker, &site));
-    return as_meeting_come(&barrier->meeting, walker->location, site, event->raw_ns);
+    return as_team_barrier_enter(&barrier->meeting, walker->location, site, event->raw_ns);
 }
 
 /* Who gives locks back, and who comes to barriers, is not known meanwhile. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "analytics/cover.h"
+#include "analytics/wait_intervals.h"
 #include "base/error.h"
 
 #define BINS_MOST   240u /* that are shown: more than a page has room for */

@@ -208,19 +208,20 @@ struct member_range {
     uint32_t from, to;
 };
 
-static uint32_t latest_in(const struct as_gathering *gathering, struct member_range range)
+static uint32_t latest_in(const struct as_collective *collective, struct member_range range)
 {
     uint32_t latest = range.from;
     for (uint32_t r = range.from + 1; r < range.to; r++)
-        if (gathering->member[r].begin_ns > gathering->member[latest].begin_ns)
+        if (collective->member[r].begin_ns > collective->member[latest].begin_ns)
             latest = r;
     return latest;
 }
 
-static int wait_for_member(const struct as_gathering *gathering, uint32_t who, uint32_t cause,
+static int wait_for_member(const struct as_collective *collective, uint32_t who, uint32_t cause,
                            enum as_wait_kind kind, struct as_wait_list *out)
 {
-    const struct as_gathering_member *m = &gathering->member[who], *c = &gathering->member[cause];
+    const struct as_collective_member *m = &collective->member[who],
+                                      *c = &collective->member[cause];
     if (who == cause)
         return 0;
     return add_wait(out, (struct as_wait){
@@ -238,19 +239,19 @@ static int wait_for_member(const struct as_gathering *gathering, uint32_t who, u
 
 /* Those of a range wait for the last of another, which may be the same; and then for whom the
  * operation is done later than for the first. */
-static int wait_for_range(const struct as_gathering *gathering, struct member_range waiting,
+static int wait_for_range(const struct as_collective *collective, struct member_range waiting,
                           struct member_range awaited, enum as_wait_kind kind,
                           enum as_wait_kind completion, struct as_wait_list *out)
 {
-    uint32_t latest = latest_in(gathering, awaited);
-    int64_t done_ns = gathering->member[waiting.from].leave_ns;
+    uint32_t latest = latest_in(collective, awaited);
+    int64_t done_ns = collective->member[waiting.from].leave_ns;
     for (uint32_t r = waiting.from + 1; r < waiting.to; r++)
-        done_ns = earlier_of(done_ns, gathering->member[r].leave_ns);
-    if (done_ns < gathering->member[latest].begin_ns)
-        done_ns = gathering->member[latest].begin_ns;
+        done_ns = earlier_of(done_ns, collective->member[r].leave_ns);
+    if (done_ns < collective->member[latest].begin_ns)
+        done_ns = collective->member[latest].begin_ns;
     for (uint32_t r = waiting.from; r < waiting.to; r++) {
-        const struct as_gathering_member *m = &gathering->member[r];
-        AS_TRY(wait_for_member(gathering, r, latest, kind, out));
+        const struct as_collective_member *m = &collective->member[r];
+        AS_TRY(wait_for_member(collective, r, latest, kind, out));
         if (completion == AS_WAIT_KINDS_N)
             continue;
         AS_TRY(add_wait(out, (struct as_wait){
@@ -269,95 +270,96 @@ static int wait_for_range(const struct as_gathering *gathering, struct member_ra
 }
 
 /* All wait for the last; of two groups, for the last of the other one. */
-static int wait_for_all(const struct as_gathering *gathering, enum as_wait_kind kind,
+static int wait_for_all(const struct as_collective *collective, enum as_wait_kind kind,
                         enum as_wait_kind completion, struct as_wait_list *out)
 {
-    const struct member_range all = {0, gathering->member_n};
-    const struct member_range first = {0, gathering->first_n};
-    const struct member_range second = {gathering->first_n, gathering->member_n};
+    const struct member_range all = {0, collective->member_n};
+    const struct member_range first = {0, collective->first_n};
+    const struct member_range second = {collective->first_n, collective->member_n};
     if (first.to == 0 || second.from >= second.to)
-        return wait_for_range(gathering, all, all, kind, completion, out);
-    AS_TRY(wait_for_range(gathering, first, second, kind, completion, out));
-    return wait_for_range(gathering, second, first, kind, completion, out);
+        return wait_for_range(collective, all, all, kind, completion, out);
+    AS_TRY(wait_for_range(collective, first, second, kind, completion, out));
+    return wait_for_range(collective, second, first, kind, completion, out);
 }
 
-static bool root_is_known(const struct as_gathering *gathering)
+static bool root_is_known(const struct as_collective *collective)
 {
-    return gathering->root >= 0 && gathering->root < gathering->member_n;
+    return collective->root >= 0 && collective->root < collective->member_n;
 }
 
 /* Whether they have to do with each other: where there are two groups, those of different ones. */
-static bool needs_each_other(const struct as_gathering *gathering, uint32_t a, uint32_t b)
+static bool needs_each_other(const struct as_collective *collective, uint32_t a, uint32_t b)
 {
-    const uint32_t first_n = gathering->first_n;
+    const uint32_t first_n = collective->first_n;
     return first_n ? (a < first_n) != (b < first_n) : a != b;
 }
 
 /* The root is done when it has the last contribution. Ranks that contribute no byte (MPI_Gatherv)
  * are not waited for, unless no rank has bytes. */
-static int wait_of_root(const struct as_gathering *gathering, struct as_wait_list *out)
+static int wait_of_root(const struct as_collective *collective, struct as_wait_list *out)
 {
-    const uint32_t root = (uint32_t)gathering->root;
+    const uint32_t root = (uint32_t)collective->root;
     uint32_t latest = root;
-    for (uint32_t r = 0; r < gathering->member_n; r++) {
-        const struct as_gathering_member *m = &gathering->member[r];
-        const struct as_gathering_member *l = &gathering->member[latest];
-        if (needs_each_other(gathering, r, root) &&
+    for (uint32_t r = 0; r < collective->member_n; r++) {
+        const struct as_collective_member *m = &collective->member[r];
+        const struct as_collective_member *l = &collective->member[latest];
+        if (needs_each_other(collective, r, root) &&
             (latest == root ||
              (m->is_empty == l->is_empty ? m->begin_ns > l->begin_ns : l->is_empty)))
             latest = r;
     }
-    return wait_for_member(gathering, root, latest, AS_WAIT_EARLY_REDUCE, out);
+    return wait_for_member(collective, root, latest, AS_WAIT_EARLY_REDUCE, out);
 }
 
 /* Each waits for the last of those that it gets something from. */
-static int wait_for_neighbours(const struct as_gathering *gathering, struct as_wait_list *out)
+static int wait_for_neighbours(const struct as_collective *collective, struct as_wait_list *out)
 {
-    const struct as_neighbours *near = gathering->near;
-    for (uint32_t r = 0; near && r < gathering->member_n; r++) {
+    const struct as_neighbours *near = collective->near;
+    for (uint32_t r = 0; near && r < collective->member_n; r++) {
         uint32_t latest = r;
         for (uint32_t i = near->first[r]; i < near->first[r + 1]; i++)
-            if (near->in[i] != r && (latest == r || gathering->member[near->in[i]].begin_ns >
-                                                        gathering->member[latest].begin_ns))
+            if (near->in[i] != r && (latest == r || collective->member[near->in[i]].begin_ns >
+                                                        collective->member[latest].begin_ns))
                 latest = near->in[i];
-        AS_TRY(wait_for_member(gathering, r, latest, AS_WAIT_NEIGHBOURS, out));
+        AS_TRY(wait_for_member(collective, r, latest, AS_WAIT_NEIGHBOURS, out));
     }
     return 0;
 }
 
-int as_waits_of_threads(const struct as_gathering *gathering, enum as_wait_kind kind,
+int as_waits_of_threads(const struct as_collective *collective, enum as_wait_kind kind,
                         struct as_wait_list *out)
 {
-    return wait_for_all(gathering, kind, AS_WAIT_KINDS_N, out);
+    return wait_for_all(collective, kind, AS_WAIT_KINDS_N, out);
 }
 
-int as_waits_of_gathering(const struct as_gathering *gathering, struct as_wait_list *out)
+int as_waits_of_collective(const struct as_collective *collective, struct as_wait_list *out)
 {
-    uint32_t n = gathering->member_n;
-    switch (gathering->kind) {
-    case AS_GATHERING_BARRIER:
-        return wait_for_all(gathering, AS_WAIT_BARRIER, AS_WAIT_BARRIER_COMPLETION, out);
-    case AS_GATHERING_ALL:
-        return wait_for_all(gathering, AS_WAIT_ALL, AS_WAIT_ALL_COMPLETION, out);
-    case AS_GATHERING_FROM:
-        for (uint32_t r = 0; root_is_known(gathering) && r < n; r++)
-            if (needs_each_other(gathering, r, (uint32_t)gathering->root))
-                AS_TRY(wait_for_member(gathering, r, (uint32_t)gathering->root,
+    uint32_t n = collective->member_n;
+    switch (collective->kind) {
+    case AS_COLLECTIVE_KIND_BARRIER:
+        return wait_for_all(collective, AS_WAIT_BARRIER, AS_WAIT_BARRIER_COMPLETION, out);
+    case AS_COLLECTIVE_KIND_ALL_TO_ALL:
+        return wait_for_all(collective, AS_WAIT_ALL, AS_WAIT_ALL_COMPLETION, out);
+    case AS_COLLECTIVE_KIND_ONE_TO_ALL:
+        for (uint32_t r = 0; root_is_known(collective) && r < n; r++)
+            if (needs_each_other(collective, r, (uint32_t)collective->root))
+                AS_TRY(wait_for_member(collective, r, (uint32_t)collective->root,
                                        AS_WAIT_LATE_BROADCAST, out));
         return 0;
-    case AS_GATHERING_TO:
-        return root_is_known(gathering) ? wait_of_root(gathering, out) : 0;
-    case AS_GATHERING_SCAN:
+    case AS_COLLECTIVE_KIND_ALL_TO_ONE:
+        return root_is_known(collective) ? wait_of_root(collective, out) : 0;
+    case AS_COLLECTIVE_KIND_SCAN:
         for (uint32_t r = 1; r < n; r++)
-            AS_TRY(wait_for_member(gathering, r, latest_in(gathering, (struct member_range){0, r}),
+            AS_TRY(wait_for_member(collective, r,
+                                   latest_in(collective, (struct member_range){0, r}),
                                    AS_WAIT_EARLY_SCAN, out));
         return 0;
-    case AS_GATHERING_FENCE:
-        return wait_for_all(gathering, AS_WAIT_FENCE, AS_WAIT_KINDS_N, out);
-    case AS_GATHERING_WINDOW:
-        return wait_for_all(gathering, AS_WAIT_WINDOW, AS_WAIT_KINDS_N, out);
-    case AS_GATHERING_NEAR:
-        return wait_for_neighbours(gathering, out);
+    case AS_COLLECTIVE_KIND_FENCE:
+        return wait_for_all(collective, AS_WAIT_FENCE, AS_WAIT_KINDS_N, out);
+    case AS_COLLECTIVE_KIND_WINDOW:
+        return wait_for_all(collective, AS_WAIT_WINDOW, AS_WAIT_KINDS_N, out);
+    case AS_COLLECTIVE_KIND_NEIGHBOURHOOD:
+        return wait_for_neighbours(collective, out);
     default:
         return 0;
     }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analytics/gatherings.h"
+#include "analytics/collectives.h"
 #include "analytics/messages.h"
 #include "base/vec.h"
 
@@ -41,7 +41,7 @@ enum as_eager_path { AS_EAGER_NEVER, AS_EAGER_NEAR, AS_EAGER_FAR, AS_EAGER_PATHS
     X(LATE_COMPLETE, "late_complete", "late complete")                                             \
     X(WINDOW_LOCK, "window_lock_contention", "wait for the lock of a window")                      \
     X(OMP_BARRIER, "wait_at_omp_barrier", "wait at OpenMP barrier")                                \
-    X(TASKS, "wait_for_tasks", "wait for tasks that others run")                                   \
+    X(TASKS, "wait_for_tasks", "wait for tasks of other threads")                                  \
     X(LOCK, "lock_contention", "lock contention")                                                  \
     X(CRITICAL, "critical_contention", "wait at critical")                                         \
     X(JOIN, "wait_at_join", "wait for the end of a thread")                                        \
@@ -101,9 +101,9 @@ void as_waits_drop_eager(struct as_wait_list *list, const uint32_t eager_b[AS_EA
  * of these, the first kind, cause and call. Waits that keep no moment go. 0 or ASSAY_ERR_NOMEM. */
 int as_waits_once(struct as_wait_list *list);
 /* Of an operation of many. */
-int as_waits_of_gathering(const struct as_gathering *gathering, struct as_wait_list *out);
+int as_waits_of_collective(const struct as_collective *collective, struct as_wait_list *out);
 /* Of threads that all wait for the last of them; as this kind of wait. */
-int as_waits_of_threads(const struct as_gathering *gathering, enum as_wait_kind kind,
+int as_waits_of_threads(const struct as_collective *collective, enum as_wait_kind kind,
                         struct as_wait_list *out);
 
 #endif

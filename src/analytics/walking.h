@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The walk through a trace: what is known at the moment of an event. Each concern has a file and is
- * told of the events it needs: what threads do (doing.c), what MPI does (mpi.c), what threads do to
- * each other (threads.c), teams of OpenMP (teams.c).
+ * told of the events it needs: what threads do (activity.c), what MPI does (mpi.c), what threads do
+ * to each other (threads.c), teams of OpenMP (omp_teams.c).
  */
 #ifndef AS_ANALYTICS_WALKING_H
 #define AS_ANALYTICS_WALKING_H
@@ -11,9 +11,9 @@
 #include "analytics/groups.h"
 #include "analytics/interest.h"
 #include "analytics/neighbours.h"
-#include "analytics/teams.h"
+#include "analytics/omp_teams.h"
+#include "base/id_table.h"
 #include "base/index.h"
-#include "base/numbered.h"
 
 /* A routine that a thread is in. */
 struct as_open_call {
@@ -84,12 +84,12 @@ struct as_trace_walk {
     AS_VEC(struct as_walker) walker; /* by location */
     AS_VEC(uint32_t *) routine;      /* by process: by name number the routine, in `text` */
     AS_VEC(const char *) text;
-    AS_VEC(uint8_t) gathering; /* by routine: as_gathering_kind; AS_GATHERING_KINDS_N: none */
-    AS_VEC(uint8_t) send_bits; /* by routine: as_message_bits of its sends */
-    AS_VEC(uint8_t) is_file;   /* by routine: MPI reads or writes a file */
+    AS_VEC(uint8_t) collective; /* by routine: as_collective_kind; AS_COLLECTIVE_KINDS_N: none */
+    AS_VEC(uint8_t) send_bits;  /* by routine: as_message_bits of its sends */
+    AS_VEC(uint8_t) is_file;    /* by routine: MPI reads or writes a file */
     struct as_index texts, sites, places, sums, traffics, lock_rows;
     struct as_messages *messages;
-    struct as_gatherings *collectives;
+    struct as_collectives *collectives;
     struct as_neighbour_table *near;
     struct as_groups *groups;
     struct as_windows *windows;
@@ -139,7 +139,7 @@ struct as_request {
 struct as_lock {
     uint32_t process, location, site;
     int64_t address, released_ns;
-    struct as_meeting meeting;
+    struct as_team_barrier meeting;
 };
 
 /* 0 or ASSAY_ERR_NOMEM, as all below. */
@@ -160,7 +160,7 @@ int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message)
 int as_mpi_new(struct as_trace_walk *walk);
 int as_mpi_end(struct as_trace_walk *walk);
 int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b);
-enum as_gathering_kind as_mpi_gathering_of(const char *routine);
+enum as_collective_kind as_mpi_collective_of(const char *routine);
 uint32_t as_mpi_send_bits(const char *routine); /* as_message_bits */
 bool as_mpi_is_file(const char *routine);       /* it reads or writes */
 /* Returns whether the call that is left starts or completes a transfer. */
@@ -168,7 +168,7 @@ bool as_mpi_moves_data(struct as_trace_walk *walk, struct as_walker *walker,
                        const struct as_open_call *frame);
 
 /* meet.c: what of several processes meets: here, or in the process of ours that has the other. As
- * as_messages_* and as_gatherings_*. */
+ * as_messages_* and as_collectives_*. */
 int as_meet_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
                  int64_t size_b, const struct as_message_side *side);
 int as_meet_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to,
@@ -182,9 +182,9 @@ int as_meet_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, i
                     int64_t size_b, const struct as_message_side *side);
 int as_meet_give_up(struct as_trace_walk *walk, uint32_t post);
 int as_meet_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint32_t rank,
-                  enum as_gathering_kind kind, int64_t root, uint64_t *number);
+                  enum as_collective_kind kind, int64_t root, uint64_t *number);
 int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, uint32_t rank,
-                  const struct as_gathering_member *member);
+                  const struct as_collective_member *member);
 
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event);
@@ -193,7 +193,8 @@ int as_teams_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);
 int as_teams_new(struct as_trace_walk *walk);
 void as_teams_free(struct as_trace_walk *walk);
-/* Nothing is recorded from here on, or again (off.c): what was open is not known any more. */
+/* Nothing is recorded from here on, or again (tracing_pause.c): what was open is not known any
+ * more. */
 int as_off_event(struct as_trace_walk *walk, struct as_walker *walker,
                  const struct as_trace_event *event);
 int as_doing_off(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
@@ -211,10 +212,12 @@ int as_teams_site(struct as_trace_walk *walk, const struct as_walker *walker, in
 int as_doing_released(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
 
 /* A thread comes to where others come; goes on, so that all have come; all have come. */
-int as_meeting_come(struct as_meeting *meeting, uint32_t location, uint32_t site, int64_t ns);
-int as_meeting_leave(struct as_meeting *meeting, uint32_t location, enum as_wait_kind kind,
-                     struct as_wait_list *out);
-int as_meeting_end(struct as_meeting *meeting, enum as_wait_kind kind, struct as_wait_list *out);
+int as_team_barrier_enter(struct as_team_barrier *meeting, uint32_t location, uint32_t site,
+                          int64_t ns);
+int as_team_barrier_leave(struct as_team_barrier *meeting, uint32_t location,
+                          enum as_wait_kind kind, struct as_wait_list *out);
+int as_team_barrier_end(struct as_team_barrier *meeting, enum as_wait_kind kind,
+                        struct as_wait_list *out);
 
 void as_efficiency_of(struct as_analysis *analysis);
 /* Splits the time of calls: `waiting_ns`, and of `transfer_ns`, which is all time of calls that

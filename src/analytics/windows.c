@@ -370,24 +370,24 @@ static int leave_unlock(const struct window_call *call, uint32_t target)
     return 0;
 }
 
-static int leave_fence(const struct window_call *call, enum as_gathering_kind kind)
+static int leave_fence(const struct window_call *call, enum as_collective_kind kind)
 {
-    const struct as_gathering_member member = {.location = call->location,
-                                               .site = call->site,
-                                               .arrival_site = call->site,
-                                               .moves_data = call->moves_data,
-                                               .begin_ns = call->enter_ns,
-                                               .enter_ns = call->enter_ns,
-                                               .leave_ns = call->leave_ns};
+    const struct as_collective_member member = {.location = call->location,
+                                                .site = call->site,
+                                                .arrival_site = call->site,
+                                                .moves_data = call->moves_data,
+                                                .begin_ns = call->enter_ns,
+                                                .enter_ns = call->enter_ns,
+                                                .leave_ns = call->leave_ns};
     const struct window_side *side = call->side;
     uint64_t number;
     if (side->size < 2)
         return 0;
-    int rc = as_gatherings_begin(call->walk->collectives, side->window, side->size, side->rank,
-                                 kind, AS_TRACE_NO_ROOT, &number);
+    int rc = as_collectives_begin(call->walk->collectives, side->window, side->size, side->rank,
+                                  kind, AS_TRACE_NO_ROOT, &number);
     if (rc == 0)
-        rc =
-            as_gatherings_leave(call->walk->collectives, side->window, number, side->rank, &member);
+        rc = as_collectives_leave(call->walk->collectives, side->window, number, side->rank,
+                                  &member);
     call->walk->out->broken_n += rc == ASSAY_ERR_CORRUPT;
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
 }
@@ -421,10 +421,10 @@ static int leave_sync(const struct window_call *call, const struct as_said *said
     const uint32_t target = target_of(said->field[2]);
     switch (said->field[1]) {
     case AS_TRACE_FENCE:
-        return leave_fence(call, AS_GATHERING_FENCE);
+        return leave_fence(call, AS_COLLECTIVE_KIND_FENCE);
     case AS_TRACE_WINDOW_MADE:
     case AS_TRACE_WINDOW_FREED:
-        return leave_fence(call, AS_GATHERING_WINDOW);
+        return leave_fence(call, AS_COLLECTIVE_KIND_WINDOW);
     case AS_TRACE_STARTED: /* once for all that it names */
         return call->side->judged_ns == call->enter_ns ? 0 : wait_for_post(call, EVERYBODY);
     case AS_TRACE_COMPLETED:

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
-#include "base/large.h"
+#include "base/hugepage_policy.h"
 
 #define LARGE_PAGE_B ((size_t)2 * 1024 * 1024)
 
@@ -65,8 +65,8 @@ void *as_realloc(void *p, size_t count, size_t size_b)
     return realloc(p, total_b ? total_b : 1);
 }
 
-/* What large pages took beyond small ones; a hint, so a loss that two threads meet at once may
- * count as one, and no order is needed. */
+/* Extra cost of large pages over small ones. It is a hint: two concurrent losses may count as
+ * one, and no memory order is needed. */
 static _Atomic int64_t large_lost_ns;
 
 static bool large_pays(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one door to the heap. Every allocation of the library passes here, so that running out of
- * memory is noticed in one place and tests can make the n-th allocation fail.
+ * All heap allocations of the library go through this file. So running out of memory is handled in
+ * one place, and tests can make the n-th allocation fail.
  */
 #ifndef AS_BASE_ALLOC_H
 #define AS_BASE_ALLOC_H
@@ -16,17 +16,16 @@ void *as_realloc(void *p, size_t count, size_t size_b);
 void as_free(void *p);
 
 /*
- * For a program whose heap this is, before all else: what is freed stays with the process until its
- * end. Analyses free tables of megabytes and take others; a page that the kernel took back it has
- * to clear again.
+ * Call it first in a program with this heap: freed memory stays with the process until its end.
+ * Analyses free and allocate tables of megabytes, and the kernel has to clear returned pages again.
  */
 void as_alloc_keep(void);
 
 /*
- * As as_malloc for a table of which much will be filled: asks the kernel for large pages, which
- * spares most of the page faults, as long as they pay (base/large.h). In a virtual machine whose
- * host takes back what lies free in large blocks each may have to be fetched there, 30 times as
- * slow; that is noticed at the first few, and then the process asks for no more.
+ * As as_malloc, for a table that will mostly be filled. Requests large pages from the kernel, which
+ * avoids most page faults, as long as they pay (base/hugepage_policy.h). In some virtual machines
+ * the host must provide each large page, 30 times as slowly. After the first slow pages the process
+ * stops requesting them.
  */
 void *as_malloc_large(size_t count, size_t size_b);
 /* As above for one that is filled whole at once: its pages are fetched now. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The arena: a list of chunks, the head being the one bumped. A large block gets a chunk of its own
- * behind the head, so it neither ends the head's use nor is copied.
+ * The arena: a list of chunks with allocation in the head. A large block gets a chunk of its own
+ * behind the head, so the head stays in use.
  */
 #include "base/arena.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Arena: memory that lives as long as the thing analysed. Blocks are handed out by bumping a
- * pointer and released all at once, or emptied to be used again for the next of many things. Not
- * thread-safe; one arena per thread or per analysed thing.
+ * Arena: memory that lives as long as the analysed object. Allocation increments a pointer. All
+ * blocks are released at once, or the arena is emptied for reuse. Not thread-safe; use one arena
+ * per thread or object.
  */
 #ifndef AS_BASE_ARENA_H
 #define AS_BASE_ARENA_H
@@ -19,8 +19,8 @@ struct as_arena {
 
 void as_arena_init(struct as_arena *arena);
 void as_arena_fini(struct as_arena *arena);
-/* Releases all blocks, but keeps memory for as much as was in use (AS_ARENA_KEEP_B at most), so
- * that what comes next asks the heap, and the kernel, for little or nothing. */
+/* Releases all blocks, but keeps as much memory as was in use (at most AS_ARENA_KEEP_B). Later
+ * use then needs few allocations. */
 void as_arena_reset(struct as_arena *arena);
 #define AS_ARENA_KEEP_B ((size_t)16 << 20)
 

@@ -31,7 +31,7 @@ size_t as_clean_run(struct as_view s, bool lines, size_t *used, char escape[AS_C
             i += (size_t)step;
             continue;
         }
-        /* Of an invalid sequence one byte; the next is looked at for itself. */
+        /* An invalid sequence takes one byte; the next byte is checked separately. */
         *used = step < 0 ? 1 : (size_t)step;
         snprintf(escape, AS_CLEAN_ESCAPE_B, c < 0x80 || step < 0 ? "\\x%02x" : "\\u%04x",
                  (step < 0 ? byte : (unsigned)c) & 0xffffu);

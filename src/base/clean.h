@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Foreign text made safe to show: names, paths and sources come out of files that others made, and
- * a terminal obeys control characters. What could drive it, turn text around (bidirectional
- * controls) or break a line, and bytes that are not UTF-8, become visible escapes: "\x1b" for
- * bytes, "\u202e" for characters beyond ASCII. All other UTF-8 stays.
+ * Makes foreign text safe to show. Names, paths and sources come from files of others, and a
+ * terminal obeys control characters. Control characters, bidirectional controls, line separators
+ * and invalid UTF-8 become escapes: "\x1b" for bytes, "\u202e" for characters beyond ASCII. All
+ * other UTF-8 stays.
  */
 #ifndef AS_BASE_CLEAN_H
 #define AS_BASE_CLEAN_H
@@ -17,7 +17,8 @@
 /* Longest escape, with its zero. */
 #define AS_CLEAN_ESCAPE_B 8
 
-/* Whether a character is a control: C0, DEL, C1, a bidirectional control or a line separator. */
+/* Returns true for a control character: C0, DEL, C1, a bidirectional control or a line
+ * separator. */
 bool as_clean_is_control(uint32_t c);
 
 /*

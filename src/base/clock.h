@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The clocks of the system in nanoseconds. All times of a run are those of the monotonic clock,
- * which is that of perf's records and of the agent's; the wall's are only for people. Inline and
- * without state: also the agent reads it, in handlers (clock_gettime is async-signal-safe).
+ * The clocks of the system in nanoseconds. Times of a run use the monotonic clock, like the records
+ * of perf and of the agent. Wall time is for display only. Inline and stateless: the agent uses it
+ * in signal handlers (clock_gettime is async-signal-safe).
  */
 #ifndef AS_BASE_CLOCK_H
 #define AS_BASE_CLOCK_H
@@ -28,7 +28,7 @@ static inline int64_t as_monotonic_ns(void)
     return as_clock_ns(CLOCK_MONOTONIC);
 }
 
-/* What must be added to a time of the monotonic clock to make it one of the wall, now. */
+/* Returns the offset from the monotonic clock to wall time, now. */
 static inline int64_t as_clock_offset_ns(void)
 {
     const int64_t real_ns = as_clock_ns(CLOCK_REALTIME);

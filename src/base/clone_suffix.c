@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* What stands behind the word of a suffix. */
+/* Meaning of the number after the word of a suffix. */
 enum suffix_number {
     MAY,   /* numbers or none: ".cold", ".cold.1" */
     MUST,  /* at least one: ".part.0" */
@@ -103,7 +103,7 @@ size_t as_clone_suffix_n(struct as_view text)
     return n;
 }
 
-/* Whether suffixes alone follow `at`; `has[r]` tells whether one of result `r` is among them. */
+/* Returns true if only suffixes follow `at`; sets `has[r]` if one of result `r` is among them. */
 static bool are_suffixes(struct as_view name, size_t at, bool has[3])
 {
     memset(has, 0, 3 * sizeof *has);

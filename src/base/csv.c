@@ -64,7 +64,7 @@ static bool is_number(struct as_view s)
 
 static void put_view(struct as_csv *csv, struct as_view s);
 
-static void put_safe(struct as_csv *csv, struct as_view s)
+static void write_safe(struct as_csv *csv, struct as_view s)
 {
     struct as_str text = {0};
 
@@ -81,7 +81,7 @@ void as_csv_view(struct as_csv *csv, struct as_view s)
 {
     next_cell(csv);
     if (csv->safe)
-        put_safe(csv, s);
+        write_safe(csv, s);
     else
         put_view(csv, s);
 }

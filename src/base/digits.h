@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What a number of 64 bits may take with its sign, and what is written behind a text. */
+/* Longest 64-bit number with its sign, and the spare bytes after a text. */
 #define AS_DIGITS_MOST  21u
 #define AS_DIGITS_SPARE 8u
 
@@ -42,7 +42,7 @@ static inline char *as_digits_rest(char *to, uint32_t v)
     return to + sizeof text;
 }
 
-/* Where the text ends. `to` has room for AS_DIGITS_MOST and AS_DIGITS_SPARE bytes. */
+/* Returns the end of the text. `to` has a capacity of AS_DIGITS_MOST and AS_DIGITS_SPARE bytes. */
 static inline char *as_digits_put(char *to, uint64_t v)
 {
     const uint64_t high = v / AS_DIGITS_EIGHT;

@@ -179,6 +179,6 @@ int as_filemap_check(struct assay_error *err)
         return 0;
     return as_error_set(err, ASSAY_ERR_TRUNCATED,
                         "%s: was truncated while assay read it: the results are wrong; repeat the "
-                        "command when the file is whole",
+                        "command when the file is complete",
                         guards[i].name);
 }

@@ -34,8 +34,8 @@ int as_filemap_open(int fd, size_t size_b, const char *path, struct as_filemap *
 void as_filemap_close(struct as_filemap *map);
 
 /*
- * Returns 0 if no mapped file of this process has been truncated so far, else TRUNCATED with a
- * sentence about the first one: results are wrong then.
+ * Returns 0 if no mapped file of this process was truncated so far. Else TRUNCATED with a sentence
+ * about the first one: results are wrong then.
  */
 int as_filemap_check(struct assay_error *err);
 

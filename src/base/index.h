@@ -61,7 +61,7 @@ static inline struct as_probe as_index_probe(const struct as_index *index, uint6
                              .hash = folded};
 }
 
-/* The next row whose hash agrees, or AS_INDEX_NONE. */
+/* Returns the next row with the same hash, or AS_INDEX_NONE. */
 static inline uint32_t as_index_next(const struct as_index *index, struct as_probe *probe)
 {
     while (index->slot_n) {
@@ -76,8 +76,8 @@ static inline uint32_t as_index_next(const struct as_index *index, struct as_pro
 }
 
 /*
- * Of a table whose rows begin with the word of 64 bits that they are found by, as all that were
- * added by as_index_add_word; `row_b` is the size of a row, a constant. AS_INDEX_NONE: none does.
+ * For a table of rows that begin with their 64-bit key, all added by as_index_add_word; `row_b` is
+ * the size of a row, a constant. Returns AS_INDEX_NONE if there is none.
  */
 static inline uint32_t as_index_of_word(const struct as_index *index, const void *rows,
                                         size_t row_b, uint64_t word)

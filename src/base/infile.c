@@ -13,7 +13,7 @@
 #include <linux/magic.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "base/vec.h"
 
 #define STEP_B 65536
@@ -91,9 +91,8 @@ int as_infile_read_text(const char *path, const char *what, size_t limit_b, unsi
     as_free(*out);
     *out = NULL;
     return as_error_set(err, ASSAY_ERR_CORRUPT,
-                        "%s: %s is no text: it has a zero byte; check the "
-                        "path",
-                        path, what);
+                        "%s: %s is not a text file: it has a zero byte; check the path", path,
+                        what);
 }
 
 char *as_infile_line(char **rest)

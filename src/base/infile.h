@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The one reader of text files that a user names: whole, with a limit, without blocking. For files
- * that are read in parts or mapped: base/foreign.h opens them, base/filemap.h maps them.
+ * that are read in parts or mapped: base/untrusted_open.h opens them, base/filemap.h maps them.
  */
 #ifndef AS_BASE_INFILE_H
 #define AS_BASE_INFILE_H

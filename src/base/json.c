@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The JSON writer. A string is copied in runs: up to the next byte that needs an escape or is not
- * plain ASCII, so that ordinary names cost one memcpy. Controls beyond ASCII, which JSON permits,
- * are escaped too: a document may be shown on a terminal.
+ * The JSON writer. A string is copied in runs up to the next byte that needs an escape or is not
+ * plain ASCII. So an ordinary name costs one memcpy. Controls beyond ASCII, which JSON permits, are
+ * escaped too: a document may be shown on a terminal.
  */
 #include "base/json.h"
 
@@ -137,7 +137,7 @@ static void escape_visibly(struct as_out *out, uint32_t c)
     as_out_z(out, text);
 }
 
-static void put_escaped(struct as_out *out, const char *p, size_t n, bool clean)
+static void write_escaped(struct as_out *out, const char *p, size_t n, bool clean)
 {
     void (*const escape)(struct as_out *, uint32_t) = clean ? escape_visibly : escape_json;
 
@@ -178,7 +178,7 @@ void as_json_key(struct as_json *json, const char *key)
     assert(json->depth && (json->objects & level_bit(json)) && "a key outside an object");
     assert(!json->keyed && "a key after a key");
     next_member(json);
-    put_escaped(json->out, key, strlen(key), json->clean);
+    write_escaped(json->out, key, strlen(key), json->clean);
     as_out_write(json->out, ": ", json->indent ? 2 : 1);
     json->keyed = true;
 }
@@ -190,7 +190,7 @@ void as_json_view(struct as_json *json, struct as_view s)
         return;
     }
     value(json);
-    put_escaped(json->out, s.p, s.n, json->clean);
+    write_escaped(json->out, s.p, s.n, json->clean);
 }
 
 void as_json_string(struct as_json *json, const char *z)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Streaming JSON writer (RFC 8259) on a byte sink: commas, escapes and indentation are its
- * business, memory is not: it holds no document. Misuse (a value without its key, an end without
- * its begin) is a defect of the caller and stopped by an assert. Errors are those of the sink.
+ * Streaming JSON writer (RFC 8259) on a byte sink. It writes commas, escapes and indentation, and
+ * stores no document. Misuse (a value without its key, an end without its begin) is a defect of the
+ * caller and stopped by an assert. Errors are those of the sink.
  */
 #ifndef AS_BASE_JSON_H
 #define AS_BASE_JSON_H

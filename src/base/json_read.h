@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reads JSON (RFC 8259) that others wrote, token by token: nothing is kept but the text of the last
- * string or number. The first thing that is no JSON makes every further token AS_JSON_BAD. Nested
- * at most AS_JSON_DEEP_MOST deep, so that who follows it by recursion is bounded too. Bytes within
- * strings are taken as they are, UTF-8 or not; \u of halves of surrogate pairs becomes U+FFFD.
+ * Reads foreign JSON (RFC 8259) token by token, and stores only the text of the last string or
+ * number. After the first fault every token is AS_JSON_BAD. The depth is at most AS_JSON_DEEP_MOST,
+ * which also bounds recursive callers. Bytes within strings are kept, UTF-8 or not; \u of half a
+ * surrogate pair becomes U+FFFD.
  */
 #ifndef AS_BASE_JSON_READ_H
 #define AS_BASE_JSON_READ_H
@@ -41,7 +41,7 @@ struct as_json_read {
 void as_json_read_init(struct as_json_read *r, const char *p, size_t n);
 void as_json_read_fini(struct as_json_read *r);
 enum as_json_token as_json_next(struct as_json_read *r);
-/* Passes over the rest of the value whose first token was `first`. */
+/* Skips the rest of the value with first token `first`. */
 void as_json_skip(struct as_json_read *r, enum as_json_token first);
 
 #endif

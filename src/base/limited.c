@@ -132,7 +132,8 @@ static int bad_end(const struct as_limited *limits, int status, struct assay_err
         return as_error_set(err, ASSAY_ERR_LIMIT, "%s: interrupted", limits->what);
     if (number == SIGXCPU || number == SIGALRM || number == SIGKILL)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: damaged: reading it does not end; use another copy", limits->what);
+                            "%s: damaged: reading it takes too long; use another copy",
+                            limits->what);
     return as_error_set(err, ASSAY_ERR_CORRUPT,
                         "%s: damaged: the library that reads it crashed; use another copy",
                         limits->what);

@@ -17,7 +17,7 @@
 struct as_limited {
     const char *what;      /* a file, for the sentence */
     uint64_t memory_b;     /* address space, beyond what is mapped now */
-    unsigned cpu_s;        /* processor time; 0: no limit */
+    unsigned cpu_s;        /* CPU time; 0: no limit */
     unsigned wall_s;       /* 0: no limit */
     bool may_write;        /* files; without it none can grow */
     uint64_t answer_max_b; /* of the answer */

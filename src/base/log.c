@@ -44,7 +44,7 @@ static int unknown_word(struct assay_error *err, const char *kind, struct as_vie
                         const char *known)
 {
     size_t n = strlen(known) - 2; /* without the last ", " */
-    return as_error_set(err, ASSAY_ERR_USAGE, "ASSAY_LOG: no log %s \"%.*s\"; there are %.*s", kind,
+    return as_error_set(err, ASSAY_ERR_USAGE, "ASSAY_LOG: unknown log %s \"%.*s\"; use %.*s", kind,
                         (int)(word.n < 64 ? word.n : 64), word.n ? word.p : "", (int)n, known);
 }
 

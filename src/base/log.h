@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Log for those who develop or diagnose assay: levels, and a domain for each room. Off unless
- * ASSAY_LOG asks: "debug" (every domain) or "object:debug,isa:info". What a user must know goes
- * into the error object or the result, never here. A call that is off costs one load and compare.
- * Lines are whole also when several threads log.
+ * Log for developers of assay: levels, and a domain per room. Off unless ASSAY_LOG is set: "debug"
+ * (every domain) or "object:debug,isa:info". Messages for users go into the error object or the
+ * result, never here. A disabled call costs one load and compare. Concurrent lines are not mixed.
  */
 #ifndef AS_BASE_LOG_H
 #define AS_BASE_LOG_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of many rows comes next: a tree of losers (D. Knuth, The Art of Computer Programming,
- * volume 3, 5.4.1). Who was first goes on with its next, and meets those on its way to the root
- * only: one comparison for each, where a heap takes two.
+ * Finds the next of many sorted rows: a tree of losers (D. Knuth, The Art of Computer Programming,
+ * volume 3, 5.4.1). The winner's next element is compared only with those on its way to the root:
+ * one comparison per level, where a heap needs two.
  */
 #ifndef AS_BASE_LOSERS_H
 #define AS_BASE_LOSERS_H
@@ -18,8 +18,8 @@ struct as_loser {
 };
 
 struct as_losers {
-    struct as_loser *at; /* [0]: who is first; then by place in the tree */
-    size_t leaf_n;       /* a power of two: those that nobody has are over */
+    struct as_loser *at; /* [0]: the winner; then by position in the tree */
+    size_t leaf_n;       /* a power of two: unused leaves are at their end */
 };
 
 /* A leaf that has no more: behind all others. */
@@ -30,7 +30,7 @@ static inline bool as_loser_is_before(const struct as_loser *a, const struct as_
     return (a->ns < b->ns) | ((a->ns == b->ns) & (a->order < b->order));
 }
 
-/* What each of `n` leaves has first; 0 or ASSAY_ERR_NOMEM. */
+/* Sets the first element of each of `n` leaves; 0 or ASSAY_ERR_NOMEM. */
 int as_losers_init(struct as_losers *losers, const struct as_loser *first, size_t n);
 void as_losers_fini(struct as_losers *losers);
 

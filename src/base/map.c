@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The maps, on uthash. Its tables come from as_malloc and its out-of-memory path is the non-fatal
- * one, which undoes the insertion and tells us through the entry's flag; entries lie in an arena.
+ * The maps, on uthash. Its tables come from as_malloc. Its out-of-memory path is non-fatal: it
+ * undoes the insertion and sets the entry's flag. Entries lie in an arena.
  */
 #include "base/map.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hash maps to 32-bit indices: from 64-bit keys (addresses) and from strings (names). They hold
- * indices into the caller's tables, never things. The hash table behind it (uthash) does not show.
- * Not thread-safe while somebody puts.
+ * Hash maps to 32-bit indices: from 64-bit keys (addresses) and from strings (names). They contain
+ * indices into the caller's tables. The hash table (uthash) is hidden. Not thread-safe during
+ * insertion.
  */
 #ifndef AS_BASE_MAP_H
 #define AS_BASE_MAP_H
@@ -17,7 +17,7 @@
 struct as_map_u64_entry;
 struct as_map_view_entry;
 
-/* What a lookup gives when the key is not there; not a value to put. */
+/* Result of a lookup without the key; not a valid value. */
 #define AS_MAP_NONE UINT32_MAX
 
 struct as_map_u64 {

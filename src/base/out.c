@@ -17,8 +17,8 @@
 #include "base/alloc.h"
 #include "base/clean.h"
 #include "base/error.h"
+#include "base/io_full.h"
 #include "base/utf8.h"
-#include "base/whole.h"
 
 /* 64 KiB: the capacity of a Linux pipe; larger gained nothing in writing listings. */
 #define BUFFER_B ((size_t)1 << 16)
@@ -204,11 +204,11 @@ int as_out_flush(struct as_out *out, struct assay_error *err)
         return 0;
     if (out->str)
         return as_error_nomem(err, out->name);
-    const char *what_to_do = "check what reads or stores the output";
+    const char *what_to_do = "check the reader or the storage of the output";
     if (out->failed == ENOSPC || out->failed == EDQUOT)
-        what_to_do = "free some space or write elsewhere";
+        what_to_do = "free some space or use another place";
     else if (out->failed == EPIPE)
-        what_to_do = "the reader closed it before the end";
+        what_to_do = "the reader closed it early";
     else if (out->failed == EBADF)
         what_to_do = "it is closed or not open for writing";
     return as_error_set(err, ASSAY_ERR_IO, "%s: cannot write: %s; %s", out->name,
@@ -307,9 +307,9 @@ void as_out_hex(struct as_out *out, uint64_t v, unsigned digits)
 }
 
 /*
- * Numbers with at most six decimals, the bulk of what a report holds: v equals k / 10^6 rounded to
- * nearest, and k has at most 15 digits, so k / 10^6 without its trailing zeros is the shortest
- * decimal that reads back (two decimals of up to 15 digits never share a double).
+ * Numbers with at most six decimals are most of a report: v equals k / 10^6 rounded to nearest, and
+ * k has at most 15 digits. Two decimals of up to 15 digits never share a double. So k / 10^6
+ * without trailing zeros is the shortest decimal that reads back.
  */
 static bool fixed_point(struct as_out *out, double v)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Buffered sink of bytes over a file descriptor, a growing string or a function. Writers do not
- * return errors: the first failure sticks, later writes do nothing, and as_out_flush tells it at
- * the end. Knows nothing of formats; json.h, csv.h and table.h write through it. One that is told
- * to (`clean`) makes controls in what it is given visible (clean.h), for what a terminal may show:
- * only as_out_style writes escape sequences then. Not thread-safe.
+ * Buffered sink of bytes over a file descriptor, a growing string or a function. Writers return no
+ * errors: the first failure stays, later writes do nothing, and as_out_flush returns it. Knows no
+ * formats; json.h, csv.h and table.h write through it. With `clean`, control characters of the
+ * input become visible (clean.h) for terminals: only as_out_style writes escape sequences then. Not
+ * thread-safe.
  */
 #ifndef AS_BASE_OUT_H
 #define AS_BASE_OUT_H
@@ -26,15 +26,15 @@ struct as_out {
     char *buffer; /* `spare`, or a heap block for descriptors */
     size_t n;     /* bytes waiting in the buffer */
     size_t cap;
-    int fd;                                              /* -1 when the sink is no descriptor */
-    struct as_str *str;                                  /* NULL when the sink is no string */
-    int (*call)(void *context, const char *p, size_t n); /* NULL when it is no function */
+    int fd;                                              /* -1 without a descriptor */
+    struct as_str *str;                                  /* NULL without a string */
+    int (*call)(void *context, const char *p, size_t n); /* NULL without a function */
     void *context;
     const char *name; /* borrowed; what an error message calls the sink */
     int failed;       /* 0, or the errno of the first failure (ENOMEM for strings) */
     bool clean;       /* set by its owner after init */
     unsigned char held_n;
-    char held[8]; /* clean: the beginning of a character whose rest is still to come */
+    char held[8]; /* clean: the beginning of an incomplete character */
     char spare[AS_OUT_SPARE_B];
 };
 
@@ -62,8 +62,8 @@ void as_out_fini(struct as_out *out);
 int as_out_flush(struct as_out *out, struct assay_error *err);
 
 /*
- * True when the reader of a pipe went away (EPIPE, seen only where SIGPIPE is ignored): nobody is
- * left to read a message, so a program may end quietly.
+ * Returns true if the reader of a pipe has closed it (EPIPE, only if SIGPIPE is ignored). No
+ * message would be read, so a program may end quietly.
  */
 bool as_out_reader_gone(const struct as_out *out);
 
@@ -84,8 +84,8 @@ static inline void as_out_write(struct as_out *out, const char *p, size_t n)
 /* Hands on what waits in the buffer. */
 void as_out_drain(struct as_out *out);
 
-/* Room for `n` bytes, AS_OUT_SPARE_B at most, for who puts them there itself and says by
- * as_out_passed where they end. Not of a sink that cleans. */
+/* Returns space for `n` bytes, at most AS_OUT_SPARE_B. The caller writes them and passes their
+ * end to as_out_passed. Not for a cleaning sink. */
 static inline char *as_out_room(struct as_out *out, size_t n)
 {
     if (n > out->cap - out->n)

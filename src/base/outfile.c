@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 
 #define TRIES     100
 #define LINKS_MAX 40 /* as the kernel follows */
@@ -28,13 +28,13 @@ static const char *fix_of(int number)
     switch (number) {
     case ENOSPC:
     case EDQUOT:
-        return "free some space or name a file elsewhere";
+        return "free some space or use a file elsewhere";
     case ENOENT:
-        return "make its directory first";
+        return "create its directory first";
     case EACCES:
     case EPERM:
     case EROFS:
-        return "name a file where you may write";
+        return "use a file in a writable directory";
     default:
         return "name another file";
     }
@@ -100,16 +100,15 @@ static int look_at(const char *path, unsigned bits, struct stat *st, struct assa
         return errno != ELOOP
                    ? 0
                    : as_error_set(err, ASSAY_ERR_IO,
-                                  "%s: cannot be written: it is a link that leads to itself; name "
-                                  "another file",
+                                  "%s: cannot be written: it is a link to itself; use another file",
                                   path);
     if (S_ISDIR(st->st_mode))
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: is a directory; name a file", path);
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: is a directory; use a file name", path);
     if (!foreign && (!S_ISREG(st->st_mode) || is_descriptor(path)))
         return 1;
     if (!(bits & AS_OUTFILE_REPLACE) && (!S_ISREG(st->st_mode) || st->st_size > 0))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: exists; choose another name, or replace it with --force", path);
+                            "%s: exists; use another name, or replace it with --force", path);
     if (!foreign && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) != 0)
         return as_outfile_refused(path, errno, err);
     return 0;

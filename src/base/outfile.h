@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one writer of files that a user names. A regular file appears whole or not at all: the bytes
- * go to a file without a name (or with a name of its own) in the same directory, which is renamed
- * at the end. A symbolic link is resolved first. Devices and pipes are written directly. Does not
- * know which files are inputs: see cli/destination.h.
+ * Writes files that a user names. A regular file appears complete or not at all: the bytes go to a
+ * file without a name (or with another name) in the same directory, which is renamed at the end. A
+ * symbolic link is resolved first. Devices and pipes are written directly. Does not know which
+ * files are inputs: see cli/destination.h.
  */
 #ifndef AS_BASE_OUTFILE_H
 #define AS_BASE_OUTFILE_H

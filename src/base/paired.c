@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Differences of two commands that ran in turns. Each run is held against the other command's runs
- * before and after it, interpolated to its own place: what changes evenly over time falls out,
- * what changes slowly nearly so. The contrasts overlap, so their variance and its degrees of
- * freedom are those of a quadratic form (Satterthwaite's approximation, doc/internals/compare.md).
+ * Differences of two commands that ran alternately. Each run is compared with the other command's
+ * runs before and after it, interpolated to its own position. A linear drift cancels out, a slow
+ * one nearly so. The contrasts overlap, so their variance and its degrees of freedom are those of a
+ * quadratic form (Satterthwaite's approximation, doc/internals/compare.md).
  */
 #include <math.h>
 
@@ -14,7 +14,7 @@
 /* Up to so many contrasts their degrees of freedom are counted out. */
 #define COUNTED_MOST 400
 
-/* Of runs one after the other: so much of the degrees of freedom is in a contrast. */
+/* Degrees of freedom in a contrast of consecutive runs. */
 #define FREEDOM_OF_EACH 0.5
 
 struct contrast {
@@ -64,7 +64,7 @@ static double contrast_product(const struct contrast *a, const struct contrast *
     return sum;
 }
 
-/* What the mean contrast weighs each run with; the sum of their squares. */
+/* Computes the weight of each run in the mean contrast; returns the sum of their squares. */
 static double mean_weights(const struct contrast *contrast, size_t n, double *weight, size_t turn_n)
 {
     double squares = 0;
@@ -161,7 +161,7 @@ void as_paired_interval(const struct as_paired *it, double alpha, struct as_inte
 /* ---- Looks --------------------------------------------------------------------------------- */
 
 #define LOOK_FIRST 4
-/* Of the error that is allowed, what looks before the last may spend. */
+/* Share of the allowed error for looks before the last one. */
 #define LOOK_EARLY 0.3
 
 /* 4, 6, 9, 13, 19, 28, ...: half as much again each time. */

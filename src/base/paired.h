@@ -36,14 +36,15 @@ void as_paired_interval(const struct as_paired *it, double alpha, struct as_inte
 /* ---- Looks --------------------------------------------------------------------------------- */
 
 /*
- * A series may be looked at after 4, 6, 9, 13, 19, 28, ... pairs, and ended when the answer is
- * there: each look spends a part of the error that is allowed, so that all together keep it,
- * however the looks depend on each other (Bonferroni).
+ * A series may be tested after 4, 6, 9, 13, 19, 28, ... pairs, and ends with a certain answer. Each
+ * test spends a part of the allowed error, so that all together keep it, even if they depend on
+ * each other (Bonferroni).
  */
 
 /* Looks up to and with `n` pairs; `*is_look`: whether there is one at `n`. */
 unsigned as_look_number(size_t n, bool *is_look);
-/* What look `number`, from 1, of a series without a planned end may spend; all together `alpha`. */
+/* Returns the error allowed for test `number`, from 1, of a series without a planned end; the
+ * sum is `alpha`. */
 double as_look_alpha(double alpha, unsigned number);
 /* The same at `n` of `planned_n` pairs: little at early looks, all that is left at the end. */
 double as_look_alpha_of(double alpha, size_t n, size_t planned_n);

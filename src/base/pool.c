@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The thread pool. Pieces are handed out in rising order from one atomic counter, so when a piece
- * fails every lower one has been taken already and will finish: the lowest failure is the same for
- * any number of threads.
+ * The thread pool. Pieces are taken in ascending order from one atomic counter. If a piece fails,
+ * all lower ones have been taken and will finish. So the lowest failure does not depend on the
+ * number of threads.
  */
 #include "base/pool.h"
 
@@ -52,7 +52,7 @@ struct as_pool {
     struct worker workers[];
 };
 
-/* The pool whose piece this thread works on, and as whom. */
+/* The pool of the current piece, and the number of this thread. */
 static _Thread_local const struct as_pool *inside;
 static _Thread_local unsigned inside_as;
 
@@ -61,7 +61,7 @@ unsigned as_pool_processors(void)
     cpu_set_t set;
     if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0)
         return (unsigned)CPU_COUNT(&set);
-    /* More processors than the set holds: 1,024. */
+    /* More CPUs than the set holds: 1,024. */
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online > 0 ? (unsigned)online : 1;
 }

@@ -27,7 +27,7 @@ void as_progress_begin(struct as_progress *progress, int fd, const char *label, 
     atomic_init(&progress->due_ns, progress->begin_ns + FIRST_NS);
 }
 
-/* A failed write to the terminal is nobody's loss. */
+/* A failed write to the terminal is ignored. */
 static void put_line(int fd, const char *p, size_t n)
 {
     ssize_t ignored = write(fd, p, n);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Progress line for waits: "label  37 %, 12 s left". Only on a terminal, only after a moment,
- * redrawn at most ten times a second and erased at the end, so that nothing of it stays in any
- * output.
+ * Progress line for waits: "label  37 %, 12 s left". Only on a terminal and after a moment. Redrawn
+ * at most ten times per second and erased at the end, so it never stays in any output.
  */
 #ifndef AS_BASE_PROGRESS_H
 #define AS_BASE_PROGRESS_H
@@ -24,8 +23,8 @@ struct as_progress {
 };
 
 /*
- * Begins a line for `total` steps of work on `fd`, usually 2. Costs nothing later when `fd` is no
- * terminal. Not to be copied until as_progress_end.
+ * Begins a line for `total` steps of work on `fd`, usually 2. Costs nothing if `fd` is not a
+ * terminal. Do not copy before as_progress_end.
  */
 void as_progress_begin(struct as_progress *progress, int fd, const char *label, uint64_t total);
 

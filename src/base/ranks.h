@@ -12,14 +12,15 @@
 #include "base/stat.h"
 
 /*
- * Of `b` to `a`, each of one value at least. `work` has room for a_n * b_n numbers. `*interval` of
- * level 1 - `alpha`; unbounded where there are too few for that. Returns the median shift.
+ * Computes the shift from `b` to `a`, each with at least one value. `work` has a capacity of a_n *
+ * b_n numbers. `*interval` has level 1 - `alpha`; unbounded with too few values. Returns the median
+ * shift.
  */
 double as_ranks_shift(const double *a, size_t a_n, const double *b, size_t b_n, double alpha,
                       double *work, struct as_interval *interval);
 
-/* Largest number of inversions u with P(U <= u) <= `tail` of a_n and b_n values in any order, all
- * alike likely; -1: there is none. */
+/* Returns the largest number of inversions u with P(U <= u) <= `tail`, for a_n and b_n values in
+ * equally likely orders; -1: none. */
 long as_ranks_cut(size_t a_n, size_t b_n, double tail);
 
 #endif

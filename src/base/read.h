@@ -123,8 +123,8 @@ static inline uint64_t as_read_uint(struct as_read *r, unsigned size_b)
 }
 
 /*
- * LEB128. Two rules for every format: padding is read, however long (linkers relax by it); a value
- * that does not fit 64 bits is bad, for what it would be cut to is a number that nobody wrote.
+ * Reads LEB128. Two rules for every format: padding of any length is read (linkers relax with it).
+ * A value beyond 64 bits is bad, because nothing wrote the truncated number.
  */
 uint64_t as_read_uleb_slow(struct as_read *r);
 int64_t as_read_sleb(struct as_read *r);

@@ -16,9 +16,9 @@
     }
 
 /*
- * How many of the first `n` things are `before` what is sought: an expression of `i`, the number of
- * one of them, that is true of all up to some place and false from there on. The type is that of
- * `n`. So the first that starts at `x` or behind it is as_first_not(i, n, at[i].start < x).
+ * Returns the number of leading items, of the first `n`, that are `before` the sought one. `before`
+ * is an expression of `i`, true up to some position and false afterwards. The type is that of `n`.
+ * The first item that starts at `x` or later is as_first_not(i, n, at[i].start < x).
  */
 #define as_first_not(i, n, before)                                                                 \
     ({                                                                                             \
@@ -28,8 +28,8 @@
     })
 
 /*
- * The same, where the place is near one found before: the steps away from `from` double until the
- * place lies between two of them. Who asks for ascending things takes a few steps for each.
+ * The same, near an earlier position: the steps away from `from` double until the result lies
+ * between two of them. Ascending searches need a few steps each.
  */
 #define as_first_not_near(i, n, from, before)                                                      \
     ({                                                                                             \

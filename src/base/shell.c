@@ -29,11 +29,12 @@ void as_shell_word(struct as_str *out, const char *word)
 
 static int no_words(const char *text, const char *why, struct assay_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_USAGE,
-                        "'%s': %s; write a plain command, or sh -c '...' around it", text, why);
+    return as_error_set(err, ASSAY_ERR_USAGE, "'%s': %s; use a plain command, or sh -c '...'", text,
+                        why);
 }
 
-/* What stands in quotes; `*at` is behind the first, and goes behind the last. False: none. */
+/* Reads a quoted text; `*at` is after the first quote, and moves after the last one. Returns
+ * false if that is missing. */
 static bool take_quoted(struct as_str *words, const char **at, char quote)
 {
     const char *c = *at;
@@ -56,7 +57,7 @@ static int take_shell_word(struct as_str *words, const char **at, const char *te
 
         if (c == '\'' || c == '"') {
             if (!take_quoted(words, at, c))
-                return no_words(text, "a quote has no end", err);
+                return no_words(text, "a quote is not closed", err);
         } else if (strchr(";|&<>()`$*?[\n", c)) {
             return no_words(text, "needs a shell", err);
         } else if (c == '\\' && **at) {

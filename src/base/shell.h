@@ -11,9 +11,9 @@
 void as_shell_word(struct as_str *out, const char *word);
 
 /*
- * The words of `text` as a shell would read them, each with its end: quotes and backslashes are
- * understood, nothing is replaced. Returns how many, or a negative code: USAGE where it needs a
- * shell (an open quote, or one of ;|&<>()`$*?[ or a line end that is not quoted), NOMEM.
+ * Splits `text` into words as a shell does, each zero-terminated. Quotes and backslashes are
+ * understood, without expansion. Returns their number, or a negative code. USAGE: it needs a shell
+ * (an open quote, or one of ;|&<>()`$*?[ or a line end that is not quoted). NOMEM.
  */
 int as_shell_split(const char *text, struct as_str *words, struct assay_error *err);
 

@@ -20,7 +20,8 @@ static bool ends_in_operator(const char *name, const char *at)
     return from >= name && strncmp(from, OPERATOR, strlen(OPERATOR)) == 0;
 }
 
-/* The bracket that closes the one at `open`, or NULL. "->" and "operator<" are no brackets. */
+/* Returns the closing bracket of the one at `open`, or NULL. "->" and "operator<" are not
+ * brackets. */
 static const char *closing(const char *name, const char *open)
 {
     int round = 0, angle = 0, curly = 0;
@@ -85,7 +86,7 @@ static const char *parameters(const char *name)
     return found;
 }
 
-/* Where the name begins that stands before `end`: behind the type of its result. */
+/* Returns the start of the name that ends at `end`, after its result type. */
 static const char *behind_result(const char *name, const char *end)
 {
     const char *from = name;

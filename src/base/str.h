@@ -24,8 +24,8 @@ struct as_view as_view_trim(struct as_view s);
  */
 bool as_view_split(struct as_view *rest, char separator, struct as_view *part);
 
-/* What stands behind the last slash of a path, borrowed; the whole of one that ends in it. NULL of
- * NULL. */
+/* Returns the part of a path after its last slash, borrowed; the whole path if it ends in a
+ * slash. NULL for NULL. */
 const char *as_path_last(const char *path);
 
 /* Two lower-case digits a byte and a zero: `to` has room for 2 n + 1. Gives 2 n. */
@@ -36,7 +36,7 @@ size_t as_hex_get(const char *text, void *bytes, size_t most);
 
 /*
  * Zero-initialised is empty. After a failed allocation `failed` is set and appends do nothing.
- * What is appended must not lie in the builder itself, which may move.
+ * Appended text must not lie in the builder itself, which may move.
  */
 struct as_str {
     char *p; /* zero-terminated once anything was appended */

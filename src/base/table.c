@@ -171,7 +171,7 @@ struct place {
     bool ascii;
 };
 
-/* What is left of a text that is too wide: a part before and one after the ellipsis. */
+/* The kept parts of a text that is too wide: before and after the ellipsis. */
 struct cut {
     struct as_view before, after;
     size_t width; /* of both and the ellipsis */

@@ -20,7 +20,7 @@
 
 enum as_align { AS_ALIGN_LEFT, AS_ALIGN_RIGHT };
 
-/* Where a cell that is too wide gives way to an ellipsis. */
+/* Position of the ellipsis in a cell that is too wide. */
 enum as_shrink {
     AS_SHRINK_NOT,   /* never shortened */
     AS_SHRINK_END,   /* names: "as_table_pri…" */
@@ -77,8 +77,8 @@ void as_table_f(struct as_table *table, const char *fmt, ...) __attribute__((for
 void as_table_style(struct as_table *table, enum as_style style);
 
 /*
- * A line of its own under the row that ended last, two blanks in, whatever the columns are. Of what
- * is wider than the table nothing is cut: the caller knows where.
+ * Adds a line under the last row, indented by two blanks, independent of the columns. A line wider
+ * than the table is not cut: the caller wraps it.
  */
 void as_table_note(struct as_table *table, const char *z);
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/whole.h"
+#include "base/io_full.h"
 
 /* Flag of a task (PF_KTHREAD of the kernel's sched.h). */
 #define KERNEL_THREAD 0x00200000u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the kernel says of a process in /proc/PID/stat (proc(5)): whether it still runs, who started
- * it, and how long it ran; and of a thread in schedstat (Documentation/scheduler/sched-stats.rst).
+ * Facts of the kernel about a process in /proc/PID/stat (proc(5)): state, parent, and running time;
+ * and about a thread in schedstat (Documentation/scheduler/sched-stats.rst).
  */
 #ifndef AS_BASE_TASK_H
 #define AS_BASE_TASK_H
@@ -25,8 +25,8 @@ bool as_task_read(uint32_t pid, struct as_task *out);
 /* The same of the text of such a file. */
 bool as_task_parse(const char *text, struct as_task *out);
 
-/* How long a thread was ready to run and had no processor, by a schedstat file (as in
- * "/proc/PID/task/TID/schedstat"); -1: there is none, or the kernel does not count. */
+/* Returns the time that a thread was ready to run without a CPU, from a schedstat file
+ * ("/proc/PID/task/TID/schedstat"); -1: no file, or the kernel does not count. */
 int64_t as_task_ready_ns(const char *path);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a descriptor's terminal can do: whether it is one, its width, and whether to colour what
- * goes there (--color, NO_COLOR, TERM). Writes nothing itself.
+ * Properties of a descriptor's terminal: existence, width, and use of colour (--color, NO_COLOR,
+ * TERM). Writes nothing itself.
  */
 #ifndef AS_BASE_TERM_H
 #define AS_BASE_TERM_H
@@ -14,8 +14,8 @@
 enum as_color { AS_COLOR_AUTO, AS_COLOR_ALWAYS, AS_COLOR_NEVER };
 
 /*
- * Whether to colour what is written to `fd`. AUTO: only on a terminal, and not when NO_COLOR is
- * set to something (no-color.org) or TERM is "dumb" or unset.
+ * Returns true to colour the output of `fd`. AUTO: only on a terminal, unless NO_COLOR is set to
+ * something (no-color.org) or TERM is "dumb" or unset.
  */
 bool as_color_use(enum as_color color, int fd);
 

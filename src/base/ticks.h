@@ -10,8 +10,8 @@
 
 #include "base/clock.h"
 
-/* Both at one moment: the closest of some tries, for an interrupt, or another that takes the
- * processor, may lie between the two. */
+/* Reads both clocks at one moment: the closest of some tries, because an interrupt or another
+ * thread may come between. */
 static inline uint64_t as_ticks_at(unsigned tries, int64_t *raw_ns)
 {
     uint64_t least = UINT64_MAX, tick = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strict UTF-8 decoding (no overlong forms, no surrogates, nothing above U+10FFFF) and column
- * widths after Unicode's EastAsianWidth.txt, whole blocks where single characters do not matter.
+ * Strict UTF-8 decoding: no overlong forms, no surrogates, nothing above U+10FFFF. Column widths
+ * follow Unicode's EastAsianWidth.txt, by whole blocks if single characters do not matter.
  */
 #include "base/utf8.h"
 

@@ -50,8 +50,8 @@ void *as_vec_grow(void *at, size_t *cap, size_t want, size_t element_b);
 
 #define as_vec_fini(v) (as_free((v)->at), (v)->at = NULL, (v)->n = (v)->cap = 0)
 
-/* The first element whose `member` is `value`, or NULL: for lists of some ten, and rare questions.
- */
+/* Returns the first element with `member` equal to `value`, or NULL: for short lists and rare
+ * searches. */
 #define as_vec_find(v, member, value)                                                              \
     ({                                                                                             \
         __typeof__((v)->at + 0) as_vec_found = (v)->at;                                            \

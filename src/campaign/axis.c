@@ -48,7 +48,7 @@ static int add_value(struct axis *axis, const char *text, const char *value,
     as_vec_foreach (&axis->value, it)
         if (strcmp(*it, value) == 0)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--vary: '%s' has the value '%s' twice; name each once", text,
+                                "--vary: '%s' has the value '%s' twice; use each value once", text,
                                 value);
     return as_vec_push(&axis->value, value) < 0 ? as_error_nomem(err, "the values of --vary") : 0;
 }
@@ -72,8 +72,8 @@ static int read_axis(struct axis *axis, const char *text, struct assay_error *er
 
     if (!equals || !*at || !is_name(text, (size_t)(equals - text)))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--vary: '%s' names no setting with its values; write size=1000,2000 "
-                            "for {size} in the command, or env:NAME=a,b for a variable",
+                            "--vary: invalid value '%s'; use size=1000,2000 for {size} in the "
+                            "command, or env:NAME=a,b for a variable",
                             text);
     axis->is.name = as_arena_strndup(&axis->arena, text, (size_t)(equals - text));
     while (at) {

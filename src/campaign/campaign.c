@@ -50,8 +50,8 @@ int assay_campaign_check(const struct assay_campaign *campaign, uint64_t run_n,
     if (campaign->input.kind != AS_INPUT_STREAM || campaign->run_n + run_n <= 1)
         return 0;
     return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                        "standard input: is a pipe, which only the first run of the program could "
-                        "read; give the input as a file ('< FILE'), or none ('< /dev/null')");
+                        "standard input: a pipe can be read by the first run only; use a file ('< "
+                        "FILE') or no input ('< /dev/null')");
 }
 
 /* ---- Variables ----------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "catalogue/internal.h"
 
 /* Names come with their place in the file: what is later wins. */

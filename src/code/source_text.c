@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 
 /* Larger files are not read: a source that people or their generators write is far below. */
 #define SOURCE_MAX_B (64u << 20)

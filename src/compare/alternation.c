@@ -171,23 +171,23 @@ static void note_alternation(struct alternation_work *w)
 
     for (int i = 0; i < 2; i++)
         if (it->side[i].failed_n)
-            as_note(&w->notes, w->arena, "%u run%s of %s did not end well and %s left out.",
+            as_note(&w->notes, w->arena, "%u run%s of %s failed and %s left out.",
                     it->side[i].failed_n, it->side[i].failed_n == 1 ? "" : "s", it->side[i].name,
                     it->side[i].failed_n == 1 ? "is" : "are");
     if (it->pair_n < it->planned_n && it->verdict != ASSAY_ALTERNATION_OPEN && it->is_look)
         as_note(&w->notes, w->arena,
-                "Ended after %zu of %zu pairs, for the answer is certain; the interval allows for "
-                "having looked.",
+                "Ended after %zu of %zu pairs: the answer is certain. The interval is corrected "
+                "for the repeated tests.",
                 it->pair_n, it->planned_n);
     if (it->verdict == ASSAY_ALTERNATION_OPEN && it->difference_pct.origin)
         as_note(&w->notes, w->arena,
-                "Whether they differ is not known: more pairs, longer runs or a calmer host would "
-                "tell.");
+                "It is not known whether they differ: use more pairs, longer runs or a quieter "
+                "host.");
 }
 
 static const char alternation_method[] =
-    "Each run against the other command's runs before and after it, on logarithms, so that what "
-    "changes slowly falls out; Student's t, its level shared out over the looks at the series.";
+    "Each run is compared with the neighbouring runs of the other command, on logarithms, so that "
+    "slow drift cancels out. Student's t, with its level divided over the repeated tests.";
 
 static int evaluate_alternation(struct alternation_work *w, struct assay_experiment *experiment,
                                 struct assay_error *err)

@@ -67,12 +67,12 @@ int as_runs_choose(struct as_set *set, const struct assay_compare_request *reque
     *failed_n = choice.failed_n;
     if (!choice.named_n && choice.runs)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: has no run '%s'; write the number of a run, as in 3 or 3-7, or "
-                            "its label: 'assay show %s --view runs' lists them",
+                            "%s: has no run '%s'; use a run number such as 3 or 3-7, or a label "
+                            "('assay show %s --view runs' lists them)",
                             request->name, choice.runs, assay_experiment_path(request->experiment));
     if (!set->run.n)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: has no run that ended well; compare others, or run it again",
+                            "%s: has no successful run; compare others, or run it again",
                             request->name);
     return 0;
 }

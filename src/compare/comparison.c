@@ -104,7 +104,7 @@ static int make_parts(struct as_comparison_work *w, struct assay_error *err)
             if (w->alignment.row_of[s][i] != AS_INDEX_NONE &&
                 add_part(w, s, &w->set[s].object.at[i], w->alignment.row_of[s][i]) < 0)
                 return as_error_nomem(err, "what is compared");
-    if (as_told_of(w->set, w->side_n, &w->alignment, w->part, &w->scratch, &w->told) < 0)
+    if (as_fact_of(w->set, w->side_n, &w->alignment, w->part, &w->scratch, &w->told) < 0)
         return as_error_nomem(err, "what is compared");
     return 0;
 }
@@ -270,15 +270,17 @@ static void note_differences(struct as_comparison_work *w)
     const struct assay_compare_side *side = w->result->side;
     for (size_t s = 1; s < w->side_n; s++) {
         if (strcmp(side[0].host, side[s].host) != 0)
-            as_note(&w->notes, w->arena, "%s ran on %s, %s on %s: the machine may be what differs.",
+            as_note(&w->notes, w->arena,
+                    "%s ran on %s, %s on %s: the machine may be the cause of "
+                    "differences.",
                     side[0].name, side[0].host, side[s].name, side[s].host);
         if (strcmp(side[0].event, side[s].event) != 0)
             as_note(&w->notes, w->arena,
-                    "%s was sampled by %s, %s by %s: times of functions and loops stand for "
-                    "different things.",
+                    "%s was sampled by %s, %s by %s: times of functions and loops are not "
+                    "comparable.",
                     side[0].name, side[0].event, side[s].name, side[s].event);
         if (side[0].rate_hz != side[s].rate_hz)
-            as_note(&w->notes, w->arena, "%s was sampled %lld times a second, %s %lld times.",
+            as_note(&w->notes, w->arena, "%s was sampled %lld times per second, %s %lld times.",
                     side[0].name, (long long)side[0].rate_hz, side[s].name,
                     (long long)side[s].rate_hz);
     }
@@ -296,9 +298,8 @@ static void note_disturbed(struct as_comparison_work *w, size_t side)
     if (w->repeats[side].n >= 3 && pct > DISTURBED_PCT)
         as_note(
             &w->notes, w->arena,
-            "Wall times of %s differ by %.0f %% (standard deviation): the machine was busy with "
-            "other things, and what changed on it between the sides shows as a difference of "
-            "them.",
+            "Wall times of %s vary by %.0f %% (standard deviation): external load changed between "
+            "the runs and appears as a difference.",
             w->result->side[side].name, pct);
 }
 
@@ -309,27 +310,27 @@ static void note_repeats(struct as_comparison_work *w)
         is_single |= w->repeats[s].n == 1;
         note_disturbed(w, s);
         if (w->failed_n[s])
-            as_note(&w->notes, w->arena, "%u run%s of %s did not end well and %s left out.",
-                    w->failed_n[s], w->failed_n[s] == 1 ? "" : "s", w->result->side[s].name,
+            as_note(&w->notes, w->arena, "%u run%s of %s failed and %s left out.", w->failed_n[s],
+                    w->failed_n[s] == 1 ? "" : "s", w->result->side[s].name,
                     w->failed_n[s] == 1 ? "is" : "are");
     }
     for (size_t s = 1; s < w->side_n; s++)
         if (w->result->side[s].in_turns)
             as_note(&w->notes, w->arena,
-                    "%s and %s ran in turns: of their wall times each is compared with those "
-                    "before and after it.",
+                    "%s and %s ran alternately: each wall time is compared with those before and "
+                    "after it.",
                     w->result->side[0].name, w->result->side[s].name);
     if (is_single)
         as_note(&w->notes, w->arena,
-                "One run says nothing of how far runs differ: intervals hold the noise of sampling "
-                "only, and that of the wall time is not known. 'assay repeat' makes more.");
+                "A single run does not show the variation between runs: intervals contain "
+                "sampling noise only, and the wall time has none. Use 'assay repeat'.");
 }
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 static const char method[] =
-    "Welch's test on logarithms, over repetitions or, of one run, its samples; significant at 5 % "
-    "after Benjamini and Hochberg's correction for many comparisons.";
+    "Welch's test on logarithms, over repetitions, or over the samples of a single run; "
+    "significant at 5 % after the correction of Benjamini and Hochberg for many comparisons.";
 
 static int fill_comparison(struct as_comparison_work *w, struct assay_error *err)
 {
@@ -382,10 +383,9 @@ int assay_compare_experiments(const struct assay_compare_request *side, size_t n
     as_arena_init(&w.alignment.arena);
     w.arena = &box->arena;
     w.result = *out = &box->result;
-    int rc = n < 2 ? as_error_set(err, ASSAY_ERR_USAGE,
-                                  "compare: there is nothing to compare with; give two experiments "
-                                  "or more")
-                   : set_up(&w, err);
+    int rc =
+        n < 2 ? as_error_set(err, ASSAY_ERR_USAGE, "compare: only one experiment; use two or more")
+              : set_up(&w, err);
     if (rc == 0)
         rc = fill_comparison(&w, err);
     tear_down(&w);

@@ -103,7 +103,7 @@ static int tell_object(struct as_told *told, const struct as_object *object, boo
     return 0;
 }
 
-int as_told_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
+int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
                const struct as_object *part, struct as_arena *arena, struct as_told **out)
 {
     struct as_told *told = *out = as_arena_array(arena, struct as_told, alignment->row.n * n + 1);
@@ -126,7 +126,7 @@ int as_told_of(const struct as_set *set, size_t n, const struct as_alignment *al
 /* ---- Facts of a row ------------------------------------------------------------------------ */
 
 /* A fact with its place in the order, least first; of calls the bounds by which they differ. */
-struct told_fact {
+struct fact_fact {
     struct assay_compare_fact fact;
     double order;
     const char **text;
@@ -138,15 +138,15 @@ struct telling {
     const struct as_told *told;
     size_t n, base;
     struct assay_compare_cell *cell;
-    AS_VEC(struct told_fact) fact;
+    AS_VEC(struct fact_fact) fact;
 };
 
-static bool is_varying(const struct told_fact *it, size_t side)
+static bool is_varying(const struct fact_fact *it, size_t side)
 {
     return it->text[side] && strcmp(it->text[side], AS_VARIES) == 0;
 }
 
-static bool sides_differ(const struct told_fact *it, size_t a, size_t b)
+static bool sides_differ(const struct fact_fact *it, size_t a, size_t b)
 {
     if (!it->text[a] || !it->text[b] || strcmp(it->text[a], it->text[b]) == 0)
         return false;
@@ -157,10 +157,10 @@ static bool sides_differ(const struct told_fact *it, size_t a, size_t b)
     return strcmp(it->fact.name, "flags") != 0 || as_flags_differ(it->text[a], it->text[b]);
 }
 
-static struct told_fact *new_fact(struct telling *t, const char *topic, const char *name,
+static struct fact_fact *new_fact(struct telling *t, const char *topic, const char *name,
                                   const char *title, const char *unit)
 {
-    struct told_fact it = {.text = as_arena_array(t->arena, const char *, t->n)};
+    struct fact_fact it = {.text = as_arena_array(t->arena, const char *, t->n)};
     it.fact = (struct assay_compare_fact){.topic = as_set_text(t->arena, topic),
                                           .name = as_set_text(t->arena, name),
                                           .title = as_set_text(t->arena, title),
@@ -180,7 +180,7 @@ static struct told_fact *new_fact(struct telling *t, const char *topic, const ch
 /* Takes a fact back that no two sides differ in; else it has its place in the order. */
 static void settle_fact(struct telling *t, double rank)
 {
-    struct told_fact *it = &t->fact.at[t->fact.n - 1];
+    struct fact_fact *it = &t->fact.at[t->fact.n - 1];
     double change = 0;
     bool found = false;
     for (size_t a = 0; a < t->n; a++) {
@@ -197,7 +197,7 @@ static void settle_fact(struct telling *t, double rank)
         t->fact.n--;
 }
 
-const char *as_told_number(struct as_arena *arena, double x)
+const char *as_fact_number(struct as_arena *arena, double x)
 {
     struct as_str text = {0};
     const double size = fabs(x);
@@ -208,27 +208,27 @@ const char *as_told_number(struct as_arena *arena, double x)
     return copy;
 }
 
-static int put_number(struct telling *t, struct told_fact *it, size_t side,
+static int put_number(struct telling *t, struct fact_fact *it, size_t side,
                       struct assay_quantity value)
 {
     it->value[side] = it->bound[side] = value;
-    it->text[side] = value.origin ? as_told_number(t->arena, value.value) : AS_VARIES;
+    it->text[side] = value.origin ? as_fact_number(t->arena, value.value) : AS_VARIES;
     return it->text[side] ? 0 : ASSAY_ERR_NOMEM;
 }
 
-enum told_text { TOLD_COMPILER, TOLD_FLAGS, TOLD_VERSIONS };
+enum side_text { TOLD_COMPILER, TOLD_FLAGS, TOLD_VERSIONS };
 
-static const char *text_of(const struct as_told *told, enum told_text which)
+static const char *text_of(const struct as_told *told, enum side_text which)
 {
     return which == TOLD_COMPILER ? told->compiler
            : which == TOLD_FLAGS  ? told->flags
                                   : told->versions;
 }
 
-static int add_text(struct telling *t, enum told_text which, const char *name, const char *title,
+static int add_text(struct telling *t, enum side_text which, const char *name, const char *title,
                     double rank)
 {
-    struct told_fact *it =
+    struct fact_fact *it =
         new_fact(t, which == TOLD_VERSIONS ? "code" : "compiler", name, title, NULL);
     if (!it)
         return ASSAY_ERR_NOMEM;
@@ -244,7 +244,7 @@ static int add_text(struct telling *t, enum told_text which, const char *name, c
 
 static int add_instructions(struct telling *t)
 {
-    struct told_fact *it = new_fact(t, "code", "instructions", "Instructions", "1");
+    struct fact_fact *it = new_fact(t, "code", "instructions", "Instructions", "1");
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++)
@@ -255,7 +255,7 @@ static int add_instructions(struct telling *t)
     return 0;
 }
 
-const struct as_code_value *as_told_value(const struct as_told *told, const char *name)
+const struct as_code_value *as_fact_value(const struct as_told *told, const char *name)
 {
     const struct as_code_value *it = told->value;
     while (it && strcmp(it->metric->name, name) != 0)
@@ -267,7 +267,7 @@ const struct as_code_value *as_told_value(const struct as_told *told, const char
 static bool is_told(const struct telling *t, const char *name, size_t side)
 {
     for (size_t s = 0; s < side; s++)
-        if (as_told_value(&t->told[s], name))
+        if (as_fact_value(&t->told[s], name))
             return true;
     return false;
 }
@@ -277,7 +277,7 @@ static bool has_one_origin(const struct telling *t, const char *name,
                            const struct assay_quantity *value)
 {
     for (size_t s = 0; s < t->n; s++) {
-        const struct as_code_value *first = as_told_value(&t->told[s], name);
+        const struct as_code_value *first = as_fact_value(&t->told[s], name);
         if (first && first->value.origin)
             return !value->origin || value->origin == first->value.origin;
     }
@@ -286,11 +286,11 @@ static bool has_one_origin(const struct telling *t, const char *name,
 
 static int add_value(struct telling *t, const struct as_code_metric *metric)
 {
-    struct told_fact *it = new_fact(t, metric->topic, metric->name, metric->title, metric->unit);
+    struct fact_fact *it = new_fact(t, metric->topic, metric->name, metric->title, metric->unit);
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
-        const struct as_code_value *value = as_told_value(&t->told[s], metric->name);
+        const struct as_code_value *value = as_fact_value(&t->told[s], metric->name);
         if (value && strcmp(value->metric->unit, metric->unit) == 0 &&
             has_one_origin(t, metric->name, &value->value) &&
             put_number(t, it, s, value->value) < 0)
@@ -326,7 +326,7 @@ static struct assay_quantity times_100(struct assay_quantity it)
 /* A side that calls none of a category calls it in no sample of all. */
 static int add_call(struct telling *t, const struct as_called *called)
 {
-    struct told_fact *it = new_fact(t, "calls", called->name, called->title, "%");
+    struct fact_fact *it = new_fact(t, "calls", called->name, called->title, "%");
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++) {
@@ -358,7 +358,7 @@ static int add_calls(struct telling *t)
 /* ---- Short words --------------------------------------------------------------------------- */
 
 /* "packed arithmetic 0 -> 96 %": titles begin small within a line, unless they are initials. */
-static void put_title(struct as_str *out, const struct assay_compare_fact *it)
+static void emit_title(struct as_str *out, const struct assay_compare_fact *it)
 {
     const char *title = it->title;
     const bool is_word = title[0] && !isupper((unsigned char)title[1]);
@@ -369,12 +369,12 @@ static void put_title(struct as_str *out, const struct assay_compare_fact *it)
                        title[0] ? title + 1 : "");
 }
 
-static bool has_lists(const struct told_fact *it, size_t a, size_t b)
+static bool has_lists(const struct fact_fact *it, size_t a, size_t b)
 {
     return strcmp(it->fact.name, "flags") == 0 && !is_varying(it, a) && !is_varying(it, b);
 }
 
-static void put_short(struct as_str *out, const struct told_fact *it, size_t a, size_t b)
+static void write_short(struct as_str *out, const struct fact_fact *it, size_t a, size_t b)
 {
     const char *unit = it->fact.unit;
     if (strcmp(it->fact.name, "instructions") == 0) {
@@ -382,7 +382,7 @@ static void put_short(struct as_str *out, const struct told_fact *it, size_t a, 
         return;
     }
     if (strcmp(it->fact.name, "compiler") != 0)
-        put_title(out, &it->fact);
+        emit_title(out, &it->fact);
     as_str_appendf(out, "%s" ARROW "%s", it->text[a], it->text[b]);
     if (unit && strcmp(unit, "1") != 0)
         as_str_appendf(out, " %s", unit);
@@ -417,14 +417,14 @@ static int tell_cell(struct telling *t, size_t side)
     int rc = to ? 0 : ASSAY_ERR_NOMEM;
     cell->differs = to;
     as_vec_foreach (&t->fact, it) {
-        if (rc < 0 || !as_told_is_short(it->fact.topic, it->fact.name) ||
+        if (rc < 0 || !as_fact_is_short(it->fact.topic, it->fact.name) ||
             !sides_differ(it, t->base, side))
             continue;
         if (has_lists(it, t->base, side)) {
             as_flags_difference(&text, it->text[t->base], it->text[side], true);
             as_flags_difference(&rest, it->text[t->base], it->text[side], false);
         } else {
-            put_short(&text, it, t->base, side);
+            write_short(&text, it, t->base, side);
         }
         rc = add_short(t, cell, to, &text);
     }
@@ -439,7 +439,7 @@ static int tell_cell(struct telling *t, size_t side)
 
 static int by_order(const void *a, const void *b)
 {
-    const struct told_fact *x = a, *y = b;
+    const struct fact_fact *x = a, *y = b;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
     return strcmp(x->fact.name, y->fact.name);

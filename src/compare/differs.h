@@ -37,16 +37,16 @@ struct as_told {
  * [row * n + side] in `arena`. `part` has what a row took on a side: versions with less than a
  * tenth of it do not count.
  */
-int as_told_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
+int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
                const struct as_object *part, struct as_arena *arena, struct as_told **out);
 
 /* A value of the code by the name of its metric, or NULL. */
-const struct as_code_value *as_told_value(const struct as_told *told, const char *name);
+const struct as_code_value *as_fact_value(const struct as_told *told, const char *name);
 /* As it is shown, a copy in the arena; NULL without memory. */
-const char *as_told_number(struct as_arena *arena, double x);
+const char *as_fact_number(struct as_arena *arena, double x);
 /* Whether a fact is told in the line under a row: of code quality analysis the few of loop_code.c.
  */
-bool as_told_is_short(const char *topic, const char *name);
+bool as_fact_is_short(const char *topic, const char *name);
 /* Gives a row of a loop its code, side by side. */
 int as_tell_loop_code(struct as_arena *arena, const struct as_told *told, size_t n,
                       struct assay_compare_row *row);

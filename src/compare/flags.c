@@ -62,7 +62,7 @@ static struct as_view last_of(const char *flags, struct key key)
     return found;
 }
 
-static void put_change(struct as_str *out, struct as_view a, struct as_view b, bool is_level)
+static void write_change(struct as_str *out, struct as_view a, struct as_view b, bool is_level)
 {
     const int an = (int)a.n, bn = (int)b.n;
     if (a.n && b.n)
@@ -95,7 +95,7 @@ struct comparing {
 };
 
 /* Flags of `of`, of a rank; those of the other side only where they are not here. */
-static void put_rank(struct comparing *it, const char *of, int rank)
+static void emit_rank(struct comparing *it, const char *of, int rank)
 {
     struct as_view rest = as_view_of(of), flag;
     while (as_view_split(&rest, ' ', &flag)) {
@@ -110,15 +110,15 @@ static void put_rank(struct comparing *it, const char *of, int rank)
             continue;
         if (it->n > 1)
             as_str_appendz(it->out, ", ");
-        put_change(it->out, a, b, rank == 0);
+        write_change(it->out, a, b, rank == 0);
     }
 }
 
 static void put_all(struct comparing *it, int first, int last)
 {
     for (int rank = first; rank <= last; rank++) {
-        put_rank(it, it->a, rank);
-        put_rank(it, it->b, rank);
+        emit_rank(it, it->a, rank);
+        emit_rank(it, it->b, rank);
     }
 }
 

@@ -28,7 +28,7 @@ enum {
 #define ALIKE 0.99 /* of the greatest bound: both limit */
 #define ADDS  0.05 /* of the cycles: what the window adds is what limits */
 
-bool as_told_is_short(const char *topic, const char *name)
+bool as_fact_is_short(const char *topic, const char *name)
 {
     if (strcmp(topic, "cqa") != 0)
         return true;
@@ -40,23 +40,23 @@ bool as_told_is_short(const char *topic, const char *name)
 
 static const struct as_code_value *known_value(const struct as_told *told, const char *name)
 {
-    const struct as_code_value *it = as_told_value(told, name);
+    const struct as_code_value *it = as_fact_value(told, name);
     return it && it->value.origin ? it : NULL;
 }
 
-static void put_limit(struct as_str *out, const char *word)
+static void write_limit(struct as_str *out, const char *word)
 {
     as_str_appendf(out, "%s%s", out->n ? ", " : "", word);
 }
 
 /* "front end, chain"; nothing where no bound is known. */
-static void put_limits(struct as_str *out, const struct as_told *told)
+static void write_limits(struct as_str *out, const struct as_told *told)
 {
     const struct as_code_value *cycles = known_value(told, "cqa_cycles"),
                                *added = known_value(told, window);
     double greatest = 0;
     if (cycles && added && added->value.value > ADDS * cycles->value.value) {
-        put_limit(out, "buffers");
+        write_limit(out, "buffers");
         return;
     }
     for (size_t i = 0; i < BOUNDS; i++) {
@@ -66,7 +66,7 @@ static void put_limits(struct as_str *out, const struct as_told *told)
     for (size_t i = 0; i < BOUNDS; i++) {
         const struct as_code_value *it = known_value(told, bound[i].name);
         if (it && greatest > 0 && it->value.value >= ALIKE * greatest)
-            put_limit(out, bound[i].word);
+            write_limit(out, bound[i].word);
     }
 }
 
@@ -75,7 +75,7 @@ static const struct as_code_metric *metric_of(const struct as_told *told, size_t
                                               const char *name)
 {
     for (size_t s = 0; s < n; s++) {
-        const struct as_code_value *it = as_told_value(&told[s], name);
+        const struct as_code_value *it = as_fact_value(&told[s], name);
         if (it)
             return it->metric;
     }
@@ -96,11 +96,11 @@ static int add_metric(struct as_arena *arena, const struct as_told *told, size_t
     if (!text || !value || !out->topic || !out->name || !out->title || !out->unit)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < n; s++) {
-        const struct as_code_value *it = as_told_value(&told[s], metric->name);
+        const struct as_code_value *it = as_fact_value(&told[s], metric->name);
         if (!it)
             continue;
         value[s] = it->value;
-        text[s] = it->value.origin ? as_told_number(arena, it->value.value) : AS_VARIES;
+        text[s] = it->value.origin ? as_fact_number(arena, it->value.value) : AS_VARIES;
         if (!text[s])
             return ASSAY_ERR_NOMEM;
     }
@@ -116,7 +116,7 @@ static int add_limits(struct as_arena *arena, const struct as_told *told, size_t
         .topic = "cqa", .name = "cqa_limit", .title = "Limited by", .text = text};
     for (size_t s = 0; rc == 0 && s < n; s++) {
         struct as_str words = {0};
-        put_limits(&words, &told[s]);
+        write_limits(&words, &told[s]);
         text[s] = words.n ? as_set_text(arena, as_str_z(&words)) : NULL;
         rc = words.failed || (words.n && !text[s]) ? ASSAY_ERR_NOMEM : 0;
         as_str_fini(&words);

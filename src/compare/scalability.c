@@ -54,9 +54,9 @@ int assay_compare_mark(struct assay_experiment *experiment, int64_t run_id,
         const char *name, *meaning;
         int64_t value;
     } at[] = {
-        {"scale_nodes", "Nodes that the run was told to use", setting->nodes},
-        {"scale_processes", "Processes that the run was told to use", setting->processes},
-        {"scale_threads", "Threads of each process that the run was told to use", setting->threads},
+        {"scale_nodes", "Nodes that the run was set to use", setting->nodes},
+        {"scale_processes", "Processes that the run was set to use", setting->processes},
+        {"scale_threads", "Threads of each process that the run was set to use", setting->threads},
         {"scale_weak", "1: the problem grows with the processes and threads", setting->weak},
         {"scale_reference", "1: the other runs are compared with this one", setting->is_reference},
     };
@@ -167,12 +167,12 @@ static int find_reference(struct scale_work *w, const struct assay_scale_setting
     }
     if (wanted && found == w->point_n)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--reference: no run has %lld processes and %lld threads; name one of "
-                            "the combinations that ran",
+                            "--reference: no run has %lld processes and %lld threads; use a "
+                            "combination that ran",
                             (long long)wanted->processes, (long long)wanted->threads);
     if (found < w->point_n && !w->point[found].good.n) {
         as_note(&w->notes, w->arena,
-                "The reference, %s, did not end well; the smallest point that did takes its place.",
+                "The reference, %s, failed; the smallest successful point replaces it.",
                 w->point[found].first.label ? w->point[found].first.label : "?");
         found = w->point_n;
     }
@@ -372,17 +372,17 @@ static void note_points(struct scale_work *w)
         crowded += result->point[i].oversubscribed;
     }
     if (failed)
-        as_note(&w->notes, w->arena, "%u run%s did not end well and %s left out.", failed,
+        as_note(&w->notes, w->arena, "%u run%s failed and %s left out.", failed,
                 failed == 1 ? "" : "s", failed == 1 ? "is" : "are");
     if (crowded)
         as_note(&w->notes, w->arena,
-                "%u point%s asked for more threads than the machine has processors (marked *): "
-                "efficiency must fall there.",
+                "%u point%s used more threads than the machine has CPUs (marked *): efficiency "
+                "must fall there.",
                 crowded, crowded == 1 ? "" : "s");
     if (single)
         as_note(&w->notes, w->arena,
-                "%u point%s ran once only: how far its wall time varies is not known; --repeats 3 "
-                "or more tells.",
+                "%u point%s ran only once: the variation of the wall time is unknown; use "
+                "--repeats 3 or more.",
                 single, single == 1 ? "" : "s");
 }
 
@@ -391,7 +391,7 @@ static void note_hosts(struct scale_work *w)
     for (size_t i = 1; i < w->set.run.n; i++) {
         const char *a = w->set.run.at[0].host, *b = w->set.run.at[i].host;
         if (a && b && strcmp(a, b) != 0) {
-            as_note(&w->notes, w->arena, "The runs were made on different hosts (%s, %s).", a, b);
+            as_note(&w->notes, w->arena, "The runs are from different hosts (%s, %s).", a, b);
             return;
         }
     }
@@ -400,9 +400,9 @@ static void note_hosts(struct scale_work *w)
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 static const char method[] =
-    "Means and Student's t interval where a point has several runs; of one run, times of functions "
-    "and loops with Wilson's interval of its samples, the wall time without bounds. Ratios by the "
-    "method of variance estimates recovery on logarithms.";
+    "Points with several runs have means with Student's t interval. For a single run, times of "
+    "functions and loops have Wilson's interval of their samples, and the wall time has none. "
+    "Ratios use the method of variance estimates recovery on logarithms.";
 
 static int fill_scaling(struct scale_work *w, struct assay_experiment *experiment,
                         const struct assay_scale_setting *reference, struct assay_error *err)

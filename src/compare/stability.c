@@ -186,7 +186,7 @@ static void note_runs(struct stability_work *w)
 {
     const struct assay_stability *it = w->result;
     if (it->failed_n)
-        as_note(&w->notes, w->arena, "%u run%s did not end well and %s left out.", it->failed_n,
+        as_note(&w->notes, w->arena, "%u run%s failed and %s left out.", it->failed_n,
                 it->failed_n == 1 ? "" : "s", it->failed_n == 1 ? "is" : "are");
     if (it->repeat_n && it->repeat_n < 6)
         as_note(&w->notes, w->arena,
@@ -196,19 +196,18 @@ static void note_runs(struct stability_work *w)
         as_note(
             &w->notes, w->arena,
             "The wall time drifts: %+.2f %% a run (Mann-Kendall, p = %.2g). The machine warms up "
-            "or fills; what is compared with these runs should be run in turns with them.",
+            "or fills its memory; compare with other commands by alternating runs (--against).",
             it->drift_pct.value, it->drift_p);
     if (it->two_levels)
         as_note(&w->notes, w->arena,
                 "The wall times fall in two groups: %u runs about %.4g s, %u runs about %.4g s. "
-                "Something differs between them: placement on processors or memory nodes, "
-                "frequency, another load.",
+                "Possible causes: placement on CPUs or memory nodes, frequency, external load.",
                 it->level_n[0], it->level_s[0], it->level_n[1], it->level_s[1]);
 }
 
 static const char method[] =
-    "Interval of the median by order statistics; outliers beyond 3.5 robust deviations "
-    "(1.4826 MAD) of the median; drift by Mann-Kendall's test and the Theil-Sen slope.";
+    "Interval of the median by order statistics; outliers are beyond 3.5 robust deviations "
+    "(1.4826 MAD) from the median; drift by the Mann-Kendall test and the Theil-Sen slope.";
 
 static int evaluate_stability(struct stability_work *w, struct assay_experiment *experiment,
                               struct assay_error *err)

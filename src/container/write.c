@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/whole.h"
+#include "base/io_full.h"
 #include "container/pack.h"
 
 /* Ranks that wait for each other switch 100,000 times a second. Level 3 takes twice the time for

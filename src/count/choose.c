@@ -8,7 +8,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "count/counted.h"
 #include "vprof/hot.h"
 
@@ -152,8 +152,8 @@ static int compile(regex_t *out, const char *text, const char *option, bool *is_
     const int code = regcomp(out, text, REG_EXTENDED | REG_NOSUB);
     if (code) {
         regerror(code, out, why, sizeof why);
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: '%s' is no regular expression: %s", option,
-                            text, why);
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: '%s' is not a regular expression: %s",
+                            option, text, why);
     }
     *is_given = true;
     return 0;

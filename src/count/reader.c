@@ -249,8 +249,8 @@ int as_reader_start(struct as_reader *r, const struct as_patch_plan *plan,
     const int error = pthread_create(&r->worker, NULL, read_until_over, r);
     r->has_worker = error == 0;
     return error ? as_error_set(err, ASSAY_ERR_IO,
-                                "addresses: no thread can read them: %s; raise the limit of "
-                                "processes (ulimit -u)",
+                                "addresses: no thread could be started to read them: %s; raise "
+                                "the limit of processes (ulimit -u)",
                                 strerror(error))
                  : 0;
 }

@@ -3,7 +3,7 @@
 #include "count/records.h"
 
 #include "isa/form.h"
-#include "patch/amount.h"
+#include "patch/lane_count.h"
 
 /* Executions of one instruction. */
 struct executed {

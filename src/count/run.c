@@ -214,8 +214,8 @@ static int check_levels(const struct assay_count_request *request, struct assay_
     unsigned n;
     if (request->levels && !request->profile.command)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--levels: a process that runs already cannot be replayed; run the "
-                            "command without --pid");
+                            "--levels: a running process cannot be replayed; run the command "
+                            "without --pid");
     return request->caches ? as_level_traffic_parse(request->caches, level, &n, err) : 0;
 }
 

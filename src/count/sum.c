@@ -161,7 +161,7 @@ int as_counting_sum(struct as_counting *counting, const struct as_instances *all
     as_vec_foreach (&counting->object, object) {
         const bool ran = object->it.count[ASSAY_COUNT_INSTRUCTION] > 0;
         if (!object->it.reason && object->region == ASSAY_NONE)
-            object->it.reason = "it is in no part of the program that could be counted";
+            object->it.reason = "its part of the program could not be counted";
         else if (!object->it.reason && !ran)
             object->it.reason = as_instances_why_not(all, object->region);
     }

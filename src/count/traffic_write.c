@@ -92,9 +92,9 @@ static int write_levels_page(const struct as_counting *counting,
     const struct assay_detail detail = {
         .of = {it->kind, it->id, counting->run_id, 0},
         .name = "traffic",
-        .title = "Traffic behind each level of the caches",
+        .title = "Traffic beyond each cache level",
         .position = 44,
-        .text = "Simulated: addresses of the run through a model of the caches.",
+        .text = "Simulated: addresses of the run were replayed through a model of the caches.",
         .column = column,
         .column_n = 4,
         .cell = cell,
@@ -106,7 +106,7 @@ static int write_levels_page(const struct as_counting *counting,
 static int write_curve_page(const struct as_counting *counting, const struct assay_count_object *it,
                             struct assay_error *err)
 {
-    static const char *const column[] = {"cache KiB", "bytes that come in"};
+    static const char *const column[] = {"cache KiB", "bytes loaded into it"};
     struct assay_cell cell[ASSAY_COUNT_CURVE * 2];
     for (unsigned i = 0; i < ASSAY_COUNT_CURVE; i++) {
         cell[2 * i] = assay_cell_integer((ASSAY_COUNT_CURVE_B >> 10) * (INT64_C(1) << i));
@@ -115,9 +115,9 @@ static int write_curve_page(const struct as_counting *counting, const struct ass
     const struct assay_detail detail = {
         .of = {it->kind, it->id, counting->run_id, 0},
         .name = "miss_curve",
-        .title = "Bytes by the size of a cache",
+        .title = "Bytes by cache size",
         .position = 45,
-        .text = "By reuse distances of sampled lines, for a fully associative cache.",
+        .text = "From reuse distances of sampled lines, for a fully associative cache.",
         .column = column,
         .column_n = 2,
         .cell = cell,

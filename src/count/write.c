@@ -105,8 +105,8 @@ static int write_page(const struct counts_writing *to, const struct assay_count_
         .name = "executed",
         .title = "Executed",
         .position = 43,
-        .text = is_loop ? "Counted, with the loops in it, without what is called."
-                        : "Counted, with its loops, without what is called.",
+        .text = is_loop ? "Counted, including inner loops, without callees."
+                        : "Counted, including its loops, without callees.",
         .column = column,
         .column_n = 3,
         .cell = cell,
@@ -135,13 +135,12 @@ static int write_object(const struct counts_writing *to, const struct assay_coun
         return write_flag(to, it, "not_counted", it->reason, 1, err);
     if (it->count[ASSAY_COUNT_UNSURE] > 0)
         AS_TRY(write_flag(to, it, "counts_unsure",
-                          "of some instructions it is not known how many lanes or bytes they "
-                          "did: sums are upper bounds",
+                          "the active lanes or bytes of some instructions are unknown: sums are "
+                          "upper bounds",
                           (int64_t)it->count[ASSAY_COUNT_UNSURE], err));
     if (it->open)
         AS_TRY(write_flag(to, it, "counts_cut",
-                          "threads ended in a loop of it: what they did since they entered it is "
-                          "not counted",
+                          "threads ended inside a loop of it: its last entry is not counted",
                           (int64_t)it->open, err));
     AS_TRY(write_values(to, it, err));
     return it->count[ASSAY_COUNT_INSTRUCTION] > 0 ? write_page(to, it, err) : 0;
@@ -181,11 +180,11 @@ static int write_objects(const struct counts_writing *to, struct assay_error *er
 
 static const struct assay_metric counting_metrics[] = {
     {"counting_slowdown_x", "x",
-     "Processor time of the run that counted to that of the profile: what counting cost.",
-     "processor time / processor time", ASSAY_BETTER_NEITHER, "Cost of counting", "trust", 0, 0, 60,
+     "CPU time of the counted run relative to the profiled run: the cost of counting.",
+     "CPU time / CPU time", ASSAY_BETTER_NEITHER, "Cost of counting", "trust", 0, 0, 60,
      AS_COUNT_PASS},
     {"counting_refused_pct", "%",
-     "Of the time of the functions and loops that were chosen: could not be counted.",
+     "Share of the time of the chosen functions and loops that could not be counted.",
      "samples in refused code / samples in chosen code", ASSAY_BETTER_NEITHER, "Not counted",
      "trust", 0, 0, 61, AS_COUNT_PASS},
     {"counting_threads_missed_n", "1",

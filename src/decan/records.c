@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/left.h"
+#include "base/orphan_file.h"
 #include "decan/internal.h"
 
 static int keep_record(struct as_varied_all *out, const struct as_patch_plan *plan,

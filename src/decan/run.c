@@ -319,7 +319,7 @@ static const char *why_no_take(const struct as_varied_loop *varied, unsigned kin
 {
     return kind != AS_VARIANT_ORIG && varied->unvaried[kind]
                ? as_variant_refusal_text(varied->unvaried[kind])
-               : "no instance of it ran";
+               : "it was not entered";
 }
 
 /* Variants that were asked for and are not there, with the reason. */
@@ -349,11 +349,11 @@ static void add_missing(const struct as_decan *decan, const struct as_varied_loo
 
 static const char *why_nothing(const struct assay_decan_loop *loop)
 {
-    return loop->held   ? "what it stores may be what it reads addresses or branches from"
-           : loop->wide ? "it stores more than can be taken back"
+    return loop->held   ? "it may store values that its addresses or branches depend on"
+           : loop->wide ? "it stores more than the undo log can hold"
            : loop->endless || loop->faulted
-               ? "its branches and addresses alone do not come to an end"
-               : "no instance of it could run as a variant: it was not entered often enough";
+               ? "it does not end with its branches and addresses alone"
+               : "it was entered too rarely to run a variant";
 }
 
 static const char *why_refused(const struct as_timed_loop *loop,
@@ -362,8 +362,7 @@ static const char *why_refused(const struct as_timed_loop *loop,
     const unsigned of_all = varied->unvaried[AS_VARIANT_REC];
     if (loop->refusal == AS_PATCH_REFUSED_VARIANTS && of_all)
         return as_variant_refusal_text(of_all);
-    return loop->refusal ? as_patch_refusal_text(loop->refusal)
-                         : "its code could not be read again";
+    return loop->refusal ? as_patch_refusal_text(loop->refusal) : "its code was not readable";
 }
 
 static int describe_loop(struct as_decan *decan, const struct as_timed_loop *from,
@@ -453,8 +452,7 @@ static int check_command(const struct assay_profile_request *request, struct ass
     struct assay_launch_plan *plan;
     if (!request->command)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "loops of a process that runs already cannot be varied; let assay "
-                            "start it: assay decan -- CMD");
+                            "loops of a running process cannot be varied; use assay decan -- CMD");
     AS_TRY(assay_launch_plan(request->command, &plan, err));
     const int rc = as_entry_check(plan->path, "varied from inside", err);
     assay_launch_plan_free(&plan);

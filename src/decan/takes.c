@@ -183,8 +183,7 @@ static void add_take(struct assay_decan_bucket *bucket, struct as_varied *it, si
     *take = (struct assay_decan_take){.variant = as_variant_name(kind)};
     const size_t left = drop_disturbed(it, n, scale->limit, room, take);
     if (left == 0) {
-        take->reason =
-            take->ended ? "each ended by a fault, or when its time was up" : "each was disturbed";
+        take->reason = take->ended ? "each ended by a fault or a timeout" : "each was disturbed";
         return;
     }
     describe_take(it, left, scale->cycles, room, take);

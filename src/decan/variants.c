@@ -41,7 +41,7 @@ static int unknown_variant(struct as_view word, struct assay_error *err)
     for (unsigned i = 0; (name = assay_decan_variant(i, &title)); i++)
         as_str_appendf(&text, "%s%s", i ? ", " : "", name);
     const int rc =
-        as_error_set(err, ASSAY_ERR_USAGE, "--variants: '%.*s' is no variant; write some of %s",
+        as_error_set(err, ASSAY_ERR_USAGE, "--variants: invalid value '%.*s'; use some of %s",
                      (int)word.n, word.p, as_str_z(&text));
     as_str_fini(&text);
     return rc;

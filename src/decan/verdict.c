@@ -179,7 +179,8 @@ static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
     const bool fp = explains(s->fp), ls = explains(s->ls);
     const bool is_starved = s->fes >= t->supplies && !is_front_end_shared(m, s);
     if (s->fes >= t->supplies && !is_starved) {
-        out->doubt = "fetching instructions took longer than by the model: a shared core?";
+        out->doubt = "fetching instructions took longer than the model predicts: the core may be "
+                     "shared";
         out->confidence = AS_DECAN_MEDIUM;
     }
     if (is_clearly_less(s->nodiv) && !ls)
@@ -197,7 +198,7 @@ static bool judge_core(const struct as_decan_measure *m, const struct shares *s,
         judge_accesses(m, out);
     else if (fp && is_mostly_chain(m, s)) {
         decide_verdict(out, AS_DECAN_CHAIN, AS_VARIANT_FP, AS_VARIANT_LS);
-        out->doubt = "its chain takes less than the loop";
+        out->doubt = "its recurrence takes less time than the loop";
         out->confidence = AS_DECAN_MEDIUM;
     } else if (fp)
         decide_verdict(out, AS_DECAN_COMPUTE, AS_VARIANT_FP, AS_VARIANT_LS);
@@ -274,7 +275,7 @@ static bool judge_walk(const struct as_decan_measure *m, struct as_decan_judgeme
     if (out->verdict == AS_DECAN_L1)
         return false;
     as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
-                           "its loads decide its branches, and are in all variants");
+                           "its branches depend on its loads, so all variants keep these loads");
     return true;
 }
 
@@ -315,18 +316,19 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
         if (is_walk_that_decides(m, s) && judge_walk(m, out))
             return;
         decide_verdict(out, AS_DECAN_UNKNOWN, AS_VARIANT_ORIG, AS_VARIANT_KINDS);
-        out->doubt = "what decides its branches takes as long as the loop, and is in all variants";
+        out->doubt = "the code for its branches takes as long as the loop, and all variants keep "
+                     "it";
         return;
     }
     if (judge_core(m, s, out))
         return;
     if (is_far && s->dl1 < t->far && judge_far(m, out)) {
-        out->doubt = "its accesses alone take another time than in the loop";
+        out->doubt = "its accesses alone take a different time than in the loop";
         out->confidence = AS_DECAN_LOW;
         return;
     }
     if (is_far && s->ls >= t->overlaps && !(s->ls < s->fp) && judge_far(m, out)) {
-        out->doubt = "arithmetic and accesses do not hide behind each other";
+        out->doubt = "arithmetic and memory accesses do not overlap";
         out->confidence = AS_DECAN_LOW;
         return;
     }
@@ -334,7 +336,7 @@ static void judge_by_shares(const struct as_decan_measure *m, const struct share
         return;
     decide_verdict(out, AS_DECAN_UNKNOWN, AS_VARIANT_ORIG, AS_VARIANT_KINDS);
     out->doubt = isnan(s->fp) || isnan(s->ls) || isnan(s->dl1)
-                     ? "variants that would decide could not run"
+                     ? "the decisive variants could not run"
                      : "no variant takes as long as the loop";
 }
 

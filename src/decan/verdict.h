@@ -97,7 +97,7 @@ void as_decan_measure_init(struct as_decan_measure *measure);
     X(BEYOND_L1, "beyond_L1", "bound by data beyond L1")                                           \
     X(STORE, "store", "bound by stores")                                                           \
     X(LATENCY, "latency", "latency bound")                                                         \
-    X(CHAIN, "chain", "bound by a chain of operations")                                            \
+    X(CHAIN, "chain", "bound by a loop-carried dependence")                                        \
     X(BALANCED_STARVED, "balanced_starved", "balanced (back-end starvation)")                      \
     X(BALANCED_FED, "balanced_fed", "balanced (fast front-end supply)")
 

@@ -38,14 +38,14 @@ static void tell_bounds(struct told *told, const struct as_decan_measure *m,
     const char *nearest = assay_predict_level_name(j->nearest);
     const char *farthest = assay_predict_level_name(j->farthest);
     if (j->nearest == ASSAY_PREDICT_L1 && j->farthest > ASSAY_PREDICT_L2)
-        tell(told, "; the data come from as far as %s", farthest);
+        tell(told, "; the data come from %s or nearer levels", farthest);
     else if (j->nearest == j->farthest)
         tell(told, "; the data come from %s", nearest);
     else
         tell(told, "; the data come from %s %s %s", nearest,
              j->nearest + 1 == j->farthest ? "or" : "to", farthest);
     if (!is_measured)
-        tell(told, ", by the sizes of caches that the processor %s: the machine was not measured",
+        tell(told, ", by the cache sizes that the CPU %s: the machine was not measured",
              m->level[j->nearest].is_claimed ? "claims" : "reports");
 }
 
@@ -55,13 +55,13 @@ static void tell_level(struct told *told, const struct as_decan_measure *m,
     tell_bounds(told, m, j);
     const double sat = j->ratio.level_sat[j->level];
     if (j->ratio.orig_again >= as_decan_thresholds.returned)
-        tell(told, "; over data that it has just gone through it is %.2f times as fast",
+        tell(told, "; repeated over the same data, the loop is %.2f times as fast",
              j->ratio.orig_again);
     if (!isnan(sat) && j->verdict != AS_DECAN_LATENCY)
         tell(told, "; moving them from %s alone takes %.0f %% of the time",
              assay_predict_level_name(j->level), 100 * fmin(sat, 1));
     if (!isnan(j->ratio.in_flight[j->level]) && j->verdict == AS_DECAN_LATENCY)
-        tell(told, "; %.1f lines of %s are on their way at once", j->ratio.in_flight[j->level],
+        tell(told, "; %.1f cache lines of %s are in flight at once", j->ratio.in_flight[j->level],
              assay_predict_level_name(j->level));
 }
 
@@ -89,11 +89,10 @@ static void tell_core(struct told *told, const struct as_decan_measure *m,
         tell(told, ": without divisions and roots it takes %.2f", cycles(m, AS_VARIANT_NODIV));
         break;
     case AS_DECAN_CHAIN:
-        tell(told, ": each iteration waits for the one before it, %.2f cycles by the model",
-             m->model.chain);
+        tell(told, ": a recurrence takes %.2f cycles per iteration by the model", m->model.chain);
         break;
     default:
-        tell(told, ": as many instructions that do nothing take %.2f", cycles(m, AS_VARIANT_FES));
+        tell(told, ": the same number of NOPs takes %.2f", cycles(m, AS_VARIANT_FES));
         break;
     }
 }
@@ -105,7 +104,7 @@ static void tell_gain(struct told *told, const struct as_decan_judgement *j)
     if (isfinite(j->gain_high) && j->gain_high - j->gain_low > 0.005)
         tell(told, " (%.2f to %.2f)", j->gain_low, j->gain_high);
     else if (!isfinite(j->gain_high))
-        tell(told, " (of too few instances for an interval)");
+        tell(told, " (too few instances for an interval)");
 }
 
 int as_decan_explain(const struct as_decan_measure *measure,
@@ -123,7 +122,7 @@ int as_decan_explain(const struct as_decan_measure *measure,
     const bool is_far = v == AS_DECAN_L2 || v == AS_DECAN_L3 || v == AS_DECAN_RAM ||
                         v == AS_DECAN_BEYOND_L1 || v == AS_DECAN_LATENCY ||
                         (v == AS_DECAN_L1 && judgement->decided == AS_VARIANT_DL1);
-    tell(&told, "%c%s, %.2f cycles an iteration", as_decan_verdict_title(v)[0] & ~0x20,
+    tell(&told, "%c%s, %.2f cycles per iteration", as_decan_verdict_title(v)[0] & ~0x20,
          as_decan_verdict_title(v) + 1, isnan(whole) ? cycles(measure, judgement->base) : whole);
     if (measure->bits[AS_VARIANT_REF] & AS_VARIANT_NESTS)
         tell(&told, " with the loops in it");
@@ -135,6 +134,6 @@ int as_decan_explain(const struct as_decan_measure *measure,
         tell_gain(&told, judgement);
     tell(&told, ".");
     if (judgement->doubt)
-        tell(&told, " To be doubted: %s.", judgement->doubt);
+        tell(&told, " Uncertain: %s.", judgement->doubt);
     return told.n;
 }

@@ -44,9 +44,9 @@ static void weigh_share(const struct as_decan_measure *m, enum as_variant_kind k
     const double low = it->low / base->high, high = it->high / base->low;
     if (low <= threshold && threshold <= high)
         as_decan_trust_at_most(out, AS_DECAN_LOW,
-                               "the interval of what decides has both sides in it");
+                               "the interval of the decisive time includes both verdicts");
     else if (fabs(share - threshold) < as_decan_thresholds.near)
-        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "what decides is near its threshold");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "the decisive time is near its threshold");
 }
 
 static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgement *out)
@@ -58,7 +58,7 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
         as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
                                "the bandwidths of the levels are not measured");
     if (isnan(m->footprint_b))
-        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "what an instance touches is not known");
+        as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "the memory range of an instance is unknown");
     weigh_share(m, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
 }
 
@@ -79,7 +79,7 @@ static void weigh_accesses(const struct as_decan_measure *m, struct as_decan_jud
     if (out->ratio.orig_dl1 * as_decan_thresholds.impossible < 1)
         as_decan_trust_at_most(out, AS_DECAN_LOW, "it takes longer with its data in L1");
     if (is_level_as_busy(m, out))
-        as_decan_trust_at_most(out, AS_DECAN_LOW, "a level of memory behind it is as busy");
+        as_decan_trust_at_most(out, AS_DECAN_LOW, "a memory level beyond it is as busy");
     if (!m->timing[AS_VARIANT_DL1].n && !(m->reach_b <= m->level[ASSAY_PREDICT_L1].size_b))
         as_decan_trust_at_most(out, AS_DECAN_LOW,
                                "its accesses were not measured with their data in L1");
@@ -127,7 +127,7 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
     }
     if (measure->timing[AS_VARIANT_REF].n && out->base == AS_VARIANT_ORIG)
         as_decan_trust_at_most(out, AS_DECAN_MEDIUM,
-                               "what is put back before its variants slows them");
+                               "restoring memory before its variants slows them");
     if (measure->bits[AS_VARIANT_REF] & AS_VARIANT_NESTS)
         as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "the loops in it were varied with it");
     if (is_impossible(measure))

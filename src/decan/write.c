@@ -211,9 +211,9 @@ static int write_page(const struct decan_writing *to, const struct assay_decan_l
                       struct assay_error *err)
 {
     static const char *const column[PAGE_COLUMNS] = {
-        "Iterations",      "Variant",       "Instances",  "Cycles/iteration",
-        "from (95 %)",     "to (95 %)",     "Least",      "Stability",
-        "Cycles/instance", "Times as fast", "Reliability"};
+        "Iterations",      "Variant",   "Instances",  "Cycles/iteration",
+        "from (95 %)",     "to (95 %)", "Least",      "Stability",
+        "Cycles/instance", "Speed-up",  "Reliability"};
     struct assay_cell cell[PAGE_ROWS * PAGE_COLUMNS] = {0};
     char name[PAGE_ROWS][64];
     size_t rows = 0;
@@ -226,7 +226,7 @@ static int write_page(const struct decan_writing *to, const struct assay_decan_l
     const struct assay_detail detail = {
         .of = {ASSAY_OBJECT_LOOP, loop->loop_id, to->decan->timed.run_id, 0},
         .name = "variants",
-        .title = "What it takes without",
+        .title = "Cycles without",
         .position = 44,
         .text = loop->bucket[loop->main].text,
         .column = column,
@@ -299,15 +299,15 @@ static int write_refusal(const struct decan_writing *to, const struct assay_deca
 }
 
 static const struct assay_metric run_metrics[] = {
-    {"variants_run_n", "1", "Runs in which instances ran as variants.", "counted",
-     ASSAY_BETTER_NEITHER, "Runs with variants", "trust", 0, 0, 60, AS_DECAN_PASS},
-    {"variants_spent_pct", "%", "Of these runs: what variants took, with what they need.",
+    {"variants_run_n", "1", "Runs with variants of loops.", "counted", ASSAY_BETTER_NEITHER,
+     "Runs with variants", "trust", 0, 0, 60, AS_DECAN_PASS},
+    {"variants_spent_pct", "%", "Share of these runs spent in variants and their undo log.",
      "ticks of variants / processor time", ASSAY_BETTER_NEITHER, "Cost of variants", "trust", 0, 0,
      61, AS_DECAN_PASS},
-    {"variants_refused_pct", "%", "Of the time of the loops that were chosen: could not be varied.",
-     "samples in refused loops / samples in chosen ones", ASSAY_BETTER_NEITHER, "Not varied",
+    {"variants_refused_pct", "%", "Share of the time of the chosen loops that could not be varied.",
+     "samples in refused loops / samples in chosen loops", ASSAY_BETTER_NEITHER, "Not varied",
      "trust", 0, 0, 62, AS_DECAN_PASS},
-    {"variants_lost_n", "1", "Instances that ran as variants and for which there was no room.",
+    {"variants_lost_n", "1", "Instances of variants that were lost: the buffer was full.",
      "counted", ASSAY_BETTER_LOWER, "Variants lost", "trust", 0, 0, 63, AS_DECAN_PASS}};
 
 /* Variants stand without hardware counters; that none were read of instances, and why, is said. */
@@ -386,8 +386,8 @@ static int write_run(const struct decan_writing *to, struct assay_error *err)
         .kind = ASSAY_OBJECT_RUN,
         .object_id = run_id,
         .name = "variants_ended_otherwise",
-        .text = "with variants the program ended otherwise than without: it may look at itself, or "
-                "other threads read what a loop stores; what was measured until then stands",
+        .text = "the program ended differently with variants: it may check its own code, or other "
+                "threads read what a loop stores; results are up to then",
         .n = 1,
         .pass = AS_DECAN_PASS};
     return assay_experiment_flag(to->decan->timed.experiment, &flag, err);

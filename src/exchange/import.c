@@ -115,11 +115,11 @@ static int write_import(void *context, struct assay_error *err)
     im->row.state = "complete";
     im->row.start_ns = im->counts->start_ns;
     AS_TRY(assay_experiment_set_run(im->experiment, im->run_id, &im->row, err));
-    snprintf(text, sizeof text, "records of the imported trace make no sense and are left out; %s",
+    snprintf(text, sizeof text, "invalid records of the imported trace are left out; %s",
              im->counts->first_bad);
     AS_TRY(flag_trace(im, "damaged_input", im->counts->bad_n, text, err));
     return flag_trace(im, "import_left_out", im->counts->left_out_n,
-                      "records of the imported trace are of kinds that are not taken over", err);
+                      "records of the imported trace are of kinds that are not imported", err);
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ static int refuse_otf2(const struct as_otf2_taking *t, const char *what, OTF2_Er
     if (t->no_memory)
         return as_error_nomem(err, t->path);
     return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: %s: %s", t->path, what,
-                        code == OTF2_SUCCESS ? "is it an OTF2 archive, with its files beside it?"
+                        code == OTF2_SUCCESS ? "the archive or a file of it is not readable"
                                              : OTF2_Error_GetDescription(code));
 }
 
@@ -40,8 +40,8 @@ static int check_file(int at, const char *name, const char *path, struct assay_e
     return fstatat(at, name, &st, 0) != 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)
                ? 0
                : as_error_set(err, ASSAY_ERR_NOT_REGULAR,
-                              "%s: is no OTF2 archive: %s is not a regular file; copy the archive "
-                              "again",
+                              "%s: not an OTF2 archive: %s is not a regular file; copy the "
+                              "archive again",
                               path, name);
 }
 
@@ -79,8 +79,8 @@ static int open_reader(struct as_otf2_taking *t, struct assay_error *err)
     const bool is_there = stat(as_str_z(&anchor), &st) == 0 && S_ISREG(st.st_mode);
     const int rc = is_there ? check_archive(t, as_str_z(&anchor), err)
                             : as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                                           "%s: there is no such OTF2 archive; name "
-                                           "its anchor, a file NAME.otf2",
+                                           "%s: no such OTF2 archive; use its anchor, a file "
+                                           "NAME.otf2",
                                            as_str_z(&anchor));
     if (rc == 0)
         t->reader = OTF2_Reader_Open(as_str_z(&anchor));

@@ -219,7 +219,7 @@ static void put_metrics(struct otf2_names *n, OTF2_StringRef empty)
 }
 
 /* "rank 3", or "process 4711". */
-static void put_process(struct otf2_names *n, uint32_t at)
+static void write_process(struct otf2_names *n, uint32_t at)
 {
     const struct as_trace_process *process = &n->w->trace->process.at[at];
     char name[64];
@@ -332,7 +332,7 @@ OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
     put_metrics(&n, empty);
     put_contexts(&n);
     for (uint32_t p = 0; p < w->trace->process.n; p++)
-        put_process(&n, p);
+        write_process(&n, p);
     put_threads(&n);
     put_mpi_locations(&n, empty, members);
     put_communicators(&n, empty);

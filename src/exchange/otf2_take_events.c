@@ -231,8 +231,8 @@ static OTF2_CallbackCode take_ireceive(EVENT_HEAD, uint32_t sender, OTF2_CommRef
 
 /* ---- Operations of many ---------------------------------------------------------------------- */
 
-static void put_gathering(struct as_otf2_taking *t, int64_t ns, int64_t comm, int64_t request,
-                          int64_t root, int64_t sent_b, int64_t received_b)
+static void write_otf2_collective(struct as_otf2_taking *t, int64_t ns, int64_t comm,
+                                  int64_t request, int64_t root, int64_t sent_b, int64_t received_b)
 {
     put_fields(t, AS_TRACE_COLLECTIVE, ns, comm, request, root, sent_b, received_b);
 }
@@ -251,8 +251,8 @@ static OTF2_CallbackCode take_collective(EVENT_HEAD, OTF2_CollectiveOp op, OTF2_
     UNUSED_HEAD;
     (void)op;
     if (begin_event(t, time, &ns))
-        put_gathering(t, ns, as_otf2_taken_comm_of(t, comm), 0, root_of(root), (int64_t)sent_b,
-                      (int64_t)received_b);
+        write_otf2_collective(t, ns, as_otf2_taken_comm_of(t, comm), 0, root_of(root),
+                              (int64_t)sent_b, (int64_t)received_b);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -265,7 +265,7 @@ static OTF2_CallbackCode take_icollective(EVENT_HEAD, uint64_t request)
         return begin_pending(t, request);
     const struct as_otf2_pending p = next_pending(t);
     if (p.comm)
-        put_gathering(t, ns, p.comm, request_of(request), p.root, p.sent_b, p.received_b);
+        write_otf2_collective(t, ns, p.comm, request_of(request), p.root, p.sent_b, p.received_b);
     return OTF2_CALLBACK_SUCCESS;
 }
 

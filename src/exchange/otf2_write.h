@@ -6,9 +6,9 @@
 #include <otf2/otf2.h>
 #include <stdbool.h>
 
+#include "base/id_table.h"
 #include "base/index.h"
 #include "base/map.h"
-#include "base/numbered.h"
 #include "base/str.h"
 #include "exchange/otf2.h"
 

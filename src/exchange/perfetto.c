@@ -96,7 +96,7 @@ static uint8_t *put_event(uint8_t *at, const struct perfetto_body *body,
 /* Lengths of packet and event fit a byte: the longest event, an instant, has 71 bytes. */
 #define SHORT_MOST 127
 
-static int put_event_packet(void *context, const void *bytes)
+static int write_event_packet(void *context, const void *bytes)
 {
     const struct perfetto_body *body = context;
     const struct as_perfetto_record *r = bytes;
@@ -118,7 +118,7 @@ static int put_event_packet(void *context, const void *bytes)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int put_perfetto(void *writer, struct as_out *out, struct assay_error *err)
+static int emit_perfetto(void *writer, struct as_out *out, struct assay_error *err)
 {
     struct as_perfetto_writer *w = writer;
     struct perfetto_body body = {w, out, 0, 0};
@@ -127,7 +127,7 @@ static int put_perfetto(void *writer, struct as_out *out, struct assay_error *er
     if (as_vec_push(&w->text, "send") < 0 || as_vec_push(&w->text, "receive") < 0 ||
         as_perfetto_put_tracks(w, out) < 0)
         return as_error_nomem(err, "the tracks of a trace");
-    return as_ordered_read(w->records, put_event_packet, &body, err);
+    return as_ordered_read(w->records, write_event_packet, &body, err);
 }
 
 static int prepare_writer(struct as_perfetto_writer *w)
@@ -159,7 +159,7 @@ int as_perfetto_write(const struct as_trace *trace, const char *path,
     if (rc == 0)
         rc = as_perfetto_collect(&w, err);
     if (rc == 0)
-        rc = as_exchange_write_files(&(struct as_exchange_file){path, put_perfetto}, 1, &w, err);
+        rc = as_exchange_write_files(&(struct as_exchange_file){path, emit_perfetto}, 1, &w, err);
     as_ordered_free(&w.records);
     as_vec_foreach (&w.thread, thread)
         as_vec_fini(&thread->frame);

@@ -32,7 +32,7 @@ static void add_text(struct as_str *to, unsigned field, const char *text)
 }
 
 /* `field` of a packet is what stands in `part`. */
-static void put_packet(struct perfetto_tracks *t, unsigned field, unsigned flags)
+static void write_packet(struct perfetto_tracks *t, unsigned field, unsigned flags)
 {
     as_proto_number(&t->packet, AS_PERFETTO_SEQUENCE, AS_PERFETTO_SEQUENCE_ID);
     as_proto_number(&t->packet, AS_PERFETTO_FLAGS, flags);
@@ -67,7 +67,7 @@ static void put_texts(struct perfetto_tracks *t)
         add_interned(t, INTERNED_NAME, i, t->w->text.at[i]);
     for (unsigned i = 1; i < sizeof notes / sizeof *notes; i++)
         add_interned(t, INTERNED_NOTE, i, notes[i]);
-    put_packet(t, AS_PERFETTO_INTERNED, AS_PERFETTO_CLEARED);
+    write_packet(t, AS_PERFETTO_INTERNED, AS_PERFETTO_CLEARED);
 }
 
 /* ---- Tracks ---------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static uint64_t number_of_process(const struct perfetto_tracks *t, uint32_t p)
                                              : FIRST_MADE_UP + as_perfetto_process_track(p);
 }
 
-static void put_process_track(struct perfetto_tracks *t, uint32_t p)
+static void write_process_track(struct perfetto_tracks *t, uint32_t p)
 {
     const struct as_trace_process *process = &t->w->trace->process.at[p];
     char name[256];
@@ -103,10 +103,10 @@ static void put_process_track(struct perfetto_tracks *t, uint32_t p)
     as_proto_number(&t->part, TRACK_UUID, as_perfetto_process_track(p));
     as_proto_message(&t->part, TRACK_PROCESS, &t->field);
     as_str_clear(&t->field);
-    put_packet(t, AS_PERFETTO_TRACK, 0);
+    write_packet(t, AS_PERFETTO_TRACK, 0);
 }
 
-static void put_thread_track(struct perfetto_tracks *t, uint32_t location)
+static void write_thread_track(struct perfetto_tracks *t, uint32_t location)
 {
     const struct as_perfetto_thread *thread = &t->w->thread.at[location];
     const struct as_trace_process *process = &t->w->trace->process.at[thread->process];
@@ -126,7 +126,7 @@ static void put_thread_track(struct perfetto_tracks *t, uint32_t location)
     as_proto_message(&t->part, TRACK_THREAD, &t->field);
     as_proto_number(&t->part, TRACK_PARENT, as_perfetto_process_track(thread->process));
     as_str_clear(&t->field);
-    put_packet(t, AS_PERFETTO_TRACK, 0);
+    write_packet(t, AS_PERFETTO_TRACK, 0);
 }
 
 static void put_counter_track(struct perfetto_tracks *t, uint32_t at)
@@ -136,7 +136,7 @@ static void put_counter_track(struct perfetto_tracks *t, uint32_t at)
     add_text(&t->part, TRACK_NAME, t->w->text.at[counter->name]);
     as_proto_number(&t->part, TRACK_PARENT, as_perfetto_thread_track(t->w, counter->location));
     as_proto_bytes(&t->part, TRACK_COUNTER, "", 0);
-    put_packet(t, AS_PERFETTO_TRACK, 0);
+    write_packet(t, AS_PERFETTO_TRACK, 0);
 }
 
 int as_perfetto_put_tracks(const struct as_perfetto_writer *w, struct as_out *out)
@@ -144,9 +144,9 @@ int as_perfetto_put_tracks(const struct as_perfetto_writer *w, struct as_out *ou
     struct perfetto_tracks t = {.w = w, .out = out};
     put_texts(&t);
     for (uint32_t p = 0; p < w->trace->process.n; p++)
-        put_process_track(&t, p);
+        write_process_track(&t, p);
     for (uint32_t location = 0; location < w->thread.n; location++)
-        put_thread_track(&t, location);
+        write_thread_track(&t, location);
     for (uint32_t at = 0; at < w->counter.n; at++)
         put_counter_track(&t, at);
     const bool failed = t.part.failed || t.field.failed || t.packet.failed;

@@ -73,7 +73,7 @@ static uint32_t task_of_rank(const struct as_prv_writer *w, uint64_t rank)
 }
 
 /* Communicators that hold more than one process, said by their first member. */
-static size_t put_comms(struct as_prv_writer *w, struct as_out *out)
+static size_t write_comms(struct as_prv_writer *w, struct as_out *out)
 {
     size_t n = 0;
     as_vec_foreach (&w->trace->process, process) {
@@ -117,19 +117,19 @@ static void put_header(struct as_prv_writer *w, struct as_out *out)
         as_out_f(out, "%s%zu:%u", w->task.at[p] > 1 ? "," : "", w->trace->process.at[p].thread.n,
                  node);
     }
-    as_out_f(out, "),%zu\n", put_comms(w, NULL));
-    put_comms(w, out);
+    as_out_f(out, "),%zu\n", write_comms(w, NULL));
+    write_comms(w, out);
 }
 
 /* ---- Three files or none --------------------------------------------------------------------- */
 
-static int put_prv(void *writer, struct as_out *out, struct assay_error *err)
+static int emit_prv(void *writer, struct as_out *out, struct assay_error *err)
 {
     put_header(writer, out);
     return as_prv_put_body(writer, out, err);
 }
 
-static int put_pcf(void *writer, struct as_out *out, struct assay_error *err)
+static int write_pcf(void *writer, struct as_out *out, struct assay_error *err)
 {
     (void)err;
     as_prv_put_pcf(writer, out);
@@ -146,7 +146,7 @@ static int put_row(void *writer, struct as_out *out, struct assay_error *err)
 static int write_files(struct as_prv_writer *w, const char *path, struct assay_error *err)
 {
     static const char *const ending[] = {".prv", ".pcf", ".row"};
-    static as_exchange_put *const put[] = {put_prv, put_pcf, put_row};
+    static as_exchange_put *const put[] = {emit_prv, write_pcf, put_row};
     struct as_str name[3] = {0};
     struct as_exchange_file file[3];
     bool failed = false;

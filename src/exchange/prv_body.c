@@ -132,7 +132,7 @@ static int next_message(struct prv_sources *s)
     return 0;
 }
 
-static int put_state(struct prv_sources *s)
+static int print_state(struct prv_sources *s)
 {
     const struct as_prv_stretch *r = s->state;
     char *to = as_out_room(s->out, LINE_MOST_B);
@@ -188,7 +188,7 @@ static int put_lines(struct prv_sources *s)
     while (s->state || s->message)
         if (state_is_next(s->state, s->message)) {
             AS_TRY(put_events_until(s, s->state->ns, s->state->number));
-            AS_TRY(put_state(s));
+            AS_TRY(print_state(s));
         } else {
             AS_TRY(put_events_until(s, s->message->ns, s->message->number));
             AS_TRY(put_message(s));

@@ -76,8 +76,8 @@ static int take_record(struct as_prv_taking *t, int64_t ns, int place, struct as
 }
 
 /* Which operation of its communicator it is for its task, and whether its root said so. */
-static int note_gathering(struct as_prv_taking *t, uint32_t task, size_t group, bool is_root,
-                          int64_t *number)
+static int note_collective(struct as_prv_taking *t, uint32_t task, size_t group, bool is_root,
+                           int64_t *number)
 {
     struct as_taken_task *of = &t->task.at[task];
     const struct as_prv_group *comm = &t->header->group.at[group];
@@ -94,7 +94,7 @@ static int note_gathering(struct as_prv_taking *t, uint32_t task, size_t group, 
     return 0;
 }
 
-static int end_gathering(struct as_prv_taking *t, uint32_t at)
+static int end_collective(struct as_prv_taking *t, uint32_t at)
 {
     struct as_taken_thread *thread = &t->thread.at[at];
     const struct as_taken_gather gather = thread->gather;
@@ -107,18 +107,18 @@ static int end_gathering(struct as_prv_taking *t, uint32_t at)
         .thread = at,
         .field = {gather.comm, -1, gather.sent_b, gather.received_b, gather.request}};
     if (group < t->header->group.n &&
-        note_gathering(t, thread->task, group, gather.is_root, &record.field[1]) < 0)
+        note_collective(t, thread->task, group, gather.is_root, &record.field[1]) < 0)
         return as_error_nomem(t->err, t->path);
     return take_record(t, gather.ns, AS_TAKEN_AT, &record);
 }
 
 /* Sizes, root and communicator stand at one time, before the next event of their thread. */
-static int take_gathering(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t type,
-                          int64_t value)
+static int parse_prv_collective(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t type,
+                                int64_t value)
 {
     struct as_taken_gather *gather = &t->thread.at[thread].gather;
     if (gather->is_open && gather->ns != ns)
-        AS_TRY(end_gathering(t, thread));
+        AS_TRY(end_collective(t, thread));
     if (!gather->is_open)
         *gather = (struct as_taken_gather){.is_open = true, .ns = ns, .comm = -1};
     if (type == AS_PRV_GROUP_SENT)
@@ -140,7 +140,7 @@ static int take_request(struct as_prv_taking *t, uint32_t thread, int64_t ns, in
         gather->request = value;
         return 0;
     }
-    AS_TRY(end_gathering(t, thread));
+    AS_TRY(end_collective(t, thread));
     struct as_taken record = {.kind = AS_TAKEN_GATHERED, .thread = thread, .field = {value}};
     return take_record(t, ns, AS_TAKEN_BEFORE, &record);
 }
@@ -151,8 +151,8 @@ static int take_event(struct as_prv_taking *t, uint32_t thread, int64_t ns, int6
     if (type == AS_PRV_GROUP_REQUEST)
         return take_request(t, thread, ns, value);
     if (type >= AS_PRV_GROUP_SENT && type <= AS_PRV_GROUP_COMM)
-        return take_gathering(t, thread, ns, type, value);
-    AS_TRY(end_gathering(t, thread));
+        return parse_prv_collective(t, thread, ns, type, value);
+    AS_TRY(end_collective(t, thread));
     if (type == AS_PRV_SAMPLED + 1 && value && as_prv_note_sample(t, &t->thread.at[thread], ns) < 0)
         return as_error_nomem(t->err, t->path);
     t->has_calls |= as_prv_is_call(type) && type != AS_PRV_USER;
@@ -258,7 +258,7 @@ static int take_lines(struct as_prv_taking *t, struct assay_error *err)
     while ((rc = as_prv_file_next(t->file, &line, err)) > 0)
         AS_TRY(take_line(t, line));
     for (uint32_t i = 0; rc == 0 && i < t->thread.n; i++)
-        rc = end_gathering(t, i);
+        rc = end_collective(t, i);
     return rc;
 }
 
@@ -294,7 +294,7 @@ static int import_file(struct as_prv_taking *t, const char *directory, struct as
     const struct as_prv_bad bad = as_prv_file_bad(t->file);
     if (t->counts->records_n == 0 && bad.lines_n)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s:%llu: %s, and no line behind the header makes sense", t->path,
+                            "%s:%llu: %s, and no line after the header is valid", t->path,
                             (unsigned long long)bad.first_line, bad.why);
     AS_TRY(as_maker_new(directory, &t->maker, err));
     AS_TRY(as_prv_emit(t, err));

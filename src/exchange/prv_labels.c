@@ -5,7 +5,7 @@
 #include "exchange/prv_write.h"
 
 /* The colour of a state, by its number: apart from each other, running blue, waiting red. */
-static void put_colour(struct as_out *out, uint32_t number)
+static void write_colour(struct as_out *out, uint32_t number)
 {
     static const uint8_t some[][3] = {
         {117, 195, 255}, {0, 0, 255},     {255, 255, 255}, {255, 0, 0},     {255, 0, 174},
@@ -54,8 +54,8 @@ static void put_values(const struct as_prv_writer *w, struct as_out *out, uint32
         put_value(out, &any, 0, "End");
 }
 
-static void put_type(const struct as_prv_writer *w, struct as_out *out,
-                     const struct as_prv_label *type)
+static void emit_type(const struct as_prv_writer *w, struct as_out *out,
+                      const struct as_prv_label *type)
 {
     as_out_f(out, "\nEVENT_TYPE\n0    %u    %s\n", type->number, type->label);
     put_values(w, out, type->number);
@@ -67,7 +67,7 @@ static void put_type(const struct as_prv_writer *w, struct as_out *out,
                  (uint64_t)w->function.at[i]);
 }
 
-static void put_counters(const struct as_prv_writer *w, struct as_out *out)
+static void write_counters(const struct as_prv_writer *w, struct as_out *out)
 {
     as_vec_foreach (&w->counter, counter) {
         as_out_f(out, "\nEVENT_TYPE\n7    %td    %s\n", AS_PRV_COUNTERS + (counter - w->counter.at),
@@ -87,11 +87,11 @@ void as_prv_put_pcf(const struct as_prv_writer *w, struct as_out *out)
         as_out_f(out, "%u    %s\n", as_prv_states[i].number, as_prv_states[i].label);
     as_out_z(out, "\n\nSTATES_COLOR\n");
     for (size_t i = 0; i < as_prv_states_n; i++)
-        put_colour(out, as_prv_states[i].number);
+        write_colour(out, as_prv_states[i].number);
     as_out_c(out, '\n');
     for (size_t i = 0; i < as_prv_types_n; i++)
-        put_type(w, out, &as_prv_types[i]);
-    put_counters(w, out);
+        emit_type(w, out, &as_prv_types[i]);
+    write_counters(w, out);
     as_prv_write_places(w, out);
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 
 #define FIRST_ROOM_B ((size_t)1 << 20)
 #define LINE_MOST_B  ((size_t)64 << 20)

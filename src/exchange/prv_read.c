@@ -134,18 +134,18 @@ static int read_head(struct as_prv_file *f, struct as_view line, struct assay_er
 {
     const char *paren = line.n ? memchr(line.p, ')', line.n) : NULL;
     if (!as_view_starts(line, "#Paraver") || !paren)
-        return refuse_line(f, "is no header of Paraver (#Paraver (date):...)", err);
+        return refuse_line(f, "is not a Paraver header (#Paraver (date):...)", err);
     struct as_view at = {paren + 1, line.n - (size_t)(paren + 1 - line.p)};
     f->header.start_ns = date_in(line);
     if (!as_lines_char(&at, ':') || !take_times(&at, &f->header))
-        return refuse_line(f, "the header has no length of the trace behind its date", err);
+        return refuse_line(f, "the header has no trace length after the date", err);
     int rc = take_nodes(&at, &f->header);
     if (rc == ASSAY_ERR_CORRUPT)
-        return refuse_line(f, "the header has no list of nodes behind the length", err);
+        return refuse_line(f, "the header has no list of nodes after the length", err);
     if (rc == 0)
         rc = take_applications(&at, &f->header);
     if (rc == ASSAY_ERR_CORRUPT)
-        return refuse_line(f, "the header has no list of applications that makes sense", err);
+        return refuse_line(f, "the header has no valid list of applications", err);
     return rc < 0 ? as_error_nomem(err, f->path) : 0;
 }
 
@@ -199,7 +199,7 @@ static int read_groups(struct as_prv_file *f, struct assay_error *err)
         if (taken == ASSAY_ERR_NOMEM)
             return as_error_nomem(err, f->path);
         if (taken < 0)
-            note_bad(f, "a communicator that names tasks which are not there");
+            note_bad(f, "a communicator with unknown tasks");
     }
     return rc;
 }
@@ -331,7 +331,7 @@ static const char *read_events(struct as_prv_file *f, struct as_view at, bool *n
     while (at.n) {
         int64_t type, value;
         if (!take_field(&at, &type) || !as_lines_char(&at, ':') || !as_lines_wrapped(&at, &value))
-            return "an event that is no pair of type and value";
+            return "an event that is not a pair of type and value";
         *no_memory |= as_vec_push(&line->value, type) < 0 || as_vec_push(&line->value, value) < 0;
     }
     return line->value.n ? NULL : "an event without type and value";
@@ -360,11 +360,11 @@ static const char *read_line(struct as_prv_file *f, struct as_view at, bool *pas
     if (*pass)
         return NULL;
     if (first < '1' || first > '3')
-        return "is no record of Paraver";
+        return "is not a Paraver record";
     at.p++, at.n--;
     f->line.kind = (enum as_prv_line)(first - '0');
     if (!take_thread(f, &at, &f->line.thread, &f->line.cpu))
-        return "names a thread that the header does not have";
+        return "has a thread that the header does not have";
     if (first == '1')
         return read_state(f, at);
     return first == '2' ? read_events(f, at, no_memory) : read_message(f, at);

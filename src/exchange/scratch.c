@@ -40,7 +40,7 @@ int as_scratch_write(int fd, const void *p, size_t n, off_t *end, struct assay_e
             continue;
         if (wrote <= 0)
             return as_error_set(err, ASSAY_ERR_IO,
-                                "a temporary file to sort by: cannot be written: %s; set TMPDIR",
+                                "a temporary file for sorting: cannot be written: %s; set TMPDIR",
                                 strerror(wrote < 0 ? errno : ENOSPC));
         bytes += wrote;
         n -= (size_t)wrote;
@@ -58,7 +58,7 @@ int as_scratch_read(int fd, void *p, size_t n, off_t at, struct assay_error *err
             continue;
         if (read <= 0)
             return as_error_set(err, ASSAY_ERR_IO,
-                                "a temporary file to sort by: cannot be read: %s",
+                                "a temporary file for sorting: cannot be read: %s",
                                 strerror(read < 0 ? errno : EIO));
         got += (size_t)read;
     }

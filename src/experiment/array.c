@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 #include "experiment/internal.h"
 #include "experiment/schema.h"
 
@@ -109,7 +109,7 @@ int assay_experiment_array(struct assay_experiment *experiment, const struct ass
 
     AS_TRY(as_batch_check(experiment, err));
     if (subject->run_id <= 0)
-        return as_error_set(err, ASSAY_ERR_INTERNAL, "array %s: is of no run", it->name);
+        return as_error_set(err, ASSAY_ERR_INTERNAL, "array %s: belongs to no run", it->name);
     AS_TRY(assay_experiment_run_directory(experiment, subject->run_id, path, sizeof path - 8, err));
     memcpy(path + strlen(path), "/arrays", sizeof "/arrays");
     AS_TRY(append_array(path, it, &row.offset_b, &size_b, err));
@@ -131,7 +131,7 @@ static int read_array(const char *path, void *to, size_t n, off_t at, struct ass
     if (lseek(fd, at, SEEK_SET) < 0 || as_whole_read(fd, to, n) < n)
         rc = errno ? array_failed(path, "reading an array", err)
                    : as_error_set(err, ASSAY_ERR_CORRUPT,
-                                  "%s: is shorter than the arrays in it; copy the experiment whole",
+                                  "%s: shorter than the arrays in it; copy the whole experiment",
                                   path);
     close(fd);
     return rc;
@@ -174,7 +174,8 @@ static int read_found(struct assay_experiment *experiment, int64_t run_id, struc
         n < 0 || offset < 0 || assay_rows_integer(rows, 4) < offset ||
         (assay_rows_integer(rows, 4) - offset) / (int64_t)type_size_b(out->type) < n)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: damaged: an array is not where it is said to be; restore a copy",
+                            "%s: damaged: an array is not at its recorded position; restore a "
+                            "backup",
                             experiment->path);
     if (snprintf(path, sizeof path, "%s/%s", experiment->path, file) >= (int)sizeof path)
         return as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long", experiment->path);

@@ -101,7 +101,7 @@ static int damaged(const struct as_copy *copy, const struct copied_table *table,
                    struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_CORRUPT,
-                        "%s: damaged: its table %s: %s; leave it out or take an unharmed copy",
+                        "%s: damaged: table %s: %s; remove it or use an undamaged copy",
                         assay_experiment_path(copy->part->from), table->as->name, why);
 }
 
@@ -162,7 +162,7 @@ static int bind_reference(struct as_copy *copy, struct copied_table *table, size
             return as_error_nomem(err, table->as->name);
         return ROW_GOES;
     }
-    snprintf(why, sizeof why, "a row refers to row %" PRId64 " of %s, which is not there", id,
+    snprintf(why, sizeof why, "a row refers to row %" PRId64 " of %s, which is missing", id,
              copy->table[column->of].as->name);
     return damaged(copy, table, why, err);
 }

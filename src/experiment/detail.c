@@ -25,7 +25,7 @@ static void put_cell(struct as_json *json, const struct assay_cell *cell)
     }
 }
 
-static void put_columns(struct as_json *json, const struct assay_detail *it)
+static void emit_columns(struct as_json *json, const struct assay_detail *it)
 {
     as_json_array_begin(json);
     for (size_t i = 0; i < it->column_n; i++)
@@ -33,7 +33,7 @@ static void put_columns(struct as_json *json, const struct assay_detail *it)
     as_json_array_end(json);
 }
 
-static void put_cells(struct as_json *json, const struct assay_detail *it)
+static void emit_cells(struct as_json *json, const struct assay_detail *it)
 {
     as_json_array_begin(json);
     for (size_t row = 0; row < it->row_n; row++) {
@@ -79,9 +79,9 @@ int assay_experiment_detail(struct assay_experiment *experiment, const struct as
     int rc = as_batch_check(experiment, err);
 
     if (rc == 0 && it->column_n) {
-        rc = text_of(it, put_columns, &columns, err);
+        rc = text_of(it, emit_columns, &columns, err);
         if (rc == 0)
-            rc = text_of(it, put_cells, &cells, err);
+            rc = text_of(it, emit_cells, &cells, err);
         row.columns = as_str_z(&columns);
         row.cells = as_str_z(&cells);
     }

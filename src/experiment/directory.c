@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/foreign.h"
 #include "base/str.h"
 #include "base/tree.h"
+#include "base/untrusted_open.h"
 #include "experiment/internal.h"
 
 static bool exists_beside(const struct assay_experiment *experiment, const char *suffix)
@@ -84,8 +84,8 @@ static int check_regular(const struct assay_experiment *experiment, int at, stru
     for (size_t i = 0; i < DATABASE_FILE_N; i++)
         if (fstatat(at, database_file[i], &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
             return as_error_set(err, ASSAY_ERR_CORRUPT,
-                                "%s: not an experiment: %s in it is %s, no regular file; name a "
-                                "directory that assay made",
+                                "%s: not an experiment: %s in it is %s, not a regular file; use a "
+                                "directory that assay created",
                                 experiment->path, database_file[i],
                                 S_ISLNK(st.st_mode) ? "a link" : "a directory, pipe or device");
     return 0;
@@ -114,8 +114,8 @@ static int check_journal(const struct assay_experiment *experiment, int at, stru
     if (!is_foreign)
         return 0;
     return as_error_set(err, ASSAY_ERR_CORRUPT,
-                        "%s: not an experiment: the journal in it is not one that assay left; "
-                        "remove %s-journal, and do not trust what is there",
+                        "%s: not an experiment: its journal is not from assay; remove %s-journal, "
+                        "and do not trust the content",
                         experiment->path, experiment->db_path);
 }
 
@@ -146,23 +146,23 @@ int as_directory_check(const struct assay_experiment *experiment, struct assay_e
             return as_error_set(err, code, "%s: no such experiment; did you mean %s?",
                                 experiment->path, full);
         return as_error_set(err, code,
-                            "%s: no such experiment: %s; name a directory that assay made",
+                            "%s: no such experiment: %s; use a directory that assay created",
                             experiment->path, strerror(errno));
     }
     if (!S_ISDIR(st.st_mode))
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: not an experiment: it is no directory; name the directory that "
-                            "assay made",
+                            "%s: not an experiment: it is not a directory; use a directory that "
+                            "assay created",
                             experiment->path);
     if (access(experiment->path, X_OK) != 0 ||
         (access(experiment->db_path, R_OK) != 0 && errno == EACCES))
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "%s: cannot be read: %s; ask its owner for the right", experiment->path,
-                            strerror(errno));
+                            "%s: cannot be read: %s; ask its owner for permission",
+                            experiment->path, strerror(errno));
     if (stat(experiment->db_path, &st) != 0)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: not an experiment: experiment.db in it: %s; name a directory that "
-                            "assay made",
+                            "%s: not an experiment: experiment.db in it: %s; use a directory that "
+                            "assay created",
                             experiment->path, strerror(errno));
     return check_files(experiment, err);
 }
@@ -241,11 +241,11 @@ static int check_place(const struct assay_experiment *experiment, bool force, bo
         return 0;
     if (!is_experiment)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: exists and is no experiment; choose another name",
+                            "%s: exists and is not an experiment; use another name",
                             experiment->path);
     if (!force)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: exists; choose another name, or replace it with --force",
+                            "%s: exists; use another name, or replace it with --force",
                             experiment->path);
     *is_there = true;
     return 0;
@@ -268,13 +268,13 @@ static int cannot_make(const char *path, struct assay_error *err)
 {
     if (errno == ENOENT)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: cannot be made: the directory it shall stand in is not there; "
-                            "make it first",
+                            "%s: cannot be created: its parent directory is missing; create it "
+                            "first",
                             path);
     return as_error_set(err,
                         errno == EACCES || errno == EROFS ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
-                        "%s: cannot be made: %s; choose a %s", path, strerror(errno),
-                        errno == ENAMETOOLONG ? "shorter name" : "place where you may write");
+                        "%s: cannot be created: %s; use a %s", path, strerror(errno),
+                        errno == ENAMETOOLONG ? "shorter name" : "writable place");
 }
 
 static bool is_shared; /* written before threads start */
@@ -318,7 +318,7 @@ static int cannot_move(const char *from, const char *to, struct assay_error *err
 {
     return as_error_set(
         err, errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
-        "%s: cannot be put in its place, %s: %s; choose another name", from, to, strerror(errno));
+        "%s: cannot be renamed to %s: %s; use another name", from, to, strerror(errno));
 }
 
 /* What is ours goes into a directory in which nothing of ours is left; the database last. */
@@ -394,7 +394,7 @@ int as_lock_take(struct assay_experiment *experiment, struct assay_error *err)
     if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         close(fd);
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "%s: another assay is writing it; wait until that has ended",
+                            "%s: another assay process is writing it; wait until it has ended",
                             experiment->path);
     }
     experiment->lock = fd;
@@ -418,18 +418,18 @@ int assay_experiment_run_directory(struct assay_experiment *experiment, int64_t 
 
     if (experiment->in_memory)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: an experiment in memory has no files; make one on disk",
+                            "%s: an experiment in memory has no files; create one on disk",
                             experiment->path);
     if (n < 0 || (size_t)n >= size_b)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: its path is too long; choose a shorter one",
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: the path is too long; use a shorter one",
                             experiment->path);
     if (experiment->lock >= 0 && mkdir(path, 0777) != 0 && errno != EEXIST)
         return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
-                            "%s: cannot be made: %s; free some space or choose another place", path,
+                            "%s: cannot be created: %s; free some space or use another place", path,
                             strerror(errno));
     if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode))
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: is %s where a directory of assay belongs; remove it", path,
+                            "%s: is %s instead of a directory of assay; remove it", path,
                             S_ISLNK(st.st_mode) ? "a link" : "a file");
     return 0;
 }

@@ -57,7 +57,7 @@ static int make_experiment(const char *path, struct assay_experiment **out, stru
         as_str_fini(&db);
         if (!n)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "experiment: its name is empty; name a directory");
+                                "experiment: empty name; use the name of a directory");
         return as_error_nomem(err, path);
     }
     it->path = own.p;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "experiment/internal.h"
 
 static int disk_failure(const char *db_path, const char *why, struct assay_error *err)
@@ -40,7 +40,7 @@ int as_sql_failure(const char *db_path, sqlite3 *db, int code, const char *what,
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "%s: %s: another program holds it; wait until it has ended", db_path,
+                            "%s: %s: another program uses it; wait until it has ended", db_path,
                             what);
     case SQLITE_READONLY:
     case SQLITE_PERM:
@@ -48,18 +48,16 @@ int as_sql_failure(const char *db_path, sqlite3 *db, int code, const char *what,
         if (system_errno == EMFILE || system_errno == ENFILE)
             return as_foreign_fail(db_path, "the database", system_errno, err);
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "%s: %s: not permitted here (%s); copy the directory to a place where "
-                            "you may write",
+                            "%s: %s: not permitted (%s); copy the directory to a writable place",
                             db_path, what, why);
     case SQLITE_NOTADB:
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: not an experiment: no SQLite database; name a directory that "
-                            "assay made",
+                            "%s: not an experiment: no SQLite database; use a directory that "
+                            "assay created",
                             db_path);
     case SQLITE_CORRUPT:
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: damaged: %s; restore a copy, or save what can be read with "
-                            "'sqlite3 FILE .recover'",
+                            "%s: damaged: %s; restore a backup, or run 'sqlite3 FILE .recover'",
                             db_path, why);
     default:
         return as_error_set(err, ASSAY_ERR_INTERNAL, "%s: %s: %s; please report this defect",
@@ -101,7 +99,8 @@ int as_stop_check(const struct assay_experiment *experiment, struct assay_error 
 {
     if (!experiment->stopped || !experiment->stopped())
         return 0;
-    return as_error_set(err, ASSAY_ERR_LIMIT, "%s: stopped before it was whole", experiment->path);
+    return as_error_set(err, ASSAY_ERR_LIMIT, "%s: stopped before it was complete",
+                        experiment->path);
 }
 
 int as_batch_check(const struct assay_experiment *experiment, struct assay_error *err)

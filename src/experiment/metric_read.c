@@ -15,14 +15,14 @@ static const char sets_sql[] =
     " FROM metric_set_column c JOIN metric_set s USING (metric_set_id)"
     " JOIN metric m USING (metric_id) WHERE c.metric_id = ?1 AND s.object_kind = ?2";
 
-static void put_bound(struct as_str *sql, const char *column, const char *suffix, int64_t digits,
-                      const char *unknown)
+static void emit_bound(struct as_str *sql, const char *column, const char *suffix, int64_t digits,
+                       const char *unknown)
 {
     as_str_appendf(sql, ", ifnull(%s%s / 1e%lld, %s)", column, suffix, (long long)digits, unknown);
 }
 
 /* The statement for a row of `sets_sql`. Names and words come from a file. */
-static int put_set(struct as_str *sql, struct assay_rows *rows)
+static int emit_set(struct as_str *sql, struct assay_rows *rows)
 {
     const char *set = assay_rows_text(rows, 0), *column = assay_rows_text(rows, 1);
     const int64_t digits = assay_rows_integer(rows, 2);
@@ -33,8 +33,8 @@ static int put_set(struct as_str *sql, struct assay_rows *rows)
         !as_metric_set_is_name(origin))
         return ASSAY_ERR_CORRUPT;
     as_str_appendf(sql, " UNION ALL SELECT object_id, %s / 1e%lld", column, (long long)digits);
-    put_bound(sql, column, bounded ? "_low" : "", digits, "-9e999");
-    put_bound(sql, column, bounded ? "_high" : "", digits, "9e999");
+    emit_bound(sql, column, bounded ? "_low" : "", digits, "-9e999");
+    emit_bound(sql, column, bounded ? "_high" : "", digits, "9e999");
     as_str_appendf(sql,
                    ", n, '%s', run_id FROM set_%s"
                    " WHERE run_id IN (0, ?3) AND context_id = ?4 AND %s IS NOT NULL",
@@ -42,8 +42,8 @@ static int put_set(struct as_str *sql, struct assay_rows *rows)
     return 0;
 }
 
-static int put_sets(struct assay_experiment *experiment, int64_t metric_id,
-                    const struct assay_subject *of, struct as_str *sql, struct assay_error *err)
+static int write_sets(struct assay_experiment *experiment, int64_t metric_id,
+                      const struct assay_subject *of, struct as_str *sql, struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc;
@@ -52,9 +52,9 @@ static int put_sets(struct assay_experiment *experiment, int64_t metric_id,
     assay_rows_bind_integer(rows, 1, metric_id);
     assay_rows_bind_text(rows, 2, assay_object_word(of->kind));
     while ((rc = assay_rows_next(rows, err)) > 0)
-        if (put_set(sql, rows) < 0) {
+        if (emit_set(sql, rows) < 0) {
             rc = as_error_set(err, ASSAY_ERR_CORRUPT,
-                              "%s: damaged: a set of metrics has no proper name; restore a copy",
+                              "%s: damaged: a set of metrics has an invalid name; restore a backup",
                               experiment->db_path);
             break;
         }
@@ -71,7 +71,7 @@ int assay_experiment_values(struct assay_experiment *experiment, int64_t metric_
 
     *out = NULL;
     as_str_appendz(&sql, single_sql);
-    rc = put_sets(experiment, metric_id, of, &sql, err);
+    rc = write_sets(experiment, metric_id, of, &sql, err);
     as_str_appendz(&sql, " ORDER BY 1, 7");
     if (rc == 0)
         rc = sql.failed ? as_error_nomem(err, experiment->db_path)

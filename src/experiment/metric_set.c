@@ -108,7 +108,7 @@ static bool is_name_at(sqlite3_stmt *s, int column)
 }
 
 /* "CASE c.number WHEN 0 THEN s.a WHEN 1 THEN s.b / 1e3 END": a row for each column. */
-static int put_case(struct as_str *sql, sqlite3_stmt *columns, const char *suffix)
+static int write_case(struct as_str *sql, sqlite3_stmt *columns, const char *suffix)
 {
     int code;
 
@@ -127,7 +127,7 @@ static int put_case(struct as_str *sql, sqlite3_stmt *columns, const char *suffi
     return code;
 }
 
-static int put_values_of(struct as_str *sql, sqlite3_stmt *sets, sqlite3_stmt *columns)
+static int write_values_of(struct as_str *sql, sqlite3_stmt *sets, sqlite3_stmt *columns)
 {
     const int64_t id = sqlite3_column_int64(sets, 0);
     int code;
@@ -137,13 +137,13 @@ static int put_values_of(struct as_str *sql, sqlite3_stmt *sets, sqlite3_stmt *c
     sqlite3_bind_int64(columns, 1, id);
     as_str_appendf(sql, " UNION ALL SELECT * FROM (SELECT s.run_id, '%s', s.object_id, m.name, ",
                    (const char *)sqlite3_column_text(sets, 2));
-    code = put_case(sql, columns, "");
+    code = write_case(sql, columns, "");
     as_str_appendz(sql, " AS value, m.unit, c.origin, ifnull(");
     if (code == SQLITE_DONE)
-        code = put_case(sql, columns, "_low");
+        code = write_case(sql, columns, "_low");
     as_str_appendz(sql, ", -9e999), ifnull(");
     if (code == SQLITE_DONE)
-        code = put_case(sql, columns, "_high");
+        code = write_case(sql, columns, "_high");
     as_str_appendf(sql,
                    ", 9e999), s.n, s.context_id, m.better, m.meaning FROM metric_set_column c"
                    " JOIN metric m USING (metric_id) JOIN set_%s s WHERE c.metric_set_id = %lld)"
@@ -170,7 +170,7 @@ static int put_values(struct assay_experiment *experiment, struct as_str *sql)
     if (code == SQLITE_OK)
         code = SQLITE_DONE;
     while (code == SQLITE_DONE && (code = sqlite3_step(sets)) == SQLITE_ROW)
-        code = put_values_of(sql, sets, columns);
+        code = write_values_of(sql, sets, columns);
     sqlite3_finalize(columns);
     sqlite3_finalize(sets);
     return code;

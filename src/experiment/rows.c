@@ -127,8 +127,7 @@ int assay_rows_open(struct assay_experiment *experiment, const char *sql, struct
     else if (!sqlite3_stmt_readonly(rows->statement))
         rc = no_reading(err);
     else if (has_more(experiment, tail))
-        rc = as_error_set(err, ASSAY_ERR_USAGE,
-                          "SQL: is more than one statement; write one at a time");
+        rc = as_error_set(err, ASSAY_ERR_USAGE, "SQL: more than one statement; use one at a time");
     leave_sql(experiment);
     if (rc == 0)
         rc = prepare_shown(rows, err);
@@ -176,8 +175,8 @@ int assay_rows_next(struct assay_rows *rows, struct assay_error *err)
     if ((code & 0xff) == SQLITE_ERROR)
         /* A statement of the user's, or one of ours over numbers that no writer stores. */
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: reading it: %s; mend the SQL, or restore a copy if that was not "
-                            "yours",
+                            "%s: query failed: %s; fix the SQL, or restore a backup if assay "
+                            "issued it",
                             experiment->path, sqlite3_errmsg(experiment->db));
     return as_sql_failure(experiment->db_path, experiment->db, code, "reading it", err);
 }

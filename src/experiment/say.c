@@ -23,7 +23,7 @@ static int say_of_row(void *context, struct assay_rows *row, struct assay_error 
     return all->each->say(&it, err);
 }
 
-static int say_of_all(void *context, struct assay_error *err)
+static int write_of_all(void *context, struct assay_error *err)
 {
     struct sayings *all = context;
     const struct assay_saying_each *each = all->each;
@@ -49,7 +49,7 @@ int assay_experiment_say_each(struct assay_experiment *experiment, int64_t run_i
         .each = each,
         .run_id = run_id};
 
-    return assay_experiment_say(experiment, run_id, each->pass, say_of_all, &all, err);
+    return assay_experiment_say(experiment, run_id, each->pass, write_of_all, &all, err);
 }
 
 int assay_say_values(const struct assay_saying *it, const struct assay_row_context *where,

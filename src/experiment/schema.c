@@ -67,10 +67,9 @@ static int not_ours(const struct assay_experiment *experiment, const char *what,
                     struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_CORRUPT,
-                        "%s: not an experiment of this assay: '%.60s' of its database is not as "
-                        "it makes it: another build wrote it, or somebody changed it; read it with "
-                        "the build that wrote it or record it anew, and if you do not know where "
-                        "it comes from, do not trust it",
+                        "%s: not an experiment of this assay: '%.60s' of its database differs; "
+                        "use the build that wrote it, or record it again. Do not trust an "
+                        "experiment of unknown origin",
                         experiment->path, what ? what : "?");
 }
 
@@ -125,7 +124,7 @@ static int check_texts(struct assay_experiment *experiment, const struct as_mode
         AS_TRY(as_sql_integer(experiment, check->sql, &found, err));
         if (found)
             return as_error_set(err, ASSAY_ERR_CORRUPT,
-                                "%s: damaged: a text is missing in its table '%s'; restore a copy",
+                                "%s: damaged: a text is missing in table '%s'; restore a backup",
                                 experiment->path, check->table);
     }
     return 0;
@@ -159,18 +158,18 @@ int as_schema_check(struct assay_experiment *experiment, struct assay_error *err
     AS_TRY(as_sql_integer(experiment, "PRAGMA user_version", &schema, err));
     if (application == AS_SCHEMA_FORMER)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: was written by an older assay, from before its first release, "
-                            "and cannot be read any more; record it anew",
+                            "%s: written by an assay before the first release, which is no longer "
+                            "supported; record it again",
                             experiment->path);
     if (application != AS_SCHEMA_APPLICATION || schema < 1)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: not an experiment: a database that assay did not finish making; "
-                            "name a directory that assay made",
+                            "%s: not an experiment: its database is incomplete; use a directory "
+                            "that assay created",
                             experiment->db_path);
     if (schema > as_schema_version)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: was written by a newer assay: its schema is %lld and this one "
-                            "knows up to %d; use a newer assay",
+                            "%s: written by a newer assay: schema %lld, supported up to %d; use a "
+                            "newer assay",
                             experiment->path, (long long)schema, as_schema_version);
     return check_objects(experiment, err);
 }

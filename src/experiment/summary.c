@@ -157,7 +157,7 @@ static int set_up(struct as_summary *s, struct assay_error *err)
     }
     s->base[ASSAY_OBJECT_FRAME + 1] = n;
     if (n >= UINT32_MAX)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: has more objects than can be added up",
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: has too many objects for the summary",
                             s->experiment->db_path);
     s->thread = as_arena_array(arena, struct as_sums, n + 1);
     s->total = as_arena_array(arena, struct as_total, n + 1);

@@ -18,7 +18,7 @@ static int end_of(struct assay_experiment *experiment, const char *table, size_t
     sqlite3_snprintf(sizeof sql, sql, "SELECT max(%s_id) FROM %s", table, table);
     AS_TRY(as_sql_integer(experiment, sql, &most, err));
     if (most < 0 || most >= UINT32_MAX)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: table %s has more rows than can be added up",
+        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: table %s has too many rows for the summary",
                             experiment->db_path, table);
     *end = (size_t)most + 1;
     return 0;
@@ -117,7 +117,7 @@ static int number_paths(struct assay_experiment *experiment, struct as_tables *t
     }
     if (n != all)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: damaged: its call paths form a circle; restore a copy",
+                            "%s: damaged: its call paths form a circle; restore a backup",
                             experiment->db_path);
     /* Parents before children; `last` of a parent is how far its children have numbered. */
     uint32_t top = 0;

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "experiment/internal.h"
 
 #define CLOCK_GRAIN_S 1 /* the clock of files ticks up to 10 ms late */

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/io_full.h"
 #include "base/task.h"
-#include "base/whole.h"
 #include "launch/internal.h"
 #include "object/executable.h"
 
@@ -62,12 +62,12 @@ static int refuse_access(pid_t pid, const struct process *process, struct assay_
                             (int)pid, owner ? owner->pw_name : "?", (unsigned)process->user);
     if (geteuid() == 0)
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "process %d: has privileges that root has not here (CapPrm in "
-                            "/proc/%d/status); run where it has them, outside of a container",
+                            "process %d: it has privileges that root does not have here (CapPrm "
+                            "in /proc/%d/status); run assay outside the container",
                             (int)pid, (int)pid);
     return as_error_set(err, ASSAY_ERR_PERMISSION,
-                        "process %d: is yours but protected (it has or had more privileges, or "
-                        "made itself undumpable); run as root (sudo)",
+                        "process %d: it is protected (it has or had privileges, or is not "
+                        "dumpable); run assay as root (sudo)",
                         (int)pid);
 }
 
@@ -81,8 +81,8 @@ static int check_program(pid_t pid, const struct process *process, struct assay_
         return errno == EACCES || errno == EPERM
                    ? refuse_access(pid, process, err)
                    : as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                                  "process %d: there is no such process any more: it has just "
-                                  "ended; name one that runs",
+                                  "process %d: there is no such process: it has just ended; use "
+                                  "the number of a running process",
                                   (int)pid);
     target[n] = 0;
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -98,28 +98,28 @@ static int check(pid_t pid, struct process *process, struct assay_error *err)
 {
     if (pid <= 0)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "process %d: is not the number of a process; see ps -e", (int)pid);
+                            "process %d: invalid process number; use one of ps -e", (int)pid);
     if (pid == getpid())
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "process %d: is assay itself; name the process of another program",
+                            "process %d: it is assay itself; use the process of another program",
                             (int)pid);
     if (!read_process(pid, process))
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "process %d: there is no such process: it has ended, never was, or "
-                            "runs in another container or on another machine; see ps -e",
+                            "process %d: there is no such process on this machine or in this "
+                            "container; use one of ps -e",
                             (int)pid);
     if (process->group != pid)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "process %d: is a thread of process %d; name that one", (int)pid,
+                            "process %d: it is a thread of process %d; use that number", (int)pid,
                             (int)process->group);
     if (process->task.state == 'Z' || process->task.state == 'X')
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "process %d: has ended already (its parent has not taken note yet); "
-                            "name one that runs",
+                            "process %d: it has ended (a zombie); use the number of a running "
+                            "process",
                             (int)pid);
     if (process->task.kernel)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "process %d: is a thread of the kernel, not a program; name a program",
+                            "process %d: it is a kernel thread; use the process of a program",
                             (int)pid);
     return check_program(pid, process, err);
 }

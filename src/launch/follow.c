@@ -28,7 +28,7 @@ int as_launch_add_fd(struct assay_launch *launch, int fd, struct assay_error *er
     if (epoll_ctl(launch->fd, EPOLL_CTL_ADD, fd, &event) == 0)
         return 0;
     return as_error_set(err, ASSAY_ERR_LIMIT,
-                        "%s: cannot be followed: %s; see /proc/sys/fs/epoll/max_user_watches",
+                        "%s: cannot be observed: %s; raise /proc/sys/fs/epoll/max_user_watches",
                         launch->name, strerror(errno));
 }
 
@@ -47,7 +47,7 @@ int as_launch_new(const char *name, struct assay_launch **out, struct assay_erro
     l->fd = epoll_create1(EPOLL_CLOEXEC);
     if (l->fd < 0)
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "%s: cannot be followed: %s; raise the limit of open files with "
+                            "%s: cannot be observed: %s; raise the limit of open files with "
                             "'ulimit -n'",
                             name, strerror(errno));
     return as_launch_add_fd(l, as_watch_fd(), err);
@@ -131,7 +131,7 @@ int assay_launch_signal(struct assay_launch *launch, int signal, struct assay_er
 {
     if (launch->attached)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: was not started here, so no signal is sent to it; use kill(1)",
+                            "%s: was not started by assay, so it gets no signal; use kill(1)",
                             launch->name);
     if (launch->outcome.over || !launch->pid)
         return 0;

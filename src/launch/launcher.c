@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/filemap.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "launch/internal.h"
 
 /* Of a file named mpirun, so much is searched for its maker. */

@@ -178,7 +178,7 @@ static int take_over(struct as_party *party, struct assay_error *err)
     if (!is_moving)
         return 0;
     return as_error_set(err, ASSAY_ERR_USAGE,
-                        "%s: other processes are making this already; wait for them, or take "
+                        "%s: another assay job is writing this experiment; wait for it, or use "
                         "another name",
                         party->directory);
 }
@@ -282,7 +282,7 @@ static int say_silent(struct as_party *party, uint32_t rank, bool came, struct a
 {
     party->is_lost = rank == 0;
     return as_error_set(err, ASSAY_ERR_LIMIT,
-                        came ? "rank %" PRIu32 " has given no sign of life for %" PRId64
+                        came ? "rank %" PRIu32 " has not answered for % " PRId64
                                " s: it has died, or does not see %s any more"
                              : "rank %" PRIu32 " did not come within %" PRId64
                                " s; start this in all ranks of the job, where all see %s, or "

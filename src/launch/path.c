@@ -59,7 +59,7 @@ bool as_path_has(const char *name)
 }
 
 static const char without_quotes[] =
-    "write the command as words of its own, without quotes around all, or as sh -c '...'";
+    "use separate arguments without quotes around the whole command, or sh -c '...'";
 
 /* What a shell would have made of the word, and we do not. */
 static const char *shell_hint(const char *name)
@@ -69,13 +69,13 @@ static const char *shell_hint(const char *name)
     const size_t variable_n = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                            "0123456789_");
     if (variable_n && name[variable_n] == '=')
-        return "to set a variable write 'env' before it";
+        return "use 'env' before it to set a variable";
     if (strpbrk(name, " \t"))
         return without_quotes;
     for (size_t i = 0; i < sizeof builtins / sizeof *builtins; i++)
         if (strcmp(name, builtins[i]) == 0)
-            return "it is a word of the shell, so write sh -c '...'";
-    return "check the name, load its module, or give its path";
+            return "it is a shell keyword: use sh -c '...'";
+    return "check the name, load its module, or use its path";
 }
 
 static int say_not_there(const char *name, bool forbidden, struct assay_error *err)
@@ -83,16 +83,14 @@ static int say_not_there(const char *name, bool forbidden, struct assay_error *e
     struct stat st;
     if (forbidden)
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "%s: is in PATH but not executable; make it so with 'chmod +x', or "
-                            "name another",
+                            "%s: is in PATH but not executable; run 'chmod +x', or use another "
+                            "program",
                             name);
     if (stat(name, &st) == 0 && S_ISREG(st.st_mode))
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: no such command in the directories of PATH; for the file in this "
-                            "directory write ./%s",
+                            "%s: no such command in PATH; use ./%s for the file in this directory",
                             name, name);
-    return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                        "%s: no such command in the directories of PATH; %s", name,
+    return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: no such command in PATH; %s", name,
                         shell_hint(name));
 }
 
@@ -110,10 +108,10 @@ static int check_program(const char *path, struct assay_error *err)
                             strpbrk(path, " \t") ? without_quotes : "check the path");
     if (S_ISDIR(st.st_mode))
         return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
-                            "%s: is a directory, not a program; name a program in it", path);
+                            "%s: is a directory, not a program; use a program in it", path);
     if (!S_ISREG(st.st_mode))
         return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
-                            "%s: is not a regular file, so it cannot be executed; name a program",
+                            "%s: is not a regular file, so it cannot be executed; use a program",
                             path);
     if (may_execute(path))
         return 0;
@@ -122,8 +120,8 @@ static int check_program(const char *path, struct assay_error *err)
                             "%s: is not executable by you: %s; ask its owner, or, if its file "
                             "system is mounted with noexec, copy it elsewhere",
                             path, strerror(errno));
-    return as_error_set(err, ASSAY_ERR_PERMISSION,
-                        "%s: is not executable; make it so with 'chmod +x %s'", path, path);
+    return as_error_set(err, ASSAY_ERR_PERMISSION, "%s: is not executable; run 'chmod +x %s'", path,
+                        path);
 }
 
 int as_path_find(struct as_plan *plan, const char *name, const char **out, struct assay_error *err)
@@ -132,8 +130,8 @@ int as_path_find(struct as_plan *plan, const char *name, const char **out, struc
     bool forbidden = false;
     if (!name || !name[0])
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "no command is named; write it behind the options, as in '-- "
-                            "./program arguments'");
+                            "no command given; add it after the options, as in '-- ./program "
+                            "arguments'");
     if (strchr(name, '/')) {
         as_str_appendz(&found, name);
     } else if (!search_path(name, &found, &forbidden)) {

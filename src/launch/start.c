@@ -184,29 +184,29 @@ static int cannot_execute(const char *name, int why, struct assay_error *err)
     case E2BIG:
         return as_error_set(err, ASSAY_ERR_LIMIT,
                             "%s: cannot be executed: its arguments and environment are too long; "
-                            "shorten them, or raise the limit of the stack with 'ulimit -s'",
+                            "shorten them, or raise the stack limit with 'ulimit -s'",
                             name);
     case EACCES:
     case EPERM:
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "%s: cannot be executed: %s; check its rights, and that its file "
+                            "%s: cannot be executed: %s; check its permissions, and that its file "
                             "system is mounted without noexec",
                             name, strerror(why));
     case ENOENT:
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "%s: cannot be executed: the file, its interpreter or its dynamic "
-                            "loader is gone; check that it is still there",
+                            "loader is missing; restore it",
                             name);
     case ENOEXEC:
     case ELIBBAD:
         return as_error_set(err, ASSAY_ERR_NOT_ELF,
-                            "%s: cannot be executed: the kernel does not know its format; build "
-                            "or copy it again",
+                            "%s: cannot be executed: the kernel does not support its format; "
+                            "build or copy it again",
                             name);
     case ETXTBSY:
         return as_error_set(err, ASSAY_ERR_IO,
-                            "%s: cannot be executed: some process is writing the file; wait until "
-                            "it is built or copied",
+                            "%s: cannot be executed: a process is writing the file; wait until it "
+                            "is complete",
                             name);
     case ENOMEM:
         return as_error_nomem(err, name);

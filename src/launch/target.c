@@ -12,8 +12,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "base/foreign.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 #include "launch/internal.h"
 #include "object/executable.h"
 
@@ -65,8 +65,8 @@ static int examine_script(struct as_plan *plan, const char *path, struct as_view
     struct as_view rest = {line.p + 2, line.n - 2}, word = word_of(&rest);
     if (!word.n)
         return as_error_set(err, ASSAY_ERR_NOT_ELF,
-                            "%s: is a script whose first line names no interpreter; write one "
-                            "behind '#!', as in '#!/bin/sh'",
+                            "%s: the first line of the script has no interpreter; add one after "
+                            "'#!', as in '#!/bin/sh'",
                             path);
     const char *name = as_arena_strndup(&plan->arena, word.p, word.n);
     struct stat st;
@@ -79,9 +79,9 @@ static int examine_script(struct as_plan *plan, const char *path, struct as_view
     /* The kernel takes the carriage return for a part of the name (or of its argument). */
     if (foreign)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: its first line ends in a carriage return, which the kernel takes "
-                            "for a part of the interpreter's name; convert it with 'dos2unix' or "
-                            "sed -i 's/\\r$//'",
+                            "%s: its first line ends in a carriage return, which becomes part of "
+                            "the interpreter's name; convert it with 'dos2unix' or sed -i "
+                            "'s/\\r$//'",
                             path);
     if (stat(name, &st) < 0)
         return as_error_set(err, errno == EACCES ? ASSAY_ERR_PERMISSION : ASSAY_ERR_NOT_FOUND,
@@ -91,7 +91,7 @@ static int examine_script(struct as_plan *plan, const char *path, struct as_view
     if (!S_ISREG(st.st_mode) || faccessat(AT_FDCWD, name, X_OK, AT_EACCESS) < 0)
         return as_error_set(err, ASSAY_ERR_PERMISSION,
                             "%s: is a script for '%s', which is not executable; correct the first "
-                            "line, or its rights",
+                            "line or the permissions",
                             path, name);
     AS_TRY(examine_file(plan, name, depth + 1, err));
     if (as_view_ends(word, "/env"))
@@ -124,14 +124,14 @@ static int examine_program(struct as_plan *plan, const char *path, int fd, struc
     if (!program.loader[0])
         return program.entry ? 0
                              : as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                                            "%s: is a library, not a program; name a program that "
-                                            "uses it",
+                                            "%s: is a library, not a program; use a program that "
+                                            "loads it",
                                             path);
     struct stat st;
     if (stat(program.loader, &st) < 0)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: needs the dynamic loader '%s', which is not there: %s; it was "
-                            "built for another system, so build it here",
+                            "%s: needs the dynamic loader '%s', which is missing: %s; build the "
+                            "program on this system",
                             path, program.loader, strerror(errno));
     return 0;
 }
@@ -157,8 +157,8 @@ static int examine_open(struct as_plan *plan, const char *path, int fd, unsigned
     struct as_view text = {begin, (size_t)got}, line = text;
     if (as_view_starts(text, "#!") && depth > SCRIPTS_IN)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: is the interpreter of a script and a script itself, too deep for "
-                            "the kernel; name a program as the interpreter",
+                            "%s: is an interpreter and a script itself, which the kernel rejects; "
+                            "use a program as the interpreter",
                             path);
     if (as_view_starts(text, "#!") && as_view_split(&text, '\n', &line))
         return examine_script(plan, path, line, depth, err);
@@ -166,8 +166,8 @@ static int examine_open(struct as_plan *plan, const char *path, int fd, unsigned
         !as_view_starts(text, "\x7f"
                               "ELF"))
         return as_error_set(err, ASSAY_ERR_NOT_ELF,
-                            "%s: is a text whose first line does not say what runs it; begin it "
-                            "with '#!/bin/sh' or the like, or write the interpreter before it",
+                            "%s: is a text file without an interpreter line; add '#!/bin/sh' or "
+                            "the like, or run it with its interpreter",
                             path);
     return examine_program(plan, path, fd, err);
 }

@@ -59,8 +59,8 @@ int as_watch_begin(struct assay_error *err)
     int end[2];
     if (watch.on)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "signals: are watched already: another program is being followed in "
-                            "this process; close that launch first");
+                            "signals: watched already for another program of this process; close "
+                            "that launch first");
     if (pipe2(end, O_CLOEXEC | O_NONBLOCK) < 0)
         return as_error_set(err, ASSAY_ERR_LIMIT,
                             "signals: cannot be watched: %s; raise the limit of open files with "

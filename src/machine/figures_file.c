@@ -144,8 +144,8 @@ static int read_figure(struct assay_figures *f, const struct figure_line *l)
     if (l->n != 8 || !number_in(l->column[2], &figure.value) ||
         !number_in(l->column[4], &figure.spread) || !number_in(l->column[5], &samples) ||
         samples < 0 || samples > 1e9 || !date_in(l->column[7], &figure.when_s))
-        return bad_line(l,
-                        "no figure with name, value, unit, spread, samples, calm or noisy, date");
+        return bad_line(
+            l, "not a figure with name, value, unit, spread, samples, calm or noisy, date");
     figure.sample_n = (uint32_t)samples;
     figure.is_calm = strcmp(l->column[6], "calm") == 0;
     return assay_figures_set(f, &figure, l->err);
@@ -156,7 +156,7 @@ static int read_point(struct assay_figures *f, const struct figure_line *l)
     struct assay_figure_point point = {.curve = l->column[1]};
 
     if (l->n != 4 || !number_in(l->column[2], &point.x) || !number_in(l->column[3], &point.y))
-        return bad_line(l, "no point with curve and two numbers");
+        return bad_line(l, "not a point with curve and two numbers");
     return assay_figures_add_point(f, &point, l->err);
 }
 
@@ -166,10 +166,10 @@ static int read_group(struct assay_figures *f, const struct figure_line *l)
                                        .is_done = strcmp(l->column[0], "done") == 0};
 
     if ((l->n != 3 && l->n != 5) || !date_in(l->column[2], &group.when_s))
-        return bad_line(l, "no group with a date");
+        return bad_line(l, "not a group with a date");
     if (l->n == 5 &&
         (!number_in(l->column[3], &group.took_s) || !number_in(l->column[4], &group.waited_s)))
-        return bad_line(l, "no group with a date and how long it took and waited");
+        return bad_line(l, "not a group with a date, its duration and its waiting time");
     return assay_figures_set_group(f, &group, l->err);
 }
 
@@ -189,7 +189,7 @@ static int read_line(struct assay_figures *f, const struct figure_line *l)
         return assay_figures_set_fact(f, l->column[1], l->column[2], l->err);
     if (strcmp(kind, "finding") == 0)
         return assay_figures_add_finding(f, l->column[1], l->column[2], l->err);
-    return bad_line(l, "begins with no known word");
+    return bad_line(l, "unknown first word");
 }
 
 static int read_lines(struct assay_figures *f, char *text, const char *path,

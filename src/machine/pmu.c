@@ -42,9 +42,9 @@ void as_pmu_words(int answer, int paranoid, const char *hypervisor, unsigned cou
     case ENODEV:
     case EOPNOTSUPP:
         if (hypervisor)
-            snprintf(out, out_b, "none: the hypervisor (%s) passes on no counters", hypervisor);
+            snprintf(out, out_b, "none: the hypervisor (%s) does not provide counters", hypervisor);
         else
-            snprintf(out, out_b, "none: the kernel knows no counters of this processor");
+            snprintf(out, out_b, "none: the kernel does not support the counters of this CPU");
         return;
     case EACCES:
     case EPERM:
@@ -57,7 +57,7 @@ void as_pmu_words(int answer, int paranoid, const char *hypervisor, unsigned cou
         snprintf(out, out_b, "none: the kernel has no perf events, or a filter hides them");
         return;
     case EBUSY:
-        snprintf(out, out_b, "busy: somebody else holds the counters");
+        snprintf(out, out_b, "busy: another program uses the counters");
         return;
     default:
         snprintf(out, out_b, "none: %s", strerror(answer));

@@ -132,15 +132,14 @@ static int load_hwloc(struct topology_reading *t, const char *root, const char *
     if (root) {
         snprintf(path, sizeof path, "%s/sys/devices/system/cpu", root);
         if (access(path, R_OK) < 0)
-            return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: no recorded machine: %s", path,
+            return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: not a recorded machine: %s", path,
                                 strerror(errno));
     }
     const bool loaded = load_once(t, root, text, false);
     as_free(bytes);
     if (!loaded)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: is no description of a machine that "
-                            "hwloc can read",
+                            "%s: not a machine description that hwloc can read",
                             xml    ? xml
                             : root ? root
                                    : "this machine");
@@ -343,9 +342,9 @@ static int read_file(struct topology_reading *t, const char *xml, struct assay_e
     int rc = as_limited_run(&limits, read_tree_of_file, (void *)(uintptr_t)xml, &answer, err);
 
     if (rc == 0 && !as_topology_get(answer.p, answer.n, &t->arena, &t->topology))
-        rc = as_error_set(err, ASSAY_ERR_CORRUPT,
-                          "%s: damaged: hwloc reads no whole machine from it; use another copy",
-                          xml);
+        rc =
+            as_error_set(err, ASSAY_ERR_CORRUPT,
+                         "%s: damaged: incomplete description of a machine; use another copy", xml);
     if (rc == 0)
         find_memory(&t->topology);
     as_str_fini(&answer);

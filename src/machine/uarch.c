@@ -31,7 +31,7 @@ const struct as_uarch_text *as_uarch_text_find(const char *name)
     return NULL;
 }
 
-static int say_no_table(const char *name, struct assay_error *err)
+static int write_no_table(const char *name, struct assay_error *err)
 {
     struct as_str known = {0};
     struct as_nearest nearest;
@@ -42,14 +42,12 @@ static int say_no_table(const char *name, struct assay_error *err)
     }
     if (nearest.best) {
         as_str_fini(&known);
-        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "no table of a core is named '%s'; did you mean %s?", name,
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND, "unknown core '%s'; did you mean %s?", name,
                             nearest.best);
     }
-    const int rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                                "no table of a core is named '%s'; there are %s, and files "
-                                "(NAME.tsv)",
-                                name, as_str_z(&known));
+    const int rc =
+        as_error_set(err, ASSAY_ERR_NOT_FOUND, "unknown core '%s'; use %s, or a file (NAME.tsv)",
+                     name, as_str_z(&known));
     as_str_fini(&known);
     return rc;
 }
@@ -61,7 +59,7 @@ int assay_uarch_open(const char *name, struct assay_uarch **out, struct assay_er
     if (carried)
         return assay_uarch_parse(carried->text, carried->text_b, name, out, err);
     if (!strchr(name, '/') && !as_view_ends(as_view_of(name), ".tsv"))
-        return say_no_table(name, err);
+        return write_no_table(name, err);
     char *text;
     size_t n;
     AS_TRY(as_infile_read(name, TABLE, TABLE_MAX_B, AS_INFILE_PIPE, &text, &n, err));
@@ -211,7 +209,7 @@ int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *c
     }
     if (!choice->core.table)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "assay has no table of this machine's core, nor of one near it");
+                            "assay has no table of this machine's core or of a similar one");
     AS_TRY(assay_uarch_open(choice->core.table, out, err));
     keep_extensions(&processor, *out);
     return 0;

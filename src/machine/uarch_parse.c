@@ -31,9 +31,8 @@ struct table_reading {
 static int say_line(const struct table_reading *r, const char *what, const char *word)
 {
     return as_error_set(r->err, ASSAY_ERR_CORRUPT,
-                        "%s: line %u: %s '%s'; doc/reference/uarch.md says how "
-                        "lines are written",
-                        r->name, r->line, what, word);
+                        "%s: line %u: %s '%s'; use the format of doc/reference/uarch.md", r->name,
+                        r->line, what, word);
 }
 
 static bool read_real(const char *text, float *out)
@@ -406,7 +405,7 @@ static int read_form(struct table_reading *r)
     AS_TRY(source);
     timing.source = (uint16_t)source;
     if (!read_real(r->column[2], &timing.slots) || timing.slots < 0)
-        return say_line(r, "slots are no number:", r->column[2]);
+        return say_line(r, "slots are not a number:", r->column[2]);
     AS_TRY(read_uses(r, r->column[3], &timing));
     AS_TRY(read_latency(r, r->column[4], &timing));
     AS_TRY(read_flags(r, r->column[5], &timing));

@@ -63,8 +63,7 @@ int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct
     *kernel = (struct as_kernel){.size_b = sizeof a->code};
     if (a->refused[0])
         return as_error_set(err, ASSAY_ERR_INTERNAL,
-                            "measuring: a kernel cannot be encoded for this processor: %s",
-                            a->refused);
+                            "measuring: a kernel cannot be encoded for this CPU: %s", a->refused);
     void *memory =
         mmap(NULL, kernel->size_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
@@ -77,7 +76,7 @@ int as_kernel_open(const struct as_assembly *a, struct as_kernel *kernel, struct
         const int why = errno;
         as_kernel_close(kernel);
         return as_error_set(err, ASSAY_ERR_IO,
-                            "measuring: this system forbids code that is made at run time: %s",
+                            "measuring: this system forbids code generation at run time: %s",
                             strerror(why));
     }
     memcpy(&kernel->run, &memory, sizeof memory);

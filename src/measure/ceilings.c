@@ -234,16 +234,16 @@ int as_rig_say_processors(struct as_rig *rig, double quota_cpu_n, struct assay_e
 
     if (usable > 0 && usable < online)
         snprintf(text, sizeof text,
-                 "processors: only %" PRId64 " of %" PRId64
-                 " may be used (affinity or cpuset): 'all' stands for %zu cores",
+                 "CPUs: only %" PRId64 " of %" PRId64
+                 " may be used (affinity or cpuset): 'all' means %zu cores",
                  usable, online, rig->core_n);
     AS_TRY(say_circumstance(rig, "processors", *text ? text : NULL, err));
     *text = 0;
     /* Not by the affinity of this moment: measuring binds this thread to one processor. */
     if (quota_cpu_n > 0 && quota_cpu_n < (double)usable)
         snprintf(text, sizeof text,
-                 "quota: the control group grants %.2g processors of %" PRId64
-                 ": figures of all cores are what it grants, not what the machine has",
+                 "quota: the control group grants %.2g CPUs of %" PRId64
+                 ": figures of all cores are those of the quota, not of the machine",
                  quota_cpu_n, usable);
     return say_circumstance(rig, "quota", *text ? text : NULL, err);
 }
@@ -265,11 +265,10 @@ int as_rig_say_afterwards(struct as_rig *rig, const char *group, struct assay_er
             err));
     snprintf(name, sizeof name, "noise.%s", group);
     if (noisy)
-        snprintf(
-            text, sizeof text,
-            "noise: %zu of %zu figures were measured while others used the core: measure again "
-            "on a calm machine",
-            noisy, n);
+        snprintf(text, sizeof text,
+                 "noise: %zu of %zu figures were measured under external load: repeat on a quiet "
+                 "machine",
+                 noisy, n);
     return say_circumstance(rig, name, noisy ? text : NULL, err);
 }
 
@@ -309,7 +308,7 @@ int as_rig_say_private(struct as_rig *rig, struct assay_error *err)
                 continue;
             snprintf(text, sizeof text,
                      "%s: %.2g times that of one core on %zu cores that do not share this cache: "
-                     "somebody used one of them",
+                     "external load used one of them",
                      name, all->value / core->value, rig->core_n);
             struct assay_figure doubted = *all;
             doubted.is_calm = false;
@@ -383,13 +382,13 @@ static int work_through(struct plan *p, unsigned rounds, int64_t begun_s, int64_
     return rc;
 }
 
-static int say_left(const struct plan *p, struct assay_error *err)
+static int write_left(const struct plan *p, struct assay_error *err)
 {
     char text[256];
 
     snprintf(text, sizeof text,
-             "ceilings: time was up before %zu of %zu figures were measured: 'assay machine "
-             "--measure memory,peaks' measures all",
+             "ceilings: the time ended before %zu of %zu figures were measured: run 'assay "
+             "machine --measure memory,peaks'",
              p->left_n, p->jobs.n);
     return say_circumstance(p->rig, "ceilings", p->left_n ? text : NULL, err);
 }
@@ -415,7 +414,7 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
     if (what == ASSAY_CEILINGS_MEMORY && !as_rig_stopped(p->rig))
         AS_TRY(as_rig_say_private(p->rig, err));
     if (!as_rig_stopped(p->rig))
-        AS_TRY(say_left(p, err));
+        AS_TRY(write_left(p, err));
     AS_TRY(as_rig_say_afterwards(p->rig, name, err));
     *stopped |= as_rig_stopped(p->rig);
     time_of.waited_s = (double)p->rig->waited_ns / 1e9;

@@ -113,8 +113,8 @@ static bool settle_width(struct as_table_work *w, struct assay_instruction_resul
         return true;
     result->is_refused = w->known_width == 0;
     snprintf(result->doubt, sizeof result->doubt,
-             "instructions: %s: in %d s this core never ran undisturbed (%.2f slots a cycle at "
-             "best, which is not its width): measure again when others do not use it",
+             "instructions: %s: external load disturbed this core for %d s (at best %.2f slots "
+             "per cycle, not its width): repeat on a quiet machine",
              result->is_refused ? "not measured" : "of little trust, all of them",
              PROBE_PATIENT_MS / 1000, seen);
     w->is_doubted = true;

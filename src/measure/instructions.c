@@ -260,7 +260,7 @@ int as_table_forms(struct as_table_work *w, struct assay_error *err)
     w->puts_off = !w->is_doubted;
     AS_TRY(measure_pass(w, PATIENCE_FIRST_MS, "measuring instructions", err));
     w->puts_off = false;
-    return measure_pass(w, PATIENCE_MS, "measuring again what others disturbed", err);
+    return measure_pass(w, PATIENCE_MS, "repeating measurements with external load", err);
 }
 
 static int measure_all(struct as_table_work *w, struct assay_instruction_result *result,

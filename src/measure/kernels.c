@@ -200,7 +200,7 @@ int as_kernel_gather(const struct as_kernel_host *host, bool gathers, struct as_
     struct as_assembly a = {.n = 0};
 
     if (gathers && !host->avx2)
-        return as_error_set(err, ASSAY_ERR_UNSUPPORTED, "measuring: this processor has no gathers");
+        return as_error_set(err, ASSAY_ERR_UNSUPPORTED, "measuring: this CPU has no gathers");
     as_assembly_line(&a, "lea rsi,m64[rsi+rcx*4]");
     as_assembly_line(&a, "neg rcx");
     const size_t outer = as_assembly_label(&a);

@@ -112,8 +112,7 @@ static int keep_climbing(struct as_rig *rig, const struct curve *curve, const ch
     trials.is_calm = false;
     snprintf(text, sizeof text,
              "%s: the latency has no plateau that ends near %s; the figure is that of %.0f KiB",
-             name,
-             level ? "the size that the processor reports for this cache" : "the largest area",
+             name, level ? "the size that the CPU reports for this cache" : "the largest area",
              curve->x[nearest] / 1024);
     AS_TRY(assay_figures_add_finding(rig->figures, name, text, err));
     return as_rig_keep(rig, name, curve->y[nearest], "ns", &trials, err);
@@ -133,8 +132,8 @@ static int flag_strange(struct as_rig *rig, const struct as_job *job, const stru
 }
 
 /* The level is as large as the plateau, whatever the processor reports. */
-static int say_share(struct as_rig *rig, const char *name, const struct as_plateau *p,
-                     struct assay_error *err)
+static int emit_share(struct as_rig *rig, const char *name, const struct as_plateau *p,
+                      struct assay_error *err)
 {
     char text[256];
 
@@ -176,7 +175,7 @@ static int keep_levels(struct as_rig *rig, const struct as_job *job, const struc
             const struct as_trials trials = trials_of(curve, p);
             AS_TRY(as_rig_keep(rig, name, p->value, "ns", &trials, err));
             if (p->is_share)
-                AS_TRY(say_share(rig, name, p, err));
+                AS_TRY(emit_share(rig, name, p, err));
         } else {
             AS_TRY(keep_climbing(rig, curve, name, level, err));
         }

@@ -112,13 +112,13 @@ static int choose_cpu(struct assay_meter *meter, struct assay_error *err)
     unsigned best = 0;
 
     if (sched_getaffinity(0, sizeof set, &set) < 0 || CPU_COUNT(&set) == 0)
-        return as_error_set(err, ASSAY_ERR_IO, "measuring: no processor may be used: %s",
+        return as_error_set(err, ASSAY_ERR_IO, "measuring: no CPU may be used: %s",
                             strerror(errno));
     meter->may_switch = meter->options.cpu < 0 && CPU_COUNT(&set) > 1;
     meter->cpu = meter->options.cpu >= 0 ? meter->options.cpu : cpu_behind(&set, 0);
     if (!CPU_ISSET((size_t)meter->cpu, &set))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "measuring: processor %d may not be used by this process", meter->cpu);
+                            "measuring: CPU %d may not be used by this process", meter->cpu);
     work_on(meter->cpu, calibrate_here, meter);
     if (!meter->may_switch)
         return 0;
@@ -164,7 +164,7 @@ static int make_memory(struct assay_meter *meter, struct assay_error *err)
 {
     meter->memory = memfd_create("assay-meter", MFD_CLOEXEC);
     if (meter->memory < 0 || ftruncate(meter->memory, (off_t)meter->options.page_n * 4096) < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "measuring: no memory for what blocks touch: %s",
+        return as_error_set(err, ASSAY_ERR_IO, "measuring: no memory for the data of blocks: %s",
                             strerror(errno));
     void *shared = mmap(NULL, sizeof *meter->shared, PROT_READ | PROT_WRITE,
                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);

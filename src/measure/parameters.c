@@ -57,7 +57,7 @@ void as_parameters_compare(struct as_parameter_list *list, const struct assay_ua
             continue;
         p->is_noisy = true;
         snprintf(p->doubt, sizeof p->doubt,
-                 "%.0f entries of %.0f: somebody runs on the other hardware thread", p->value,
+                 "%.0f entries of %.0f: the other hardware thread is in use", p->value,
                  known->set[at]);
     }
 }

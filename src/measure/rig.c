@@ -94,7 +94,7 @@ int as_rig_init(struct as_rig *rig, const struct assay_host *host, struct assay_
         rig->core_n = assay_topology_cores(rig->topology, -1, rig->core, AS_CORES_MOST);
     if (!rig->topology || rig->core_n == 0)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "measuring: the processors of this machine are not known (no /sys?)");
+                            "measuring: the CPUs of this machine are unknown (no /sys?)");
     if (rig->core_n > AS_CORES_MOST)
         rig->core_n = AS_CORES_MOST;
     read_levels(rig);

@@ -289,7 +289,7 @@ static int measure_one(struct window *w, const struct filler *f, bool again, str
     return 0;
 }
 
-static void say_disagreement(const struct as_parameter *pass, size_t n, char *out, size_t out_b)
+static void write_disagreement(const struct as_parameter *pass, size_t n, char *out, size_t out_b)
 {
     size_t at = (size_t)snprintf(out, out_b, "measured %zu times, with ", n);
 
@@ -302,7 +302,7 @@ static void say_disagreement(const struct as_parameter *pass, size_t n, char *ou
     }
     if (at < out_b)
         snprintf(out + at, out_b - at,
-                 " entries seen: somebody runs on the other hardware thread now and then");
+                 " entries seen: the other hardware thread is in use at times");
 }
 
 static void keep_window(const struct window *w, const struct as_parameter *pass, size_t n)
@@ -312,7 +312,7 @@ static void keep_window(const struct window *w, const struct as_parameter *pass,
 
     if (n > 1 && !agreed) {
         all.is_noisy = true;
-        say_disagreement(pass, n, all.doubt, sizeof all.doubt);
+        write_disagreement(pass, n, all.doubt, sizeof all.doubt);
     }
     *as_parameter_add(w->work->list, pass->name, pass->unit) = all;
 }

@@ -281,8 +281,8 @@ static int add_up(struct as_table_work *w, const struct crowd *crowd, size_t n,
                 *err = *why;
             else
                 as_error_set(err, ASSAY_ERR_IO,
-                             "measuring: a process that measured was ended; what it measured is "
-                             "kept: measure again to go on");
+                             "measuring: a measuring process was ended; its results are stored: "
+                             "repeat the command to continue");
             return crowd->worker[i].rc;
         }
     return 0;

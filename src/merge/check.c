@@ -57,11 +57,10 @@ static int check_ranks(const struct as_merge *merge, struct assay_error *err)
         const struct as_merge_rank *a = &merge->rank.at[i - 1], *b = &merge->rank.at[i];
 
         if (a->rank == b->rank)
-            return as_error_set(err, ASSAY_ERR_USAGE,
-                                "%s: holds rank %" PRId64 ", which %s holds too; of each rank of a "
-                                "job name one experiment",
-                                merge->part.at[b->part].path, b->rank,
-                                merge->part.at[a->part].path);
+            return as_error_set(
+                err, ASSAY_ERR_USAGE,
+                "%s: holds rank %" PRId64 ", which %s has too; use one experiment for each rank",
+                merge->part.at[b->part].path, b->rank, merge->part.at[a->part].path);
     }
     return 0;
 }
@@ -108,8 +107,7 @@ static int check_files(const struct as_merge *merge, struct assay_error *err)
     as_vec_foreach (&merge->fact, fact)
         if (strncmp(fact->name, "file.", 5) == 0 && fact->variant.n > 1)
             return differ(merge, fact, "is another file in", fact->name + 5,
-                          "run the same file in all ranks, or keep both apart with --accept "
-                          "binaries",
+                          "run the same file in all ranks, or accept both with --accept binaries",
                           err);
     return 0;
 }
@@ -131,8 +129,8 @@ static int check_gaps(const struct as_merge_part *const *by_start, size_t n,
 
         if (gap_ns > APART_NS)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "%s: began %.0f s after %s had ended: they are not of one run; "
-                                "merge them all the same with --accept times",
+                                "%s: began %.0f s after %s had ended, so they are not of one run; "
+                                "use --accept times to merge them anyway",
                                 by_start[i]->path, (double)gap_ns / 1e9, by_start[i - 1]->path);
         end = by_start[i]->end_ns > end ? by_start[i]->end_ns : end;
     }

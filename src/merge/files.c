@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "merge/internal.h"
 
 static int cannot_copy(const char *to, const char *name, struct assay_error *err)

@@ -168,8 +168,8 @@ static int flag_missing(struct as_merge *merge, struct assay_error *err)
         as_str_appendf(&text, "the job had %" PRId64 " ranks: %s ", size,
                        missing.n == 1 ? "rank" : "ranks");
         as_merge_append_numbers(missing.at, missing.n, &text);
-        as_str_appendz(&text, missing.n == 1 ? " is missing, and what it did is in no sum"
-                                             : " are missing, and what they did is in no sum");
+        as_str_appendz(&text, missing.n == 1 ? " is missing and not in any sum"
+                                             : " are missing and not in any sum");
         rc = write_own(merge, "missing_ranks", (int64_t)missing.n, &text, err);
     }
     as_vec_fini(&missing);
@@ -185,8 +185,8 @@ static int flag_clocks(struct as_merge *merge, struct assay_error *err)
 
     merge->host_n = 1;
     as_str_appendf(&text,
-                   "times of different machines are put together by their clocks, which NTP "
-                   "keeps to some milliseconds at best; beside %s began",
+                   "times of different machines are related by their clocks, which NTP "
+                   "synchronises to some milliseconds at best; relative to %s began",
                    first->host);
     for (size_t i = 1; i < merge->order.n; i++) {
         const struct as_merge_part *it = &merge->part.at[merge->order.at[i]];

@@ -49,12 +49,12 @@ static int find_directory(struct part_look *l, struct assay_error *err)
     as_vec_foreach (&l->merge->part, it)
         if (it->device == st.st_dev && it->inode == st.st_ino)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "%s: is the same experiment as %s; name each once", l->part.path,
+                                "%s: is the same experiment as %s; use each once", l->part.path,
                                 it->path);
     if (stat(assay_experiment_path(l->merge->to), &st) == 0 && st.st_dev == l->part.device &&
         st.st_ino == l->part.inode)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "%s: is the result too; give --output another name", l->part.path);
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: is the result too; set another --output",
+                            l->part.path);
     return 0;
 }
 
@@ -74,19 +74,20 @@ static int find_run(struct part_look *l, struct assay_error *err)
                           "%s: has no run %" PRId64 "; 'assay show %s --view runs' lists them",
                           l->part.path, l->part.run_id, l->part.path);
     else if (rc == 0)
-        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: holds no run; leave it out", l->part.path);
+        rc = as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no run; remove it", l->part.path);
     if (rc > 0) {
         l->part.run_id = assay_rows_integer(rows, 0);
         l->part.has_runs = assay_rows_integer(rows, 3) > 1;
         if (strcmp(assay_rows_text(rows, 1), "recording") == 0)
             rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "%s: is being recorded; wait until that has ended", l->part.path);
+                              "%s: is being recorded; wait until the recording has ended",
+                              l->part.path);
         else if (assay_rows_integer(rows, 2))
-            rc =
-                as_error_set(err, ASSAY_ERR_USAGE,
-                             "%s: run %" PRId64 " is not attributed, for assay was stopped before; "
-                             "finish it with 'assay attribute %s'",
-                             l->part.path, l->part.run_id, l->part.path);
+            rc = as_error_set(err, ASSAY_ERR_USAGE,
+                              "%s: run %" PRId64
+                              " is not attributed: assay was stopped before; run 'assay attribute "
+                              "%s'",
+                              l->part.path, l->part.run_id, l->part.path);
     }
     assay_rows_close(&rows);
     return rc < 0 ? rc : 0;

@@ -277,7 +277,7 @@ int assay_merge(struct assay_experiment *to, const struct assay_merge_request *r
 
     *result = (struct assay_merge_result){0};
     if (request->n == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "merge: no experiments; name those of all ranks");
+        return as_error_set(err, ASSAY_ERR_USAGE, "merge: no experiments; use those of all ranks");
     as_arena_init(&merge.arena);
     as_map_view_init(&merge.fact_of);
     as_map_view_init(&merge.flag_of);

@@ -148,8 +148,8 @@ static int parse_register(struct as_probe_parser *p, struct as_probe_record *out
     if (out->reg == AS_PATCH_NONE)
         return as_probe_refuse_now(
             p, is_real(out) ? "a vector register, xmm0 to xmm15, for a value of this type"
-                            : "a general register of 8 bytes, as rdi; of vector registers write "
-                              "record double register xmm0");
+                            : "a general register of 8 bytes, such as rdi; for vector registers "
+                              "use record double register xmm0");
     out->of = is_real(out) ? AS_PROBE_VALUE_VECTOR : AS_PROBE_VALUE_GENERAL;
     return 0;
 }
@@ -195,7 +195,7 @@ static int parse_record(struct as_probe_parser *p)
         return as_probe_refuse_now(p, "register, argument or memory, or int, double or float "
                                       "before it");
     if (p->probe->record.n >= RECORDS_MOST)
-        return AS_PROBE_REFUSE(p, &p->now, "a probe records %d values at most", RECORDS_MOST);
+        return AS_PROBE_REFUSE(p, &p->now, "a probe records at most %d values", RECORDS_MOST);
     AS_TRY(as_probe_advance(p));
     AS_TRY(parts[part](p, &record));
     struct as_str text = {0};
@@ -237,7 +237,7 @@ static int parse_action(struct as_probe_parser *p)
     if (i == 4)
         return as_probe_refuse_now(p, "count, time, record or call");
     if (p->probe->actions & 1u << i && i < 2)
-        return AS_PROBE_REFUSE(p, &first, "'%s' stands in this probe already", words[i]);
+        return AS_PROBE_REFUSE(p, &first, "'%s' is in this probe already", words[i]);
     p->probe->actions |= 1u << i;
     AS_TRY(as_probe_advance(p));
     return i == 2 ? parse_record(p) : i == 3 ? parse_call(p) : 0;
@@ -271,19 +271,19 @@ int as_probe_check_actions(struct as_probe_parser *p, const struct as_probe_toke
         return 0;
     if (event <= ASSAY_PROBE_PROGRAM_EXIT)
         return AS_PROBE_REFUSE(p, end,
-                               "probe '%s': %s is no place in the code, so that nothing can be "
-                               "recorded or called there; take the function main",
+                               "probe '%s': %s has no code address, so nothing can be recorded or "
+                               "called there; use the function main",
                                probe->name, words);
     if (is_loop)
         return AS_PROBE_REFUSE(p, end,
-                               "probe '%s': %s is counted and timed, but nothing is recorded or "
-                               "called there; take a block of the loop",
+                               "probe '%s': %s can be counted and timed only; use a block of the "
+                               "loop to record or call",
                                probe->name, words);
     as_vec_foreach (&probe->record, record)
         if (record->of == AS_PROBE_VALUE_ARGUMENT && !has_arguments(event))
             return AS_PROBE_REFUSE(p, end,
-                                   "probe '%s': arguments are known at function, function entry "
-                                   "and call before; record a register at %s",
+                                   "probe '%s': arguments are known only at function, function "
+                                   "entry and call before; record a register at %s",
                                    probe->name, words);
     return 0;
 }

@@ -81,8 +81,7 @@ static int add_body(struct function_trace *it, uint32_t body)
             return 0;
     if (it->body.n == FUNCTIONS_MOST)
         return as_error_set(it->err, ASSAY_ERR_LIMIT,
-                            "--functions: more than %u functions are meant; name fewer",
-                            FUNCTIONS_MOST);
+                            "--functions: more than %u functions match; use fewer", FUNCTIONS_MOST);
     return as_vec_push(&it->body, body) < 0 ? as_error_nomem(it->err, "functions to trace") : 0;
 }
 
@@ -105,10 +104,10 @@ static int choose_functions(struct function_trace *it, struct as_view pattern)
     as_vec_fini(&filter.text);
     if (rc == 0 && !any)
         rc = as_error_set(it->err, ASSAY_ERR_USAGE,
-                          "--functions: '%.*s' is no function of %s; 'assay functions %s' lists "
-                          "its functions%s",
+                          "--functions: '%.*s' matches no function of %s; 'assay functions %s' "
+                          "lists its functions%s",
                           (int)pattern.n, pattern.p, it->result.path, it->result.path,
-                          it->is_program ? ", and --functions-of FILE takes those of a library"
+                          it->is_program ? ", and --functions-of FILE selects those of a library"
                                          : "");
     return rc;
 }
@@ -234,9 +233,9 @@ static int tell_points_cost(const struct function_telling *to, struct assay_erro
     if (calls < COST_TOLD_N || !(cpu_ns > 0) || 100 * ns < COST_TOLD_PCT * cpu_ns)
         return 0;
     snprintf(text, sizeof text,
-             "points at the beginnings and ends of functions took %.3g s of all threads together, "
-             "%.3g %% of their processor time (%.0f ns each): what is called often seems longer "
-             "than it is; name functions that are called less",
+             "probes of functions took %.3g s over all threads, %.3g %% of their CPU time (%.0f "
+             "ns each): times of frequent calls are too long; use functions that are called less "
+             "often",
              ns / 1e9, 100 * ns / cpu_ns, ns / (double)calls);
     return add_function_flag(to, "functions_cost", text, (int64_t)calls, err);
 }
@@ -264,13 +263,13 @@ static int tell_refusals(void *context, struct assay_error *err)
     }
     if (more)
         AS_TRY(add_function_flag(to, "functions_untraced",
-                                 "more functions that --functions names are not in the trace; "
-                                 "'assay patch' says why",
+                                 "more functions of --functions are not in the trace; run 'assay "
+                                 "patch' for the reasons",
                                  more, err));
     AS_TRY(tell_points_cost(to, err));
     return lost ? add_function_flag(to, "functions_lost",
-                                    "beginnings and ends of functions are not in the trace: they "
-                                    "came in the middle of another, in handlers of signals",
+                                    "entries and exits of functions in signal handlers are not in "
+                                    "the trace: they interrupted another record",
                                     (int64_t)lost, err)
                 : 0;
 }
@@ -283,7 +282,7 @@ static int find_traced(struct function_trace *it, const char *file)
     it->is_program = !file;
     if (file && !realpath(file, it->result.path))
         return as_error_set(it->err, ASSAY_ERR_USAGE,
-                            "--functions-of: cannot open %s: %s; give the path of a library or "
+                            "--functions-of: cannot open %s: %s; use the path of a library or "
                             "program, as ldd shows it",
                             file, strerror(errno));
     if (file)
@@ -309,7 +308,7 @@ static int open_traced(struct function_trace *it, const struct assay_traced_func
             AS_TRY(choose_functions(it, pattern));
     return it->body.n ? 0
                       : as_error_set(it->err, ASSAY_ERR_USAGE,
-                                     "--functions: names no function; give names or patterns");
+                                     "--functions: empty list; use names or patterns");
 }
 
 static int run_traced(struct function_trace *it, struct assay_experiment *experiment,

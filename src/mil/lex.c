@@ -49,9 +49,9 @@ static int take_text(struct as_probe_lexer *lexer, struct as_probe_token *out,
     const char *end = memchr(p, '"', lexer->rest.n - 1);
     const char *line = memchr(p, '\n', lexer->rest.n - 1);
     if (!end || (line && line < end))
-        return refuse_token(lexer, "the text has no closing quote on its line", err);
+        return refuse_token(lexer, "the closing quote is missing on this line", err);
     if (memchr(p, 0, (size_t)(end - p)))
-        return refuse_token(lexer, "the text has a zero byte, which no name has", err);
+        return refuse_token(lexer, "the name has a zero byte", err);
     out->kind = AS_PROBE_TEXT;
     out->text = (struct as_view){p, (size_t)(end - p)};
     pass_bytes(lexer, out->text.n + 2);
@@ -75,7 +75,7 @@ static int take_number(struct as_probe_lexer *lexer, struct as_probe_token *out,
     out->integer = out->is_integer ? strtoull(text, &end, is_hex ? 16 : 10) : 0;
     out->number = out->is_integer ? (double)out->integer : strtod(text, &end);
     if (*end || (is_hex && !text[2]) || !isfinite(out->number))
-        return refuse_token(lexer, "this is no number; write 12, 0.5 or 0x401a40", err);
+        return refuse_token(lexer, "invalid number; use 12, 0.5 or 0x401a40", err);
     out->text = (struct as_view){lexer->rest.p, n};
     pass_bytes(lexer, n);
     return 0;
@@ -93,7 +93,7 @@ static int take_symbol(struct as_probe_lexer *lexer, struct as_probe_token *out,
         pass_bytes(lexer, out->text.n);
         return 0;
     }
-    return refuse_token(lexer, "this begins no word; names stand in quotes", err);
+    return refuse_token(lexer, "unexpected character; put names in quotes", err);
 }
 
 int as_probe_next(struct as_probe_lexer *lexer, struct as_probe_token *out, struct assay_error *err)

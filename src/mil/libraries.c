@@ -37,7 +37,7 @@ static int find_library(const struct as_mil_probe *probe, const struct as_probe_
     struct assay_object *object;
     if (!as_probe_library_path(call, path))
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "probe '%s' (line %u): the library %s is not there; build it, or give "
+                            "probe '%s' (line %u): the library %s is missing; build it, or use "
                             "its path from the current directory",
                             probe->name, call->line, call->library);
     AS_TRY(assay_object_open(path, NULL, &object, err));
@@ -46,13 +46,12 @@ static int find_library(const struct as_mil_probe *probe, const struct as_probe_
     assay_object_close(&object);
     if (!is_library)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "probe '%s' (line %u): %s is no shared library; build it with -shared "
-                            "-fPIC",
+                            "probe '%s' (line %u): %s is not a shared library; build it with "
+                            "-shared -fPIC",
                             probe->name, call->line, call->library);
     return has ? 0
                : as_error_set(err, ASSAY_ERR_USAGE,
-                              "probe '%s' (line %u): %s has no function '%s' that others see; "
-                              "look at nm -D %s",
+                              "probe '%s' (line %u): %s exports no function '%s'; check nm -D %s",
                               probe->name, call->line, call->library, call->function,
                               call->library);
 }

@@ -49,7 +49,8 @@ static int parse_event(struct as_probe_parser *p)
     const struct as_probe_token first = p->now;
     if (p->probe->has_event)
         return AS_PROBE_REFUSE(
-            p, &first, "probe '%s' has an event; write a second probe for another", p->probe->name);
+            p, &first, "probe '%s' has an event already; use a second probe for another event",
+            p->probe->name);
     for (unsigned n = 0; p->now.kind == AS_PROBE_WORD && n < 2; n++) {
         if (p->now.text.n > 20)
             break;
@@ -60,8 +61,8 @@ static int parse_event(struct as_probe_parser *p)
     if (!find_event(words, &p->probe->event))
         return AS_PROBE_REFUSE(
             p, &first,
-            "no event is called '%s'; there are program, function and loop (each also "
-            "with entry or exit), loop back, call before, call after, block, instruction",
+            "unknown event '%s'; use program, function or loop (each also with entry or exit), "
+            "loop back, call before, call after, block or instruction",
             words);
     p->probe->has_event = true;
     return as_probe_end_line(p);
@@ -106,7 +107,7 @@ static int parse_range(struct as_probe_parser *p, struct as_probe_filter *out)
     if (!least && !most && as_probe_is_symbol(p, "-")) {
         AS_TRY(as_probe_advance(p));
         if (p->now.kind != AS_PROBE_NUMBER || p->now.number < out->low)
-            return as_probe_refuse_now(p, "a number that is not less than the one before");
+            return as_probe_refuse_now(p, "a number not below the first one");
         out->high = p->now.number;
         AS_TRY(as_probe_advance(p));
     }
@@ -117,7 +118,7 @@ static int parse_share(struct as_probe_parser *p, struct as_probe_filter *out)
 {
     AS_TRY(parse_range(p, out));
     if (!as_probe_is_symbol(p, "%"))
-        return as_probe_refuse_now(p, "% behind the share");
+        return as_probe_refuse_now(p, "% after the share");
     out->low /= 100;
     out->high /= 100;
     return as_probe_advance(p);
@@ -128,7 +129,7 @@ static int parse_address(struct as_probe_parser *p, struct as_probe_filter *out)
     if (as_probe_is_symbol(p, "="))
         AS_TRY(as_probe_advance(p));
     if (p->now.kind != AS_PROBE_NUMBER || !p->now.is_integer)
-        return as_probe_refuse_now(p, "an address, as 0x401a40");
+        return as_probe_refuse_now(p, "an address, such as 0x401a40");
     out->address = p->now.integer;
     return as_probe_advance(p);
 }
@@ -181,7 +182,7 @@ static int parse_filter(struct as_probe_parser *p)
             p, "function, file, line, callee, level, depth, share, address, class or "
                "mnemonic");
     if (p->probe->filter.n >= FILTERS_MOST)
-        return AS_PROBE_REFUSE(p, &p->now, "a probe has %d filters at most", FILTERS_MOST);
+        return AS_PROBE_REFUSE(p, &p->now, "a probe has at most %d filters", FILTERS_MOST);
     filter.subject = (enum as_probe_subject)subject;
     AS_TRY(as_probe_advance(p));
     const int rc = parse_condition(p, &filter);
@@ -213,10 +214,10 @@ static int begin_probe(struct as_probe_parser *p, const struct as_probe_token *k
         return as_probe_refuse_now(p, "a name for the probe");
     as_vec_foreach (&p->probes->probe, other)
         if (as_view_equal(p->now.text, as_view_of(other->name)))
-            return AS_PROBE_REFUSE(p, &p->now, "a probe of line %u is called '%s'", other->line,
-                                   other->name);
+            return AS_PROBE_REFUSE(p, &p->now, "the probe of line %u has the name '%s' too",
+                                   other->line, other->name);
     if (p->probes->probe.n >= PROBES_MOST)
-        return AS_PROBE_REFUSE(p, keyword, "a file has %d probes at most", PROBES_MOST);
+        return AS_PROBE_REFUSE(p, keyword, "a file has at most %d probes", PROBES_MOST);
     probe.name = as_arena_strndup(&p->probes->arena, p->now.text.p, p->now.text.n);
     if (!probe.name || as_vec_push(&p->probes->probe, probe) < 0)
         return as_error_nomem(p->err, "probes");
@@ -236,7 +237,7 @@ static int check_filters(struct as_probe_parser *p, const struct as_probe_token 
         const enum as_probe_subject of = filter->subject;
         if (is_program || (of == AS_PROBE_OF_CALLEE && !is_call) ||
             ((of == AS_PROBE_OF_CLASS || of == AS_PROBE_OF_MNEMONIC) && !is_insn))
-            return AS_PROBE_REFUSE(p, end, "probe '%s': %s has no %s to filter by", p->probe->name,
+            return AS_PROBE_REFUSE(p, end, "probe '%s': %s has no filter %s", p->probe->name,
                                    events[event].words, subjects[of]);
     }
     return 0;
@@ -246,15 +247,15 @@ static int end_probe(struct as_probe_parser *p, const struct as_probe_token *key
 {
     const struct as_mil_probe *probe = p->probe;
     if (!probe->has_event)
-        return AS_PROBE_REFUSE(p, keyword, "probe '%s' has no event; write at and which",
+        return AS_PROBE_REFUSE(p, keyword, "probe '%s' has no event; add a line 'at EVENT'",
                                probe->name);
     if (!probe->actions)
-        return AS_PROBE_REFUSE(p, keyword, "probe '%s' does nothing; write do and what",
+        return AS_PROBE_REFUSE(p, keyword, "probe '%s' has no action; add a line 'do ACTION'",
                                probe->name);
     if (probe->actions & ASSAY_PROBE_TIME && !events[probe->event].spans)
         return AS_PROBE_REFUSE(p, keyword,
-                               "probe '%s': %s takes no time; time is of program, function or "
-                               "loop, from entry to exit",
+                               "probe '%s': %s has no duration; use time with program, function "
+                               "or loop",
                                probe->name, events[probe->event].words);
     AS_TRY(as_probe_check_actions(p, keyword));
     AS_TRY(check_filters(p, keyword));
@@ -275,7 +276,7 @@ static int parse_statement(struct as_probe_parser *p)
         return as_probe_refuse_now(p, "probe, at, where, do or end");
     if (i && !p->probe)
         return AS_PROBE_REFUSE(
-            p, &keyword, "'%s' stands in no probe; begin one with probe and a name", words[i]);
+            p, &keyword, "'%s' is outside of a probe; begin one with probe and a name", words[i]);
     AS_TRY(as_probe_advance(p));
     return i == 0 ? begin_probe(p, &keyword) : i == 4 ? end_probe(p, &keyword) : parts[i](p);
 }
@@ -290,10 +291,10 @@ static int parse_file(struct as_probe_parser *p)
             AS_TRY(as_probe_advance(p));
     }
     if (p->probe)
-        return AS_PROBE_REFUSE(p, &p->now, "probe '%s' has no end; write end behind it",
+        return AS_PROBE_REFUSE(p, &p->now, "probe '%s' has no end; add end after it",
                                p->probe->name);
     if (!p->probes->probe.n)
-        return AS_PROBE_REFUSE(p, &p->now, "the file has no probe");
+        return AS_PROBE_REFUSE(p, &p->now, "the file has no probe; add one");
     return 0;
 }
 

@@ -183,7 +183,7 @@ static const char *why_not_told(const struct assay_program *p, enum assay_probe_
     if (call + 1 < (size_t)b->first_insn + b->insns)
         return NULL;
     return b->succs != 1 || p->block[p->succ[b->first_succ].block].preds != 1
-               ? "other ways lead to where the call returns"
+               ? "other paths lead to the return address of the call"
                : NULL;
 }
 
@@ -229,8 +229,8 @@ static void refuse_points_of_bare(const struct assay_probes *probes, const struc
     for (size_t i = 0; !takes && i < sites->n; i++)
         if (as_probe_has_points(probes, &sites->at[i]))
             sites->at[i].refusal =
-                "the program takes no library of ours (it is linked statically, or with another "
-                "C library); count will do";
+                "the agent library cannot be loaded (the program is statically linked, or uses "
+                "another C library); use count";
 }
 
 /* ---- The room's ------------------------------------------------------------------------------ */

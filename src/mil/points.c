@@ -147,7 +147,8 @@ static int want_site(struct pointing *to, const struct assay_probe_site *site,
     }
     if (plan->values > VALUES_MOST)
         return as_error_set(to->err, ASSAY_ERR_LIMIT,
-                            "probe '%s': the probes record in more than %u places; filter more",
+                            "probe '%s': the probes record at more than %u addresses; use more "
+                            "filters",
                             probe->name, VALUES_MOST);
     return 0;
 }

@@ -62,7 +62,7 @@ static void take_loop(struct as_probe_run *run, const struct as_instances *all, 
         value->cycles = ticks * run->tick.cycles;
     }
     if (isnan(value->count) && facts->event == ASSAY_PROBE_LOOP_BACK)
-        it->refusal = "nothing in it tells how often it goes round";
+        it->refusal = "no register counts its iterations";
 }
 
 void as_probe_read_times(struct as_probe_run *run, const struct as_instances *all)
@@ -183,7 +183,7 @@ static void take_count(struct as_probe_run *run, const struct counted_code *code
     if (!(count > 0))
         it->refusal = as_instances_why_not(all, as_probe_region_of(run, all->plan, it));
     if (!it->refusal && isnan(count))
-        it->refusal = "it is in no part of the program that could be counted";
+        it->refusal = "its part of the program could not be counted";
     if (!it->refusal)
         run->result->value[site].count = count;
 }

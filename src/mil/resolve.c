@@ -170,7 +170,8 @@ static int add_site(struct resolving *r, const struct probe_place *at)
                                           .address = address_of(r->program, at)};
     if (r->site.n >= SITES_MOST)
         return as_error_set(r->err, ASSAY_ERR_LIMIT,
-                            "probe '%s': the probes stand in more than %zu places; filter more",
+                            "probe '%s': the probes match more than %zu addresses; use more "
+                            "filters",
                             r->probe->name, SITES_MOST);
     return as_vec_push(&r->site, site) < 0 ? as_error_nomem(r->err, "places of probes") : 0;
 }

@@ -10,7 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/left.h"
+#include "base/orphan_file.h"
 #include "mil/probe.h"
 #include "mil/run.h"
 

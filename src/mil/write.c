@@ -22,12 +22,12 @@
     }
 
 static const struct assay_set_metric metrics[] = {
-    PROBE_METRIC("probe_entry_n", "1", "Entries", "Times that the loop was entered.", 0),
-    PROBE_METRIC("probe_round_n", "1", "Rounds", "Times that the header of the loop ran.", 0),
+    PROBE_METRIC("probe_entry_n", "1", "Entries", "Number of entries of the loop.", 0),
+    PROBE_METRIC("probe_round_n", "1", "Rounds", "Number of executions of the loop header.", 0),
     PROBE_METRIC("probe_time_s", "s", "Time",
-                 "Time from entry to exit, of all instances in all threads.", 9),
+                 "Time from entry to exit, summed over all instances and threads.", 9),
     PROBE_METRIC("probe_round_cycles", "cycles", "Cycles per round",
-                 "Cycles of a busy core from entry to exit, by rounds.", 3)};
+                 "Busy core cycles from entry to exit, by iterations.", 3)};
 enum { PROBE_METRICS = sizeof metrics / sizeof *metrics, PROBE_COLUMNS_N = 12 };
 
 struct probe_writing {

@@ -159,7 +159,7 @@ static const struct {
      {"probe", "function", "address", "value", "recorded", "missed", "lost", "no numbers", "least",
       "mean", "largest", "most often", "type"}},
     {"probe_buckets",
-     "How the values lie",
+     "Distribution of the values",
      put_buckets,
      BUCKETS_N,
      {"probe", "function", "address", "value", "from", "to", "times"}},

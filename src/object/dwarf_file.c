@@ -14,7 +14,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "object/dwarf_internal.h"
 #include "object/identify.h"
 

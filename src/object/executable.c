@@ -19,8 +19,8 @@ static int read_loader(const char *path, int fd, const Elf64_Phdr *ph, struct as
     /* The kernel refuses longer ones as well. */
     if (ph->p_filesz < 2 || ph->p_filesz > sizeof out->loader)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: is corrupted: the name of its dynamic loader cannot be; build or "
-                            "copy it again",
+                            "%s: is corrupted: invalid name of its dynamic loader; build or copy "
+                            "it again",
                             path);
     if (pread(fd, out->loader, ph->p_filesz, (off_t)ph->p_offset) != (ssize_t)ph->p_filesz)
         return as_error_set(err, ASSAY_ERR_TRUNCATED,
@@ -45,8 +45,8 @@ int as_executable_read(const char *path, int fd, struct as_executable *out, stru
     AS_TRY(as_identify(path, begin.bytes, (uint64_t)got, err));
     if (begin.head.e_machine == AS_MACHINE_K1OM)
         return as_error_set(err, ASSAY_ERR_ARCH,
-                            "%s: is for Xeon Phi Knights Corner (K1OM), which this machine is not; "
-                            "its code can be read ('assay predict', 'assay loops')",
+                            "%s: is for Xeon Phi Knights Corner (K1OM) and cannot run here; use "
+                            "'assay predict' or 'assay loops' to analyse its code",
                             path);
     out->type = begin.head.e_type;
     out->entry = begin.head.e_entry;

@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/build_id.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "object/identify.h"
 #include "object/internal.h"
 #include "object/order.h"
@@ -318,12 +318,12 @@ static int fail_open(const char *path, int error, struct assay_error *err)
     case EACCES:
     case EPERM:
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "%s: permission denied: you may not read it; ask its owner for read "
+                            "%s: permission denied: it is not readable; ask its owner for read "
                             "permission",
                             path);
     case ENXIO:
         return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
-                            "%s: is a socket or device, not a regular file; name a compiled "
+                            "%s: is a socket or device, not a regular file; use a compiled "
                             "program, library or .o file",
                             path);
     default:
@@ -335,14 +335,13 @@ static int fail_not_regular(const char *path, mode_t mode, struct assay_error *e
 {
     if (S_ISDIR(mode))
         return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
-                            "%s: is a directory, not an ELF file; name a file in it", path);
+                            "%s: is a directory, not an ELF file; use a file in it", path);
     const char *what = S_ISCHR(mode)    ? "a character device"
                        : S_ISBLK(mode)  ? "a block device"
                        : S_ISFIFO(mode) ? "a pipe"
                                         : "a socket";
     return as_error_set(err, ASSAY_ERR_NOT_REGULAR,
-                        "%s: is %s, not a regular file; name a compiled program, library or .o "
-                        "file",
+                        "%s: is %s, not a regular file; use a compiled program, library or .o file",
                         path, what);
 }
 

@@ -22,12 +22,12 @@ struct magic {
     const char *advice;
 };
 
-#define UNPACK_IT "unpack it and name the program or library in it"
+#define UNPACK_IT "unpack it and use the program or library in it"
 
 static const struct magic MAGICS[] = {
     {"!<arch>\n", 8, "a static archive (ar)",
-     "extract its members with 'ar x' and name one .o file"},
-    {"!<thin>\n", 8, "a thin static archive (ar)", "name one of the .o files that it lists"},
+     "extract its members with 'ar x' and use one .o file"},
+    {"!<thin>\n", 8, "a thin static archive (ar)", "use one of the .o files that it lists"},
     {"\xfe\xed\xfa\xce", 4, "a Mach-O file (macOS)", "build it for Linux x86-64"},
     {"\xfe\xed\xfa\xcf", 4, "a Mach-O file (macOS)", "build it for Linux x86-64"},
     {"\xce\xfa\xed\xfe", 4, "a Mach-O file (macOS)", "build it for Linux x86-64"},
@@ -114,12 +114,12 @@ static int fail_script(const char *path, const uint8_t *bytes, uint64_t size_b,
     }
     if (!interpreter[0])
         return as_error_set(err, ASSAY_ERR_NOT_ELF,
-                            "%s: is a script that names no interpreter, not an ELF file; name the "
+                            "%s: is a script without interpreter line, not an ELF file; use the "
                             "program that it runs",
                             path);
     return as_error_set(err, ASSAY_ERR_NOT_ELF,
-                        "%s: is a script run by '%s', not an ELF file; name the program that it "
-                        "runs, or the interpreter itself",
+                        "%s: is a script for '%s', not an ELF file; use the program that it runs, "
+                        "or the interpreter",
                         path, interpreter);
 }
 
@@ -158,12 +158,12 @@ static int fail_not_elf(const char *path, const uint8_t *bytes, uint64_t size_b,
     }
     if (starts(bytes, size_b, "/* GNU ld script"))
         return as_error_set(err, ASSAY_ERR_NOT_ELF,
-                            "%s: is a linker script, not an ELF file; name the shared object that "
+                            "%s: is a linker script, not an ELF file; use the shared object that "
                             "it mentions",
                             path);
     if (is_text(bytes, size_b))
         return as_error_set(err, ASSAY_ERR_NOT_ELF,
-                            "%s: is a text file, not an ELF file; name a compiled program, library "
+                            "%s: is a text file, not an ELF file; use a compiled program, library "
                             "or .o file",
                             path);
     char hex[4 * 3 + 1] = "";
@@ -172,7 +172,7 @@ static int fail_not_elf(const char *path, const uint8_t *bytes, uint64_t size_b,
         n += (size_t)snprintf(hex + n, sizeof hex - n, i ? " %02x" : "%02x", bytes[i]);
     return as_error_set(err, ASSAY_ERR_NOT_ELF,
                         "%s: is not an ELF file: it starts with the bytes %s instead of 7f 45 4c "
-                        "46; name a compiled program, library or .o file",
+                        "46; use a compiled program, library or .o file",
                         path, hex);
 }
 
@@ -215,7 +215,7 @@ static int check_type(const char *path, const Elf64_Ehdr *ehdr, struct assay_err
         return 0;
     case ET_CORE:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: is a core dump, not a program; name the program that dumped it",
+                            "%s: is a core dump, not a program; use the program that dumped it",
                             path);
     default:
         return as_error_set(err, ASSAY_ERR_CORRUPT,

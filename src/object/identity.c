@@ -58,8 +58,8 @@ static int check_build_id(const char *path, const struct assay_object_info *info
         memcmp(info->build_id, identity->build_id, identity->build_id_b) == 0)
         return 0;
     return refuse(path,
-                  "is another file than the one that ran: its build-id differs; profile again, or "
-                  "put the old file back",
+                  "is not the file that ran: its build-id differs; profile again, or restore the "
+                  "old file",
                   err);
 }
 
@@ -68,18 +68,17 @@ static int check_file(const char *path, const struct assay_object_info *info,
 {
     if (identity->known == ASSAY_FILE_UNSEEN)
         return refuse(path,
-                      "cannot be told from another file: no build-id is known of the one that "
-                      "ran, which was gone, replaced or changed before it could be looked at; link "
-                      "it with -Wl,--build-id, or leave it in place, and profile again",
+                      "cannot be identified: the file that ran was removed or changed before its "
+                      "build-id was read; link it with -Wl,--build-id, or keep it in place, and "
+                      "profile again",
                       err);
     if (info->inode == identity->inode &&
         (identity->known == ASSAY_FILE_INODE ||
          (info->size_b == identity->size_b && info->mtime_ns == identity->mtime_ns)))
         return 0;
     return refuse(path,
-                  "is another file than the one that ran, as far as can be told without a "
-                  "build-id: its inode, size or time of change differs; profile again, and link "
-                  "it with -Wl,--build-id so that copies are known too",
+                  "may not be the file that ran: its inode, size or modification time differs, "
+                  "and it has no build-id; link it with -Wl,--build-id, and profile again",
                   err);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether the code of a loop can run as a clone: which places of the original must lead into it
- * (header, other entries, return sites of calls, targets of jump tables, landing pads). room.c
- * tells whether there is room for a jump at each.
+ * (header, other entries, return sites of calls, targets of jump tables, landing pads).
+ * jump_space.c tells whether there is room for a jump at each.
  */
 #include "patch/internal.h"
 

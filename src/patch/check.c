@@ -282,7 +282,7 @@ const char *as_patch_plan_check(const void *plan, uint64_t n)
     if (p->version != AS_PATCH_VERSION)
         return "is a plan of another version";
     if (p->size_b != n || p->mode > AS_PATCH_PROBE || !tables_fit(p))
-        return "is cut off or damaged";
+        return "is truncated or damaged";
     if (p->loop.n + p->counter.n + p->kept + p->paths_b / sizeof(struct as_patch_record) >
             ROOM_MOST / sizeof(struct as_patch_record) ||
         p->paths_b % 8 || p->addresses_b % 16 || p->addresses_b > ADDRESSES_MOST_B ||

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "isa/form.h"
 #include "patch/address_plan.h"
-#include "patch/amount.h"
+#include "patch/lane_count.h"
 #include "patch/patch.h"
 
 /* General registers by their number, then the status flags from bit AS_LIVE_FLAGS on. */
@@ -31,7 +31,7 @@ struct as_patch_code {
     bool bare;                            /* whole bodies, with no loop measured by itself */
     bool counts;                          /* how often blocks run, parts of them behind calls too */
     const struct as_patch_points *points; /* PROBE; else NULL */
-    bool varies;                          /* what makes calls is left out of loops: cold.c */
+    bool varies;                          /* what makes calls is left out of loops: cold_split.c */
     bool nests;                           /* so: loops before those in them */
     uint32_t *by_start;                   /* blocks of the program by address */
     uint32_t live_body;                   /* body that `live` is of, or ASSAY_NONE */

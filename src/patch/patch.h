@@ -18,25 +18,25 @@
 #define AS_PATCH_REFUSAL_LIST(X)                                                                   \
     X(NONE, "")                                                                                    \
     X(UNRESOLVED, "an indirect jump with unknown targets")                                         \
-    X(UNREACHED, "no way to it was found")                                                         \
+    X(UNREACHED, "no path to it was found")                                                        \
     X(OUTSIZE, "a nest of too many loops")                                                         \
-    X(ENTERED, "a jump into its middle leaves no room for one of ours")                            \
-    X(DOUBTFUL, "a call returns, or an exception lands, where it is entered")                      \
-    X(NARROW, "the jump over its header would hit code behind it")                                 \
-    X(CALL, "the return from a call leaves no room for a jump")                                    \
-    X(TABLE, "a target of a jump table leaves no room for a jump")                                 \
-    X(TABLE_LEAVES, "a jump table leads over its border, and elsewhere to the same place")         \
-    X(LANDING, "the landing of an exception leaves no room for a jump")                            \
-    X(BRANCH, "a branch that cannot be made longer")                                               \
-    X(OPERAND, "an address in an instruction that cannot be moved")                                \
+    X(ENTERED, "a jump into its middle leaves no space for a patched jump")                        \
+    X(DOUBTFUL, "its entry is a return address of a call or a landing pad")                        \
+    X(NARROW, "the patched jump would overwrite code after its header")                            \
+    X(CALL, "the return address of a call leaves no space for a jump")                             \
+    X(TABLE, "a target of a jump table leaves no space for a jump")                                \
+    X(TABLE_LEAVES, "a jump table leaves the region, and other code uses the same target")         \
+    X(LANDING, "a landing pad leaves no space for a jump")                                         \
+    X(BRANCH, "a branch without a long form")                                                      \
+    X(OPERAND, "an instruction with an address that cannot be relocated")                          \
     X(OVERLAP, "instructions that overlap")                                                        \
-    X(LOADER, "code of the loader itself")                                                         \
-    X(RESTARTED, "a file with restartable sequences, which the kernel knows by their address")     \
-    X(WRITABLE, "a file whose code may be written while it runs")                                  \
-    X(GO, "a file of Go, whose run time must find each thread in code that it knows")              \
+    X(LOADER, "code of the dynamic loader")                                                        \
+    X(RESTARTED, "a file with restartable sequences (rseq), which have fixed addresses")           \
+    X(WRITABLE, "a file with writable code")                                                       \
+    X(GO, "a Go program: its runtime requires each thread to be in known code")                    \
     X(LARGE, "too much code")                                                                      \
-    X(HANDLER, "the kernel's way back from signal handlers")                                       \
-    X(VARIANTS, "what is in it cannot be varied")
+    X(HANDLER, "the return trampoline of signal handlers")                                         \
+    X(VARIANTS, "its inner loops cannot be varied")
 
 enum as_patch_refusal {
 #define AS_PATCH_REFUSAL_ENUM(name, text) AS_PATCH_REFUSED_##name,

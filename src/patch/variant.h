@@ -14,19 +14,19 @@ enum { AS_VARIANT_STACK_POINTER = 4 };
 /* Why a loop, or a variant of it, is not made. */
 #define AS_VARIANT_REFUSAL_LIST(X)                                                                 \
     X(NONE, "")                                                                                    \
-    X(NESTED, "a loop with others in it that are varied")                                          \
-    X(CALLS, "calls, or jumps by a table")                                                         \
-    X(STACK, "pushes, pops or instructions on strings")                                            \
+    X(NESTED, "a loop with varied inner loops")                                                    \
+    X(CALLS, "calls, or jumps through a table")                                                    \
+    X(STACK, "pushes, pops or string instructions")                                                \
     X(ATOMIC, "atomic instructions")                                                               \
-    X(SYSTEM, "instructions that are no arithmetic")                                               \
+    X(SYSTEM, "instructions other than arithmetic")                                                \
     X(X87, "x87 registers")                                                                        \
-    X(SEGMENT, "addresses in a segment")                                                           \
-    X(UNNOTED, "stores whose addresses cannot be noted")                                           \
-    X(DECIDED, "what it stores decides its branches")                                              \
+    X(SEGMENT, "addresses with a segment")                                                         \
+    X(UNNOTED, "stores with addresses that cannot be recorded")                                    \
+    X(DECIDED, "its stores decide its branches")                                                   \
     X(GATHER, "gathers or scatters")                                                               \
     X(SLOTS, "too many addresses")                                                                 \
-    X(ENCODING, "an instruction that cannot be changed so")                                        \
-    X(USELESS, "nothing of it is in the loop")                                                     \
+    X(ENCODING, "an instruction that this variant cannot change")                                  \
+    X(USELESS, "the loop has no such instructions")                                                \
     X(UNASKED, "not asked for")
 
 enum as_variant_refusal {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-#include "patch/amount.h"
+#include "patch/lane_count.h"
 
 struct need {
     struct assay_regset reg;

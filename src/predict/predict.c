@@ -292,7 +292,9 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
     struct assay_predictor *p = predictor;
     memset(out, 0, sizeof *out);
     if (!n || first + n > code->n)
-        return as_error_set(err, ASSAY_ERR_NO_CODE, "predict: no instruction to predict");
+        return as_error_set(err, ASSAY_ERR_NO_CODE,
+                            "predict: no instruction to predict; use code "
+                            "with instructions");
     as_arena_reset(&p->arena);
     const __typeof__(p->block.edge) edge = p->block.edge;
     p->block = (struct as_piece_of_code){

@@ -63,7 +63,7 @@ static int read_streams(struct as_attribution *all, int64_t run_start_ns, struct
         rc = as_error_nomem(err, all->directory);
     else if (n == 0)
         rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                          "%s: holds no recorded samples (*.samples); profile the program again",
+                          "%s: has no recorded samples (*.samples); profile the program again",
                           all->directory);
     for (size_t i = 0; i < n && rc == 0; i++) {
         say(all, "reading samples", i, n);

@@ -81,8 +81,8 @@ static int read_category(struct reader *r, struct as_view rest)
     rest = as_view_trim(rest);
     if (!is_name(rest))
         return WRONG(r,
-                     "'%.*s': is not a name for a category; write up to %d lower-case letters, "
-                     "digits and '_', beginning with a letter",
+                     "'%.*s': invalid name of a category; use up to %d lower-case letters, digits "
+                     "and '_', beginning with a letter",
                      V(rest), NAME_MAX_B);
     const int known = find_category(r->c, rest);
     if (known >= 0) {
@@ -90,7 +90,7 @@ static int read_category(struct reader *r, struct as_view rest)
         return 0;
     }
     if (r->c->category.n == CATEGORY_MAX)
-        return WRONG(r, "'%.*s': is one category too many; %d are allowed", V(rest), CATEGORY_MAX);
+        return WRONG(r, "'%.*s': too many categories; use at most %d", V(rest), CATEGORY_MAX);
     struct as_category it = {.meaning = "", .parent = r->user ? 0 : -1};
     AS_TRY(keep_rule_text(r, rest, &it.name));
     it.title = it.name;
@@ -162,14 +162,14 @@ static int read_libraries(struct reader *r, struct as_view rest, bool open)
     while (next_word(&rest, &name)) {
         if (memchr(name.p, '/', name.n))
             return WRONG(r,
-                         "'%.*s': is a path; after 'library' write the name without 'lib' and "
-                         "'.so', or use 'module'",
+                         "'%.*s': is a path; use the name without 'lib' and '.so' after "
+                         "'library', or use 'module'",
                          V(name));
         for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
             char text[256];
             const int n = snprintf(text, sizeof text, forms[i], V(name));
             if (n >= (int)sizeof text)
-                return WRONG(r, "'%.*s': is too long for a library's name", V(name));
+                return WRONG(r, "'%.*s': is too long for a library name", V(name));
             const char *kept;
             AS_TRY(keep_rule_text(r, (struct as_view){text, (size_t)n}, &kept));
             AS_TRY(add_module(r, as_view_of(kept), open));
@@ -203,9 +203,9 @@ static int read_symbols(struct reader *r, struct as_view rest)
             break;
         }
     if (as_view_trim(globs).n == 0)
-        return WRONG(r, "%s: the symbols are missing; write 'symbol NAME... in MODULE...'", "'in'");
+        return WRONG(r, "%s: the symbols are missing; use 'symbol NAME... in MODULE...'", "'in'");
     if (limits.p && as_view_trim(limits).n == 0)
-        return WRONG(r, "%s: a module must follow; write 'symbol NAME... in MODULE...'", "'in'");
+        return WRONG(r, "%s: the module is missing; use 'symbol NAME... in MODULE...'", "'in'");
     do {
         struct as_view limit = {0}, names = globs;
         if (limits.p && !next_word(&limits, &limit))
@@ -296,20 +296,20 @@ static int read_line(struct reader *r, struct as_view line)
         return 0;
     const bool open = as_view_equal(first, as_view_of("open"));
     if (open && !next_word(&line, &first))
-        return WRONG(r, "'%s': 'library' or 'module' must follow", "open");
+        return WRONG(r, "'%s': 'library' or 'module' is missing after it", "open");
     unsigned keyword = 0;
     while (keyword < KEYWORDS && !as_view_equal(first, as_view_of(keywords[keyword])))
         keyword++;
     if (keyword == KEYWORDS)
         return WRONG(r,
-                     "'%.*s': is no statement; write one of category, title, meaning, parent, "
-                     "absorbs, library, module, symbol, routine",
+                     "'%.*s': unknown statement; use category, title, meaning, parent, absorbs, "
+                     "library, module, symbol or routine",
                      V(first));
     if (open && keyword != KEYWORD_LIBRARY && keyword != KEYWORD_MODULE)
         return WRONG(r, "'open %.*s': only 'library' and 'module' can be open", V(first));
     line = as_view_trim(line);
     if (line.n == 0)
-        return WRONG(r, "'%.*s': something must follow it", V(first));
+        return WRONG(r, "'%.*s': its value is missing", V(first));
     if (keyword != KEYWORD_CATEGORY && r->category == AS_CATEGORY_NONE)
         return WRONG(r, "'%.*s': belongs to no category; begin with a line 'category NAME'",
                      V(first));
@@ -341,7 +341,7 @@ static int read_rule_text(struct reader *r, const char *file, const char *text, 
         stop = stop ? stop : end;
         r->line++;
         if (memchr(p, 0, (size_t)(stop - p)))
-            return WRONG(r, "is not text: %s; give a file of rules", "it has a byte of zero");
+            return WRONG(r, "is not a text file: %s; use a file of rules", "it has a zero byte");
         AS_TRY(read_line(r, clean_line(p, (size_t)(stop - p))));
         p = stop + 1;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the kernel tells in /proc as sources of observation: waiting for a processor (delays.c), the
- * account of all processes (ledger.c), and how processes end (ends.c).
+ * account of all processes (task_account.c), and how processes end (process_exits.c).
  */
 
 #include "base/alloc.h"
@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "profile/collector.h"
 #include "profile/delays.h"
-#include "profile/ends.h"
-#include "profile/ledger.h"
+#include "profile/process_exits.h"
+#include "profile/task_account.h"
 
 /* ---- Waiting for a processor --------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "profile/inside.h"
+#include "profile/agent_session.h"
 #include "sample/timer_session.h"
 
 struct observed {
@@ -40,7 +40,7 @@ static int join_agent(struct observed *observed, struct as_collector *it,
     AS_TRY(as_inside_join(&observed->inside, it, all, err));
     observed->part = as_agent_session_part(observed->inside.session, AS_OBJECTS_CLIENT);
     if (!observed->part)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no room for objects");
+        return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no slot left for objects");
     snprintf(observed->directory, sizeof observed->directory, "%s",
              as_agent_session_path(observed->inside.session));
     const char *agent = observed->inside.session->preload, *slash = strrchr(agent, '/');
@@ -163,14 +163,14 @@ static int write_flags(void *context, struct assay_error *err)
     const struct observed *observed = to->observed;
     AS_TRY(flag_objects(to, "objects_unknown", observed->part ? 0 : 1, observed->why.text, err));
     AS_TRY(flag_objects(to, "objects_own_allocator", observed->own_n,
-                        "processes have an allocator of their own: their objects have no sites",
+                        "processes use their own allocator: their objects have no allocation sites",
                         err));
     AS_TRY(flag_objects(to, "objects_lost", observed->logs.lost + observed->logs.sites_lost,
-                        "allocations and releases were too fast to record: some objects have a "
-                        "wrong site or none",
+                        "allocations were too fast to record: some objects have a wrong "
+                        "allocation site or none",
                         err));
     return flag_objects(to, "objects_damaged", observed->logs.damaged,
-                        "records of objects make no sense: the program wrote into them", err);
+                        "records of objects are invalid: the program overwrote them", err);
 }
 
 static int note_objects(struct as_collector *it, const struct as_collection *all,

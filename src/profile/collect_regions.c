@@ -10,7 +10,7 @@
 #include "agent/regions_read.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "profile/inside.h"
+#include "profile/agent_session.h"
 
 struct said {
     struct as_inside inside;
@@ -146,9 +146,10 @@ static int tell_all(void *context, struct assay_error *err)
     as_vec_foreach (&to->said->facts.at, fact)
         AS_TRY(tell_fact(to, fact, err));
     AS_TRY(tell_lost(to, "regions_lost", to->said->facts.lost,
-                     "calls of regions found no room: a process has at most 512 names", err));
+                     "calls of regions were dropped: a process has at most 512 names", err));
     return tell_lost(to, "regions_damaged", to->said->facts.damaged,
-                     "of regions make no sense: the program wrote where the agent counts", err);
+                     "of regions are invalid: the program overwrote the counters of the agent",
+                     err);
 }
 
 static int tell_regions(struct as_collector *it, const struct as_collection *all,

@@ -59,8 +59,8 @@ static int make_directory(struct timers *timers, struct assay_error *err)
         return 0;
     timers->directory[0] = 0;
     return as_error_set(err, ASSAY_ERR_IO,
-                        "%s: no directory for timers can be made there: %s; set TMPDIR to one that "
-                        "can be written",
+                        "%s: no directory for timers can be created there: %s; set TMPDIR to a "
+                        "writable directory",
                         place, strerror(errno));
 }
 
@@ -71,8 +71,8 @@ static int check_program(const struct as_collection *all, const struct assay_err
     struct assay_error not ;
     if (!all->plan)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "process %d: runs already, and timers are put into a program when it "
-                            "starts; let assay start it, or sample by another event",
+                            "process %d: timers cannot be added to a running process; run the "
+                            "program with assay, or use another --event",
                             (int)all->request->pid);
     const int rc = assay_timer_sampler_check(all->plan->path, &not );
     if (rc < 0 && why)
@@ -133,29 +133,26 @@ static int stop_timers(struct as_collector *it, struct assay_error *err)
 
 static const char *why_missed(int error, char *text, size_t n)
 {
-    static const char *const room = "there was no room for their samples";
+    static const char *const room = "the buffer for their samples was full";
     switch (error) {
     case ENOSPC:
     case EDQUOT:
         snprintf(text, n, "%s (%s); set TMPDIR to a directory with more", room, strerror(error));
         break;
     case EFBIG:
-        snprintf(text, n, "%s under their limit of the size of files; raise it ('ulimit -f')",
-                 room);
+        snprintf(text, n, "%s under their file size limit; raise it ('ulimit -f')", room);
         break;
     case ENOMEM:
-        snprintf(text, n, "%s under their limit of memory; raise it ('ulimit -v')", room);
+        snprintf(text, n, "%s under their memory limit; raise it ('ulimit -v')", room);
         break;
     case EPERM:
-        snprintf(text, n, "they gave up the system calls that timers need (seccomp)");
+        snprintf(text, n, "their seccomp filter forbids the system calls of timers");
         break;
     case EXDEV:
-        snprintf(text, n, "their processes have numbers of their own, as in a container");
+        snprintf(text, n, "their processes are in another pid namespace, such as a container");
         break;
     case EAGAIN:
-        snprintf(text, n,
-                 "there were no timers left; raise the limit of pending signals "
-                 "('ulimit -i')");
+        snprintf(text, n, "no timers were left; raise the limit of pending signals ('ulimit -i')");
         break;
     default:
         snprintf(text, n, "%s", strerror(error));

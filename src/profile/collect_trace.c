@@ -18,10 +18,10 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/io_full.h"
 #include "base/str.h"
 #include "base/ticks.h"
-#include "base/whole.h"
-#include "profile/inside.h"
+#include "profile/agent_session.h"
 #include "profile/trace_meeting.h"
 #include "profile/trace_program.h"
 #include "profile/trace_switch.h"
@@ -34,7 +34,7 @@ struct traced {
     struct as_str preload;
     char link[PATH_MAX];   /* "": there is none */
     char filter[PATH_MAX]; /* the file of its rules; "": there is none */
-    struct as_trace_meeting meeting;
+    struct as_trace_rendezvous meeting;
     uint64_t missed_n, samples_missed_n;
     int missed_errno;
 };
@@ -146,14 +146,14 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     AS_TRY(as_inside_join(&traced->inside, it, all, err));
     traced->part = as_agent_session_part(traced->inside.session, AS_TRACER_CLIENT);
     if (!traced->part)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no room for a tracer");
+        return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no slot left for a tracer");
     fill_part(traced->part, options);
-    as_trace_meeting_prepare(&traced->meeting, traced->part);
+    as_trace_rendezvous_prepare(&traced->meeting, traced->part);
     if (as_trace_switch_is_wanted(options)) {
         struct as_switch_part *part =
             as_agent_session_part(traced->inside.session, AS_SWITCH_CLIENT);
         if (!part)
-            return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no room for switches");
+            return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no slot left for switches");
         as_trace_switch_fill(&traced->switching, part, options,
                              traced->part->clock == AS_TRACE_TSC);
     }
@@ -217,7 +217,8 @@ static int start_switching(struct traced *traced, struct assay_error *err)
 {
     const int rc = as_trace_switch_start(&traced->switching);
     return rc < 0 ? as_error_set(err, ASSAY_ERR_IO,
-                                 "no thread that switches the trace can be made: %s", strerror(-rc))
+                                 "the thread that switches the trace cannot be started: %s",
+                                 strerror(-rc))
                   : 0;
 }
 
@@ -235,8 +236,8 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
     const int error = errno;
     free(real);
     if (rc == 0) {
-        as_trace_meeting_start(&traced->meeting, traced->part,
-                               as_agent_session_path(traced->inside.session), all->directory);
+        as_trace_rendezvous_start(&traced->meeting, traced->part,
+                                  as_agent_session_path(traced->inside.session), all->directory);
         AS_TRY(write_filter(traced, all, err));
         return start_switching(traced, err);
     }
@@ -272,7 +273,7 @@ static int tell_missed(void *context, struct assay_error *err)
     char text[256];
     /* So the tracer says of its own limit. */
     const char *why = to->traced->missed_errno == EDQUOT
-                          ? "the limit of size was reached before they began"
+                          ? "the size limit was reached before they began"
                           : strerror(to->traced->missed_errno);
     snprintf(text, sizeof text, "threads have no events in the trace: %s", why);
     const struct assay_flag flag = {.run_id = to->run_id,
@@ -288,7 +289,7 @@ static int tell_missed(void *context, struct assay_error *err)
         .kind = ASSAY_OBJECT_RUN,
         .object_id = to->run_id,
         .name = "trace_samples_missed",
-        .text = "samples fell where their thread had no stream of events yet, or none any more",
+        .text = "samples were dropped: their thread had no event stream yet, or no longer",
         .n = (int64_t)to->traced->samples_missed_n};
     return samples.n ? assay_experiment_flag(to->experiment, &samples, err) : 0;
 }
@@ -301,8 +302,8 @@ static int tell_beginning(void *context, struct assay_error *err)
         .kind = ASSAY_OBJECT_RUN,
         .object_id = to->run_id,
         .name = ASSAY_FLAG_TRACE_PARTIAL,
-        .text = "the trace has the beginning of each process alone (--dry-run): what it says is of "
-                "that, and not of the run",
+        .text = "the trace has only the beginning of each process (--dry-run): its results do not "
+                "describe the run",
         .n = 1};
     return assay_experiment_flag(to->experiment, &flag, err);
 }
@@ -331,7 +332,7 @@ static void close_trace(struct as_collector *it)
     if (!traced)
         return;
     as_trace_switch_stop(&traced->switching);
-    as_trace_meeting_end(&traced->meeting);
+    as_trace_rendezvous_end(&traced->meeting);
     if (traced->link[0])
         unlink(traced->link);
     if (traced->filter[0])

@@ -74,7 +74,7 @@ static int define(struct assay_experiment *experiment, const struct assay_count 
     name_of(count, name, sizeof name);
     snprintf(title, sizeof title, "%s%s", count->known, count->user_only ? " (user code)" : "");
     snprintf(meaning, sizeof meaning, "%s%s", count->meaning,
-             count->user_only ? " Without those in the kernel, which were not permitted." : "");
+             count->user_only ? " Without kernel events, which were not permitted." : "");
     const struct assay_metric metric = {.name = name,
                                         .unit = is_time(count) ? "ns" : "1",
                                         .meaning = meaning,

@@ -2,7 +2,8 @@
 /*
  * Which process of a run went wrong: the exit status of a launcher does not say. Of ranks every bad
  * end counts, of other processes only that by a fault. What a launcher then ends, with SIGTERM or
- * SIGKILL, is not to blame, and is counted only. Where ends come from: ends.h, agent/end.c.
+ * SIGKILL, is not to blame, and is counted only. Where ends come from: process_exits.h,
+ * agent/process_exit.c.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -101,7 +102,7 @@ static int flag_crashes(struct as_attribution *all, const struct crashes *crashe
     if (said > NAMED_MOST)
         as_str_appendf(&text, "; and %zu more", said - NAMED_MOST);
     if (said < crashes->list.n)
-        as_str_appendf(&text, "; %zu more were told to end (SIGTERM, SIGKILL)",
+        as_str_appendf(&text, "; %zu more were ended by SIGTERM or SIGKILL",
                        crashes->list.n - said);
     const int rc = text.failed ? as_error_nomem(err, "how processes ended")
                                : as_attribute_flag(all, ASSAY_OBJECT_RUN, all->run_id, "crashed",

@@ -237,11 +237,9 @@ static int complete_run(struct import *im, struct assay_error *err)
     im->row.wall_ns = assay_known((int64_t)(im->facts->last_ns - im->facts->first_ns));
     im->row.state = damage[0] ? "interrupted" : "complete";
     AS_TRY(flag_import(im, "damaged_input", damage, damage[0] ? 1 : 0, err));
-    AS_TRY(
-        flag_import(im, "idle_samples",
-                    "samples of processors with nothing to do were left out: perf had recorded the "
-                    "whole machine",
-                    im->facts->idle, err));
+    AS_TRY(flag_import(im, "idle_samples",
+                       "samples of idle CPUs were left out: perf recorded the whole machine",
+                       im->facts->idle, err));
     return assay_experiment_set_run(im->experiment, im->run_id, &im->row, err);
 }
 

@@ -20,30 +20,30 @@ struct reach_of_loop {
 static const struct assay_metric operand_metric[OPERAND_METRICS] = {
     [WALK_REACH] = {.name = "operand_walk_b",
                     .unit = "b",
-                    .title = "Walks over, at least",
-                    .meaning = "What the sampled addresses of an operand that walks along memory "
-                               "range over at least. What is met again and again is left out.",
+                    .title = "Walk covers, at least",
+                    .meaning = "Least range of the sampled addresses of an operand that walks "
+                               "through memory, without repeated ranges.",
                     .formula =
                         "64 KiB * pairs of addresses / (most pairs in one 64 KiB that chance "
                         "explains); at most from the lowest address to the highest",
                     .topic = "memory",
                     .position = 60},
-    [INDEX_REACH] =
-        {.name = "operand_index_b",
-         .unit = "b",
-         .title = "Goes by indices over, at least",
-         .meaning = "The same of an operand that an index in memory places, or that moves by steps "
-                    "that differ. It goes back as often as forward.",
-         .formula = "as that of walks",
-         .topic = "memory",
-         .position = 61},
+    [INDEX_REACH] = {.name = "operand_index_b",
+                     .unit = "b",
+                     .title = "Indirect access covers, at least",
+                     .meaning =
+                         "The same for an operand with indirect access, or with varying strides in "
+                         "both directions.",
+                     .formula = "as for walks",
+                     .topic = "memory",
+                     .position = 61},
     [WALK_PACE] = {.name = "operand_pace_b_s",
                    .unit = "b/s",
                    .title = "Pace through memory",
-                   .meaning = "How far the address of an operand that walks moves between two "
-                              "samples, over the time between them.",
-                   .formula = "median over pairs of samples of one thread, up to three of its "
-                              "samples apart",
+                   .meaning = "Speed of the address of an operand that walks: distance between "
+                              "two samples over their time.",
+                   .formula = "median over pairs of samples of one thread, at most three samples "
+                              "apart",
                    .topic = "memory",
                    .position = 62}};
 

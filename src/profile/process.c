@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 #include "experiment/secrets.h"
 #include "profile/record.h"
 

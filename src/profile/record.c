@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/active_timer.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/looks.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "profile/category.h"

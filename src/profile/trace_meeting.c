@@ -16,10 +16,10 @@
 
 /* The ranks of one machine have one clock: nobody meets. Where launchers do not say how many these
  * are, that is found out by meeting. */
-void as_trace_meeting_prepare(struct as_trace_meeting *meeting, struct as_tracer_part *part)
+void as_trace_rendezvous_prepare(struct as_trace_rendezvous *meeting, struct as_tracer_part *part)
 {
     struct assay_launch_rank rank;
-    *meeting = (struct as_trace_meeting){0};
+    *meeting = (struct as_trace_rendezvous){0};
     if (!assay_launch_rank_of_self(&rank) || rank.size < 2 || rank.rank >= rank.size ||
         rank.size > AS_MEETING_RANKS_MOST || rank.local_size == rank.size ||
         !assay_launch_job_of_self(&rank, &meeting->job))
@@ -44,8 +44,8 @@ static int find_beside(const char *run_directory, uint64_t job, char out[PATH_MA
     return -1;
 }
 
-void as_trace_meeting_start(struct as_trace_meeting *meeting, struct as_tracer_part *part,
-                            const char *agent_directory, const char *run_directory)
+void as_trace_rendezvous_start(struct as_trace_rendezvous *meeting, struct as_tracer_part *part,
+                               const char *agent_directory, const char *run_directory)
 {
     if (part->meeting == AS_MEETING_NONE)
         return;
@@ -58,7 +58,7 @@ void as_trace_meeting_start(struct as_trace_meeting *meeting, struct as_tracer_p
 }
 
 /* Of "rank.HEX" the ranks that are said to be here; an empty one was only looked for. */
-static void clear_directory(const struct as_trace_meeting *meeting, DIR *dir)
+static void clear_directory(const struct as_trace_rendezvous *meeting, DIR *dir)
 {
     struct stat status;
     size_t here_n = 0;
@@ -79,7 +79,7 @@ static void clear_directory(const struct as_trace_meeting *meeting, DIR *dir)
     }
 }
 
-void as_trace_meeting_end(struct as_trace_meeting *meeting)
+void as_trace_rendezvous_end(struct as_trace_rendezvous *meeting)
 {
     if (meeting->link[0])
         unlink(meeting->link);

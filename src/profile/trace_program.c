@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "object/executable.h"
 #include "trace/filter.h"
 

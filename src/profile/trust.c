@@ -59,13 +59,13 @@ static int flag_missed(struct as_attribution *all, uint32_t stream, struct assay
     const char *threads = as_attribute_fact(all, stream, "threads_missed");
     const char *processes = as_attribute_fact(all, stream, "processes_missed");
     const char *why = as_attribute_fact(all, stream, "missed_why");
-    why = why ? why : "the reason is not known";
+    why = why ? why : "the reason is unknown";
     if (threads)
         FLAG_RUN("missed_threads", strtoull(threads, NULL, 10),
-                 "%s threads are not, or not wholly, in the profile: %s", threads, why);
+                 "%s threads are missing in the profile, at least in part: %s", threads, why);
     if (processes)
         FLAG_RUN("missed_processes", strtoull(processes, NULL, 10),
-                 "%s processes are not in the profile: %s", processes, why);
+                 "%s processes are missing in the profile: %s", processes, why);
     return 0;
 }
 
@@ -75,8 +75,8 @@ static int flag_outlived(struct as_attribution *all, uint32_t stream, struct ass
     const char *n = as_attribute_fact(all, stream, "outlived_n");
     if (n)
         FLAG_RUN("outlived", strtoull(n, NULL, 10),
-                 "processes of the command that still ran when it ended, as daemons do: %s; what "
-                 "they did afterwards is not in the profile; make the command wait for them",
+                 "processes of the command still ran when it ended (daemons): %s; their later "
+                 "work is not in the profile; make the command wait for them",
                  n);
     return 0;
 }
@@ -89,23 +89,24 @@ static int flag_stream(struct as_attribution *all, const struct as_tally_stream 
         FLAG_RUN("event_fallback", 1, "%s", stream->reason);
     if (stream->truncated)
         FLAG_RUN("truncated", 1,
-                 "%s: the end of the recording is missing: it was killed or the disk was full; "
-                 "what was recorded before is here",
+                 "%s: the end of the recording is missing: assay was killed or the disk was full",
                  stream->name);
     if (stream->damaged)
         FLAG_RUN("damaged_blocks", stream->damaged,
-                 "%s: %" PRIu64 " parts of the recording are damaged and left out: samples and "
-                 "times are too few; profile again",
+                 "%s: %" PRIu64
+                 " parts of the recording are damaged and left out: samples and times are too "
+                 "low; profile again",
                  stream->name, stream->damaged);
     if (counts->lost && is_timed(stream))
         FLAG_RUN("lost_samples", counts->lost,
-                 "%" PRIu64 " samples found no room: a process wrote faster than they were read; a "
-                 "lower --rate, or stacks by frame pointer, lose fewer",
+                 "%" PRIu64
+                 " samples were dropped: the buffer of a process was full; use a lower --rate, or "
+                 "--call-stacks fp",
                  counts->lost);
     else if (counts->lost)
         FLAG_RUN("lost_samples", counts->lost,
-                 "%" PRIu64 " samples were lost: they were not read in time; a lower --rate, "
-                 "stacks by frame pointer, or the capability CAP_SYS_NICE for assay lose fewer",
+                 "%" PRIu64 " samples were lost: they were not read in time; use a lower --rate, "
+                 "--call-stacks fp, or the capability CAP_SYS_NICE for assay",
                  counts->lost);
     if (counts->lost_other)
         FLAG_RUN("lost_records", counts->lost_other,
@@ -114,12 +115,12 @@ static int flag_stream(struct as_attribution *all, const struct as_tally_stream 
                  counts->lost_other);
     if (stream->dropped)
         FLAG_RUN("size_limit", stream->dropped,
-                 "%" PRIu64 " samples were not kept: the limit of --max-size was reached",
+                 "%" PRIu64 " samples were not stored: the limit of --max-size was reached",
                  stream->dropped);
     if (counts->throttled)
         FLAG_RUN("throttled", counts->throttled,
-                 "the kernel stopped the sampling %" PRIu64 " times because it took too long; a "
-                 "lower --rate avoids it",
+                 "the kernel stopped the sampling %" PRIu64
+                 " times because it took too long; use a lower --rate",
                  counts->throttled);
     if (counts->damaged)
         FLAG_RUN("damaged_records", counts->damaged,
@@ -139,15 +140,14 @@ static int flag_stacks(struct as_attribution *all, struct assay_error *err)
                  percent(tally->broken_n, tally->running_n));
     if (tally->running_n && (double)tally->cut_n > WORTH * (double)tally->running_n)
         FLAG_RUN("cut_stacks", tally->cut_n,
-                 "%.1f %% of the call stacks were longer than what was copied: their outer callers "
-                 "are missing; record with a larger --stack-size (at most 65528), or with "
-                 "--call-stacks fp a program built with -fno-omit-frame-pointer",
+                 "%.1f %% of the call stacks were longer than the copied part: outer callers are "
+                 "missing; raise --stack-size (at most 65528), or use --call-stacks fp and "
+                 "-fno-omit-frame-pointer",
                  percent(tally->cut_n, tally->running_n));
     if (tally->running_n && (double)tally->switched_n > WORTH * (double)tally->running_n)
         FLAG_RUN("switched_stacks", tally->switched_n,
-                 "%.1f %% of the call stacks are cut where a signal handler ran on an alternate "
-                 "stack (sigaltstack): the callers of the interrupted code lie on another stack, "
-                 "which is not copied",
+                 "%.1f %% of the call stacks end at a signal handler on an alternate stack "
+                 "(sigaltstack): the stack of the interrupted code is not copied",
                  percent(tally->switched_n, tally->running_n));
     return 0;
 }
@@ -161,13 +161,13 @@ static int flag_waits(struct as_attribution *all, struct assay_error *err)
         return 0;
     if (tally->spread_ns > WORTH * all_ns)
         FLAG_RUN("spread_waits", 1,
-                 "threads waited too often for each wait to be sampled: %.1f %% of the waiting was "
-                 "given to places by the waits that were",
+                 "threads waited too often to sample each wait: %.1f %% of the waiting time was "
+                 "attributed by the sampled waits",
                  100 * tally->spread_ns / all_ns);
     if (tally->unplaced_ns > WORTH * all_ns)
         FLAG_RUN("unplaced_waits", 1,
-                 "%.1f %% of the waiting has no place: its threads left the processor while "
-                 "others did so too often",
+                 "%.1f %% of the waiting time has no code position: too many threads left the CPU "
+                 "at that time",
                  100 * tally->unplaced_ns / all_ns);
     return 0;
 }

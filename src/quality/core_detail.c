@@ -117,7 +117,7 @@ static void insn_row(struct as_panel *panel, const struct as_core_insn *it)
     as_panel_real(panel, (double)it->said.slots);
     as_panel_real(panel, (double)it->said.latency);
     as_panel_text(panel, it->said.chain ? "yes" : "");
-    as_panel_text(panel, it->said.fused        ? "with the one before"
+    as_panel_text(panel, it->said.fused        ? "with the previous one"
                          : it->said.eliminated ? "eliminated"
                          : it->said.estimated  ? "estimated"
                                                : "");
@@ -132,8 +132,8 @@ static int write_insns(struct as_panel *panel, const struct as_core_kept *kept,
         "core_insns",
         "Instructions on the core",
         36,
-        "The way that is gone most, by the model of the core. Those of the chain wait for each "
-        "other from iteration to iteration.",
+        "The most frequent path, by the model of the core. Instructions of the chain form the "
+        "loop-carried dependence.",
         column,
         sizeof column / sizeof *column};
 
@@ -151,8 +151,8 @@ static int write_ports(struct as_panel *panel, const struct as_core_kept *kept,
                                        text,         column,  sizeof column / sizeof *column};
 
     snprintf(text, sizeof text,
-             "Cycles of an iteration that each port is busy on %s, the load spread best%s.",
-             kept->core, kept->means ? ": the mean of its paths by how often each is gone" : "");
+             "Busy cycles of each port per iteration on %s, with the best distribution%s.",
+             kept->core, kept->means ? ": the mean of its paths, weighted by frequency" : "");
     for (size_t i = 0; i < kept->port_n; i++) {
         if (kept->port_use[i] <= 0.005)
             continue;
@@ -171,8 +171,8 @@ static int write_times(struct as_panel *panel, const struct as_core_kept *kept,
         "timeline",
         "Time line",
         37,
-        "Some iterations in the steady state, in cycles: waiting for sources (light blue), for a "
-        "port (orange), executing (blue), done and waiting to retire (line).",
+        "Some iterations in the steady state, in cycles. Light blue: waiting for sources; orange: "
+        "waiting for a port; blue: executing; line: waiting to retire.",
         column,
         sizeof column / sizeof *column};
     const int32_t from = kept->timeline_n ? kept->timeline[0].dispatch : 0;

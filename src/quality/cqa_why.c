@@ -26,23 +26,22 @@ static const char *why_not(enum assay_cqa_variant variant, const struct as_cqa_a
 {
     switch (variant) {
     case ASSAY_CQA_CLEAN:
-        return "there is no scalar integer instruction but loop control, or nothing else";
+        return "there are no scalar integer instructions except loop control, or no others";
     case ASSAY_CQA_FP_VECTOR:
-        return "there is no floating-point arithmetic that could work on wider vectors";
+        return "there is no floating-point arithmetic for wider vectors";
     case ASSAY_CQA_VECTOR:
-        return as_is->obstacles & ASSAY_CQA_OBSTACLE_X87
-                   ? "x87 instructions have no form on vectors"
-                   : "nothing could work on wider vectors";
+        return as_is->obstacles & ASSAY_CQA_OBSTACLE_X87 ? "x87 instructions have no vector form"
+                                                         : "no instruction can use wider vectors";
     case ASSAY_CQA_INDEPENDENT:
-        return "no iteration waits for another";
+        return "there is no loop-carried dependence";
     case ASSAY_CQA_FEW_PORTS:
-        return "no kind of instructions fills one port or two for half of its cycles";
+        return "no kind of instructions keeps one or two ports busy for half of the cycles";
     case ASSAY_CQA_PERFECT_L1:
-        return "there is no access to memory";
+        return "there is no memory access";
     case ASSAY_CQA_ONLY_ARITHMETIC:
-        return "there is no floating-point arithmetic, or nothing else";
+        return "there is no floating-point arithmetic, or no other code";
     default:
-        return "there is nothing else in it";
+        return "the loop has no other code";
     }
 }
 
@@ -50,9 +49,9 @@ static const char *why_bounded(const struct assay_cqa_what_if *what_if)
 {
     switch (what_if->bound) {
     case ASSAY_BOUND_DISPATCH:
-        return "bounded by the micro-operations that the front end hands over in a cycle";
+        return "bounded by dispatch (micro-operations per cycle of the front end)";
     case ASSAY_BOUND_DECODE:
-        return "bounded by fetching and decoding";
+        return "bounded by fetch and decode";
     case ASSAY_BOUND_BRANCH:
         return "bounded by the branch of the loop";
     case ASSAY_BOUND_PORTS:
@@ -60,9 +59,9 @@ static const char *why_bounded(const struct assay_cqa_what_if *what_if)
     case ASSAY_BOUND_UNIT:
         return "bounded by a unit that is not pipelined";
     case ASSAY_BOUND_LATENCY:
-        return "bounded by the chain from iteration to iteration";
+        return "bounded by the loop-carried dependence";
     default:
-        return "bounded by the buffers of the core and the order of issue";
+        return "bounded by the buffers of the core and the issue order";
     }
 }
 
@@ -73,6 +72,6 @@ const char *as_cqa_why(enum assay_cqa_variant variant, const struct assay_cqa_wh
         return why_not(variant, as_is);
     if (variant == ASSAY_CQA_VECTOR && what_if->bound == ASSAY_BOUND_LATENCY &&
         as_is->obstacles & ASSAY_CQA_OBSTACLE_RECURRENCE)
-        return "bounded by a recurrence: each iteration needs the result of the one before";
+        return "bounded by a recurrence: each iteration needs the result of the previous one";
     return why_bounded(what_if);
 }

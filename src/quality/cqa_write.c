@@ -93,8 +93,8 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
             .metric = {.name = name[i],
                        .unit = "x",
                        .meaning = assay_cqa_variant_words((enum assay_cqa_variant)v),
-                       .formula = "cycles / cycles of the variant, data in the first level of the "
-                                  "cache: an upper bound where the loop waits for memory",
+                       .formula = "cycles / cycles of the variant, with data in L1: an upper "
+                                  "bound for loops that wait for memory",
                        .better = ASSAY_BETTER_NEITHER,
                        .title = assay_cqa_variant_words((enum assay_cqa_variant)v),
                        .topic = "cqa"},
@@ -107,24 +107,24 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
             .metric = {.name = sound_name[i],
                        .unit = "1",
                        .meaning =
-                           "1: the loop on vectors would compute the same, but for the order "
-                           "of sums; 0: what stands against it has to go first.",
-                       .formula = "0 with calls, several ways, x87, or chains of results that are "
-                                  "no sums or products",
+                           "1: the vectorised loop computes the same, except for the order of "
+                           "sums; 0: obstacles have to be removed first.",
+                       .formula = "0 with calls, several paths, x87, or recurrences other than "
+                                  "sums and products",
                        .better = ASSAY_BETTER_HIGHER,
-                       .title = i ? "Could be fully vectorised" : "Arithmetic could be vectorised",
+                       .title = i ? "Vectorisable completely" : "Arithmetic is vectorisable",
                        .topic = "cqa"},
             .origin = ASSAY_ORIGIN_DERIVED,
             .digits = 0};
     out[WEIGHT_AT] = (struct assay_set_metric){
         .metric = {.name = "cqa_weight_pct",
                    .unit = "%",
-                   .meaning = "Share of the iterations that go this way: what means over ways are "
-                              "weighed with.",
+                   .meaning = "Share of the iterations on this path: the weight of the path in "
+                              "means.",
                    .formula =
-                       "likeliest by the samples of its blocks, an instruction as long as "
-                       "those of its way are on average by the model of the core; with fewer "
-                       "than 30 samples by the heuristics of doc/internals/cqa.md",
+                       "maximum likelihood from the samples of its blocks, with the mean modelled "
+                       "time per instruction of its path; below 30 samples by the heuristics of "
+                       "doc/internals/cqa.md",
                    .better = ASSAY_BETTER_NEITHER,
                    .title = "Iterations",
                    .topic = "cqa"},
@@ -134,23 +134,22 @@ static void describe_columns(char name[][NAME_B], struct assay_set_metric *out)
         .metric = {.name = "cqa_best_x",
                    .unit = "x",
                    .meaning =
-                       "Times as fast as the best of the variants that the program could be: "
-                       "clean, vectorised, or without waiting for the iteration before. At "
-                       "most, as data are taken to be in the first level of the cache.",
-                   .formula = "the greatest of these that is sound; 1 where none gains 5 %",
+                       "Speed-up of the best possible variant: clean, vectorised, or without the "
+                       "recurrence. An upper bound, because data is assumed in L1.",
+                   .formula = "the largest sound one of these; 1 if none gains 5 %",
                    .better = ASSAY_BETTER_LOWER,
-                   .title = "To gain at most",
+                   .title = "Largest possible gain",
                    .topic = "cqa"},
         .origin = ASSAY_ORIGIN_MODELLED,
         .digits = DIGITS};
     out[PROMISE_AT] = (struct assay_set_metric){
         .metric = {.name = "cqa_promise_cy",
                    .unit = "cy",
-                   .meaning = "What orders loops where no run tells their time: cycles that the "
-                              "best variant would save each time the function runs.",
-                   .formula = "(cycles - cycles of the best variant) * times that it goes round: "
-                              "10 for it and up to two loops around it where constants of the code "
-                              "do not tell, once for left-over iterations and loops that call",
+                   .meaning = "Order of loops without measured time: cycles that the best variant "
+                              "would save per call of the function.",
+                   .formula = "(cycles - cycles of the best variant) * iterations: 10 for the "
+                              "loop and up to two outer loops if the code has no constant; 1 for "
+                              "remainder loops and loops with calls",
                    .better = ASSAY_BETTER_LOWER,
                    .title = "Cycles to gain",
                    .topic = "cqa"},
@@ -208,8 +207,8 @@ static void fill_gains(const struct as_cqa_kept *kept, struct assay_quantity *ou
 static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
                       const struct as_cqa_kept *kept, struct assay_error *err)
 {
-    static const char *const column[] = {"If there were, or it were", "Cycles", "Times as fast",
-                                         "Then limited by", "Computes the same"};
+    static const char *const column[] = {"With other code", "Cycles", "Speed-up", "Then limited by",
+                                         "Computes the same"};
     enum { SAID_OF_ONE = sizeof column / sizeof *column };
     const struct assay_subject loop = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id};
     struct assay_cell cell[ASSAY_CQA_VARIANTS * SAID_OF_ONE];
@@ -233,8 +232,8 @@ static int write_page(const struct as_cqa_writer *w, int64_t loop_id,
         .name = "what_if",
         .title = "What if",
         .position = 35,
-        .text = "Cycles of one iteration by a model of the core, data in the first level of the "
-                "cache: upper bounds of what there is to gain.",
+        .text = "Cycles per iteration by a model of the core, with data in L1: upper bounds of "
+                "the gains.",
         .column = column,
         .column_n = SAID_OF_ONE,
         .cell = cell,
@@ -248,7 +247,7 @@ static int write_levels(const struct as_cqa_writer *w, int64_t loop_id,
                         const struct as_cqa_kept *kept, struct assay_error *err)
 {
     static const char *const column[] = {"Data come from", "Cycles", "Times as long",
-                                         "Bytes moved a cycle"};
+                                         "Bytes moved per cycle"};
     static const struct {
         const char *words;
         int metric;
@@ -276,10 +275,10 @@ static int write_levels(const struct as_cqa_writer *w, int64_t loop_id,
     const struct assay_detail detail = {
         .of = {.kind = ASSAY_OBJECT_LOOP, .object_id = loop_id},
         .name = "levels",
-        .title = "Where its data come from",
+        .title = "Cycles by memory level",
         .position = 36,
-        .text = "Cycles of one iteration by the model, and by what was measured of one core of "
-                "this machine. Where computing takes longer than moving they are the same.",
+        .text = "Cycles per iteration by the model and by measured bandwidths of one core of this "
+                "machine. They are equal if computing takes longer than moving data.",
         .column = column,
         .column_n = SAID_OF_ONE,
         .cell = cell,

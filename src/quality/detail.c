@@ -36,7 +36,7 @@ static const char *step_word(const struct assay_memory_stream *at)
     case ASSAY_STRIDE_INDIRECT:
         return "by index";
     default:
-        return at->steady ? "not in the code, but steady" : "unknown";
+        return at->steady ? "unknown, but constant" : "unknown";
     }
 }
 
@@ -74,12 +74,9 @@ static int write_accesses(struct loop_page *p, struct assay_error *err)
                                          "Step (B)",    "Width (B)", "Used of lines (%)"};
     enum { ACCESS_COLUMNS = sizeof column / sizeof *column };
     static const struct as_heading heading = {
-        "accesses",
-        "Memory accesses",
-        20,
-        "Operands outside the frame of the function. Those of one array share its number.",
-        column,
-        ACCESS_COLUMNS};
+        "accesses", "Memory accesses",
+        20,         "Operands outside the stack frame. Operands of one array have the same number.",
+        column,     ACCESS_COLUMNS};
     struct assay_streams streams;
 
     AS_TRY(assay_loop_streams(p->program, p->loop, &streams, err));
@@ -177,8 +174,8 @@ static int write_paths(struct loop_page *p, struct assay_error *err)
     if (p->program->loop[p->loop].paths < 2)
         return 0;
     AS_TRY(assay_loop_paths(p->program, p->loop, ASSAY_PATH_LIMIT, &paths, err));
-    heading.text = paths.merged ? "More ways than are listed: all blocks that stand on some way."
-                                : "Ways through one iteration, inner loops once.";
+    heading.text = paths.merged ? "More paths than are listed: all blocks on some path."
+                                : "Paths through one iteration, with inner loops once.";
     for (size_t i = 0; i < paths.path_n; i++)
         path_row(p, &paths, i);
     assay_paths_free(&paths);
@@ -191,12 +188,11 @@ static const char *state_words(const struct assay_vector_verdict *verdict)
 {
     switch (verdict->state) {
     case ASSAY_VECTOR_FULL:
-        return "It works on whole vectors.";
+        return "It is vectorised.";
     case ASSAY_VECTOR_PART:
-        return "Part of it works on whole vectors. What its code shows that stands against the "
-               "rest:";
+        return "It is partly vectorised. Obstacles for the rest:";
     default:
-        return "It works on one value at a time. What its code shows that stands against vectors:";
+        return "It is scalar. Obstacles to vectorisation:";
     }
 }
 

@@ -224,11 +224,13 @@ static int inflate_all(z_stream *z, struct as_str *out, const char *name, struct
     if (!chunk || out->failed || rc == Z_MEM_ERROR)
         return as_error_nomem(err, "the record of a compiler");
     if (rc == Z_OK)
-        return as_error_set(err, ASSAY_ERR_LIMIT, "%s: unpacked it has more than %zu MiB", name,
-                            ASSAY_REMARKS_MOST_B >> 20);
+        return as_error_set(err, ASSAY_ERR_LIMIT,
+                            "%s: has more than %zu MiB when unpacked; use a "
+                            "smaller file",
+                            name, ASSAY_REMARKS_MOST_B >> 20);
     if (rc != Z_STREAM_END)
-        return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: the packed record is damaged or not whole: compile again", name);
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: damaged or truncated; compile again",
+                            name);
     return 0;
 }
 
@@ -260,8 +262,8 @@ static int read_kind(struct assay_remarks *remarks, struct as_view bytes, const 
     return bytes.n == 0 || remarks->n > before
                ? 0
                : as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                              "%s: no record of an optimisation: give a .opt.yaml of clang, a "
-                              ".opt-record.json.gz of gcc, or what -fopt-info wrote",
+                              "%s: not a file of optimisation remarks; use a .opt.yaml of clang, "
+                              "a .opt-record.json.gz of gcc, or the output of -fopt-info",
                               name);
 }
 

@@ -314,8 +314,8 @@ int as_remarks_gcc_json(struct assay_remarks *remarks, struct as_view bytes, con
     if (rc == 0 && as_json_next(&g.in) != AS_JSON_END)
         rc = g.in.text.failed ? ASSAY_ERR_NOMEM
                               : as_error_set(err, ASSAY_ERR_CORRUPT,
-                                             "%s: byte %zu: no record of gcc: compile again", name,
-                                             (size_t)(g.in.at - bytes.p));
+                                             "%s: byte %zu: not a remark of gcc; compile again",
+                                             name, (size_t)(g.in.at - bytes.p));
     as_json_read_fini(&g.in);
     as_vec_fini(&g.pass);
     return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "the record of a compiler") : rc;

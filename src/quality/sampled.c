@@ -69,8 +69,8 @@ int as_quality_sampled_read(struct assay_experiment *experiment, const struct as
     assay_rows_close(&rows);
     if (rc >= 0 && !out->run_id)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: no run in it has samples in the code of %s; name the program as "
-                            "it was when it ran (another build has other addresses)",
+                            "%s: no run has samples in the code of %s; use the program file that "
+                            "ran (another build has other addresses)",
                             assay_experiment_path(experiment), info->path);
     if (rc >= 0)
         rc = read_blocks(experiment, sampled_blocks_sql, out->run_id, info, &out->block, err);

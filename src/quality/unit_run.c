@@ -48,10 +48,12 @@ static int define_option(struct units *u, size_t option, struct assay_error *err
         return 0;
     snprintf(name, sizeof name, it->harmful ? "option_%s" : "given_%s", it->name);
     if (it->harmful)
-        snprintf(formula, sizeof formula, "1: it is given; it costs %.0f points of the score",
+        snprintf(formula, sizeof formula, "1: the option is set; it costs %.0f points of the score",
                  it->cost);
     else
-        snprintf(formula, sizeof formula, "1: it is given, or what implies it; 0: it is not");
+        snprintf(formula, sizeof formula,
+                 "1: the option is set, directly or by another option; "
+                 "0: it is not set");
     return assay_experiment_metric(u->experiment, &metric, &u->option_metric[option], err);
 }
 

@@ -17,14 +17,14 @@ const char *assay_vector_obstacle_name(enum assay_vector_obstacle obstacle)
     return (unsigned)obstacle < ASSAY_VECTOR_OBSTACLES ? word[obstacle] : "?";
 }
 
-static int say_what(const struct assay_program *program, const struct assay_vector_reason *reason,
-                    char *buf, size_t buf_b)
+static int write_what(const struct assay_program *program, const struct assay_vector_reason *reason,
+                      char *buf, size_t buf_b)
 {
     const long long n = reason->amount;
 
     switch (reason->obstacle) {
     case ASSAY_VECTOR_CALL:
-        return snprintf(buf, buf_b, "it calls, from %lld place%s", n, n == 1 ? "" : "s");
+        return snprintf(buf, buf_b, "it has calls at %lld address%s", n, n == 1 ? "" : "s");
     case ASSAY_VECTOR_CHAIN:
         return n == 1 ? snprintf(buf, buf_b, "each iteration needs what the one before computed")
                       : snprintf(buf, buf_b,
@@ -69,7 +69,7 @@ int assay_vector_reason_text(const struct assay_program *program,
                              const struct assay_vector_verdict *verdict,
                              const struct assay_vector_reason *reason, char *buf, size_t buf_b)
 {
-    size_t at = clip(say_what(program, reason, buf, buf_b), 0, buf_b);
+    size_t at = clip(write_what(program, reason, buf, buf_b), 0, buf_b);
 
     for (uint32_t k = 0; k < reason->n && k < SHOWN_MOST; k++) {
         const struct assay_insn *insn = &program->code.insn[verdict->insn[reason->first + k]];

@@ -100,7 +100,7 @@ static int write_rows(struct as_document *document, const char *key, struct assa
         as_json_null(json);
     if (is_one && more == 0)
         more = as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: damaged: nothing is said of '%s'; restore a copy",
+                            "%s: damaged: section '%s' is missing; restore a backup",
                             assay_experiment_path(document->experiment), key);
     else if (!is_one && more >= 0)
         as_json_array_end(json);

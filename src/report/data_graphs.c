@@ -205,11 +205,9 @@ static void write_picture(struct as_json *json, const struct drawn_loop *loop, b
     as_json_key_i64(json, "order", 38);
     as_json_key_string(json, "text",
                        is_code
-                           ? "Its blocks. Green: branch taken; red: not taken; heavy: back to a "
-                             "header."
-                           : "Its blocks with their share of the loop's time, the bluer the "
-                             "more. Green: branch taken; red: not taken; heavy: back to a "
-                             "header.");
+                           ? "Its blocks. Green: branch taken; red: not taken; thick: back edge."
+                           : "Its blocks with their share of the loop's time (darker blue: more "
+                             "time). Green: branch taken; red: not taken; thick: back edge.");
     as_json_key(json, "table");
     as_json_null(json);
     as_json_key_string(json, "svg", svg);

@@ -197,11 +197,10 @@ static int add_columns(struct metrics *in, struct grid_metric *metric,
     }
     if (metric->counted)
         AS_TRY(add_side(grid, metric->value, "n", AS_COLUMN_INTEGER,
-                        "Samples, repetitions or events behind it.", &metric->n));
+                        "Number of samples, repetitions or events.", &metric->n));
     if (!metric->origin)
         AS_TRY(add_side(grid, metric->value, "origin", AS_COLUMN_TEXT,
-                        "Where it comes from: measured, exact, derived, modelled or simulated.",
-                        &metric->from));
+                        "Origin: measured, exact, derived, modelled or simulated.", &metric->from));
     return 0;
 }
 
@@ -330,8 +329,8 @@ static int write_note(struct metrics *in)
 
     if (in->row_most < grid->row_n)
         as_str_appendf(&note,
-                       "%zu metrics of them are shown for the first %zu of %zu rows only; the "
-                       "experiment has all of them (assay query, view v_values). ",
+                       "%zu metrics are shown for the first %zu of %zu rows only; the experiment "
+                       "has all rows (assay query, view v_values). ",
                        in->all.n, in->row_most, grid->row_n);
     if (in->has_contexts)
         as_str_appendz(&note, "Values that hold for one path, variant or machine are on the "

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "report/layers.h"
+#include "report/graph_ranks.h"
 
 #define LOOP_PX 14.0 /* how far a self loop stands out */
 #define PORT_PX 14.0 /* most distance between the ends of two edges at a box */

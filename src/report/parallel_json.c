@@ -14,7 +14,7 @@ struct parallel_json {
     void *context;
 };
 
-static void put_site_json(const struct parallel_json *p, uint32_t at)
+static void write_site_json(const struct parallel_json *p, uint32_t at)
 {
     if (at == AS_WAIT_NOBODY) {
         as_json_key_string(p->json, "routine", NULL);
@@ -26,7 +26,7 @@ static void put_site_json(const struct parallel_json *p, uint32_t at)
         as_json_key_string(p->json, "place", p->place(p->context, site));
 }
 
-static void put_location_json(const struct parallel_json *p, const char *key, uint32_t at)
+static void write_location_json(const struct parallel_json *p, const char *key, uint32_t at)
 {
     as_json_key(p->json, key);
     if (at == AS_WAIT_NOBODY)
@@ -36,14 +36,14 @@ static void put_location_json(const struct parallel_json *p, const char *key, ui
 }
 
 /* "mpi_s" */
-static void put_activity(struct as_json *json, enum as_activity activity, int64_t ns)
+static void write_activity(struct as_json *json, enum as_activity activity, int64_t ns)
 {
     char key[64];
     snprintf(key, sizeof key, "%s_s", as_activity_word(activity));
     as_json_key_double(json, key, SECONDS(ns));
 }
 
-static void put_locations_json(const struct parallel_json *p, const struct as_wait_sums *sums)
+static void write_locations_json(const struct parallel_json *p, const struct as_wait_sums *sums)
 {
     as_json_key(p->json, "locations");
     as_json_array_begin(p->json);
@@ -60,7 +60,7 @@ static void put_locations_json(const struct parallel_json *p, const struct as_wa
         as_json_key_double(p->json, "begin_s", SECONDS(l->span.begin_ns - p->analysis->begin_ns));
         as_json_key_double(p->json, "end_s", SECONDS(l->span.end_ns - p->analysis->begin_ns));
         for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
-            put_activity(p->json, (enum as_activity)i, l->activity_ns[i]);
+            write_activity(p->json, (enum as_activity)i, l->activity_ns[i]);
         as_json_key_double(p->json, "waiting_s", SECONDS(sums->waiting_ns[at]));
         as_json_key_double(p->json, "late_s", SECONDS(sums->late_ns[at]));
         as_json_key_double(p->json, "critical_path_s", SECONDS(sums->path_ns[at]));
@@ -69,15 +69,15 @@ static void put_locations_json(const struct parallel_json *p, const struct as_wa
     as_json_array_end(p->json);
 }
 
-static void put_wait_rows(const struct parallel_json *p, const struct as_wait_sums *sums)
+static void write_wait_rows(const struct parallel_json *p, const struct as_wait_sums *sums)
 {
     as_json_key(p->json, "waits");
     as_json_array_begin(p->json);
     as_vec_foreach (&sums->of_location, wait) {
         as_json_object_begin(p->json);
         as_json_key_string(p->json, "kind", as_wait_word((enum as_wait_kind)wait->kind));
-        put_site_json(p, wait->site);
-        put_location_json(p, "location", wait->location);
+        write_site_json(p, wait->site);
+        write_location_json(p, "location", wait->location);
         as_json_key_u64(p->json, "n", wait->n);
         as_json_key_double(p->json, "time_s", SECONDS(wait->time_ns));
         as_json_key_double(p->json, "longest_s", SECONDS(wait->most_ns));
@@ -86,14 +86,14 @@ static void put_wait_rows(const struct parallel_json *p, const struct as_wait_su
     as_json_array_end(p->json);
 }
 
-static void put_blame_rows(const struct parallel_json *p)
+static void write_blame_rows(const struct parallel_json *p)
 {
     as_json_key(p->json, "late");
     as_json_array_begin(p->json);
     as_vec_foreach (&p->analysis->blame.blame, blame) {
         as_json_object_begin(p->json);
-        put_location_json(p, "location", blame->location);
-        put_site_json(p, blame->site);
+        write_location_json(p, "location", blame->location);
+        write_site_json(p, blame->site);
         as_json_key_u64(p->json, "waits_n", blame->n);
         as_json_key_double(p->json, "direct_s", SECONDS(blame->direct_ns));
         as_json_key_double(p->json, "total_s", SECONDS(blame->total_ns));
@@ -108,14 +108,14 @@ static bool is_split(const struct as_analysis *a, const struct as_site_sum *sum)
     return a->summed_n == 0 && as_activity_of_group(a->site.at[sum->site].group) == AS_ACTIVITY_MPI;
 }
 
-static void put_call_rows(const struct parallel_json *p)
+static void write_call_rows(const struct parallel_json *p)
 {
     as_json_key(p->json, "calls");
     as_json_array_begin(p->json);
     as_vec_foreach (&p->analysis->sum, sum) {
         as_json_object_begin(p->json);
-        put_location_json(p, "location", sum->location);
-        put_site_json(p, sum->site);
+        write_location_json(p, "location", sum->location);
+        write_site_json(p, sum->site);
         as_json_key_u64(p->json, "calls_n", sum->calls_n);
         as_json_key_double(p->json, "time_s", SECONDS(sum->time_ns));
         as_json_key_double(p->json, "longest_s", SECONDS(sum->most_ns));
@@ -132,7 +132,7 @@ static void put_call_rows(const struct parallel_json *p)
     as_json_array_end(p->json);
 }
 
-static void put_traffic_rows(const struct parallel_json *p)
+static void write_traffic_rows(const struct parallel_json *p)
 {
     as_json_key(p->json, "messages");
     as_json_array_begin(p->json);
@@ -147,7 +147,7 @@ static void put_traffic_rows(const struct parallel_json *p)
     as_json_array_end(p->json);
 }
 
-static void put_efficiency_json(struct as_json *json, const struct as_efficiency *e)
+static void write_efficiency_json(struct as_json *json, const struct as_efficiency *e)
 {
     const struct {
         const char *key;
@@ -187,15 +187,15 @@ void as_parallel_json(const struct as_wait_sums *sums, struct as_json *json,
     as_json_key_u64(json, "receives_without_partner_n", a->messages.receives_n);
     as_json_key_u64(json, "collectives_without_partners_n", a->unmet_n);
     as_json_key_u64(json, "broken_n", a->broken_n);
-    put_efficiency_json(json, &a->efficiency);
+    write_efficiency_json(json, &a->efficiency);
     if (as_interest_is_part(&a->interest)) {
         as_json_key_double(json, "efficiency_begin_s", SECONDS(a->interest.begin_ns - a->begin_ns));
         as_json_key_double(json, "efficiency_end_s", SECONDS(a->interest.end_ns - a->begin_ns));
     }
-    put_locations_json(&p, sums);
-    put_wait_rows(&p, sums);
-    put_blame_rows(&p);
-    put_call_rows(&p);
-    put_traffic_rows(&p);
+    write_locations_json(&p, sums);
+    write_wait_rows(&p, sums);
+    write_blame_rows(&p);
+    write_call_rows(&p);
+    write_traffic_rows(&p);
     as_json_object_end(json);
 }

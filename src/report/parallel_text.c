@@ -59,15 +59,15 @@ static void begin_table(const struct parallel_text *t, struct as_table *table,
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-static int put_efficiency(const struct parallel_text *t, struct assay_error *err)
+static int write_efficiency(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "share", .align = AS_ALIGN_RIGHT},
-        {.title = "of the time of all threads together"},
+        {.title = "of the time of all threads"},
     };
     static const struct as_column part[] = {
         {.title = "share", .align = AS_ALIGN_RIGHT},
-        {.title = "of the time of all threads together, from MPI_Init to MPI_Finalize"},
+        {.title = "of the time of all threads, from MPI_Init to MPI_Finalize"},
     };
     const bool is_part = as_interest_is_part(&t->sums->analysis->interest);
     const struct as_efficiency *e = &t->sums->analysis->efficiency;
@@ -104,7 +104,7 @@ static int put_efficiency(const struct parallel_text *t, struct assay_error *err
     return as_page_table_end(t->page, &table, err);
 }
 
-static int put_waits(const struct parallel_text *t, struct assay_error *err)
+static int write_waits(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "wait s", .align = AS_ALIGN_RIGHT},
@@ -132,7 +132,7 @@ static int put_waits(const struct parallel_text *t, struct assay_error *err)
     return as_page_table_end(t->page, &table, err);
 }
 
-static int put_blame(const struct parallel_text *t, struct assay_error *err)
+static int write_blame(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "costs s", .align = AS_ALIGN_RIGHT},
@@ -146,7 +146,7 @@ static int put_blame(const struct parallel_text *t, struct assay_error *err)
     unsigned n = 0;
     if (!a->blame.blame.n)
         return 0;
-    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Who makes others wait");
+    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Root causes of waiting");
     as_vec_foreach (&a->blame.blame, blame) {
         if (n++ == ROWS_MOST || blame->total_ns * 200 < t->sums->waited_ns)
             break;
@@ -167,7 +167,7 @@ static bool was_off(const struct as_analysis *a)
     return was;
 }
 
-static int put_locations(const struct parallel_text *t, struct assay_error *err)
+static int emit_locations(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
         {.title = "who"},
@@ -258,14 +258,14 @@ int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
                      as_parallel_place *place, void *context, struct assay_error *err)
 {
     struct parallel_text t = {sums, page, place, context};
-    int rc = put_efficiency(&t, err);
+    int rc = write_efficiency(&t, err);
     if (rc == 0)
-        rc = put_locations(&t, err);
+        rc = emit_locations(&t, err);
     if (rc == 0)
         rc = write_mpi(&t, err);
     if (rc == 0)
-        rc = put_waits(&t, err);
+        rc = write_waits(&t, err);
     if (rc == 0)
-        rc = put_blame(&t, err);
+        rc = write_blame(&t, err);
     return rc;
 }

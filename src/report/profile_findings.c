@@ -143,10 +143,10 @@ static int flag_unfinished(struct as_profile *profile)
     const bool may_live = profile->run.state && strcmp(profile->run.state, "recording") == 0;
     const struct as_profile_flag it = {
         .name = may_live ? "recording" : "not_attributed",
-        .text = may_live ? "this run is being recorded; if no assay does so any more, finish it "
-                           "with the command below"
-                         : "the samples of this run are not attributed, for assay was stopped "
-                           "before: finish it with the command below",
+        .text = may_live ? "this run is being recorded; if assay does not run any more, use the "
+                           "command below"
+                         : "the samples of this run are not attributed, because assay was "
+                           "stopped; use the command below",
         .n = 1};
 
     AS_TRY(as_vec_push(&profile->flag, it));

@@ -258,7 +258,7 @@ int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *
         return rc;
     if (!*run_n)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "%s: no run is in it; record one with 'assay profile'", path);
+                            "%s: has no run; record one with 'assay profile'", path);
     if (!*found)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND, "%s: has no run %lld; its last is %lld", path,
                             (long long)run_id, (long long)last);

@@ -90,7 +90,7 @@ static int print_categories(struct as_summary_text *s, struct assay_error *err)
         return 0;
     as_str_clear(&s->text);
     if (as_profile_is_partial(s->profile))
-        as_str_appendf(&s->text, "Where the sampled part of the time went: %.0f %% of it",
+        as_str_appendf(&s->text, "Sampled time: %.0f %% of the total",
                        100 * (1 - s->profile->run.unseen_s / s->profile->run.cpu_s));
     as_page_heading(&s->page, s->text.n ? as_str_z(&s->text) : "Where the time went");
     as_page_table_begin(&s->page, &table, columns, sizeof columns / sizeof *columns);
@@ -114,7 +114,7 @@ static int print_waiting(struct as_summary_text *s, struct assay_error *err)
     };
     struct as_profile *profile = s->profile;
     const double time_s[] = {profile->running_s, profile->blocked_s, profile->queued_s};
-    static const char *const what[] = {"running", "waiting", "waiting for a processor"};
+    static const char *const what[] = {"running", "waiting", "waiting for a CPU"};
     const double all = time_s[0] + time_s[1] + time_s[2];
     struct as_table table;
 
@@ -123,8 +123,7 @@ static int print_waiting(struct as_summary_text *s, struct assay_error *err)
     as_page_heading(&s->page, "Running and waiting");
     if (profile->blocked_s + profile->queued_s + profile->idle_s <= 0) {
         as_page_wrap(&s->page, "  ",
-                     "Waiting was not recorded, or there was none: all times are of running "
-                     "threads.",
+                     "Waiting was not recorded, or there was none: all times are running time.",
                      false);
         return 0;
     }
@@ -251,7 +250,7 @@ static void print_binary(struct as_summary_text *s)
     if (!s->profile->binary.n)
         return;
     as_str_clear(&s->text);
-    as_str_appendz(&s->text, "With what is inlined into them:");
+    as_str_appendz(&s->text, "Including inlined functions:");
     for (size_t i = 0; i < s->profile->binary.n; i++) {
         const struct as_profile_binary *it = &s->profile->binary.at[i];
 

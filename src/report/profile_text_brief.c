@@ -214,7 +214,7 @@ static size_t emit_findings(struct as_summary_text *s)
     if (sample_n < SAMPLES_MEDIUM && !s->profile->run.is_unfinished) {
         as_str_clear(&s->text);
         as_str_appendf(&s->text,
-                       "Too few samples for advice (%lld): run it longer, or give --rate high.",
+                       "Too few samples for advice (%lld): run it longer, or use --rate high.",
                        (long long)sample_n);
         as_out_c(s->page.out, '\n');
         as_page_wrap(&s->page, "  ", as_str_z(&s->text), false);

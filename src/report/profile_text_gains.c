@@ -26,14 +26,14 @@ static void explain_queueing(struct as_summary_text *s)
 
     if (profile->unqueued_n) {
         as_page_wrap(&s->page, "  ",
-                     "How long threads waited for a CPU is not known. The bounds count all "
-                     "waiting as such: less work to run, less waiting.",
+                     "The time that threads waited for a CPU is unknown. The bounds assume that "
+                     "all waiting shrinks with the work.",
                      false);
     } else if (profile->queued_s > LEAST_QUEUED * profile->running_s) {
         as_str_clear(&s->text);
         as_str_appendf(&s->text,
-                       "Threads waited %.*f s for a CPU. The gains of loops count that a "
-                       "thread with less work waits less, in proportion.",
+                       "Threads waited %.*f s for a CPU. The gains of loops assume that this "
+                       "waiting shrinks in proportion to the work.",
                        s->decimals, profile->queued_s);
         as_page_wrap(&s->page, "  ", as_str_z(&s->text), false);
     }
@@ -52,7 +52,7 @@ int as_summary_gains(struct as_summary_text *s, struct assay_error *err)
 
     if (!s->profile->gain.n)
         return 0;
-    as_page_heading(&s->page, "What it could gain");
+    as_page_heading(&s->page, "Upper bounds of gains");
     as_table_init(&table, columns, sizeof columns / sizeof *columns);
     table.indent = 2;
     table.ascii = !s->page.utf8;
@@ -64,10 +64,10 @@ int as_summary_gains(struct as_summary_text *s, struct assay_error *err)
     as_table_fini(&table);
     if (rc == 0 && any_bound)
         as_page_wrap(&s->page, "  ",
-                     s->page.utf8 ? "\u2264: nothing bounds it from below, as where data are is "
-                                    "not known."
-                                  : "<=: nothing bounds it from below, as where data are is not "
-                                    "known.",
+                     s->page.utf8 ? "\u2264: no lower bound is known, because the memory level of "
+                                    "the data is unknown."
+                                  : "<=: no lower bound is known, because the memory level of the "
+                                    "data is unknown.",
                      false);
     if (rc == 0 && any_bound)
         explain_queueing(s);

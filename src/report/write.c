@@ -177,8 +177,8 @@ static int write_views(const struct report *report, const char *directory, struc
 
 static int no_workbook(const char *path, struct assay_error *err)
 {
-    return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                        "%s: a workbook needs a file of its own; name one by --output", path);
+    return as_error_set(err, ASSAY_ERR_UNSUPPORTED, "%s: a workbook needs a file; use --output",
+                        path);
 }
 
 /* The library writes by name: the file is made here, so that it has the right owner and mode. */
@@ -229,7 +229,7 @@ int assay_report_stream(struct assay_experiment *experiment, int64_t run_id,
         return no_workbook(out->name, err);
     if (!write_it)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: CSV is a file for each view; name a directory by --output",
+                            "%s: CSV writes one file per view; use --output with a directory",
                             out->name);
     return write_it(&report, NULL, out, err);
 }

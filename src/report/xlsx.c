@@ -446,7 +446,7 @@ static int close_book(struct book *book, const char *name, struct assay_error *e
         return as_error_nomem(err, name);
     if (code != LXW_NO_ERROR)
         return as_error_set(err, ASSAY_ERR_IO,
-                            "%s: cannot be written: %s; free some space or name another place by "
+                            "%s: cannot be written: %s; free some space or use another place with "
                             "'assay report --output'",
                             name, errno ? strerror(errno) : lxw_strerror(code));
     return 0;

@@ -167,8 +167,8 @@ int as_xlsx_verify(const char *path, const char *name, const size_t *row_n, size
     if (is_whole)
         return 0;
     return as_error_set(err, ASSAY_ERR_IO,
-                        "%s: cannot be written: a part of it is missing, as the disk is full or a "
-                        "file may not grow; free some space or name another place by "
-                        "'assay report --output'",
+                        "%s: cannot be written: the disk is full or the file size limit was "
+                        "reached; free some space or use another place with 'assay report "
+                        "--output'",
                         name);
 }

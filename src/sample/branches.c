@@ -48,16 +48,14 @@ int as_branches_refused(const struct perf_event_attr *attr, pid_t pid, int cpu, 
         return as_sample_refused(err, attr->enable_on_exec ? 0 : pid, counter_error);
     if (counter_error)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "call stacks by branch records (lbr): they come with a hardware "
-                            "counter of cycles, and %s; take them by unwinding (dwarf) or frame "
-                            "pointers (fp)",
+                            "call stacks by branch records (lbr): they need a hardware counter of "
+                            "cycles, and %s; use --call-stacks dwarf or fp",
                             as_sample_why_not(counter_error, why, sizeof why));
     return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                        "call stacks by branch records (lbr): %s (%s); take them by unwinding "
-                        "(dwarf) or frame pointers (fp)",
-                        error == EINVAL ? "this kernel knows no record of calls on this processor"
-                                        : "this processor, or its virtual machine, records no "
-                                          "calls",
+                        "call stacks by branch records (lbr): %s (%s); use --call-stacks dwarf or "
+                        "fp",
+                        error == EINVAL ? "this kernel does not support branch records of this CPU"
+                                        : "this CPU, or its virtual machine, has no branch records",
                         strerrorname_np(error) ? strerrorname_np(error) : strerror(error));
 }
 

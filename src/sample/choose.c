@@ -72,14 +72,14 @@ const char *as_sample_why_not(int error, char *text, size_t n)
     switch (error) {
     case ENOENT:
     case ENODEV:
-        snprintf(text, n, "this machine shows no hardware counter for it (%s)",
+        snprintf(text, n, "this machine has no hardware counter for it (%s)",
                  strerrorname_np(error));
         break;
     case EOPNOTSUPP:
         snprintf(text, n, "its counter cannot interrupt here (EOPNOTSUPP), as in virtual machines");
         break;
     case EBUSY:
-        snprintf(text, n, "another program has the counters for itself (EBUSY)");
+        snprintf(text, n, "another program uses the counters exclusively (EBUSY)");
         break;
     default:
         snprintf(text, n, "%s", strerror(error));
@@ -121,16 +121,15 @@ static const char *permit(long paranoid, bool other, char *text, size_t n)
         snprintf(text, n,
                  "it belongs to another user or has more privileges%s; run as its user or root, or "
                  "give this program the capability CAP_PERFMON",
-                 filtered ? ", or a filter of system calls (seccomp) forbids it" : "");
+                 filtered ? ", or a seccomp filter forbids it" : "");
     else if (filtered)
         snprintf(text, n,
-                 "that would permit it, but a filter of system calls (seccomp) forbids it, as in "
-                 "containers; %s",
+                 "this would permit it, but a seccomp filter forbids it, as in containers; %s",
                  start);
     else
         snprintf(text, n,
-                 "that would permit it, but this system forbids it otherwise; run as root, or ask "
-                 "its administrator");
+                 "this would permit it, but the system forbids it otherwise; run as root, or ask "
+                 "the administrator");
     return text;
 }
 
@@ -155,27 +154,27 @@ int as_sample_refused(struct assay_error *err, pid_t pid, int error)
         return refused_permission(err, pid, error);
     case ESRCH:
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "process %d: there is no such process: it has ended or never was; "
-                            "name one that runs",
+                            "process %d: there is no such process; use the number of a running "
+                            "process",
                             (int)pid);
     case EMFILE:
     case ENFILE:
         return as_error_set(err, ASSAY_ERR_LIMIT,
-                            "process %d: too many files are open for one event a thread and "
-                            "processor; raise the limit with 'ulimit -n'",
+                            "process %d: too many open files for one event per thread and CPU; "
+                            "raise the limit with 'ulimit -n'",
                             (int)pid);
     case ENOSYS:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
                             "perf_event_open: ENOSYS: this kernel was built without it "
-                            "(CONFIG_PERF_EVENTS), or a filter of system calls hides it%s; sample "
-                            "on a kernel that has it",
+                            "(CONFIG_PERF_EVENTS), or a seccomp filter hides it%s; use a kernel "
+                            "that has it",
                             is_filtered() ? " (seccomp is on here)" : "");
     case ENOMEM:
         return as_error_nomem(err, "perf events");
     default:
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "perf_event_open: %s: this kernel gives neither counters nor a clock "
-                            "to sample by; sample on another",
+                            "perf_event_open: %s: this kernel has neither counters nor a clock "
+                            "for sampling; use another kernel",
                             strerrorname_np(error) ? strerrorname_np(error) : strerror(error));
     }
 }
@@ -299,9 +298,9 @@ int as_sample_choose(struct assay_sampler *sampler, pid_t pid, int cpu, struct a
     if (options->kernel && !choice->kernel)
         as_sample_add_reason(
             choice,
-            "the kernel's share%s not seen: kernel.perf_event_paranoid is %ld; run 'sysctl "
+            "the kernel's share%s not recorded: kernel.perf_event_paranoid is %ld; run 'sysctl "
             "kernel.perf_event_paranoid=1' as root, or give this program CAP_PERFMON",
-            options->waits ? " and where threads wait are" : " is", as_sample_paranoid());
+            options->waits ? " and waiting positions of threads are" : " is", as_sample_paranoid());
     return 0;
 }
 
@@ -375,7 +374,8 @@ static void set_waits(struct assay_sampler *sampler, uint64_t point)
 void as_sample_no_waits(struct assay_sampler *sampler, const char *why)
 {
     if (sampler->choice.waits)
-        as_sample_add_reason(&sampler->choice, "where threads wait is not seen: %s", why);
+        as_sample_add_reason(&sampler->choice, "waiting positions of threads are not recorded: %s",
+                             why);
     sampler->choice.waits = false;
 }
 

@@ -28,21 +28,20 @@ static const struct software {
     const char *meaning;
 } software[] = {
     {"alignment-faults", NULL, PERF_COUNT_SW_ALIGNMENT_FAULTS, false, false,
-     "Accesses to unaligned addresses that the kernel had to do for the program."},
+     "Accesses to unaligned addresses that the kernel had to emulate."},
     {"context-switches", "cs", PERF_COUNT_SW_CONTEXT_SWITCHES, true, false,
-     "How often a thread left a processor, to wait or because another was to run."},
+     "Number of times that a thread left a CPU, to wait or because another was scheduled."},
     {"cpu-migrations", "migrations", PERF_COUNT_SW_CPU_MIGRATIONS, true, false,
-     "How often a thread went on on another processor than it left."},
+     "Number of times that a thread continued on another CPU."},
     {"emulation-faults", NULL, PERF_COUNT_SW_EMULATION_FAULTS, false, false,
-     "Instructions that the kernel had to do for the program."},
+     "Instructions that the kernel had to emulate."},
     {"major-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MAJ, false, false,
      "Pages that were touched and had to be read from a disk first."},
     {"minor-faults", NULL, PERF_COUNT_SW_PAGE_FAULTS_MIN, false, false,
      "Pages that were touched for the first time and were in memory, or had to be cleared."},
     {"page-faults", "faults", PERF_COUNT_SW_PAGE_FAULTS, false, false,
      "Pages that were touched and not there yet: minor and major faults."},
-    {"task-clock", NULL, PERF_COUNT_SW_TASK_CLOCK, false, true,
-     "Time of all threads on processors."},
+    {"task-clock", NULL, PERF_COUNT_SW_TASK_CLOCK, false, true, "CPU time of all threads."},
 };
 #define SOFTWARE_N (sizeof software / sizeof *software)
 
@@ -118,8 +117,7 @@ static int unknown(const char *name, struct assay_error *err)
             n += snprintf(text + n, sizeof text - (size_t)n, "%s%s", i ? ", " : "",
                           software[i].name);
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "event '%s': no such event is known for this machine; there are %s, "
-                            "and the names of libpfm4",
+                            "event '%s': unknown on this machine; use %s, or a name of libpfm4",
                             name, text);
     }
     for (unsigned i = 0; i < s.n; i++)
@@ -129,8 +127,7 @@ static int unknown(const char *name, struct assay_error *err)
                                      : ", ",
                       s.best[i].name);
     return as_error_set(err, ASSAY_ERR_USAGE,
-                        "event '%s': no such event is known for this machine; did you mean %s?",
-                        name, text);
+                        "event '%s': unknown on this machine; did you mean %s?", name, text);
 }
 
 static int find_event(const char *name, struct event *out, struct assay_error *err)
@@ -150,8 +147,7 @@ static int find_event(const char *name, struct event *out, struct assay_error *e
     }
     *out = (struct event){.name = name,
                           .known = name,
-                          .meaning = "Counted by the processor, under the name that its maker gave "
-                                     "the event."};
+                          .meaning = "Counted by the CPU, with the vendor's name of the event."};
     return as_pmu_encode(name, &out->code, &why) < 0 ? unknown(name, err) : 0;
 }
 
@@ -163,7 +159,7 @@ static int add_names(struct assay_counting *c, const char *names, struct assay_e
         part = as_view_trim(part);
         if (part.n == 0)
             return as_error_set(err, ASSAY_ERR_USAGE,
-                                "events '%s': a name is missing; give names separated by commas",
+                                "events '%s': a name is missing; use names separated by commas",
                                 names);
         const char *name = as_arena_strndup(&c->arena, part.p, part.n);
         if (!name)
@@ -184,16 +180,16 @@ static int refused(const struct assay_counting *c, const struct event *event, pi
     if ((error == EACCES || error == EPERM) && event->kernel && as_sample_paranoid() == 2 &&
         geteuid() != 0)
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "event '%s': it happens in the kernel: kernel.perf_event_paranoid is "
-                            "2; run 'sysctl kernel.perf_event_paranoid=1' as root, or give this "
-                            "program the capability CAP_PERFMON",
+                            "event '%s': a kernel event, but kernel.perf_event_paranoid is 2; run "
+                            "'sysctl kernel.perf_event_paranoid=1' as root, or give this program "
+                            "the capability CAP_PERFMON",
                             event->name);
     if (error == EACCES || error == EPERM || error == ESRCH || error == EMFILE || error == ENFILE ||
         error == ENOMEM || error == ENOSYS)
         return as_sample_refused(err, c->on_exec ? 0 : tid, error);
     return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                        "event '%s': cannot be counted for process %d: %s; leave it out",
-                        event->name, (int)c->pid, as_sample_why_not(error, why, sizeof why));
+                        "event '%s': cannot be counted for process %d: %s; remove it", event->name,
+                        (int)c->pid, as_sample_why_not(error, why, sizeof why));
 }
 
 static int open_counter(struct assay_counting *c, uint32_t index, pid_t tid,
@@ -288,7 +284,7 @@ static int add_counter(struct assay_counting *c, const struct counter *counter,
     ssize_t n = read(counter->fd, &now, sizeof now);
     if (n != (ssize_t)sizeof now)
         return as_error_set(err, ASSAY_ERR_IO,
-                            "event '%s': its counter cannot be read: %s; leave it out", count->name,
+                            "event '%s': its counter cannot be read: %s; remove it", count->name,
                             n < 0 ? strerror(errno) : "the kernel could not keep it on a counter");
     count->raw += now.value;
     count->enabled_ns += now.enabled_ns;

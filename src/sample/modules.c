@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Modules: files that are mapped for execution, told apart by path and identity (build-id, else
- * inode, size and time of change). Getting hold of a file is held.c's.
+ * inode, size and time of change). Getting hold of a file is module_file.c's.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -131,7 +131,7 @@ static void take_file(struct as_modules *modules, uint32_t index,
         module->nameless = nameless;
         module->tried = module->object != NULL;
     }
-    as_held_take(modules, index, fd);
+    as_module_file_take(modules, index, fd);
 }
 
 /* The module of a mapping that is new: its file may be known by another. `*out` comes as the one
@@ -171,7 +171,7 @@ static int settle_mapping(struct as_modules *modules, const struct assay_sample_
     }
     modules->module.at[*out].nameless = nameless;
     if (fd >= 0)
-        as_held_take(modules, *out, fd);
+        as_module_file_take(modules, *out, fd);
     return has_key ? put_index(modules, key, *out) : 0;
 }
 

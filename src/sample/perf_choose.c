@@ -106,8 +106,8 @@ static int no_time(const struct assay_perf_data *data, struct assay_error *err)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "",
                               data->event.at[i].name);
     return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                        "%s: no event in it is time: it has %s; record with '-e cycles' or "
-                        "'-e cpu-clock'",
+                        "%s: no event measures time: it has %s; record with '-e cycles' or '-e "
+                        "cpu-clock'",
                         data->path, names);
 }
 
@@ -126,8 +126,8 @@ static int check_numbers(const struct assay_perf_data *data, struct assay_error 
     if (data->attr.n == 1 || by_identifier || by_id)
         return 0;
     return as_error_set(err, ASSAY_ERR_CORRUPT,
-                        "%s: records of its %zu events cannot be told apart; record again with "
-                        "one event",
+                        "%s: the records of its %zu events cannot be distinguished; record again "
+                        "with one event",
                         data->path, data->attr.n);
 }
 
@@ -208,7 +208,7 @@ static int choose_rate(struct assay_perf_data *data, const struct perf_event_att
     return 0;
 }
 
-static void say_others(struct assay_perf_data *data)
+static void emit_others(struct assay_perf_data *data)
 {
     char names[256] = "";
     size_t n = 0;
@@ -217,7 +217,7 @@ static void say_others(struct assay_perf_data *data)
             n += (size_t)snprintf(names + n, sizeof names - n, "%s%s", n ? ", " : "", event->name);
     }
     if (n)
-        as_sample_add_reason(&data->choice, "samples of %s were counted only", names);
+        as_sample_add_reason(&data->choice, "samples of %s were only counted", names);
 }
 
 static uint8_t stacks_of(const struct perf_event_attr *attr)
@@ -258,6 +258,6 @@ int as_perf_choose(struct assay_perf_data *data, struct assay_error *err)
         as_sample_add_reason(&data->choice,
                              "the event was task-clock, which counts as cpu-clock does");
     data->facts.stacks = stacks_of(attr);
-    say_others(data);
+    emit_others(data);
     return choose_rate(data, attr, kind, err);
 }

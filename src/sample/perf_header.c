@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 
 #define PIPE_HEADER_B 16u
 #define FILE_HEADER_B 104u
@@ -62,15 +62,15 @@ static int map_file(struct assay_perf_data *data, const char *path, struct assay
         rc = system_error(path, err);
     } else if (S_ISDIR(st.st_mode)) {
         rc = as_error_set(err, ASSAY_ERR_NOT_REGULAR,
-                          "%s: is a directory, as 'perf record --threads' makes them; record "
-                          "without --threads",
+                          "%s: is a directory of 'perf record --threads'; record without --threads",
                           path);
     } else if (fd < 0) {
         rc = as_error_set(err, ASSAY_ERR_NOT_REGULAR,
-                          "%s: is not a regular file; save what perf writes to a file first", path);
+                          "%s: is not a regular file; save the output of perf to a file first",
+                          path);
     } else if (st.st_size < (off_t)PIPE_HEADER_B) {
-        rc = as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is not a file of perf: it has %lld bytes",
-                          path, (long long)st.st_size);
+        rc = as_error_set(err, ASSAY_ERR_CORRUPT, "%s: not a perf file: it has %lld bytes", path,
+                          (long long)st.st_size);
     } else {
         errno = as_filemap_open(fd, (size_t)st.st_size, path, &data->map);
         if (errno) {
@@ -135,8 +135,7 @@ static int read_attrs(struct assay_perf_data *data, struct as_perf_section secti
     struct as_read r = section_of(data, section);
     if (entry_b < PERF_ATTR_SIZE_VER0 + 16 || entry_b > 4096 || as_read_left(&r) < entry_b)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: the header names no events: it is damaged; record again",
-                            data->path);
+                            "%s: damaged: the header has no events; record again", data->path);
     while (as_read_left(&r) >= entry_b) {
         const uint8_t *attr = as_read_bytes(&r, entry_b);
         struct as_read tail = as_read_of(attr + entry_b - 16, 16);
@@ -163,7 +162,7 @@ static int read_features(struct assay_perf_data *data, const uint64_t *flags,
         struct as_perf_section section = read_section(&r);
         if (r.bad || section.offset > data->size_b ||
             section.size > data->size_b - section.offset) {
-            as_perf_damaged(data, "%s: what perf says of the machine is cut off", data->path);
+            as_perf_damaged(data, "%s: the machine description is truncated", data->path);
             break;
         }
         if (as_perf_feature(data, i, section_of(data, section)) < 0)
@@ -183,12 +182,12 @@ static int read_file_header(struct assay_perf_data *data, struct assay_error *er
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
         flags[i] = as_read_u64(&r);
     if (r.bad)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is cut off in its header; record again",
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: truncated in its header; record again",
                             data->path);
     AS_TRY(read_attrs(data, attrs, entry_b, err));
     if (at.offset < FILE_HEADER_B || at.offset > data->size_b)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: the header names no data: it is damaged; record again",
+                            "%s: damaged: the header has no data section; record again",
                             data->path);
     data->data_from = at.offset;
     data->data_to = at.offset + at.size;
@@ -196,9 +195,9 @@ static int read_file_header(struct assay_perf_data *data, struct assay_error *er
     if (at.size == 0 || at.size > data->size_b - at.offset) {
         data->unfinished = true;
         as_perf_damaged(data,
-                        at.size ? "%s: is cut off; what is there was read"
-                                : "%s: perf was ended before it had finished the file; what "
-                                  "is there was read",
+                        at.size ? "%s: truncated; the rest was read"
+                                : "%s: perf was stopped before the file was complete; the rest "
+                                  "was read",
                         data->path);
         data->data_to = data->size_b;
         return 0;
@@ -226,7 +225,7 @@ static int read_pipe_header(struct assay_perf_data *data, struct assay_error *er
         at += header.size;
         const uint64_t extra_b = as_perf_extra_b(&header, bytes);
         if (extra_b > data->data_to - at) {
-            as_perf_damaged(data, "%s: the trace at its beginning is cut off", data->path);
+            as_perf_damaged(data, "%s: truncated at its beginning", data->path);
             at = data->data_to;
             break;
         }
@@ -235,7 +234,7 @@ static int read_pipe_header(struct assay_perf_data *data, struct assay_error *er
     data->data_from = at;
     if (data->attr.n == 0)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: names no events: it is damaged, or nothing was recorded; record "
+                            "%s: has no events: it is damaged, or nothing was recorded; record "
                             "again",
                             data->path);
     return 0;
@@ -248,16 +247,15 @@ static int read_header(struct assay_perf_data *data, struct assay_error *err)
     uint64_t header_b = as_read_u64(&r);
     if (memcmp(magic, "2ELIFREP", 8) == 0)
         return as_error_set(err, ASSAY_ERR_ARCH,
-                            "%s: was recorded on a big-endian machine; only x86-64 is known",
+                            "%s: recorded on a big-endian machine; only x86-64 is supported",
                             data->path);
     if (memcmp(magic, "PERFFILE", 8) == 0 || memcmp(magic, "ELIFFREP", 8) == 0)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: is of the first version of perf's format, of before 2012; record "
-                            "again",
+                            "%s: first version of perf's format (before 2012); record again",
                             data->path);
     if (memcmp(magic, "PERFILE2", 8) != 0)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: is not a file of perf; give what 'perf record' wrote", data->path);
+                            "%s: not a perf file; use a file of 'perf record'", data->path);
     return header_b == PIPE_HEADER_B ? read_pipe_header(data, err) : read_file_header(data, err);
 }
 
@@ -268,7 +266,7 @@ static int check_machine(const struct assay_perf_data *data, struct assay_error 
     const char *arch = data->facts.arch;
     if (!arch || strcmp(arch, "x86_64") == 0)
         return 0;
-    return as_error_set(err, ASSAY_ERR_ARCH, "%s: was recorded on %s; only x86_64 is known",
+    return as_error_set(err, ASSAY_ERR_ARCH, "%s: recorded on %s; only x86_64 is supported",
                         data->path, arch);
 }
 

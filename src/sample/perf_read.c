@@ -31,7 +31,7 @@ const uint8_t *as_perf_record_at(struct assay_perf_data *data, uint64_t at,
     if (left >= sizeof *header && header->size >= sizeof *header && header->size <= left)
         return data->bytes + at;
     if (left < sizeof *header || header->size > left)
-        as_perf_damaged(data, "%s: the last record is cut off", data->path);
+        as_perf_damaged(data, "%s: the last record is truncated", data->path);
     else
         as_perf_damaged(data,
                         "%s: the record at offset %" PRIu64 " has a size of %u: what follows "
@@ -320,7 +320,7 @@ int assay_perf_data_read(struct assay_perf_data *data, assay_sample_sink *sink, 
             rc = take_one(data, &header, bytes, AS_MAP_NONE, err);
         data->at += header.size;
         if (extra_b > data->data_to - data->at) {
-            as_perf_damaged(data, "%s: the trace at its end is cut off", data->path);
+            as_perf_damaged(data, "%s: truncated at its end", data->path);
             break;
         }
         data->at += extra_b;

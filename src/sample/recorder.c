@@ -290,7 +290,8 @@ const struct assay_stack_counts *assay_recorder_stacks(const struct assay_record
 
 int assay_recorder_flush(struct assay_recorder *recorder, struct assay_error *err)
 {
-    AS_TRY(writer_error(recorder, as_held_copy(&recorder->modules, false, recorder->writer), err));
+    AS_TRY(writer_error(recorder, as_module_file_copy(&recorder->modules, false, recorder->writer),
+                        err));
     return as_writer_flush(recorder->writer, err);
 }
 
@@ -298,7 +299,7 @@ int assay_recorder_finish(struct assay_recorder **recorder,
                           const struct assay_sample_counts *counts, struct assay_error *err)
 {
     struct assay_recorder *r = *recorder;
-    int rc = as_held_copy(&r->modules, true, r->writer);
+    int rc = as_module_file_copy(&r->modules, true, r->writer);
     if (rc == 0)
         rc = as_operands_write(r->operands, &r->spaces, r->writer);
     if (rc == 0)

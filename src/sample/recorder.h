@@ -67,10 +67,10 @@ int as_mapped_recorded(const struct as_modules *modules, const struct assay_samp
 /* Whether `fd` holds what is mapped there. */
 bool as_mapped_is(const struct assay_sample_record *map, int fd);
 /* Holds `fd`, or closes it when there are too many. */
-void as_held_take(struct as_modules *modules, uint32_t index, int fd);
+void as_module_file_take(struct as_modules *modules, uint32_t index, int fd);
 /* Copies files with samples whose path does not lead to them: those that are `nameless`, or all
  * that are held. What cannot be copied is left out. 0 or the writer's error. */
-int as_held_copy(struct as_modules *modules, bool all, struct as_writer *writer);
+int as_module_file_copy(struct as_modules *modules, bool all, struct as_writer *writer);
 
 /* ---- Address spaces ---- */
 

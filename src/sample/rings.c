@@ -296,7 +296,7 @@ static struct as_ring *map_those(struct assay_sampler *s, bool waits)
 static int no_room(const struct as_ring *failed, int error, struct assay_error *err)
 {
     return as_error_set(err, ASSAY_ERR_LIMIT,
-                        "perf events: no %zu KiB of buffer for processor %u: %s; raise "
+                        "perf events: no %zu KiB of buffer for CPU %u: %s; raise "
                         "kernel.perf_event_mlock_kb as root, or 'ulimit -l'",
                         failed->data_b >> 10, failed->cpu, strerror(error));
 }

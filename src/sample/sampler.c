@@ -42,8 +42,8 @@ static int take_options(struct assay_sampler *s, const struct assay_sample_optio
     o->stack_b = o->stack_b > 65528 ? 65528 : (o->stack_b + 7) & ~7u;
     if (o->event > ASSAY_EVENT_CPU_CLOCK || o->stacks > ASSAY_STACKS_LBR || o->rate_hz > 1000000)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "sampling: event %u, stacks %u and a rate of %u a second cannot be; "
-                            "the rate is at most 1000000",
+                            "sampling: invalid event %u, stacks %u or rate %u; use a rate of at "
+                            "most 1000000 per second",
                             o->event, o->stacks, o->rate_hz);
     return 0;
 }

@@ -11,8 +11,8 @@
 #include <zlib.h>
 
 #include "base/alloc.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 #include "sample/stream_state.h"
 
 static int check_head(struct assay_stream *s, const char *path, struct assay_error *err)
@@ -22,14 +22,14 @@ static int check_head(struct assay_stream *s, const char *path, struct assay_err
     size_t n = as_whole_read(s->fd, head, sizeof head);
     if (n != sizeof head || memcmp(head, AS_STREAM_MAGIC, 8) != 0)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
-                            "%s: is not a stream of samples: it does not begin with %s; name the "
-                            "file of a run",
+                            "%s: not a sample stream: it does not begin with %s; use the file of "
+                            "a run",
                             path, AS_STREAM_MAGIC);
     memcpy(&version, head + 8, sizeof version);
     if (version == 0 || version > AS_STREAM_VERSION)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: is a stream of version %u; this program reads versions up to %u, "
-                            "use the one that wrote it",
+                            "%s: stream of version %u, supported up to %u; use the assay that "
+                            "wrote it",
                             path, version, AS_STREAM_VERSION);
     s->version = version;
     int rc = 0;

@@ -16,8 +16,8 @@
 
 #include "agent/inject.h"
 #include "base/alloc.h"
-#include "base/foreign.h"
-#include "base/whole.h"
+#include "base/io_full.h"
+#include "base/untrusted_open.h"
 #include "sample/timer.h"
 #include "sample/timer_session.h"
 
@@ -68,8 +68,8 @@ static void choose_period(struct assay_timer_sampler *s, const char *why)
     if (most_hz && choice->rate_hz > most_hz) {
         choice->rate_hz = (uint32_t)most_hz;
         snprintf(rate, sizeof rate,
-                 "the rate is %u, not %u a second: timers of CPU time are looked at when this "
-                 "kernel ticks",
+                 "the rate is %u, not %u per second: this kernel checks timers of CPU time at its "
+                 "tick",
                  choice->rate_hz, s->options.rate_hz);
     }
     snprintf(choice->reason, sizeof choice->reason, "%s%.*s%s%s", why ? "no perf events: " : "",
@@ -90,8 +90,8 @@ static int take_options(struct assay_timer_sampler *s, const struct assay_sample
     if (o->stacks <= ASSAY_STACKS_DWARF && o->rate_hz <= 1000000)
         return 0;
     return as_error_set(err, ASSAY_ERR_USAGE,
-                        "timers: stacks %u and a rate of %u a second cannot be; the rate is at "
-                        "most 1000000",
+                        "timers: invalid stacks %u or rate %u; use a rate of at most 1000000 per "
+                        "second",
                         o->stacks, o->rate_hz);
 }
 
@@ -250,8 +250,8 @@ static int check_program(const char *path, const char *what, const char *instead
         path = interpreter;
     if (gains(path))
         return as_error_set(err, ASSAY_ERR_PERMISSION,
-                            "%s: has set-user-ID or capabilities: the loader preloads nothing into "
-                            "it, so it cannot be %s; run it as its owner%s",
+                            "%s: has set-user-ID or capabilities, so no library can be preloaded "
+                            "and it cannot be %s; run it as its owner%s",
                             path, what, instead);
     AS_TRY(assay_object_open(path, NULL, &object, err));
     const struct assay_object_info *info = assay_object_info(object);
@@ -260,18 +260,18 @@ static int check_program(const char *path, const char *what, const char *instead
         rc = as_injector_check(err);
     else if (!info->interpreter)
         rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: is statically linked: nothing can be preloaded into it, so it "
-                          "cannot be %s; link it dynamically%s",
+                          "%s: is statically linked, so no library can be preloaded and it cannot "
+                          "be %s; link it dynamically%s",
                           path, what, instead);
     else if (!strstr(info->interpreter, AS_LOADER_PRELOADS))
         rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: its loader is %s, so it cannot be %s, which needs the GNU C "
-                          "library; link it with that%s",
+                          "%s: its loader is %s, so it cannot be %s; link it with the GNU C "
+                          "library%s",
                           path, info->interpreter, what, instead);
     else if (needs(object, "libasan.so"))
         rc = as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                          "%s: is built with AddressSanitizer, which lets nothing be preloaded "
-                          "before it, so it cannot be %s; build it without%s",
+                          "%s: is built with AddressSanitizer, which must be loaded first, so it "
+                          "cannot be %s; build it without%s",
                           path, what, instead);
     assay_object_close(&object);
     return rc;

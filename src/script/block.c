@@ -135,7 +135,7 @@ static const struct as_script_field block_fields[] = {
     {"is_entry", "boolean", "its function begins there", block_is_entry},
     {"has_call", "boolean", "it has a call", block_has_call},
     {"returns", "boolean", "it ends in a return", block_returns},
-    {"is_unreached", "boolean", "no way to it was found", block_is_unreached},
+    {"is_unreached", "boolean", "no path to it was found", block_is_unreached},
     {"is_unresolved", "boolean", "it ends in a jump with unknown targets", block_is_unresolved},
     {0}};
 

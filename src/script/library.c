@@ -12,9 +12,9 @@
 #include <assay/version.h>
 
 #include "base/alloc.h"
-#include "base/foreign.h"
 #include "base/infile.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 #include "script/script.h"
 
 #define PART_MOST_B ((size_t)16 << 20)

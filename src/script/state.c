@@ -125,7 +125,7 @@ static int say_stop(const struct as_script *script, struct assay_error *err)
 }
 
 /* The message on top, on one line. */
-static int say_mistake(lua_State *L, const struct as_script *script, struct assay_error *err)
+static int write_mistake(lua_State *L, const struct as_script *script, struct assay_error *err)
 {
     const char *text = lua_tostring(L, -1);
     char line[ASSAY_ERROR_TEXT_B];
@@ -144,7 +144,7 @@ static int say_status(lua_State *L, const struct as_script *script, int status,
 {
     if (script->stop != AS_SCRIPT_GOES_ON)
         return say_stop(script, err);
-    return status == LUA_ERRMEM ? say_memory(script, err) : say_mistake(L, script, err);
+    return status == LUA_ERRMEM ? say_memory(script, err) : write_mistake(L, script, err);
 }
 
 /* Error values that know how to be a text become it. */

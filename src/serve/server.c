@@ -20,8 +20,8 @@
 #include "base/alloc.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 #include "serve/request.h"
 
 #define CONNECTIONS 64
@@ -66,7 +66,7 @@ static int check_page(const char *path, struct assay_error *err)
     if (access(path, R_OK) == 0)
         return 0;
     return as_error_set(err, errno == ENOENT ? ASSAY_ERR_NOT_FOUND : ASSAY_ERR_PERMISSION,
-                        "%s: cannot be read: %s; make it with 'assay report'", path,
+                        "%s: cannot be read: %s; create it with 'assay report'", path,
                         strerror(errno));
 }
 
@@ -77,8 +77,8 @@ static int cannot_listen(uint16_t port, struct assay_error *err)
                      : number == EACCES   ? ASSAY_ERR_PERMISSION
                                           : ASSAY_ERR_IO;
 
-    return as_error_set(err, code, "127.0.0.1:%u: cannot be listened at: %s; give another --port",
-                        port, strerror(number));
+    return as_error_set(err, code, "127.0.0.1:%u: cannot listen: %s; use another --port", port,
+                        strerror(number));
 }
 
 static int listen_at(struct assay_server *server, uint16_t port, struct assay_error *err)

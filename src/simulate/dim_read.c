@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/filemap.h"
-#include "base/foreign.h"
 #include "base/index.h"
+#include "base/untrusted_open.h"
 #include "simulate/machine.h"
 
 #define RECORD_COMPUTE    1

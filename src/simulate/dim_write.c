@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/error.h"
-#include "base/numbered.h"
+#include "base/id_table.h"
 
 #define READ_AT_ONCE 256u
 

@@ -9,7 +9,7 @@
 #ifndef AS_SIMULATE_ENGINE_H
 #define AS_SIMULATE_ENGINE_H
 
-#include "base/numbered.h"
+#include "base/id_table.h"
 #include "simulate/simulation.h"
 
 #define AS_NO_MESSAGE UINT32_MAX

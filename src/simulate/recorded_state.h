@@ -3,8 +3,8 @@
 #ifndef AS_SIMULATE_RECORDED_STATE_H
 #define AS_SIMULATE_RECORDED_STATE_H
 
+#include "base/id_table.h"
 #include "base/index.h"
-#include "base/numbered.h"
 #include "simulate/recorded.h"
 
 #define AS_RECORDED_NO_PLACE UINT32_MAX

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/index.h"
+#include "base/untrusted_open.h"
 
 #define DIGEST_B 65536u
 

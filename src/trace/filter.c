@@ -90,9 +90,9 @@ static int next_word(struct filter_reader *r)
     for (; r->rest.n && !is_blank(*r->rest.p) && *r->rest.p != '#'; r->rest.p++, r->rest.n--) {
         const char c = *r->rest.p;
         if (c == 0)
-            return fault_at(r, r->line, "is no text: there is a zero byte");
+            return fault_at(r, r->line, "not a text file: it has a zero byte");
         if (c == '\\' && (r->rest.n < 2 || r->rest.p[1] == '\n' || r->rest.p[1] == 0))
-            return fault_at(r, r->line, "a backslash stands before nothing; leave it out");
+            return fault_at(r, r->line, "a backslash at the end; remove it");
         if (c == '\\') {
             r->is_escaped = true;
             as_str_append(&r->word, r->rest.p++, 1);
@@ -114,13 +114,12 @@ static int check_sets(struct filter_reader *r)
         const char *end = p[1] ? strchr(p + 2, ']') : NULL;
         if (!end)
             return fault_at(r, r->word_line,
-                            "'%s': a set begins with '[' and has no end; close it, or write '\\['",
+                            "'%s': the set after '[' is not closed; close it, or use '\\['",
                             as_str_z(&r->word));
         if ((p[1] == '!' || p[1] == '^') && end > p + 2)
             return fault_at(
                 r, r->word_line,
-                "'%s': sets of what is not meant ('[%c') are not known; exclude more, and "
-                "include again",
+                "'%s': negated sets ('[%c') are not supported; exclude more, and include again",
                 as_str_z(&r->word), p[1]);
         p = end + 1;
     }
@@ -154,10 +153,10 @@ static int take_pattern(struct filter_reader *r)
 {
     if (r->mode == NO_MODE)
         return fault_at(r, r->word_line,
-                        "'%.100s' stands before EXCLUDE and INCLUDE; write one first",
+                        "'%.100s' is before EXCLUDE or INCLUDE; add one of them first",
                         as_str_z(&r->word));
     if (r->glob.n > PATTERN_MOST_B)
-        return fault_at(r, r->word_line, "a pattern has more than %u bytes; shorten it by '*'",
+        return fault_at(r, r->word_line, "a pattern has more than %u bytes; shorten it with '*'",
                         PATTERN_MOST_B);
     AS_TRY(check_sets(r));
     r->is_bare = false;
@@ -177,8 +176,7 @@ static bool is_word(const struct filter_reader *r, const char *keyword)
 static int end_mode(struct filter_reader *r)
 {
     if (r->mode != NO_MODE && r->is_bare)
-        return fault_at(r, r->word_line,
-                        "%s stands before this without a name; write names behind it",
+        return fault_at(r, r->word_line, "%s has no name; add names after it",
                         r->mode == MODE_EXCLUDE ? "EXCLUDE" : "INCLUDE");
     return 0;
 }
@@ -197,7 +195,7 @@ static int take_outside(struct filter_reader *r)
     const bool regions = is_word(r, "SCOREP_REGION_NAMES_BEGIN");
     if (!regions && !is_word(r, "SCOREP_FILE_NAMES_BEGIN"))
         return fault_at(r, r->word_line,
-                        "'%.100s' stands outside of a block; rules stand between "
+                        "'%.100s' is outside of a block; use rules between "
                         "SCOREP_REGION_NAMES_BEGIN and SCOREP_REGION_NAMES_END",
                         as_str_z(&r->word));
     r->block = regions ? IN_REGIONS : IN_FILES;
@@ -218,7 +216,7 @@ static int take_word(struct filter_reader *r)
         return 0;
     }
     if (!r->is_escaped && as_view_starts(as_view_of(as_str_z(&r->word)), "SCOREP_"))
-        return fault_at(r, r->word_line, "'%.100s' stands in a block that ends with %s",
+        return fault_at(r, r->word_line, "'%.100s' is in a block that ends with %s",
                         as_str_z(&r->word), end[r->block]);
     if (is_word(r, "EXCLUDE") || is_word(r, "INCLUDE"))
         return begin_mode(r, is_word(r, "EXCLUDE"));
@@ -237,9 +235,7 @@ static int parse_words(struct filter_reader *r)
     while ((rc = next_word(r)) > 0)
         AS_TRY(take_word(r));
     if (rc == 0 && r->block != IN_NONE)
-        rc = fault_at(r, r->block_line,
-                      "the block that begins here has no end; write "
-                      "SCOREP_%s_NAMES_END",
+        rc = fault_at(r, r->block_line, "this block has no end; add SCOREP_%s_NAMES_END",
                       word[r->block]);
     return rc;
 }

@@ -14,8 +14,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/read.h"
+#include "base/untrusted_open.h"
 #include "trace/numbers.h"
 
 struct block_place {
@@ -135,16 +135,16 @@ static int check_head(const char *path, const struct as_trace_head *head, size_t
                       struct assay_error *err)
 {
     if (got != sizeof *head || head->magic != AS_TRACE_MAGIC)
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is no stream of events", path);
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: not an event stream", path);
     if (head->version != AS_TRACE_VERSION)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: a stream of version %u, of which this assay knows version %u; "
-                            "read it with the assay that wrote it",
+                            "%s: stream of version %u, but version %u is supported; use the assay "
+                            "that wrote it",
                             path, head->version, AS_TRACE_VERSION);
     if (head->block_b != AS_TRACE_BLOCK_B || head->clock > AS_TRACE_GIVEN ||
         !is_time(head->begin.raw_ns) || !is_time(head->latest.raw_ns) ||
         !is_time(head->monotonic_ns) || !is_time(head->real_ns))
-        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its first page makes no sense", path);
+        return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: its first page is invalid", path);
     return 0;
 }
 
@@ -336,7 +336,7 @@ static int load_block(struct as_trace_stream *s, struct assay_error *err)
     }
     const ssize_t got = pread(s->fd, s->bytes, size_b, (off_t)(place.offset + head_b));
     if (got < 0)
-        return as_error_set(err, ASSAY_ERR_IO, "a stream of events cannot be read: %s",
+        return as_error_set(err, ASSAY_ERR_IO, "an event stream cannot be read: %s",
                             strerror(errno));
     memset(s->bytes + got, 0, AS_NUMBERS_SPARE_B);
     s->facts.damaged_n += (size_t)got < size_b;

@@ -59,7 +59,7 @@ static bool protect_source(const char *source)
            mount(NULL, source, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) == 0;
 }
 
-bool as_yard_can_protect(const char *source)
+bool as_build_tree_can_protect(const char *source)
 {
     int status = 1;
     const pid_t pid = fork();
@@ -83,8 +83,9 @@ static void redirect_all(const char *log)
 
 /* A process of its own group in `directory`, which builds what is planned, or runs (`plan` NULL):
  * its number, or -1. */
-static pid_t start_child(const struct as_yard *yard, const char *directory, const char *log,
-                         const char *const *words, const struct as_build_plan *plan)
+static pid_t start_child(const struct as_build_tree *build_tree, const char *directory,
+                         const char *log, const char *const *words,
+                         const struct as_build_plan *plan)
 {
     const pid_t pid = fork();
 
@@ -98,11 +99,11 @@ static pid_t start_child(const struct as_yard *yard, const char *directory, cons
         (void)signal(i, SIG_DFL);
     redirect_all(log);
     if (plan) {
-        /* What a compiler that is killed leaves behind goes with the yard. */
-        (void)setenv("TMPDIR", yard->temporary, 1);
-        (void)protect_source(yard->source);
+        /* Temporary files of a killed compiler are removed with the build tree. */
+        (void)setenv("TMPDIR", build_tree->temporary, 1);
+        (void)protect_source(build_tree->source);
         if (plan->only)
-            as_yard_enter_wrap(yard, plan);
+            as_build_tree_enter_wrap(build_tree, plan);
     }
     if (chdir(directory) == 0)
         execvp(words[0], (char *const *)(uintptr_t)words);
@@ -159,17 +160,17 @@ static void log_of(const struct as_build *build, char *path, size_t size_b)
 }
 
 /* {profile} of its texts. NULL: NOMEM. */
-static const char *with_profile(struct as_yard *yard, const struct as_build *build,
+static const char *with_profile(struct as_build_tree *build_tree, const struct as_build *build,
                                 const char *text)
 {
     char path[PATH_MAX + 16];
 
     snprintf(path, sizeof path, "%s.profile", build->directory);
-    return as_yard_fill(yard, text, "{profile}", path);
+    return as_build_tree_fill(build_tree, text, "{profile}", path);
 }
 
-static int start_shell(struct as_yard *yard, struct as_build *build, const char *command,
-                       struct assay_error *err)
+static int start_shell(struct as_build_tree *build_tree, struct as_build *build,
+                       const char *command, struct assay_error *err)
 {
     const char *const words[] = {"/bin/sh", "-c", command, NULL};
     char log[PATH_MAX + 16];
@@ -177,37 +178,38 @@ static int start_shell(struct as_yard *yard, struct as_build *build, const char 
     log_of(build, log, sizeof log);
     if (!command)
         return as_error_nomem(err, "a build");
-    build->pid = start_child(yard, build->directory, log, words, &build->plan);
+    build->pid = start_child(build_tree, build->directory, log, words, &build->plan);
     return build->pid < 0 ? as_error_set(err, ASSAY_ERR_LIMIT, "%s: cannot be started: %s", command,
                                          strerror(errno))
                           : 0;
 }
 
-static int start_command(struct as_yard *yard, struct as_build *build, const char *flags,
-                         struct assay_error *err)
+static int start_command(struct as_build_tree *build_tree, struct as_build *build,
+                         const char *flags, struct assay_error *err)
 {
     struct as_str all = {0};
 
     as_str_appendz(&all, flags);
-    if (yard->use_map)
+    if (build_tree->use_map)
         as_str_appendf(&all, "%s-ffile-prefix-map=%s=%s", flags[0] ? " " : "", build->directory,
-                       yard->source);
-    const char *filled = all.failed ? NULL : with_profile(yard, build, as_str_z(&all));
+                       build_tree->source);
+    const char *filled = all.failed ? NULL : with_profile(build_tree, build, as_str_z(&all));
     as_str_fini(&all);
-    return start_shell(yard, build, as_yard_command(yard, filled), err);
+    return start_shell(build_tree, build, as_build_tree_command(build_tree, filled), err);
 }
 
-static int start_training(struct as_yard *yard, struct as_build *build,
+static int start_training(struct as_build_tree *build_tree, struct as_build *build,
                           const struct as_build_watch *watch, struct assay_error *err)
 {
     char log[PATH_MAX + 16];
     size_t replaced;
-    const char *const *words = as_yard_words(yard, build, yard->options.program, &replaced);
+    const char *const *words =
+        as_build_tree_words(build_tree, build, build_tree->options.program, &replaced);
 
     if (!words)
         return as_error_nomem(err, "a build");
     snprintf(log, sizeof log, "%s.train", build->directory);
-    build->pid = start_child(yard, yard->here, log, words, NULL);
+    build->pid = start_child(build_tree, build_tree->here, log, words, NULL);
     build->end_ns = as_monotonic_ns() + (int64_t)(watch->train_s * 1e9);
     return build->pid < 0 ? as_error_set(err, ASSAY_ERR_LIMIT, "%s: cannot be started: %s",
                                          words[0], strerror(errno))
@@ -215,13 +217,14 @@ static int start_training(struct as_yard *yard, struct as_build *build,
 }
 
 /* A copy that fails, on a full disk, is the failure of its build: others may be there already. */
-static int copy_source(struct as_yard *yard, struct as_build *build, struct assay_error *err)
+static int copy_source(struct as_build_tree *build_tree, struct as_build *build,
+                       struct assay_error *err)
 {
     struct assay_error why = {0};
 
-    snprintf(build->directory, sizeof build->directory, "%.3900s/%03zu", yard->root,
-             yard->build_n++);
-    const int rc = as_tree_copy(&yard->copy, build->directory, &why);
+    snprintf(build->directory, sizeof build->directory, "%.3900s/%03zu", build_tree->root,
+             build_tree->build_n++);
+    const int rc = as_tree_copy(&build_tree->copy, build->directory, &why);
     if (rc == ASSAY_ERR_IO) {
         build->state = AS_BUILD_FAILED;
         snprintf(build->error, sizeof build->error, "%.*s", (int)sizeof build->error - 1, why.text);
@@ -233,62 +236,64 @@ static int copy_source(struct as_yard *yard, struct as_build *build, struct assa
     return rc;
 }
 
-static int begin_build(struct as_yard *yard, struct as_build *build, struct assay_error *err)
+static int begin_build(struct as_build_tree *build_tree, struct as_build *build,
+                       struct assay_error *err)
 {
     const struct as_build_plan *plan = &build->plan;
 
     if (plan->only)
-        AS_TRY(as_yard_wrap(yard, err));
-    AS_TRY(copy_source(yard, build, err));
+        AS_TRY(as_build_tree_wrap(build_tree, err));
+    AS_TRY(copy_source(build_tree, build, err));
     if (build->state == AS_BUILD_FAILED)
         return 0;
     build->step = plan->train ? STEP_TRAIN_BUILD : STEP_BUILD;
     build->state = AS_BUILD_AT_WORK;
     if (plan->train)
-        return start_command(yard, build, plan->train, err);
-    return start_command(yard, build, plan->only ? "" : plan->flags, err);
+        return start_command(build_tree, build, plan->train, err);
+    return start_command(build_tree, build, plan->only ? "" : plan->flags, err);
 }
 
-static int next_step(struct as_yard *yard, struct as_build *build,
+static int next_step(struct as_build_tree *build_tree, struct as_build *build,
                      const struct as_build_watch *watch, struct assay_error *err)
 {
     if (build->step == STEP_COPY)
-        return begin_build(yard, build, err);
+        return begin_build(build_tree, build, err);
     build->step++;
     if (build->step == STEP_TRAIN)
-        return start_training(yard, build, watch, err);
+        return start_training(build_tree, build, watch, err);
     if (build->step == STEP_MERGE && build->plan.merge)
-        return start_shell(yard, build, with_profile(yard, build, build->plan.merge), err);
+        return start_shell(build_tree, build, with_profile(build_tree, build, build->plan.merge),
+                           err);
     if (build->step == STEP_MERGE)
         build->step++;
     if (build->step == STEP_BUILD) {
         as_tree_files(build->directory, forget_object, NULL);
-        return start_command(yard, build, build->plan.flags, err);
+        return start_command(build_tree, build, build->plan.flags, err);
     }
     build->state = AS_BUILD_DONE;
     build->pid = 0;
     return as_code_digest(build->directory, &build->digest, err);
 }
 
-/* Whether the user's directory is as it was, where a build could have written there. */
-static void look_at_source(struct as_yard *yard, struct as_build *build)
+/* Checks that the user's directory is unchanged, if a build could have written there. */
+static void look_at_source(struct as_build_tree *build_tree, struct as_build *build)
 {
     struct as_tree_size now;
 
-    if (yard->is_protected || build->plan.train)
+    if (build_tree->is_protected || build->plan.train)
         return;
-    if (as_tree_measure(&yard->copy, &now, NULL) < 0 || now.digest == yard->size.digest)
+    if (as_tree_measure(&build_tree->copy, &now, NULL) < 0 || now.digest == build_tree->size.digest)
         return;
-    yard->size = now;
+    build_tree->size = now;
     build->state = AS_BUILD_FAILED;
     snprintf(build->error, sizeof build->error,
-             "the source directory %.150s changed meanwhile: does the build write there?",
-             yard->source);
+             "the source directory %.150s changed during the build: the build may write there",
+             build_tree->source);
 }
 
 /* A child that ended: on to the next step, or it failed. */
-static int go_on(struct as_yard *yard, struct as_build *build, const struct as_build_watch *watch,
-                 int status, struct assay_error *err)
+static int go_on(struct as_build_tree *build_tree, struct as_build *build,
+                 const struct as_build_watch *watch, int status, struct assay_error *err)
 {
     char log[PATH_MAX + 16];
 
@@ -300,9 +305,9 @@ static int go_on(struct as_yard *yard, struct as_build *build, const struct as_b
         fail_build(build, log);
         return 0;
     }
-    AS_TRY(next_step(yard, build, watch, err));
+    AS_TRY(next_step(build_tree, build, watch, err));
     if (build->state == AS_BUILD_DONE)
-        look_at_source(yard, build);
+        look_at_source(build_tree, build);
     return 0;
 }
 
@@ -317,7 +322,7 @@ static void end_child(struct as_build *build)
     build->pid = 0;
 }
 
-static int look_at_child(struct as_yard *yard, struct as_build *build,
+static int look_at_child(struct as_build_tree *build_tree, struct as_build *build,
                          const struct as_build_watch *watch, struct assay_error *err)
 {
     int status;
@@ -329,7 +334,7 @@ static int look_at_child(struct as_yard *yard, struct as_build *build,
         return 0;
     }
     const pid_t pid = waitpid(build->pid, &status, WNOHANG);
-    return pid == build->pid ? go_on(yard, build, watch, status, err) : 0;
+    return pid == build->pid ? go_on(build_tree, build, watch, status, err) : 0;
 }
 
 static bool is_at_end(const struct as_build_watch *watch)
@@ -338,7 +343,7 @@ static bool is_at_end(const struct as_build_watch *watch)
 }
 
 /* One look at all; how many are at work or wait goes to `*left`. */
-static int look_at_builds(struct as_yard *yard, struct as_build *build, size_t n,
+static int look_at_builds(struct as_build_tree *build_tree, struct as_build *build, size_t n,
                           const struct as_build_watch *watch, size_t *left, struct assay_error *err)
 {
     size_t at_work = 0;
@@ -346,14 +351,14 @@ static int look_at_builds(struct as_yard *yard, struct as_build *build, size_t n
     *left = 0;
     for (size_t i = 0; i < n; i++) {
         if (build[i].state == AS_BUILD_AT_WORK)
-            AS_TRY(look_at_child(yard, &build[i], watch, err));
+            AS_TRY(look_at_child(build_tree, &build[i], watch, err));
         at_work += build[i].state == AS_BUILD_AT_WORK;
     }
     for (size_t i = 0; i < n; i++) {
-        if (build[i].state == AS_BUILD_WAITING && at_work < yard->options.jobs) {
+        if (build[i].state == AS_BUILD_WAITING && at_work < build_tree->options.jobs) {
             if (watch->tell)
                 watch->tell(watch->context, &build[i]);
-            AS_TRY(next_step(yard, &build[i], watch, err));
+            AS_TRY(next_step(build_tree, &build[i], watch, err));
             at_work++;
         }
         *left += build[i].state == AS_BUILD_WAITING || build[i].state == AS_BUILD_AT_WORK;
@@ -361,15 +366,16 @@ static int look_at_builds(struct as_yard *yard, struct as_build *build, size_t n
     return 0;
 }
 
-int as_yard_build(struct as_yard *yard, struct as_build *build, size_t n,
-                  const struct as_build_watch *watch, struct assay_error *err)
+int as_build_tree_build(struct as_build_tree *build_tree, struct as_build *build, size_t n,
+                        const struct as_build_watch *watch, struct assay_error *err)
 {
     const struct timespec pause = {.tv_nsec = LOOK_NS};
     size_t left = n;
-    int rc = yard->is_protected ? 0 : as_tree_measure(&yard->copy, &yard->size, err);
+    int rc =
+        build_tree->is_protected ? 0 : as_tree_measure(&build_tree->copy, &build_tree->size, err);
 
     while (rc == 0 && left && !is_at_end(watch)) {
-        rc = look_at_builds(yard, build, n, watch, &left, err);
+        rc = look_at_builds(build_tree, build, n, watch, &left, err);
         if (rc == 0 && left)
             nanosleep(&pause, NULL);
     }

@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "trial/campaign.h"
 
-/* Of the budget builds may take this part: what is not done then is not run. */
+/* Largest share of the budget for builds; unfinished ones are not run. */
 #define BUILDS_SHARE 0.4
-/* Of the program as it is; its builds are no part of the budget. */
+/* Time limit of the unchanged program's build, outside of the budget. */
 #define BASE_BUILD_S 86400.0
 
 static void tell_build(void *context, const struct as_build *build)
@@ -43,7 +43,7 @@ static int build_base_once(struct as_trial *t, struct assay_error *err)
 
     t->base_build = (struct as_build){.plan = {.name = AS_TRIAL_BASE, .flags = ""}};
     t->round_of_build = 0;
-    return as_yard_build(&t->yard, &t->base_build, 1, &watch, err);
+    return as_build_tree_build(&t->build_tree, &t->base_build, 1, &watch, err);
 }
 
 static int check_base(struct as_trial *t, struct assay_error *err)
@@ -54,17 +54,18 @@ static int check_base(struct as_trial *t, struct assay_error *err)
         return 0; /* the user ended it */
     if (t->base_build.state != AS_BUILD_DONE)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND, "--build: '%s' fails in a copy of %s: %s",
-                            t->request->build, t->yard.source, t->base_build.error);
+                            t->request->build, t->build_tree.source, t->base_build.error);
     t->base_command =
-        as_yard_words(&t->yard, &t->base_build, t->request->profile.command, &replaced);
+        as_build_tree_words(&t->build_tree, &t->base_build, t->request->profile.command, &replaced);
     if (!t->base_command)
         return as_error_nomem(err, "the builds");
     if (!replaced)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--build: '%s' makes no program that the command runs; name it by its "
-                            "path in %s, as in './program', or give the directory with --source",
-                            t->request->build, t->yard.source);
-    (void)as_yard_compilers(&t->yard, &t->base_build, t->compilers, sizeof t->compilers);
+                            "--build: '%s' does not build the program of the command; use its "
+                            "path in %s, as in './program', or set --source",
+                            t->request->build, t->build_tree.source);
+    (void)as_build_tree_compilers(&t->build_tree, &t->base_build, t->compilers,
+                                  sizeof t->compilers);
     return 0;
 }
 
@@ -72,10 +73,10 @@ int as_trial_build_base(struct as_trial *t, struct assay_error *err)
 {
     t->build_all = 1;
     /* Debug information names the user's directory where the compiler can. */
-    t->yard.use_map = as_yard_can_map(&t->yard);
+    t->build_tree.use_map = as_build_tree_can_map(&t->build_tree);
     AS_TRY(build_base_once(t, err));
-    if (t->base_build.state == AS_BUILD_FAILED && t->yard.use_map) {
-        t->yard.use_map = false;
+    if (t->base_build.state == AS_BUILD_FAILED && t->build_tree.use_map) {
+        t->build_tree.use_map = false;
         AS_TRY(build_base_once(t, err));
     }
     t->is_over |= as_trial_stopped(t);
@@ -84,10 +85,10 @@ int as_trial_build_base(struct as_trial *t, struct assay_error *err)
 
 /* ---- Candidates ---------------------------------------------------------------------------- */
 
-/* The candidate before it whose code it has, or that of the program as it is: NULL. */
+/* Finds the earlier candidate with the same code, or the unchanged program (NULL). */
 static bool find_same(struct as_trial *t, struct as_candidate *it, const char **name)
 {
-    *name = "the program as it is";
+    *name = "the unchanged program";
     if (it->build.digest == t->base_build.digest)
         return true;
     for (struct as_candidate *other = t->candidate.at; other < it; other++)
@@ -143,7 +144,7 @@ int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err)
     t->round_of_build = 0;
     const double end_s = as_trial_left(t) - (1 - BUILDS_SHARE) * t->budget_s;
     const struct as_build_watch watch = watch_of(t, from ? as_trial_left(t) / 3 : end_s);
-    int rc = n ? as_yard_build(&t->yard, build, n, &watch, err) : 0;
+    int rc = n ? as_build_tree_build(&t->build_tree, build, n, &watch, err) : 0;
     for (size_t i = from; i < t->candidate.n && rc == 0; i++)
         if (t->candidate.at[i].flags) {
             t->candidate.at[i].build = build[at++];

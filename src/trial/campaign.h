@@ -11,10 +11,10 @@
 
 #include "trial/candidate.h"
 
-/* Runs of a campaign that are no base at the beginning. */
+/* Kind of runs of a campaign, except for base runs at the beginning. */
 #define AS_TRIAL_KIND "try"
 #define AS_TRIAL_BASE "base"
-/* What is tried when gains are known, at most: combinations, and one in the hot files alone. */
+/* Maximum number of trials after gains are known: combinations, and one for hot files only. */
 #define AS_COMBINATIONS_MOST 3
 #define AS_LATE_MOST         (AS_COMBINATIONS_MOST + 1)
 
@@ -25,8 +25,8 @@ struct as_trial {
     struct assay_campaign *campaign;
     struct assay_catalogue *catalogue; /* the code of all runs, read once */
     struct as_arena arena;
-    struct as_yard yard;
-    bool has_yard;
+    struct as_build_tree build_tree;
+    bool has_build_tree;
     struct as_build base_build;
     const char *const *base_command;
     struct as_candidate_facts facts;
@@ -38,7 +38,7 @@ struct as_trial {
     double base_s, base_cost_s; /* of the first run */
     double limit_s;             /* of all others */
     double check_limit_s;       /* of the user's check; 0: its first run has no limit */
-    bool is_single;             /* one thread works: waiting for a processor is no time of it */
+    bool is_single;             /* one thread works: waiting for a CPU does not count */
     bool is_over;               /* the user ended it */
     unsigned base_failed_n;     /* runs of the program as it is that did not end well */
     char *libraries, *rules;    /* of facts; heap */
@@ -59,12 +59,12 @@ struct as_trial_run {
     struct assay_profile_result profile;
 };
 
-/* Runs the program as it is (`candidate` NULL; `first`: what it is like is learnt) or as a
- * candidate has it. Errors: those of the campaign; a program that fails is no error. */
+/* Runs the unchanged program (`candidate` NULL; `first`: its properties are recorded) or a
+ * candidate. Errors: those of the campaign; a failing program is not an error. */
 int as_trial_start(struct as_trial *t, struct as_candidate *candidate, bool first,
                    struct as_trial_run *out, struct assay_error *err);
-/* What a run wrote, against that of the program as it is; or what the user's check says. False: the
- * candidate gives other results. */
+/* Compares the output of a run with the unchanged program, or runs the user's check. Returns
+ * false if the candidate gives other results. */
 int as_trial_judge(struct as_trial *t, struct as_candidate *candidate, int64_t run_id,
                    bool *is_fine, struct assay_error *err);
 /* The user's check of a run that wrote `output`. */
@@ -80,7 +80,7 @@ int as_trial_check(struct as_trial *t, const char *output, struct as_trial_check
 int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *err);
 /* Learns from a run of the program as it is. */
 int as_trial_learn(struct as_trial *t, int64_t run_id, struct assay_error *err);
-/* What failed, in a few words: "ended with status 3: its last line". */
+/* Returns the failure in a few words: "ended with status 3: its last line". */
 const char *as_trial_failure(struct as_trial *t, const struct as_trial_run *run);
 
 /* The base build; its failure is the campaign's. */

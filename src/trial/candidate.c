@@ -37,7 +37,7 @@ static bool has_word(const char *list, const char *word, size_t n)
     return false;
 }
 
-/* Whether any of "a|b" is a beginning of a word of the list. */
+/* Returns true if one of "a|b" begins a word of the list. */
 static bool has_beginning(const char *list, const char *any, size_t any_n)
 {
     char copy[256];
@@ -161,7 +161,7 @@ static const char *const *words_of(const struct as_candidate_facts *facts, const
     return out;
 }
 
-/* Where the dynamic loader finds a library, or NULL. */
+/* Returns the path where the dynamic loader finds a library, or NULL. */
 static const char *library_path(const char *name, struct as_arena *arena)
 {
     static const char *const directory[] = {"/usr/lib/x86_64-linux-gnu", "/usr/lib64",
@@ -184,7 +184,7 @@ static bool is_set_to(const struct assay_setting *it)
     return now && strcmp(now, it->value) == 0;
 }
 
-/* What the user preloads or tunes already stays: ours goes behind it. */
+/* Values that the user set stay: ours are appended. */
 static const char *joined_value(const char *name, const char *value, struct as_arena *arena)
 {
     const char *now = getenv(name);
@@ -233,7 +233,7 @@ static bool take_row_variables(struct as_candidate *it, const struct as_try_row 
     return true;
 }
 
-/* Whether it is the program as it is. */
+/* Returns true for the unchanged program. */
 static bool changes_nothing(const struct as_candidate *it, const struct as_candidate_facts *facts)
 {
     const size_t at = ranks_at(facts);
@@ -298,7 +298,7 @@ static bool make_candidate(const struct as_try_row *row, const struct as_candida
     return !changes_nothing(out, facts);
 }
 
-/* Two rules may come to the same: as many cores as processors. */
+/* Two rules may be equal: as many cores as CPUs. */
 static bool is_there(const as_candidate_list *all, const struct as_candidate *it)
 {
     as_vec_foreach (all, other)

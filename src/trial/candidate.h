@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is tried: the rules of data/try/ that fit a program, and what each of them changes.
+ * Candidates: the rules of data/try/ that fit a program, and their changes.
  */
 #ifndef AS_TRIAL_CANDIDATE_H
 #define AS_TRIAL_CANDIDATE_H
@@ -22,7 +22,7 @@ struct as_candidate {
     unsigned what;
     const char *finding; /* rules that it answers, blanks between; "" */
     bool is_found;       /* one of them has spoken */
-    /* What it changes; NULL and 0: nothing. */
+    /* Changed setting; NULL and 0: none. */
     struct assay_setting *variable; /* "env:NAME" */
     size_t variable_n;
     const char *const *wrap, *const *launcher; /* words, end with NULL */
@@ -46,7 +46,7 @@ struct as_candidate {
 
 typedef AS_VEC(struct as_candidate) as_candidate_list;
 
-/* What is known of the program and the machine when candidates are chosen. */
+/* Facts about program and machine for the choice of candidates. */
 struct as_candidate_facts {
     const char *const *command; /* the user's */
     enum assay_launch_kind launcher;
@@ -58,8 +58,8 @@ struct as_candidate_facts {
 };
 
 /*
- * Chooses of the rules of kinds `what`, those that findings ask for first. What would change
- * nothing (a variable that has that value) is left out. Errors: NOMEM.
+ * Chooses rules of kinds `what`; rules for findings come first. Rules without effect (a variable
+ * with the same value) are left out. Errors: NOMEM.
  */
 int as_candidates_choose(const struct as_candidate_facts *facts, unsigned what,
                          struct as_arena *arena, as_candidate_list *out, struct assay_error *err);
@@ -72,7 +72,7 @@ const char *const *as_candidate_words(const struct as_candidate *it,
  */
 int as_candidates_join(const as_candidate_list *all, const uint32_t *part, size_t part_n,
                        struct as_arena *arena, struct as_candidate *out, struct assay_error *err);
-/* What the user types to have it: variables and words, behind the build command. NULL: NOMEM. */
+/* Returns the command for the user: variables and words, after the build command. NULL: NOMEM. */
 const char *as_candidate_type(const struct as_candidate *it, const struct as_candidate_facts *facts,
                               const char *build, struct as_arena *arena);
 

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/active_timer.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/looks.h"
 #include "trial/campaign.h"
 
 /* A check that takes so many times as long as the first one hangs. */
@@ -74,7 +74,7 @@ static void keep_line(struct check *it, const char *text, size_t n)
     it->said[it->said_n] = '\0';
 }
 
-/* Reads what it writes, so that it never waits for us; false: nobody writes any more. */
+/* Reads its output, so that it never blocks; returns false at the end. */
 static bool read_some(struct check *it)
 {
     struct pollfd wait = {.fd = it->from, .events = POLLIN};
@@ -95,8 +95,8 @@ static bool must_end(struct check *it)
     return it->is_late || it->is_stopped;
 }
 
-/* Its status when it has ended, or was ended. What it left running in the background may keep the
- * pipe: the command itself counts. */
+/* Waits for the end of the command and returns its status. Background processes may keep the
+ * pipe: only the command counts. */
 static int await_check(struct check *it)
 {
     int status = 1;

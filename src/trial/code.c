@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/filemap.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "trial/internal.h"
 #include "trial/tree.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is known of the program before anything is tried: what its first run was, which findings
- * there are, which libraries it uses, what the machine has.
+ * Facts before any trial: the first run, findings, used libraries, the machine.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -48,7 +47,7 @@ static void list_needed(const char *path, struct as_str *out)
     assay_object_close(&object);
 }
 
-/* Of all words that are programs: the launcher's do no harm. */
+/* Checks all words that are programs: those of the launcher do no harm. */
 static int find_libraries(struct as_trial *t, const struct assay_launch_plan *plan,
                           struct assay_error *err)
 {
@@ -75,7 +74,7 @@ static void advise_base(struct as_trial *t)
 
     if (assay_quality_run(t->experiment, t->result->base_run_id, &options, &late) < 0 ||
         assay_advise_run(t->experiment, t->result->base_run_id, &late) < 0)
-        as_trial_note(t, "no findings to begin with: %s", late.text);
+        as_trial_note(t, "no findings to start from: %s", late.text);
 }
 
 static int find_rules(struct as_trial *t, struct assay_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Options for the hot files alone: which source files have most of the time of what a build made,
- * and the candidate that gives its flags to them.
+ * Options for hot files only: finds the source files with most of the time, and makes the candidate
+ * with flags for them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,16 +24,16 @@ typedef AS_VEC(struct hot_file) hot_file_list;
 /* A unit's name below the source directory: "src/solve.c". */
 static const char *below_source(const struct as_trial *t, const char *name)
 {
-    const size_t n = strlen(t->yard.source);
+    const size_t n = strlen(t->build_tree.source);
 
-    if (strncmp(name, t->yard.source, n) == 0 && name[n] == '/')
+    if (strncmp(name, t->build_tree.source, n) == 0 && name[n] == '/')
         name += n + 1;
     while (strncmp(name, "../", 3) == 0 || strncmp(name, "./", 2) == 0)
         name = strchr(name, '/') + 1;
     return name;
 }
 
-/* Of the programs that the build of the program as it is made, most time first. */
+/* Reads files of programs built by the unchanged build, most time first. */
 static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns,
                       struct assay_error *err)
 {
@@ -63,7 +63,7 @@ static int read_files(struct as_trial *t, hot_file_list *out, double *all_ns,
     return rc;
 }
 
-/* How many of the files are hot; 0: so many that it is no choice. */
+/* Returns the number of hot files; 0: too many for a choice. */
 static size_t count_hot(const hot_file_list *file, double all_ns)
 {
     double sum_ns = 0;
@@ -108,7 +108,7 @@ int as_trial_add_hot(struct as_trial *t, const struct as_candidate *it, struct a
     hot_file_list file = {0};
     double all_ns = 0;
 
-    int rc = t->has_yard ? read_files(t, &file, &all_ns, err) : 0;
+    int rc = t->has_build_tree ? read_files(t, &file, &all_ns, err) : 0;
     const size_t n = rc == 0 ? count_hot(&file, all_ns) : 0;
     if (n)
         rc = add_candidate(t, it, &file, n, err);

@@ -9,7 +9,7 @@
 
 #include <assay/error.h>
 
-/* Whether a file is a program or library that can run here, by its first bytes. */
+/* Returns true if a file is a program or library for this machine, by its first bytes. */
 bool as_code_is_program(const char *path);
 /* Digest of the machine code of all programs and libraries below `directory`. Errors: NOMEM. */
 int as_code_digest(const char *directory, uint64_t *out, struct assay_error *err);

@@ -41,7 +41,7 @@ static size_t digits_from(const char *text, size_t at, size_t n)
     return at;
 }
 
-/* Where the number at `at` ends: as Fortran and C write it. */
+/* Returns the end of the number at `at`, in Fortran or C notation. */
 static size_t number_end(const char *text, size_t at, size_t n)
 {
     if (text[at] == '-' || text[at] == '+')

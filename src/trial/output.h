@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether a program writes the same as before: its output word by word, numbers as numbers. What
- * differs between runs of the program as it is (times, dates, addresses) is left out.
+ * Compares the output of a program with earlier output: word by word, and numbers as numbers. Parts
+ * that differ between unchanged runs (times, dates, addresses) are left out.
  */
 #ifndef AS_TRIAL_OUTPUT_H
 #define AS_TRIAL_OUTPUT_H
@@ -23,7 +23,7 @@ struct as_word {
 
 typedef AS_VEC(struct as_word) as_word_list;
 
-/* What the program writes as it is. */
+/* Output of the unchanged program. */
 struct as_output_model {
     struct as_str text;
     as_word_list word;
@@ -42,9 +42,9 @@ struct as_output_difference {
 };
 
 void as_output_model_fini(struct as_output_model *model);
-/* What a run of the program as it is wrote. Errors: NOMEM. */
+/* Adds the output of an unchanged run. Errors: NOMEM. */
 int as_output_learn(struct as_output_model *model, const char *text, size_t n);
-/* What a run of a variant wrote. `tolerance` is relative. Errors: NOMEM. */
+/* Compares the output of a variant. `tolerance` is relative. Errors: NOMEM. */
 int as_output_compare(const struct as_output_model *model, const char *text, size_t n,
                       double tolerance, struct as_output_difference *out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The race of variants; see race.h. Its statistics are those of doc/internals/compare.md, its order
- * is that of successive halving (Z. Karnin, T. Koren, O. Somekh, ICML 2013), for which claims are
- * made by intervals alone: who is dropped is said to be nothing.
+ * The race of variants; see race.h. Its statistics are those of doc/internals/compare.md. Its order
+ * is that of successive halving (Z. Karnin, T. Koren, O. Somekh, ICML 2013). Claims rest on
+ * intervals only: a dropped variant makes no claim.
  */
 #include "trial/race.h"
 
@@ -14,14 +14,14 @@
 
 /* Rounds before the first look. */
 #define ROUNDS_FEWEST 4
-/* What a variant runs on average before the first look, where the time is short. */
+/* Mean number of runs of a variant before the first look, if time is short. */
 #define FIRST_ROUNDS 1.75
 /* A gain that is known to this part of itself, or of the time, needs no further runs. */
 #define GAIN_KNOWN 0.15
 #define TIME_KNOWN 0.004
 
-/* Where it might be slower than this many times, nothing is known yet: Student's t of few runs says
- * anything. */
+/* A larger possible slowdown means that nothing is known yet: Student's t of few runs has no
+ * information. */
 #define SLOWER_MOST 100
 
 void as_race_init(struct as_race *race, size_t family)
@@ -112,8 +112,8 @@ static enum assay_trial_verdict verdict_of(const struct as_racer *it)
     return it->interval.low > 1 ? ASSAY_TRIAL_HARM : ASSAY_TRIAL_NONE;
 }
 
-/* Logarithms of the runs of a variant, and of base from that before its first to that behind its
- * last one. */
+/* Collects logarithms of the runs of a variant, and of base from the one before its first run to
+ * the one after its last. */
 static void list_logs(const struct as_race *race, size_t racer, double *base, size_t *base_n,
                       double *own, size_t *own_n)
 {
@@ -208,7 +208,7 @@ size_t as_race_best(const struct as_race *race)
     return best;
 }
 
-/* ---- Who goes out -------------------------------------------------------------------------- */
+/* ---- Dropping variants --------------------------------------------------------------------- */
 
 static bool is_known_well(const struct as_racer *it)
 {
@@ -278,7 +278,7 @@ static int look_at_all(struct as_race *race)
     return still_in(race) > before / 2 ? drop_slowest(race, (before + 1) / 2) : 0;
 }
 
-/* Of those that there is no time to run four times, the slowest so far go. */
+/* Drops the slowest variants that do not fit into the time for four runs. */
 static int fit_in_time(struct as_race *race, double left_s)
 {
     if (race->round >= ROUNDS_FEWEST || still_in(race) < 2)
@@ -331,7 +331,7 @@ static int end_round(struct as_race *race, double left_s)
     return fit_in_time(race, left_s);
 }
 
-/* ---- Who is next --------------------------------------------------------------------------- */
+/* ---- Next variant -------------------------------------------------------------------------- */
 
 size_t as_race_next(struct as_race *race, double left_s)
 {

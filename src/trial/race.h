@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which of many variants of a program is faster than the program as it is: who runs next, when a
- * variant is out, and what is certain of each. Knows times only, not what was varied; makes no
- * run and reads no clock.
+ * Chooses the next of many variants of a program, drops variants, and states what is certain of
+ * each. Knows times only; runs nothing and reads no clock.
  *
- * Runs come in rounds: base, each variant that is still in, base. A variant is held against the
- * base before and after each of its runs (base/paired.h). After 4, 6, 9, 13, ... rounds all are
- * looked at: what is certain is out, so is what cannot win any more, and of the others the slower
- * half. Where the time is too short for four rounds of all, those that look slowest go after each
- * round. The error that is allowed is shared out over the variants, those to come too, and the
- * looks.
+ * Runs come in rounds: base, each remaining variant, base. A variant is compared with the base
+ * before and after each of its runs (base/paired.h). After 4, 6, 9, 13, ... rounds all are tested.
+ * Certain variants are dropped, also those that cannot win, and the slower half of the others. If
+ * the time is too short for four rounds, the slowest are dropped after each round. The allowed
+ * error is divided over the variants, later ones included, and the tests.
  */
 #ifndef AS_TRIAL_RACE_H
 #define AS_TRIAL_RACE_H
@@ -21,7 +19,7 @@
 
 /* Error of all claims of a campaign together. */
 #define AS_RACE_ALPHA 0.05
-/* Rounds that nobody needs more of. */
+/* Maximum number of rounds. */
 #define AS_RACE_ROUNDS_MOST 28
 /* Variants that differ by less from base for certain have no gain, per cent. */
 #define AS_RACE_EQUAL_PCT 1
@@ -35,7 +33,7 @@ struct as_racer {
     unsigned run_n, look_n;
     unsigned judged_n; /* runs at the last look */
     double cost_s;     /* of a run with all around it, as the last ones took */
-    /* Against base; unbounded until there is enough. Of the last look. */
+    /* Relative to base; unbounded until there are enough runs. From the last test. */
     double ratio;
     struct as_interval interval;
     enum assay_trial_verdict verdict;
@@ -67,14 +65,14 @@ int as_race_join(struct as_race *race);
 void as_race_leave(struct as_race *race, size_t racer);
 
 /*
- * Who runs next with `left_s` to go; AS_RACE_END when the answer is there or the time is over.
- * Runs that fail are not told; who asks again gets the next.
+ * Returns the next variant to run, with `left_s` to go; AS_RACE_END when the answer is certain or
+ * the time is over. A failed run is not reported; the next call returns another one.
  */
 size_t as_race_next(struct as_race *race, double left_s);
-/* What it took, and with all around it. Errors: NOMEM. */
+/* Adds the time of a run, and the time with all overheads. Errors: NOMEM. */
 int as_race_take(struct as_race *race, size_t racer, double time_s, double cost_s);
 
-/* All that is known at the end, also of variants whose round was not finished. NOMEM. */
+/* Computes the final results, also of variants in an unfinished round. NOMEM. */
 int as_race_judge(struct as_race *race);
 
 /* The variant that is faster for certain, and most so; AS_RACE_END: none. */

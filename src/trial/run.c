@@ -21,10 +21,9 @@
 /* A run that takes this many times as long as the program as it is hangs. */
 #define TOO_LONG_TIMES  5
 #define TOO_LONG_MORE_S 2
-/* What gains leaves this part of the budget to what is tried together, or in the hot files alone.
- */
+/* Share of the budget left for combinations and hot files. */
 #define LATE_SHARE 0.25
-/* What a run may go beyond the budget, at most. */
+/* Largest overrun of the budget by a run. */
 #define BUDGET_OVER 0.08
 
 const char *assay_trial_word(enum assay_trial_verdict verdict)
@@ -100,7 +99,8 @@ static int run_base_first(struct as_trial *t, struct assay_error *err)
         return 0;
     if (!run.is_good)
         return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                            "%s: %s; nothing can be compared with it: make it run, then try again",
+                            "%s: %s; nothing can be compared with it: fix the command, then try "
+                            "again",
                             t->request->profile.command[0], as_trial_failure(t, &run));
     t->base_s = run.time_s;
     /* Its code is read for the first time: others will not take so long around the program. */
@@ -122,7 +122,8 @@ static int join_race(struct as_trial *t, size_t from, struct assay_error *err)
         if (it->verdict != ASSAY_TRIAL_OPEN)
             continue;
         if (it->flags)
-            words = as_yard_words(&t->yard, &it->build, t->request->profile.command, &replaced);
+            words = as_build_tree_words(&t->build_tree, &it->build, t->request->profile.command,
+                                        &replaced);
         it->command = words ? as_candidate_words(it, &t->facts, words, &t->arena) : NULL;
         it->racer = it->command ? as_race_join(&t->race) : ASSAY_ERR_NOMEM;
         if (it->racer < 0)
@@ -136,10 +137,10 @@ static int choose_candidates(struct as_trial *t, struct assay_error *err)
 {
     unsigned what = t->request->what ? t->request->what : ASSAY_TRIAL_ALL;
 
-    if (!t->has_yard)
+    if (!t->has_build_tree)
         what &= ~ASSAY_TRIAL_FLAGS;
     AS_TRY(as_candidates_choose(&t->facts, what, &t->arena, &t->candidate, err));
-    if (t->has_yard)
+    if (t->has_build_tree)
         AS_TRY(as_trial_build(t, 0, err));
     as_race_init(&t->race, t->candidate.n + AS_LATE_MOST);
     t->race.base_cost_s = t->base_cost_s;
@@ -257,7 +258,7 @@ static int by_gain(const void *a, const void *b, void *context)
     return (x > y) - (x < y);
 }
 
-/* What gained with the same results, one a group, best first. */
+/* Lists gains with the same results, one per group, best first. */
 static size_t list_winners(struct as_trial *t, uint32_t *winner)
 {
     size_t n = 0, kept = 0;
@@ -298,7 +299,7 @@ static int add_combinations(struct as_trial *t, struct assay_error *err)
     return 0;
 }
 
-/* Whether the best of the compiler's options give the same where most of the time is. */
+/* Tests whether the best compiler options gain the same in hot files only. */
 static int add_hot_files(struct as_trial *t, struct assay_error *err)
 {
     const struct as_candidate *best = NULL;
@@ -321,7 +322,7 @@ static int race_late(struct as_trial *t, struct assay_error *err)
     AS_TRY(add_combinations(t, err));
     if (t->candidate.n == from)
         return 0;
-    if (t->has_yard)
+    if (t->has_build_tree)
         AS_TRY(as_trial_build(t, from, err));
     AS_TRY(join_race(t, from, err));
     return run_race(t, true, err);
@@ -329,7 +330,7 @@ static int race_late(struct as_trial *t, struct assay_error *err)
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
-/* What became of each, where that is not known yet. */
+/* Sets the missing verdicts. */
 static void settle_verdicts(struct as_trial *t)
 {
     as_vec_foreach (&t->candidate, it) {
@@ -352,7 +353,7 @@ static void settle_verdicts(struct as_trial *t)
 
 static int run_steps(struct as_trial *t, struct assay_error *err)
 {
-    if (t->has_yard) {
+    if (t->has_build_tree) {
         AS_TRY(as_trial_build_base(t, err));
         if (t->is_over)
             return 0;
@@ -382,7 +383,7 @@ static int enter_copy(char *path, size_t size_b, struct assay_error *err)
     snprintf(path, size_b, "%.3800s/assay-copy-XXXXXX",
              temporary && temporary[0] == '/' ? temporary : "/tmp");
     if (!mkdtemp(path))
-        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made; set TMPDIR", path);
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be created; set TMPDIR", path);
     const struct as_tree_copy copy = {.from = here};
     (void)rmdir(path);
     AS_TRY(as_tree_copy(&copy, path, err));
@@ -397,13 +398,13 @@ static int open_trial(struct as_trial *t, char *copy, size_t size_b, struct assa
     t->base_command = request->profile.command;
     t->budget_s = request->budget_s > 0 ? request->budget_s : BUDGET_S;
     if (request->build) {
-        const struct as_yard_options options = {.command = request->build,
-                                                .source = request->source,
-                                                .any_size = request->copy,
-                                                .program = request->profile.command,
-                                                .jobs = request->jobs};
-        t->has_yard = true;
-        AS_TRY(as_yard_open(&t->yard, &options, err));
+        const struct as_build_tree_options options = {.command = request->build,
+                                                      .source = request->source,
+                                                      .any_size = request->copy,
+                                                      .program = request->profile.command,
+                                                      .jobs = request->jobs};
+        t->has_build_tree = true;
+        AS_TRY(as_build_tree_open(&t->build_tree, &options, err));
     }
     if (request->copy)
         AS_TRY(enter_copy(copy, size_b, err));
@@ -418,8 +419,8 @@ static void close_trial(struct as_trial *t)
 {
     assay_campaign_close(&t->campaign);
     assay_catalogue_free(&t->catalogue);
-    if (t->has_yard)
-        as_yard_close(&t->yard);
+    if (t->has_build_tree)
+        as_build_tree_close(&t->build_tree);
     as_race_fini(&t->race);
     as_output_model_fini(&t->output);
     as_vec_fini(&t->candidate);

@@ -11,18 +11,18 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/foreign.h"
 #include "base/str.h"
+#include "base/untrusted_open.h"
 #include "trial/campaign.h"
 
-/* Of an output that is compared. */
+/* Largest output that is compared. */
 #define OUTPUT_MOST_B (16u << 20)
 
 /* ---- Time ---------------------------------------------------------------------------------- */
 
 /*
- * The wall time of a run. Where one thread works, less what it was ready for and had no processor:
- * that is the machine's, and on a busy one most of what differs.
+ * Reads the wall time of a run. With a single working thread, its time ready to run without a CPU
+ * is subtracted: that is external load, and most of the variation on a busy machine.
  */
 static int read_time(struct as_trial *t, bool first, struct as_trial_run *run,
                      struct assay_error *err)
@@ -103,7 +103,7 @@ static void output_path(const struct as_trial *t, int64_t run_id, char *path, si
              (long long)run_id);
 }
 
-/* What a run wrote; nothing where there is no file. NOMEM. */
+/* Reads the output of a run; empty without a file. NOMEM. */
 static int read_output(const struct as_trial *t, int64_t run_id, struct as_str *out)
 {
     char path[64], block[1 << 14];
@@ -142,8 +142,8 @@ int as_trial_check_base(struct as_trial *t, int64_t run_id, struct assay_error *
         return 0;
     return as_error_set(
         err, ASSAY_ERR_UNSUPPORTED,
-        "--check: '%s' refuses the results of the program as it is%s%.150s; nothing "
-        "can be judged by it: make it end with status 0 on them",
+        "--check: '%s' rejects the results of the unchanged program%s%.150s; fix the check so "
+        "that it ends with status 0",
         t->request->check, check.said[0] ? ": " : "", check.said);
 }
 
@@ -162,7 +162,7 @@ static int judge_by_check(struct as_trial *t, struct as_candidate *it, int64_t r
         return 0;
     it->output.relative = INFINITY;
     if (check.is_late)
-        snprintf(it->output.text, sizeof it->output.text, "the check was ended after %.3g s",
+        snprintf(it->output.text, sizeof it->output.text, "the check was stopped after %.3g s",
                  t->check_limit_s);
     else
         snprintf(it->output.text, sizeof it->output.text, "the check failed%s%.150s",

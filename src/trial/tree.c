@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 
 #define PATH_ROOM (2 * PATH_MAX)
 
@@ -125,7 +125,7 @@ static uint64_t mixed(uint64_t digest, const void *bytes, size_t n)
     return digest;
 }
 
-/* What we write ourselves grows meanwhile. */
+/* Our own output grows during the copy. */
 static bool is_our_output(const struct stat *st)
 {
     struct stat own;
@@ -170,7 +170,7 @@ static int cannot_copy(const char *path, struct assay_error *err)
                             : "");
 }
 
-/* What copy_file_range cannot do between these file systems is read and written. */
+/* Copies by read and write if copy_file_range cannot. */
 static bool copy_bytes(int from, int to)
 {
     char block[1 << 16];

@@ -13,8 +13,8 @@
 
 struct as_tree_copy {
     const char *from; /* without links in its path */
-    /* Sources alone: what a build makes of them (object files, the directories of CMake and Meson)
-     * and the paths below stay behind, so that it is made anew. */
+    /* Copy sources only: build results (object files, directories of CMake and Meson) and the
+     * paths below stay behind, so everything is built again. */
     bool sources;
     const char *const *leave; /* paths that are left out, ends with NULL; or NULL */
 };
@@ -24,7 +24,7 @@ struct as_tree_size {
     uint64_t digest; /* of names, sizes and times of change */
 };
 
-/* What would be copied. Experiments and .git are not. Errors: NOT_FOUND, IO, NOMEM. */
+/* Measures the size of a copy, without experiments and .git. Errors: NOT_FOUND, IO, NOMEM. */
 int as_tree_measure(const struct as_tree_copy *copy, struct as_tree_size *out,
                     struct assay_error *err);
 /* Copies into `to`, which is made. Times and permissions are kept; links into the directory lead

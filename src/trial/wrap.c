@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compilers that give options to some files only: a script that stands in PATH under the names of
- * the compilers that are installed, and hands on to the one of that name behind it.
+ * Compilers with options for some files only: a script in PATH under the names of the installed
+ * compilers. It calls the next compiler of the same name.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -74,38 +74,39 @@ static void link_compilers(const char *wrappers, const char *directory)
         closedir(open_directory);
 }
 
-int as_yard_wrap(struct as_yard *yard, struct assay_error *err)
+int as_build_tree_wrap(struct as_build_tree *build_tree, struct assay_error *err)
 {
     char path[PATH_MAX + 32];
     const char *at = getenv("PATH");
 
-    if (yard->wrappers[0])
+    if (build_tree->wrappers[0])
         return 0;
-    snprintf(yard->wrappers, sizeof yard->wrappers, "%s/compilers", yard->root);
-    snprintf(path, sizeof path, "%s/compiler", yard->wrappers);
-    if (mkdir(yard->wrappers, 0700) != 0 || !write_script(path))
+    snprintf(build_tree->wrappers, sizeof build_tree->wrappers, "%s/compilers", build_tree->root);
+    snprintf(path, sizeof path, "%s/compiler", build_tree->wrappers);
+    if (mkdir(build_tree->wrappers, 0700) != 0 || !write_script(path))
         return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
     for (at = at ? at : ""; *at; at += *at == ':') {
         const size_t n = strcspn(at, ":");
         snprintf(path, sizeof path, "%.*s", (int)n, at);
-        link_compilers(yard->wrappers, path);
+        link_compilers(build_tree->wrappers, path);
         at += n;
     }
     return 0;
 }
 
-void as_yard_enter_wrap(const struct as_yard *yard, const struct as_build_plan *plan)
+void as_build_tree_enter_wrap(const struct as_build_tree *build_tree,
+                              const struct as_build_plan *plan)
 {
     const char *path = getenv("PATH");
     struct as_str all = {0};
 
-    as_str_appendf(&all, "%s:%s", yard->wrappers, path ? path : "");
+    as_str_appendf(&all, "%s:%s", build_tree->wrappers, path ? path : "");
     (void)setenv("PATH", as_str_z(&all), 1);
     as_str_clear(&all);
     for (size_t i = 0; plan->only[i]; i++)
         as_str_appendf(&all, "%s%s", i ? "\n" : "", plan->only[i]);
     (void)setenv("ASSAY_TRY_FILES", as_str_z(&all), 1);
     (void)setenv("ASSAY_TRY_FLAGS", plan->flags, 1);
-    (void)setenv("ASSAY_TRY_WRAPPERS", yard->wrappers, 1);
+    (void)setenv("ASSAY_TRY_WRAPPERS", build_tree->wrappers, 1);
     as_str_fini(&all);
 }

@@ -24,7 +24,7 @@
 
 /* ---- Why ----------------------------------------------------------------------------------- */
 
-static void say_row(struct as_str *out, const struct assay_compare_row *row)
+static void print_row(struct as_str *out, const struct assay_compare_row *row)
 {
     const struct assay_compare_cell *a = &row->cell[0], *b = &row->cell[1];
 
@@ -39,7 +39,7 @@ static void say_row(struct as_str *out, const struct assay_compare_row *row)
 }
 
 /* Functions that changed for certain; a loop where it says more. */
-static void say_changes(struct as_str *out, const struct assay_comparison *it)
+static void write_changes(struct as_str *out, const struct assay_comparison *it)
 {
     size_t said = 0;
 
@@ -51,7 +51,7 @@ static void say_changes(struct as_str *out, const struct assay_comparison *it)
         const double whole = it->side[0].wall_s.value;
         if (change < 0.01 * whole || !(row->cell[1].significant || is_alone))
             continue;
-        say_row(out, row);
+        print_row(out, row);
         said++;
     }
 }
@@ -67,7 +67,7 @@ static const char *find_why(struct as_trial *t, const struct as_candidate *it)
 
     if (assay_compare_experiments(side, 2, &comparison, NULL) < 0)
         return NULL;
-    say_changes(&out, comparison);
+    write_changes(&out, comparison);
     assay_comparison_free(&comparison);
     const char *copy =
         out.n && !out.failed ? as_arena_strndup(&t->arena, as_str_z(&out), out.n) : NULL;
@@ -100,7 +100,8 @@ static const char *what_word(unsigned what)
 /* The user's profile is in the directory where the program runs. */
 static const char *typed(struct as_trial *t, const char *text)
 {
-    const char *filled = text ? as_yard_fill(&t->yard, text, "{profile}", "$PWD/profile") : NULL;
+    const char *filled =
+        text ? as_build_tree_fill(&t->build_tree, text, "{profile}", "$PWD/profile") : NULL;
     return filled ? filled : "";
 }
 
@@ -112,7 +113,7 @@ static const char *build_command(struct as_trial *t, const struct as_candidate *
     if (!it->flags)
         return NULL;
     if (it->train) {
-        const char *first = typed(t, as_yard_command(&t->yard, it->train));
+        const char *first = typed(t, as_build_tree_command(&t->build_tree, it->train));
         const char *run = as_candidate_type(it, &t->facts, first, &t->arena);
         as_str_appendf(&out, "%s && ", run ? run : "");
         if (it->merge)
@@ -125,7 +126,7 @@ static const char *build_command(struct as_trial *t, const struct as_candidate *
             as_str_appendf(&out, " %s", it->only[i]);
         as_str_appendz(&out, " alone, and ");
     }
-    const char *command = as_yard_command(&t->yard, it->only ? "" : it->flags);
+    const char *command = as_build_tree_command(&t->build_tree, it->only ? "" : it->flags);
     as_str_appendz(&out, typed(t, command));
     const char *copy = out.failed ? NULL : as_arena_strndup(&t->arena, as_str_z(&out), out.n);
     as_str_fini(&out);
@@ -241,11 +242,10 @@ static int look_at_host(struct as_trial *t, struct assay_error *err)
     assay_rows_close(&rows);
     t->result->is_busy = others > BUSY;
     if (others > BUSY)
-        as_trial_note(t, "the host was busy: other programs had %.0f %% of its processors%s",
+        as_trial_note(t, "the host was busy: other programs used %.0f %% of its CPUs%s",
                       100 * fmin(others, 1),
                       t->is_single ? "; waiting for one is not counted"
-                                   : ", so that small gains "
-                                     "cannot be seen");
+                                   : ", so small gains are not measurable");
     return rc < 0 ? rc : 0;
 }
 

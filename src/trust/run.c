@@ -158,8 +158,8 @@ static int flag_below_chain(const struct trusting *t, const struct judged_loop *
                                     .pass = AS_TRUST_PASS};
     snprintf(
         text, sizeof text,
-        "%.2f cycles an iteration were measured, but its recurrence takes %.2f by the model: the "
-        "core's clock, the table of latencies or the count of iterations is wrong",
+        "%.2f cycles per iteration were measured, but its recurrence takes %.2f by the model: the "
+        "clock of the core, the latency table or the iteration count is wrong",
         loop->it.fact[AS_TRUST_MEDIAN], loop->it.fact[AS_TRUST_CHAIN]);
     return assay_experiment_flag(t->experiment, &flag, err);
 }
@@ -177,7 +177,7 @@ static int flag_times(const struct trusting *t, const struct judged_loop *loop, 
                                     .pass = AS_TRUST_PASS};
     snprintf(text, sizeof text,
              "an iteration takes %.3g ns by samples and %.3g ns by the clock: loop_gflops and "
-             "loop_bytes_per_cycle contradict each other; measure again on a quiet machine",
+             "loop_bytes_per_cycle contradict each other; repeat on a quiet machine",
              sampled_ns, timed_ns);
     return assay_experiment_flag(t->experiment, &flag, err);
 }

@@ -34,12 +34,12 @@ static const char *refuse_loop(const struct assay_loop *loop)
 static const char *refuse_path(const struct assay_code *path)
 {
     if (path->n < 2)
-        return "it has no instruction but its branch";
+        return "it has no instruction except its branch";
     for (size_t i = 0; i < path->n; i++) {
         const unsigned class = assay_form_get(path->insn[i].form)->insn_class;
         const bool branches = class == ASSAY_CLASS_BRANCH || class == ASSAY_CLASS_JUMP;
         if (branches != (i + 1 == path->n))
-            return branches ? "it can be left in the middle" : "it does not end in its branch";
+            return branches ? "it has an exit in the middle" : "it does not end with its branch";
     }
     return NULL;
 }
@@ -76,7 +76,7 @@ static int measure_path(const struct measuring *m, uint32_t loop, const struct a
     const char *why = refuse_path(&path);
     const uint8_t *bytes = why ? NULL : as_path_bytes(m->program, &path, &size_b);
     if (!why && !bytes)
-        why = "it does not stand in one piece";
+        why = "it is not contiguous";
     const size_t branch_b = path.n ? path.insn[path.n - 1].length : 0;
     assay_code_free(&path);
     return why ? assay_validation_leave_out(m->v, why, err)

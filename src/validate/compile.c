@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/whole.h"
+#include "base/io_full.h"
 #include "validate/suite.h"
 
 static const struct {
@@ -107,7 +107,7 @@ int as_suite_open(struct as_suite *suite, struct assay_error *err)
     if (!mkdtemp(suite->directory)) {
         const int code = errno;
         *suite->directory = 0;
-        return as_error_set(err, ASSAY_ERR_IO, "the suite: no directory for it can be made: %s",
+        return as_error_set(err, ASSAY_ERR_IO, "the suite: its directory cannot be created: %s",
                             strerror(code));
     }
     for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++)
@@ -115,7 +115,7 @@ int as_suite_open(struct as_suite *suite, struct assay_error *err)
             add_libraries(suite, i);
     if (!suite->library_n)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "the suite: no compiler is found; it takes gcc, clang or gfortran");
+                            "the suite: no compiler found; install gcc, clang or gfortran");
     return write_sources(suite, err);
 }
 

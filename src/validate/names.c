@@ -43,8 +43,8 @@ int as_suite_refuse(const struct as_suite *suite, struct assay_error *err)
                        suite->library[i].build->name);
     const int rc =
         as_error_set(err, ASSAY_ERR_USAGE,
-                     "the suite: no loop is called so; a loop is NAME COMPILER BUILD, of "
-                     "%s, and of %s and %zu more",
+                     "the suite: no such loop; use NAME COMPILER BUILD, with %s, and %s and %zu "
+                     "more",
                      as_str_z(&builds), as_str_z(&names), left);
     as_str_fini(&names);
     as_str_fini(&builds);

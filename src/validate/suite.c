@@ -128,7 +128,7 @@ static int predict_hot(struct trying *t, uint32_t loop, struct assay_judged *jud
     AS_TRY(assay_loop_paths(t->program, loop, 0, &paths, err));
     double *weight = paths.merged ? NULL : as_calloc(paths.path_n + 1, sizeof *weight);
     if (paths.merged)
-        rc = assay_validation_leave_out(t->v, "it has more paths than can be listed", err);
+        rc = assay_validation_leave_out(t->v, "it has too many paths", err);
     else if (!weight)
         rc = as_error_nomem(err, "the paths of a loop");
     if (weight)
@@ -200,7 +200,7 @@ static int measure_hot(struct trying *t, const char *id, unsigned array_n, uint3
         return assay_validation_leave_out(t->v, assay_meter_status_text(ASSAY_METER_NOISY), err);
     if (judged.spread > SPREAD_MOST)
         return assay_validation_leave_out(
-            t->v, "its cycles depend on where its arrays lie, by more than a twentieth", err);
+            t->v, "its cycles vary with the addresses of its arrays, by more than 5 %", err);
     return predict_hot(t, loop, &judged, err);
 }
 
@@ -219,7 +219,7 @@ static int try_function(struct trying *t, const char *id, const struct assay_bod
         return assay_validation_leave_out(t->v, assay_meter_status_text(status), err);
     const uint32_t loop = find_hot(t, body);
     if (loop == ASSAY_NONE)
-        return assay_validation_leave_out(t->v, "the compiler made several loops, or none, of it",
+        return assay_validation_leave_out(t->v, "the compiler made several loops of it, or none",
                                           err);
     if (t->program->loop[loop].bits & ASSAY_LOOP_CALLS)
         return assay_validation_leave_out(t->v, "it calls", err);
@@ -297,7 +297,7 @@ static int analyse_library(struct trying *t, struct asked_suite *asked, struct a
         if (!t->executed)
             rc = as_error_nomem(err, "counts of blocks");
         else if (!handle)
-            rc = assay_validation_leave_out(t->v, "a library of them cannot be loaded", err);
+            rc = assay_validation_leave_out(t->v, "its library cannot be loaded", err);
         else
             rc = try_library(t, handle, asked, err);
     }
@@ -343,9 +343,10 @@ int assay_validation_suite(struct assay_validation *v, struct assay_meter *meter
         if (!wants_any(t.library, &asked))
             continue;
         wanted_n++;
-        rc = as_suite_compile(&suite, t.library)
-                 ? analyse_library(&t, &asked, err)
-                 : assay_validation_leave_out(v, "a compiler refuses the options of a build", err);
+        rc =
+            as_suite_compile(&suite, t.library)
+                ? analyse_library(&t, &asked, err)
+                : assay_validation_leave_out(v, "a compiler rejects the options of the build", err);
     }
     as_progress_end(&asked.line);
     if (rc == 0 && !wanted_n && !(progress->stop && *progress->stop))

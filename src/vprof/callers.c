@@ -103,7 +103,7 @@ static int space_then(struct as_callers *c, const struct as_patch_thread *thread
 
 /* ---- Frames --------------------------------------------------------------------------------- */
 
-static void put_module(struct as_callers *c, uint32_t module)
+static void write_module(struct as_callers *c, uint32_t module)
 {
     const char *path = module < c->modules->module.n ? c->modules->module.at[module].fact.path : "";
     as_str_appendf(&c->text, " (%s)", path && path[0] ? as_path_last(path) : "generated code");
@@ -130,7 +130,7 @@ static const struct assay_function *function_at(struct assay_object *object, uin
 }
 
 /* Appends "NAME FILE:LINE"; false: the program's own frames end there. */
-static bool put_frame(struct as_callers *c, const struct as_frame *frame, bool is_call)
+static bool emit_frame(struct as_callers *c, const struct as_frame *frame, bool is_call)
 {
     char name[NAME_B];
     struct assay_object *object = as_module_object(c->modules, frame->module);
@@ -145,7 +145,7 @@ static bool put_frame(struct as_callers *c, const struct as_frame *frame, bool i
     if (is_call && is_code)
         put_line(c, object, address);
     if (!function || function->origin == ASSAY_FUNCTION_UNWIND)
-        put_module(c, frame->module);
+        write_module(c, frame->module);
     return !function || strcmp(function->name, "main") != 0;
 }
 
@@ -154,7 +154,7 @@ static unsigned outermost_frame(struct as_callers *c)
 {
     for (unsigned i = 0; i < c->frames.n; i++) {
         as_str_clear(&c->text);
-        if (!put_frame(c, &c->frames.frame[i], false))
+        if (!emit_frame(c, &c->frames.frame[i], false))
             return i;
     }
     return c->frames.n;
@@ -169,7 +169,7 @@ static void describe_path(struct as_callers *c)
     for (unsigned i = main_at < c->frames.n ? main_at + 1 : c->frames.n; i-- > 0;) {
         if (c->text.n)
             as_str_appendz(&c->text, "\n");
-        put_frame(c, &c->frames.frame[i], i > 0);
+        emit_frame(c, &c->frames.frame[i], i > 0);
     }
 }
 

@@ -47,8 +47,8 @@ static bool describe_doubt(const struct as_tick *it, double hz, double stored_hz
 {
     if (it->is_guessed || !(hz > 0))
         snprintf(text, text_b,
-                 "the core's clock could not be measured: no calibration repeated another; numbers "
-                 "in cycles are ticks of the time stamp counter; use the times in ns");
+                 "the core's clock could not be measured: calibrations differ; cycles are ticks "
+                 "of the time stamp counter; use the times in ns");
     else if (it->spread > SPREAD_MOST)
         snprintf(text, text_b,
                  "the core's clock was between %.2f and %.2f GHz: numbers in cycles are uncertain "

@@ -14,9 +14,9 @@
 #include "agent/inject.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/whole.h"
+#include "base/io_full.h"
 #include "object/executable.h"
-#include "profile/inside.h"
+#include "profile/agent_session.h"
 #include "profile/record.h"
 #include "sample/code_maps.h"
 #include "vprof/callers.h"
@@ -280,9 +280,8 @@ static int explain_end(const struct assay_experiment *experiment,
     if (profile->command || rc != ASSAY_ERR_NOT_FOUND)
         return rc;
     return as_error_set(err, ASSAY_ERR_LIMIT,
-                        "process %d: ended before assay attached to it again, so that its loops "
-                        "were not measured; its profile is kept in %s; attach earlier or shorten "
-                        "--duration",
+                        "process %d: it ended before assay attached again, so its loops were not "
+                        "measured; its profile is in %s; attach earlier or shorten --duration",
                         (int)profile->pid, assay_experiment_path(experiment));
 }
 

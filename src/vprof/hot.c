@@ -37,7 +37,7 @@ int as_hot_missed(struct assay_experiment *experiment, int64_t run_id,
     int rc = assay_rows_each(experiment, is_loop ? hot_loops_sql : hot_functions_sql, run_id,
                              add_name, &text, err);
     if (rc == 0 && text.n)
-        rc = as_error_set(err, ASSAY_ERR_USAGE, "%s: %s '%s'; those with most time are %s",
+        rc = as_error_set(err, ASSAY_ERR_USAGE, "%s: %s '%s'; those with the most time are %s",
                           question->option, question->nothing, question->asked, as_str_z(&text));
     else if (rc == 0)
         rc = as_error_set(err, ASSAY_ERR_USAGE, "%s: %s '%s'; no %s of the program has samples",

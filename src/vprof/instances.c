@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/left.h"
+#include "base/orphan_file.h"
 #include "vprof/callers.h"
 
 #define FILE_MOST_B (1ull << 32)
@@ -260,24 +260,24 @@ const char *as_instances_why_not(const struct as_instances *all, uint32_t region
     static const char bare[] = "the program does not load glibc (it is statically linked, or uses "
                                "another C library); link it dynamically";
     static const char *const words[] = {
-        [AS_PATCH_WAITING] = "its file was not loaded in the run that was measured",
-        [AS_PATCH_DIFFERS] = "its bytes in memory are not those of the file",
+        [AS_PATCH_WAITING] = "its file was not loaded in the measured run",
+        [AS_PATCH_DIFFERS] = "its code in memory differs from the file",
         [AS_PATCH_NO_ROOM] = "no memory within reach of its module",
-        [AS_PATCH_DENIED] = "the kernel does not let code be written",
+        [AS_PATCH_DENIED] = "the kernel does not permit writing code",
         [AS_PATCH_THREADS] = "other threads could not be stopped",
         [AS_PATCH_BARE] = bare};
     static const struct {
         unsigned kind, error;
         const char *word;
     } closer[] = {
-        {AS_PATCH_DENIED, EBUSY, "the program uses the register that leads to counters (gs)"},
-        {AS_PATCH_THREADS, EBUSY, "other threads ran in it whenever they were stopped"},
-        {AS_PATCH_THREADS, EAGAIN, "a thread blocks the signal that would stop it"},
-        {AS_PATCH_THREADS, ETIMEDOUT, "a thread that was to be stopped had no processor"},
-        {AS_PATCH_THREADS, EPERM, "a thread gave up system calls (seccomp), and cannot be stopped"},
+        {AS_PATCH_DENIED, EBUSY, "the program uses the register gs, which the agent needs"},
+        {AS_PATCH_THREADS, EBUSY, "other threads were inside the loop each time they were stopped"},
+        {AS_PATCH_THREADS, EAGAIN, "a thread blocks the signal that stops it"},
+        {AS_PATCH_THREADS, ETIMEDOUT, "a thread could not be stopped because it had no CPU"},
+        {AS_PATCH_THREADS, EPERM, "a seccomp filter prevents stopping a thread"},
     };
     if (region >= all->outcome.n)
-        return "the agent did not come into the program";
+        return "the agent was not loaded into the program";
     const unsigned kind = all->outcome.at[region].kind;
     for (size_t i = 0; i < sizeof closer / sizeof *closer; i++)
         if (closer[i].kind == kind && closer[i].error == all->outcome.at[region].error)

@@ -409,8 +409,8 @@ static int hand_over(struct as_timed *timed, struct assay_vprof_result *result,
     result->loop = as_calloc(timed->loop.n + 1, sizeof *result->loop);
     as_vec_foreach (&timed->loop, loop) {
         if (loop->number == ASSAY_NONE)
-            loop->it.reason = loop->refusal ? as_patch_refusal_text(loop->refusal)
-                                            : "its code could not be read again";
+            loop->it.reason =
+                loop->refusal ? as_patch_refusal_text(loop->refusal) : "its code was not readable";
         all += loop->it.share;
         refused += loop->it.reason ? loop->it.share : 0;
         if (result->loop)

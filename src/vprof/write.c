@@ -172,7 +172,7 @@ static int write_page(const struct writing *to, const struct assay_vprof_loop *l
         snprintf(timed, sizeof timed, "one of %u", to->result->every);
     snprintf(text, sizeof text,
              "%s%.0f instances in %u thread%s, %s timed; %llu of %llu were disturbed and are left "
-             "out. In %llu the thread left the processor, in %llu it had a major fault.",
+             "out. In %llu the thread left the CPU, in %llu it had a major page fault.",
              loop->is_counted ? "" : "About ", loop->instances, loop->threads,
              loop->threads == 1 ? "" : "s", timed, (unsigned long long)loop->disturbed,
              (unsigned long long)loop->timed, (unsigned long long)loop->switched,

@@ -56,8 +56,8 @@ static int write_rows(const struct as_timed *timed, const struct assay_vprof_loo
         .name = "instance_paths",
         .title = "Call paths of instances",
         .position = 43,
-        .text = "By which calls instances with as many iterations were come to: shares of these "
-                "instances, by those whose stack was looked at, drawn by chance.",
+        .text = "Call paths by iteration count: shares of the instances, from stacks of randomly "
+                "chosen ones.",
         .column = column,
         .column_n = PATH_COLUMNS,
         .cell = rows->cell.at,

@@ -95,10 +95,10 @@ int as_timed_write_line(const struct as_timed *timed, const struct assay_vprof_l
     const struct assay_detail detail = {
         .of = {ASSAY_OBJECT_LOOP, loop->loop_id, timed->run_id, 0},
         .name = "instance_line",
-        .title = "Instances in the order of time",
+        .title = "Instances over time",
         .position = 42,
-        .text = "Some of those that were timed and not disturbed, drawn by chance from all parts "
-                "of the run, in seconds since its first thread began.",
+        .text = "Randomly chosen undisturbed instances over the run, in seconds since its first "
+                "thread began.",
         .column = column,
         .column_n = LINE_COLUMNS,
         .cell = cell,

@@ -131,7 +131,7 @@ END
     until_so grep -q "^State:.T" "/proc/$pid/status"
     run "$ASSAY" vprof --pid "$pid" -o x.assay
     [ "$status" -ne 0 ]
-    like "*process $pid: is stopped by a signal*" "$output"
+    like "*process $pid: it is stopped by a signal*" "$output"
     kill -CONT "$pid"
     [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null || {
         local other
@@ -154,7 +154,7 @@ END
     equal 2 "$status"
     run "$ASSAY" vprof --duration 3 -o x.assay -- ./going
     equal 2 "$status"
-    like "*--duration: is for --pid here*" "$output"
+    like "*--duration: only with --pid for this verb*" "$output"
     run "$DENY" EPERM ptrace "$ASSAY" vprof --pid "$pid" --duration 0.1 -o x.assay
     [ "$status" -eq 99 ] || like "*ptrace*" "$output"
     [ "$status" -ne 0 ]
@@ -179,7 +179,7 @@ END
         equal 1 "$status"
         grep -v '^assay: \(.* measurements of\|measurement .* of\) ' err >said # the progress
         equal 1 "$(grep -c '^assay: ' said)"
-        like "assay: process $other: ended before assay attached to it again, *; its profile is kept in x.assay; *" \
+        like "assay: process $other: it ended before assay attached again, *; its profile is in x.assay; *" \
             "$(cat said)"
         "$ASSAY" show x.assay >shown
         exec 5>&-

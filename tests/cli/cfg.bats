@@ -107,7 +107,7 @@ END
 }
 @test "wrong use" {
     run -2 "$ASSAY" cfg hand.so
-    equal 'assay: cfg: nothing chosen to show; write --function NAME or --loop ID' "$output"
+    equal 'assay: cfg: nothing chosen; use --function NAME or --loop ID' "$output"
     run -2 "$ASSAY" cfg --loop 7 hand.so
     equal "assay: --loop: 7 is no loop of hand.so, they are 0 to 0; 'assay loops' lists them" "$output"
     run -2 "$ASSAY" loops --format svg hand.so

@@ -133,7 +133,7 @@ raise SystemExit(not any(r["significant"] and r["name"] == "kernel" for r in row
     while read -r line; do
         [ "${#line}" -le 80 ] || fails "too long: $line"
     done <text
-    like "*What differs around the code*program*scalar*packed*Functions*kernel*  -O2 -> -O3; *Loops*" \
+    like "*Differences of the environment*program*scalar*packed*Functions*kernel*  -O2 -> -O3; *Loops*" \
         "$(cat text)"
     like "*  -O2 -> -O3; packed arithmetic 0 -> 100 %*" "$(cat text)"
     never grep -qi "because" text

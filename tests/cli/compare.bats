@@ -118,7 +118,7 @@ assert "slow" not in slower, slower
 print(int(bool(slower)))')" --fail-if-slower 3% --of functions v2.assay v1.assay
     equal 0 "$(grep -c 'the function slow ' err)"
     compare 0 --fail-if-slower 3% v1.assay:1 v2.assay:1
-    like "*the wall time of one run has no interval*assay repeat*" "$(cat err)"
+    like "*the wall time of a single run has no interval*assay repeat*" "$(cat err)"
 }
 @test "compare: runs of an experiment" {
     records
@@ -149,16 +149,16 @@ assert [s["name"] for s in document["comparison"]["sides"]] == ["A", "B"]
 assert [s["given"] for s in document["comparison"]["sides"]] == ["v1.assay", "v2.assay"]
 assert document["experiment"] == "v2.assay" and document["stability"]["repeats"] == 6
 END
-    refused 2 "assay: --format: a page needs a file*" --format html v1.assay v2.assay
+    refused 2 "assay: --format: html needs a file*" --format html v1.assay v2.assay
 }
 @test "compare: wrong arguments" {
     "$MAKE_EXPERIMENT" a.assay
     refused 2 "assay: compare: no EXP*given*"
-    refused 2 "assay: compare: there is nothing to compare with*" a.assay
+    refused 2 "assay: compare: only one experiment*" a.assay
     refused 2 "assay: nothing.assay: *" a.assay nothing.assay
-    refused 2 "assay: a.assay:9: has no run '9'; write the number of a run*" a.assay a.assay:9
+    refused 2 "assay: a.assay:9: has no run '9'; use a run number*" a.assay a.assay:9
     refused 2 "assay: a.assay:slow: has no run 'slow'*" a.assay a.assay:slow
-    refused 2 "assay: --fail-if-slower: 'much' is no per cent*" --fail-if-slower much a.assay a.assay
-    refused 2 "assay: --fail-if-slower: '-3' is no per cent*" --fail-if-slower=-3 a.assay a.assay
-    refused 2 "assay: --of: says what --fail-if-slower looks at*" --of loops a.assay a.assay
+    refused 2 "assay: --fail-if-slower: invalid value 'much'; use per cent*" --fail-if-slower much a.assay a.assay
+    refused 2 "assay: --fail-if-slower: invalid value '-3'; use per cent*" --fail-if-slower=-3 a.assay a.assay
+    refused 2 "assay: --of: needs --fail-if-slower*" --of loops a.assay a.assay
 }

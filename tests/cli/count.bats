@@ -146,7 +146,7 @@ count() {
     rm -rf x.assay
     run "$DENY" EPERM ptrace "$ASSAY" count -o x.assay --functions '^scaled$' -- ./fixed
     [ "$status" -ne 0 ] || fails "$output"
-    contains "$output" "assay: ptrace: a statically linked program is entered by it, which is refused here: Operation not permitted; permit it"
+    contains "$output" "assay: ptrace: refused, but statically linked programs need it: Operation not permitted; permit it"
     contains "$output" "or link the program dynamically"
     [ ! -e x.assay ] || fails "an experiment of nothing was made"
 }
@@ -155,8 +155,8 @@ count() {
     count ./endless || equal 137 $?
     contains "$("$ASSAY" query --format csv x.assay "SELECT name FROM flag")" counts_cut
     COLUMNS=80 run "$ASSAY" count --functions '^endless$' -o y.assay -- ./endless
-    contains "$output" '(least)'
-    contains "$output" 'since they entered it'
+    contains "$output" '(min)'
+    contains "$output" 'its last entry is not'
 }
 
 @test "the hottest functions are counted without being named" {
@@ -172,7 +172,7 @@ count() {
     contains "$output" "30.00M"
     contains "$output" "60.00M"
     contains "$output" "0.250"
-    contains "$output" "0.0 % of the time of what was chosen could not be counted."
+    contains "$output" "0.0 % of the time of the chosen code could not be counted."
     python3 -c "
 import sys
 long = [x for x in sys.stdin.buffer.read().decode().splitlines() if len(x) > 80]
@@ -202,19 +202,19 @@ assert not long, long" <out
     rm -rf x.assay
     run "$ASSAY" count --functions '^nobody$' -o x.assay -- ./sums
     equal 2 "$status"
-    contains "$output" "--functions: no function matches '^nobody\$'; those with most time are scaled"
+    contains "$output" "--functions: no function matches '^nobody\$'; those with the most time are scaled"
     rm -rf x.assay
     run "$ASSAY" count --rate high --loops '^main$' --functions '^scaled$' -o x.assay -- ./sums threads
     equal 0 "$status"
     rm -rf x.assay
     run "$ASSAY" count --rate high --loops 'scalde' --functions '^scaled$' -o x.assay -- ./sums
     equal 2 "$status"
-    contains "$output" "--loops: no loop, and no function with loops, matches 'scalde'; those with most time are 0x"
+    contains "$output" "--loops: no loop, and no function with loops, matches 'scalde'; those with the most time are 0x"
     contains "$output" " (scaled)"
     rm -rf x.assay
     run "$ASSAY" count --functions '(' -o x.assay -- ./sums
     equal 2 "$status"
-    contains "$output" "is no regular expression"
+    contains "$output" "is not a regular expression"
     run "$ASSAY" run --count --pid 1
     equal 2 "$status"
     contains "$output" "--count, --vprof and --trace run the command again"
@@ -317,11 +317,11 @@ END
     rm -rf x.assay
     run "$ASSAY" count --functions '^turns' --rate high -o x.assay -- ./refused
     equal 0 "$status"
-    like "*not counted: a branch that cannot be made longer*" "$output"
-    like "* % of the time of what was chosen could not be counted.*  [1-9][0-9].[0-9] %  a branch that cannot be made longer*" "$output"
+    like "*not counted: a branch without a long form*" "$output"
+    like "* % of the time of the chosen code could not be counted.*  [1-9][0-9].[0-9] %  a branch without a long form*" "$output"
     [ "$(grep -c "%  a branch that" <<<"$output")" = 1 ] || fails "a reason is told twice"
     rm -rf x.assay
     run "$ASSAY" count --loops '^turns' --rate high -o x.assay -- ./refused
     equal 0 "$status"
-    like "*  [1-9][0-9].[0-9] %  a branch that cannot be made longer*" "$output"
+    like "*  [1-9][0-9].[0-9] %  a branch without a long form*" "$output"
 }

@@ -51,9 +51,9 @@ of() { # FILE JSON-PATH of the only loop
     printf '.globl f\n.type f,@function\nf: 1: addsd %%xmm1, %%xmm0\n dec %%rax\n jne 1b\n ret\n.size f,.-f\n' >cited.s
     as cited.s -o cited.o
     "$ASSAY" cqa --machine zen2 cited.o >out
-    like "*The table of this core is cited, not measured*machine --measure*" "$(tr '\n' ' ' <out)"
+    like "*The table of this core comes from publications*machine --measure*" "$(tr '\n' ' ' <out)"
     "$ASSAY" cqa --machine zen2 --function f cited.o >out
-    like "*The table of this core is cited, not measured*machine --measure*" "$(tr '\n' ' ' <out)"
+    like "*The table of this core comes from publications*machine --measure*" "$(tr '\n' ' ' <out)"
     "$ASSAY" cqa --machine zen5 --function f cited.o >out
     never grep -q 'is cited' out
     # The source is the core's own, not that of the table it is like.
@@ -71,15 +71,15 @@ of() { # FILE JSON-PATH of the only loop
 @test "a report: the verdict, the source, the gains, what stands against them" {
     "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
     like 'loop *: daxpy, kernels.c:3-4 (single, main)' "$(head -1 out)"
-    grep -q 'cycles an iteration, limited by' out
+    grep -q 'cycles per iteration, limited by' out
     grep -q 'Not vectorised: 12 % of the core' out # 8 of 64 bytes
-    grep -q 'Most to gain: fully vectorised' out
+    grep -q 'Largest gain: fully vectorised' out
     grep -q '     4 |         y\[i\] += a \* x\[i\];' out
     never grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --function sum scalar.so >out
-    grep -q 'a sum or the like' out
+    grep -q 'a reduction (such as a sum)' out
     "$ASSAY" cqa --machine zen5 --function horner scalar.so >out
-    grep -q 'a chain of results' out
+    grep -q 'a loop-carried dependence' out
     grep -q 'a recurrence: each iteration needs the result' out
     grep -qE 'before computed: 0x[0-9a-f]+ mulsd .line 17' out
     "$ASSAY" cqa --machine zen5 --function horner --format json scalar.so >out
@@ -92,7 +92,7 @@ of() { # FILE JSON-PATH of the only loop
     "$ASSAY" cqa --machine zen5 --function one one.so >out
     tr -s ' \n' ' ' <out | grep -q 'because it calls functions'
     grep -q -- '- It divides or takes a square root\. ' out
-    grep -qE 'it calls, from 1 place: 0x[0-9a-f]+ call' out
+    grep -qE 'it has calls at 1 address: 0x[0-9a-f]+ call' out
 }
 @test "code that the core cannot run has no figures" {
     gcc -g -O3 -march=skylake-avx512 -mprefer-vector-width=512 -shared -fPIC kernels.c -o wide.so
@@ -100,7 +100,7 @@ of() { # FILE JSON-PATH of the only loop
     grep -qE 'daxpy, kernels.c:3-4 +not for this core \(.*avx512f\)$' out
     "$ASSAY" cqa --machine zen3 --function daxpy wide.so >out
     tr -s ' \n' ' ' <out | grep -q 'Not for this core: the loop needs .*avx512f.* lacks'
-    never grep -q 'cycles an iteration' out
+    never grep -q 'cycles per iteration' out
     "$ASSAY" cqa --machine zen3 --function daxpy --format json wide.so >out
     equal null "$(of out '["mean"]')"
     equal 1 "$(of out '["lacks"].count("avx512f")')"
@@ -121,7 +121,7 @@ of() { # FILE JSON-PATH of the only loop
     grep -q 'cycles by port' out
     grep -q 'fp_op_n  *2' out
     grep -q 'mulsd' out
-    never grep -q 'Most to gain' out
+    never grep -q 'Largest gain' out
     never grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --function daxpy --level gain scalar.so >out
     never grep -q 'fp_op_n' out
@@ -130,7 +130,7 @@ of() { # FILE JSON-PATH of the only loop
     "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
     tr -s ' \n' ' ' <out >flat
     grep -q 'may pay off - It does 0 % of its floating-point arithmetic on whole vectors' flat
-    grep -q 'Without it: 0.12 cycles in place of 1.00, at most 8.0 times as fast.' flat
+    grep -q 'Without it: 0.12 cycles instead of 1.00, at most 8.0 times as fast.' flat
     grep -q 'worth a look - It multiplies 1 and adds 1 times' flat
     never grep -qE '.{81}' out
     "$ASSAY" cqa --machine zen5 --function daxpy --level hint scalar.so >out
@@ -287,7 +287,7 @@ for path, source in (("page.html", True), ("stripped.html", False)):
 EOP
     run "$ASSAY" cqa --machine zen5 --format html --function straight --body scalar.so
     equal 2 "$status"
-    like '*a page has whole loops*' "$output"
+    like '*html shows whole loops*' "$output"
     run "$ASSAY" loops --format html scalar.so
     equal 2 "$status"
     like "*'loops' does not write html; use text, json or csv" "$output"
@@ -385,13 +385,13 @@ EOF90
     grep -q 'They load: whole vectors load several values at once' flat # four loads, two ports
     never grep -q 'shifts and additions' flat
 }
-@test "how it was compiled, and nothing that was given already" {
+@test "options of the build, and no advice to set them again" {
     "$ASSAY" cqa --machine zen5 --function daxpy scalar.so >out
     grep -q -- '- -O2 or -O3: ' out
     grep -q -- '- -march=native: ' out
     gcc -g -O3 -march=x86-64-v3 -ffast-math -mfpmath=387 -shared -fPIC kernels.c -o fast.so
     "$ASSAY" cqa --machine zen5 --function sum fast.so >out
-    grep -q 'how it was compiled' out
+    grep -q 'compiled with' out
     grep -q 'arithmetic on the x87: ' out
     never grep -qE -- '-ffast-math|-march=native|- -O3:' out
 }
@@ -440,12 +440,12 @@ EOP
     echo 'elsewhere.c:9:3: missed: not vectorized: control flow in loop.' >other.txt
     run "$ASSAY" cqa --machine zen5 --function sum --opt-record other.txt scalar.so
     equal 0 "$status"
-    like '*none of 1 records is of a line of these loops*' "$output"
-    like '*nothing of its lines*' "$output"
+    like '*none of 1 remarks matches a line of these loops*' "$output"
+    like '*no remarks for its lines*' "$output"
     run "$ASSAY" cqa --machine zen5 --opt-record kernels.c scalar.so
     equal 2 "$status"
     equal 1 "${#lines[@]}"
-    like '*kernels.c: no record of an optimisation*' "$output"
+    like '*kernels.c: not a file of optimisation remarks*' "$output"
     run "$ASSAY" cqa --machine zen5 --opt-record nowhere.yaml scalar.so
     equal 2 "$status"
     equal 1 "${#lines[@]}"
@@ -463,7 +463,7 @@ EOP
     equal 1 "${#lines[@]}"
     run "$ASSAY" cqa --machine zen5 --function straight scalar.so
     equal 2 "$status"
-    like '*no loop without a loop inside*' "$output"
+    like '*has no innermost loop*' "$output"
     run "$ASSAY" cqa --machine zen5 --body scalar.so
     equal 2 "$status"
     run "$ASSAY" cqa --machine zen5 --path 0 scalar.so

@@ -59,14 +59,14 @@ import() {
         done
     done
     import damaged/trace.data
-    like "*the trace at its beginning is cut off*" "$(cat err)"
+    like "*truncated at its beginning*" "$(cat err)"
     import damaged/events.data
     like "*names more than 4096 events*" "$(cat err)"
 }
 
 # A file that some process is writing passes every check that can be made, and is not executed.
 @test "profile, run, repeat, scale: a program that cannot be executed leaves nothing" {
-    local want="assay: ./program: cannot be executed: some process is writing the file; wait until it is built or copied"
+    local want="assay: ./program: cannot be executed: a process is writing the file; wait until it is complete"
     for words in "profile" "profile --event timer" "run" "repeat -n 2" "scale --threads 1,2"; do
         status=0
         # shellcheck disable=SC2086

@@ -127,19 +127,19 @@ END
     rm -rf x.assay
     run "$ASSAY" decan
     equal 2 "$status"
-    equal "assay: decan: no command given; write 'assay decan -- ./program'" "$output"
+    equal "assay: decan: no command given; use 'assay decan -- ./program'" "$output"
     run "$ASSAY" decan --variants dl1,dl2 -o x.assay -- ./loops
     equal 2 "$status"
-    like "assay: --variants: 'dl2' is no variant; write some of orig, ref, fp, *" "$output"
+    like "assay: --variants: invalid value 'dl2'; use some of orig, ref, fp, *" "$output"
     run "$ASSAY" decan --max-overhead much -o x.assay -- ./loops
     equal 2 "$status"
-    like "*--max-overhead: 'much' is no share*" "$output"
+    like "*--max-overhead: invalid value 'much'*" "$output"
     run "$ASSAY" decan --runs 0 -o x.assay -- ./loops
     equal 2 "$status"
     [ ! -e x.assay ] || fails "an experiment of nothing was made"
     run "$ASSAY" decan --no-measure --loops trida --rate high -o x.assay -- ./loops
     equal 2 "$status"
-    like "*--loops: no hot loop is in 'trida'; those with most time are 0x*(triad)*" "$output"
+    like "*--loops: no hot loop is in 'trida'; those with the most time are 0x*(triad)*" "$output"
 }
 
 @test "run --add --loops: loops that were not timed are, what is known of others stays" {
@@ -190,7 +190,7 @@ END
     like "*has no profile of this command to choose loops from*" "$output"
     run "$ASSAY" run --loops 1 -o y.assay -- ./loops
     equal 2 "$status"
-    like "*--loops: level one measures no loop by itself; add --level two*" "$output"
+    like "*--loops: level one does not measure loops; add --level two*" "$output"
 }
 @test "decan --together: threads of a parallel region run the same variant at once" {
     cat >team.c <<'END'

@@ -37,9 +37,9 @@ refused() {
     equal "assay show x.assay --view functions" "$(json '["commands"][0]' <out)"
 }
 @test "show: what the summary cannot do" {
-    refused 2 "assay: --format: the summary is no table and has no CSV; give a --view*" \
+    refused 2 "assay: --format: the summary has no CSV; use --view*" \
         show x.assay --format csv
-    refused 2 "assay: --sort: the summary has an order of its own; give a --view" \
+    refused 2 "assay: --sort: the summary has a fixed order; use --view" \
         show x.assay --sort name
     refused 2 "assay: --run: x.assay has no run 7; its last is 1" show x.assay --run 7
 }
@@ -78,11 +78,11 @@ END
     equal "MPI_Wait" "$("$ASSAY" show x.assay --view functions --sort name --limit 1 --format json | json '[0]["name"]')"
     equal "main" "$("$ASSAY" show x.assay --view functions --sort inclusive_pct --limit 1 --run 1 \
         --format json | json '[0]["name"]')"
-    refused 2 "assay: --sort: 'inclusive_pc' is no column of the view functions; did you mean inclusive_pct?" \
+    refused 2 "assay: --sort: no column 'inclusive_pc' in the view functions; did you mean inclusive_pct?" \
         show x.assay --view functions --sort inclusive_pc
     refused 2 "assay: --run: x.assay has no run 7; its last is 1" \
         show x.assay --view functions --run 7
-    refused 2 "assay: --view: 'function' is none of its choices; *" show x.assay --view function
+    refused 2 "assay: --view: invalid value 'function'; *" show x.assay --view function
 }
 @test "show: text fits 80 columns" {
     views=$("$ASSAY" show --help | tr -s ' \n' ' ' | sed 's/.*VIEW is summary, //; s/\. .*//; s/, / /g; s/ or / /')
@@ -145,7 +145,7 @@ few loops. → Use -O3.*" "$(tr -s ' \n' ' ' <out)"
     like "*not attributed*    assay attribute killed.assay" "$(cat out)"
     never grep -q "Samples   \|No sample" out
     equal false "$("$ASSAY" show killed.assay --format json | json '["run"]["is_attributed"]')"
-    want="assay: killed.assay: run 1 is not attributed, *; finish it with 'assay attribute killed.assay'"
+    want="assay: killed.assay: run 1 is not attributed: *; run 'assay attribute killed.assay'"
     like "$want" "$("$ASSAY" show killed.assay --view functions 2>&1 >out)"
     like "$want" "$("$ASSAY" export killed.assay 2>&1 >out)"
     like "$want" "$("$ASSAY" report killed.assay -o killed.html 2>&1 >out)"
@@ -170,7 +170,7 @@ few loops. → Use -O3.*" "$(tr -s ' \n' ' ' <out)"
     refused 2 "assay: SQL: no such column: absent, at line 1, character 8: 'absent FROM*" \
         query x.assay "SELECT absent FROM v_functions"
     refused 2 "assay: SQL: near \"SELEC\": syntax error, at line 1, character 1*" query x.assay "SELEC"
-    refused 2 "assay: SQL: is more than one statement*" query x.assay "SELECT 1; SELECT 2"
+    refused 2 "assay: SQL: more than one statement*" query x.assay "SELECT 1; SELECT 2"
 }
 @test "query: nothing can be changed" {
     cp -r x.assay before.assay
@@ -189,7 +189,7 @@ few loops. → Use -O3.*" "$(tr -s ' \n' ' ' <out)"
     refused 1 "assay: SQL: stopped at the time limit; raise --time-limit" \
         query x.assay "$endless SELECT max(i) FROM n" --time-limit 1
     # One call that takes hours: 10^12 comparisons.
-    refused 1 "assay: SQL: stopped: one of its calls ran beyond --time-limit; its output is lost" \
+    refused 1 "assay: SQL: stopped: a call exceeded --time-limit, and the output is lost; raise the limit" \
         query x.assay "SELECT instr(hex(zeroblob(2000000)), hex(zeroblob(1000000)) || '1')" \
         --time-limit 1
 }
@@ -214,13 +214,13 @@ few loops. → Use -O3.*" "$(tr -s ' \n' ' ' <out)"
     mkdir -p empty.assay
     refused 2 "assay: empty.assay: not an experiment: *" query empty.assay "SELECT 1"
     echo text >file
-    refused 2 "assay: file: not an experiment: it is no directory; *" show file
+    refused 2 "assay: file: not an experiment: it is not a directory; *" show file
 }
 @test "an experiment of a newer assay" {
     command -v sqlite3 >/dev/null || skip "no sqlite3 here"
     cp -r x.assay newer.assay
     sqlite3 newer.assay/experiment.db "PRAGMA user_version = 77"
-    refused 2 "assay: newer.assay: was written by a newer assay: its schema is 77 *; use a newer assay" \
+    refused 2 "assay: newer.assay: written by a newer assay: schema 77*; use a newer assay" \
         show newer.assay
 }
 @test "a full disk under the result" {

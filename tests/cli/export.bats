@@ -87,11 +87,11 @@ refused() {
     like "*assay: the export is x-2.pb.gz*" "$(cat out)"
 }
 @test "export: what cannot be" {
-    refused 2 "assay: --as: 'svg' is none of its choices; *" x.assay --as svg
-    refused 2 "assay: --by: 'rank' is none of its choices; *" x.assay --by rank
-    refused 2 "assay: --by: pprof always keeps processes and threads, as labels; leave --by out" \
+    refused 2 "assay: --as: invalid value 'svg'; use *" x.assay --as svg
+    refused 2 "assay: --by: invalid value 'rank'; *" x.assay --by rank
+    refused 2 "assay: --by: pprof always has processes and threads as labels; remove --by" \
         x.assay --as pprof --by run
-    refused 2 "assay: --format: 'export' has no such option; use --as *" x.assay --format json
+    refused 2 "assay: --format: 'export' does not have this option; use --as *" x.assay --format json
     refused 2 "assay: x.assay: has no run 7; its last is 1" x.assay --run 7
     refused 2 "assay: nowhere.assay: no such experiment: *" nowhere.assay
     [ -w /dev/full ] || skip "no /dev/full here"

@@ -108,17 +108,17 @@ make_trace() { # FILE
         "compare exp.assay exp.assay --format html" "machine" "script one.lua" "report exp.assay" \
         "report exp.assay --format csv"; do
         refused $command -o old
-        like "assay: old: exists; choose another name, or replace it with --force" "$(cat err)"
+        like "assay: old: exists; use another name, or replace it with --force" "$(cat err)"
     done
     for command in "patch bin --plan" "validate --machine zen5 --blocks blocks.csv --save" "machine --export" \
         "trace --score t.assay --write-filter"; do
         refused $command old
-        like "assay: old: exists; choose another name, or replace it with --force" "$(cat err)"
+        like "assay: old: exists; use another name, or replace it with --force" "$(cat err)"
     done
     for verb in profile run trace count vprof decan scale repeat try; do
         for name in exp.assay old; do
             refused $verb -o $name -- ./program
-            like "assay: $name: exists*; choose another name*" "$(cat err)"
+            like "assay: $name: exists*; use another name*" "$(cat err)"
         done
     done
     refused import t.prv -o t.assay
@@ -128,12 +128,12 @@ make_trace() { # FILE
     for format in prv otf2 perfetto; do
         "$ASSAY" export -q t.assay --as $format -o new.$format
         refused export t.assay --as $format -o new.$format
-        like "assay: new*: exists; choose another name*" "$(cat err)"
+        like "assay: new*: exists; use another name*" "$(cat err)"
     done
     mkdir csv
     "$ASSAY" report exp.assay --format csv -o csv >out
     refused report exp.assay --format csv -o csv
-    like "assay: csv/report-csv/*.csv: exists; choose another name, or replace it with --force" "$(cat err)"
+    like "assay: csv/report-csv/*.csv: exists; use another name, or replace it with --force" "$(cat err)"
     "$ASSAY" report exp.assay --format csv -o csv --force >out
     rm -rf blocks.csv one.lua t.prv t.assay csv new.*
 }
@@ -266,7 +266,7 @@ make_trace() { # FILE
         "$ASSAY" export p.assay --as otf2 -o small/a 2>err3; echo $? >status3; ls small >listed3'
     equal 1 "$(cat status)"
     equal "" "$(cat listed)"
-    like "assay: small/x.assay/*: cannot be written: *; free some space *; nothing is kept" "$(cat err)" ||
+    like "assay: small/x.assay/*: cannot be written: *; free some space *; nothing was stored" "$(cat err)" ||
         like "assay: small/x.assay*No space left*" "$(cat err)"
     never grep -q 'is kept,' err
     equal 1 "$(cat status2)"

@@ -174,14 +174,14 @@ refused() {
         cp -r x.assay y.assay
         rm -f y.assay/$name
         mkfifo y.assay/$name
-        refused 2 "assay: y.assay: not an experiment: $name in it is a directory, pipe or device, no regular file; *" \
+        refused 2 "assay: y.assay: not an experiment: $name in it is a directory, pipe or device, not a regular file; *" \
             show y.assay
         refused 2 "assay: y.assay: not an experiment: $name in it is *" report y.assay
         refused 2 "assay: y.assay: not an experiment: $name in it is *" attribute y.assay
         rm y.assay/$name
         echo mine >kept
         ln -s "$PWD/kept" y.assay/$name
-        refused 2 "assay: y.assay: not an experiment: $name in it is a link, no regular file; *" \
+        refused 2 "assay: y.assay: not an experiment: $name in it is a link, not a regular file; *" \
             show y.assay
         equal mine "$(cat kept)"
     done
@@ -196,7 +196,7 @@ refused() {
     printf 'int main(void) { for (volatile long i = 0; i < 20000000; i++) ; return 0; }\n' >spin.c
     gcc -O1 spin.c -o spin
     never "$ASSAY" run --add -o y.assay -q -- ./spin 2>err
-    like "*assay: y.assay/run-002: is a link where a directory of assay belongs; remove it*" "$(cat err)"
+    like "*assay: y.assay/run-002: is a link instead of a directory of assay; remove it*" "$(cat err)"
     equal "" "$(ls -A kept-run)"
     rm -r kept-run
 }
@@ -239,9 +239,9 @@ END
     local version
     for version in -4 -2147483648 0; do
         python3 -c "import sqlite3; sqlite3.connect('y.assay/experiment.db').execute('PRAGMA user_version = $version')"
-        refused 2 "assay: y.assay/experiment.db: not an experiment: a database that assay did not finish making; *" show y.assay
-        refused 2 "assay: y.assay/experiment.db: not an experiment: a database that assay did not finish making; *" report y.assay
-        refused 2 "assay: y.assay/experiment.db: not an experiment: a database that assay did not finish making; *" attribute y.assay
+        refused 2 "assay: y.assay/experiment.db: not an experiment: its database is incomplete; *" show y.assay
+        refused 2 "assay: y.assay/experiment.db: not an experiment: its database is incomplete; *" report y.assay
+        refused 2 "assay: y.assay/experiment.db: not an experiment: its database is incomplete; *" attribute y.assay
     done
 }
 @test "a database whose code is not ours" {
@@ -258,10 +258,10 @@ END
         rm -rf y.assay
         cp -r x.assay y.assay
         python3 -c "import sqlite3, sys; sqlite3.connect('y.assay/experiment.db').executescript(sys.argv[1])" "$sql"
-        refused 2 "assay: y.assay: not an experiment of this assay: * of its database is not as it makes it: *" show y.assay
-        refused 2 "assay: y.assay: not an experiment of this assay: * of its database is not as it makes it: *" \
+        refused 2 "assay: y.assay: not an experiment of this assay: * of its database differs; *" show y.assay
+        refused 2 "assay: y.assay: not an experiment of this assay: * of its database differs; *" \
             query y.assay "SELECT * FROM v_runs"
-        refused 2 "assay: y.assay: not an experiment of this assay: * of its database is not as it makes it: *" attribute y.assay
+        refused 2 "assay: y.assay: not an experiment of this assay: * of its database differs; *" attribute y.assay
     done
     # What SQL alone cannot make: rows of the schema itself.
     for sql in \
@@ -310,8 +310,8 @@ end = struct.pack(">I", 0x40000000 // page + 1) + name
 end += struct.pack(">II", len(name), sum(name)) + b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
 open("y.assay/experiment.db-journal", "wb").write(head.ljust(512, b"\0") + record + end)
 END
-    refused 2 "assay: y.assay: not an experiment: the journal in it is not one that assay left; *" show y.assay
-    refused 2 "assay: y.assay: not an experiment: the journal in it is not one that assay left; *" attribute y.assay
+    refused 2 "assay: y.assay: not an experiment: its journal is not from assay; *" show y.assay
+    refused 2 "assay: y.assay: not an experiment: its journal is not from assay; *" attribute y.assay
     equal mine "$(cat kept)"
 }
 @test "a pipe where a source or a binary is expected" {
@@ -387,12 +387,12 @@ END
         equal "<!doctype html>" "$(head -1 out)"
     done
     [ ! -e ./- ] || fails "a file of that name was made"
-    refused 2 "assay: --output: several formats need a directory, and - is standard output; write one format" \
+    refused 2 "assay: --output: several formats need a directory, and - is standard output; use one format" \
         report y.assay --format html,json -o -
-    refused 2 "assay: standard output: a workbook needs a file of its own; name one by --output" \
+    refused 2 "assay: standard output: a workbook needs a file; use --output" \
         report y.assay --format xlsx -o -
-    refused 2 "assay: standard output: CSV is a file for each view; name a directory by --output" \
+    refused 2 "assay: standard output: CSV writes one file per view; use --output with a directory" \
         report y.assay --format csv -o -
-    refused 2 "assay: --output: an experiment is a directory and no standard output; name one" \
+    refused 2 "assay: --output: an experiment is a directory, not standard output; use --output NAME.assay" \
         profile -o - -- true
 }

@@ -126,7 +126,7 @@ checked() { # VERB FORMAT
     for verb in report compare; do
         run "$ASSAY" --format json "$verb" made.assay
         equal 2 "$status"
-        like "assay: --format: '$verb' has its own --format, *; use 'assay $verb --format json'" "$output"
+        like "assay: --format: '$verb' has a --format of its own, *; use 'assay $verb --format json'" "$output"
     done
 }
 @test "formats of graphs and pages are refused by all other verbs" {

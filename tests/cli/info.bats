@@ -15,7 +15,7 @@ fact() { sed -n "s/^  $1  *//p" out; }
     equal "/lib64/ld-linux-x86-64.so.2" "$(fact loader)"
     equal "$(readelf -n program | sed -n 's/.*Build ID: //p')" "$(fact build-id)"
     like "in the file, DWARF 5*" "$(fact 'debug info')"
-    equal "2, built in 2 ways:" "$(fact units)"
+    equal "2, 2 different builds:" "$(fact units)"
     equal 2 "$(grep -Ec '^    1 x C[0-9]+, gcc [0-9.]+, DWARF 5$' out)"
     grep -Eq '^ +.*-O1' out
     grep -Eq '^ +.*-O0' out
@@ -27,7 +27,7 @@ fact() { sed -n "s/^  $1  *//p" out; }
     done
     gcc -shared a.o b.o c.o -o three.so
     "$ASSAY" info three.so >out
-    equal "3, all built alike:" "$(fact units)"
+    equal "3, all with the same build:" "$(fact units)"
     grep -Eq '^    3 x C[0-9]+, gcc [0-9.]+, DWARF 5$' out
     equal "ELF64 x86-64 shared library" "$(fact format)"
 }

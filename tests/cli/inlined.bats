@@ -74,7 +74,7 @@ print('; '.join(' '.join(row[c] for c in sys.argv[1:]) for row in rows))" "$@"
 @test "the summary marks them, and says what the binary's functions have" {
     LC_ALL=C COLUMNS=80 "$ASSAY" show x.assay >out
     grep -q '^    50.0  6.9   1.000  dot (inlined)  solver' out
-    grep -q '^  With what is inlined into them: solve 52.5 %.$' out
+    grep -q '^  Including inlined functions: solve 52.5 %.$' out
     LC_ALL=C COLUMNS=80 "$ASSAY" show x.assay --no-inline >out
     equal 0 "$(grep -c inlined out)"
     grep -q '^    52.5  6.9   1.050  solve ' out

@@ -93,7 +93,7 @@ END
     equal '0 loops, 0 without a loop inside' "$("$ASSAY" loops one.o)"
     equal '[]' "$("$ASSAY" loops --format json one.o | json '["loops"]')"
     run -2 "$ASSAY" disasm --loop 0 one.o
-    equal 'assay: --loop: one.o has no loops' "$output"
+    equal 'assay: --loop: one.o has no loops; use --function or --range' "$output"
 }
 @test "a stripped library has the same loops" {
     cp loops.so stripped.so
@@ -140,7 +140,7 @@ assert {d["what"][0] for d in deps if d["distance"]} == {"rax"}, deps
 assert all(d["through"] != "memory" for d in deps)
 END
     run -2 "$ASSAY" disasm --function daxpy --streams loops.so
-    equal "assay: disasm: --streams is about a loop; add --loop ID, 'assay loops' lists them" "$output"
+    equal "assay: disasm: --streams needs a loop; add --loop ID ('assay loops' lists them)" "$output"
 }
 @test "streams and paths of loops are counted" {
     "$ASSAY" loops --format json loops.so >out

@@ -42,7 +42,7 @@ store() { # -> $stored
     grep -q '^  caches ' out
     grep -q '^  clock  *TSC [0-9.]* GHz' out
     grep -Eq '^  counters  *(available|none|refused|busy)' out
-    grep -q "^  measured  *never; 'assay machine --measure all'" out
+    grep -q "^  measured  *never; run 'assay machine --measure all'" out
     [ "$(wc -L <out)" -le 80 ]
 }
 @test "JSON and CSV" {
@@ -76,7 +76,7 @@ store() { # -> $stored
     printf 'begun\tpeaks\t2026-01-02T03:04:05Z\t10.0\t0.6\n' >>"$stored"
     printf 'finding\tbandwidth.L3.core\tbandwidth.L3.core: not measured: no room\n' >>"$stored"
     COLUMNS=200 "$ASSAY" machine >out
-    grep -q '03:04 UTC in 72 s, 3 of them waiting for a calm moment; trust: ' out
+    grep -q '03:04 UTC in 72 s, 3 s of them waiting for low external load; trust: ' out
     grep -Eq '^  read, one core, GB/s +450 +-$' out
     "$ASSAY" machine --format json >out
     equal 61.5 "$(json '["groups"][0]["took_s"]' <out)"
@@ -108,7 +108,7 @@ store() { # -> $stored
     never grep -q "^done	peaks	" "$stored"
     cp "$stored" first
     COLUMNS=200 "$ASSAY" machine >out
-    grep -q "'peaks' was cut off: --measure goes on with it" out
+    grep -q "'peaks' is incomplete: --measure continues it" out
     n=$(grep -c ^figure first)
     [ "$n" -ge 1 ]
     # Again: what is there stays as it is, with its date.
@@ -137,7 +137,7 @@ store() { # -> $stored
     status=0
     "$ASSAY" machine --diff a.tsv 2>err || status=$?
     equal 2 "$status"
-    like "assay: --diff: two machines are compared;*" "$(cat err)"
+    like "assay: --diff: needs two machines;*" "$(cat err)"
     status=0
     "$ASSAY" machine a.tsv 2>err || status=$?
     equal 2 "$status"
@@ -195,7 +195,7 @@ store() { # -> $stored
     build_signals
     interrupted renameat:3 taskset -c "$first" "$ASSAY" machine --measure peaks --quiet >/dev/null
     is_measured 1
-    grep -q '^finding	processors	processors: only 1 of ' "$stored"
+    grep -q '^finding	processors	CPUs: only 1 of ' "$stored"
 }
 # Measures peaks until there are three figures, by the command in front; then $stored is there.
 until_three() { # COMMAND...
@@ -231,7 +231,7 @@ leave_group() {
     until_three sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" || failed=1
     leave_group
     [ -z "${failed:-}" ]
-    grep -q '^finding	quota	quota: the control group grants 0.5 processors of ' "$stored"
+    grep -q '^finding	quota	quota: the control group grants 0.5 CPUs of ' "$stored"
     "$ASSAY" machine --format json >out
     like "*quota: the control group grants 0.5*" "$(json '["findings"]' <out)"
     first=$(grep ^figure "$stored" | head -1)
@@ -292,7 +292,7 @@ END
     interrupted fflush:9 "$ASSAY" machine --measure instructions --for /bin/true >/dev/null 2>err
     part=$(find "$XDG_DATA_HOME/assay/machines" -name '*.uarch.tsv.part')
     equal 130 "$status"
-    grep -q 'ended by the user; what was measured is kept' err
+    grep -q 'interrupted; finished measurements are stored' err
     [ ! -e "${part%.part}" ]
     cp "$part" first
     [ "$(grep -c ^form first)" -ge 1 ]
@@ -335,7 +335,7 @@ END
     gcc -O1 -shared -nostdlib -o f.so f.c
     "$ASSAY" machine --measure instructions --for f.so >out 2>err
     like "assay: * forms measured *" "$(cat err)"
-    grep -Eq '^assay: measured in [0-9]+ s, [0-9]+ of them waiting for a calm moment$' err
+    grep -Eq '^assay: measured in [0-9]+ s, [0-9]+ s of them waiting for low external load$' err
     table=$(ls "$XDG_DATA_HOME"/assay/machines/*.uarch.tsv)
     grep -q '^core	' "$table"
     # On a machine that others use all the time, of little trust.
@@ -343,7 +343,7 @@ END
     grep -q '^group	ALU	' "$table"
     grep -Eq '^(# noisy: )?form	imul r64,r64	' "$table"
     if grep -q '^# noisy: set	dispatch_width' "$table"; then
-        grep -q 'this core never ran undisturbed' err
+        grep -q 'external load disturbed this core' err
         never grep -q '^form' "$table"
     fi
     never grep -q '^form	vaddpd' "$table"

@@ -190,7 +190,7 @@ equals_parts() { # RANKS
     equals_parts 3
     # One of the job is left out: it is said, and the rest is there.
     "$ASSAY" merge -q x.r0.assay x.r2.assay -o x2.assay
-    equal '"the job had 3 ranks: rank 1 is missing, and what it did is in no sum"' \
+    equal '"the job had 3 ranks: rank 1 is missing and not in any sum"' \
         "$(query x2.assay "SELECT text FROM v_flags WHERE name = 'missing_ranks'")"
     # A batch script is no rank.
     SLURM_JOB_ID=17 SLURM_PROCID=0 "$ASSAY" profile -q -o xbatch.assay -- ./m >out
@@ -234,7 +234,7 @@ equals_parts() { # RANKS
     # An only rank is as one without a launcher.
     as_rank 0 1 "$ASSAY" profile -q -o xone.assay -- ./m -1 >out
     [ -d xone.assay ]
-    as_rank 0 1 says 2 "assay: xone.assay: exists; choose another name, or replace it with --force" \
+    as_rank 0 1 says 2 "assay: xone.assay: exists; use another name, or replace it with --force" \
         "$ASSAY" profile -o xone.assay -- ./m -1
 }
 @test "merge: %r, %h, %p and %% in the name" {
@@ -247,11 +247,11 @@ equals_parts() { # RANKS
     as_rank 0 4 "$ASSAY" profile -o x.%r.assay -- ./m -1 >out 2>err
     equal "assay: this was rank 0 of 4, in x.0.assay; 'assay merge x.*.assay -o merged.assay' makes one experiment of all" \
         "$(grep "^assay:" err)"
-    says 2 "assay: --output: 'x%r.assay': %r is the rank, and no launcher has given this process one (OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID and the like are not set); leave %r out" \
+    says 2 "assay: --output: 'x%r.assay': this process has no rank for %r (no launcher has set OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID or the like); remove %r" \
         "$ASSAY" profile -o x%r.assay -- ./m -1
-    says 2 "assay: --output: 'x%q.assay': %q stands for nothing; write %r (the rank), %h (the machine), %p (the number of the process) or %%" \
+    says 2 "assay: --output: 'x%q.assay': %q is unknown; use %r (rank), %h (machine), %p (process id) or %%" \
         "$ASSAY" profile -o x%q.assay -- ./m -1
-    says 2 "assay: --output: 'x%': % stands for nothing; write %r (the rank), %h (the machine), %p (the number of the process) or %%" \
+    says 2 "assay: --output: 'x%': % is unknown; use %r (rank), %h (machine), %p (process id) or %%" \
         "$ASSAY" profile -o x% -- ./m -1
 }
 @test "merge: a rank that fails says so, and only what is wrong" {
@@ -267,20 +267,20 @@ equals_parts() { # RANKS
 }
 @test "merge: the command line" {
     cp -r kept/a.assay xa.assay
-    says 2 "assay: merge: into what? name the result with --output NAME.assay" \
+    says 2 "assay: merge: no result named; use --output NAME.assay" \
         "$ASSAY" merge xa.assay
-    says 2 "assay: xa.assay: exists; choose another name, or replace it with --force" \
+    says 2 "assay: xa.assay: exists; use another name, or replace it with --force" \
         "$ASSAY" merge xa.assay -o xa.assay
-    says 2 "assay: xb.assay: no such experiment: No such file or directory; name a directory that assay made" \
+    says 2 "assay: xb.assay: no such experiment: No such file or directory; use a directory that assay created" \
         "$ASSAY" merge xa.assay xb.assay -o x.assay
-    says 2 "assay: xa.assay: is the same experiment as xa.assay/; name each once" \
+    says 2 "assay: xa.assay: is the same experiment as xa.assay/; use each once" \
         "$ASSAY" merge xa.assay/ xa.assay -o x.assay
     cp -r xa.assay xc.assay
-    says 2 "assay: xc.assay: holds rank 0, which xa.assay holds too; of each rank of a job name one experiment" \
+    says 2 "assay: xc.assay: holds rank 0, which xa.assay has too; use one experiment for each rank" \
         "$ASSAY" merge xa.assay xc.assay -o x.assay
     equal "xa.assay xc.assay" "$(echo x*)"
     # Over another one, which stays until the new one is whole.
-    mkdir -p x.assay && says 2 "assay: xb.assay: no such experiment: No such file or directory; name a directory that assay made" \
+    mkdir -p x.assay && says 2 "assay: xb.assay: no such experiment: No such file or directory; use a directory that assay created" \
         "$ASSAY" merge xb.assay --force -o x.assay
     "$ASSAY" merge -q xa.assay -o x.assay --label first
     equal first "$(query x.assay "SELECT label FROM v_runs")"
@@ -309,7 +309,7 @@ END
     for signal in INT TERM; do
         status=0
         signalled $signal "$ASSAY" merge xa*.assay -o x.assay >out 2>err || status=$?
-        equal "assay: merge: stopped; nothing was made" "$(tail -n 1 err)"
+        equal "assay: merge: stopped; no result was written" "$(tail -n 1 err)"
         equal "$((128 + $(kill -l $signal)))" "$status"
         equal "" "$(find . -maxdepth 1 -name 'x.assay*')"
     done

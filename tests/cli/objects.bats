@@ -382,5 +382,5 @@ arrays.f90:8" "$("$ASSAY" query --format csv x.assay "SELECT DISTINCT site FROM 
 @test "objects: a process that runs already is refused" {
     run "$ASSAY" profile --objects --pid $$
     equal 2 "$status"
-    like "*--objects: --pid names a process that runs already*; let assay start*" "$output"
+    like "*--objects: not possible with --pid*; run the program with assay*" "$output"
 }

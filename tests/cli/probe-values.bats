@@ -402,25 +402,25 @@ EOP
         like "$1" "$(cat err)"
         [ ! -e bad.assay/run-001 ]
     }
-    refuse "assay: *the library ./nothere.so is not there; build it, or give its path*" <<'EOP'
+    refuse "assay: *the library ./nothere.so is missing; build it, or use its path*" <<'EOP'
 probe a
     at function
     do call "./nothere.so" "seen"
 end
 EOP
-    refuse "assay: *seen.so has no function 'hidden' that others see*" <<'EOP'
+    refuse "assay: *seen.so exports no function 'hidden'*" <<'EOP'
 probe a
     at function
     do call "./seen.so" "hidden"
 end
 EOP
-    refuse "assay: *./values is no shared library*" <<'EOP'
+    refuse "assay: *./values is not a shared library*" <<'EOP'
 probe a
     at function
     do call "./values" "main"
 end
 EOP
-    refuse "assay: bad.probe:4:1: probe 'a': loop entry is counted and timed, but nothing is recorded*" <<'EOP'
+    refuse "assay: bad.probe:4:1: probe 'a': loop entry can be counted and timed only*" <<'EOP'
 probe a
     at loop entry
     do record register rdi
@@ -432,7 +432,7 @@ probe a
     do call "./seen.so" "seen"
 end
 EOP
-    refuse "assay: bad.probe:4:1: probe 'a': arguments are known at function*" <<'EOP'
+    refuse "assay: bad.probe:4:1: probe 'a': arguments are known only at function*" <<'EOP'
 probe a
     at block
     do record argument 1
@@ -473,5 +473,5 @@ probe t
 end
 EOP
     "$ASSAY" probe --check --format json static.probe static >static.json
-    like "*takes no library of ours*" "$(cat static.json)"
+    like "*the agent library cannot be loaded*" "$(cat static.json)"
 }

@@ -123,7 +123,7 @@ assert by["depth"][0]["loop"] + 1 == by["level"][0]["loop"]
 assert all(s["refused"] is None for s in sites), sites
 EOP
     "$ASSAY" probe --check own.probe known 2>err >/dev/null
-    like "assay: own.probe:*: probe 'nowhere' stands nowhere in this program" "$(cat err)"
+    like "assay: own.probe:*: probe 'nowhere' matches no event of this program" "$(cat err)"
 }
 @test "what probes count in a run is what the program does" {
     cat >run.probe <<'EOF'
@@ -258,7 +258,7 @@ probe a
     at lop
 EOF
     equal 2 $status
-    like "assay: own.probe:2:8: no event is called 'lop'; *" "$(cat err)"
+    like "assay: own.probe:2:8: unknown event 'lop'; *" "$(cat err)"
     status=0
     "$ASSAY" probe --check nothere.probe known 2>err || status=$?
     equal 2 $status

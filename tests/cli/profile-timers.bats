@@ -235,16 +235,16 @@ END
     "$DENY" EPERM "$ASSAY" profile -o x.assay -- ./fixed 10 >out 2>err || status=$?
     equal 2 "$status"
     equal 1 "$(wc -l <err)"
-    like "assay: ./fixed: is statically linked:*link it dynamically*perf_event_open: EPERM:*paranoid*" "$(cat err)"
+    like "assay: ./fixed: is statically linked*link it dynamically*perf_event_open: EPERM:*paranoid*" "$(cat err)"
     [ ! -e x.assay ] || fails "left behind"
     status=0
     "$ASSAY" profile -o x.assay --event timer -- ./fixed 10 2>err || status=$?
     equal 2 "$status"
-    like "assay: ./fixed: is statically linked:*link it dynamically*" "$(cat err)"
+    like "assay: ./fixed: is statically linked*link it dynamically*" "$(cat err)"
     status=0
     "$ASSAY" profile -o x.assay --event timer --pid $$ 2>err || status=$?
     equal 2 "$status"
-    like "assay: process $$: runs already*" "$(cat err)"
+    like "assay: process $$: timers cannot be added to a running process*" "$(cat err)"
 }
 # missed WHY: no processes but those of the shell are in the profile, and a flag says why
 missed() {
@@ -263,14 +263,14 @@ missed() {
 }
 @test "timers: a limit of the size of files" {
     timed -- sh -c 'ulimit -f 100; ./two 10'
-    missed "*1 processes are not in the profile: *ulimit -f*"
+    missed "*1 processes are missing in the profile: *ulimit -f*"
     # Enough for a small ring.
     fair timed -- sh -c 'ulimit -f 600; ./two 2000'
 }
 @test "timers: processes with numbers of their own" {
     unshare --pid --fork true 2>/dev/null || skip "no namespace of processes can be made here"
     timed -- unshare --pid --fork ./two 10
-    missed "*numbers of their own*"
+    missed "*another pid namespace*"
 }
 @test "timers: a directory that is not there" {
     status=0

@@ -395,7 +395,7 @@ END
     equal page-faults "$(json '["counts"][0]["event"]' <out)"
     profile 0 --force -- ./burn 0.05
     case $(cat err) in *"Counted events"*) fails "not asked for" ;; esac
-    refused 2 "assay: event 'page-fault': no such event is known*did you mean 'page-faults'*" \
+    refused 2 "assay: event 'page-fault': unknown on this machine*did you mean 'page-faults'*" \
         -o y.assay --events page-fault -- ./burn 0.01
     [ ! -e y.assay ] || fails "left behind"
 }
@@ -420,13 +420,13 @@ END
     head -c 18 burn >arm && printf '\267\000' >>arm && tail -c +21 burn >>arm && chmod +x arm
     head -c 4 burn >small && printf '\001' >>small && tail -c +6 burn >>small && chmod +x small
     head -c 20 burn >cut && chmod +x cut
-    refused 2 "assay: no-such-command: no such command in the directories of PATH; *" -- no-such-command
-    refused 2 "assay: ./burn 0.05: *; write the command as words of its own, *" -- "./burn 0.05"
-    refused 2 "assay: A=b: no such command *; to set a variable write 'env' before it" -- A=b ./burn
-    refused 2 "assay: cd: no such command *; it is a word of the shell, so write sh -c '...'" -- cd /
+    refused 2 "assay: no-such-command: no such command in PATH; *" -- no-such-command
+    refused 2 "assay: ./burn 0.05: *; use separate arguments *" -- "./burn 0.05"
+    refused 2 "assay: A=b: no such command *; use 'env' before it to set a variable" -- A=b ./burn
+    refused 2 "assay: cd: no such command *; it is a shell keyword: use sh -c '...'" -- cd /
     refused 2 "assay: ./nothing: cannot be executed: No such file*" -- ./nothing
     refused 2 "assay: ./directory: is a directory*" -- ./directory
-    refused 2 "assay: ./text: is a text whose first line does not say what runs it*" -- ./text
+    refused 2 "assay: ./text: is a text file without an interpreter line*" -- ./text
     refused 2 "assay: ./empty: is empty*" -- ./empty
     refused 2 "assay: ./lost: is a script for '/no/such/interpreter', which cannot be found*" -- ./lost
     refused 2 "assay: ./not-executable: is not executable*" -- ./not-executable
@@ -437,12 +437,12 @@ END
 }
 @test "profile: wrong arguments" {
     refused 2 "assay: profile: no command given*"
-    refused 2 "assay: --pid: a command is given too*" --pid 1 -- ./burn
-    refused 2 "assay: --rate: 'fast' is no rate*" --rate fast -- ./burn
-    refused 2 "assay: --call-stacks: lbr comes with --event cycles or ref-cycles, not timer; *" \
+    refused 2 "assay: --pid: there is a command too*" --pid 1 -- ./burn
+    refused 2 "assay: --rate: invalid value 'fast'*" --rate fast -- ./burn
+    refused 2 "assay: --call-stacks: lbr needs --event cycles or ref-cycles, not timer; *" \
         --call-stacks lbr --event timer -- ./burn
     refused 2 "assay: --duration: 'long' is no time*" --duration long -- ./burn
-    refused 2 "assay: --max-size: '3X' is no size*" --max-size 3X -- ./burn
+    refused 2 "assay: --max-size: invalid size '3X'*" --max-size 3X -- ./burn
     refused 2 "assay: process 999999999: there is no such process*" --pid 999999999
     refused 2 "assay: /nowhere: *" --categories /nowhere -- ./burn
 }
@@ -464,7 +464,7 @@ END
     fi
     status=0
     "${as[@]}" "$ASSAY" profile -o /x.assay -- true >out 2>err || status=$?
-    equal "2 assay: /x.assay: cannot be made: Permission denied; choose a place where you may write" \
+    equal "2 assay: /x.assay: cannot be created: Permission denied; use a writable place" \
         "$status $(cat err)"
 }
 @test "profile: no room for the samples" {
@@ -494,7 +494,7 @@ END
     [ ! -e ./-- ] || fails "left behind"
 }
 @test "profile: a name that is too long" {
-    refused 1 "assay: aaa*: cannot be made: File name too long; choose a shorter name" \
+    refused 1 "assay: aaa*: cannot be created: File name too long; use a shorter name" \
         -o "$(printf '%0300d' 0 | tr 0 a)" -- ./burn 0.05
 }
 @test "profile: closed descriptors stay closed, and nothing is written into files" {
@@ -581,5 +581,5 @@ END
     nobody show x.assay || skip "another user does not come here: $(cat err)"
     chmod 700 x.assay
     never nobody show x.assay
-    equal "assay: x.assay: cannot be read: Permission denied; ask its owner for the right" "$(cat err)"
+    equal "assay: x.assay: cannot be read: Permission denied; ask its owner for permission" "$(cat err)"
 }

@@ -110,14 +110,14 @@ END
     mkdir dir
     equal "dir/report.html dir/report.json" \
         "$("$ASSAY" report y.assay --format html,json -o dir | tr '\n' ' ' | sed 's/ $//')"
-    refused 2 "assay: --output: several formats need a directory, and out2 is none; make it first" \
+    refused 2 "assay: --output: several formats need a directory, and out2 is not one; create it first" \
         report y.assay --format html,json -o out2
     ln -s dir/report.txt link
     "$ASSAY" report y.assay --format text -o link
     [ -L link ]
     [ -s dir/report.txt ]
     ln -s ring ring
-    refused 1 "assay: ring: cannot be written: it is a link that leads to itself; *" \
+    refused 1 "assay: ring: cannot be written: it is a link to itself; *" \
         report y.assay --format text -o ring
     [ -L ring ]
     "$ASSAY" report y.assay --format text -o /dev/stdout -q | grep -q "^Profile of"
@@ -125,11 +125,11 @@ END
 @test "report: what cannot be" {
     refused 2 "assay: nowhere.assay: no such experiment: *" report nowhere.assay
     refused 2 "assay: y.assay: has no run 7; its last is 1" report y.assay --run 7
-    refused 2 "assay: --format: 'pdf' is none of its choices; write html, xlsx, text, json or csv" \
+    refused 2 "assay: --format: invalid value 'pdf'; use html, xlsx, text, json or csv" \
         report y.assay --format html,pdf
-    refused 2 "assay: --format: 'report' has its own --format, *; use 'assay report --format json'" \
+    refused 2 "assay: --format: 'report' has a --format of its own, *; use 'assay report --format json'" \
         --format json report y.assay
-    refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; make its directory first" \
+    refused 1 "assay: nowhere/x.html: cannot be written: No such file or directory; create its directory first" \
         report y.assay -o nowhere/x.html
 }
 @test "report: a full disk leaves what was there, and no half file" {
@@ -170,7 +170,7 @@ END
 @test "open: makes the page each time" {
     "$ASSAY" open y.assay >out 2>err
     equal y.assay/report.html "$(cat out)"
-    like "assay: no display here: open that file in a browser*" "$(cat err)"
+    like "assay: no display: open that file in a browser*" "$(cat err)"
     echo other >y.assay/report.html
     "$ASSAY" open y.assay -q
     grep -q '<title>' y.assay/report.html
@@ -183,7 +183,7 @@ END
     equal "y.assay/report.html shown: --new $page -x" \
         "$(BROWSER='false:./browser --new %s -x:./none' "$ASSAY" open y.assay | xargs)"
     BROWSER=./nowhere "$ASSAY" open y.assay >out 2>err
-    like "*assay: no browser could be started: open that file in one, or set BROWSER" "$(cat err)"
+    like "*assay: no browser could be started: open that file in a browser, or set BROWSER" "$(cat err)"
     mv y.assay 'y $(touch out2) "z.assay'
     equal "shown: $PWD/y \$(touch out2) \"z.assay/report.html" \
         "$(BROWSER=./browser "$ASSAY" open 'y $(touch out2) "z.assay' | tail -1)"
@@ -200,8 +200,8 @@ END
 }
 @test "open: serves the page to this machine only" {
     equal served "$(python3 "$CHECK_SERVE" "$ASSAY" y.assay)"
-    refused 2 "assay: --port: is that of --serve; give it too" open y.assay --port 8000
-    refused 2 "assay: --port: 70000 is no port; write 1 to 65535" open y.assay --serve --port 70000
+    refused 2 "assay: --port: needs --serve; add it" open y.assay --port 8000
+    refused 2 "assay: --port: invalid port 70000; use 1 to 65535" open y.assay --serve --port 70000
 }
 @test "report and open: of one run asked for, in a file of its own" {
     equal y.assay/report-run-1.html "$("$ASSAY" report y.assay --run 1)"

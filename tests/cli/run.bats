@@ -146,7 +146,7 @@ if "what_if" in part and len(inner) == 1:
     assert int(rows[0][0], 16) == hot["address"] and len(rows) == hot["instruction_n"], rows
     assert any("div" in row[1] for row in rows), rows
     line = part["timeline"]["timeline"]
-    alone = [row[1] for row in rows if row[5] != "with the one before"] # fused ones execute as one
+    alone = [row[1] for row in rows if row[5] != "with the previous one"] # fused ones execute as one
     assert len(line["each"]) == 7 * 3 * len(alone), line
     assert {line["text"][i] for i in line["each"][1::7]} == set(alone), line
     assert min(n for at, n in enumerate(line["each"]) if at % 7 > 3) >= 0, line
@@ -242,7 +242,7 @@ END2
     export OMP_NUM_THREADS=3
     rm -rf x.assay
     taskset -c "$cpus" "$ASSAY" run --verbose --rate high -o x.assay -- ./poly 2>err
-    like "*Threads waited * s for a CPU. The gains of loops count*" "$(tr -s ' \n' ' ' <err)"
+    like "*Threads waited * s for a CPU. The gains of loops assume*" "$(tr -s ' \n' ' ' <err)"
     local before after bound
     before=$(user_seconds taskset -c "$cpus" ./poly)
     after=$(user_seconds taskset -c "$cpus" ./poly3)

@@ -273,7 +273,7 @@ error(setmetatable({}, {__tostring = function() return "own.lua:2: nothing" end}
     mistake 1 "assay: own.lua:2: stopped: its values take more than 20 MiB; *" --memory-limit 20 \
         <<<'local t = {}
 for i = 1, 1e9 do t[i] = ("x"):rep(1000) .. i end'
-    mistake 1 "assay: script: stopped: one of its calls *" --time-limit 1 \
+    mistake 1 "assay: script: stopped: a call exceeded *" --time-limit 1 \
         <<<'string.find(("a"):rep(100000), ".-.-.-.-.-b")'
 }
 @test "SQL of a script has the limits of the script" {

@@ -44,7 +44,7 @@ setup() {
 @test "a redacted command is not run again" {
     run "$ASSAY" try --add -o x.assay
     equal 2 "$status"
-    like "*assay: --add: the stored command lacks its secrets (API_TOKEN=<redacted>); repeat the command behind --" \
+    like "*assay: --add: the stored command lacks its secrets (API_TOKEN=<redacted>); repeat the command after --" \
         "$output"
 }
 @test "a report that is mailed" {

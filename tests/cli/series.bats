@@ -150,7 +150,7 @@ END
     like "1 threads, bind none,*" "$(cat x.assay/run-001/output.txt)"
     OMP_PROC_BIND=spread series 0 scale --threads 1 --force -o x.assay -- ./work 0.01
     like "1 threads, bind spread,*" "$(cat x.assay/run-001/output.txt)"
-    like "*as your environment says (OMP_PROC_BIND=spread)*" "$(cat err)"
+    like "*by the environment (OMP_PROC_BIND=spread)*" "$(cat err)"
 }
 @test "scale: a run that fails is said, and the others go on" {
     records
@@ -170,23 +170,23 @@ END
 }
 @test "scale: wrong arguments" {
     refused 2 "assay: scale: no command given*" scale --threads 1,2
-    refused 2 "assay: --processes: the command has no {processes}; write it*'mpirun -n {processes} ./program'" \
+    refused 2 "assay: --processes: the command has no {processes}; use it*'mpirun -n {processes} ./program'" \
         scale --processes 1,2 -- ./work 0.1
     refused 2 "assay: --nodes: the command has no {nodes}*" scale --nodes 1,2 -- ./work 0.1
-    refused 2 "assay: scale: the command has {processes}, but no numbers*--processes*" \
+    refused 2 "assay: scale: the command has {processes} without numbers*--processes*" \
         scale -- ./work {processes}
-    refused 2 "assay: --threads: '1,x' is no list*" scale --threads 1,x -- ./work 0.1
-    refused 2 "assay: --threads: '0' is no list*" scale --threads 0 -- ./work 0.1
-    refused 2 "assay: --threads: '4-1' is no list*" scale --threads 4-1 -- ./work 0.1
-    refused 2 "assay: --threads: '' is no list*" scale --threads '' -- ./work 0.1
-    refused 2 "assay: --threads: '1,' is no list*" scale --threads 1, -- ./work 0.1
+    refused 2 "assay: --threads: invalid list '1,x'*" scale --threads 1,x -- ./work 0.1
+    refused 2 "assay: --threads: invalid list '0'*" scale --threads 0 -- ./work 0.1
+    refused 2 "assay: --threads: invalid list '4-1'*" scale --threads 4-1 -- ./work 0.1
+    refused 2 "assay: --threads: invalid list ''*" scale --threads '' -- ./work 0.1
+    refused 2 "assay: --threads: invalid list '1,'*" scale --threads 1, -- ./work 0.1
     refused 2 "assay: --threads: '1-1000' has more than 256*" scale --threads 1-1000 -- ./work 0.1
-    refused 2 "assay: --reference: '2' is no point*" scale --threads 1,2 --reference 2 -- ./work 0.1
-    refused 2 "assay: --reference: 1:4 is none of the combinations*" \
+    refused 2 "assay: --reference: invalid value '2'*" scale --threads 1,2 --reference 2 -- ./work 0.1
+    refused 2 "assay: --reference: 1:4 is not one of the combinations*" \
         scale --threads 1,2 --reference 1:4 -- ./work 0.1
     refused 2 "assay: ./work-2: cannot be executed*" scale --threads 2 -- ./work-{threads} 0.1
-    refused 2 "assay: --rate: 'fast' is no rate*" scale --threads 1 --pin off --rate fast -- ./work 0.1
-    refused 2 "assay: --read: a command is given too*" scale --read x.assay ./work
+    refused 2 "assay: --rate: invalid value 'fast'*" scale --threads 1 --pin off --rate fast -- ./work 0.1
+    refused 2 "assay: --read: there is a command too*" scale --read x.assay ./work
     refused 2 "assay: nothing.assay: *" scale --read nothing.assay
     refused 2 "assay: scale: no combination*" \
         scale -q --nodes 2 --processes 1 -- ./work {nodes} {processes}
@@ -248,16 +248,16 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
 @test "repeat --against: a command that fails is left out, said, and ends with 1" {
     records
     series 1 repeat -n 2 --against "OMP_NUM_THREADS=2 ./work 0.01 fails" -o x.assay -- ./work 0.01
-    like "*too few runs*B * 0 *./work 0.01 fails*2 runs of B did not end well and are left out.*" "$(cat out)"
+    like "*too few runs*B * 0 *./work 0.01 fails*2 runs of B failed and are left out.*" "$(cat out)"
     like "*run 2 (B) ended with exit status 5; its last line: two is too many*2 of 4 runs failed*" "$(cat err)"
 }
 @test "repeat --against: what is no plain command is refused" {
-    refused 2 "assay: './work 0.1 | cat': needs a shell; write a plain command, or sh -c '...' around it" \
+    refused 2 "assay: './work 0.1 | cat': needs a shell; use a plain command, or sh -c '...'" \
         repeat --against "./work 0.1 | cat" -- ./work 0.1
-    refused 2 "assay: './work \"0.1': a quote has no end*" repeat --against './work "0.1' -- ./work 0.1
-    refused 2 "assay: --against: 'A=1 ' names no command*" repeat --against 'A=1 ' -- ./work 0.1
-    refused 2 "assay: repeat: no command given that another is run against*" repeat --against ./work
-    refused 2 "assay: --runs: 1 is not from 2 to 10000 pairs" repeat -n 1 --against ./work -- ./work 0.1
+    refused 2 "assay: './work \"0.1': a quote is not closed*" repeat --against './work "0.1' -- ./work 0.1
+    refused 2 "assay: --against: 'A=1 ' has no command*" repeat --against 'A=1 ' -- ./work 0.1
+    refused 2 "assay: repeat: --against needs a second command*" repeat --against ./work
+    refused 2 "assay: --runs: 1 is out of range; use 2 to 10000 pairs" repeat -n 1 --against ./work -- ./work 0.1
 }
 @test "repeat: every run reads the same input" {
     records
@@ -287,9 +287,9 @@ assert [x["repeats"] for x in s] == [3, 1] and not s[1]["in_turns"]'
 }
 @test "repeat: wrong arguments" {
     refused 2 "assay: repeat: no command given*" repeat -n 3
-    refused 2 "assay: --runs: 0 is not from 1 to 10000" repeat -n 0 -- ./work 0.1
+    refused 2 "assay: --runs: 0 is out of range; use 1 to 10000" repeat -n 0 -- ./work 0.1
     refused 2 "assay: --runs: *" repeat -n many -- ./work 0.1
-    refused 2 "assay: --warm-up: 99999 is not from 0 to 10000" repeat --warm-up 99999 -- ./work 0.1
+    refused 2 "assay: --warm-up: 99999 is out of range; use 0 to 10000" repeat --warm-up 99999 -- ./work 0.1
     refused 2 "assay: no-such-command: no such command*" repeat -- no-such-command
 }
 @test "series: an experiment without such runs says so" {
@@ -350,9 +350,9 @@ END
 }
 @test "scale: wrong settings" {
     refused 2 "assay: --vary: the command has no {size}*" scale --vary size=1,2 -- ./work 1
-    refused 2 "assay: --vary: 'size' names no setting*" scale --vary size -- ./work {size}
+    refused 2 "assay: --vary: invalid value 'size'*" scale --vary size -- ./work {size}
     refused 2 "assay: --vary: 'a=1,1' has the value '1' twice*" scale --vary a=1,1 -- ./work {a}
-    refused 2 "assay: --vary: a is given twice*" scale --vary a=1 --vary a=2 -- ./work {a}
+    refused 2 "assay: --vary: a is set twice*" scale --vary a=1 --vary a=2 -- ./work {a}
     refused 2 "assay: --vary: {threads} follows from*" scale --vary threads=1 -- ./work {threads}
     refused 2 "assay: --vary: --threads sets OMP_NUM_THREADS too*" \
         scale --threads 1,2 --vary env:OMP_NUM_THREADS=1,2 -- ./work 1
@@ -364,7 +364,7 @@ END
         status=0
         echo word | "$ASSAY" $verb -o x.assay -- ./work 0.01 2>err || status=$?
         equal 2 "$status"
-        like "assay: standard input: is a pipe*'< FILE'*" "$(cat err)"
+        like "assay: standard input: a pipe *'< FILE'*" "$(cat err)"
         [ ! -e x.assay ]
     done
     records

@@ -143,8 +143,8 @@ def main():
         taken = subprocess.run([assay, "open", experiment, "--serve", "--port", str(port)],
                                capture_output=True, text=True)
         assert taken.returncode == 1, taken
-        assert taken.stderr == (f"assay: 127.0.0.1:{port}: cannot be listened at: Address already "
-                                "in use; give another --port\n"), taken.stderr
+        assert taken.stderr == (f"assay: 127.0.0.1:{port}: cannot listen: Address already "
+                                "in use; use another --port\n"), taken.stderr
         server.send_signal(signal.SIGINT)
         assert server.wait(PATIENCE_S) == 0
     finally:

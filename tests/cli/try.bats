@@ -131,14 +131,14 @@ refused() {
     tries_until 'round 1, ' --what env -o x.assay -- ./work
     "$ASSAY" try --read x.assay >out 2>err || status=$?
     equal 4 "$status"
-    like "Nothing is decided: * of * ways ran; *set a longer --budget*" "$(cat out)"
+    like "Nothing is decided: * of * settings ran; *set a longer --budget*" "$(cat out)"
 }
 
 @test "try: runs in turns, rows, labels and what to type" {
     records
     tries_until 'round 6' --what env -o x.assay -- ./work
     # Beside other load nothing may be decided, and the first line says so.
-    like "*[0-9] ways*; the program as it is takes * s, *time*interval*runs*verdict*what*bind_now*" "$(cat out)"
+    like "*[0-9] ways*; the unchanged program takes * s, *time*interval*runs*verdict*what*bind_now*" "$(cat out)"
     like "*round 1, * in it, at most * s left: base*" "$(cat err)"
     [ "$(awk '{ if (length > 80) n++ } END { print n + 0 }' out)" = 0 ] || fails "wider than 80 columns"
     # Base begins and ends each round; the others are between, in one order.
@@ -158,7 +158,7 @@ END
     equal "0" "$(query x.assay "SELECT count(*) FROM v_tries WHERE n >= 4 AND (ratio_low > ratio OR ratio > ratio_high OR result <> 'same results')")"
     equal "env:LD_BIND_NOW=1" \
         "$(query x.assay "SELECT DISTINCT name || '=' || value FROM run_setting JOIN run USING (run_id) WHERE label = 'bind_now'")"
-    # The run that is shown is the program as it is.
+    # The run that is shown is the unchanged program.
     like "*run 1*" "$("$ASSAY" show x.assay --format json | head -40 | tr -d '" ' | sed 's/run_id:/run /')"
     status=0
     "$ASSAY" try --read x.assay --format json >json || status=$?
@@ -215,25 +215,25 @@ END
         --force -o x.assay -- ./work other
     equal "results differ: the check failed: no good" "$(query x.assay "SELECT result FROM v_tries WHERE name = 'bind_now'")"
 }
-@test "try: a check that refuses the program as it is, or hangs" {
+@test "try: a check that refuses the unchanged program, or hangs" {
     records
     local status=0
     "$ASSAY" try --what env --budget 600 -o x.assay --check 'echo no good; false' -- ./work >out 2>err || status=$?
     equal 2 "$status"
-    like "*assay: --check: 'echo no good; false' refuses the results of the program as it is: no good; nothing*" "$(cat err)"
+    like "*assay: --check: 'echo no good; false' rejects the results of the unchanged program: no good; fix the check*" "$(cat err)"
     rm -rf x.assay
     bind_now_alone
     tries_until 'round 2' --what env -o x.assay --check 'if grep -q "^sum 1$" "$ASSAY_OUTPUT"; then sleep "$NAP"; fi' -- ./work other
-    like "results differ: the check was ended after * s" "$(query x.assay "SELECT result FROM v_tries WHERE name = 'bind_now'")"
+    like "results differ: the check was stopped after * s" "$(query x.assay "SELECT result FROM v_tries WHERE name = 'bind_now'")"
     until_so nobody_naps
 }
 @test "try: --add tries what the findings of an experiment ask for" {
     records
     local status
-    refused 2 "assay: --add: to what? name the experiment*" try --add -- ./work
+    refused 2 "assay: --add: no experiment named*" try --add -- ./work
     "$ASSAY" run -q -o x.assay -- ./work >/dev/null
     tries_until 'round 2' --add --what env -o x.assay
-    like "*what is tried answers the findings of run 1: ./work*" "$(cat err)"
+    like "*testing the findings of run 1: ./work*" "$(cat err)"
     equal "1 1" "$(query x.assay "SELECT min(run_id) || ' ' || max(run_id) FROM v_tries")"
     equal "1" "$(query x.assay "SELECT count(*) FROM run WHERE kind = 'profile'")"
     equal "base" "$(query x.assay "SELECT label FROM run WHERE run_id = 2")"
@@ -245,7 +245,7 @@ END
     status=0
     "$ASSAY" try --add -o ../x.assay >out 2>err || status=$?
     equal 2 "$status"
-    like "*assay: --add: the program ran in *; go there, or give its command behind --" "$(cat err)"
+    like "*assay: --add: the program ran in *; run assay there, or add its command after --" "$(cat err)"
 }
 @test "try: builds with flags in copies, never in the user's directory" {
     records
@@ -283,20 +283,20 @@ END
 @test "try: builds that cannot be" {
     records
     cd src
-    refused 2 "assay: --build: 'make' has no {flags}; write it where the compiler's options stand*" \
+    refused 2 "assay: --build: 'make' has no {flags}; add it to the compiler options*" \
         try --build make -- ./work
     refused 2 "assay: --build: 'no-such-compiler {flags} work.c' fails in a copy of *: *no-such-compiler*not found" \
         try --build 'no-such-compiler {flags} work.c' -- ./work
-    refused 2 "assay: --build: 'true {flags}' makes no program that the command runs*" \
+    refused 2 "assay: --build: 'true {flags}' does not build the program of the command*" \
         try --build 'true {flags}' -- ./work
     refused 2 "assay: --source: /no/such/place: No such file*" \
         try --source /no/such/place --build 'make {flags}' -- ./work
     truncate -s 10G large.bin
-    refused 2 "assay: */src: 10.0 GiB in * files would be copied for each build; give --source*or --copy*" \
+    refused 2 "assay: */src: 10.0 GiB in * files would be copied for each build; use --source*or --copy*" \
         try --build 'make CFLAGS="{flags}"' -- ./work
     rm large.bin
     cd ..
-    refused 2 "assay: --what flags: how is the program built? add --build*" try --what flags -- ./work
+    refused 2 "assay: --what flags: the build command is missing; add --build*" try --what flags -- ./work
 }
 @test "try: a full disk is said, and nothing is left" {
     records
@@ -343,7 +343,7 @@ END
     # What there was no time for is said in lines that fit.
     rm -rf x.assay
     tries --what env,placement --budget 0.01 -o x.assay -- ./work
-    like "* not run: *'assay show EXP --view tries' says which" "$(tr -s ' \n' ' ' <out | sed 's/ $//')"
+    like "* not run: *'assay show EXP --view tries' lists them" "$(tr -s ' \n' ' ' <out | sed 's/ $//')"
     [ "$(wc -L <out)" -le 80 ] || fails "$(cat out)"
 }
 @test "try: a program that fails, is not there, or reads a pipe" {
@@ -357,18 +357,18 @@ END
     status=0
     echo text | "$ASSAY" try -- ./work >out 2>err || status=$?
     equal 2 "$status"
-    like "assay: standard input: is a pipe*" "$(cat err)"
+    like "assay: standard input: a pipe *" "$(cat err)"
 }
 @test "try: wrong arguments" {
     refused 2 "assay: try: no command given*" try
     refused 2 "assay: --budget: 'soon' is no time*" try --budget soon -- ./work
-    refused 2 "assay: --tolerance: '2' is no number from 0 to 1*" try --tolerance 2 -- ./work
-    refused 2 "assay: --same-output, --tolerance and --check each say*" try --same-output --check true -- ./work
+    refused 2 "assay: --tolerance: invalid value '2'; use a number from 0 to 1*" try --tolerance 2 -- ./work
+    refused 2 "assay: --same-output, --tolerance and --check exclude*" try --same-output --check true -- ./work
     refused 2 "assay: --what: *" try --what luck -- ./work
     records
     "$ASSAY" profile -q -o plain.assay -- ./work >/dev/null
     status=0
     "$ASSAY" try --read plain.assay >out 2>err || status=$?
     equal 2 "$status"
-    like "assay: plain.assay: nothing was tried in it*" "$(cat err)"
+    like "assay: plain.assay: has no trials*" "$(cat err)"
 }

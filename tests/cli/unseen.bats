@@ -139,10 +139,10 @@ unseen() {
 @test "unseen: a statically linked program that a script starts" {
     [ -x fixed ] || skip "nothing can be linked statically here"
     timed --verbose -- sh -c './fixed 1.2; ./work 0.1'
-    like '"1.?? s of 1.?? s of processor time (?? %) were not sampled: all shares are of the rest. fixed (process *) is statically linked: *link it dynamically, or permit perf events.*' "$(said)"
+    like '"1.?? s of 1.?? s of CPU time (?? %) were not sampled: all shares refer to the rest. fixed (process *) is statically linked*link it dynamically, or permit perf events.*' "$(said)"
     unseen 1.1 1.5
     # Shares are not said to be of the time, nor is a longer run the way to more.
-    grep -q "Where the sampled part of the time went" err || fails "$(cat err)"
+    grep -q "Sampled time:" err || fails "$(cat err)"
     grep -q "of the sampled time" err || fails "$(cat err)"
     ! grep -q "run it longer\|run longer\|% of the time[ ,]" err || fails "$(cat err)"
     equal unseen_time "$("$ASSAY" show x.assay --format json | json '["flags"][0]["name"]')"
@@ -157,12 +157,12 @@ assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     TMPDIR=/tmp mpirun.openmpi --oversubscribe -n 2 true 2>why || skip "Open MPI does not work here"
     TMPDIR=/tmp timed -- mpirun.openmpi --oversubscribe -n 2 ./fixed 1
-    like '*were not sampled: all shares are of the rest. fixed (2 processes, at least *) is statically linked*' "$(said)"
+    like '*were not sampled: all shares refer to the rest. fixed (2 processes, at least *) is statically linked*' "$(said)"
     ! grep -q "takes .* of the time" err || fails "$(cat err)"
 }
 @test "unseen: an environment of its own" {
     timed -- sh -c 'env -i ./work 1; ./work 0.1'
-    like '*work (process *) was started with an environment of its own*pass these on*' "$(said)"
+    like '*work (process *) was started without LD_PRELOAD*pass these on*' "$(said)"
 }
 @test "unseen: another root directory" {
     mkdir -p jail
@@ -175,10 +175,10 @@ assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
 }
 @test "unseen: threads that end before a sample" {
     timed -- ./work 0 threads
-    like '*threads (?.* s) ended before their first sample: a higher --rate sees more of them.*' "$(said)"
+    like '*threads (?.* s) ended before their first sample: use a higher --rate.*' "$(said)"
     rm -rf x.assay
     sampled -- ./work 0 threads
-    like '*threads (?.* s) ended before their first sample: a higher --rate sees more of them.*' "$(said)"
+    like '*threads (?.* s) ended before their first sample: use a higher --rate.*' "$(said)"
 }
 @test "unseen: with perf events a program with other rights" {
     [ "$(id -u)" = 0 ] || skip "only root can make such a program"
@@ -186,7 +186,7 @@ assert run["processor_time_s"] >= 1.3 and run["unseen_time_s"] >= 1.1, run'
     cp work open/other && chown nobody open/other && chmod 4755 open/other
     sampled -- sh -c './open/other 1; ./work 0.1'
     equal 1 "$(findmnt -n -o OPTIONS -T . | grep -c nosuid)" && skip "files give no rights here" || true
-    like '*other (process *) has other rights than the user who started it (set-user-ID*' "$(said)"
+    like '*other (process *) has other privileges than its user (set-user-ID*' "$(said)"
 }
 @test "unseen: not asked for is not unseen" {
     timed --no-children -- sh -c './work 0.5; true'

@@ -41,58 +41,58 @@ refused() {
         info --filter x a
 }
 @test "choice that is none" {
-    refused 2 "assay: --format: 'xml' is none of its choices; write text, json, csv, dot, svg or html" \
+    refused 2 "assay: --format: invalid value 'xml'; use text, json, csv, dot, svg or html" \
         info --format xml a
 }
 @test "choice that is none, with the nearest" {
-    refused 2 "assay: --view: 'lops' is none of its choices; did you mean loops?" show --view lops a
+    refused 2 "assay: --view: invalid value 'lops'; did you mean loops?" show --view lops a
     refused 2 "assay: --formt: unknown option of assay show; did you mean --format?" show --formt json a
-    refused 2 "assay: --format: 'jsn' is none of its choices; did you mean json?" info --format jsn a
-    refused 2 "assay: --as: 'foldd' is none of its choices; did you mean folded?" export --as foldd a
-    refused 2 "assay: --level: 'tow' is none of its choices; did you mean two?" run --level tow -- true
-    refused 2 "assay: --level: 'innermst' is none of its choices; did you mean innermost?" \
+    refused 2 "assay: --format: invalid value 'jsn'; did you mean json?" info --format jsn a
+    refused 2 "assay: --as: invalid value 'foldd'; did you mean folded?" export --as foldd a
+    refused 2 "assay: --level: invalid value 'tow'; did you mean two?" run --level tow -- true
+    refused 2 "assay: --level: invalid value 'innermst'; did you mean innermost?" \
         loops --level innermst a
-    refused 2 "assay: --level: 'L4' is none of its choices; write L1, L2, L3, RAM or all" \
+    refused 2 "assay: --level: invalid value 'L4'; use L1, L2, L3, RAM or all" \
         predict --level L4 a
-    refused 2 "assay: --level: 'hnit' is none of its choices; did you mean hint?" \
+    refused 2 "assay: --level: invalid value 'hnit'; did you mean hint?" \
         cqa --level gain,hnit a
-    refused 2 "assay: --help metrics: no metric is called run_tme_s; did you mean run_time_s?" \
+    refused 2 "assay: --help metrics: unknown metric run_tme_s; did you mean run_time_s?" \
         --help metrics run_tme_s
     refused 2 "assay: --groups: invalid value 'mpii'; did you mean mpi?" trace --groups mpii -- true
 }
 @test "number that is none" {
-    refused 2 "assay: --jobs: 'two' is not a number; write a whole number from 0 to 2147483647" \
+    refused 2 "assay: --jobs: 'two' is not a number; use a whole number from 0 to 2147483647" \
         info -j two a
 }
 @test "negative number" {
-    refused 2 "assay: --limit: '-1' is not a number; write a whole number from 0 to 2147483647" \
+    refused 2 "assay: --limit: '-1' is not a number; use a whole number from 0 to 2147483647" \
         functions --limit -1 a
 }
 @test "missing value" {
-    refused 2 "assay: --format: no FORMAT given; write --format FORMAT" info --format
+    refused 2 "assay: --format: missing FORMAT; use --format FORMAT" info --format
 }
 @test "value of a flag" {
-    refused 2 "assay: --quiet: takes no value; write --quiet alone" info --quiet=1 a
+    refused 2 "assay: --quiet: does not take a value; use --quiet alone" info --quiet=1 a
 }
 @test "missing argument" {
-    refused 2 "assay: info: no BIN given; write 'assay info [options] BIN...'" info
+    refused 2 "assay: info: missing BIN; use 'assay info [options] BIN...'" info
 }
 @test "argument too many" {
-    refused 2 "assay: functions: one argument too many: b; write 'assay functions [options] BIN'" \
+    refused 2 "assay: functions: one argument too many: b; use 'assay functions [options] BIN'" \
         functions a b
 }
 @test "source map without =" {
-    refused 2 "assay: --source-map: 'abc' maps nothing; write OLD=NEW" info --source-map abc "$ASSAY"
+    refused 2 "assay: --source-map: invalid value 'abc'; use OLD=NEW" info --source-map abc "$ASSAY"
 }
 @test "pattern that is none" {
     "$ASSAY" functions --filter '(' "$ASSAY" 2>err && return 1
-    like "assay: --filter: '(' is no POSIX extended regular expression: *; escape *" "$(cat err)"
+    like "assay: --filter: '(' is not a POSIX extended regular expression: *; escape *" "$(cat err)"
 }
 @test "disasm of nothing" {
-    refused 2 "assay: disasm: nothing chosen to show; write --function NAME, --range A-B or --loop ID" disasm a
+    refused 2 "assay: disasm: nothing chosen; use --function NAME, --range A-B or --loop ID" disasm a
 }
 @test "range that is none" {
-    refused 2 "assay: --range: '10' is no address range; write A-B with A below B, both hexadecimal" \
+    refused 2 "assay: --range: invalid range '10'; use A-B with A below B, both hexadecimal" \
         disasm --range 10 "$ASSAY"
 }
 @test "file that is not there" {

@@ -32,8 +32,8 @@ print(sum(r["n"] for r in d["not_judged"] if sys.argv[2] in r["why"]))' "$1" "$2
 @test "bodies of a binary are measured, what cannot be is counted by its reason" {
     run "$ASSAY" validate --machine zen5 --binary loops.so --function sum --function paths \
         --function find --function each --format json --output out.json
-    [ "$status" -eq 0 ] || { like '*nothing to judge*machine was never calm*' "$output" ||
-        like '*nothing to judge*undisturbed*' "$output" && skip "a busy machine"; }
+    [ "$status" -eq 0 ] || { like '*nothing to compare*machine was never calm*' "$output" ||
+        like '*nothing to compare*undisturbed*' "$output" && skip "a busy machine"; }
     equal 1 "$(not_judged out.json 'several paths')"
     equal 1 "$(not_judged out.json 'left in the middle')"
     equal 1 "$(not_judged out.json 'it calls')"
@@ -44,7 +44,7 @@ assert len(b) == 1 and b[0]["measured_cy"] > 0 and abs(b[0]["predicted_cy"] - 2)
 @test "loops of the suite are compiled, run, and judged by their paths" {
     run "$ASSAY" validate --machine zen5 --suite --function '^(decay|sum_positive) gcc v1-scalar$' \
         --save record.csv --format json --output out.json --force
-    [ "$status" -eq 0 ] || { like '*nothing to judge*' "$output" && skip "a busy machine"; }
+    [ "$status" -eq 0 ] || { like '*nothing to compare*' "$output" && skip "a busy machine"; }
     python3 - <<'EOP'
 import csv, json
 d = json.load(open("out.json"))
@@ -72,7 +72,7 @@ EOP
     equal 0 "$(json '["since"]["farther_n"]' <out)"
     grep -qx 'a,480fafc0,0x1000,3.0000,1,3.0000,-1.0000,latency' new.csv
     "$ASSAY" validate --machine zen5 --mode unrolled --blocks new.csv --against old.csv >out
-    grep -q 'since old.csv, of 2 in both: mean error 50.00 % before, 0.00 % now; 1 are nearer, 0 farther' out
+    grep -q 'since old.csv, of 2 in both: mean error 50.00 % before, 0.00 % now; 1 are better, 0 worse' out
 }
 @test "a record is compared by code, not by name alone" {
     head='id,hex,address,cycles,ok,predicted,spread,bound'
@@ -83,7 +83,7 @@ EOP
     equal 3 "$(json '["since"]["n"]' <out)"
     equal 1 "$(json '["since"]["other_code_n"]' <out)"
     "$ASSAY" validate --machine zen5 --mode unrolled --blocks is.csv --against was.csv >out
-    grep -q '^1 have the name of one there and another code: not compared$' out
+    grep -q '^1 have the same name but other code: not compared$' out
 }
 # Rows of a record made on Zen 5, drawn by a hash of their ids. A predictor that pauses in every line of the
 # op cache with more than twelve slots, or lets stores in runs cost loads nothing, is 6.1 % off.
@@ -100,9 +100,9 @@ EOP
 }
 @test "what cannot be validated is said" {
     refused() { run "$ASSAY" validate --machine zen5 "${@:2}"; equal 2 "$status"; like "$1" "$output"; }
-    refused '*write one of --blocks*--binary*--suite*'
-    refused '*write one of *' --suite --binary loops.so
+    refused '*use one of --blocks*--binary*--suite*'
+    refused '*use one of *' --suite --binary loops.so
     refused '*none.csv: the record of --against is not there: *' --blocks old.csv --mode unrolled --against none.csv
-    refused '*--against: *loops.c: is no record*' --blocks old.csv --mode unrolled --against loops.c
-    refused '*no loop is called so*gcc v1-scalar*fill, copy, scale*more*' --suite --function 'no such loop'
+    refused '*--against: *loops.c: not a file of*' --blocks old.csv --mode unrolled --against loops.c
+    refused '*no such loop*gcc v1-scalar*fill, copy, scale*more*' --suite --function 'no such loop'
 }

@@ -420,7 +420,7 @@ class Checks:
             before = mappings(it.pid)
             result, why = self.attach_while(it, *mode, lambda it=it: it.each_runs(0.05))
             if mode == ["count"]:
-                self.tap.point(result and "still run a loop" in result["rest"],
+                self.tap.point(result and "still run the clone" in result["rest"],
                                f"{what}: that they stay is said", why or result["rest"])
                 self.tap.equal(changed_code(it.pid), [], f"{what}: code is that of its file")
             else:
@@ -458,7 +458,7 @@ class Checks:
             libc.ptrace(PTRACE_SEIZE, it.pid, None, None)
             signal.pause()
         wait_until(lambda: status_of(it.pid, "TracerPid") != "0")
-        self.refused(it, f"is traced by process {tracer}", "one that another traces")
+        self.refused(it, f"process {tracer}", "one that another traces")
         os.kill(tracer, signal.SIGKILL)
         os.waitpid(tracer, 0)
         result, why = self.attach(it, "time", 10)

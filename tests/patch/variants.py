@@ -100,7 +100,7 @@ def check_listed(tap, name, assay, program):
                always + ["nodiv", "nored", "again", "dl1_ls", "dl1_nodiv", "dl1_nored", *ahead]],
               f"{name}: variants are listed")
     tap.equal([of["member"].get("variants"), of["member"]["reason"]],
-              [None, "calls, or jumps by a table"], f"{name}: or why there are none")
+              [None, "calls, or jumps through a table"], f"{name}: or why there are none")
 
 
 def overlaps(records):

@@ -745,7 +745,7 @@ class Truth:
                      run.run()["wall_s"], main)
         away = main["blocked_time_s"] + main["runnable_time_s"] + main["cpu_time_s"]
         life = main["end_s"] - main["start_s"]
-        self.between("waits: running, waiting and waiting for a processor are all of its life",
+        self.between("waits: running, waiting and waiting for a CPU are all of its life",
                      0.99 * life - 0.002, away, 1.01 * life + 0.002, main)
         share = functions.get("busy", {"inclusive_sample_n": 0})["inclusive_sample_n"]
         self.tap.point(share >= 0.8 * run.run()["sample_n"], "waits: waiting is no running time",

@@ -135,7 +135,7 @@ def check_errors(mpi):
     for words, text in ((["--trace"], "no trace is given"),
                         (["--trace", "nowhere.assay"], "nowhere.assay"),
                         (["--trace", "planted.c.prv"], "planted.c.prv"),
-                        (["--trace", "--weak", "--strong", name], "--strong is given too"),
+                        (["--trace", "--weak", "--strong", name], "--strong is set too"),
                         (["--threads", "2", "--trace", name], "--threads has no effect"),
                         (["--trace", "--project", "x", name], "--project")):
         done = subprocess.run([ASSAY, "scale", *words], capture_output=True, text=True,

@@ -228,8 +228,8 @@ def other_groups(bench):
 def mistakes(bench):
     pathlib.Path("bad.filter").write_text("SCOREP_REGION_NAMES_BEGIN\n\nMPI_Send\n")
     run = bench.run("--filter", "bad.filter", "-o", "bad.assay", "--", "touch", "ran", status=2)
-    equal("sentence", run.stderr, "assay: bad.filter:3: 'MPI_Send' stands before EXCLUDE and "
-          "INCLUDE; write one first\n")
+    equal("sentence", run.stderr, "assay: bad.filter:3: 'MPI_Send' is before EXCLUDE or "
+          "INCLUDE; add one of them first\n")
     holds("something ran", not pathlib.Path("ran").exists() and
           not pathlib.Path("bad.assay").exists())
     run = bench.run("--filter", "none.filter", "--", "true", status=2)
@@ -238,11 +238,11 @@ def mistakes(bench):
     pathlib.Path("files.filter").write_text(
         "SCOREP_FILE_NAMES_BEGIN EXCLUDE */a.c SCOREP_FILE_NAMES_END\n")
     run = bench.run("--filter", "files.filter", "--force", "-o", "files.assay", "--", "true")
-    holds(f"no note: {run.stderr}", "rules about names of files have no effect" in run.stderr)
+    holds(f"no note: {run.stderr}", "rules for file names have no effect" in run.stderr)
     run = bench.run("--score", "files.assay", "--", "true", status=2)
-    holds(f"no sentence: {run.stderr}", "--score: is of an experiment that is there" in run.stderr)
+    holds(f"no sentence: {run.stderr}", "--score: reads an experiment" in run.stderr)
     run = bench.run("--write-filter", "x.filter", "--", "true", status=2)
-    holds(f"no sentence: {run.stderr}", "--write-filter: comes with --score" in run.stderr)
+    holds(f"no sentence: {run.stderr}", "--write-filter: needs --score" in run.stderr)
 
 
 def main():

@@ -352,9 +352,9 @@ def of_a_library(bench, text, build_id):
         equal("lost", (answer["lost"], answer["unmatched"]), (0, 0))
     refused(bench, ["--functions", OURS, "--functions-of", "no.so", "--", "./user", "log"], 2,
             "--functions-of: cannot open no.so: No such file or directory")
-    refused(bench, ["--functions-of", "libours.so", "--", "./user", "log"], 2, "add that")
+    refused(bench, ["--functions-of", "libours.so", "--", "./user", "log"], 2, "add --functions")
     refused(bench, ["--functions", "leaf", "--", "./user", "log"], 2,
-            "--functions-of FILE takes those of a library")
+            "--functions-of FILE selects those of a library")
 
 
 OFTEN = """__attribute__((noinline)) static double often(double x) { return x * 0.5 + 1; }
@@ -382,7 +382,7 @@ def what_points_cost(bench):
     equal("of two points", bench.query(sql), [])
     bench.trace("./often", options=("--functions", "often"))
     rows = bench.query(sql)
-    match = re.match(r'400000,"points .* took ([0-9.]+) s .*, ([0-9.]+) % of their processor time',
+    match = re.match(r'400000,"probes .* took ([0-9.]+) s .*, ([0-9.]+) % of their CPU time',
                      rows[0])
     equal("of many", (len(rows), match is not None and 1 <= float(match[2]) <= 100), (1, True))
     points = bench.query("SELECT points_s FROM v_traces")
@@ -414,9 +414,10 @@ def mistakes(bench):
     program = bench.build("gcc", "functions.c", "-O1", plain=True)
     pathlib.Path("log").unlink(missing_ok=True)
     command = ["--", program, "log", "nested"]
-    refused(bench, ["--functions", "again,nobody*", *command], 2, "'nobody*' is no function of "
-            f"{program}; 'assay functions {program}' lists its functions")
-    refused(bench, ["--functions", " ,", *command], 2, "--functions: names no function")
+    refused(bench, ["--functions", "again,nobody*", *command], 2,
+            f"'nobody*' matches no function of {program}; "
+            f"'assay functions {program}' lists its functions")
+    refused(bench, ["--functions", " ,", *command], 2, "--functions: empty list")
     equal("whether something ran", pathlib.Path("log").exists(), False)
 
 
@@ -424,7 +425,7 @@ def is_static(bench):
     program = bench.build("gcc", "functions.c", "-O1", "-static", plain=True)
     for words in ([], ["--functions", "again"]):
         refused(bench, [*words, "--", program, "log", "nested"], 2, f"{program}: is statically "
-                "linked: nothing can be preloaded into it")
+                "linked, so no library can be preloaded")
 
 
 def is_static_within(bench):
@@ -432,8 +433,8 @@ def is_static_within(bench):
     bench.trace("sh", "-c", f"{program} log nested; {program} log nested; true")
     rows = bench.query("SELECT n, text FROM v_flags WHERE name = 'trace_static'")
     equal("a flag", [re.sub(r'[\\"]', "", row).split(": ")[:2] for row in rows],
-          [["2,processes are not in the trace", f"{program} is statically linked, and nothing can "
-            "be wrapped in it; link it dynamically"]])
+          [["2,processes are not in the trace", f"{program} is statically linked, so its calls "
+            "cannot be wrapped; link it dynamically"]])
 
 
 def main():

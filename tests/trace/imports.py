@@ -137,9 +137,9 @@ def refused(assay, name, text, sentence):
 
 def try_bad(assay):
     refused(assay, "empty.prv", "", "is empty")
-    refused(assay, "text.prv", "hello\n", "text.prv:1: is no header of Paraver")
+    refused(assay, "text.prv", "hello\n", "text.prv:1: is not a Paraver header")
     refused(assay, "tasks.prv", HEADER.replace("2(1:1,1:1)", "2(1:1)"), "tasks.prv:1: the header")
-    refused(assay, "lines.prv", HEADER + "2:1:1:9:1:5:50000001:1\n", "lines.prv:3: names a thread")
+    refused(assay, "lines.prv", HEADER + "2:1:1:9:1:5:50000001:1\n", "lines.prv:3: has a thread")
     refused(assay, "anchor.otf2", "no archive\n", "anchor.otf2: cannot be opened")
 
 
@@ -151,7 +151,7 @@ def try_units(assay):
         "2:2:1:2:1:20:50000001:2\n2:2:1:2:1:40:50000001:0\n", encoding="ascii")
     run = subprocess.run([assay, "import", "units.prv", "--force", "--format", "json", "-o",
                           "units.assay"], capture_output=True, text=True, check=False)
-    expect("1 records make no sense" in run.stderr and "line 5" in run.stderr, run.stderr)
+    expect("1 invalid records" in run.stderr and "line 5" in run.stderr, run.stderr)
     facts = facts_of(json.loads(run.stdout)["parallel"], True, True)
     expect(facts["call", 0, "MPI_Send"] == (1, 512, 0) and facts["call", 1, "MPI_Recv"] ==
            (1, 0, 512), f"calls: {facts}")

@@ -93,7 +93,7 @@ def check_off(assay, dump, work, program):
 
 def check_usage(assay, work):
     run = trace(assay, work / "out.assay", ["--groups", "mpi,files"], ["true"], work)
-    fits = run.returncode == 2 and "'files' is no group" in run.stderr
+    fits = run.returncode == 2 and "invalid value 'files'" in run.stderr
     return "" if fits else f"exit status {run.returncode}: {run.stderr!r}"
 
 

@@ -286,8 +286,8 @@ def test_others(assay, dump):
     faults = record(assay, ["--start-off"], ["./samples.omp", "1", PARTS])
     n = query(assay, "SELECT SUM(sample_n) FROM v_threads")[0][0]
     say("off", faults + ([] if not int(n or 0) else [f"{n} samples while it was off"]))
-    for words, said in ((["--event", "cpu-clock"], "leave out --event"),
-                        (["--call-stacks", "lbr"], "leave out --call-stacks")):
+    for words, said in ((["--event", "cpu-clock"], "remove --event"),
+                        (["--call-stacks", "lbr"], "remove --call-stacks")):
         wrong = record(assay, words, ["./samples.omp", "1", "1"])
         say(" ".join(words), [] if wrong and "with 2" in wrong[0] and re.search(said, wrong[0])
             else wrong or ["was taken"])

@@ -305,9 +305,9 @@ def main():
         points = Switches(assay, dump, work, work / "switch").points()
         points += [
             ("a signal that kills", lambda: refused(
-                assay, work, ["--toggle-signal", "KILL"], "'KILL' is no signal that can switch")),
+                assay, work, ["--toggle-signal", "KILL"], "invalid signal 'KILL'")),
             ("it ends before it begins", lambda: refused(
-                assay, work, ["--delay", "2", "--duration", "1"], "before --delay is over")),
+                assay, work, ["--delay", "2", "--duration", "1"], "not longer than --delay")),
             ("a counter that there is not", lambda: refused(
                 assay, work, ["--os-counters", "faults,heat"], "'heat' is nothing")),
             ("no time", lambda: refused(assay, work, ["--delay", "soon"], "'soon' is no time"))]

@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "agent/meeting.h"
+#include "agent/rendezvous.h"
 #include "directory.h"
 
 #define RANKS 8
@@ -28,7 +28,7 @@
 #define SHORT_NS INT64_C(75000000)     /* where each answer is right, if it is one */
 
 struct member {
-    struct as_rank_meeting meeting;
+    struct as_rank_rendezvous meeting;
     int64_t late_ns;
     const struct member *behind; /* comes when that one has its answer */
     _Atomic bool is_over;
@@ -100,7 +100,7 @@ static int make_members(struct member member[RANKS], const char *machines, bool 
     const int n = (int)strlen(machines);
     for (int i = 0; i < n; i++) {
         memset(&member[i], 0, sizeof member[i]);
-        struct as_rank_meeting *m = &member[i].meeting;
+        struct as_rank_rendezvous *m = &member[i].meeting;
         snprintf(m->directory, sizeof m->directory, "%s/meeting", directory);
         m->rank = (uint32_t)i;
         m->size = (uint32_t)n;
@@ -122,7 +122,7 @@ static void *take_part(void *context)
     while (member->behind && !member->behind->is_over)
         nanosleep(&look, NULL);
     self = member;
-    member->is_held = as_meeting_hold(&member->meeting, member->rank, &member->n);
+    member->is_held = as_rendezvous_hold(&member->meeting, member->rank, &member->n);
     if (member->look_n >= 0)
         leave_clock(member);
     member->is_over = true;

@@ -69,20 +69,21 @@ static void test_random_graphs(void **state)
     for (unsigned round = 0; round < 500; round++) {
         struct graph g;
         struct as_neighbour_table *table;
-        struct as_gathering_member member[RANKS_MOST];
-        struct as_gathering met = {.comm = 77, .kind = AS_GATHERING_NEAR, .member = member};
+        struct as_collective_member member[RANKS_MOST];
+        struct as_collective met = {
+            .comm = 77, .kind = AS_COLLECTIVE_KIND_NEIGHBOURHOOD, .member = member};
         struct as_wait_list list = {0};
         make_graph(&g, false);
         met.member_n = g.n;
         for (uint32_t r = 0; r < g.n; r++) {
             const int64_t begin = any(1000), enter = begin + any(50);
-            member[r] = (struct as_gathering_member){
+            member[r] = (struct as_collective_member){
                 .location = r, .begin_ns = begin, .enter_ns = enter, .leave_ns = 1000 + any(9)};
         }
         assert_int_equal(as_neighbours_new(&table, &g.trace), 0);
         assert_int_equal(as_neighbours_of(table, 77, g.n, &met.near), 0);
         assert_non_null(met.near);
-        assert_int_equal(as_waits_of_gathering(&met, &list), 0);
+        assert_int_equal(as_waits_of_collective(&met, &list), 0);
         size_t at = 0;
         for (uint32_t r = 0; r < g.n; r++) {
             int64_t came = INT64_MIN;
@@ -134,17 +135,17 @@ struct expected_wait {
     uint32_t who, cause;
 };
 
-static void check_between(enum as_gathering_kind kind, int64_t root,
+static void check_between(enum as_collective_kind kind, int64_t root,
                           const struct expected_wait *wanted, size_t wanted_n)
 {
-    struct as_gathering_member member[5];
+    struct as_collective_member member[5];
     struct as_wait_list list = {.wait = {.n = 0}};
     for (uint32_t r = 0; r < 5; r++)
-        member[r] = (struct as_gathering_member){
+        member[r] = (struct as_collective_member){
             .location = r, .begin_ns = entered_ns[r], .enter_ns = entered_ns[r], .leave_ns = 100};
-    const struct as_gathering met = {
+    const struct as_collective met = {
         .kind = kind, .root = root, .member_n = 5, .member = member, .first_n = 2};
-    assert_int_equal(as_waits_of_gathering(&met, &list), 0);
+    assert_int_equal(as_waits_of_collective(&met, &list), 0);
     size_t n = 0;
     as_vec_foreach (&list.wait, wait) {
         if (wait->cause == AS_WAIT_NOBODY) /* until all leave */
@@ -169,19 +170,19 @@ static void test_between_groups(void **state)
                                             {AS_WAIT_BARRIER, 1, 3},
                                             {AS_WAIT_BARRIER, 2, 1},
                                             {AS_WAIT_BARRIER, 4, 1}};
-    check_between(AS_GATHERING_BARRIER, -1, barrier, 4);
+    check_between(AS_COLLECTIVE_KIND_BARRIER, -1, barrier, 4);
     const struct expected_wait all[] = {
         {AS_WAIT_ALL, 0, 3}, {AS_WAIT_ALL, 1, 3}, {AS_WAIT_ALL, 2, 1}, {AS_WAIT_ALL, 4, 1}};
-    check_between(AS_GATHERING_ALL, -1, all, 4);
+    check_between(AS_COLLECTIVE_KIND_ALL_TO_ALL, -1, all, 4);
     const struct expected_wait broadcast[] = {{AS_WAIT_LATE_BROADCAST, 2, 1},
                                               {AS_WAIT_LATE_BROADCAST, 4, 1}};
-    check_between(AS_GATHERING_FROM, 1, broadcast, 2);
+    check_between(AS_COLLECTIVE_KIND_ONE_TO_ALL, 1, broadcast, 2);
     const struct expected_wait reduce[] = {{AS_WAIT_EARLY_REDUCE, 0, 3}};
-    check_between(AS_GATHERING_TO, 0, reduce, 1);
+    check_between(AS_COLLECTIVE_KIND_ALL_TO_ONE, 0, reduce, 1);
     const struct expected_wait to_first[] = {{AS_WAIT_EARLY_REDUCE, 2, 1}};
-    check_between(AS_GATHERING_TO, 2, to_first, 1);
-    check_between(AS_GATHERING_TO, 3, NULL, 0);
-    check_between(AS_GATHERING_TO, -1, NULL, 0);
+    check_between(AS_COLLECTIVE_KIND_ALL_TO_ONE, 2, to_first, 1);
+    check_between(AS_COLLECTIVE_KIND_ALL_TO_ONE, 3, NULL, 0);
+    check_between(AS_COLLECTIVE_KIND_ALL_TO_ONE, -1, NULL, 0);
 }
 
 /* Both sides say the same of an inter-communicator; those that do not are not believed. */

@@ -19,7 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "analytics/traced.h"
+#include "analytics/trace_result.h"
 #include "launch/party.h"
 #include "trace/write.h"
 

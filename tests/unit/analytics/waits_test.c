@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "analytics/causes.h"
-#include "analytics/gatherings.h"
+#include "analytics/collectives.h"
+#include "analytics/delay_costs.h"
 #include "analytics/waits.h"
 
 #define NOBODY AS_WAIT_NOBODY
@@ -99,41 +99,41 @@ static void test_wrong_order(void **state)
 
 static struct as_wait_list met;
 
-static int keep_waits(void *context, const struct as_gathering *gathering)
+static int keep_waits(void *context, const struct as_collective *gathering)
 {
     (void)context;
-    return as_waits_of_gathering(gathering, &met);
+    return as_waits_of_collective(gathering, &met);
 }
 
-static void leave_at(struct as_gatherings *g, uint64_t number, uint32_t rank, int64_t enter,
+static void leave_at(struct as_collectives *g, uint64_t number, uint32_t rank, int64_t enter,
                      int64_t leave)
 {
-    struct as_gathering_member m = {
+    struct as_collective_member m = {
         .location = rank, .begin_ns = enter, .enter_ns = enter, .leave_ns = leave};
-    assert_int_equal(as_gatherings_leave(g, 9, number, rank, &m), 0);
+    assert_int_equal(as_collectives_leave(g, 9, number, rank, &m), 0);
 }
 
 /* Ranks enter at 10, 50, 30 and leave at 60, 61, 64. */
-static void gather_three(enum as_gathering_kind kind, int64_t root)
+static void gather_three(enum as_collective_kind kind, int64_t root)
 {
     static const int64_t enter[] = {10, 50, 30}, leave[] = {60, 61, 64};
-    struct as_gatherings *g;
+    struct as_collectives *g;
     met.wait.n = 0;
-    assert_int_equal(as_gatherings_new(&g, keep_waits, NULL), 0);
+    assert_int_equal(as_collectives_new(&g, keep_waits, NULL), 0);
     for (uint32_t r = 0; r < 3; r++) {
         uint64_t number;
-        assert_int_equal(as_gatherings_begin(g, 9, 3, r, kind, root, &number), 0);
+        assert_int_equal(as_collectives_begin(g, 9, 3, r, kind, root, &number), 0);
         assert_int_equal(number, 0);
         leave_at(g, number, r, enter[r], leave[r]);
     }
-    assert_int_equal(as_gatherings_unmet(g), 0);
-    as_gatherings_free(&g);
+    assert_int_equal(as_collectives_unmatched(g), 0);
+    as_collectives_free(&g);
 }
 
 static void test_barrier(void **state)
 {
     (void)state;
-    gather_three(AS_GATHERING_BARRIER, -1);
+    gather_three(AS_COLLECTIVE_KIND_BARRIER, -1);
     assert_int_equal(met.wait.n, 4);
     assert_wait(&met.wait.at[0], AS_WAIT_BARRIER, 0, 1, 10, 50);
     assert_wait(&met.wait.at[1], AS_WAIT_BARRIER_COMPLETION, 1, NOBODY, 60, 61);
@@ -144,19 +144,19 @@ static void test_barrier(void **state)
 static void test_rooted(void **state)
 {
     (void)state;
-    gather_three(AS_GATHERING_FROM, 1);
+    gather_three(AS_COLLECTIVE_KIND_ONE_TO_ALL, 1);
     assert_int_equal(met.wait.n, 2);
     assert_wait(&met.wait.at[0], AS_WAIT_LATE_BROADCAST, 0, 1, 10, 50);
     assert_wait(&met.wait.at[1], AS_WAIT_LATE_BROADCAST, 2, 1, 30, 50);
-    gather_three(AS_GATHERING_FROM, 0);
+    gather_three(AS_COLLECTIVE_KIND_ONE_TO_ALL, 0);
     assert_int_equal(met.wait.n, 0);
-    gather_three(AS_GATHERING_TO, 0);
+    gather_three(AS_COLLECTIVE_KIND_ALL_TO_ONE, 0);
     assert_int_equal(met.wait.n, 1);
     assert_wait(&met.wait.at[0], AS_WAIT_EARLY_REDUCE, 0, 1, 10, 50);
-    gather_three(AS_GATHERING_SCAN, -1);
+    gather_three(AS_COLLECTIVE_KIND_SCAN, -1);
     assert_int_equal(met.wait.n, 1);
     assert_wait(&met.wait.at[0], AS_WAIT_EARLY_SCAN, 2, 1, 30, 50);
-    gather_three(AS_GATHERING_NEAR, -1);
+    gather_three(AS_COLLECTIVE_KIND_NEIGHBOURHOOD, -1);
     assert_int_equal(met.wait.n, 0);
 }
 
@@ -164,24 +164,26 @@ static void test_rooted(void **state)
 static void test_members_ahead(void **state)
 {
     (void)state;
-    struct as_gatherings *g;
+    struct as_collectives *g;
     uint64_t number[2][2];
     met.wait.n = 0;
-    assert_int_equal(as_gatherings_new(&g, keep_waits, NULL), 0);
+    assert_int_equal(as_collectives_new(&g, keep_waits, NULL), 0);
     for (uint32_t r = 0; r < 2; r++)
-        for (unsigned i = 0; i < 2; i++)
-            assert_int_equal(as_gatherings_begin(g, 9, 2, r, AS_GATHERING_ALL, -1, &number[r][i]),
+        for (unsigned i = 0; i < 2; i++) {
+            uint64_t *to = &number[r][i];
+            assert_int_equal(as_collectives_begin(g, 9, 2, r, AS_COLLECTIVE_KIND_ALL_TO_ALL, -1, to),
                              0);
+        }
     leave_at(g, number[0][1], 0, 200, 260);
     leave_at(g, number[0][0], 0, 261, 261);
-    assert_int_equal(as_gatherings_unmet(g), 2);
+    assert_int_equal(as_collectives_unmatched(g), 2);
     leave_at(g, number[1][0], 1, 100, 150);
     leave_at(g, number[1][1], 1, 250, 260);
-    assert_int_equal(as_gatherings_unmet(g), 0);
+    assert_int_equal(as_collectives_unmatched(g), 0);
     assert_int_equal(met.wait.n, 2);
     assert_wait(&met.wait.at[0], AS_WAIT_ALL, 1, 0, 100, 150);
     assert_wait(&met.wait.at[1], AS_WAIT_ALL, 0, 1, 200, 250);
-    as_gatherings_free(&g);
+    as_collectives_free(&g);
 }
 
 /* ---- Causes ---------------------------------------------------------------------------------- */

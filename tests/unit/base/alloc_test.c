@@ -2,7 +2,7 @@
 /* The heap door: overflow, zero sizes, and the seam that makes the n-th allocation fail. */
 #include <sys/resource.h>
 
-#include "base/large.h"
+#include "base/hugepage_policy.h"
 #include "unit.h"
 
 static void test_overflow_is_refused(void **state)

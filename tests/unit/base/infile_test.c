@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "directory.h"
 #include "unit.h"
 
@@ -41,7 +41,7 @@ static void test_files(void **state)
     assert_int_equal(read_as(path_of("three"), 2, 0, ""), ASSAY_ERR_UNSUPPORTED);
     assert_true(has(err.text, "three: the list is larger than 2 bytes; check the path"));
     assert_int_equal(read_as(path_of("none"), 3, 0, ""), ASSAY_ERR_NOT_FOUND);
-    assert_true(has(err.text, "none: the list is not there: No such file or directory; check "));
+    assert_true(has(err.text, "none: the list is missing: No such file or directory; check "));
     assert_int_equal(read_as(path_of("zero"), 9, 0, ""), ASSAY_ERR_CORRUPT);
     assert_int_equal(assay_error_exit_status(ASSAY_ERR_UNSUPPORTED), 2);
 }
@@ -53,7 +53,7 @@ static void test_not_regular(void **state)
     assert_int_equal(mkfifo(path_of("fifo"), 0600), 0);
     for (unsigned bits = 0; bits <= AS_INFILE_PIPE; bits++) {
         assert_int_equal(read_as(path_of("fifo"), 9, bits, ""), ASSAY_ERR_NOT_REGULAR);
-        assert_true(has(err.text, "fifo: the list is not a regular file; name a regular file"));
+        assert_true(has(err.text, "fifo: the list is not a regular file; use a regular file"));
         assert_int_equal(read_as("/dev/zero", 9, bits, ""), ASSAY_ERR_NOT_REGULAR);
         assert_int_equal(read_as(directory, 9, bits, ""), ASSAY_ERR_NOT_REGULAR);
     }

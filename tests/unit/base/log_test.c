@@ -45,10 +45,10 @@ static void test_bad_filters_change_nothing(void **state)
         assert_int_equal(as_log_levels[AS_LOG_DOMAIN_CLI], AS_LOG_LEVEL_OFF);
     }
     as_log_configure("elf:debug", &err);
-    assert_string_equal(err.text, "ASSAY_LOG: no log domain \"elf\"; there are base, isa, object, "
+    assert_string_equal(err.text, "ASSAY_LOG: unknown log domain \"elf\"; use base, isa, object, "
                                   "code, cli");
     as_log_configure("isa:loud", &err);
-    assert_string_equal(err.text, "ASSAY_LOG: no log level \"loud\"; there are off, error, warn, "
+    assert_string_equal(err.text, "ASSAY_LOG: unknown log level \"loud\"; use off, error, warn, "
                                   "info, debug, trace");
 }
 

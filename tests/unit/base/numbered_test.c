@@ -2,7 +2,7 @@
 /* The table of what is open against a plain list, with rows of two sizes. */
 #include "unit.h"
 
-#include "base/numbered.h"
+#include "base/id_table.h"
 
 struct small_row {
     struct as_numbered id;

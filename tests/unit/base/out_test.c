@@ -184,7 +184,7 @@ static void test_full_disk(void **state)
     assert_int_equal(as_out_flush(&out, &err), ASSAY_ERR_IO);
     assert_int_equal(out.failed, ENOSPC);
     assert_string_equal(err.text, "result.json: cannot write: No space left on device; "
-                                  "free some space or write elsewhere");
+                                  "free some space or use another place");
     /* It sticks: another descriptor would take the bytes, this sink does not try. */
     out.fd = STDERR_FILENO;
     as_out_fill(&out, 'x', 100000);

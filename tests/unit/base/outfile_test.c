@@ -66,7 +66,7 @@ static void test_existing(void **state)
     (void)state;
     make_file("old", "old", 0640);
     assert_int_equal(write_as("old", 0, "new"), ASSAY_ERR_USAGE);
-    assert_true(has(err.text, "/old: exists; choose another name, or replace it with --force"));
+    assert_true(has(err.text, "/old: exists; use another name, or replace it with --force"));
     expect_file("old", "old");
     assert_int_equal(write_as("old", AS_OUTFILE_REPLACE, "new"), 0);
     expect_file("old", "new");
@@ -143,9 +143,9 @@ static void test_devices(void **state)
     assert_int_equal(as_outfile_write("/dev/full", 0, "x", 1, &err), ASSAY_ERR_IO);
     assert_true(has(err.text, "/dev/full: cannot be written: No space left on device; free some "));
     assert_int_equal(as_outfile_check(directory, 0, &err), ASSAY_ERR_USAGE);
-    assert_true(has(err.text, ": is a directory; name a file"));
+    assert_true(has(err.text, ": is a directory; use a file name"));
     assert_int_equal(write_as("none/x", 0, "x"), ASSAY_ERR_IO);
-    assert_true(has(err.text, "none/x: cannot be written: No such file or directory; make its "));
+    assert_true(has(err.text, "none/x: cannot be written: No such file or directory; create its "));
     assert_int_equal(entries(), 0);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Through a pipe that takes little at a time, with signals in between; ends and failures.
  */
-#include "base/whole.h"
+#include "base/io_full.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -42,11 +42,11 @@ static void test_parse(void **state)
     expect_axis("env:OMP_SCHEDULE=static,dynamic\\,4", "env:OMP_SCHEDULE: static|dynamic,4");
     expect_axis("path=a\\\\,b\\c=d", "path: a\\|b\\c=d");
     expect_axis("flag=,-x", "flag: |-x");
-    expect_refused("size", "names no setting");
-    expect_refused("size=", "names no setting");
-    expect_refused("=1", "names no setting");
-    expect_refused("a b=1", "names no setting");
-    expect_refused("env:=1", "names no setting");
+    expect_refused("size", "invalid value");
+    expect_refused("size=", "invalid value");
+    expect_refused("=1", "invalid value");
+    expect_refused("a b=1", "invalid value");
+    expect_refused("env:=1", "invalid value");
     expect_refused("size=1,2,1", "has the value '1' twice");
 }
 

@@ -445,13 +445,13 @@ static void test_sides(void **state)
     struct assay_compare_request side[3] = {{.experiment = a.experiment, .name = "a"},
                                             {.experiment = b.experiment, .name = "b"},
                                             {.experiment = a.experiment, .name = "a:9"}};
-    refused(assay_compare_experiments(side, 2, &it, err), NOT_FOUND, "a: has no run that ended");
+    refused(assay_compare_experiments(side, 2, &it, err), NOT_FOUND, "a: has no successful run");
     assert_null(it);
     add_plain(&a, "profile", 10, NULL, NULL);
     add_plain(&a, "profile", 11, NULL, NULL);
     add_plain(&a, "profile", 13, NULL, NULL);
     add_plain(&b, "profile", 10, "there", "cycles");
-    refused(assay_compare_experiments(side, 1, &it, err), USAGE, "nothing to compare with");
+    refused(assay_compare_experiments(side, 1, &it, err), USAGE, "only one experiment");
     side[2].runs = "9";
     refused(assay_compare_experiments(side, 3, &it, err), USAGE, "a:9: has no run '9'");
     side[2].runs = "1-2";

@@ -206,7 +206,7 @@ static void test_lost_reference(void **state)
     synthetic_add(&s, &run);
     fine(assay_compare_scalability(s.experiment, NULL, &it, err));
     assert_int_equal(it->reference, 1);
-    assert_true(has(it->note[0], "did not end well"));
+    assert_true(has(it->note[0], "failed"));
     assert_int_equal(it->point[0].efficiency.origin, 0);
     assay_scalability_free(&it);
     fine(assay_experiment_close(&s.experiment, err));

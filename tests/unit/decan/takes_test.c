@@ -217,7 +217,7 @@ static void test_names(void **state)
     assert_int_equal(as_variants_take(NULL, &kinds, &err), 0);
     assert_int_equal(kinds, AS_VARIANTS_USUAL);
     assert_int_equal(as_variants_take("dl1,rec", &kinds, &err), ASSAY_ERR_USAGE);
-    assert_non_null(strstr(err.text, "'rec' is no variant; write some of orig, ref, fp, ls"));
+    assert_non_null(strstr(err.text, "invalid value 'rec'; use some of orig, ref, fp, ls"));
     assert_string_equal(assay_decan_variant(0, &title), "orig");
     assert_string_equal(assay_decan_variant(1, &title), "ref");
     assert_non_null(assay_decan_variant(AS_VARIANT_KINDS - 2, &title));

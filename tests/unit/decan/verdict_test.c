@@ -24,7 +24,7 @@ static void set_cycles(struct as_decan_measure *m, enum as_variant_kind kind, do
                                                .instance = cycles * 1000};
 }
 
-/* Ten cycles an iteration; ORIG, REF, FP, LS, DL1, FES as given. A machine of round numbers: 32
+/* Ten cycles per iteration; ORIG, REF, FP, LS, DL1, FES as given. A machine of round numbers: 32
  * KiB, 1 MiB, 16 MiB; 64, 32, 16, 8 bytes a cycle; 4, 16, 64, 256 cycles. */
 static struct as_decan_measure loop_of(double fp, double ls, double dl1, double fes)
 {
@@ -309,7 +309,7 @@ static void test_again(void **state)
     const struct as_decan_judgement j = judge(&m);
     NEAR(j.ratio.orig_again, 1.25);
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_non_null(strstr(text, "it has just gone through it is 1.25 times as fast"));
+    assert_non_null(strstr(text, "over the same data, the loop is 1.25 times as fast"));
     m.timing[AS_VARIANT_AGAIN].high = 9.5; /* or not */
     expect(&m, AS_DECAN_BEYOND_L1);
     set_cycles(&m, AS_VARIANT_AGAIN, 9.9);
@@ -407,14 +407,13 @@ static void test_claimed(void **state)
     assert_string_equal(as_decan_verdict_word(j.verdict), "beyond_L1");
     assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_non_null(strstr(text,
-                           "from L3 or RAM, by the sizes of caches that the processor claims: "
-                           "the machine was not measured"));
+    assert_non_null(strstr(text, "from L3 or RAM, by the cache sizes that the CPU claims: "
+                                 "the machine was not measured"));
     m.level[ASSAY_PREDICT_L3].is_claimed = false;
     j = judge(&m);
     assert_string_equal(as_decan_verdict_word(j.verdict), "L3");
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_non_null(strstr(text, "from L3, by the sizes of caches that the processor reports"));
+    assert_non_null(strstr(text, "from L3, by the cache sizes that the CPU reports"));
     assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
 }
 
@@ -455,7 +454,7 @@ static void test_decided(void **state)
     expect(&m, AS_DECAN_BALANCED_STARVED);
     m.bits[AS_VARIANT_FES] = AS_VARIANT_DECIDES;
     expect(&m, AS_DECAN_UNKNOWN);
-    assert_non_null(strstr(judge(&m).doubt, "what decides its branches"));
+    assert_non_null(strstr(judge(&m).doubt, "the code for its branches"));
     set_cycles(&m, AS_VARIANT_FES, 5);
     expect(&m, AS_DECAN_BALANCED_FED);
 }
@@ -624,7 +623,7 @@ static void test_nests(void **state)
     assert_int_equal(j.verdict, AS_DECAN_COMPUTE);
     assert_int_equal(j.confidence, AS_DECAN_MEDIUM);
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_non_null(strstr(text, "10.00 cycles an iteration with the loops in it"));
+    assert_non_null(strstr(text, "10.00 cycles per iteration with the loops in it"));
 }
 
 static void test_lacking(void **state)
@@ -638,7 +637,7 @@ static void test_lacking(void **state)
     m.timing[AS_VARIANT_LS].n = 0;
     m.timing[AS_VARIANT_FP].n = 0;
     expect(&m, AS_DECAN_UNKNOWN);
-    assert_string_equal(judge(&m).doubt, "variants that would decide could not run");
+    assert_string_equal(judge(&m).doubt, "the decisive variants could not run");
     assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
     m = loop_of(9.8, 4, 9.9, 5); /* stores under a mask: no REF, but ORIG */
     m.timing[AS_VARIANT_REF].n = 0;
@@ -653,7 +652,7 @@ static void test_words(void **state)
     char text[512], little[8];
     const int n = as_decan_explain(&m, &j, text, sizeof text);
     assert_string_equal(text,
-                        "Compute bound, 10.00 cycles an iteration: its arithmetic alone takes "
+                        "Compute bound, 10.00 cycles per iteration: its arithmetic alone takes "
                         "9.80 cycles, its accesses alone 4.00. At most 2.50 times faster "
                         "without that (2.48 to 2.53).");
     assert_int_equal(n, strlen(text));
@@ -663,7 +662,7 @@ static void test_words(void **state)
     m.footprint_b = 64 << 20;
     j = judge(&m);
     as_decan_explain(&m, &j, text, sizeof text);
-    assert_string_equal(text, "RAM bound, 10.00 cycles an iteration: with its data in L1 an "
+    assert_string_equal(text, "RAM bound, 10.00 cycles per iteration: with its data in L1 an "
                               "iteration takes 2.00 cycles, its accesses alone 9.80; moving them "
                               "from RAM alone takes 80 % of the time. At most 5.00 times faster "
                               "without that (4.95 to 5.05).");

@@ -295,7 +295,7 @@ static void test_arrays(void **state)
     assert_int_equal(truncate(file, 20), 0);
     refused(assay_experiment_read_array(e, &loop, "t", &back, err), CORRUPT, "shorter than");
     loop.run_id = 0;
-    refused(assay_experiment_array(e, &loop, &many, err), INTERNAL, "of no run");
+    refused(assay_experiment_array(e, &loop, &many, err), INTERNAL, "belongs to no run");
     fine(assay_experiment_close(&e, err));
 }
 

@@ -272,10 +272,9 @@ static void damage_is_said(void **state)
     const struct as_copy_part part = {
         .from = from, .from_run = f.run, .to_run = new_run(to), .whose = "", .file = same_file};
     fine(assay_experiment_begin(to, err));
-    refused(
-        as_copy_run(copy, &part, err), CORRUPT,
-        "/from.assay: damaged: its table callpath: a row refers to row 77 of callpath, which is "
-        "not there; leave it out or take an unharmed copy");
+    refused(as_copy_run(copy, &part, err), CORRUPT,
+            "/from.assay: damaged: table callpath: a row refers to row 77 of callpath, which is "
+            "missing; remove it or use an undamaged copy");
     assay_experiment_rollback(to);
     as_copy_free(&copy);
     assay_experiment_close(&from, NULL);

@@ -141,13 +141,13 @@ static void test_exists(void **state)
     struct assay_experiment *e, *other;
     char run[200];
     make_filled(place);
-    refused(assay_experiment_create(place->exp, 0, &e, err), USAGE, "exists; choose another name");
+    refused(assay_experiment_create(place->exp, 0, &e, err), USAGE, "exists; use another name");
     assert_null(e);
     fine(assay_experiment_open(place->exp, &e, err));
     fine(assay_experiment_run_directory(e, 1, run, sizeof run, err));
     assert_true(has(run, "a.assay/run-001"));
     refused(assay_experiment_create(place->exp, ASSAY_EXPERIMENT_FORCE, &other, err), LIMIT,
-            "another assay is writing it");
+            "another assay process is writing it");
     fine(assay_experiment_close(&e, err));
 }
 
@@ -181,7 +181,7 @@ static void test_force_never_touches_another_directory(void **state)
     assert_int_equal(mkdir(run, 0777), 0);
     write_file(run, "run-1", "x");
     refused(assay_experiment_create(run, ASSAY_EXPERIMENT_FORCE, &e, err), USAGE,
-            "exists and is no experiment; choose another name");
+            "exists and is not an experiment; use another name");
     assert_true(is_there(run, "run-1"));
 }
 
@@ -192,13 +192,13 @@ static void test_not_there(void **state)
     char path[200];
     refused(assay_experiment_read(place->exp, &e, err), NOT_FOUND, "no such experiment");
     refused(assay_experiment_open(place->exp, &e, err), NOT_FOUND, "no such experiment");
-    refused(assay_experiment_read("", &e, err), USAGE, "its name is empty");
+    refused(assay_experiment_read("", &e, err), USAGE, "empty name");
     snprintf(path, sizeof path, "%s/none/a.assay", place->dir);
-    refused(assay_experiment_create(path, 0, &e, err), NOT_FOUND, "make it first");
+    refused(assay_experiment_create(path, 0, &e, err), NOT_FOUND, "create it first");
     refused(assay_experiment_read(place->dir, &e, err), CORRUPT, "not an experiment");
     write_file(place->dir, "file", "x");
     snprintf(path, sizeof path, "%s/file", place->dir);
-    refused(assay_experiment_read(path, &e, err), CORRUPT, "it is no directory");
+    refused(assay_experiment_read(path, &e, err), CORRUPT, "it is not a directory");
 }
 
 static void test_foreign_databases(void **state)
@@ -212,8 +212,8 @@ static void test_foreign_databases(void **state)
     refused(assay_experiment_read(place->exp, &e, err), CORRUPT, "no SQLite database");
     unlink(place->db);
     behind(place, "CREATE TABLE t (a)");
-    refused(assay_experiment_read(place->exp, &e, err), CORRUPT, "did not finish making");
-    refused(assay_experiment_open(place->exp, &e, err), CORRUPT, "did not finish making");
+    refused(assay_experiment_read(place->exp, &e, err), CORRUPT, "its database is incomplete");
+    refused(assay_experiment_open(place->exp, &e, err), CORRUPT, "its database is incomplete");
 }
 
 static void test_damaged(void **state)
@@ -249,7 +249,7 @@ static void test_newer_schema(void **state)
     make_filled(place);
     behind(place, "PRAGMA user_version = 999");
     refused(assay_experiment_read(place->exp, &e, err), UNSUPPORTED,
-            "was written by a newer assay: its schema is 999");
+            "written by a newer assay: schema 999");
     refused(assay_experiment_open(place->exp, &e, err), UNSUPPORTED, "use a newer assay");
 }
 
@@ -260,7 +260,7 @@ static void test_other_schemas(void **state)
         const char *sql, *why;
         int code;
     } other[] = {
-        {"PRAGMA application_id = 0x41535359", "was written by an older assay, from before",
+        {"PRAGMA application_id = 0x41535359", "written by an assay before the first release",
          ASSAY_ERR_UNSUPPORTED},
         {"PRAGMA application_id = 7", "not an experiment", ASSAY_ERR_CORRUPT},
         {"PRAGMA application_id = 0x41534159; PRAGMA user_version = 0", "not an experiment",
@@ -325,7 +325,7 @@ static void body_reads(const struct place *place)
     child_check(integer_of(e, "SELECT count(*) FROM v_functions") == 5);
     child_check(assay_experiment_close(&e, &err) == 0);
     child_check(assay_experiment_open(place->exp, &e, &err) == ASSAY_ERR_PERMISSION);
-    child_check(has(err.text, "copy the directory to a place where you may write"));
+    child_check(has(err.text, "copy the directory to a writable place"));
 }
 
 static void test_read_only_place(void **state)
@@ -348,7 +348,7 @@ static void body_cannot_create(const struct place *place)
     struct assay_error err = {0};
     struct assay_experiment *e;
     child_check(assay_experiment_create(place->exp, 0, &e, &err) == ASSAY_ERR_PERMISSION);
-    child_check(has(err.text, "cannot be made: Permission denied"));
+    child_check(has(err.text, "cannot be created: Permission denied"));
 }
 
 static void test_create_where_nothing_can_be_written(void **state)
@@ -365,7 +365,8 @@ static void test_one_writer(void **state)
     struct assay_experiment *first, *second;
     make_filled(place);
     fine(assay_experiment_open(place->exp, &first, err));
-    refused(assay_experiment_open(place->exp, &second, err), LIMIT, "another assay is writing it");
+    refused(assay_experiment_open(place->exp, &second, err), LIMIT,
+            "another assay process is writing it");
     fine(assay_experiment_read(place->exp, &second, err));
     fine(assay_experiment_close(&second, err));
     fine(assay_experiment_close(&first, err));
@@ -507,7 +508,7 @@ static void test_move(void **state)
     make_filled(place);
     write_file(to, "notes.txt", "mine");
     assert_int_equal(mkdir(sub, 0777), 0);
-    refused(assay_experiment_check_new(to, 0, err), USAGE, "b.assay: exists; choose another name");
+    refused(assay_experiment_check_new(to, 0, err), USAGE, "b.assay: exists; use another name");
     refused(assay_experiment_move(place->exp, to, 0, err), USAGE, "replace it with --force");
     fine(assay_experiment_open(place->exp, &e, err));
     fine(fixture_fill(e, &f, err));
@@ -536,7 +537,7 @@ static void test_stop(void **state)
     assay_experiment_stop_when(e, stopped);
     fine(fixture_fill(e, &f, err));
     is_stopped = true;
-    refused(fixture_fill(e, &f, err), LIMIT, "a.assay: stopped before it was whole");
+    refused(fixture_fill(e, &f, err), LIMIT, "a.assay: stopped before it was complete");
     is_stopped = false;
     assay_experiment_close(&e, NULL);
 }

@@ -120,7 +120,7 @@ static void test_silence(void **state)
     assert_int_equal(end_of_child(), 0);
     as_party_be_patient(party, 1);
     assert_int_equal(as_party_meet(party, &err), ASSAY_ERR_LIMIT);
-    assert_non_null(strstr(err.text, "rank 1 has given no sign of life"));
+    assert_non_null(strstr(err.text, "rank 1 has not answered"));
     as_party_leave(&party, ASSAY_ERR_LIMIT, &err);
     assert_gone();
 }
@@ -153,7 +153,7 @@ static void test_name_in_use(void **state)
     (void)state;
     struct as_party *party = join_as(0, 2);
     assert_int_equal(as_party_join(name, NULL, &other, &err), ASSAY_ERR_USAGE);
-    assert_non_null(strstr(err.text, "other processes are making this already"));
+    assert_non_null(strstr(err.text, "another assay job is writing this experiment"));
     assert_null(other);
     as_party_leave(&party, 0, NULL);
     unsetenv("PMI_SIZE");

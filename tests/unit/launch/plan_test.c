@@ -150,14 +150,14 @@ static void test_bad_scripts(void **state)
                    "script for 'assay-no-such'");
     expect_refused(put_text(place, "c", "#!/bin/sh\r\nexit\r\n"), ASSAY_ERR_NOT_FOUND,
                    "carriage return");
-    expect_refused(put_text(place, "d", "#!\n"), ASSAY_ERR_NOT_ELF, "names no interpreter");
-    expect_refused(put_text(place, "e", "#!"), ASSAY_ERR_NOT_ELF, "names no interpreter");
+    expect_refused(put_text(place, "d", "#!\n"), ASSAY_ERR_NOT_ELF, "has no interpreter");
+    expect_refused(put_text(place, "e", "#!"), ASSAY_ERR_NOT_ELF, "has no interpreter");
     expect_refused(put_text(place, "f", "#!/etc/passwd\n"), ASSAY_ERR_PERMISSION, "not executable");
     expect_refused(put_text(place, "g", "#!/tmp\n"), ASSAY_ERR_PERMISSION, "not executable");
     expect_refused(put_text(place, "h", "echo no first line\n"), ASSAY_ERR_NOT_ELF,
-                   "does not say what runs it");
+                   "without an interpreter line");
     snprintf(text, sizeof text, "#!%s\n", in(place, "self"));
-    expect_refused(put_text(place, "self", text), ASSAY_ERR_UNSUPPORTED, "too deep");
+    expect_refused(put_text(place, "self", text), ASSAY_ERR_UNSUPPORTED, "the kernel rejects");
     /* What is behind the interpreter's name counts as little as a bad program further on. */
     Elf64_Ehdr h = header();
     h.e_machine = EM_AARCH64;

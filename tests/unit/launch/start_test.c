@@ -476,7 +476,7 @@ static void test_attach(void **state)
     fine(assay_launch_attach(pid, &launch, err));
     assert_int_equal(assay_launch_pid(launch), pid);
     assert_int_equal(assay_launch_step(launch, &why), 1);
-    refused(assay_launch_signal(launch, SIGTERM, err), ASSAY_ERR_USAGE, "not started here");
+    refused(assay_launch_signal(launch, SIGTERM, err), ASSAY_ERR_USAGE, "not started by assay");
     kill(pid, SIGKILL);
     const struct assay_launch_outcome *o = to_end(launch);
     assert_true(o->over);
@@ -484,7 +484,7 @@ static void test_attach(void **state)
     assert_int_equal(o->exit_code, 0);
     assay_launch_close(&launch);
     /* It is a zombie now, which is no process any more. */
-    refused(assay_launch_attach(pid, &launch, err), ASSAY_ERR_NOT_FOUND, "has ended already");
+    refused(assay_launch_attach(pid, &launch, err), ASSAY_ERR_NOT_FOUND, "it has ended (a zombie)");
     assert_int_equal(waitpid(pid, NULL, 0), pid);
     refused(assay_launch_attach(pid, &launch, err), ASSAY_ERR_NOT_FOUND, "no such process");
 }
@@ -518,8 +518,8 @@ static void test_attach_refused(void **state)
     struct assay_launch *launch = NULL;
     pid_t tid;
     pthread_t thread;
-    refused(assay_launch_attach(0, &launch, err), ASSAY_ERR_USAGE, "not the number");
-    refused(assay_launch_attach(-5, &launch, err), ASSAY_ERR_USAGE, "not the number");
+    refused(assay_launch_attach(0, &launch, err), ASSAY_ERR_USAGE, "invalid process number");
+    refused(assay_launch_attach(-5, &launch, err), ASSAY_ERR_USAGE, "invalid process number");
     refused(assay_launch_attach(getpid(), &launch, err), ASSAY_ERR_USAGE, "assay itself");
     refused(assay_launch_attach(0x7ffffffe, &launch, err), ASSAY_ERR_NOT_FOUND, "no such process");
     assert_null(launch);

@@ -107,16 +107,16 @@ static void expect_bad(const char *text, const char *part)
 static void files_that_are_none(void **state)
 {
     (void)state;
-    expect_bad("figure\ta\tx\tB/s\t0\t1\tcalm\t-\n", "bad.tsv:1: no figure");
-    expect_bad("# ok\nfigure\ta\t1\tB/s\t0\t1\tcalm\n", "bad.tsv:2: no figure");
-    expect_bad("figure\ta\tinf\tB/s\t0\t1\tcalm\t-\n", "no figure");
-    expect_bad("figure\ta\t1\tB/s\t0\t-1\tcalm\t-\n", "no figure");
-    expect_bad("point\tc\t1\n", "no point");
-    expect_bad("done\tmemory\tyesterday\n", "no group");
-    expect_bad("done\tmemory\t-\t3\n", "no group");
-    expect_bad("done\tmemory\t-\t3\tlong\n", "no group");
+    expect_bad("figure\ta\tx\tB/s\t0\t1\tcalm\t-\n", "bad.tsv:1: not a figure");
+    expect_bad("# ok\nfigure\ta\t1\tB/s\t0\t1\tcalm\n", "bad.tsv:2: not a figure");
+    expect_bad("figure\ta\tinf\tB/s\t0\t1\tcalm\t-\n", "not a figure");
+    expect_bad("figure\ta\t1\tB/s\t0\t-1\tcalm\t-\n", "not a figure");
+    expect_bad("point\tc\t1\n", "not a point");
+    expect_bad("done\tmemory\tyesterday\n", "not a group");
+    expect_bad("done\tmemory\t-\t3\n", "not a group");
+    expect_bad("done\tmemory\t-\t3\tlong\n", "not a group");
     expect_bad("machine\tname\n", "not three columns");
-    expect_bad("nonsense\ta\tb\n", "no known word");
+    expect_bad("nonsense\ta\tb\n", "unknown first word");
     expect_bad("1\t2\t3\t4\t5\t6\t7\t8\t9\n", "too many columns");
     assert_int_equal(assay_figures_open("/nonexistent.tsv", &figures, &err), ASSAY_ERR_NOT_FOUND);
     assert_int_equal(assay_figures_open("/tmp", &figures, &err), ASSAY_ERR_NOT_REGULAR);

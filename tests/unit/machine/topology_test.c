@@ -346,12 +346,12 @@ static void reasons_for_no_counters(void **state)
 
     (void)state;
     expect_words(0, 2, NULL, "available, 6 general counters");
-    expect_words(ENOENT, 2, "KVM", "the hypervisor (KVM) passes on no counters");
-    expect_words(ENOENT, 2, NULL, "the kernel knows no counters of this processor");
+    expect_words(ENOENT, 2, "KVM", "the hypervisor (KVM) does not provide counters");
+    expect_words(ENOENT, 2, NULL, "the kernel does not support the counters of this CPU");
     expect_words(EACCES, 4, "KVM", "kernel.perf_event_paranoid is 4");
     expect_words(EPERM, 1, NULL, "a container or a security module");
     expect_words(ENOSYS, -99, NULL, "no perf events");
-    expect_words(EBUSY, 2, NULL, "somebody else");
+    expect_words(EBUSY, 2, NULL, "another program");
     as_pmu_words(as_pmu_try(), 2, NULL, as_pmu_counters(), text, sizeof text);
     assert_true(text[0] != 0);
 }

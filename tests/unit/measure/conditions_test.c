@@ -58,8 +58,8 @@ static void a_mask_of_processors_is_said(void **state)
     rig.core_n = 1;
     say(-1);
     assert_string_equal(finding_of("processors"),
-                        "processors: only 1 of 4 may be used (affinity or cpuset): 'all' stands "
-                        "for 1 cores");
+                        "CPUs: only 1 of 4 may be used (affinity or cpuset): 'all' means "
+                        "1 cores");
     topology.usable_cpu_n = 4;
     say(-1);
     assert_null(finding_of("processors"));
@@ -70,8 +70,8 @@ static void a_quota_is_said(void **state)
     (void)state;
     say(1.5);
     assert_string_equal(finding_of("quota"),
-                        "quota: the control group grants 1.5 processors of 4: figures of all cores "
-                        "are what it grants, not what the machine has");
+                        "quota: the control group grants 1.5 CPUs of 4: figures of all cores "
+                        "are those of the quota, not of the machine");
     say(4); /* as many as there are */
     assert_null(finding_of("quota"));
     say(1.5);
@@ -104,7 +104,8 @@ static void a_neighbour_is_said(void **state)
     assert_int_equal(as_rig_say_afterwards(&rig, "peaks", &err), 0);
     assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "a")), "high");
     assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "b")), "low");
-    assert_non_null(strstr(finding_of("noise.peaks"), "1 of 2 figures were measured while others"));
+    assert_non_null(
+        strstr(finding_of("noise.peaks"), "1 of 2 figures were measured under external load"));
     assert_int_equal(as_rig_keep(&rig, "b", 2, "B/s", &calm, &err), 0);
     assert_int_equal(as_rig_say_afterwards(&rig, "peaks", &err), 0);
     assert_null(finding_of("noise.peaks"));
@@ -156,7 +157,7 @@ static void cores_of_their_own_add_up(void **state)
     assert_int_equal(rig.figures->finding_n, 1);
     assert_string_equal(finding_of("bandwidth.read.L1.all"),
                         "bandwidth.read.L1.all: 0.98 times that of one core on 2 cores that do not "
-                        "share this cache: somebody used one of them");
+                        "share this cache: external load used one of them");
     assert_string_equal(
         assay_figure_confidence(assay_figures_find(rig.figures, "bandwidth.read.L1.all")), "low");
     assert_string_equal(

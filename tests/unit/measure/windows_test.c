@@ -165,7 +165,7 @@ static void a_neighbour_who_stays_is_doubted(void **state)
     as_parameters_compare(&list, &known);
     const struct as_parameter *p = expect_entries("sched_int", 55, 59);
     assert_true(p->is_noisy);
-    assert_non_null(strstr(p->doubt, " entries of 88: somebody runs on the other hardware thread"));
+    assert_non_null(strstr(p->doubt, " entries of 88: the other hardware thread is in use"));
     as_parameters_append(&lines, &list, true); /* the table's stays */
     assert_non_null(strstr(as_str_z(&lines), "# noisy: set\tsched_int\t"));
     as_str_fini(&lines);

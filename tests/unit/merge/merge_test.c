@@ -155,7 +155,7 @@ static void test_sums(void **state)
     expect_row(e, "SELECT group_concat(name || '=' || value, ' ') FROM run_environment",
                "OMPI_COMM_WORLD_SIZE=4 OMP_NUM_THREADS=2");
     expect_row(e, "SELECT n, text FROM v_flags WHERE name = 'missing_ranks'",
-               "1 the job had 4 ranks: rank 2 is missing, and what it did is in no sum");
+               "1 the job had 4 ranks: rank 2 is missing and not in any sum");
     assert_int_equal(integer_of(e, "SELECT count(*) FROM v_flags WHERE name = 'ranks_differ'"), 0);
     assay_experiment_close(&e, NULL);
 }
@@ -233,9 +233,10 @@ static void test_hosts_and_differences(void **state)
     expect_row(e, "SELECT exit_code, exit_signal, state, event FROM v_runs",
                "- 11 interrupted cpu-clock");
     expect_row(e, "SELECT host FROM v_processes WHERE rank = 2", "node2");
-    expect_row(e, "SELECT n, text FROM v_flags WHERE name = 'clocks'",
-               "2 times of different machines are put together by their clocks, which NTP keeps to "
-               "some milliseconds at best; beside node1 began node2 at +0.250 s");
+    expect_row(
+        e, "SELECT n, text FROM v_flags WHERE name = 'clocks'",
+        "2 times of different machines are related by their clocks, which NTP synchronises to "
+        "some milliseconds at best; relative to node1 began node2 at +0.250 s");
     expect_row(e,
                "SELECT group_concat(text, ' | ') FROM (SELECT * FROM v_flags WHERE name ="
                " 'ranks_differ' ORDER BY flag_id)",
@@ -384,14 +385,13 @@ static void test_doubled(void **state)
                              *const itself[] = {"a", "out"};
     make_rank(place, "a", 2, 0);
     make_rank(place, "b", 2, 1);
-    refuses(
-        place, &plain, name, 2, ASSAY_ERR_USAGE,
-        "DIR/b.assay: holds rank 2, which DIR/a.assay holds too; of each rank of a job name one "
-        "experiment");
+    refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
+            "DIR/b.assay: holds rank 2, which DIR/a.assay has too; use one experiment for each "
+            "experiment");
     refuses(place, &plain, twice, 2, ASSAY_ERR_USAGE,
-            "DIR/a.assay: is the same experiment as DIR/a.assay; name each once");
+            "DIR/a.assay: is the same experiment as DIR/a.assay; use each once");
     refuses(place, &plain, itself, 2, ASSAY_ERR_USAGE,
-            "DIR/out.assay: is the result too; give --output another name");
+            "DIR/out.assay: is the result too; set another --output");
 }
 
 static void test_jobs(void **state)
@@ -423,7 +423,7 @@ static void test_binaries(void **state)
     edit(place, "d", "UPDATE module SET build_id = 'fedcba98' WHERE name = 'solver'");
     refuses(place, &plain, name, 4, ASSAY_ERR_USAGE,
             "/opt/solver: is another file in ranks 2-3 than in ranks 0-1 (build-id fedcba98 and "
-            "build-id 0123456789abcdef); run the same file in all ranks, or keep both apart with "
+            "build-id 0123456789abcdef); run the same file in all ranks, or accept both with "
             "--accept binaries");
     fine(merge(place, &accept, name, 4, &result, err));
     struct assay_experiment *e = read_out(place);
@@ -436,7 +436,7 @@ static void test_binaries(void **state)
     edit(place, "b", "UPDATE module SET size_b = 11 WHERE path = '/usr/lib/libc.so.6'");
     refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
             "/usr/lib/libc.so.6: is another file in rank 1 than in rank 0 (11 bytes and 10 bytes); "
-            "run the same file in all ranks, or keep both apart with --accept binaries");
+            "run the same file in all ranks, or accept both with --accept binaries");
 }
 
 static void test_times(void **state)
@@ -448,9 +448,10 @@ static void test_times(void **state)
     make_rank(place, "a", 0, 0);
     make_rank(place, "b", 1, 3600);
     make_rank(place, "c", 2, 9); /* within 10 s of the end of the first */
-    refuses(place, &plain, name, 3, ASSAY_ERR_USAGE,
-            "DIR/b.assay: began 3590 s after DIR/c.assay had ended: they are not of one run; merge "
-            "them all the same with --accept times");
+    refuses(
+        place, &plain, name, 3, ASSAY_ERR_USAGE,
+        "DIR/b.assay: began 3590 s after DIR/c.assay had ended, so they are not of one run; use "
+        "--accept times to merge them anyway");
     fine(merge(place, &accept, name, 3, &result, err));
     struct assay_experiment *e = read_out(place);
     expect_row(e, "SELECT wall_s FROM v_runs", "3601.25");
@@ -468,10 +469,10 @@ static void test_states(void **state)
             "DIR/a.assay: has no run 3; 'assay show DIR/a.assay --view runs' lists them");
     edit(place, "b", "DELETE FROM object_time");
     refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
-            "DIR/b.assay: run 1 is not attributed, for assay was stopped before; finish it with "
+            "DIR/b.assay: run 1 is not attributed: assay was stopped before; run "
             "'assay attribute DIR/b.assay'");
     edit(place, "b", "PRAGMA foreign_keys = ON; DELETE FROM run");
-    refuses(place, &plain, name, 2, ASSAY_ERR_NOT_FOUND, "DIR/b.assay: holds no run; leave it out");
+    refuses(place, &plain, name, 2, ASSAY_ERR_NOT_FOUND, "DIR/b.assay: has no run; remove it");
 }
 
 /* The last run of several, or the one that is asked for. */
@@ -497,10 +498,9 @@ static void test_runs(void **state)
     expect_row(e, "SELECT sample_n, process_n, rank_n FROM v_runs", "400 4 2");
     assay_experiment_close(&e, NULL);
     /* Run 2 has ranks 0 and 1 of its own. */
-    refuses(
-        place, &plain, name, 2, ASSAY_ERR_USAGE,
-        "DIR/b.assay: holds rank 0, which DIR/a.assay holds too; of each rank of a job name one "
-        "experiment");
+    refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
+            "DIR/b.assay: holds rank 0, which DIR/a.assay has too; use one experiment for each "
+            "experiment");
 }
 
 /* ---- Bounds -------------------------------------------------------------------------------- */
@@ -601,7 +601,7 @@ static void test_stopped(void **state)
             break;
         }
         assert_int_equal(rc, ASSAY_ERR_LIMIT);
-        assert_true(has(why.text, "out.assay: stopped before it was whole"));
+        assert_true(has(why.text, "out.assay: stopped before it was complete"));
     }
 }
 

@@ -33,10 +33,10 @@ static void test_other_formats(void **state)
     (void)state;
 #define SAYS(bytes, part) refuses_memory(bytes, sizeof(bytes) - 1, ASSAY_ERR_NOT_ELF, part)
     SAYS("", "is empty (0 bytes)");
-    SAYS("#!/bin/sh\necho\n", "is a script run by '/bin/sh'");
-    SAYS("#! /usr/bin/python3 -u\n", "is a script run by '/usr/bin/python3'");
-    SAYS("#!/usr/bin/env -S perl -w\n", "is a script run by 'perl'");
-    SAYS("#!\n", "is a script that names no interpreter");
+    SAYS("#!/bin/sh\necho\n", "is a script for '/bin/sh'");
+    SAYS("#! /usr/bin/python3 -u\n", "is a script for '/usr/bin/python3'");
+    SAYS("#!/usr/bin/env -S perl -w\n", "is a script for 'perl'");
+    SAYS("#!\n", "is a script without interpreter line");
     SAYS("!<arch>\n/               0", "is a static archive (ar)");
     SAYS("!<thin>\n/               0", "is a thin static archive");
     SAYS("\xcf\xfa\xed\xfe\7\0\0\1", "is a Mach-O file");
@@ -171,7 +171,7 @@ static void test_permission(void **state)
     if (root)
         assert_int_equal(seteuid(0), 0);
     assert_int_equal(rc, ASSAY_ERR_PERMISSION);
-    assert_non_null(strstr(err.text, "permission denied: you may not read it"));
+    assert_non_null(strstr(err.text, "permission denied: it is not readable"));
 }
 
 int main(void)

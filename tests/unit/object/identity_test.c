@@ -95,13 +95,13 @@ static void test_without_build_id(void **state)
     program_run("mv one elsewhere && chmod 700 elsewhere");
     expect("elsewhere", &one, NULL);
     program_run("cp -p elsewhere one");
-    expect("one", &one, "as far as can be told");
+    expect("one", &one, "may not be the file that ran");
     program_run("cat one >elsewhere");
-    expect("elsewhere", &one, "as far as can be told"); /* the same bytes, but who knows */
+    expect("elsewhere", &one, "may not be the file that ran"); /* the same bytes, but who knows */
     const struct assay_file_identity inode = {.known = ASSAY_FILE_INODE, .inode = one.inode};
     expect("elsewhere", &inode, NULL);
-    expect("one", &inode, "as far as can be told");
-    expect("one", &(struct assay_file_identity){.inode = one.inode}, "cannot be told");
+    expect("one", &inode, "may not be the file that ran");
+    expect("one", &(struct assay_file_identity){.inode = one.inode}, "cannot be identified");
 }
 
 static void test_no_files(void **state)

@@ -318,10 +318,9 @@ static void test_trust(void **state)
     (void)state;
     expect("SELECT name, n FROM v_flags ORDER BY name",
            "crashed|1;event_fallback|1;lost_records|2;lost_samples|4;unseen_time|1");
-    expect(
-        "SELECT text FROM v_flags WHERE name = 'unseen_time'",
-        "4.89 s of 5.00 s of processor time (98 %) were not sampled: all shares are of the rest. "
-        "fixed (process 300, at least 4.00 s) is static.");
+    expect("SELECT text FROM v_flags WHERE name = 'unseen_time'",
+           "4.89 s of 5.00 s of CPU time (98 %) were not sampled: all shares refer to the rest. "
+           "fixed (process 300, at least 4.00 s) is static.");
     expect("SELECT text LIKE 'rank 3 (%, process 200) ended with exit code 7' FROM v_flags WHERE "
            "name = 'crashed'",
            "1");

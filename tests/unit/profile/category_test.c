@@ -304,19 +304,19 @@ static void test_mistakes(void **state)
         const char *text, *says;
     } expected[] = {
         {"library x\n", ":1: 'library': belongs to no category; begin with"},
-        {"category a\n\nmodul x\n", ":3: 'modul': is no statement; write one of category, title"},
-        {"category A b\n", ":1: 'A b': is not a name for a category"},
-        {"category\n", ":1: 'category': something must follow it"},
-        {"category a\nlibrary # none\n", ":2: 'library': something must follow it"},
-        {"category a\nopen\n", ":2: 'open': 'library' or 'module' must follow"},
+        {"category a\n\nmodul x\n", ":3: 'modul': unknown statement; use category, title"},
+        {"category A b\n", ":1: 'A b': invalid name of a category"},
+        {"category\n", ":1: 'category': its value is missing"},
+        {"category a\nlibrary # none\n", ":2: 'library': its value is missing"},
+        {"category a\nopen\n", ":2: 'open': 'library' or 'module' is missing after it"},
         {"category a\nopen symbol x\n", ":2: 'open symbol': only 'library' and 'module'"},
         {"category a\nabsorbs b c\n", ":2: 'absorbs b': there is no such category; define it"},
         {"category a\nparent b\n", ":2: 'parent b': there is no such category above 'a'"},
         {"category a\nparent a\n", ":2: 'parent a': there is no such category above 'a'"},
         {"category a\nlibrary /x/libx.so\n", ":2: '/x/libx.so': is a path"},
         {"category a\nsymbol in x\n", ":2: 'in': the symbols are missing"},
-        {"category a\nsymbol x in\n", ":2: 'in': a module must follow"},
-        {"# a\nELF\n", ":2: 'ELF': is no statement"},
+        {"category a\nsymbol x in\n", ":2: 'in': the module is missing"},
+        {"# a\nELF\n", ":2: 'ELF': unknown statement"},
     };
     struct as_categories *all;
     struct assay_error err;
@@ -331,7 +331,7 @@ static void test_mistakes(void **state)
         free(path);
     }
     assert_int_equal(as_categories_read("/nowhere/at-all", &all, &err), ASSAY_ERR_NOT_FOUND);
-    assert_non_null(strstr(err.text, "/nowhere/at-all: the file of categories is not there"));
+    assert_non_null(strstr(err.text, "/nowhere/at-all: the file of categories is missing"));
     assert_int_equal(as_categories_read("/tmp", &all, &err), ASSAY_ERR_NOT_REGULAR);
     assert_int_equal(as_categories_read("/dev/zero", &all, &err), ASSAY_ERR_NOT_REGULAR);
 }

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "profile/ledger.h"
+#include "profile/task_account.h"
 
 #define SECOND INT64_C(1000000000)
 

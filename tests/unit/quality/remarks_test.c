@@ -112,10 +112,11 @@ static void test_bad(void **state)
         size_t n;
         int code;
     } bad[] = {
-        {"hello\n", "x: no record of an optimisation", 6, ASSAY_ERR_UNSUPPORTED},
-        {"[1, 2", "x: byte 5: no record of gcc", 5, ASSAY_ERR_CORRUPT},
-        {"[{}, [], [{\"kind\": \"success\"", "x: byte 28: no record of gcc", 28, ASSAY_ERR_CORRUPT},
-        {"\x1f\x8b\x08\0\0\0\0\0", "x: the packed record is damaged", 8, ASSAY_ERR_CORRUPT},
+        {"hello\n", "x: not a file of optimisation remarks", 6, ASSAY_ERR_UNSUPPORTED},
+        {"[1, 2", "x: byte 5: not a remark of gcc", 5, ASSAY_ERR_CORRUPT},
+        {"[{}, [], [{\"kind\": \"success\"", "x: byte 28: not a remark of gcc", 28,
+         ASSAY_ERR_CORRUPT},
+        {"\x1f\x8b\x08\0\0\0\0\0", "x: damaged or truncated", 8, ASSAY_ERR_CORRUPT},
     };
 
     (void)state;

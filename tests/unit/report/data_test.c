@@ -35,7 +35,7 @@ static void add_metric(struct assay_experiment *e, const char *name, const char 
 {
     const struct assay_metric metric = {.name = name,
                                         .unit = "%",
-                                        .meaning = "What it says.",
+                                        .meaning = "Meaning of the metric.",
                                         .formula = "counted",
                                         .better = better,
                                         .title = title,
@@ -703,7 +703,7 @@ static void test_no_run(void **state)
     struct as_out out;
 
     as_out_init_str(&out, &str);
-    refused(assay_report_data(e, 0, NULL, &out, err), NOT_FOUND, "no run is in it");
+    refused(assay_report_data(e, 0, NULL, &out, err), NOT_FOUND, "has no run; record");
     refused(assay_report_write(e, 0, ASSAY_REPORT_JSON, NULL, "x", err), NOT_FOUND, "no run");
     as_out_fini(&out);
     as_str_fini(&str);

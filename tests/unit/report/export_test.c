@@ -111,7 +111,7 @@ static void test_empty(void **state)
 
     fine(assay_experiment_create(place->exp, 0, &e, err));
     as_out_init_str(&out, &str);
-    refused(assay_report_export(e, 0, &folded, &out, NULL, err), NOT_FOUND, "no run is in it");
+    refused(assay_report_export(e, 0, &folded, &out, NULL, err), NOT_FOUND, "has no run; record");
     fine(assay_experiment_add_run(e, &run, NULL, err));
     refused(assay_report_export(e, 2, &folded, &out, NULL, err), NOT_FOUND, "has no run 2");
     as_out_fini(&out);

@@ -245,7 +245,7 @@ static void test_empty(void **state)
 
     as_out_init_str(&out, &str);
     fine(assay_experiment_create(place->exp, 0, &e, err));
-    refused(assay_report_profile(e, 0, &options, &out, err), NOT_FOUND, "no run is in it");
+    refused(assay_report_profile(e, 0, &options, &out, err), NOT_FOUND, "has no run; record");
     fine(assay_experiment_add_run(e, &run, NULL, err));
     fine(assay_report_profile(e, 0, &options, &out, err));
     fine(assay_report_profile_json(e, 0, 0, &out, err));

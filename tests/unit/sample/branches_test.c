@@ -220,7 +220,7 @@ static void test_refusal(void **state)
     }
     assert_int_equal(rc, ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.text, "call stacks by branch records (lbr): "));
-    assert_non_null(strstr(err.text, "; take them by unwinding (dwarf) or frame pointers (fp)"));
+    assert_non_null(strstr(err.text, "; use --call-stacks dwarf or fp"));
     struct perf_event_attr attr = asked(); /* a clock has no branches, and is there */
     attr.type = PERF_TYPE_SOFTWARE;
     attr.config = PERF_COUNT_SW_CPU_CLOCK;
@@ -229,9 +229,9 @@ static void test_refusal(void **state)
     attr.exclude_kernel = 1;
     as_branches_refused(&attr, 0, -1, EOPNOTSUPP, &err);
     assert_string_equal(err.text,
-                        "call stacks by branch records (lbr): this processor, or its virtual "
-                        "machine, records no calls (EOPNOTSUPP); take them by unwinding (dwarf) or "
-                        "frame pointers (fp)");
+                        "call stacks by branch records (lbr): this CPU, or its virtual "
+                        "machine, has no branch records (EOPNOTSUPP); use --call-stacks dwarf or "
+                        "fp");
 }
 
 int main(void)

@@ -787,7 +787,7 @@ static void expect_two(uint64_t type)
     const struct assay_perf_facts *facts = assay_perf_data_facts(data);
     assert_int_equal(assay_perf_data_choice(data)->event, ASSAY_EVENT_CYCLES);
     assert_string_equal(assay_perf_data_choice(data)->reason,
-                        "samples of event 1:2, task-clock were counted only");
+                        "samples of event 1:2, task-clock were only counted");
     assert_int_equal(facts->event[0].samples, 1);
     assert_int_equal(facts->event[1].samples, 1);
     assert_int_equal(facts->event[2].samples, 2);
@@ -863,7 +863,7 @@ static void test_refusals(void **state)
     memcpy(file.b.at, "PERFFILE", 8);
     refused(&file, ASSAY_ERR_UNSUPPORTED, "first version");
     memcpy(file.b.at, "PERFILE3", 8);
-    refused(&file, ASSAY_ERR_CORRUPT, "not a file of perf");
+    refused(&file, ASSAY_ERR_CORRUPT, "not a perf file");
     memcpy(file.b.at, "PERFILE2", 8);
     uint8_t *arch = memmem(file.b.at, file.b.n, "x86_64", 6);
     memcpy(arch, "armv99", 6);
@@ -878,7 +878,7 @@ static void test_refusals(void **state)
     put(&file, "PERFILE2", 8);
     refused(&file, ASSAY_ERR_CORRUPT, "8 bytes");
     u64(&file, 16);
-    refused(&file, ASSAY_ERR_CORRUPT, "names no events");
+    refused(&file, ASSAY_ERR_CORRUPT, "has no events");
     fini(&file);
     assert_int_equal(assay_perf_data_open("/nowhere", &data, &err), ASSAY_ERR_NOT_FOUND);
     assert_int_equal(assay_perf_data_open("/", &data, &err), ASSAY_ERR_NOT_REGULAR);

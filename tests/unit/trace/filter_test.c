@@ -100,22 +100,22 @@ static void refused(const char *text, size_t n, const char *sentence)
 static void mistakes_are_said_with_their_line(void **state)
 {
     (void)state;
-    REFUSED("EXCLUDE a", "f:1: 'EXCLUDE' stands outside of a block");
-    REFUSED("\n\nx", "f:3: 'x' stands outside");
-    REFUSED(REGIONS("\nmain"), "f:3: 'main' stands before EXCLUDE and INCLUDE");
-    REFUSED(REGIONS("EXCLUDE\nINCLUDE a"), "f:3: EXCLUDE stands before this without a name");
-    REFUSED(REGIONS("INCLUDE MANGLED"), "f:3: INCLUDE stands before this without a name");
-    REFUSED("#\nSCOREP_REGION_NAMES_BEGIN\nEXCLUDE a\n", "f:2: the block that begins here");
-    REFUSED("SCOREP_FILE_NAMES_BEGIN", "write SCOREP_FILE_NAMES_END");
+    REFUSED("EXCLUDE a", "f:1: 'EXCLUDE' is outside of a block");
+    REFUSED("\n\nx", "f:3: 'x' is outside");
+    REFUSED(REGIONS("\nmain"), "f:3: 'main' is before EXCLUDE or INCLUDE");
+    REFUSED(REGIONS("EXCLUDE\nINCLUDE a"), "f:3: EXCLUDE has no name");
+    REFUSED(REGIONS("INCLUDE MANGLED"), "f:3: INCLUDE has no name");
+    REFUSED("#\nSCOREP_REGION_NAMES_BEGIN\nEXCLUDE a\n", "f:2: this block has no end");
+    REFUSED("SCOREP_FILE_NAMES_BEGIN", "add SCOREP_FILE_NAMES_END");
     REFUSED("SCOREP_REGION_NAMES_BEGIN SCOREP_FILE_NAMES_END",
-            "'SCOREP_FILE_NAMES_END' stands in a block that ends with SCOREP_REGION_NAMES_END");
-    REFUSED("SCOREP_REGION_NAMES_BEGIN SCOREP_REGION_NAMES_BEGIN", "stands in a block");
-    REFUSED("SCOREP_REGION_NAMES_END", "stands outside");
-    REFUSED(REGIONS("EXCLUDE a[bc"), "f:2: 'a[bc': a set begins with '['");
-    REFUSED(REGIONS("EXCLUDE a["), "a set begins with '['");
-    REFUSED(REGIONS("EXCLUDE [!a]"), "f:2: '[!a]': sets of what is not meant");
-    REFUSED(REGIONS("EXCLUDE a\\"), "f:2: a backslash stands before nothing");
-    REFUSED("SCOREP_REGION_NAMES_BEGIN EXCLUDE a\0b", "f:1: is no text");
+            "'SCOREP_FILE_NAMES_END' is in a block that ends with SCOREP_REGION_NAMES_END");
+    REFUSED("SCOREP_REGION_NAMES_BEGIN SCOREP_REGION_NAMES_BEGIN", "is in a block");
+    REFUSED("SCOREP_REGION_NAMES_END", "is outside");
+    REFUSED(REGIONS("EXCLUDE a[bc"), "f:2: 'a[bc': the set after '['");
+    REFUSED(REGIONS("EXCLUDE a["), "the set after '['");
+    REFUSED(REGIONS("EXCLUDE [!a]"), "f:2: '[!a]': negated sets");
+    REFUSED(REGIONS("EXCLUDE a\\"), "f:2: a backslash at the end");
+    REFUSED("SCOREP_REGION_NAMES_BEGIN EXCLUDE a\0b", "f:1: not a text");
 }
 
 static void long_patterns_are_refused(void **state)
@@ -199,7 +199,7 @@ static void files_that_cannot_be_read_are_said(void **state)
     (void)state;
     as_trace_filter_fini(&filter);
     assert_int_equal(as_trace_filter_read("/none/such", &filter, &err), ASSAY_ERR_NOT_FOUND);
-    assert_non_null(strstr(err.text, "/none/such: the filter is not there: No such file"));
+    assert_non_null(strstr(err.text, "/none/such: the filter is missing: No such file"));
     assert_int_equal(as_trace_filter_read("/", &filter, &err), ASSAY_ERR_NOT_REGULAR);
 }
 

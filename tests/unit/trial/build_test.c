@@ -42,22 +42,23 @@ static void make_source(const char *directory)
         "}\n");
 }
 
-static void open_yard(struct as_yard *yard, const struct place *place, const char *command)
+static void open_build_tree(struct as_build_tree *build_tree, const struct place *place,
+                            const char *command)
 {
-    const struct as_yard_options options = {
+    const struct as_build_tree_options options = {
         .command = command, .source = place->dir, .program = program, .jobs = 2};
 
     make_source(place->dir);
-    fine(as_yard_open(yard, &options, err));
+    fine(as_build_tree_open(build_tree, &options, err));
     /* The program lies in the source directory, wherever the test runs. */
-    snprintf(yard->here, sizeof yard->here, "%.4000s", yard->source);
+    snprintf(build_tree->here, sizeof build_tree->here, "%.4000s", build_tree->source);
 }
 
-static void build_all(struct as_yard *yard, struct as_build *build, size_t n)
+static void build_all(struct as_build_tree *build_tree, struct as_build *build, size_t n)
 {
     const struct as_build_watch watch = {.end_ns = INT64_MAX, .train_s = 60};
 
-    fine(as_yard_build(yard, build, n, &watch, err));
+    fine(as_build_tree_build(build_tree, build, n, &watch, err));
     for (size_t i = 0; i < n; i++)
         if (build[i].state != AS_BUILD_DONE)
             fail_msg("%s: %s", build[i].plan.name, build[i].error);
@@ -77,22 +78,22 @@ static void assert_writes(const struct as_build *build, const char *text)
 
 static void test_options_for_some_files(void **state)
 {
-    struct as_yard yard;
+    struct as_build_tree build_tree;
     const char *const below[] = {"sub/one.c", NULL}, *const two[] = {"main.c", "sub/one.c", NULL};
     struct as_build build[] = {{.plan = {.name = "all", .flags = "-DHOT=1"}},
                                {.plan = {.name = "below", .flags = "-DHOT=1", .only = below}},
                                {.plan = {.name = "two", .flags = "-DHOT=1", .only = two}}};
     /* A relative path, an absolute one, and a compiler that is found by a shell of its own. */
-    open_yard(&yard, *state,
-              "D='-UHOT -DHOT=0 {flags}'; gcc $D -c one.c -o a.o && gcc $D -c "
-              "\"$PWD/sub/one.c\" -o b.o && "
-              "sh -c \"exec gcc $D -c ./main.c -o c.o\" && gcc a.o b.o c.o -o p");
-    build_all(&yard, build, 3);
+    open_build_tree(&build_tree, *state,
+                    "D='-UHOT -DHOT=0 {flags}'; gcc $D -c one.c -o a.o && gcc $D -c "
+                    "\"$PWD/sub/one.c\" -o b.o && "
+                    "sh -c \"exec gcc $D -c ./main.c -o c.o\" && gcc a.o b.o c.o -o p");
+    build_all(&build_tree, build, 3);
     assert_writes(&build[0], "111");
     assert_writes(&build[1], "010");
     assert_writes(&build[2], "011");
     assert_true(build[1].digest != build[2].digest);
-    as_yard_close(&yard);
+    as_build_tree_close(&build_tree);
 }
 
 static const struct as_try_row *try_of(const char *name)
@@ -107,14 +108,14 @@ static const struct as_try_row *try_of(const char *name)
 static void build_guided(const struct place *place, const char *rule, const char *command)
 {
     const struct as_try_row *row = try_of(rule);
-    struct as_yard yard;
+    struct as_build_tree build_tree;
     struct as_build build = {
         .plan = {.name = rule, .flags = row->flags, .train = row->train, .merge = row->merge}};
 
-    open_yard(&yard, place, command);
-    build_all(&yard, &build, 1);
+    open_build_tree(&build_tree, place, command);
+    build_all(&build_tree, &build, 1);
     assert_writes(&build, "000");
-    as_yard_close(&yard);
+    as_build_tree_close(&build_tree);
 }
 
 static void test_profile_of_gcc(void **state)

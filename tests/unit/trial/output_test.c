@@ -11,7 +11,7 @@
 
 #include "trial/output.h"
 
-/* What is said of `got`, after `base` was written by runs of the program as it is. */
+/* What is said of `got`, after `base` was written by runs of the unchanged program. */
 static bool says(const char *const *base, const char *got, double tolerance, const char *want)
 {
     struct as_output_model model = {0};

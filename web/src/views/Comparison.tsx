@@ -98,7 +98,7 @@ function said(fact: ComparisonFact, side: number): string {
 function Around({ data }: { data: Data }) {
     if (!data.facts?.length) return null;
     return (
-        <Panel title="What differs around the code">
+        <Panel title="Differences of the environment">
             <table class="plain">
                 <thead>
                     <tr>

@@ -80,7 +80,7 @@ function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
     const [picked, setPicked] = useState<string | null>(null);
     if (!whatIfs.length)
         return (
-            <Panel title="What would it bring">
+            <Panel title="What-ifs">
                 <p class="empty">
                     The report has no what-if results: they come with static analysis.
                 </p>
@@ -89,7 +89,7 @@ function GainPanel({ whatIfs }: { whatIfs: WhatIf[] }) {
     const chosen = whatIfs.find(one => one.name === picked) ?? whatIfs.find(one => one.id.length);
     return (
         <Panel
-            title="What would it bring"
+            title="What-ifs"
             note={
                 'Speed-up of the whole run when the first objects by gain are mended ' +
                 "(Amdahl's law over measured shares; where threads waited for a CPU, " +

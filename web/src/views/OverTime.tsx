@@ -27,7 +27,7 @@ export function threadRows({ threads }: Data): ViewRows {
     return madeView('over_time', 'Threads', [
         textColumn(
             'who',
-            'Who',
+            'Trace thread',
             threads.map(one => one.label),
         ),
         textColumn(

@@ -139,13 +139,13 @@ function Known({ data, runId }: { data: Data; runId: number }) {
             )}
             {data.late.length > 0 && (
                 <Panel
-                    title="Who makes others wait"
+                    title="Root causes of waiting"
                     note={
                         'Costs go to the first cause: who was late because it waited hands them ' +
                         'on. Elapsed bounds what the run gains if that one comes in time.'
                     }
                 >
-                    <Grid rows={late} name="late" label="Who is late" sort="total_s" />
+                    <Grid rows={late} name="late" label="Delay costs" sort="total_s" />
                 </Panel>
             )}
             {data.messages.length > 0 && (

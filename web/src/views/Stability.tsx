@@ -64,7 +64,7 @@ function Known({ data }: { data: Data }) {
             ...objectColumns(data.rows),
             number(
                 'min_s',
-                'Least',
+                'Minimum',
                 's',
                 data.rows.map(row => row.min_s),
                 'Least time of all repetitions',
@@ -78,7 +78,7 @@ function Known({ data }: { data: Data }) {
             ),
             number(
                 'max_s',
-                'Most',
+                'Maximum',
                 's',
                 data.rows.map(row => row.max_s),
                 'Most time of all repetitions',
@@ -100,10 +100,10 @@ function Known({ data }: { data: Data }) {
                     ['Repetitions', integer(data.repeats)],
                     ['Failed', data.failed ? integer(data.failed) : null],
                     ['Warm-up', data.warm_up ? integer(data.warm_up) : null],
-                    ['Least', seconds(wall.min)],
+                    ['Minimum', seconds(wall.min)],
                     ['Median', seconds(wall.median)],
                     ['Mean', seconds(wall.mean)],
-                    ['Most', seconds(wall.max)],
+                    ['Maximum', seconds(wall.max)],
                     [
                         'Deviation',
                         wall.mean > 0 ? `${seconds(wall.deviation)} (${percent(deviation)})` : null,

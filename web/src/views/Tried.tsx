@@ -9,7 +9,7 @@ import { Grid } from '../grid/Grid';
 import { Amount, Empty, PageHead, Panel } from '../parts/parts';
 import { madeView, type MadeColumn, quantityColumns, textColumn } from './table';
 
-/** In per cent of the program as it is; negative is faster. */
+/** In per cent of the unchanged program; negative is faster. */
 function change(one: Try): Quantity | null {
     if (one.ratio === null) return null;
     const pct = (ratio: number | null) => (ratio === null ? null : 100 * (ratio - 1));
@@ -67,14 +67,14 @@ export function Tried() {
                 'time',
                 'Time',
                 '%',
-                'Against the program as it is',
+                'Against the unchanged program',
                 tries.map(change),
             ),
             ...quantityColumns(
                 'gain_s',
                 'Gain',
                 's',
-                'Off the program as it is',
+                'Off the unchanged program',
                 tries.map(one => one.gain_s),
             ),
             runs,
@@ -94,7 +94,7 @@ export function Tried() {
             <PageHead
                 title="Tried"
                 note={
-                    `${counted(tries.length, 'way')} against the program as it is, in turns; ` +
+                    `${counted(tries.length, 'way')} against the unchanged program, in turns; ` +
                     'intervals of all together hold in 95 of 100 campaigns'
                 }
             />

@@ -36,7 +36,7 @@ export function threadRows({ locations, states }: Parallel): ViewRows {
         [
             textColumn(
                 'who',
-                'Who',
+                'Trace thread',
                 locations.map(one => one.location),
             ),
             ...[...titles].map(([name, title]) =>
@@ -104,7 +104,7 @@ export function counterRows(readings: readonly TraceCounter[]): ViewRows {
         [
             textColumn(
                 'who',
-                'Who',
+                'Trace thread',
                 readings.map(one => one.location),
             ),
             values('first', 'What it read first.'),
@@ -131,7 +131,7 @@ export function sampleRows(samples: readonly TraceSample[]): ViewRows {
         [
             textColumn(
                 'who',
-                'Who',
+                'Trace thread',
                 samples.map(one => one.location),
             ),
             textColumn(
@@ -192,7 +192,7 @@ export function offRows(offs: readonly TraceOff[]): ViewRows {
         [
             textColumn(
                 'who',
-                'Who',
+                'Trace thread',
                 offs.map(one => one.location),
             ),
             secondsColumn(
@@ -257,7 +257,7 @@ export function waitRows({ waits }: Parallel): ViewRows {
             secondsColumn(
                 'longest_s',
                 'Longest',
-                'Of one wait.',
+                'Longest single wait.',
                 waits.map(one => one.longest_s),
             ),
             countColumn(
@@ -285,11 +285,11 @@ export function waitRows({ waits }: Parallel): ViewRows {
 export function lateRows({ late }: Parallel): ViewRows {
     return madeView(
         'late',
-        'Who is late',
+        'Delay costs',
         [
             textColumn(
                 'who',
-                'Who',
+                'Trace thread',
                 late.map(one => one.location),
             ),
             textColumn(
@@ -301,15 +301,15 @@ export function lateRows({ late }: Parallel): ViewRows {
             textColumn('place', 'Called at', late.map(placeOf), 'code'),
             secondsColumn(
                 'total_s',
-                'Costs',
+                'Delay cost',
                 'Waiting that it explains: for it, and for those that it made late.',
                 late.map(one => one.total_s),
                 { bar: true },
             ),
             secondsColumn(
                 'direct_s',
-                'Directly',
-                'Waiting for it.',
+                'Direct delay',
+                'Waiting that it caused directly.',
                 late.map(one => one.direct_s),
             ),
             secondsColumn(
@@ -321,7 +321,7 @@ export function lateRows({ late }: Parallel): ViewRows {
             countColumn(
                 'n',
                 'Waits',
-                'Of others for it.',
+                'Number of waits that it caused.',
                 late.map(one => one.n),
             ),
         ],

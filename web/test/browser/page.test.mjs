@@ -184,7 +184,7 @@ test('instances of a loop are drawn, many rows stay folded, and estimates are ma
                 has: page.getByRole('heading', { name: title, exact: true }),
             });
         const bars = panel('Instances by iterations');
-        const line = panel('Instances in the order of time');
+        const line = panel('Instances over time');
         assert.equal(await bars.locator('.chart canvas').count(), 1);
         assert.equal(await line.locator('.chart canvas').count(), 1);
         assert.match(await line.locator('.u-legend').innerText(), /thread 4711[^]*thread 4712/);
@@ -252,7 +252,7 @@ test('the page of a loop has its verdict with the numbers of each bucket', () =>
         await panel.getByRole('combobox').selectOption('512 to 1023 iterations');
         await until(async () => assert.match(await panel.innerText(), /latency bound/i));
         assert.match(await panel.innerText(), /LS\s+loads and stores without arithmetic\s+15\.0\s/);
-        assert.equal(await page.getByText('What it takes without').count(), 0);
+        assert.equal(await page.getByText('Cycles without').count(), 0);
         const line = page.locator('svg.timeline');
         assert.match(await line.getAttribute('aria-label'), /2 executions in 10 cycles/);
         assert.equal(await line.locator('rect.run').count(), 2);
@@ -416,7 +416,7 @@ test('from a finding to the loop to the source line and its instructions', () =>
 
 test('a comparison says what else differs beside the times', () =>
     onReport(small, 'comparison', async page => {
-        const around = page.locator('.panel', { hasText: 'What differs around the code' });
+        const around = page.locator('.panel', { hasText: 'Differences of the environment' });
         const variable = around.locator('tr', { hasText: 'OMP_NUM_THREADS' });
         assert.deepEqual(await variable.locator('td').allInnerTexts(), [
             'environment',

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What differs around the code: machine, environment, threads and ranks, how it was sampled,
+ * libraries, and whether others kept the host busy on one side only. A side says what all of its
+ * runs say; else that it varies.
+ */
+#include <math.h>
+#include <string.h>
+
+#include <assay/launch.h>
+
+#include "base/error.h"
+#include "compare/differs.h"
+
+/* A library seen on one side only may have had no sample by chance on the other, unless it had so
+ * many here. */
+#define SEEN ASSAY_FEW_SAMPLES
+/* From this share of the usable processors on the host was too busy with others; as the check
+ * `quiet_host` has it. */
+#define BUSY 0.2
+
+/*
+ * Rows of topic, name, title, text, samples behind it (NULL: it is there or not for certain).
+ * Facts of the host are those that change no speed left out: its load when the run began.
+ */
+static const char fact_sql[] =
+    "WITH r AS (SELECT * FROM run WHERE run_id = ?1),"
+    " h AS (SELECT * FROM host WHERE host_id IN (SELECT host_id FROM r)),"
+    " p AS (SELECT * FROM process WHERE run_id = ?1),"
+    " m AS (SELECT m.*, t.inclusive_n AS n FROM object_time t JOIN module m ON"
+    "  m.module_id = t.object_id WHERE t.run_id = ?1 AND t.object_kind = 'module'),"
+    " main AS (SELECT module_id FROM m WHERE kind = 'executable' ORDER BY n DESC LIMIT 1) "
+    "SELECT 'run', 'command', 'Command', command, NULL FROM r UNION ALL "
+    "SELECT 'run', 'launcher', 'Launcher', launcher, NULL FROM r UNION ALL "
+    "SELECT 'run', 'ranks', 'Ranks', nullif(count(DISTINCT rank), 0), NULL FROM p UNION ALL "
+    "SELECT 'run', 'threads', 'Threads at work', nullif(count(*), 0), NULL FROM thread"
+    " JOIN p USING (process_id) WHERE ifnull(role, 'worker') = 'worker' UNION ALL "
+    "SELECT 'run', 'usable_cpus', 'Usable processors', usable_milli_cpu_n / 1000.0, NULL"
+    " FROM r UNION ALL "
+    "SELECT 'sampling', 'event', 'Sampled by', event, NULL FROM r UNION ALL "
+    "SELECT 'sampling', 'rate_hz', 'Samples a second', rate_hz, NULL FROM r UNION ALL "
+    "SELECT 'sampling', 'call_stacks', 'Call stacks', call_stacks, NULL FROM r UNION ALL "
+    "SELECT 'sampling', 'scope', 'Sampled code', scope, NULL FROM r UNION ALL "
+    "SELECT 'sampling', 'assay_version', 'Version of assay', assay_version, NULL FROM r UNION ALL "
+    "SELECT 'machine', 'host', 'Host', name, NULL FROM h UNION ALL "
+    "SELECT 'machine', 'cpu_model', 'Processor', cpu_model, NULL FROM h UNION ALL "
+    "SELECT 'machine', 'sockets', 'Sockets', socket_n, NULL FROM h UNION ALL "
+    "SELECT 'machine', 'cores', 'Cores', core_n, NULL FROM h UNION ALL "
+    "SELECT 'machine', 'cpus', 'Processors', cpu_n, NULL FROM h UNION ALL "
+    "SELECT 'machine', 'numa_nodes', 'Nodes of memory', numa_n, NULL FROM h UNION ALL "
+    "SELECT 'machine', 'memory', 'Memory', printf('%.1f GiB', memory_b / 1073741824.0), NULL"
+    " FROM h WHERE memory_b IS NOT NULL UNION ALL "
+    "SELECT 'machine', 'base_hz', 'Base frequency', printf('%.2f GHz', base_hz / 1e9), NULL"
+    " FROM h WHERE base_hz IS NOT NULL UNION ALL "
+    "SELECT 'machine', 'max_hz', 'Highest frequency', printf('%.2f GHz', max_hz / 1e9), NULL"
+    " FROM h WHERE max_hz IS NOT NULL UNION ALL "
+    "SELECT 'machine', 'hypervisor', 'Hypervisor', hypervisor, NULL FROM h UNION ALL "
+    "SELECT 'machine', 'os', 'System', os, NULL FROM h UNION ALL "
+    "SELECT 'machine', 'kernel', 'Kernel', kernel, NULL FROM h UNION ALL "
+    "SELECT 'machine', f.name, replace(f.name, '_', ' '), f.value, NULL FROM host_fact f"
+    " JOIN h USING (host_id) WHERE f.name != 'load_average' UNION ALL "
+    "SELECT 'environment', name, name, value, NULL FROM run_environment WHERE run_id = ?1"
+    " UNION ALL "
+    "SELECT 'environment', '', 'Other variables', environment_digest, NULL FROM r UNION ALL "
+    "SELECT iif(module_id IN main, 'program', 'library'), CASE WHEN module_id IN main THEN "
+    "'program'"
+    "  WHEN instr(name, '.so') THEN substr(name, 1, instr(name, '.so') + 2) ELSE name END,"
+    " CASE WHEN module_id IN main THEN 'Program' WHEN instr(name, '.so') THEN"
+    "  substr(name, 1, instr(name, '.so') + 2) ELSE name END,"
+    " name || ifnull(' ' || substr(build_id, 1, 12), ifnull(', ' || size_b || ' bytes', '')), n"
+    " FROM m WHERE kind IN ('executable', 'shared')";
+
+/* Others on the host, as a share of the usable processors. */
+static const char load_sql[] =
+    "SELECT (ifnull(r.others_time_s, 0) + ifnull(r.steal_time_s, 0)) / r.wall_s,"
+    " ifnull(r.usable_cpu_n, h.cpu_n) FROM v_runs r LEFT JOIN run x USING (run_id)"
+    " LEFT JOIN host h ON h.host_id = x.host_id WHERE r.run_id = ?1 AND r.wall_s > 0"
+    " AND coalesce(r.others_time_s, r.steal_time_s) IS NOT NULL";
+
+/* ---- What the sides say -------------------------------------------------------------------- */
+
+struct environment_fact {
+    const char *topic, *name, *title;
+    const char **text; /* one a side */
+    uint32_t *run_n;   /* of the side that say it */
+    int64_t *seen_n;   /* samples behind it, the most of a run; INT64_MAX: certain */
+};
+
+struct around {
+    struct as_arena *arena;
+    struct as_set *set;
+    size_t n, side; /* sides; the one that is read */
+    AS_VEC(struct environment_fact) fact;
+    struct {
+        double taken_cpus, usable; /* of the run with most, usable 0: not known */
+    } * load;
+};
+
+static struct environment_fact *fact_of(struct around *w, const char *topic, const char *name,
+                                        const char *title)
+{
+    as_vec_foreach (&w->fact, it)
+        if (strcmp(it->topic, topic) == 0 && strcmp(it->name, name) == 0)
+            return it;
+    const struct environment_fact it = {.topic = as_set_text(w->arena, topic),
+                                        .name = as_set_text(w->arena, name),
+                                        .title = as_set_text(w->arena, title),
+                                        .text = as_arena_array(w->arena, const char *, w->n),
+                                        .run_n = as_arena_array(w->arena, uint32_t, w->n),
+                                        .seen_n = as_arena_array(w->arena, int64_t, w->n)};
+    if (!it.topic || !it.name || !it.title || !it.text || !it.run_n || !it.seen_n ||
+        as_vec_push(&w->fact, it) < 0)
+        return NULL;
+    return &w->fact.at[w->fact.n - 1];
+}
+
+static int take_fact(struct around *w, struct assay_rows *rows)
+{
+    const char *name = assay_rows_text(rows, 1), *text = assay_rows_text(rows, 3);
+    const bool is_sampled = assay_rows_kind(rows, 4) != ASSAY_CELL_NULL;
+    const int64_t seen = is_sampled ? assay_rows_integer(rows, 4) : INT64_MAX;
+    const char *topic = assay_rows_text(rows, 0);
+    if (!text || !name ||
+        (strcmp(topic, "environment") == 0 && assay_launch_variable_is_of_rank(name)))
+        return 0;
+    struct environment_fact *it = fact_of(w, topic, name, assay_rows_text(rows, 2));
+    if (!it)
+        return ASSAY_ERR_NOMEM;
+    const char **there = &it->text[w->side];
+    it->run_n[w->side]++;
+    it->seen_n[w->side] = seen > it->seen_n[w->side] ? seen : it->seen_n[w->side];
+    if (*there && strcmp(*there, text) != 0)
+        *there = AS_VARIES;
+    else if (!*there)
+        *there = as_set_text(w->arena, text);
+    return *there ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static int take_load(struct around *w, struct assay_rows *rows)
+{
+    const double taken = assay_rows_real(rows, 0), usable = assay_rows_real(rows, 1);
+    if (usable > 0 && taken >= w->load[w->side].taken_cpus) {
+        w->load[w->side].taken_cpus = taken;
+        w->load[w->side].usable = usable;
+    }
+    return 0;
+}
+
+static int read_run(struct around *w, struct assay_experiment *experiment, const char *sql,
+                    int64_t run_id, int (*take)(struct around *, struct assay_rows *),
+                    struct assay_error *err)
+{
+    struct assay_rows *rows;
+    int rc;
+    AS_TRY(assay_rows_open(experiment, sql, &rows, err));
+    assay_rows_bind_integer(rows, 1, run_id);
+    while ((rc = assay_rows_next(rows, err)) > 0)
+        if (take(w, rows) < 0) {
+            rc = as_error_nomem(err, "what differs around a run");
+            break;
+        }
+    assay_rows_close(&rows);
+    return rc;
+}
+
+static int read_side(struct around *w, struct assay_experiment *experiment, struct assay_error *err)
+{
+    as_vec_foreach (&w->set[w->side].run, it) {
+        AS_TRY(read_run(w, experiment, fact_sql, it->id, take_fact, err));
+        AS_TRY(read_run(w, experiment, load_sql, it->id, take_load, err));
+    }
+    /* What only some of the runs say is not alike in them, unless chance decides who sees it. */
+    as_vec_foreach (&w->fact, it)
+        if (it->text[w->side] && it->run_n[w->side] < w->set[w->side].run.n &&
+            it->seen_n[w->side] == INT64_MAX)
+            it->text[w->side] = AS_VARIES;
+    return 0;
+}
+
+/* ---- What of it differs -------------------------------------------------------------------- */
+
+/* A variable that is not set is known not to be; a fact that a machine does not give is not. */
+static bool tells_absence(const struct environment_fact *it)
+{
+    return strcmp(it->topic, "environment") == 0 || strcmp(it->topic, "library") == 0;
+}
+
+static bool is_other(const struct environment_fact *it, size_t a, size_t b)
+{
+    const char *x = it->text[a], *y = it->text[b];
+    if (x && y)
+        return strcmp(x, y) != 0;
+    return (x || y) && tells_absence(it) && it->name[0] && it->seen_n[x ? a : b] >= SEEN;
+}
+
+static bool differs(const struct environment_fact *it, size_t n)
+{
+    for (size_t s = 1; s < n; s++)
+        if (is_other(it, 0, s))
+            return true;
+    return false;
+}
+
+static void put_fact(struct assay_comparison *out, struct assay_compare_fact *to,
+                     const struct environment_fact *it)
+{
+    to[out->fact_n++] = (struct assay_compare_fact){
+        .topic = it->topic, .name = it->name, .title = it->title, .text = it->text};
+}
+
+/* The digest of all variables says something only where no variable that is kept differs. */
+static void put_facts(struct around *w, struct assay_comparison *out, struct assay_compare_fact *to)
+{
+    bool is_environment = false;
+    as_vec_foreach (&w->fact, it) {
+        const bool is_rest = it->name[0] == '\0';
+        if (!differs(it, w->n) || (is_rest && is_environment))
+            continue;
+        is_environment |= strcmp(it->topic, "environment") == 0;
+        put_fact(out, to, it);
+    }
+}
+
+static bool is_busy(const struct around *w, size_t side)
+{
+    return w->load[side].taken_cpus >= BUSY * w->load[side].usable && w->load[side].usable > 0;
+}
+
+/* Others on the host, where it was too busy with them on one side and not on the other. */
+static int put_load(struct around *w, struct assay_comparison *out, struct assay_compare_fact *to)
+{
+    struct environment_fact it = {.topic = "load",
+                                  .name = "others_cpus",
+                                  .title = "Taken by others",
+                                  .text = as_arena_array(w->arena, const char *, w->n)};
+    bool found = false;
+    if (!it.text)
+        return ASSAY_ERR_NOMEM;
+    for (size_t s = 0; s < w->n; s++) {
+        struct as_str text = {0};
+        if (!(w->load[s].usable > 0))
+            continue;
+        as_str_appendf(&text, "%.2f of %.3g processors%s", w->load[s].taken_cpus, w->load[s].usable,
+                       is_busy(w, s) ? ": too busy" : "");
+        it.text[s] = text.failed ? NULL : as_set_text(w->arena, as_str_z(&text));
+        as_str_fini(&text);
+        if (!it.text[s])
+            return ASSAY_ERR_NOMEM;
+        found |= it.text[0] && is_busy(w, s) != is_busy(w, 0);
+    }
+    if (found)
+        put_fact(out, to, &it);
+    return 0;
+}
+
+static int tell(struct around *w, const struct assay_compare_request *request,
+                struct assay_comparison *out, struct assay_error *err)
+{
+    w->load = as_arena_calloc(w->arena, w->n, sizeof *w->load, _Alignof(double));
+    if (!w->load)
+        return as_error_nomem(err, "what differs around a run");
+    for (w->side = 0; w->side < w->n; w->side++)
+        AS_TRY(read_side(w, request[w->side].experiment, err));
+    struct assay_compare_fact *fact =
+        as_arena_array(w->arena, struct assay_compare_fact, w->fact.n + 1);
+    if (!fact || put_load(w, out, fact) < 0)
+        return as_error_nomem(err, "what differs around a run");
+    put_facts(w, out, fact);
+    out->fact = fact;
+    return 0;
+}
+
+int as_tell_runs(struct as_arena *arena, const struct assay_compare_request *request,
+                 struct as_set *set, size_t n, struct assay_comparison *out,
+                 struct assay_error *err)
+{
+    struct around w = {.arena = arena, .set = set, .n = n};
+    const int rc = tell(&w, request, out, err);
+    as_vec_fini(&w.fact);
+    return rc;
+}
