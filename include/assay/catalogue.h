@@ -56,12 +56,20 @@ enum assay_catalogue_depth {
     ASSAY_CATALOGUE_ANALYSED /* blocks, edges and loops too */
 };
 
+/* A function of a file of Python. */
+struct assay_catalogue_python {
+    uint64_t address; /* ASSAY_PYTHON_FUNCTION */
+    const char *name;
+};
+
 struct assay_catalogue_request {
     /* What ran: path, kind, identity of the file, and the kept copy if there is one. Borrowed. */
     struct assay_stream_module file;
     const char *directory; /* of the run: kept copies, names of generated code; or NULL */
     uint32_t pid;          /* of ANON: whose code it is */
-    double share;          /* how hot it is: the larger, the longer it is kept */
+    const struct assay_catalogue_python *python; /* of PYTHON; borrowed until it is opened */
+    size_t python_n;
+    double share; /* how hot it is: the larger, the longer it is kept */
     enum assay_catalogue_depth depth;
     uint64_t small_b; /* LISTED: a file with less code than this is analysed all the same */
 };

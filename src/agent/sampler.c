@@ -65,6 +65,7 @@ static void confine_sampled(enum as_agent_confinement what)
 
 static void tell_modules(void)
 {
+    as_sampler_python_look();
     if (as_agent_self.loading_ns == 0) /* they only go */
         return;
     as_sampler_maps(as_agent_self.loading_ns);
@@ -86,6 +87,7 @@ static bool make_own_ring(bool forked)
         as_agent_process_missed(-rc);
     else
         as_sampler_arm();
+    as_sampler_python_look();
     return rc == 0;
 }
 
@@ -109,6 +111,7 @@ static void begin_sampled_child(void)
     as_sampler_ring_drop();
     as_sampler_timers_forked();
     as_sampler_maps_forked();
+    as_sampler_python_forked();
     if (as_agent_active())
         make_own_ring(true);
 }

@@ -30,6 +30,17 @@ void as_sampler_mark(uint32_t kind); /* a record without more */
 
 /* Installs the handler on as_agent.signal. */
 int as_sampler_handle(void);
+/* Whether the page of an address can be read. */
+bool as_sampler_readable(uintptr_t address);
+
+/* ---- sampler_python.c ---- */
+
+/* Looks for an interpreter of Python when none was found yet. Not from a handler. */
+void as_sampler_python_look(void);
+void as_sampler_python_forked(void);
+/* The frames of Python of the calling thread, whose stack ends at `sp`: their number, and `*out`
+ * has them until the next call. From the handler only. */
+uint32_t as_sampler_python_walk(uintptr_t sp, struct as_agent_python_frame **out);
 
 /* ---- sampler_timers.c ---- */
 

@@ -170,6 +170,9 @@ static int give_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring
     record.stack = (const uint8_t *)(words + sample->regs_n + sample->chain_n);
     record.stack_at = sample->stack_at;
     record.stack_b = sample->stack_b;
+    const void *python = record.stack + sample->stack_b;
+    if (as_python_frames(&s->python, python, sample->python_n, &record) < 0)
+        return as_error_nomem(sink->err, "frames of Python");
     return give(s, &record, sink);
 }
 

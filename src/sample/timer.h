@@ -12,6 +12,7 @@
 #include "agent/session.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "sample/python_code.h"
 #include "sample/recorder.h"
 
 /* What the reader puts between the agent's records. */
@@ -61,6 +62,7 @@ struct assay_timer_sampler {
     AS_VEC(struct as_timer_item) item;
     AS_VEC(uint64_t) bytes, spare; /* words, so that records are aligned */
     struct as_spaces spaces;
+    struct as_python_codes python;
     struct as_map_view files; /* of mappings, to tell whether one is new */
     uint32_t file_n;
     struct as_arena arena;
