@@ -23,6 +23,12 @@
 
 enum as_agent_stacks { AS_AGENT_OFF, AS_AGENT_FRAME, AS_AGENT_COPY };
 
+enum as_agent_python_wanted {
+    AS_AGENT_PYTHON_OFF,
+    AS_AGENT_PYTHON_ALSO,
+    AS_AGENT_PYTHON_ALONE /* no timers but in interpreters whose frames are read */
+};
+
 /* The sampler's part of the control file. */
 struct as_agent_sampling {
     uint32_t stacks;           /* as_agent_stacks */
@@ -32,7 +38,7 @@ struct as_agent_sampling {
     uint32_t ring_most_b;      /* so too */
     uint32_t ring_processor_b; /* for each processor that the process may use */
     _Atomic uint32_t enabled;  /* 0: timers run, samples are not kept */
-    uint32_t python;           /* frames of Python are wanted */
+    uint32_t python;           /* as_agent_python_wanted */
 };
 
 struct as_agent_ring {
@@ -104,9 +110,10 @@ struct as_agent_code_record {
 #define AS_AGENT_TABLE_MOST_B (64u << 10)
 
 enum as_agent_python_state {
-    AS_AGENT_PYTHON_READ = 1, /* frames are read from here on */
-    AS_AGENT_PYTHON_OTHER,    /* its version is another one */
-    AS_AGENT_PYTHON_STRANGE   /* its structures are not those of the version */
+    AS_AGENT_PYTHON_FOUND = 1, /* of a version whose frames are read */
+    AS_AGENT_PYTHON_READ,      /* frames are read from here on */
+    AS_AGENT_PYTHON_OTHER,     /* its version is another one */
+    AS_AGENT_PYTHON_STRANGE    /* its structures are not those of the version */
 };
 
 struct as_agent_python_record {

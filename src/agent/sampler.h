@@ -37,6 +37,9 @@ bool as_sampler_readable(uintptr_t address);
 
 /* Looks for an interpreter of Python when none was found yet. Not from a handler. */
 void as_sampler_python_look(void);
+/* Whether there is one, of any version; and whether frames of it may be read, now or later. */
+bool as_sampler_python_is_here(void);
+bool as_sampler_python_is_wanted(void);
 void as_sampler_python_forked(void);
 /* The frames of Python of the calling thread, whose stack ends at `sp`: their number, and `*out`
  * has them until the next call. From the handler only. */

@@ -145,7 +145,7 @@ static void take_interpreter(uintptr_t runtime)
         note_number(*number);
     else if (text) /* of 3.10 and before, which have no such number */
         note_version(text());
-    if (!number || *number >> 16 != VERSION_READ) {
+    if (!runtime || !number || *number >> 16 != VERSION_READ) {
         refuse(AS_AGENT_PYTHON_OTHER);
         return;
     }
@@ -157,15 +157,25 @@ static void take_interpreter(uintptr_t runtime)
         return;
     }
     atomic_store(&python.state, PYTHON_FOUND);
+    tell_state(AS_AGENT_PYTHON_FOUND);
+}
+
+bool as_sampler_python_is_here(void)
+{
+    return find_symbol("_PyRuntime") || find_symbol("Py_GetVersion"); /* that before 3.7 */
+}
+
+bool as_sampler_python_is_wanted(void)
+{
+    return python.state == PYTHON_FOUND || python.state == PYTHON_READ;
 }
 
 void as_sampler_python_look(void)
 {
     if (!as_sampler.ring || !as_sampler.sampling->python || python.state != PYTHON_NONE)
         return;
-    const uintptr_t runtime = (uintptr_t)find_symbol("_PyRuntime");
-    if (runtime)
-        take_interpreter(runtime);
+    if (as_sampler_python_is_here())
+        take_interpreter((uintptr_t)find_symbol("_PyRuntime"));
 }
 
 /* The ring of the child is empty. */

@@ -12,17 +12,13 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/str.h"
 #include "profile/collector.h"
-#include "sample/timer_session.h"
+#include "profile/timers.h"
 
 /* What a temporary directory of ours is called. */
 #define DIRECTORY      "assay-agent-"
-#define DIRECTORY_MOST 256
-
-struct timers {
-    struct assay_timer_sampler *sampler;
-    char directory[DIRECTORY_MOST]; /* "": there is none */
-};
+#define DIRECTORY_MOST AS_TIMERS_DIRECTORY_B
 
 static bool timers_are_wanted(const struct as_collection *all)
 {
@@ -51,7 +47,7 @@ static void tidy_timers(const struct as_collection *all)
 
 /* On a local disk, where the program's user can write: not beside the experiment, which may be on a
  * file system of the network. */
-static int make_directory(struct timers *timers, struct assay_error *err)
+static int make_directory(struct as_timers *timers, struct assay_error *err)
 {
     const char *place = as_collection_place();
     snprintf(timers->directory, sizeof timers->directory, "%s/" DIRECTORY "XXXXXX", place);
@@ -82,17 +78,30 @@ static int check_program(const struct as_collection *all, const struct assay_err
     return rc;
 }
 
+int as_timers_open(const struct as_collection *all, const struct assay_error *why,
+                   struct as_timers *out, struct assay_error *err)
+{
+    AS_TRY(make_directory(out, err));
+    return assay_timer_sampler_open(out->directory, &all->request->sampling, why ? why->text : NULL,
+                                    &out->sampler, err);
+}
+
+void as_timers_close(struct as_timers *timers)
+{
+    assay_timer_sampler_close(&timers->sampler);
+    if (timers->directory[0])
+        rmdir(timers->directory);
+}
+
 static int prepare_timers(struct as_collector *it, const struct as_collection *all,
                           const struct assay_error *why, struct assay_error *err)
 {
-    struct timers *timers;
+    struct as_timers *timers;
     AS_TRY(check_program(all, why, err));
     it->self = timers = as_calloc(1, sizeof *timers);
     if (!timers)
         return as_error_nomem(err, "timers");
-    AS_TRY(make_directory(timers, err));
-    AS_TRY(assay_timer_sampler_open(timers->directory, &all->request->sampling,
-                                    why ? why->text : NULL, &timers->sampler, err));
+    AS_TRY(as_timers_open(all, why, timers, err));
     it->environment = assay_timer_sampler_environment(timers->sampler);
     it->preload = assay_timer_sampler_preload(timers->sampler);
     return 0;
@@ -101,7 +110,7 @@ static int prepare_timers(struct as_collector *it, const struct as_collection *a
 static int open_timers(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     (void)err;
     if (all->request->sampling.no_children)
         assay_timer_sampler_only(timers->sampler, assay_launch_pid(all->launch));
@@ -112,20 +121,20 @@ static int open_timers(struct as_collector *it, const struct as_collection *all,
 
 static bool wait_for_timers(struct as_collector *it, int other_fd, int timeout_ms)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_wait(timers->sampler, other_fd, timeout_ms);
 }
 
 static int pump_timers(struct as_collector *it, struct as_collection *all, bool last,
                        struct assay_error *err)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_pump(timers->sampler, last, as_collection_hand, all, err);
 }
 
 static int stop_timers(struct as_collector *it, struct assay_error *err)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_enable(timers->sampler, false, err);
 }
 
@@ -164,11 +173,30 @@ static const char *why_missed(int error, char *text, size_t n)
     return text;
 }
 
+static const char *path_of(const struct as_collection *all)
+{
+    return all->plan->interpreter ? all->plan->interpreter : all->plan->real_path;
+}
+
+int as_timers_tell_python(const struct as_timers *timers, const struct as_collection *all,
+                          struct assay_error *err)
+{
+    const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
+    const bool is_named = strncmp(as_path_last(path_of(all)), "python", 6) == 0;
+    if (facts->python_other)
+        AS_TRY(assay_recorder_info(all->recorder, "python_other", facts->python_version, err));
+    if (facts->python_strange)
+        AS_TRY(assay_recorder_info(all->recorder, "python_strange", facts->python_version, err));
+    if (is_named && !facts->python_read && !facts->python_other && !facts->python_strange)
+        return assay_recorder_info(all->recorder, "python_hidden", path_of(all), err);
+    return 0;
+}
+
 /* What was not seen whole, for the flags. */
 static int tell_missed(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
     char text[256];
     const struct {
@@ -184,6 +212,8 @@ static int tell_missed(struct as_collector *it, const struct as_collection *all,
         if (missed[i].n)
             AS_TRY(assay_recorder_info(all->recorder, missed[i].name, text, err));
     }
+    if (all->request->sampling.stacks == ASSAY_STACKS_DWARF)
+        AS_TRY(as_timers_tell_python(timers, all, err));
     if (!facts->missed_errno)
         return 0;
     return assay_recorder_info(all->recorder, "missed_why",
@@ -192,30 +222,27 @@ static int tell_missed(struct as_collector *it, const struct as_collection *all,
 
 static void close_timers(struct as_collector *it)
 {
-    struct timers *timers = it->self;
-    if (!timers)
-        return;
-    assay_timer_sampler_close(&timers->sampler);
-    if (timers->directory[0])
-        rmdir(timers->directory);
+    struct as_timers *timers = it->self;
+    if (timers)
+        as_timers_close(timers);
     as_free(timers);
 }
 
 static const struct assay_sample_choice *choice_of_timers(const struct as_collector *it)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_choice(timers->sampler);
 }
 
 static const struct assay_sample_counts *counts_of_timers(const struct as_collector *it)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_counts(timers->sampler);
 }
 
 static struct as_agent_session *session_of_timers(const struct as_collector *it)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return timers->sampler ? as_timer_session(timers->sampler) : NULL;
 }
 

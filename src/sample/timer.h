@@ -39,6 +39,7 @@ struct as_timer_ring {
     bool told;                             /* that it is dead: it waits for its turn */
     uint64_t end_ns;                       /* when it was dead, or executed */
     uint64_t lost, missed;                 /* as last told */
+    uint64_t python_ns;                    /* frames of Python are read from here on; 0: not */
     uint64_t looked;                       /* at /proc/PID/maps: number of the pump */
     AS_VEC(struct as_timer_thread) thread; /* that live */
 };
@@ -65,6 +66,7 @@ struct assay_timer_sampler {
     struct as_python_codes python;
     struct as_map_view files; /* of mappings, to tell whether one is new */
     uint32_t file_n;
+    size_t done; /* items that were handed out */
     struct as_arena arena;
     uint64_t pumps, barrier_ns, handed_ns;
     uint32_t serials;

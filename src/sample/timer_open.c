@@ -51,7 +51,7 @@ static void fill_part(struct assay_timer_sampler *s)
     sampling->ring_processor_b = o->rate_hz / 2 * (copy ? usual_b / 4 + 256 : 256);
     s->choice.ring_b = least_b;
     sampling->enabled = 1;
-    sampling->python = copy;
+    sampling->python = copy ? AS_AGENT_PYTHON_ALSO : AS_AGENT_PYTHON_OFF;
     as_agent_session_begin(&s->session);
 }
 
@@ -172,6 +172,11 @@ const char *const *assay_timer_sampler_environment(const struct assay_timer_samp
 const char *assay_timer_sampler_preload(const struct assay_timer_sampler *sampler)
 {
     return sampler->session.preload;
+}
+
+void as_timer_python_alone(struct assay_timer_sampler *sampler)
+{
+    sampler->sampling->python = AS_AGENT_PYTHON_ALONE;
 }
 
 void assay_timer_sampler_only(struct assay_timer_sampler *sampler, pid_t pid)

@@ -206,13 +206,16 @@ static int keep_record(struct assay_timer_sampler *s, uint32_t ring,
     return 0;
 }
 
-static void note_python(struct assay_timer_sampler *s, const struct as_agent_python_record *record)
+static void note_python(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                        const struct as_agent_python_record *record)
 {
     struct assay_timer_facts *facts = &s->facts;
-    facts->python_read += record->state == AS_AGENT_PYTHON_READ;
+    facts->python_read += record->state == AS_AGENT_PYTHON_FOUND;
     facts->python_other += record->state == AS_AGENT_PYTHON_OTHER;
     facts->python_strange += record->state == AS_AGENT_PYTHON_STRANGE;
-    if (record->state == AS_AGENT_PYTHON_READ)
+    if (record->state == AS_AGENT_PYTHON_READ && !ring->python_ns)
+        ring->python_ns = record->head.time_ns;
+    if (record->state != AS_AGENT_PYTHON_OTHER && record->state != AS_AGENT_PYTHON_STRANGE)
         return;
     size_t n = 0;
     while (n < sizeof facts->python_version - 1 && strchr("0123456789.", record->version[n]) &&
@@ -238,7 +241,7 @@ static int take_record(struct assay_timer_sampler *s, uint32_t ring, const void 
     if (record->kind == AS_AGENT_CODE) /* waits for nothing: samples refer to it */
         return as_python_code_add(&s->python, (const void *)record);
     if (record->kind == AS_AGENT_PYTHON)
-        note_python(s, (const void *)record);
+        note_python(s, &s->ring.at[ring], (const void *)record);
     else
         AS_TRY(keep_record(s, ring, record));
     return 0;

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Frames of Python beside perf events: the kernel cannot read them. In an interpreter of a version
+ * that is known, timers inside the program take the samples of time from its first frame on, and
+ * those of the kernel are left out. All else is the kernel's: waiting, switches, other processes.
+ */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/foreign.h"
+#include "base/str.h"
+#include "base/whole.h"
+#include "profile/timers.h"
+
+/* ---- Whether it is Python ------------------------------------------------------------------ */
+
+static bool has_python(const char *word)
+{
+    return word && (strstr(word, "python") || as_view_ends(as_view_of(word), ".py"));
+}
+
+/* "#!/usr/bin/env python3" */
+static bool begins_python(const char *path)
+{
+    char line[256] = "";
+    const int fd = as_foreign_open(AT_FDCWD, path, 0, NULL);
+    const bool is_script =
+        fd >= 0 && as_whole_read(fd, line, sizeof line - 1) > 2 && strncmp(line, "#!", 2) == 0;
+    if (fd >= 0)
+        close(fd);
+    line[strcspn(line, "\n")] = 0;
+    return is_script && has_python(line);
+}
+
+bool as_python_is_named(const struct assay_launch_plan *plan)
+{
+    for (size_t i = 0; plan->argv[i]; i++)
+        if (has_python(plan->argv[i]))
+            return true;
+    return has_python(plan->real_path) || has_python(plan->interpreter) ||
+           begins_python(plan->path);
+}
+
+static bool python_is_wanted(const struct as_collection *all)
+{
+    const struct assay_sample_options *o = &all->request->sampling;
+    return all->plan && !all->request->trace && o->stacks == ASSAY_STACKS_DWARF &&
+           (o->event == ASSAY_EVENT_AUTO || o->event == ASSAY_EVENT_CPU_CLOCK) &&
+           as_python_is_named(all->plan);
+}
+
+static const struct as_collector *find_source(const struct as_collection *all, const char *name)
+{
+    for (size_t i = 0; i < all->n; i++)
+        if (strcmp(all->at[i].kind->name, name) == 0)
+            return &all->at[i];
+    return NULL;
+}
+
+bool as_python_is_beside(const struct as_collection *all)
+{
+    const struct as_collector *it = find_source(all, "python");
+    return it && it->self;
+}
+
+/* ---- Beginning ----------------------------------------------------------------------------- */
+
+/* Also after perf events were refused: then timers take all samples, and there is nothing to do. */
+static int prepare_python(struct as_collector *it, const struct as_collection *all,
+                          const struct assay_error *why, struct assay_error *err)
+{
+    struct assay_error ignored;
+    (void)why;
+    if (!find_source(all, "perf") || assay_timer_sampler_check(all->plan->path, &ignored) < 0)
+        return 0;
+    struct as_timers *timers = as_calloc(1, sizeof *timers);
+    if (!timers)
+        return as_error_nomem(err, "timers");
+    it->self = timers;
+    AS_TRY(as_timers_open(all, NULL, timers, err));
+    as_timer_python_alone(timers->sampler);
+    it->environment = assay_timer_sampler_environment(timers->sampler);
+    it->preload = assay_timer_sampler_preload(timers->sampler);
+    return 0;
+}
+
+static int open_python(struct as_collector *it, const struct as_collection *all,
+                       struct assay_error *err)
+{
+    const struct as_timers *timers = it->self;
+    (void)err;
+    if (timers && all->request->sampling.no_children)
+        assay_timer_sampler_only(timers->sampler, assay_launch_pid(all->launch));
+    return 0;
+}
+
+/* ---- Recording ----------------------------------------------------------------------------- */
+
+static const struct assay_timer_sampler *sampler_of(const struct as_collector *it)
+{
+    const struct as_timers *timers = it->self;
+    return timers ? timers->sampler : NULL;
+}
+
+/* Past the others: what is not a sample is known from the kernel. */
+struct beside {
+    const struct as_collector *it;
+    const struct as_collection *all;
+};
+
+static int hand_beside(void *context, const struct assay_sample_record *record,
+                       struct assay_error *err)
+{
+    const struct beside *beside = context;
+    const bool is_wanted =
+        record->kind == ASSAY_SAMPLE_LOST ||
+        (record->kind == ASSAY_SAMPLE_SAMPLE &&
+         as_timer_reads_python(sampler_of(beside->it), record->pid, record->time_ns));
+    return is_wanted ? beside->all->sink(beside->all->context, record, err) : 0;
+}
+
+static int hand_before(const struct as_collector *it, const struct as_collection *all,
+                       uint64_t before_ns, struct assay_error *err)
+{
+    struct beside beside = {it, all};
+    const struct as_timers *timers = it->self;
+    return timers ? as_timer_hand(timers->sampler, before_ns, hand_beside, &beside, err) : 0;
+}
+
+static int pump_python(struct as_collector *it, struct as_collection *all, bool last,
+                       struct assay_error *err)
+{
+    struct beside beside = {it, all};
+    const struct as_timers *timers = it->self;
+    return timers ? as_timer_gather(timers->sampler, last, hand_beside, &beside, err) : 0;
+}
+
+/* Samples stand in order among the kernel's records, which say what is mapped where. */
+static int meet_python(struct as_collector *it, const struct as_collection *all,
+                       const struct assay_sample_record *record, struct assay_error *err)
+{
+    return hand_before(it, all, record->time_ns, err);
+}
+
+static bool hides_sample(const struct as_collector *it, const struct assay_sample_record *record)
+{
+    return it->self && record->kind == ASSAY_SAMPLE_SAMPLE && !record->waits &&
+           as_timer_reads_python(sampler_of(it), record->pid, record->time_ns);
+}
+
+static int stop_python(struct as_collector *it, struct assay_error *err)
+{
+    const struct as_timers *timers = it->self;
+    return timers ? assay_timer_sampler_enable(timers->sampler, false, err) : 0;
+}
+
+static int finish_python(struct as_collector *it, const struct as_collection *all,
+                         struct assay_error *err)
+{
+    AS_TRY(hand_before(it, all, UINT64_MAX, err));
+    return it->self ? as_timers_tell_python(it->self, all, err) : 0;
+}
+
+static void close_python(struct as_collector *it)
+{
+    if (it->self)
+        as_timers_close(it->self);
+    as_free(it->self);
+}
+
+static struct as_agent_session *session_of_python(const struct as_collector *it)
+{
+    const struct as_timers *timers = it->self;
+    return timers && timers->sampler ? as_timer_session(timers->sampler) : NULL;
+}
+
+extern const struct as_collector_kind as_collector_python;
+const struct as_collector_kind as_collector_python = {.name = "python",
+                                                      .is_wanted = python_is_wanted,
+                                                      .prepare = prepare_python,
+                                                      .open = open_python,
+                                                      .pump = pump_python,
+                                                      .meet = meet_python,
+                                                      .hides = hides_sample,
+                                                      .stop = stop_python,
+                                                      .finish = finish_python,
+                                                      .close = close_python,
+                                                      .session = session_of_python};
