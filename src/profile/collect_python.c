@@ -62,50 +62,61 @@ static const struct as_collector *find_source(const struct as_collection *all, c
     return NULL;
 }
 
+struct python_source {
+    struct as_timers timers;
+    bool is_on;
+    char trouble[ASSAY_ERROR_TEXT_B]; /* why it is not; "": not wanted, or on */
+};
+
+static struct assay_timer_sampler *sampler_of(const struct as_collector *it)
+{
+    const struct python_source *source = it->self;
+    return source && source->is_on ? source->timers.sampler : NULL;
+}
+
 bool as_python_is_beside(const struct as_collection *all)
 {
     const struct as_collector *it = find_source(all, "python");
-    return it && it->self;
+    return it && sampler_of(it);
 }
 
 /* ---- Beginning ----------------------------------------------------------------------------- */
 
-/* Also after perf events were refused: then timers take all samples, and there is nothing to do. */
+/* Also after perf events were refused: then timers take all samples, and there is nothing to do.
+ * Without it the program is recorded all the same. */
 static int prepare_python(struct as_collector *it, const struct as_collection *all,
                           const struct assay_error *why, struct assay_error *err)
 {
-    struct assay_error ignored;
+    struct assay_error trouble;
     (void)why;
-    if (!find_source(all, "perf") || assay_timer_sampler_check(all->plan->path, &ignored) < 0)
+    if (!find_source(all, "perf"))
         return 0;
-    struct as_timers *timers = as_calloc(1, sizeof *timers);
-    if (!timers)
+    struct python_source *source = as_calloc(1, sizeof *source);
+    if (!source)
         return as_error_nomem(err, "timers");
-    it->self = timers;
-    AS_TRY(as_timers_open(all, NULL, timers, err));
-    as_timer_python_alone(timers->sampler);
-    it->environment = assay_timer_sampler_environment(timers->sampler);
-    it->preload = assay_timer_sampler_preload(timers->sampler);
+    it->self = source;
+    if (assay_timer_sampler_check(all->plan->path, &trouble) < 0 ||
+        as_timers_open(all, NULL, &source->timers, &trouble) < 0) {
+        memcpy(source->trouble, trouble.text, sizeof source->trouble);
+        return 0;
+    }
+    source->is_on = true;
+    as_timer_python_alone(source->timers.sampler);
+    it->environment = assay_timer_sampler_environment(source->timers.sampler);
+    it->preload = assay_timer_sampler_preload(source->timers.sampler);
     return 0;
 }
 
 static int open_python(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
 {
-    const struct as_timers *timers = it->self;
     (void)err;
-    if (timers && all->request->sampling.no_children)
-        assay_timer_sampler_only(timers->sampler, assay_launch_pid(all->launch));
+    if (sampler_of(it) && all->request->sampling.no_children)
+        assay_timer_sampler_only(sampler_of(it), assay_launch_pid(all->launch));
     return 0;
 }
 
 /* ---- Recording ----------------------------------------------------------------------------- */
-
-static const struct assay_timer_sampler *sampler_of(const struct as_collector *it)
-{
-    const struct as_timers *timers = it->self;
-    return timers ? timers->sampler : NULL;
-}
 
 /* Past the others: what is not a sample is known from the kernel. */
 struct beside {
@@ -128,16 +139,16 @@ static int hand_before(const struct as_collector *it, const struct as_collection
                        uint64_t before_ns, struct assay_error *err)
 {
     struct beside beside = {it, all};
-    const struct as_timers *timers = it->self;
-    return timers ? as_timer_hand(timers->sampler, before_ns, hand_beside, &beside, err) : 0;
+    struct assay_timer_sampler *sampler = sampler_of(it);
+    return sampler ? as_timer_hand(sampler, before_ns, hand_beside, &beside, err) : 0;
 }
 
 static int pump_python(struct as_collector *it, struct as_collection *all, bool last,
                        struct assay_error *err)
 {
     struct beside beside = {it, all};
-    const struct as_timers *timers = it->self;
-    return timers ? as_timer_gather(timers->sampler, last, hand_beside, &beside, err) : 0;
+    struct assay_timer_sampler *sampler = sampler_of(it);
+    return sampler ? as_timer_gather(sampler, last, hand_beside, &beside, err) : 0;
 }
 
 /* Samples stand in order among the kernel's records, which say what is mapped where. */
@@ -149,34 +160,37 @@ static int meet_python(struct as_collector *it, const struct as_collection *all,
 
 static bool hides_sample(const struct as_collector *it, const struct assay_sample_record *record)
 {
-    return it->self && record->kind == ASSAY_SAMPLE_SAMPLE && !record->waits &&
+    return sampler_of(it) && record->kind == ASSAY_SAMPLE_SAMPLE && !record->waits &&
            as_timer_reads_python(sampler_of(it), record->pid, record->time_ns);
 }
 
 static int stop_python(struct as_collector *it, struct assay_error *err)
 {
-    const struct as_timers *timers = it->self;
-    return timers ? assay_timer_sampler_enable(timers->sampler, false, err) : 0;
+    struct assay_timer_sampler *sampler = sampler_of(it);
+    return sampler ? assay_timer_sampler_enable(sampler, false, err) : 0;
 }
 
 static int finish_python(struct as_collector *it, const struct as_collection *all,
                          struct assay_error *err)
 {
+    const struct python_source *source = it->self;
     AS_TRY(hand_before(it, all, UINT64_MAX, err));
-    return it->self ? as_timers_tell_python(it->self, all, err) : 0;
+    if (source && source->trouble[0])
+        return assay_recorder_info(all->recorder, "python_trouble", source->trouble, err);
+    return source ? as_timers_tell_python(&source->timers, all, err) : 0;
 }
 
 static void close_python(struct as_collector *it)
 {
-    if (it->self)
-        as_timers_close(it->self);
-    as_free(it->self);
+    struct python_source *source = it->self;
+    if (source)
+        as_timers_close(&source->timers);
+    as_free(source);
 }
 
 static struct as_agent_session *session_of_python(const struct as_collector *it)
 {
-    const struct as_timers *timers = it->self;
-    return timers && timers->sampler ? as_timer_session(timers->sampler) : NULL;
+    return sampler_of(it) ? as_timer_session(sampler_of(it)) : NULL;
 }
 
 extern const struct as_collector_kind as_collector_python;

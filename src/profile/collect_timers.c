@@ -182,13 +182,17 @@ int as_timers_tell_python(const struct as_timers *timers, const struct as_collec
                           struct assay_error *err)
 {
     const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
+    char text[256];
     const bool is_named = strncmp(as_path_last(path_of(all)), "python", 6) == 0;
     if (facts->python_other)
         AS_TRY(assay_recorder_info(all->recorder, "python_other", facts->python_version, err));
     if (facts->python_strange)
         AS_TRY(assay_recorder_info(all->recorder, "python_strange", facts->python_version, err));
-    if (is_named && !facts->python_read && !facts->python_other && !facts->python_strange)
-        return assay_recorder_info(all->recorder, "python_hidden", path_of(all), err);
+    if (as_python_is_beside(all) && facts->processes_missed && facts->missed_errno)
+        AS_TRY(assay_recorder_info(all->recorder, "python_trouble",
+                                   why_missed(facts->missed_errno, text, sizeof text), err));
+    else if (is_named && !facts->python_read && !facts->python_other && !facts->python_strange)
+        AS_TRY(assay_recorder_info(all->recorder, "python_hidden", path_of(all), err));
     return 0;
 }
 

@@ -86,6 +86,7 @@ static int flag_python(struct as_attribution *all, uint32_t stream, struct assay
 {
     const char *other = as_attribute_fact(all, stream, "python_other");
     const char *strange = as_attribute_fact(all, stream, "python_strange");
+    const char *trouble = as_attribute_fact(all, stream, "python_trouble");
     const char *hidden = as_attribute_fact(all, stream, "python_hidden");
     if (other)
         FLAG_RUN("python_frames", 1,
@@ -97,6 +98,8 @@ static int flag_python(struct as_attribution *all, uint32_t stream, struct assay
                  "Python %s: its structures differ from those of CPython 3.11, so its functions "
                  "and lines are missing; run the program with the python3 of Debian 12",
                  strange);
+    if (trouble)
+        FLAG_RUN("python_frames", 1, "functions and lines of Python are missing: %s", trouble);
     if (hidden)
         FLAG_RUN("python_frames", 1,
                  "%s: no symbol _PyRuntime was found in it, so functions and lines of Python are "
