@@ -190,6 +190,9 @@ int assay_catalogue_rows_blocks(struct assay_catalogue_module *module, const uin
  * that may still be kept, lessened. */
 int assay_catalogue_rows_excerpt(struct assay_catalogue_module *module, uint32_t function,
                                  size_t *room, struct assay_error *err);
+/* Source of a line, and of some around it; of `debug`. */
+int assay_catalogue_rows_source(struct assay_catalogue_module *module, uint32_t file, uint32_t line,
+                                struct assay_error *err);
 
 #ifdef __cplusplus
 }

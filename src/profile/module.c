@@ -258,6 +258,9 @@ static int keep_excerpts(struct module_work *w, struct assay_error *err)
 {
     const double least = HOT * (double)w->all->tally.running_n;
     size_t room = EXCERPT_MOST;
+    for (size_t i = 0; i < w->n && w->from->kind == ASSAY_MODULE_PYTHON; i++)
+        if ((double)w->all->node[w->spot[i].at].own_n >= least)
+            AS_TRY(assay_catalogue_rows_source(w->code, 0, ASSAY_PYTHON_LINE(w->spot[i].key), err));
     for (uint32_t i = 0; i < w->function_n && room; i++)
         if (w->own[i] && (double)w->own[i] >= least)
             AS_TRY(assay_catalogue_rows_excerpt(w->code, i, &room, err));
