@@ -95,8 +95,8 @@ enum assay_sample_kind {
 };
 
 /* Pointers are good until the callback returns. */
-/* A frame of a Python function, innermost first. `name` NULL: an address in the frame of the
- * machine's stack that runs the frames that follow, up to the next such address. */
+/* A frame of a Python function, innermost first. `name` NULL: an address on the stack,
+ * in the native frame that runs the following frames, up to the next such address. */
 struct assay_python_frame {
     const char *file, *name;
     uint32_t first_line, line; /* below ASSAY_PYTHON_LINES; 0: not known */
@@ -259,9 +259,9 @@ struct assay_timer_facts {
     uint64_t incomplete;       /* processes that ended in the midst of writing a record */
     uint64_t short_threads;    /* that ended before their first sample */
     uint64_t short_threads_ns; /* of CPU time that these had */
-    uint64_t python_read;      /* interpreters of Python whose frames are read */
-    uint64_t python_other;     /* of a version whose frames are not read */
-    uint64_t python_strange;   /* whose structures are not those of their version */
+    uint64_t python_read;      /* interpreters of Python with frames that are read */
+    uint64_t python_other;     /* of a version with frames that are not read */
+    uint64_t python_strange;   /* with structures other than those of their version */
     char python_version[16];   /* of the last that is not read; "": not known */
 };
 const struct assay_timer_facts *

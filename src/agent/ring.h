@@ -26,7 +26,7 @@ enum as_agent_stacks { AS_AGENT_OFF, AS_AGENT_FRAME, AS_AGENT_COPY };
 enum as_agent_python_wanted {
     AS_AGENT_PYTHON_OFF,
     AS_AGENT_PYTHON_ALSO,
-    AS_AGENT_PYTHON_ALONE /* no timers but in interpreters whose frames are read */
+    AS_AGENT_PYTHON_ALONE /* timers only in interpreters of a version that is read */
 };
 
 /* The sampler's part of the control file. */
@@ -110,7 +110,7 @@ struct as_agent_code_record {
 #define AS_AGENT_TABLE_MOST_B (64u << 10)
 
 enum as_agent_python_state {
-    AS_AGENT_PYTHON_FOUND = 1, /* of a version whose frames are read */
+    AS_AGENT_PYTHON_FOUND = 1, /* of a version that is read */
     AS_AGENT_PYTHON_READ,      /* frames are read from here on */
     AS_AGENT_PYTHON_OTHER,     /* its version is another one */
     AS_AGENT_PYTHON_STRANGE    /* its structures are not those of the version */

@@ -3,8 +3,8 @@
  * Frames of CPython 3.11 at a sample: found in the interpreter's structures (python_layout.h) by
  * the handler of the timers, in the thread that is sampled. Its own frames do not change meanwhile,
  * and they keep their code objects alive. Async-signal-safe: each page is tried before it is read,
- * all chains have a bound, and what is no code object ends the walk. Another version, or structures
- * that differ, are reported and not read.
+ * and all chains have a bound. Anything but a code object ends the walk. Another version, or
+ * structures that differ, are reported and not read.
  */
 #include "agent/python_layout.h"
 #include "agent/sampler.h"
@@ -82,7 +82,7 @@ static uintptr_t read_pointer(struct pages *pages, uintptr_t at)
 
 /* ---- Finding ------------------------------------------------------------------------------ */
 
-static void tell_state(uint32_t state)
+static void write_state(uint32_t state)
 {
     struct as_agent_python_record *record = as_sampler_reserve(sizeof *record, 0);
     if (!record)
@@ -96,7 +96,7 @@ static void tell_state(uint32_t state)
 static void refuse(uint32_t why)
 {
     atomic_store(&python.state, PYTHON_REFUSED);
-    tell_state(why);
+    write_state(why);
 }
 
 /* "3.11.2": up to what cannot be of a number. */
@@ -121,7 +121,7 @@ static void note_number(unsigned long number)
     note_version(text);
 }
 
-/* A library that a program has loaded for itself shows its symbols to nobody. */
+/* A library that a program has loaded for itself hides its symbols from others. */
 static void *open_library(void)
 {
     void *library = AS_AGENT_REAL(dlopen)("libpython3.11.so.1.0", RTLD_LAZY | RTLD_NOLOAD);
@@ -157,7 +157,7 @@ static void take_interpreter(uintptr_t runtime)
         return;
     }
     atomic_store(&python.state, PYTHON_FOUND);
-    tell_state(AS_AGENT_PYTHON_FOUND);
+    write_state(AS_AGENT_PYTHON_FOUND);
 }
 
 bool as_sampler_python_is_here(void)
@@ -207,8 +207,8 @@ static bool read_text(struct pages *pages, uintptr_t object, struct text *out)
     out->width = (uint8_t)(state >> 2 & 7);
     if (!is_compact || (out->width != 1 && out->width != 2 && out->width != 4))
         return false;
-    const uint64_t most = AS_AGENT_TEXT_MOST_B / out->width;
-    out->size_b = (uint32_t)((length < most ? length : most) * out->width);
+    const uint64_t max_n = AS_AGENT_TEXT_MOST_B / out->width;
+    out->size_b = (uint32_t)((length < max_n ? length : max_n) * out->width);
     out->at = object + (is_ascii ? AS_PYTHON_ASCII_B : AS_PYTHON_COMPACT_B);
     return out->size_b && is_readable(pages, out->at, out->size_b);
 }
@@ -247,7 +247,7 @@ struct code {
                       another one */
 };
 
-/* Of long tables the ends are looked at. */
+/* The hash has both ends of a long table. */
 #define TABLE_ENDS_B 256u
 
 static bool read_code(struct pages *pages, uintptr_t at, struct code *out)
@@ -341,7 +341,7 @@ static bool is_call(uint8_t operation)
     return calls[operation / 64] >> (operation % 64) & 1;
 }
 
-/* Where a frame stands in its code. */
+/* Returns the place of a frame in its code. */
 static uint64_t where_of(struct walk *walk, uintptr_t code, uintptr_t instruction)
 {
     const uintptr_t first = code + AS_PYTHON_CODE_BYTES;
@@ -411,7 +411,7 @@ static void walk_thread(struct walk *walk, uintptr_t thread)
 
 /* ---- Threads ------------------------------------------------------------------------------ */
 
-/* Whether it is the state of the calling thread, in an interpreter of this runtime. */
+/* Returns true for a state of the calling thread, in an interpreter of this runtime. */
 static bool is_own(struct pages *pages, uintptr_t thread)
 {
     const uintptr_t interpreter = read_pointer(pages, thread + AS_PYTHON_THREAD_INTERPRETER);
@@ -430,7 +430,7 @@ static uintptr_t own_thread(struct pages *pages)
     return (uintptr_t)pthread_getspecific(key[1]);
 }
 
-/* Of sub-interpreters a thread has a state each, and one of them as its value. */
+/* A thread has a state for each of its sub-interpreters, and one of them as its value. */
 static void walk_others(struct walk *walk, uintptr_t own)
 {
     struct pages *pages = &walk->pages;
@@ -470,7 +470,7 @@ static uint32_t walk_all(struct walk *walk, uintptr_t own)
     if (python.state != PYTHON_READ)
         return 0;
     if (!atomic_exchange(&python.is_told, true))
-        tell_state(AS_AGENT_PYTHON_READ);
+        write_state(AS_AGENT_PYTHON_READ);
     return walk->n;
 }
 

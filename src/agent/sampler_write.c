@@ -20,8 +20,8 @@
 
 /* ---- Stacks ------------------------------------------------------------------------------- */
 
-/* Whether the page can be read: the kernel copies a signal set from it before it finds that the
- * request makes no sense. Changes nothing. */
+/* Returns true if the page can be read: the kernel copies a signal set from it before it finds that
+ * the request makes no sense. Changes nothing. */
 bool as_sampler_readable(uintptr_t address)
 {
     return syscall(SYS_rt_sigprocmask, ~0, address & ~(uintptr_t)(AS_AGENT_PAGE_B - 1), NULL, 8) <

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Frames of Python beside perf events: the kernel cannot read them. In an interpreter of a version
- * that is known, timers inside the program take the samples of time from its first frame on, and
- * those of the kernel are left out. All else is the kernel's: waiting, switches, other processes.
+ * Frames of Python beside perf events: the kernel cannot read them. In an interpreter that is read,
+ * timers inside the program take the samples of time, from its first frame on. The kernel's samples
+ * of that time are left out. All else is the kernel's: waiting, switches, other processes.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "base/whole.h"
 #include "profile/timers.h"
 
-/* ---- Whether it is Python ------------------------------------------------------------------ */
+/* ---- Commands of Python - ------------------------------------------------------------------ */
 
 static bool has_python(const char *word)
 {
@@ -177,7 +177,7 @@ static int finish_python(struct as_collector *it, const struct as_collection *al
     AS_TRY(hand_before(it, all, UINT64_MAX, err));
     if (source && source->trouble[0])
         return assay_recorder_info(all->recorder, "python_trouble", source->trouble, err);
-    return source ? as_timers_tell_python(&source->timers, all, err) : 0;
+    return source ? as_timers_write_python(&source->timers, all, err) : 0;
 }
 
 static void close_python(struct as_collector *it)

@@ -178,8 +178,8 @@ static const char *path_of(const struct as_collection *all)
     return all->plan->interpreter ? all->plan->interpreter : all->plan->real_path;
 }
 
-int as_timers_tell_python(const struct as_timers *timers, const struct as_collection *all,
-                          struct assay_error *err)
+int as_timers_write_python(const struct as_timers *timers, const struct as_collection *all,
+                           struct assay_error *err)
 {
     const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
     char text[256];
@@ -217,7 +217,7 @@ static int tell_missed(struct as_collector *it, const struct as_collection *all,
             AS_TRY(assay_recorder_info(all->recorder, missed[i].name, text, err));
     }
     if (all->request->sampling.stacks == ASSAY_STACKS_DWARF)
-        AS_TRY(as_timers_tell_python(timers, all, err));
+        AS_TRY(as_timers_write_python(timers, all, err));
     if (!facts->missed_errno)
         return 0;
     return assay_recorder_info(all->recorder, "missed_why",

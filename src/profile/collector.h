@@ -55,7 +55,7 @@ struct as_collector_kind {
                 const struct assay_sample_record *record, struct assay_error *err);
     int (*follow)(struct as_collector *it, const struct as_collection *all,
                   const struct assay_sample_record *record, struct assay_error *err);
-    /* Whether a record of another source is left out, when all have met it. */
+    /* Returns true if a record of another source is left out, after `meet`. */
     bool (*hides)(const struct as_collector *it, const struct assay_sample_record *record);
     /* The recording ends, and the program goes on. */
     int (*stop)(struct as_collector *it, struct assay_error *err);

@@ -18,13 +18,13 @@ struct as_timers {
 int as_timers_open(const struct as_collection *all, const struct assay_error *why,
                    struct as_timers *out, struct assay_error *err);
 void as_timers_close(struct as_timers *timers);
-/* What of interpreters of Python is read, for the flags. Errors: those of the recorder. */
-int as_timers_tell_python(const struct as_timers *timers, const struct as_collection *all,
-                          struct assay_error *err);
+/* Writes for the flags which interpreters of Python are not read. Errors: those of the recorder. */
+int as_timers_write_python(const struct as_timers *timers, const struct as_collection *all,
+                           struct assay_error *err);
 
-/* Whether the command names Python, so that frames of it are to be read beside perf events. */
+/* Returns true if the command names Python: then its frames are read beside perf events. */
 bool as_python_is_named(const struct assay_launch_plan *plan);
-/* Whether they are. */
+/* Returns true if frames of Python are read beside perf events. */
 bool as_python_is_beside(const struct as_collection *all);
 
 #endif

@@ -81,7 +81,7 @@ static int flag_outlived(struct as_attribution *all, uint32_t stream, struct ass
     return 0;
 }
 
-/* Interpreters of Python whose frames are not in the call stacks. */
+/* Interpreters of Python without frames in the call stacks. */
 static int flag_python(struct as_attribution *all, uint32_t stream, struct assay_error *err)
 {
     const char *other = as_attribute_fact(all, stream, "python_other");

@@ -28,7 +28,7 @@ static int32_t read_signed(struct as_read *table)
     return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-/* What an entry adds to the line; `has_line` false: it is for code without a line. */
+/* Returns the lines that an entry adds; `has_line` false: its code has no line. */
 static int32_t read_entry(struct as_read *table, unsigned form, bool *has_line)
 {
     int32_t lines = 0;
@@ -78,7 +78,7 @@ static uint32_t read_character(struct as_read *text, uint8_t width)
     return is_control || is_surrogate || character > 0x10ffff ? 0xfffd : character;
 }
 
-static char *put_character(char *to, uint32_t c)
+static char *write_character(char *to, uint32_t c)
 {
     if (c < 0x80) {
         *to++ = (char)c;
@@ -99,7 +99,7 @@ static const char *copy_text(struct as_arena *arena, const uint8_t *bytes, uint3
     struct as_read text = as_read_of(bytes, size_b);
     char *out = as_arena_alloc(arena, 3 * (size_t)size_b + 1, 1), *to = out;
     while (out && as_read_left(&text))
-        to = put_character(to, read_character(&text, width));
+        to = write_character(to, read_character(&text, width));
     if (out)
         *to = 0;
     return out;

@@ -28,7 +28,7 @@ struct as_python_codes {
 
 void as_python_codes_init(struct as_python_codes *codes);
 void as_python_codes_fini(struct as_python_codes *codes);
-/* Whether the texts and the table of a record fill `size_b` bytes, and can be what they say. */
+/* Returns true if texts and table of a record are valid and fill its `size_b` bytes. */
 bool as_python_code_is_whole(const struct as_agent_code_record *record, uint32_t size_b);
 /* Adds the function of a whole record unless it is known. 0 or NOMEM. */
 int as_python_code_add(struct as_python_codes *codes, const struct as_agent_code_record *record);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One call of the interpreter's evaluation runs one or more functions of Python. It keeps a note of
- * them on the machine's stack: the address of the note, in whose frame it lies, tells which call
- * runs which functions, whatever the code is called. Frames of the same module next to them are the
- * interpreter's own and go, too; but for those of a compiled function that Python called and that
- * is running.
+ * them on the machine's stack. The native frame around the note is the call that runs them: the
+ * name of its code is not needed. Frames of the same module next to them are the interpreter's own
+ * and go, too; but for those of a compiled function that Python called and that is running.
  */
 #include "sample/python_stack.h"
 
@@ -37,7 +36,7 @@ static uint16_t tag_of(const char *name)
     return (uint16_t)(hash ^ hash >> 32);
 }
 
-static int tell_name(struct weave *w, uint32_t module, uint64_t function, const char *name)
+static int write_name(struct weave *w, uint32_t module, uint64_t function, const char *name)
 {
     char text[4096];
     const uint64_t key = as_hash_mix(module, function);
@@ -55,14 +54,14 @@ static int push_python(struct weave *w, const struct assay_python_frame *frame)
     struct as_frame place;
     AS_TRY(as_modules_python(w->modules, frame->file[0] ? frame->file : "[python]", &place.module));
     place.address = ASSAY_PYTHON_ADDRESS(frame->first_line, tag_of(frame->name), frame->line);
-    AS_TRY(tell_name(w, place.module, ASSAY_PYTHON_FUNCTION(place.address), frame->name));
+    AS_TRY(write_name(w, place.module, ASSAY_PYTHON_FUNCTION(place.address), frame->name));
     as_frames_push(&w->to, place);
     return 0;
 }
 
-/* ---- Who runs whom ------------------------------------------------------------------------ */
+/* ---- Native frames ------------------------------------------------------------------------ */
 
-/* Whether the address lies in native frame `i`; of the last one the end is not known. */
+/* Returns true for an address in native frame `i`; the end of the last one is unknown. */
 static bool is_in_frame(const struct as_frames *frames, unsigned i, uint64_t address)
 {
     return address >= frames->sp[i] && (i + 1 == frames->n || address < frames->sp[i + 1]);

@@ -8,7 +8,7 @@
 
 #include "sample/recorder.h"
 
-/* Functions of Python whose names the stream has. */
+/* Functions of Python that have a name in the stream. */
 struct as_python_names {
     struct as_map_u64 told;
 };

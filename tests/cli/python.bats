@@ -332,6 +332,7 @@ END
     local include=/usr/include/python3.11
     [ -e $include/internal/pycore_frame.h ] || skip "no headers of CPython 3.11"
     command -v gcc >/dev/null || skip "no gcc here"
+    # prose: off (C)
     cat >offsets.c <<'END'
 #define Py_BUILD_CORE 1
 #include <Python.h>
@@ -348,6 +349,7 @@ _Static_assert(sizeof(PyCompactUnicodeObject) == AS_PYTHON_COMPACT_B, "compact")
 _Static_assert(sizeof(_PyInterpreterFrame) == AS_PYTHON_FRAME_B, "frame");
 _Static_assert(sizeof(_PyCFrame) == AS_PYTHON_CFRAME_B, "cframe");
 END
+    # prose: on
     gcc -w -fsyntax-only -I"$SOURCE" -I$include -I$include/internal offsets.c
     sed 's/AS_PYTHON_FRAME_B, "frame"/AS_PYTHON_FRAME_B + 8, "frame"/' offsets.c >wrong.c
     never gcc -w -fsyntax-only -I"$SOURCE" -I$include -I$include/internal wrong.c 2>/dev/null

@@ -44,7 +44,7 @@ static void lines_are_those_of_cpython(void **state)
     assert_int_equal(as_python_line(2, NULL, 0, 0), 0);
 }
 
-// What is cut off has no line, and what is before has the same.
+// A line of a cut table is missing or the same.
 static void cut_tables_have_no_other_lines(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void functions_have_names_and_lines(void **state)
     assert_int_equal(sample.python_n, 4);
     assert_null(sample.python[0].name);
     assert_int_equal(sample.python[0].at, 4096);
-    // Controls and halves of surrogates are no characters of a name.
+    // Controls and halves of surrogates are replaced.
     assert_string_equal(sample.python[1].file, "a\xe2\x82\xac\xef\xbf\xbd\xef\xbf\xbd"
                                                "b");
     assert_string_equal(sample.python[1].name, "C.f");
