@@ -38,11 +38,11 @@ static struct {
 /* ---- Reading ------------------------------------------------------------------------------ */
 
 /* The pages that could be read in this call of the handler. */
-struct pages {
+struct python_pages {
     uintptr_t page[32];
 };
 
-static bool is_page_readable(struct pages *pages, uintptr_t page)
+static bool is_page_readable(struct python_pages *pages, uintptr_t page)
 {
     uintptr_t *slot =
         &pages->page[page / AS_AGENT_PAGE_B % (sizeof pages->page / sizeof *pages->page)];
@@ -54,7 +54,7 @@ static bool is_page_readable(struct pages *pages, uintptr_t page)
     return true;
 }
 
-static bool is_readable(struct pages *pages, uintptr_t at, size_t n)
+static bool is_readable(struct python_pages *pages, uintptr_t at, size_t n)
 {
     const uintptr_t mask = ~(uintptr_t)(AS_AGENT_PAGE_B - 1);
     if (at < AS_AGENT_PAGE_B || at >= UINTPTR_MAX / 2 - n || n == 0)
@@ -65,7 +65,7 @@ static bool is_readable(struct pages *pages, uintptr_t at, size_t n)
     return true;
 }
 
-static bool read_bytes(struct pages *pages, uintptr_t at, void *out, size_t n)
+static bool read_bytes(struct python_pages *pages, uintptr_t at, void *out, size_t n)
 {
     if (!is_readable(pages, at, n))
         return false;
@@ -74,7 +74,7 @@ static bool read_bytes(struct pages *pages, uintptr_t at, void *out, size_t n)
 }
 
 /* 0 where it cannot be read: no pointer of the interpreter that is followed is 0. */
-static uintptr_t read_pointer(struct pages *pages, uintptr_t at)
+static uintptr_t read_pointer(struct python_pages *pages, uintptr_t at)
 {
     uintptr_t value = 0;
     return at % sizeof value == 0 && read_bytes(pages, at, &value, sizeof value) ? value : 0;
@@ -93,7 +93,7 @@ static void write_state(uint32_t state)
     as_sampler_commit(record, sizeof *record, AS_AGENT_PYTHON, as_monotonic_ns());
 }
 
-static void refuse(uint32_t why)
+static void refuse_python(uint32_t why)
 {
     atomic_store(&python.state, PYTHON_REFUSED);
     write_state(why);
@@ -146,14 +146,14 @@ static void take_interpreter(uintptr_t runtime)
     else if (text) /* of 3.10 and before, which have no such number */
         note_version(text());
     if (!runtime || !number || *number >> 16 != VERSION_READ) {
-        refuse(AS_AGENT_PYTHON_OTHER);
+        refuse_python(AS_AGENT_PYTHON_OTHER);
         return;
     }
     python.runtime = runtime;
     python.code_type = (uintptr_t)find_symbol("PyCode_Type");
     python.sent = as_agent_map(SENT_N * sizeof *python.sent);
     if (!python.code_type || !python.sent) {
-        refuse(AS_AGENT_PYTHON_STRANGE);
+        refuse_python(AS_AGENT_PYTHON_STRANGE);
         return;
     }
     atomic_store(&python.state, PYTHON_FOUND);
@@ -189,14 +189,14 @@ void as_sampler_python_forked(void)
 
 /* ---- Texts -------------------------------------------------------------------------------- */
 
-struct text {
+struct python_text {
     uintptr_t at;
     uint32_t size_b;
     uint8_t width;
 };
 
 /* Compact texts only, which are all that the compiler makes. */
-static bool read_text(struct pages *pages, uintptr_t object, struct text *out)
+static bool read_text(struct python_pages *pages, uintptr_t object, struct python_text *out)
 {
     uint64_t length;
     uint32_t state;
@@ -213,7 +213,8 @@ static bool read_text(struct pages *pages, uintptr_t object, struct text *out)
     return out->size_b && is_readable(pages, out->at, out->size_b);
 }
 
-static bool read_table(struct pages *pages, uintptr_t object, struct text *out, bool *is_cut)
+static bool read_table(struct python_pages *pages, uintptr_t object, struct python_text *out,
+                       bool *is_cut)
 {
     int64_t size_b;
     if (object % 8 || !read_bytes(pages, object + AS_PYTHON_OBJECT_SIZE, &size_b, sizeof size_b) ||
@@ -239,8 +240,8 @@ static uint64_t hash_bytes(uint64_t hash, uintptr_t at, size_t n)
 
 /* ---- Code --------------------------------------------------------------------------------- */
 
-struct code {
-    struct text file, name, table;
+struct python_code {
+    struct python_text file, name, table;
     int32_t first_line;
     bool is_cut;
     uint64_t hash; /* of all that a record has of it: a code at the address of one that is gone is
@@ -250,7 +251,7 @@ struct code {
 /* The hash has both ends of a long table. */
 #define TABLE_ENDS_B 256u
 
-static bool read_code(struct pages *pages, uintptr_t at, struct code *out)
+static bool read_code(struct python_pages *pages, uintptr_t at, struct python_code *out)
 {
     if (at % 8 || read_pointer(pages, at + AS_PYTHON_OBJECT_TYPE) != python.code_type ||
         !read_bytes(pages, at + AS_PYTHON_CODE_FIRST_LINE, &out->first_line,
@@ -271,13 +272,13 @@ static bool read_code(struct pages *pages, uintptr_t at, struct code *out)
     return true;
 }
 
-static uint8_t *append_text(uint8_t *at, const struct text *text)
+static uint8_t *append_text(uint8_t *at, const struct python_text *text)
 {
     memcpy(at, (const void *)text->at, text->size_b);
     return at + text->size_b;
 }
 
-static bool write_code(const struct code *code)
+static bool write_code(const struct python_code *code)
 {
     const uint32_t bytes_b = code->file.size_b + code->name.size_b + code->table.size_b;
     const uint32_t size_b = (uint32_t)offsetof(struct as_agent_code_record, bytes) + bytes_b;
@@ -298,7 +299,7 @@ static bool write_code(const struct code *code)
 }
 
 /* Writes what the ring does not have yet. Two threads may write the same. */
-static void send_code(const struct code *code)
+static void send_code(const struct python_code *code)
 {
     uint32_t i = (uint32_t)(code->hash >> 51);
     for (;; i = (i + 1) % SENT_N) {
@@ -320,8 +321,8 @@ static void send_code(const struct code *code)
 /* ---- Frames ------------------------------------------------------------------------------- */
 
 /* The frames of a sample so far. */
-struct walk {
-    struct pages pages;
+struct python_walk {
+    struct python_pages pages;
     struct as_agent_python_frame *frame;
     uint32_t n;
     uintptr_t sp, high; /* of the thread's stack; `high` UINTPTR_MAX: not known */
@@ -342,7 +343,7 @@ static bool is_call(uint8_t operation)
 }
 
 /* Returns the place of a frame in its code. */
-static uint64_t where_of(struct walk *walk, uintptr_t code, uintptr_t instruction)
+static uint64_t where_of(struct python_walk *walk, uintptr_t code, uintptr_t instruction)
 {
     const uintptr_t first = code + AS_PYTHON_CODE_BYTES;
     uint8_t operation;
@@ -355,11 +356,11 @@ static uint64_t where_of(struct walk *walk, uintptr_t code, uintptr_t instructio
 }
 
 /* The caller of a frame; 0: there is none, or the frame is none. */
-static uintptr_t take_frame(struct walk *walk, uintptr_t at, bool *is_entry)
+static uintptr_t take_frame(struct python_walk *walk, uintptr_t at, bool *is_entry)
 {
     uint8_t frame[AS_PYTHON_FRAME_B];
     uintptr_t of_code, previous, instruction;
-    struct code code;
+    struct python_code code;
     *is_entry = false;
     if (at % 8 || walk->n == AS_AGENT_PYTHON_MOST_N ||
         !read_bytes(&walk->pages, at, frame, sizeof frame))
@@ -377,7 +378,7 @@ static uintptr_t take_frame(struct walk *walk, uintptr_t at, bool *is_entry)
 }
 
 /* The frames that one call of the evaluation runs, which has its `cframe` on the stack. */
-static void walk_evaluation(struct walk *walk, uintptr_t cframe)
+static void walk_evaluation(struct python_walk *walk, uintptr_t cframe)
 {
     const uint32_t first = walk->n;
     uintptr_t at = read_pointer(&walk->pages, cframe + AS_PYTHON_CFRAME_CURRENT);
@@ -393,7 +394,7 @@ static void walk_evaluation(struct walk *walk, uintptr_t cframe)
     }
 }
 
-static void walk_thread(struct walk *walk, uintptr_t thread)
+static void walk_thread(struct python_walk *walk, uintptr_t thread)
 {
     const uintptr_t root = thread + AS_PYTHON_THREAD_ROOT;
     uintptr_t below = walk->sp;
@@ -412,7 +413,7 @@ static void walk_thread(struct walk *walk, uintptr_t thread)
 /* ---- Threads ------------------------------------------------------------------------------ */
 
 /* Returns true for a state of the calling thread, in an interpreter of this runtime. */
-static bool is_own(struct pages *pages, uintptr_t thread)
+static bool is_own(struct python_pages *pages, uintptr_t thread)
 {
     const uintptr_t interpreter = read_pointer(pages, thread + AS_PYTHON_THREAD_INTERPRETER);
     return interpreter &&
@@ -421,7 +422,7 @@ static bool is_own(struct pages *pages, uintptr_t thread)
 }
 
 /* That of the thread, which the interpreter has as a value of the thread; 0: it has none. */
-static uintptr_t own_thread(struct pages *pages)
+static uintptr_t own_thread(struct python_pages *pages)
 {
     uint32_t key[2];
     if (!read_bytes(pages, python.runtime + AS_PYTHON_RUNTIME_KEY, key, sizeof key) ||
@@ -431,9 +432,9 @@ static uintptr_t own_thread(struct pages *pages)
 }
 
 /* A thread has a state for each of its sub-interpreters, and one of them as its value. */
-static void walk_others(struct walk *walk, uintptr_t own)
+static void walk_others(struct python_walk *walk, uintptr_t own)
 {
-    struct pages *pages = &walk->pages;
+    struct python_pages *pages = &walk->pages;
     uintptr_t at = read_pointer(pages, python.runtime + AS_PYTHON_RUNTIME_INTERPRETERS);
     if (!at || !read_pointer(pages, at + AS_PYTHON_INTERPRETER_NEXT))
         return;
@@ -449,18 +450,18 @@ static void walk_others(struct walk *walk, uintptr_t own)
 }
 
 /* The structures are what they should be once a thread of the interpreter has shown frames. */
-static void judge_walk(const struct walk *walk, bool is_thread)
+static void judge_walk(const struct python_walk *walk, bool is_thread)
 {
     if (walk->n > 1 && !walk->is_wrong) {
         atomic_store(&python.failures, 0);
         atomic_store(&python.state, PYTHON_READ);
     } else if ((walk->is_wrong || !is_thread) && python.state == PYTHON_FOUND &&
                atomic_fetch_add(&python.failures, 1) + 1 == FAILURES_MOST) {
-        refuse(AS_AGENT_PYTHON_STRANGE);
+        refuse_python(AS_AGENT_PYTHON_STRANGE);
     }
 }
 
-static uint32_t walk_all(struct walk *walk, uintptr_t own)
+static uint32_t walk_all(struct python_walk *walk, uintptr_t own)
 {
     const bool is_thread = is_own(&walk->pages, own);
     if (is_thread)
@@ -476,7 +477,7 @@ static uint32_t walk_all(struct walk *walk, uintptr_t own)
 
 uint32_t as_sampler_python_walk(uintptr_t sp, struct as_agent_python_frame **out)
 {
-    struct walk walk = {.sp = sp, .high = UINTPTR_MAX};
+    struct python_walk walk = {.sp = sp, .high = UINTPTR_MAX};
     const struct as_agent_thread *self = &as_agent_self;
     if (python.state != PYTHON_FOUND && python.state != PYTHON_READ)
         return 0;

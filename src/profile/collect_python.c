@@ -17,7 +17,7 @@
 #include "base/whole.h"
 #include "profile/timers.h"
 
-/* ---- Commands of Python - ------------------------------------------------------------------ */
+/* ---- Commands of Python ------------------------------------------------------------------- */
 
 static bool has_python(const char *word)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/index.h"
+#include "base/str.h"
 
 struct weave {
     const struct assay_sample_record *sample;
@@ -20,9 +21,9 @@ struct weave {
     struct as_modules *modules;
     struct as_writer *writer;
     size_t *module_n;
-    bool is_run[AS_DEPTH_MOST];  /* by native frame: it runs Python */
-    bool is_left[AS_DEPTH_MOST]; /* it goes */
-    uint32_t interpreter;        /* module of the frames that run Python */
+    bool is_run[AS_DEPTH_MOST];     /* by native frame: it runs Python */
+    bool is_dropped[AS_DEPTH_MOST]; /* it goes */
+    uint32_t interpreter;           /* module of the frames that run Python */
     struct as_frames to;
 };
 
@@ -83,12 +84,20 @@ static const struct assay_python_frame *innermost_in(const struct weave *w, unsi
     return NULL;
 }
 
-/* Frames of the interpreter from `i` on in one direction go, up to others. */
-static void leave(struct weave *w, unsigned i, int step)
+/* An interpreter that is linked into a program has no module of its own. */
+static bool has_own_module(const struct weave *w)
 {
-    for (; i < w->from->n && !w->is_run[i] && w->from->frame[i].module == w->interpreter;
+    const char *name = as_path_last(w->modules->module.at[w->interpreter].fact.path);
+    return strncmp(name, "python", 6) == 0 || strncmp(name, "libpython", 9) == 0;
+}
+
+/* Frames of the interpreter from `i` on in one direction go, up to others. */
+static void drop_own(struct weave *w, unsigned i, int step)
+{
+    for (; has_own_module(w) && i < w->from->n && !w->is_run[i] &&
+           w->from->frame[i].module == w->interpreter;
          i += (unsigned)step)
-        w->is_left[i] = true;
+        w->is_dropped[i] = true;
 }
 
 static bool is_own_code(const struct weave *w, unsigned n)
@@ -116,9 +125,9 @@ static void choose_frames(struct weave *w)
     for (unsigned i = 0; i < n; i++) {
         if (!w->is_run[i])
             continue;
-        leave(w, i + 1, 1);
+        drop_own(w, i + 1, 1);
         if (i && !(i == first && is_compiled))
-            leave(w, i - 1, -1);
+            drop_own(w, i - 1, -1);
     }
 }
 
@@ -155,7 +164,7 @@ int as_python_weave(struct as_python_names *names, struct as_modules *modules,
     for (unsigned i = 0; i < frames->n; i++) {
         if (w.is_run[i])
             AS_TRY(push_run(&w, i));
-        else if (!w.is_left[i])
+        else if (!w.is_dropped[i])
             as_frames_push(&w.to, frames->frame[i]);
     }
     memcpy(frames, &w.to, sizeof *frames);
