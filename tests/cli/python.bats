@@ -103,6 +103,10 @@ elif what == "processes":
     processes()
 elif what == "inner":
     inner()
+elif what == "sort":
+    data = [i * 7919 % 1000003 for i in range(200000)]
+    for _ in range(25):
+        sorted(data)
 else:
     once(4000000)
 END
@@ -298,6 +302,18 @@ int main(void)
 }
 END
     gcc -O1 -w -rdynamic -DVERSION="$2" -DWHAT="\"$3\"" -o "$1" fake.c -pthread
+}
+
+@test "a hot function of Python is a finding, and a compiled one is not" {
+    "$ASSAY" run -q -o x.assay -- "$PYTHON" work.py turns 40 >out 2>err || fails "$(cat err)"
+    one "SELECT count(*) FROM v_findings WHERE rule = 'python_function'
+        AND (text LIKE 'spin (work.py:6) runs as byte code for %' OR text LIKE 'spin (work.py:7) %')
+        AND workaround LIKE 'Replace its loop by one call of compiled code%'"
+    equal 0 "$(query "SELECT count(*) FROM v_findings WHERE rule IN ('interpreter', 'hottest')")"
+    rm -rf x.assay
+    "$ASSAY" run -q -o x.assay -- "$PYTHON" work.py sort >out 2>err || fails "$(cat err)"
+    equal 0 "$(query "SELECT count(*) FROM v_findings WHERE rule = 'python_function'")"
+    one "SELECT sum(exclusive_pct) > 70 FROM v_modules WHERE name GLOB 'python3*' AND kind <> 'python'"
 }
 
 @test "other versions are refused by name" {
