@@ -96,14 +96,14 @@ struct as_agent_python_frame {
 #define AS_AGENT_PYTHON_CALLS  (UINT64_C(1) << 32) /* the instruction is a call */
 #define AS_AGENT_PYTHON_MOST_N 768u
 
-/* The name, place and table of lines of a function: then texts and table, one behind the other. */
+/* The name, place and table of lines of a function: then texts and table, one behind the other. A
+ * long table is cut. */
 struct as_agent_code_record {
     struct as_agent_record head;
     uint64_t code; /* a hash of the rest */
     uint32_t first_line;
     uint32_t file_b, name_b, table_b;
     uint8_t file_width, name_width; /* bytes of a character of the text: 1, 2 or 4 */
-    uint8_t is_cut;                 /* the table is longer */
     uint8_t bytes[];
 };
 #define AS_AGENT_TEXT_MOST_B  4096u
@@ -156,7 +156,7 @@ _Static_assert(offsetof(struct as_agent_map_record, line) == 61, "layout of ring
 _Static_assert(offsetof(struct as_agent_ring, head) == 64 && sizeof(struct as_agent_ring) == 256,
                "writers, the reader and losses each have a cache line");
 _Static_assert(sizeof(struct as_agent_python_frame) == 16, "layout of rings");
-_Static_assert(offsetof(struct as_agent_code_record, bytes) == 51, "layout of rings");
+_Static_assert(offsetof(struct as_agent_code_record, bytes) == 50, "layout of rings");
 _Static_assert(sizeof(struct as_agent_python_record) == 48, "layout of rings");
 _Static_assert(sizeof(struct as_agent_sampling) == 32 &&
                    sizeof(struct as_agent_sampling) <= AS_AGENT_PART_B,

@@ -111,7 +111,7 @@ static void note_version(const char *text)
 
 static void note_number(unsigned long number)
 {
-    char text[64], *at = text, *end = text + sizeof text - 1;
+    char text[64] = "", *at = text, *end = text + sizeof text - 1;
     for (unsigned shift = 24; shift >= 8; shift -= 8) {
         at = as_agent_append_number(at, end, number >> shift & 0xff);
         if (shift > 8)
@@ -213,15 +213,14 @@ static bool read_text(struct python_pages *pages, uintptr_t object, struct pytho
     return out->size_b && is_readable(pages, out->at, out->size_b);
 }
 
-static bool read_table(struct python_pages *pages, uintptr_t object, struct python_text *out,
-                       bool *is_cut)
+static bool read_table(struct python_pages *pages, uintptr_t object, struct python_text *out)
 {
     int64_t size_b;
     if (object % 8 || !read_bytes(pages, object + AS_PYTHON_OBJECT_SIZE, &size_b, sizeof size_b) ||
         size_b < 0 || size_b > INT_MAX)
         return false;
-    *is_cut = size_b > (int64_t)AS_AGENT_TABLE_MOST_B;
-    out->size_b = *is_cut ? AS_AGENT_TABLE_MOST_B : (uint32_t)size_b;
+    const uint32_t max_b = AS_AGENT_TABLE_MOST_B;
+    out->size_b = size_b > max_b ? max_b : (uint32_t)size_b;
     out->at = object + AS_PYTHON_BYTES_DATA;
     return out->size_b == 0 || is_readable(pages, out->at, out->size_b);
 }
@@ -243,7 +242,6 @@ static uint64_t hash_bytes(uint64_t hash, uintptr_t at, size_t n)
 struct python_code {
     struct python_text file, name, table;
     int32_t first_line;
-    bool is_cut;
     uint64_t hash; /* of all that a record has of it: a code at the address of one that is gone is
                       another one */
 };
@@ -258,8 +256,7 @@ static bool read_code(struct python_pages *pages, uintptr_t at, struct python_co
                     sizeof out->first_line) ||
         !read_text(pages, read_pointer(pages, at + AS_PYTHON_CODE_FILE), &out->file) ||
         !read_text(pages, read_pointer(pages, at + AS_PYTHON_CODE_NAME), &out->name) ||
-        !read_table(pages, read_pointer(pages, at + AS_PYTHON_CODE_TABLE), &out->table,
-                    &out->is_cut))
+        !read_table(pages, read_pointer(pages, at + AS_PYTHON_CODE_TABLE), &out->table))
         return false;
     const uint32_t table_b = out->table.size_b;
     const uint32_t end_b = table_b < TABLE_ENDS_B ? table_b : TABLE_ENDS_B;
@@ -292,7 +289,6 @@ static bool write_code(const struct python_code *code)
     record->table_b = code->table.size_b;
     record->file_width = code->file.width;
     record->name_width = code->name.width;
-    record->is_cut = code->is_cut;
     append_text(append_text(append_text(record->bytes, &code->file), &code->name), &code->table);
     as_sampler_commit(record, size_b, AS_AGENT_CODE, as_monotonic_ns());
     return true;

@@ -177,7 +177,7 @@ static int finish_python(struct as_collector *it, const struct as_collection *al
     AS_TRY(hand_before(it, all, UINT64_MAX, err));
     if (source && source->trouble[0])
         return assay_recorder_info(all->recorder, "python_trouble", source->trouble, err);
-    return source ? as_timers_write_python(&source->timers, all, err) : 0;
+    return source ? as_timers_write_python(&source->timers, all, true, err) : 0;
 }
 
 static void close_python(struct as_collector *it)

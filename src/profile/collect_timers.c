@@ -179,7 +179,7 @@ static const char *path_of(const struct as_collection *all)
 }
 
 int as_timers_write_python(const struct as_timers *timers, const struct as_collection *all,
-                           struct assay_error *err)
+                           bool is_beside, struct assay_error *err)
 {
     const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
     char text[256];
@@ -188,7 +188,7 @@ int as_timers_write_python(const struct as_timers *timers, const struct as_colle
         AS_TRY(assay_recorder_info(all->recorder, "python_other", facts->python_version, err));
     if (facts->python_strange)
         AS_TRY(assay_recorder_info(all->recorder, "python_strange", facts->python_version, err));
-    if (as_python_is_beside(all) && facts->processes_missed && facts->missed_errno)
+    if (is_beside && facts->processes_missed && facts->missed_errno)
         AS_TRY(assay_recorder_info(all->recorder, "python_trouble",
                                    why_missed(facts->missed_errno, text, sizeof text), err));
     else if (is_named && !facts->python_read && !facts->python_other && !facts->python_strange)
@@ -217,7 +217,7 @@ static int tell_missed(struct as_collector *it, const struct as_collection *all,
             AS_TRY(assay_recorder_info(all->recorder, missed[i].name, text, err));
     }
     if (all->request->sampling.stacks == ASSAY_STACKS_DWARF)
-        AS_TRY(as_timers_write_python(timers, all, err));
+        AS_TRY(as_timers_write_python(timers, all, false, err));
     if (!facts->missed_errno)
         return 0;
     return assay_recorder_info(all->recorder, "missed_why",

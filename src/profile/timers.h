@@ -20,7 +20,7 @@ int as_timers_open(const struct as_collection *all, const struct assay_error *wh
 void as_timers_close(struct as_timers *timers);
 /* Writes for the flags which interpreters of Python are not read. Errors: those of the recorder. */
 int as_timers_write_python(const struct as_timers *timers, const struct as_collection *all,
-                           struct assay_error *err);
+                           bool is_beside, struct assay_error *err);
 
 /* Returns true if the command names Python: then its frames are read beside perf events. */
 bool as_python_is_named(const struct assay_launch_plan *plan);

@@ -229,7 +229,7 @@ int main(int argc, char **argv)
 }
 END
     gcc -o embeds embeds.c
-    local library=/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0 rc=0
+    local library=/usr/lib/x86_64-linux-gnu/libpython3.11.so.1.0
     [ -e "$library" ] || skip "no shared library of Python"
     record --event timer -- ./embeds "$library" 'def f():
     s = 0
