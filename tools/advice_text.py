@@ -6,8 +6,8 @@ A template is text with fields and optional parts. data/advise/pieces.txt define
 import re
 
 # Names of columns that a rule reads beside those in its templates.
-STANDARD = set("object_id level time_s gain_s gain_low_s gain_high_s sample_n score times is_alone "
-               "has_line".split())
+STANDARD = set("function_id loop_id module_id time_s gain_s gain_low_s gain_high_s sample_n score "
+               "times is_alone has_line".split())
 CONDITION = re.compile(r"(!?[a-z]\w*(?:=[\w.+-]+)?(?: & !?[a-z]\w*(?:=[\w.+-]+)?)*)\?")
 TERM = re.compile(r"(!?)([a-z]\w*)(?:=([\w.+-]+))?$")
 FIELD = re.compile(r"([a-z]\w*)(?::([a-z]\w*))?$")

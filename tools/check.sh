@@ -20,6 +20,30 @@ check() { # NAME COMMAND...
     }
 }
 
+logs=$(mktemp -d) || exit 1
+trap 'rm -rf "$logs"' EXIT
+begun=
+
+begin() { # NAME COMMAND...: a check that keeps one CPU busy, beside others; `finish` reports it
+    name=$1
+    shift
+    case " ${ONLY:-$name} " in *" $name "*) ;; *) return ;; esac
+    { "$@" >"$logs/$name" 2>&1 && touch "$logs/$name.passed"; } &
+    begun="$begun $name"
+}
+
+finish() { # waits for the checks that have begun
+    wait
+    for name in $begun; do
+        check "$name" ended "$name"
+    done
+}
+
+ended() { # NAME
+    cat "$logs/$1"
+    [ -e "$logs/$1.passed" ]
+}
+
 sources() { # prints every C file that git tracks or would add
     git ls-files -co --exclude-standard -- '*.c' '*.h' | while read -r file; do
         [ -f "$file" ] && printf '%s\n' "$file"
@@ -72,7 +96,8 @@ check_spelling() {
         xargs codespell --ignore-words tools/codespell-words.txt
 }
 
-check format check_format
+begin web check_web
+begin options sh tools/check-options.sh build
 check style python3 tools/check-style.py .
 check files python3 tools/check-files.py .
 check includes python3 tools/check-includes.py .
@@ -85,9 +110,9 @@ check metrics python3 tools/gen-metrics-doc.py --check
 check tables python3 tools/gen-schema.py doc data/experiment/tables.txt \
     data/experiment/views.txt doc/reference/experiment-tables.md --check
 check shell check_shell
-check web check_web
 check spelling check_spelling
-check options sh tools/check-options.sh build
+finish
+check format check_format
 check headers check_headers
 check warnings python3 tools/check-clang.py build warnings
 check tidy python3 tools/check-clang.py build tidy

@@ -3,6 +3,7 @@
 """Prints the names of the tests that a run is to have, for meson test.
 
 usage: choose-tests.py BUILD SELECTION | NAME...
+       choose-tests.py --turn SELECTION | NAME...
 
 --daily            what ./dev test runs: all but the suites nightly, accuracy and rotating, and the
                    turn of the commit, by its hash: one test of accuracy, a fifth of rotating
@@ -10,6 +11,9 @@ usage: choose-tests.py BUILD SELECTION | NAME...
 --sanitized        all but the suite plain
 --sanitized-quick  of these, all but the suites nightly-sanitizers, nightly and accuracy
 --all              all
+
+With --turn it prints the part of their many cases that tests try (tests/zoo/turn.py): a number by
+the hash of the commit, or all at night.
 
 A NAME may be a pattern ('cli/*'). Suites: plain holds seconds to seconds, or runs no code of ours
 that others do not run; nightly-sanitizers drives compilers and recorded programs, of which
@@ -54,6 +58,13 @@ def head_commit():
                           check=False).stdout.strip()
 
 
+def turn_of(selection, commit):
+    """Returns what ASSAY_TEST_TURN is to be."""
+    if selection in ("--nightly", "--sanitized", "--all"):
+        return "all"
+    return str(int(commit[8:16], 16) % PARTS if commit else 0)
+
+
 def selected(tests, selection):
     if selection == "--nightly":
         return [name for name, suites in tests if suites & {"nightly", "accuracy", "rotating"}]
@@ -82,6 +93,9 @@ def named(tests, patterns):
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__.split("\n\n")[1])
+    if sys.argv[1] == "--turn":
+        print(turn_of(sys.argv[2], head_commit()))
+        return
     tests, words = tests_of(sys.argv[1]), sys.argv[2:]
     is_selection = words[0] in SUITES_LEFT_OUT or words[0] == "--nightly"
     print("\n".join(selected(tests, words[0]) if is_selection else named(tests, words)))

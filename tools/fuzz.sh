@@ -17,10 +17,7 @@ case "${1:-}:${2:-0}" in
 esac
 seconds=$1
 runs=${2:--1}
-entries=${ENTRIES:-elf dwarf cfi decode demangle code perf stream ring import experiment request}
-[ -n "${ENTRIES:-}" ] ||
-    entries="$entries predict remarks trace analysis prv dim cfg filter figures probe plan \
-code_maps machine"
+entries=${ENTRIES:-$(sed -n "s/^  '\([a-z_]*\)': .*/\1/p" tests/fuzz/meson.build)}
 build=$root/build-fuzz
 jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)}
 
@@ -51,7 +48,7 @@ longest() { # ENTRY: bytes of an input; short ones run oftener
     request) echo 9000 ;;
     plan) echo 12000 ;;
     cfg) echo 6000 ;;
-    perf | stream | import | analysis | prv | dim | machine | remarks) echo 2048 ;;
+    perf | stream | import | analysis | prv | dim | machine | remarks | timeline) echo 2048 ;;
     ring | cfi | trace) echo 1200 ;;
     experiment) echo 128 ;;
     *) echo 256 ;;

@@ -3,15 +3,15 @@
 """Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
 
 A block is a line `KIND NAME` and its keys, one a line: four blanks, the key, its text. Lines that
-begin with more blanks go on with it. Kinds are metric, what_if, check, flag, finding, loops (there is
-one), cause, piece, define, try and option.
+begin with more blanks go on with it. Kinds are metric, what_if, check, flag, finding, loops (there
+is one), cause, piece, define, try and option.
 Checks what no program should find out at run time: unknown or missing keys, names that are there
 twice, a rating that goes against `better`, a place in a text that nothing fills. NAME goes into the
 names of the tables: as_NAME_metric[], ...
 A line `define WORD` and its `sql` give all statements a part to share, as $WORD, or as $WORD(TEXT),
 where the part has $1 for the TEXT. Parts may use others. Lists of causes may share parts, too.
-Checks, flags, findings, loops and causes have a statement `when` without texts, and templates on its
-columns. advice_text.py compiles these into SQL.
+Checks, flags, findings, loops and causes have a statement `when` without texts, and templates on
+its columns. advice_text.py compiles these into SQL.
 
 A try is what `assay try` may try:
   what      env, threads, placement or flags
@@ -183,19 +183,22 @@ def stop(where, text, key, at, message):
     sys.exit(f"{where.rpartition(':')[0]}:{text.line_of(key, at)}: {message}")
 
 
-def statement_of(block, pieces, words):
-    """Returns the statement of a rule that has a `when` and templates."""
-    where, kind, name, text = block
-    when = filled(where, text["when"], words)
+def columns_of(block, when):
+    """Returns the columns of a `when`, which holds no text. `when`: with its words filled in."""
+    where, _, name, text = block
     literal = advice_text.text_in(text["when"])
     if literal:
         stop(where, text, "when", text["when"].find(literal),
              f"{name}: '{literal}' is a text in a statement; move it to a template")
     try:
-        columns = advice_text.columns_of(when)
+        return advice_text.columns_of(when)
     except advice_text.TemplateError as error:
-        stop(where, text, "when", 0, f"{name}: {error}")
-    compiler = advice_text.Compiler(columns, pieces, words)
+        return stop(where, text, "when", 0, f"{name}: {error}")
+
+
+def compiled(block, compiler):
+    """Returns {key: SQL} of the templates of a rule."""
+    where, _, name, text = block
     values = {}
     for key in TEMPLATES:
         try:
@@ -203,9 +206,25 @@ def statement_of(block, pieces, words):
         except advice_text.TemplateError as error:
             stop(where, text, key, error.at, f"{name}: {key}: {error}")
     values["id"] = "?1" if text.get("object") == "run" else f"l.{text.get('object')}_id"
+    return values
+
+
+def places_of(block, columns):
+    """Returns the columns that fill places of the command."""
+    where, _, name, text = block
     places = set(re.findall(r"\{(\w+)\}", text.get("command", ""))) - {"experiment"}
     if places - columns:
         stop(where, text, "command", 0, f"{name}: no column fills {{{min(places - columns)}}}")
+    return places
+
+
+def statement_of(block, pieces, words):
+    """Returns the statement of a rule: its `when` as l, and its texts from that."""
+    where, kind, name, text = block
+    when = filled(where, text["when"], words)
+    columns = columns_of(block, when)
+    compiler = advice_text.Compiler(columns, pieces, words)
+    values, places = compiled(block, compiler), places_of(block, columns)
     spare = advice_text.unused_column(text["when"], when, compiler.used | places)
     if spare:
         stop(where, text, "when", max(text["when"].find(f" AS {spare}"), 0),

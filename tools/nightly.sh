@@ -37,7 +37,7 @@ try_benches() {
 steps_begin build-nightly
 step check ./dev check
 step analyzer ./dev analyzer --all
-step test ./dev test --daily
+step test env ASSAY_TEST_TURN=all ./dev test --daily
 step accuracy ./dev test --nightly
 step installed try_installed
 step packages try_packages

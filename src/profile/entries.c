@@ -15,7 +15,8 @@
 #define LINE_B     64.0
 #define PAGE_B     4096.0
 #define WALKS_MOST 64
-#define FIRST_SETS 64 /* of the first cache: a way has the size of a page */
+#define FIRST_SETS  64 /* of the first cache: a way has the size of a page */
+#define PAGE_CACHES 2  /* the first two: of larger ones the page chooses most sets */
 
 /* ---- Caches ---------------------------------------------------------------------------------- */
 
@@ -158,29 +159,36 @@ static void add_lines(const struct walk_list *list, struct as_entry *out)
     }
 }
 
-/* Lines of a walk by strides that are multiples of large powers of two fall into few sets. Returns
- * how many, if these do not hold the lines; else 0. */
+/*
+ * Lines of a walk by strides that are multiples of large powers of two fall into few of the sets
+ * that the offset in a page chooses: all of the first cache, an equal part of the second, whose
+ * other bits depend on the page. Returns how many, if a cache that is as large as the lines of the
+ * entry cannot hold them in these sets; else 0.
+ */
 static unsigned too_few_sets(const struct array_walk *walk, const struct as_caches *caches,
-                             double iteration_n)
+                             const struct as_entry *entry)
 {
     const uint64_t stride_b = (uint64_t)walk->stride_b;
-    const double ways = caches->size_b[0] / (FIRST_SETS * LINE_B);
+    const double walk_b = entry->iteration_n * LINE_B;
     unsigned sets = FIRST_SETS;
 
     if (stride_b % (uint64_t)LINE_B)
         return 0;
     for (uint64_t lines = stride_b / (uint64_t)LINE_B; sets > 1 && lines % 2 == 0; lines /= 2)
         sets /= 2;
-    return sets < FIRST_SETS && iteration_n > ways * sets ? sets : 0;
+    for (unsigned k = 0; k < caches->n && k < PAGE_CACHES && sets < FIRST_SETS; k++)
+        if (entry->line_b <= caches->size_b[k])
+            return walk_b > caches->size_b[k] * sets / FIRST_SETS ? sets : 0;
+    return 0;
 }
 
 static unsigned conflict_sets(const struct walk_list *list, const struct as_caches *caches,
-                              double iteration_n)
+                              const struct as_entry *entry)
 {
     unsigned min_sets = 0;
 
     for (unsigned w = 0; w < list->n && caches->n; w++) {
-        const unsigned sets = too_few_sets(&list->at[w], caches, iteration_n);
+        const unsigned sets = too_few_sets(&list->at[w], caches, entry);
         min_sets = sets && (!min_sets || sets < min_sets) ? sets : min_sets;
     }
     return min_sets;
@@ -196,9 +204,9 @@ struct as_entry as_entry_of(const struct as_operand_loop *loop, const struct as_
     list_walks(loop, &list);
     place_walks(loop, &list);
     add_lines(&list, &out);
-    out.set_n = conflict_sets(&list, caches, out.iteration_n);
+    out.set_n = conflict_sets(&list, caches, &out);
     out.near_level = as_level_of(caches, out.line_b);
-    if (out.set_n && out.near_level == 1)
-        out.near_level = 2;
+    if (out.set_n)
+        out.near_level++;
     return out;
 }

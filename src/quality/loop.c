@@ -11,10 +11,11 @@
 #include "quality/arithmetic.h"
 #include "quality/chains.h"
 
-#define LINE_B    64
-#define WIDE_B    16 /* more than one value of a scalar instruction */
-#define INDEX_FAR 32 /* instructions from an index to its use */
-#define GENERAL_N 16 /* registers */
+#define LINE_B      64
+#define WIDE_B      16 /* more than one value of a scalar instruction */
+#define INDEX_FAR   32 /* instructions from an index to its use */
+#define GENERAL_N   16 /* registers */
+#define ROOT_READER 8  /* instructions from a root to its reader */
 
 /* ---- Memory -------------------------------------------------------------------------------- */
 
@@ -235,6 +236,32 @@ static void count_insn(const struct assay_insn *insn, struct assay_loop_facts *o
         out->fp_divide_n++;
 }
 
+/* Whether the first reader of the root that instruction `k` takes compares it with another value.
+ * Looks at the instructions behind it in the order of their addresses, across branches. */
+static bool is_compared_root(const struct assay_program *program, uint32_t k)
+{
+    struct assay_effects root, reader;
+
+    if (assay_form_get(program->code.insn[k].form)->insn_class != ASSAY_CLASS_SQRT)
+        return false;
+    assay_insn_effects(&program->code.insn[k], &root);
+    for (uint32_t i = k + 1; i <= k + ROOT_READER && i < program->code.n; i++) {
+        const struct assay_insn *insn = &program->code.insn[i];
+
+        assay_insn_effects(insn, &reader);
+        const bool writes = reader.written.word[0] || reader.written.word[1];
+        const bool is_other = insn->bits & ASSAY_INSN_MEM ||
+                              reader.read.word[0] & ~root.written.word[0] ||
+                              reader.read.word[1] & ~root.written.word[1];
+
+        if (assay_regset_meets(reader.read, root.written))
+            return reader.flags_written && !writes && is_other;
+        if (assay_regset_meets(reader.written, root.written))
+            return false;
+    }
+    return false;
+}
+
 static bool is_inside(const struct assay_program *program, uint32_t block, uint32_t loop)
 {
     uint32_t at = program->block[block].loop;
@@ -345,8 +372,10 @@ int assay_quality_loop(const struct assay_program *program, uint32_t loop,
 
         if (block->loop != loop)
             continue;
-        for (uint32_t k = 0; k < block->insns; k++)
+        for (uint32_t k = 0; k < block->insns; k++) {
             count_insn(&program->code.insn[block->first_insn + k], out);
+            out->compared_root_n += is_compared_root(program, block->first_insn + k);
+        }
         out->steer_n += steering(program, block, loop);
         out->spin_n += spins(program, program->loop_block[from->first_block + i]);
     }

@@ -30,6 +30,7 @@ enum metric { /* those that loops have, in the order of their names below */
               STEADY,
               PACKED,
               DIVIDES,
+              COMPARED_ROOTS,
               CARRIED,
               SUMS,
               OTHER_CARRIED,
@@ -67,6 +68,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "access_steady_n",
                                                 "fp_packed_pct",
                                                 "fp_divide_n",
+                                                "fp_compared_root_n",
                                                 "fp_carried_n",
                                                 "fp_sum_n",
                                                 "other_carried_n",
@@ -158,6 +160,7 @@ static int write_loop(const struct value_writer *w, int64_t id,
     if (fp_n)
         AS_TRY(set_count(w, PACKED, id, 100.0 * facts->fp_packed_n / fp_n, err));
     AS_TRY(set_count(w, DIVIDES, id, facts->fp_divide_n, err));
+    AS_TRY(set_count(w, COMPARED_ROOTS, id, facts->compared_root_n, err));
     AS_TRY(set_count(w, CARRIED, id, facts->fp_carried_n, err));
     AS_TRY(set_count(w, SUMS, id, facts->fp_sum_n, err));
     AS_TRY(set_count(w, OTHER_CARRIED, id, facts->other_carried_n, err));

@@ -5,14 +5,19 @@
 Bytes of pages of the database are changed, each page in several places; cells of tables become
 what no writer stores (NULL where that is not permitted, texts for numbers, numbers out of range).
 Whatever is there, assay must end by itself, with one sentence when it fails, and leave no file that
-is not whole. STEP takes every STEP-th damage; with ASSAY under sanitizers 1 finds most. A fourth
+is not whole. STEP takes every STEP-th damage, and of these the fifth of this turn
+(../zoo/turn.py); 1 takes all, and finds most with ASSAY under sanitizers. A fourth
 argument, pages or cells, takes these alone.
 """
 import os
+import pathlib
 import shutil
 import sqlite3
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "zoo"))
+from turn import PARTS, turns  # noqa: E402
 
 # Of the head of a page: its kind, first free block, number and begin of cells, free bytes, cells.
 PLACES = (0, 1, 3, 4, 5, 6, 7, 8, 9, 12, 40)
@@ -30,6 +35,7 @@ COMMANDS = (
 class Sweep:
     def __init__(self, assay, original, step):
         self.assay, self.original, self.step = assay, original, step
+        self.turns = range(PARTS) if step == 1 else turns()
         self.at = self.done = self.refused = 0
         with open(f"{original}/experiment.db", "rb") as file:
             self.database = file.read()
@@ -37,7 +43,7 @@ class Sweep:
 
     def wanted(self):
         self.at += 1
-        return self.at % self.step == 0
+        return self.at % self.step == 0 and self.at // self.step % PARTS in self.turns
 
     def show(self, what):
         """All ways of showing damaged.assay."""
@@ -139,7 +145,7 @@ def main():
         sweep.cells()
     shutil.rmtree("damaged.assay", ignore_errors=True)
     shutil.rmtree("damaged.out", ignore_errors=True)
-    assert sweep.refused, "nothing was refused: is anything damaged?"
+    assert sweep.refused or sweep.done < 100, "nothing was refused: is anything damaged?"
     print(f"{pages} pages, {sweep.done - pages} cells, {sweep.refused} refused")
 
 

@@ -4,13 +4,16 @@
 the numbers are absurd, and OUT/whole, which is not. The bytes are those of
 tests/fuzz/seeds_samples.py.
 """
+import itertools
 import pathlib
 import random
 import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "zoo"))
 import seeds_samples as perf  # noqa: E402
+from turn import turns  # noqa: E402
 
 KINDS = perf.IP | perf.TID | perf.TIME | perf.CPU | perf.PERIOD | perf.CHAIN
 MOST = 2**64 - 1
@@ -49,9 +52,9 @@ def absurd():
     yield "nothing", b""
 
 
-def broken(whole, n):
-    """Cut at places, and with eight bytes overwritten at places."""
-    rng = random.Random(20260101)
+def broken(whole, turn, n):
+    """Cut at places, and with eight bytes overwritten at places, others in each turn."""
+    rng = random.Random(20260101 + turn)
     for i in range(n):
         at = rng.randrange(len(whole))
         yield f"cut-{at}", whole[:at]
@@ -64,7 +67,8 @@ def main():
     out = pathlib.Path(sys.argv[1])
     out.mkdir()
     whole = one_event(perf.every_record(KINDS), perf.features())
-    for name, data in [("whole", whole), *absurd(), *broken(whole, 40)]:
+    some = itertools.chain.from_iterable(broken(whole, turn, 10) for turn in turns())
+    for name, data in [("whole", whole), *absurd(), *some]:
         (out / f"{name}.data").write_bytes(data)
 
 

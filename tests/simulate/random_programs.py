@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs on random machines: equal to the plain simulator to the nanosecond.
 
-Times are multiples of few numbers, so that many things happen at one instant.
+Times are multiples of few numbers, so that many things happen at one instant. Each run has a fifth
+of the programs (turn.py).
 """
+import pathlib
 import random
 import sys
 
 from common import PARTS, Tap
 from plain import Deadlock, Machine, Simulation
 
-N = 250
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "zoo"))
+from turn import turns  # noqa: E402
+
+N = 100  # of a turn
 
 
 def make_program(r, n, comms):
@@ -133,9 +138,8 @@ def compare(tap, seed):
         " ".join(options), ends, want[0], parts, want[1]), False
 
 
-def main():
-    tap = Tap(sys.argv[1])
-    first = int(sys.argv[2]) if len(sys.argv) > 2 else 1
+def try_programs(tap, first):
+    """Those of the seeds from `first` on."""
     deadlocks = 0
     for block in range(first, first + N, 50):
         why = []
@@ -146,6 +150,13 @@ def main():
                 why.append("seed %d: %s" % (seed, difference))
         tap.check("programs %d to %d are equal" % (block, block + 49), not why, "\n".join(why[:3]))
     tap.check("some of them, not most, are deadlocks", 0 < deadlocks < N / 2, deadlocks)
+
+
+def main():
+    tap = Tap(sys.argv[1])
+    firsts = [int(sys.argv[2])] if len(sys.argv) > 2 else [1 + N * turn for turn in turns()]
+    for first in firsts:
+        try_programs(tap, first)
     tap.end()
 
 

@@ -108,7 +108,8 @@ def test_pieces(root):
 
 
 def test_blanks_and_lines(root):
-    says(root, "one\n            two\n            [flag? three\n            four]\n            [{unknown}"
+    says(root,
+         "one\n            two\n            [flag? three\n            four]\n            [{unknown}"
          "\n            |, five]", "one two three four, five")
     says(root, "[no_flag?a ][flag?b ]", "b")
 
@@ -124,7 +125,8 @@ def test_columns_of_a_finding(root):
 
 
 def test_errors_name_rule_and_line(root):
-    fails(root, "a\n            b {nn}", "rules.txt:7: rule: text: no column, piece or word", "'nn'")
+    fails(root, "a\n            b {nn}", "rules.txt:7: rule: text: no column, piece or word",
+          "'nn'")
     fails(root, "a {n:percents}", "rules.txt:6: ", "no format is called 'percents'")
     fails(root, "a [b {n}", "rules.txt:6: ", "the bracket [ is not closed")
     fails(root, "a {n", "the brace { is not closed")

@@ -6,14 +6,17 @@ usage: runs_test.py ROOT
 """
 import importlib.util
 import json
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
+import unittest.mock
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "zoo"))
 import tap as tap_module  # noqa: E402
+import turn as turn_module  # noqa: E402
 
 
 TESTS = [("base/csv", {"unit"}), ("cli/run", {"nightly-sanitizers"}), ("cli/info", {"assay"}),
@@ -24,10 +27,16 @@ TESTS = [("base/csv", {"unit"}), ("cli/run", {"nightly-sanitizers"}), ("cli/info
 
 def loaded(root, name):
     """Returns a tool, whose file name has a hyphen, as a module."""
+    sys.path.insert(0, str(root / "tools"))
     spec = importlib.util.spec_from_file_location(name.replace("-", "_"), root / f"tools/{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def turned(turn):
+    with unittest.mock.patch.dict(os.environ, ASSAY_TEST_TURN=turn):
+        return turn_module.mine(range(12))
 
 
 def check_choice(tap, tool):
@@ -55,6 +64,12 @@ def check_choice(tap, tool):
     tap.same_set(tool.selected(TESTS, "--sanitized"),
                  ["base/csv", "cli/run", "cli/info", "code/big"],
                  "choose-tests: sanitizers leave out plain")
+    tap.equal([tool.turn_of(word, "0" * 8 + "00000007") for word in
+               ("--daily", "cli/*", "--sanitized-quick", "--nightly", "--sanitized", "--all")],
+              ["2", "2", "2", "all", "all", "all"],
+              "choose-tests: a commit tries a fifth of many cases, a night all")
+    tap.equal([turned(turn) for turn in ("1", "7", "all")],
+              [[1, 6, 11], [2, 7], list(range(12))], "turn: cases are tried in fifths, or all")
     tap.equal(tool.named(TESTS, ["cli/*", "cli/run"]), ["cli/run", "cli/info"],
               "choose-tests: a pattern names tests, each once")
 
@@ -105,8 +120,8 @@ def check_analyzed(tap, tool, folder):
     """A tree of three sources, of which one, and the header of another, change."""
     tree = folder / "tree"
     (tree / "src/room").mkdir(parents=True)
-    for name, text in (("a.c", '#include "room/a.h"\n'), ("a.h", "\n"), ("b.c", "\n"),
-                       ("c.c", "\n")):
+    for name, text in (("a.c", '#include "room/a.h"\nint *at = &a;\n'), ("a.h", "\n"),
+                       ("b.c", "\n"), ("c.c", '#include "room/a.h"\n')):
         (tree / "src/room" / name).write_text(text)
     git(tree, "init", "-q", "-b", "main")
     git(tree, "add", ".")
@@ -118,8 +133,51 @@ def check_analyzed(tap, tool, folder):
     (tree / "src/room/a.h").write_text("int a;\n")
     (tree / "src/room/b.c").write_text("int b;\n")
     tap.equal(tool.analyzed(sources, ["--base", "HEAD"]), ["src/room/a.c", "src/room/b.c"],
-              "analyzer: takes changed sources and those that include a changed header")
+              "analyzer: takes changed sources and those that use what changed in a header")
+    (tree / "src/room/b.c").write_text("/* Says why. */\n")
+    tap.equal(tool.analyzed(sources, ["--base", "HEAD"]), ["src/room/a.c"],
+              "analyzer: leaves out a source whose comments alone changed")
     tap.equal(tool.analyzed(sources, ["--all"]), sources, "analyzer: --all takes everything")
+
+
+HEADER = """#ifndef H
+#define H
+/* Comment. */
+#define LIMIT 8
+struct pair {
+    int first;
+    int second[LIMIT];
+};
+int add(const struct pair *pair);
+int sub(const struct pair *pair);
+#endif
+"""
+
+
+def check_changed(tap, tool):
+    """Names that a change of HEADER concerns, and texts that hold the same code."""
+    def names(old, new):
+        return tool.changed_names(tool.code_lines(HEADER),
+                                  tool.code_lines(HEADER.replace(old, new)))
+
+    def same(old, new):
+        return tool.code_lines(old) == tool.code_lines(new)
+
+    tap.equal([same(*pair) for pair in (
+        ("int a; /* b */\n\nint c;", "int a; // d /* e\nint  c;"),
+        ("a = \"/* b */\";", "a = \"/* c */\";"), ("a = b;", "a = b; // NOLINT"),
+        ("a = '\"'; /* b */", "a = '\"';"), ("#define A b\nc", "#define A b c"))],
+        [True, False, False, True, False],
+        "changed-code: comments and distances are no code; texts and marks for checks are")
+    tap.equal(names("Comment.", "Another."), set(), "changed-code: a comment concerns no name")
+    tap.equal(names("int sub(", "long sub("), {"sub"},
+              "changed-code: a function concerns its own name")
+    tap.equal(names("int first;", "long first;"), {"first"},
+              "changed-code: a member concerns its name")
+    tap.equal(names("LIMIT 8", "LIMIT 9"), {"LIMIT", "pair", "first", "second"},
+              "changed-code: a macro concerns what is made of it")
+    tap.equal(names("#ifndef H", "#if 1"), {"*"},
+              "changed-code: a condition concerns every source that includes the header")
 
 
 def check_commands(tap, tool):
@@ -128,6 +186,8 @@ def check_commands(tap, tool):
     command = tool.syntax_command(words)
     tap.equal(command[:4], ["clang", "-Isrc", "-O2", "../src/x.c"],
               "check-clang: a command of gcc becomes one of clang that writes nothing")
+    tap.equal(tool.without_launcher(["/usr/bin/ccache", "cc", "-c"]), ["cc", "-c"],
+              "check-clang: a compiler cache is no compiler")
     tap.equal(tool.syntax_command(["c++", "x.cc"])[0], "clang++", "check-clang: C++ too")
 
 
@@ -141,6 +201,7 @@ def main():
         clang = loaded(root, "check-clang")
         check_commands(tap, clang)
         check_analyzed(tap, clang, folder)
+        check_changed(tap, clang.changed_code)
     return tap.end()
 
 

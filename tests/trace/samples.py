@@ -248,7 +248,8 @@ def test_mpi(assay, dump, mpi):
     say(f"{mpi}: between calls", faults)
     say(f"{mpi}: facts", judge_facts(assay))
     say(f"{mpi}: exports", judge_exports(assay, streams))
-    faults = record(assay, [], [*launch, "polls"])
+    # Two rounds: in each the second rank polls for eight ninths of the time.
+    faults = record(assay, [], [*launch[:-2], "2", PARTS, "polls"])
     streams = Streams(dump, program)
     faults += [f"the dump ends with {streams.rc}"] if streams.rc else []
     inside = [sample for samples in streams.of.values() for sample in samples
@@ -279,7 +280,7 @@ def test_openmp(assay, dump):
 
 
 def test_others(assay, dump):
-    faults = record(assay, ["--ring", "512K", "--rate", "1000"], ["./samples.omp", ROUNDS, PARTS])
+    faults = record(assay, ["--ring", "512K", "--rate", "1000"], ["./samples.omp", "1", PARTS])
     streams = Streams(dump, "samples.omp")
     say("ring", faults + ([] if streams.rc == 0 and streams.all_n() else ["no samples"]))
     faults = record(assay, ["--start-off"], ["./samples.omp", "1", PARTS])

@@ -5,8 +5,9 @@
     bad.py ASSAY
 
 Every file is made here, byte by byte or from a program compiled here, so that what is wrong with
-it is known. Of a file whose tables of symbols are whole and only its DWARF or unwind information
-is damaged, the functions must still be told.
+it is known. Each run tries a fifth of the many values of a field (turn.py). Of a file whose tables
+of symbols are whole and only its DWARF or unwind information is damaged, the functions must still
+be told.
 """
 import json
 import os
@@ -19,6 +20,7 @@ import sys
 import tempfile
 
 from tap import Tap
+from turn import mine
 
 HERE = pathlib.Path(__file__).resolve().parent
 NOBODY = 65534
@@ -166,7 +168,7 @@ class Bad:
     def truncated(self, whole):
         lengths = sorted({64, 65, 100, 120, len(whole) - 1, len(whole) - 64} |
                          {len(whole) * k // 40 for k in range(1, 40)})
-        files = [self.file(f"cut-{n}", whole[:n]) for n in lengths]
+        files = [self.file(f"cut-{n}", whole[:n]) for n in mine(lengths)]
         self.survives(files, "a program cut short is refused as truncated", (2,), "truncated")
 
     def patched(self, whole):
@@ -185,16 +187,17 @@ class Bad:
         header = (("phoff", 32, "Q"), ("shoff", 40, "Q"), ("ehsize", 52, "H"),
                   ("phentsize", 54, "H"), ("phnum", 56, "H"), ("shentsize", 58, "H"),
                   ("shnum", 60, "H"), ("shstrndx", 62, "H"))
-        for field, offset, form in header:
-            self.survives([changed(f"eh-{field}-{v:x}", offset, form, v) for v in evil],
+        for number, (field, offset, form) in enumerate(header):
+            some = mine(evil[number:] + evil[:number])
+            self.survives([changed(f"eh-{field}-{v:x}", offset, form, v) for v in some],
                           f"corrupted header field e_{field}")
         section = (("name", 0, "I"), ("type", 4, "I"), ("addr", 16, "Q"), ("offset", 24, "Q"),
                    ("size", 32, "Q"), ("link", 40, "I"), ("info", 44, "I"), ("entsize", 56, "Q"))
         dice = random.Random(2)
         for field, offset, form in section:
-            some = [dice.randrange(shnum) for _ in range(12)]
-            self.survives([changed(f"sh-{field}-{i}-{k}", shoff + 64 * i + offset, form,
-                                   dice.choice(evil)) for k, i in enumerate(some)],
+            some = mine([(k, dice.randrange(shnum), dice.choice(evil)) for k in range(12)])
+            self.survives([changed(f"sh-{field}-{i}-{k}", shoff + 64 * i + offset, form, value)
+                           for k, i, value in some],
                           f"corrupted section header field sh_{field}")
 
     def damaged(self, program, whole):

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: hottest; mended: it searches by halves;
- * says: (No cause found|Nothing better is known) for the loop at search.c:[0-9]+ in find */
+/* finding: linear_search; repair: it searches by halves;
+ * says: looks at one element after the other until one fits */
 #include "program.h"
 
 #define N 2048

@@ -71,6 +71,10 @@ static const char source[] =
     "void words(unsigned *h, const unsigned char *a, const int *from, long n)\n"
     "{ for (long i = 0; i < n; i++) { unsigned s = 0;\n"
     "  for (int k = from[i]; k < from[i + 1]; k++) s = (s ^ a[k]) * 16777619u; h[i] = s; } }\n"
+    "#include <math.h>\n"
+    "long near(const double *x, double most, long n)\n"
+    "{ long s = 0; for (long i = 0; i < n; i++) s += sqrt(x[i]) < most; return s; }\n"
+    "void roots(double *x, long n) { for (long i = 0; i < n; i++) x[i] = sqrt(x[i]); }\n"
     "void kept(double *s, const double *a, long n)\n"
     "{ for (long i = 0; i < n; i++) { s[0] += a[i]; s[1] -= a[i]; } }\n"
     "void scaled(double *a, const double *f, long n)\n"
@@ -128,6 +132,15 @@ static void test_unmoved(void **state)
     it = facts_of("-O2 -fno-tree-vectorize", "daxpy");
     assert_int_equal(it.rewrite_n, 0);
     assert_int_equal(it.reload_n, 0);
+}
+
+static void test_roots(void **state)
+{
+    (void)state;
+    assert_int_equal(facts_of("-O1 -fno-math-errno", "near").compared_root_n, 1);
+    assert_int_equal(facts_of("-O1", "near").compared_root_n, 1);
+    assert_int_equal(facts_of("-O1 -fno-math-errno", "roots").compared_root_n, 0);
+    assert_int_equal(facts_of("-O1", "roots").compared_root_n, 0); /* checked for errno */
 }
 
 static void test_arithmetic(void **state)
@@ -253,10 +266,11 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_access),     cmocka_unit_test(test_unmoved),
-        cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_reasons),
-        cmocka_unit_test(test_chains),     cmocka_unit_test(test_begun),
-        cmocka_unit_test(test_flow),       cmocka_unit_test(test_options),
+        cmocka_unit_test(test_access),  cmocka_unit_test(test_unmoved),
+        cmocka_unit_test(test_roots),   cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_reasons), cmocka_unit_test(test_chains),
+        cmocka_unit_test(test_begun),   cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
