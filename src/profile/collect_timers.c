@@ -3,22 +3,13 @@
  * Timers inside the program as a source of observation: where the kernel refuses its events, or
  * where they are asked for. Their library is preloaded, so the program must be started with it.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/str.h"
 #include "profile/collector.h"
 #include "profile/timers.h"
-
-/* What a temporary directory of ours is called. */
-#define DIRECTORY      "assay-agent-"
-#define DIRECTORY_MOST AS_TIMERS_DIRECTORY_B
 
 static bool timers_are_wanted(const struct as_collection *all)
 {
@@ -32,32 +23,10 @@ static bool timers_may_replace(const struct as_collection *all)
 
 /* ---- Beginning ----------------------------------------------------------------------------- */
 
-const char *as_collection_place(void)
-{
-    const char *place = getenv("TMPDIR");
-    const bool usable = place && place[0] == '/' && strlen(place) <= DIRECTORY_MOST - 32;
-    return usable ? place : "/tmp";
-}
-
 static void tidy_timers(const struct as_collection *all)
 {
     if (all->plan)
-        assay_timer_sampler_sweep(as_collection_place(), DIRECTORY);
-}
-
-/* On a local disk, where the program's user can write: not beside the experiment, which may be on a
- * file system of the network. */
-static int make_directory(struct as_timers *timers, struct assay_error *err)
-{
-    const char *place = as_collection_place();
-    snprintf(timers->directory, sizeof timers->directory, "%s/" DIRECTORY "XXXXXX", place);
-    if (mkdtemp(timers->directory))
-        return 0;
-    timers->directory[0] = 0;
-    return as_error_set(err, ASSAY_ERR_IO,
-                        "%s: no directory for timers can be made there: %s; set TMPDIR to one that "
-                        "can be written",
-                        place, strerror(errno));
+        assay_timer_sampler_sweep(as_collection_place(), AS_TIMERS_PREFIX);
 }
 
 /* Of two reasons for no samples both are said. */
@@ -76,21 +45,6 @@ static int check_program(const struct as_collection *all, const struct assay_err
     if (rc < 0 && err)
         *err = not ;
     return rc;
-}
-
-int as_timers_open(const struct as_collection *all, const struct assay_error *why,
-                   struct as_timers *out, struct assay_error *err)
-{
-    AS_TRY(make_directory(out, err));
-    return assay_timer_sampler_open(out->directory, &all->request->sampling, why ? why->text : NULL,
-                                    &out->sampler, err);
-}
-
-void as_timers_close(struct as_timers *timers)
-{
-    assay_timer_sampler_close(&timers->sampler);
-    if (timers->directory[0])
-        rmdir(timers->directory);
 }
 
 static int prepare_timers(struct as_collector *it, const struct as_collection *all,
@@ -140,62 +94,6 @@ static int stop_timers(struct as_collector *it, struct assay_error *err)
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
-static const char *why_missed(int error, char *text, size_t n)
-{
-    static const char *const room = "there was no room for their samples";
-    switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-        snprintf(text, n, "%s (%s); set TMPDIR to a directory with more", room, strerror(error));
-        break;
-    case EFBIG:
-        snprintf(text, n, "%s under their limit of the size of files; raise it ('ulimit -f')",
-                 room);
-        break;
-    case ENOMEM:
-        snprintf(text, n, "%s under their limit of memory; raise it ('ulimit -v')", room);
-        break;
-    case EPERM:
-        snprintf(text, n, "they gave up the system calls that timers need (seccomp)");
-        break;
-    case EXDEV:
-        snprintf(text, n, "their processes have numbers of their own, as in a container");
-        break;
-    case EAGAIN:
-        snprintf(text, n,
-                 "there were no timers left; raise the limit of pending signals "
-                 "('ulimit -i')");
-        break;
-    default:
-        snprintf(text, n, "%s", strerror(error));
-        break;
-    }
-    return text;
-}
-
-static const char *path_of(const struct as_collection *all)
-{
-    return all->plan->interpreter ? all->plan->interpreter : all->plan->real_path;
-}
-
-int as_timers_write_python(const struct as_timers *timers, const struct as_collection *all,
-                           bool is_beside, struct assay_error *err)
-{
-    const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
-    char text[256];
-    const bool is_named = strncmp(as_path_last(path_of(all)), "python", 6) == 0;
-    if (facts->python_other)
-        AS_TRY(assay_recorder_info(all->recorder, "python_other", facts->python_version, err));
-    if (facts->python_strange)
-        AS_TRY(assay_recorder_info(all->recorder, "python_strange", facts->python_version, err));
-    if (is_beside && facts->processes_missed && facts->missed_errno)
-        AS_TRY(assay_recorder_info(all->recorder, "python_trouble",
-                                   why_missed(facts->missed_errno, text, sizeof text), err));
-    else if (is_named && !facts->python_read && !facts->python_other && !facts->python_strange)
-        AS_TRY(assay_recorder_info(all->recorder, "python_hidden", path_of(all), err));
-    return 0;
-}
-
 /* What was not seen whole, for the flags. */
 static int tell_missed(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
@@ -221,7 +119,7 @@ static int tell_missed(struct as_collector *it, const struct as_collection *all,
     if (!facts->missed_errno)
         return 0;
     return assay_recorder_info(all->recorder, "missed_why",
-                               why_missed(facts->missed_errno, text, sizeof text), err);
+                               as_timers_why(facts->missed_errno, text, sizeof text), err);
 }
 
 static void close_timers(struct as_collector *it)

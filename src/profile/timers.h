@@ -7,6 +7,8 @@
 #include "sample/timer_session.h"
 
 #define AS_TIMERS_DIRECTORY_B 256
+/* What a temporary directory of ours is called. */
+#define AS_TIMERS_PREFIX "assay-agent-"
 
 struct as_timers {
     struct assay_timer_sampler *sampler;
@@ -18,6 +20,8 @@ struct as_timers {
 int as_timers_open(const struct as_collection *all, const struct assay_error *why,
                    struct as_timers *out, struct assay_error *err);
 void as_timers_close(struct as_timers *timers);
+/* Returns why threads or processes were missed, in `text`. */
+const char *as_timers_why(int error, char *text, size_t n);
 /* Writes for the flags which interpreters of Python are not read. Errors: those of the recorder. */
 int as_timers_write_python(const struct as_timers *timers, const struct as_collection *all,
                            bool is_beside, struct assay_error *err);
