@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/foreign.h"
+#include "base/untrusted_open.h"
 #include "base/tree.h"
 #include "exchange/import.h"
 #include "report/profile.h"

@@ -56,12 +56,20 @@ enum assay_catalogue_depth {
     ASSAY_CATALOGUE_ANALYSED /* blocks, edges and loops too */
 };
 
+/* A function of a file of Python. */
+struct assay_catalogue_python {
+    uint64_t address; /* ASSAY_PYTHON_FUNCTION */
+    const char *name;
+};
+
 struct assay_catalogue_request {
     /* The file that ran: path, kind, identity, and the stored copy if there is one. Borrowed. */
     struct assay_stream_module file;
     const char *directory; /* of the run: kept copies, names of generated code; or NULL */
     uint32_t pid;          /* of ANON: process with the code */
-    double share;          /* how hot it is: the larger, the longer it is kept */
+    const struct assay_catalogue_python *python; /* of PYTHON; borrowed until it is opened */
+    size_t python_n;
+    double share; /* how hot it is: the larger, the longer it is kept */
     enum assay_catalogue_depth depth;
     uint64_t small_b; /* LISTED: a file with less code than this is analysed all the same */
 };
@@ -180,6 +188,9 @@ int assay_catalogue_rows_blocks(struct assay_catalogue_module *module, const uin
  * that may still be kept, lessened. */
 int assay_catalogue_rows_excerpt(struct assay_catalogue_module *module, uint32_t function,
                                  size_t *room, struct assay_error *err);
+/* Source of a line, and of some around it; of `debug`. */
+int assay_catalogue_rows_source(struct assay_catalogue_module *module, uint32_t file, uint32_t line,
+                                struct assay_error *err);
 
 #ifdef __cplusplus
 }

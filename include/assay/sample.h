@@ -95,6 +95,16 @@ enum assay_sample_kind {
 };
 
 /* Pointers are good until the callback returns. */
+/* A frame of a Python function, innermost first. `name` NULL: an address on the stack,
+ * in the native frame that runs the following frames, up to the next such address. */
+struct assay_python_frame {
+    const char *file, *name;
+    uint32_t first_line, line; /* below ASSAY_PYTHON_LINES; 0: not known */
+    bool calls;                /* it stands at a call */
+    uint64_t at;
+};
+#define ASSAY_PYTHON_LINES (1u << 20)
+
 struct assay_sample_record {
     uint8_t kind;   /* assay_sample_kind */
     bool out;       /* SWITCH: leaves; THROTTLE: stopped; COMM: by executing a program */
@@ -117,6 +127,8 @@ struct assay_sample_record {
     uint64_t stack_at;    /* address of stack[0] */
     const uint8_t *stack;
     size_t stack_b;
+    const struct assay_python_frame *python; /* with `stack`; or NULL */
+    size_t python_n;
     /* ALLOCATE: the same number has the same call stack, `chain`: return addresses. 0: none. */
     uint64_t site;
     /* MAP, ALLOCATE, RELEASE */
@@ -247,6 +259,10 @@ struct assay_timer_facts {
     uint64_t incomplete;       /* processes that ended in the midst of writing a record */
     uint64_t short_threads;    /* that ended before their first sample */
     uint64_t short_threads_ns; /* of CPU time that these had */
+    uint64_t python_read;      /* interpreters of Python with frames that are read */
+    uint64_t python_other;     /* of a version with frames that are not read */
+    uint64_t python_strange;   /* with structures other than those of their version */
+    char python_version[16];   /* of the last that is not read; "": not known */
 };
 const struct assay_timer_facts *
 assay_timer_sampler_facts(const struct assay_timer_sampler *sampler);
@@ -339,12 +355,20 @@ int assay_recorder_finish(struct assay_recorder **recorder,
 /* ---- Stream ------------------------------------------------------------------------------- */
 
 enum assay_module_kind {
-    ASSAY_MODULE_FILE,   /* addresses are offsets in the file */
-    ASSAY_MODULE_VDSO,   /* offsets in the image that the kernel maps */
-    ASSAY_MODULE_KERNEL, /* addresses as they are */
-    ASSAY_MODULE_ANON,   /* generated code: addresses as they are, in the sample's process */
-    ASSAY_MODULE_UNKNOWN /* nothing known is mapped there */
+    ASSAY_MODULE_FILE,    /* addresses are offsets in the file */
+    ASSAY_MODULE_VDSO,    /* offsets in the image that the kernel maps */
+    ASSAY_MODULE_KERNEL,  /* addresses as they are */
+    ASSAY_MODULE_ANON,    /* generated code: addresses as they are, in the sample's process */
+    ASSAY_MODULE_UNKNOWN, /* nothing known is mapped there */
+    ASSAY_MODULE_PYTHON   /* a file of Python: addresses are ASSAY_PYTHON_ADDRESS */
 };
+
+/* The place of a line in a function of Python that begins at a line: so it is the same in all
+ * processes and runs. `tag` tells functions on one line apart. */
+#define ASSAY_PYTHON_ADDRESS(first_line, tag, line)                                                \
+    ((uint64_t)(first_line) << 36 | (uint64_t)(tag) << 20 | (line))
+#define ASSAY_PYTHON_LINE(address)     ((uint32_t)(address) & (ASSAY_PYTHON_LINES - 1))
+#define ASSAY_PYTHON_FUNCTION(address) ((address) & ~(uint64_t)(ASSAY_PYTHON_LINES - 1))
 
 struct assay_stream_module {
     const char *path;

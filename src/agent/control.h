@@ -15,7 +15,7 @@
 #define AS_AGENT_CONTROL   "control"
 #define AS_AGENT_PLAN      "plan"              /* the file of what to patch */
 #define AS_AGENT_MAGIC     0x544e474159415353u /* "SSAYAGNT" */
-#define AS_AGENT_VERSION   6u
+#define AS_AGENT_VERSION   7u
 #define AS_AGENT_PAGE_B    4096u
 #define AS_AGENT_NAME_B    16u
 #define AS_AGENT_PARTS_N   8u

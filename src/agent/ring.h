@@ -23,6 +23,12 @@
 
 enum as_agent_stacks { AS_AGENT_OFF, AS_AGENT_FRAME, AS_AGENT_COPY };
 
+enum as_agent_python_wanted {
+    AS_AGENT_PYTHON_OFF,
+    AS_AGENT_PYTHON_ALSO,
+    AS_AGENT_PYTHON_ALONE /* timers only in interpreters of a version that is read */
+};
+
 /* The sampler's part of the control file. */
 struct as_agent_sampling {
     uint32_t stacks;           /* as_agent_stacks */
@@ -32,6 +38,7 @@ struct as_agent_sampling {
     uint32_t ring_most_b;      /* so too */
     uint32_t ring_processor_b; /* for each processor that the process may use */
     _Atomic uint32_t enabled;  /* 0: timers run, samples are not kept */
+    uint32_t python;           /* as_agent_python_wanted */
 };
 
 struct as_agent_ring {
@@ -57,7 +64,9 @@ enum as_agent_kind {
     AS_AGENT_NAME,   /* a thread has a new name */
     AS_AGENT_EXIT,   /* a thread ends */
     AS_AGENT_END,    /* the process ends in an orderly way */
-    AS_AGENT_CHILD   /* was waited for: its end is known */
+    AS_AGENT_CHILD,  /* was waited for: its end is known */
+    AS_AGENT_CODE,   /* a function of Python, before or soon after its first sample */
+    AS_AGENT_PYTHON  /* an interpreter of Python is in the process */
 };
 
 /* Every record; the next is `size_b` behind it. Sizes are multiples of 8. */
@@ -68,12 +77,49 @@ struct as_agent_record {
     uint64_t time_ns; /* CLOCK_MONOTONIC */
 };
 
-/* Then `regs_n` registers by DWARF number, `chain_n` addresses, `stack_b` bytes of stack. */
+/* Then `regs_n` registers by DWARF number, `chain_n` addresses, `stack_b` bytes of stack,
+ * `python_n` frames of Python. */
 struct as_agent_sample {
     struct as_agent_record head;
     uint64_t ip, period_ns;
     uint64_t stack_at;
-    uint32_t regs_n, chain_n, stack_b, unused;
+    uint32_t regs_n, chain_n, stack_b, python_n;
+};
+
+/* A frame of Python, innermost first; or, if `code` is 0, an address in the frame of the machine's
+ * stack that runs those that follow. */
+struct as_agent_python_frame {
+    uint64_t code;  /* as_agent_code_record.code */
+    uint64_t where; /* bytes from the first instruction, AS_AGENT_PYTHON_*; or the address */
+};
+#define AS_AGENT_PYTHON_BYTES  0xffffffffu         /* the distance; all ones: not begun yet */
+#define AS_AGENT_PYTHON_CALLS  (UINT64_C(1) << 32) /* the instruction is a call */
+#define AS_AGENT_PYTHON_MOST_N 768u
+
+/* The name, place and table of lines of a function: then texts and table, one behind the other. A
+ * long table is cut. */
+struct as_agent_code_record {
+    struct as_agent_record head;
+    uint64_t code; /* a hash of the rest */
+    uint32_t first_line;
+    uint32_t file_b, name_b, table_b;
+    uint8_t file_width, name_width; /* bytes of a character of the text: 1, 2 or 4 */
+    uint8_t bytes[];
+};
+#define AS_AGENT_TEXT_MOST_B  4096u
+#define AS_AGENT_TABLE_MOST_B (64u << 10)
+
+enum as_agent_python_state {
+    AS_AGENT_PYTHON_FOUND = 1, /* of a version that is read */
+    AS_AGENT_PYTHON_READ,      /* frames are read from here on */
+    AS_AGENT_PYTHON_OTHER,     /* its version is another one */
+    AS_AGENT_PYTHON_STRANGE    /* its structures are not those of the version */
+};
+
+struct as_agent_python_record {
+    struct as_agent_record head;
+    uint32_t state, unused;
+    char version[AS_AGENT_NAME_B]; /* with a zero */
 };
 
 struct as_agent_thread_record {
@@ -109,7 +155,10 @@ _Static_assert(sizeof(struct as_agent_child_record) == 32, "layout of rings");
 _Static_assert(offsetof(struct as_agent_map_record, line) == 61, "layout of rings");
 _Static_assert(offsetof(struct as_agent_ring, head) == 64 && sizeof(struct as_agent_ring) == 256,
                "writers, the reader and losses each have a cache line");
-_Static_assert(sizeof(struct as_agent_sampling) == 28 &&
+_Static_assert(sizeof(struct as_agent_python_frame) == 16, "layout of rings");
+_Static_assert(offsetof(struct as_agent_code_record, bytes) == 50, "layout of rings");
+_Static_assert(sizeof(struct as_agent_python_record) == 48, "layout of rings");
+_Static_assert(sizeof(struct as_agent_sampling) == 32 &&
                    sizeof(struct as_agent_sampling) <= AS_AGENT_PART_B,
                "layout of the control page");
 

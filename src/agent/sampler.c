@@ -29,10 +29,16 @@ static void tell_thread(uint32_t kind, uint32_t parent_tid)
     as_sampler_commit(record, sizeof *record, kind, as_monotonic_ns());
 }
 
+static void arm_wanted(void)
+{
+    if (as_sampler.sampling->python != AS_AGENT_PYTHON_ALONE || as_sampler_python_is_wanted())
+        as_sampler_arm();
+}
+
 static void begin_sampled_thread(void)
 {
     tell_thread(AS_AGENT_THREAD, (uint32_t)as_agent_self.parent_tid);
-    as_sampler_arm();
+    arm_wanted();
 }
 
 static void end_sampled_thread(void)
@@ -65,6 +71,7 @@ static void confine_sampled(enum as_agent_confinement what)
 
 static void tell_modules(void)
 {
+    as_sampler_python_look();
     if (as_agent_self.loading_ns == 0) /* they only go */
         return;
     as_sampler_maps(as_agent_self.loading_ns);
@@ -82,17 +89,21 @@ static void tell_modules_unseen(void)
 static bool make_own_ring(bool forked)
 {
     const int rc = as_sampler_ring_make(forked);
-    if (rc < 0)
+    if (rc < 0) {
         as_agent_process_missed(-rc);
-    else
-        as_sampler_arm();
-    return rc == 0;
+        return false;
+    }
+    as_sampler_python_look();
+    arm_wanted();
+    return true;
 }
 
 static bool begin_sampler(void)
 {
     as_sampler.sampling = as_agent_part(&as_agent_sampler);
     if (!as_sampler.sampling)
+        return false;
+    if (as_sampler.sampling->python == AS_AGENT_PYTHON_ALONE && !as_sampler_python_is_here())
         return false;
     if (as_agent_take_signal() == 0 || as_sampler_handle() < 0) {
         as_agent_process_missed(EAGAIN);
@@ -109,6 +120,7 @@ static void begin_sampled_child(void)
     as_sampler_ring_drop();
     as_sampler_timers_forked();
     as_sampler_maps_forked();
+    as_sampler_python_forked();
     if (as_agent_active())
         make_own_ring(true);
 }

@@ -30,6 +30,20 @@ void as_sampler_mark(uint32_t kind); /* a record without more */
 
 /* Installs the handler on as_agent.signal. */
 int as_sampler_handle(void);
+/* Returns true if the page of an address can be read. */
+bool as_sampler_readable(uintptr_t address);
+
+/* ---- sampler_python.c ---- */
+
+/* Looks for an interpreter of Python when none was found yet. Not from a handler. */
+void as_sampler_python_look(void);
+/* Return true if there is one, of any version; and if its frames are read, now or later. */
+bool as_sampler_python_is_here(void);
+bool as_sampler_python_is_wanted(void);
+void as_sampler_python_forked(void);
+/* Reads the frames of Python of the calling thread, with its stack pointer at `sp`. Returns their
+ * number; `*out` has them until the next call. From the handler only. */
+uint32_t as_sampler_python_walk(uintptr_t sp, struct as_agent_python_frame **out);
 
 /* ---- sampler_timers.c ---- */
 

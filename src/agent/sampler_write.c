@@ -20,9 +20,9 @@
 
 /* ---- Stacks ------------------------------------------------------------------------------- */
 
-/* Whether the page can be read: the kernel copies a signal set from it before it finds that the
- * request makes no sense. Changes nothing. */
-static bool readable(uintptr_t address)
+/* Returns true if the page can be read: the kernel copies a signal set from it before it finds that
+ * the request makes no sense. Changes nothing. */
+bool as_sampler_readable(uintptr_t address)
 {
     return syscall(SYS_rt_sigprocmask, ~0, address & ~(uintptr_t)(AS_AGENT_PAGE_B - 1), NULL, 8) <
                0 &&
@@ -41,7 +41,7 @@ static uintptr_t stack_end(const ucontext_t *context, uintptr_t sp, uint32_t mos
         end = alternate + context->uc_stack.ss_size;
     } else {
         uintptr_t limit = sp + (most_b < FOREIGN_STACK_B ? most_b : FOREIGN_STACK_B);
-        for (end = sp; end < limit && readable(end);)
+        for (end = sp; end < limit && as_sampler_readable(end);)
             end = (end | (AS_AGENT_PAGE_B - 1)) + 1;
         end = end > limit ? limit : end;
     }
@@ -84,6 +84,7 @@ static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t p
     const greg_t *regs = context->uc_mcontext.gregs;
     uint32_t stacks = as_sampler.sampling->stacks, most_b = as_sampler.sampling->stack_b;
     uintptr_t sp = (uintptr_t)regs[REG_RSP] & ~(uintptr_t)7, end = sp;
+    struct as_agent_python_frame *python = NULL;
     struct as_agent_sample head = {
         .ip = (uint64_t)regs[REG_RIP], .period_ns = period_ns, .stack_at = sp};
     if (stacks == AS_AGENT_FRAME) {
@@ -94,9 +95,11 @@ static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t p
         end = stack_end(context, sp, most_b);
         head.regs_n = AS_AGENT_REGS_N;
         head.stack_b = (uint32_t)(end - sp) & ~7u;
+        head.python_n = as_sampler_python_walk(sp, &python);
     }
     uint32_t words_b = 8 * (head.regs_n + head.chain_n);
-    uint32_t size_b = (uint32_t)sizeof head + words_b + head.stack_b;
+    const uint32_t python_b = head.python_n * (uint32_t)sizeof *python;
+    uint32_t size_b = (uint32_t)sizeof head + words_b + head.stack_b + python_b;
     uint8_t *at = as_sampler_reserve(size_b, AS_AGENT_SPARE_B);
     if (!at) {
         atomic_fetch_add_explicit(&as_sampler.ring->lost, 1, memory_order_relaxed);
@@ -110,6 +113,8 @@ static void write_sample(const ucontext_t *context, uint64_t time_ns, uint64_t p
     if (head.chain_n) /* another thread may have changed the stack: never more than there is room */
         walk_frames(regs, end, words, head.chain_n);
     memcpy(at + sizeof head + words_b, (const void *)sp, head.stack_b);
+    if (python_b)
+        memcpy(at + sizeof head + words_b + head.stack_b, python, python_b);
     as_sampler_commit(at, size_b, AS_AGENT_SAMPLE, time_ns);
 }
 

@@ -89,7 +89,7 @@ static bool is_same_module(const struct as_catalogue_entry *entry,
     return a->kind == b->kind && is_same_text(a->path, b->path) && is_same_text(a->kept, b->kept) &&
            assay_file_same(&a->file, &b->file) && entry->request.pid == wanted->pid &&
            /* The directory tells copies and generated code apart, and nothing else. */
-           ((!a->kept && a->kind != ASSAY_MODULE_ANON) ||
+           ((!a->kept && a->kind != ASSAY_MODULE_ANON && a->kind != ASSAY_MODULE_PYTHON) ||
             is_same_text(entry->request.directory, wanted->directory));
 }
 

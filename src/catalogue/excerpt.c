@@ -156,6 +156,14 @@ static int keep_instructions(struct as_catalogue_entry *entry, const struct assa
     return rc;
 }
 
+int assay_catalogue_rows_source(struct assay_catalogue_module *module, uint32_t file, uint32_t line,
+                                struct assay_error *err)
+{
+    struct as_catalogue_entry *entry = as_entry_of(module);
+    AS_TRY(as_rows_ready(entry, err));
+    return keep_lines(entry, file, line, line, err);
+}
+
 int assay_catalogue_rows_excerpt(struct assay_catalogue_module *module, uint32_t function,
                                  size_t *room, struct assay_error *err)
 {

@@ -56,7 +56,8 @@ struct as_catalogue_entry {
     /* Of a loaded one. */
     AS_VEC(uint32_t) by_start; /* blocks of the program by address */
     AS_VEC(struct as_catalogue_name) name;
-    struct as_arena arena; /* texts of names */
+    const char *python_file[1]; /* the table of files of a file of Python */
+    struct as_arena arena;      /* texts of names */
     struct as_catalogue_rows rows;
     /* The module's row: 0 = not known. Not from the experiment itself: void after a rollback. */
     int64_t module_id;
@@ -107,6 +108,8 @@ uint64_t as_entry_size_b(const struct as_catalogue_entry *entry);
 
 /* name.c: fills `name` of a module without file. */
 int as_entry_names(struct as_catalogue_entry *entry, struct assay_error *err);
+/* The same of a file of Python, from the request. */
+int as_entry_pythons(struct as_catalogue_entry *entry, struct assay_error *err);
 
 /* rows.c: the tables of ids are there, and good. Errors: NOMEM. */
 int as_rows_ready(struct as_catalogue_entry *entry, struct assay_error *err);

@@ -87,6 +87,8 @@ int as_entry_load(struct as_catalogue_entry *entry, struct assay_error *err)
     as_arena_init(&entry->arena);
     if (module->kind == ASSAY_MODULE_KERNEL || module->kind == ASSAY_MODULE_ANON)
         return as_entry_names(entry, err);
+    if (module->kind == ASSAY_MODULE_PYTHON)
+        return as_entry_pythons(entry, err);
     if (module->kind == ASSAY_MODULE_UNKNOWN)
         return 0;
     const int rc =

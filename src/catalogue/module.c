@@ -21,6 +21,8 @@ static const char *kind_word(const struct as_catalogue_entry *entry)
         return "kernel";
     case ASSAY_MODULE_ANON:
         return entry->name.n ? "jit" : "anonymous";
+    case ASSAY_MODULE_PYTHON:
+        return "python";
     case ASSAY_MODULE_UNKNOWN:
         return "anonymous";
     default:
@@ -98,6 +100,8 @@ static uint8_t kind_of_word(const char *word)
         return ASSAY_MODULE_VDSO;
     if (strcmp(word, "kernel") == 0)
         return ASSAY_MODULE_KERNEL;
+    if (strcmp(word, "python") == 0)
+        return ASSAY_MODULE_PYTHON;
     return strcmp(word, "jit") == 0 ? ASSAY_MODULE_ANON : ASSAY_MODULE_UNKNOWN;
 }
 

@@ -89,6 +89,24 @@ static int read_kernel(struct as_catalogue_entry *entry, FILE *f, struct name_li
     return rc;
 }
 
+int as_entry_pythons(struct as_catalogue_entry *entry, struct assay_error *err)
+{
+    struct name_list list = {0};
+    int rc = 0;
+    for (size_t i = 0; i < entry->request.python_n && rc == 0; i++) {
+        const struct assay_catalogue_python *from = &entry->request.python[i];
+        rc = add_name(entry, &list, from->address, from->address + ASSAY_PYTHON_LINES, from->name);
+    }
+    if (rc == 0)
+        rc = settle_names(entry, &list);
+    as_vec_fini(&list.at);
+    entry->module.named = (uint32_t)entry->name.n;
+    entry->python_file[0] = entry->module.path;
+    entry->module.debug.file = entry->python_file;
+    entry->module.debug.file_n = 1;
+    return rc < 0 ? as_error_nomem(err, entry->module.path) : 0;
+}
+
 int as_entry_names(struct as_catalogue_entry *entry, struct assay_error *err)
 {
     char path[4096 + 64] = "/proc/kallsyms";

@@ -78,6 +78,10 @@ void assay_catalogue_find(const struct assay_catalogue_module *module, uint64_t 
                                           ASSAY_NONE, 0,          ASSAY_NONE};
     if (!module->object) {
         find_name(entry, address, out);
+        if (module->kind == ASSAY_MODULE_PYTHON && ASSAY_PYTHON_LINE(address)) {
+            out->file = 0;
+            out->line = ASSAY_PYTHON_LINE(address);
+        }
         return;
     }
     if (module->program)
@@ -157,7 +161,13 @@ void assay_catalogue_function_get(const struct assay_catalogue_module *module, u
         out->linkage_name = name->name;
         out->start = name->start;
         out->size_b = name->end - name->start;
-        out->known_from = module->kind == ASSAY_MODULE_ANON ? "jit" : "symbol";
+        out->known_from = module->kind == ASSAY_MODULE_ANON     ? "jit"
+                          : module->kind == ASSAY_MODULE_PYTHON ? "python"
+                                                                : "symbol";
+        if (module->kind == ASSAY_MODULE_PYTHON && name->start >> 36) {
+            out->file = 0;
+            out->line = (uint32_t)(name->start >> 36);
+        }
         return;
     }
     if (!module->program) {

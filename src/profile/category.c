@@ -63,6 +63,9 @@ static void name_module(unsigned kind, const char *path, struct as_category_modu
     case ASSAY_MODULE_KERNEL:
         out->path = "[kernel]";
         break;
+    case ASSAY_MODULE_PYTHON:
+        out->path = "[python]";
+        break;
     case ASSAY_MODULE_ANON:
         out->path = "[anon]";
         break;

@@ -131,7 +131,7 @@ static int read_absorbs(struct reader *r, struct as_view rest)
 static int add_module(struct reader *r, struct as_view glob, bool open)
 {
     /* What has no file goes by these names, which are no sets of letters. */
-    static const char *const nameless[] = {"[kernel]", "[vdso]", "[anon]", "[unknown]"};
+    static const char *const nameless[] = {"[kernel]", "[vdso]", "[anon]", "[unknown]", "[python]"};
     struct as_category_rule rule = {.glob = glob,
                                     .category = r->category,
                                     .order = (uint32_t)r->c->module.n,

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "profile/collector.h"
 #include "profile/depth.h"
+#include "profile/timers.h"
 
 struct perf_source {
     struct assay_sampler *sampler;
@@ -41,6 +42,9 @@ static int perf_open(struct as_collector *it, const struct as_collection *all,
     as_depth_begin(&source->depth);
     options.on_exec = all->plan != NULL;
     options.switches = options.waits = true;
+    /* Beside it are samples of so many nanoseconds. */
+    if (as_python_is_beside(all))
+        options.event = ASSAY_EVENT_CPU_CLOCK;
     const int rc =
         assay_sampler_open(assay_launch_pid(all->launch), &options, &source->sampler, err);
     /* Refused for this process, or at all? Then there is another way than to ask the administrator.

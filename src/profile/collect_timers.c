@@ -3,26 +3,13 @@
  * Timers inside the program as a source of observation: where the kernel refuses its events, or
  * where they are asked for. Their library is preloaded, so the program must be started with it.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "profile/collector.h"
-#include "sample/timer_session.h"
-
-/* What a temporary directory of ours is called. */
-#define DIRECTORY      "assay-agent-"
-#define DIRECTORY_MOST 256
-
-struct timers {
-    struct assay_timer_sampler *sampler;
-    char directory[DIRECTORY_MOST]; /* "": there is none */
-};
+#include "profile/timers.h"
 
 static bool timers_are_wanted(const struct as_collection *all)
 {
@@ -36,32 +23,10 @@ static bool timers_may_replace(const struct as_collection *all)
 
 /* ---- Beginning ----------------------------------------------------------------------------- */
 
-const char *as_collection_place(void)
-{
-    const char *place = getenv("TMPDIR");
-    const bool usable = place && place[0] == '/' && strlen(place) <= DIRECTORY_MOST - 32;
-    return usable ? place : "/tmp";
-}
-
 static void tidy_timers(const struct as_collection *all)
 {
     if (all->plan)
-        assay_timer_sampler_sweep(as_collection_place(), DIRECTORY);
-}
-
-/* On a local disk, where the program's user can write: not beside the experiment, which may be on a
- * file system of the network. */
-static int make_directory(struct timers *timers, struct assay_error *err)
-{
-    const char *place = as_collection_place();
-    snprintf(timers->directory, sizeof timers->directory, "%s/" DIRECTORY "XXXXXX", place);
-    if (mkdtemp(timers->directory))
-        return 0;
-    timers->directory[0] = 0;
-    return as_error_set(err, ASSAY_ERR_IO,
-                        "%s: no directory for timers can be created there: %s; set TMPDIR to a "
-                        "writable directory",
-                        place, strerror(errno));
+        assay_timer_sampler_sweep(as_collection_place(), AS_TIMERS_PREFIX);
 }
 
 /* Of two reasons for no samples both are said. */
@@ -85,14 +50,12 @@ static int check_program(const struct as_collection *all, const struct assay_err
 static int prepare_timers(struct as_collector *it, const struct as_collection *all,
                           const struct assay_error *why, struct assay_error *err)
 {
-    struct timers *timers;
+    struct as_timers *timers;
     AS_TRY(check_program(all, why, err));
     it->self = timers = as_calloc(1, sizeof *timers);
     if (!timers)
         return as_error_nomem(err, "timers");
-    AS_TRY(make_directory(timers, err));
-    AS_TRY(assay_timer_sampler_open(timers->directory, &all->request->sampling,
-                                    why ? why->text : NULL, &timers->sampler, err));
+    AS_TRY(as_timers_open(all, why, timers, err));
     it->environment = assay_timer_sampler_environment(timers->sampler);
     it->preload = assay_timer_sampler_preload(timers->sampler);
     return 0;
@@ -101,7 +64,7 @@ static int prepare_timers(struct as_collector *it, const struct as_collection *a
 static int open_timers(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     (void)err;
     if (all->request->sampling.no_children)
         assay_timer_sampler_only(timers->sampler, assay_launch_pid(all->launch));
@@ -112,60 +75,30 @@ static int open_timers(struct as_collector *it, const struct as_collection *all,
 
 static bool wait_for_timers(struct as_collector *it, int other_fd, int timeout_ms)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_wait(timers->sampler, other_fd, timeout_ms);
 }
 
 static int pump_timers(struct as_collector *it, struct as_collection *all, bool last,
                        struct assay_error *err)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_pump(timers->sampler, last, as_collection_hand, all, err);
 }
 
 static int stop_timers(struct as_collector *it, struct assay_error *err)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_enable(timers->sampler, false, err);
 }
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
-static const char *why_missed(int error, char *text, size_t n)
-{
-    static const char *const room = "the buffer for their samples was full";
-    switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-        snprintf(text, n, "%s (%s); set TMPDIR to a directory with more", room, strerror(error));
-        break;
-    case EFBIG:
-        snprintf(text, n, "%s under their file size limit; raise it ('ulimit -f')", room);
-        break;
-    case ENOMEM:
-        snprintf(text, n, "%s under their memory limit; raise it ('ulimit -v')", room);
-        break;
-    case EPERM:
-        snprintf(text, n, "their seccomp filter forbids the system calls of timers");
-        break;
-    case EXDEV:
-        snprintf(text, n, "their processes are in another pid namespace, such as a container");
-        break;
-    case EAGAIN:
-        snprintf(text, n, "no timers were left; raise the limit of pending signals ('ulimit -i')");
-        break;
-    default:
-        snprintf(text, n, "%s", strerror(error));
-        break;
-    }
-    return text;
-}
-
 /* What was not seen whole, for the flags. */
 static int tell_missed(struct as_collector *it, const struct as_collection *all,
                        struct assay_error *err)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
     char text[256];
     const struct {
@@ -181,38 +114,37 @@ static int tell_missed(struct as_collector *it, const struct as_collection *all,
         if (missed[i].n)
             AS_TRY(assay_recorder_info(all->recorder, missed[i].name, text, err));
     }
+    if (all->request->sampling.stacks == ASSAY_STACKS_DWARF)
+        AS_TRY(as_timers_write_python(timers, all, false, err));
     if (!facts->missed_errno)
         return 0;
     return assay_recorder_info(all->recorder, "missed_why",
-                               why_missed(facts->missed_errno, text, sizeof text), err);
+                               as_timers_why(facts->missed_errno, text, sizeof text), err);
 }
 
 static void close_timers(struct as_collector *it)
 {
-    struct timers *timers = it->self;
-    if (!timers)
-        return;
-    assay_timer_sampler_close(&timers->sampler);
-    if (timers->directory[0])
-        rmdir(timers->directory);
+    struct as_timers *timers = it->self;
+    if (timers)
+        as_timers_close(timers);
     as_free(timers);
 }
 
 static const struct assay_sample_choice *choice_of_timers(const struct as_collector *it)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_choice(timers->sampler);
 }
 
 static const struct assay_sample_counts *counts_of_timers(const struct as_collector *it)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return assay_timer_sampler_counts(timers->sampler);
 }
 
 static struct as_agent_session *session_of_timers(const struct as_collector *it)
 {
-    const struct timers *timers = it->self;
+    const struct as_timers *timers = it->self;
     return timers->sampler ? as_timer_session(timers->sampler) : NULL;
 }
 

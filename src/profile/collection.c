@@ -12,7 +12,7 @@
 
 /* A new source is a line here; the order is that in which all are asked. */
 #define COLLECTORS(X)                                                                              \
-    X(perf) X(timers) X(regions) X(objects) X(trace) X(counts) X(delays) X(ledger) X(ends)
+    X(python) X(perf) X(timers) X(regions) X(objects) X(trace) X(counts) X(delays) X(ledger) X(ends)
 
 #define COLLECTOR_DECLARED(name) extern const struct as_collector_kind as_collector_##name;
 COLLECTORS(COLLECTOR_DECLARED)
@@ -229,6 +229,9 @@ int as_collection_hand(void *collection, const struct assay_sample_record *recor
     each_collector (all, it)
         if (it->kind->meet)
             AS_TRY(it->kind->meet(it, all, record, err));
+    each_collector (all, it)
+        if (it->kind->hides && it->kind->hides(it, record))
+            return 0;
     AS_TRY(all->sink(all->context, record, err));
     each_collector (all, it)
         if (it->kind->follow)

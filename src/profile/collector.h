@@ -55,6 +55,8 @@ struct as_collector_kind {
                 const struct assay_sample_record *record, struct assay_error *err);
     int (*follow)(struct as_collector *it, const struct as_collection *all,
                   const struct assay_sample_record *record, struct assay_error *err);
+    /* Returns true if a record of another source is left out, after `meet`. */
+    bool (*hides)(const struct as_collector *it, const struct assay_sample_record *record);
     /* The recording ends, and the program goes on. */
     int (*stop)(struct as_collector *it, struct assay_error *err);
     /* After the last pump: what is known of the whole, for the recording. */

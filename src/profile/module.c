@@ -33,6 +33,7 @@ struct module_work {
     AS_VEC(uint32_t) block;   /* of those locations; ASSAY_NONE */
     struct as_sort_key *spot; /* nodes by address, as recorded */
     size_t n;
+    AS_VEC(struct assay_catalogue_python) python;
 };
 
 /* ---- What it is ---------------------------------------------------------------------------- */
@@ -48,7 +49,8 @@ static bool is_system(const char *path)
 
 bool as_attribute_is_system(const struct as_tally_module *module)
 {
-    return module->kind != ASSAY_MODULE_FILE || is_system(module->path);
+    return (module->kind != ASSAY_MODULE_FILE && module->kind != ASSAY_MODULE_PYTHON) ||
+           is_system(module->path);
 }
 
 static int describe_module(struct module_work *w, struct as_module_fact *fact,
@@ -256,6 +258,9 @@ static int keep_excerpts(struct module_work *w, struct assay_error *err)
 {
     const double least = HOT * (double)w->all->tally.running_n;
     size_t room = EXCERPT_MOST;
+    for (size_t i = 0; i < w->n && w->from->kind == ASSAY_MODULE_PYTHON; i++)
+        if ((double)w->all->node[w->spot[i].at].own_n >= least)
+            AS_TRY(assay_catalogue_rows_source(w->code, 0, ASSAY_PYTHON_LINE(w->spot[i].key), err));
     for (uint32_t i = 0; i < w->function_n && room; i++)
         if (w->own[i] && (double)w->own[i] >= least)
             AS_TRY(assay_catalogue_rows_excerpt(w->code, i, &room, err));
@@ -292,10 +297,25 @@ static struct assay_catalogue_request request_for(const struct as_attribution *a
     return request;
 }
 
+static int take_pythons(struct module_work *w)
+{
+    const uint32_t module = (uint32_t)(w->from - w->all->tally.module.at);
+    as_vec_foreach (&w->all->tally.python, it) {
+        const struct assay_catalogue_python python = {it->address, it->name};
+        if (it->module == module)
+            AS_TRY(as_vec_push(&w->python, python));
+    }
+    return 0;
+}
+
 static int open_code(struct module_work *w, struct assay_error *err)
 {
     struct assay_catalogue *catalogue = w->all->catalogue;
     struct assay_catalogue_request request = request_for(w->all, w->from);
+    if (w->from->kind == ASSAY_MODULE_PYTHON && take_pythons(w) < 0)
+        return as_error_nomem(err, w->from->path);
+    request.python = w->python.at;
+    request.python_n = w->python.n;
     request.depth =
         request.share >= SHARE_ENOUGH ? ASSAY_CATALOGUE_ANALYSED : ASSAY_CATALOGUE_LISTED;
     request.small_b = SMALL_B;
@@ -327,5 +347,6 @@ int as_attribute_module(struct as_attribution *all, uint32_t module, const uint3
     as_free(w.inlined);
     as_free(w.spot);
     as_vec_fini(&w.block);
+    as_vec_fini(&w.python);
     return rc;
 }

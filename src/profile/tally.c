@@ -92,6 +92,25 @@ static int take_copies(struct as_tally_reading *r)
     return 0;
 }
 
+/* MODULE ADDRESS NAME, of modules that the stream has by now. */
+static int add_python(struct as_tally_reading *r, const char *text)
+{
+    char *address, *name;
+    const unsigned long module = strtoul(text, &address, 10);
+    const uint64_t at = strtoull(address, &name, 16);
+    if (*name != ' ' || !name[1] || module >= r->module.n || r->module.at[module] == ASSAY_NONE)
+        return 0; /* no sample is in it, or it is damaged */
+    const struct as_tally_python python = {r->module.at[module], at, name + 1};
+    return as_vec_push(&r->tally->python, python);
+}
+
+static int add_pythons(struct as_tally_reading *r)
+{
+    as_vec_foreach (&r->python, text)
+        AS_TRY(add_python(r, *text));
+    return 0;
+}
+
 static uint64_t hash_of_node(const struct as_tally_node *node)
 {
     return as_hash_mix(as_hash_mix((uint64_t)node->parent << 32 | node->module, 1), node->address);
@@ -452,6 +471,8 @@ static int take_info(struct as_tally_reading *r, const struct assay_stream_recor
     if (stream->event && stream->rate_hz && strcmp(stream->event, "cpu-clock") != 0 &&
         strcmp(stream->event, "timer") != 0)
         r->sample_ns = 1000000000u / stream->rate_hz;
+    if (strcmp(name, "python") == 0)
+        return as_vec_push(&r->python, value);
     const struct as_tally_fact fact = {.stream = r->number, .name = name, .value = value};
     return as_vec_push(&r->tally->fact, fact);
 }
@@ -545,6 +566,7 @@ void as_tally_fini(struct as_tally *tally)
     as_vec_fini(&tally->sum);
     as_vec_fini(&tally->last_sum);
     as_vec_fini(&tally->fact);
+    as_vec_fini(&tally->python);
     as_vec_fini(&tally->operand);
     as_vec_fini(&tally->held);
     as_vec_fini(&tally->data);
@@ -596,7 +618,7 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
         rc = assay_stream_open(path, &r.stream, err);
     if (rc == 0)
         rc = read_all(&r, run_start_ns, err);
-    if (rc == 0 && (end_all(&r) < 0 || take_copies(&r) < 0))
+    if (rc == 0 && (end_all(&r) < 0 || take_copies(&r) < 0 || add_pythons(&r) < 0))
         rc = as_error_nomem(err, path);
     if (r.stream) {
         struct as_tally_stream *made = &tally->stream.at[r.number];
@@ -609,6 +631,7 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
     as_map_u64_fini(&r.process);
     as_vec_fini(&r.numa.node);
     as_vec_fini(&r.thread);
+    as_vec_fini(&r.python);
     as_vec_fini(&r.on_cpu);
     as_vec_fini(&r.module);
     as_vec_fini(&r.node);

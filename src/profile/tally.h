@@ -169,6 +169,13 @@ struct as_tally_block {
     uint64_t born_ns, died_ns; /* [born_ns, died_ns), by the clock of the draws */
 };
 
+/* A function of Python; the module is that of its file. */
+struct as_tally_python {
+    uint32_t module;
+    uint64_t address; /* ASSAY_PYTHON_FUNCTION */
+    const char *name;
+};
+
 struct as_tally {
     AS_VEC(struct as_tally_stream) stream;
     AS_VEC(struct as_tally_module) module; /* 0: nothing known is mapped there */
@@ -178,6 +185,7 @@ struct as_tally {
     AS_VEC(struct as_tally_sum) sum;
     AS_VEC(uint32_t) last_sum; /* by node: the one that was last added to */
     AS_VEC(struct as_tally_fact) fact;
+    AS_VEC(struct as_tally_python) python;
     AS_VEC(struct as_tally_operand) operand;
     AS_VEC(struct as_tally_held) held;
     AS_VEC(struct as_tally_data) data;

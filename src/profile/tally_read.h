@@ -19,6 +19,7 @@ struct as_tally_reading {
     uint64_t sample_ns; /* what a sample stands for; 0: its period says it */
     int64_t last_ns;
     AS_VEC(uint32_t) thread, module, node;
+    AS_VEC(const char *) python;         /* functions of Python, as the stream has them */
     AS_VEC(uint32_t) on_cpu;             /* by processor: thread of the tally that came on last */
     AS_VEC(bool) is_private;             /* by node: on a path through generated code */
     AS_VEC(struct as_tally_private) own; /* private nodes by process */

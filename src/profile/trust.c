@@ -81,6 +81,33 @@ static int flag_outlived(struct as_attribution *all, uint32_t stream, struct ass
     return 0;
 }
 
+/* Interpreters of Python without frames in the call stacks. */
+static int flag_python(struct as_attribution *all, uint32_t stream, struct assay_error *err)
+{
+    const char *other = as_attribute_fact(all, stream, "python_other");
+    const char *strange = as_attribute_fact(all, stream, "python_strange");
+    const char *trouble = as_attribute_fact(all, stream, "python_trouble");
+    const char *hidden = as_attribute_fact(all, stream, "python_hidden");
+    if (other)
+        FLAG_RUN("python_frames", 1,
+                 "Python %s: its frames are not read, so its functions and lines are missing; run "
+                 "the program with CPython 3.11",
+                 other[0] ? other : "of an unknown version");
+    if (strange)
+        FLAG_RUN("python_frames", 1,
+                 "Python %s: its structures differ from those of CPython 3.11, so its functions "
+                 "and lines are missing; run the program with the python3 of Debian 12",
+                 strange);
+    if (trouble)
+        FLAG_RUN("python_frames", 1, "functions and lines of Python are missing: %s", trouble);
+    if (hidden)
+        FLAG_RUN("python_frames", 1,
+                 "%s: no symbol _PyRuntime was found in it, so functions and lines of Python are "
+                 "missing; use an interpreter that exports it, as the python3 of Debian 12",
+                 hidden);
+    return 0;
+}
+
 static int flag_stream(struct as_attribution *all, const struct as_tally_stream *stream,
                        struct assay_error *err)
 {
@@ -205,6 +232,7 @@ int as_attribute_trust(struct as_attribution *all, struct assay_error *err)
         AS_TRY(flag_stream(all, &all->tally.stream.at[i], err));
         AS_TRY(flag_missed(all, i, err));
         AS_TRY(flag_outlived(all, i, err));
+        AS_TRY(flag_python(all, i, err));
     }
     AS_TRY(flag_stacks(all, err));
     AS_TRY(flag_waits(all, err));

@@ -214,6 +214,18 @@ int as_modules_of(struct as_modules *modules, const struct assay_sample_record *
     return put_index(modules, key, *out);
 }
 
+int as_modules_python(struct as_modules *modules, const char *path, uint32_t *out)
+{
+    const struct assay_stream_module fact = {.path = path, .kind = ASSAY_MODULE_PYTHON};
+    char key[KEY_B];
+    snprintf(key, sizeof key, "python:%.4096s", path);
+    if (index_of(modules, key, out))
+        return 0;
+    *out = (uint32_t)modules->module.n;
+    AS_TRY(add_module(modules, &fact, 0));
+    return put_index(modules, key, *out);
+}
+
 static void open_held(struct as_module *module)
 {
     char path[64];

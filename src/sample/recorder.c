@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "sample/branches.h"
 #include "sample/operands.h"
+#include "sample/python_stack.h"
 #include "sample/recorder.h"
 
 struct assay_recorder {
@@ -25,6 +26,7 @@ struct assay_recorder {
     uint32_t stack_b; /* the smaller copy */
     struct assay_stack_counts stacks;
     struct as_frames frames; /* of the sample at hand */
+    struct as_python_names python;
 };
 
 static void release_recorder(struct assay_recorder **recorder)
@@ -33,6 +35,7 @@ static void release_recorder(struct assay_recorder **recorder)
     as_writer_free(&r->writer);
     as_unwinder_free(&r->unwinder);
     as_operands_free(&r->operands);
+    as_map_u64_fini(&r->python.told);
     as_spaces_fini(&r->spaces);
     as_modules_fini(&r->modules);
     as_free(r);
@@ -66,6 +69,7 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
         return as_error_nomem(err, path);
     r->max_b = max_b;
     r->stack_b = choice->stack_b;
+    as_map_u64_init(&r->python.told);
     int rc = as_modules_init(&r->modules);
     r->modules.imported = choice->imported;
     r->modules.clock_offset_ns = choice->clock_offset_ns;
@@ -168,6 +172,9 @@ static int take_sample(struct assay_recorder *r, const struct assay_sample_recor
         AS_TRY(as_operands_take(r->operands, as_module_object(&r->modules, frame.module), frame,
                                 sample));
     }
+    if (sample->python_n)
+        AS_TRY(as_python_weave(&r->python, &r->modules, r->writer, &r->modules_written, sample,
+                               &r->frames));
     return write_path(r, sample);
 }
 

@@ -49,6 +49,8 @@ int as_modules_init(struct as_modules *modules);
 void as_modules_fini(struct as_modules *modules);
 /* The module of a MAP record, new or known. 0 or NOMEM. */
 int as_modules_of(struct as_modules *modules, const struct assay_sample_record *map, uint32_t *out);
+/* The module of a file of Python, new or known. 0 or NOMEM. */
+int as_modules_python(struct as_modules *modules, const char *path, uint32_t *out);
 /* Its file, opened now if it was not; NULL when it cannot be. */
 struct assay_object *as_module_object(struct as_modules *modules, uint32_t index);
 
@@ -115,6 +117,7 @@ struct as_frame {
 
 struct as_frames {
     struct as_frame frame[AS_DEPTH_MOST]; /* innermost first */
+    uint64_t sp[AS_DEPTH_MOST];           /* of frames by as_unwind: the stack pointer there */
     unsigned n;
     uint8_t end;      /* assay_stack_end */
     uint64_t reach_b; /* of the copy of the stack, from its beginning */

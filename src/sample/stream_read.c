@@ -156,7 +156,7 @@ static int take_module(struct assay_stream *s)
     const uint8_t *id = as_read_bytes(&s->at->r, file->build_id_b);
     take_text(&s->at->r, s->value);
     take_file(s, file);
-    if (file->build_id_b > sizeof file->build_id || module.kind > ASSAY_MODULE_UNKNOWN)
+    if (file->build_id_b > sizeof file->build_id || module.kind > ASSAY_MODULE_PYTHON)
         as_read_fail(&s->at->r);
     if (s->at->r.bad)
         return 0;

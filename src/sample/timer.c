@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/task.h"
 #include "sample/sampler.h"
+#include "sample/timer_session.h"
 
 /* ---- Handing out -------------------------------------------------------------------------- */
 
@@ -170,6 +171,9 @@ static int give_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring
     record.stack = (const uint8_t *)(words + sample->regs_n + sample->chain_n);
     record.stack_at = sample->stack_at;
     record.stack_b = sample->stack_b;
+    const void *python = record.stack + sample->stack_b;
+    if (as_python_frames(&s->python, python, sample->python_n, &record) < 0)
+        return as_error_nomem(sink->err, "frames of Python");
     return give(s, &record, sink);
 }
 
@@ -390,28 +394,52 @@ static int keep_rest(struct assay_timer_sampler *s, size_t from)
     return 0;
 }
 
-int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
-                             assay_sample_sink *take, void *context, struct assay_error *err)
+int as_timer_gather(struct assay_timer_sampler *s, bool last, assay_sample_sink *take,
+                    void *context, struct assay_error *err)
 {
-    struct assay_timer_sampler *s = sampler;
     const struct sink sink = {.take = take, .context = context, .err = err};
-    uint64_t begun_ns = as_monotonic_ns(), limit_ns = last ? UINT64_MAX : s->barrier_ns;
-    size_t done = 0;
+    if (keep_rest(s, s->done) < 0)
+        return as_error_nomem(err, "records waiting for their turn");
+    s->done = 0;
     s->pumps++;
     AS_TRY(empty_rings(s, last, &sink));
     if (s->item.n)
         qsort(s->item.at, s->item.n, sizeof *s->item.at, by_time);
-    int rc = 0;
-    while (rc == 0 && done < s->item.n && s->item.at[done].time_ns < limit_ns)
-        rc = hand_out(s, &s->item.at[done++], &sink);
-    if (keep_rest(s, done) < 0 && rc == 0)
-        rc = as_error_nomem(err, "records waiting for their turn");
-    s->barrier_ns = begun_ns;
     uint64_t missed = s->session.control->processes_missed;
     if (missed != s->facts.processes_missed)
         s->facts.missed_errno = (int)s->session.control->missed_errno;
     s->facts.processes_missed = missed;
-    return rc;
+    return 0;
+}
+
+int as_timer_hand(struct assay_timer_sampler *s, uint64_t before_ns, assay_sample_sink *take,
+                  void *context, struct assay_error *err)
+{
+    const struct sink sink = {.take = take, .context = context, .err = err};
+    while (s->done < s->item.n && s->item.at[s->done].time_ns < before_ns)
+        AS_TRY(hand_out(s, &s->item.at[s->done++], &sink));
+    return 0;
+}
+
+int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
+                             assay_sample_sink *take, void *context, struct assay_error *err)
+{
+    const uint64_t begun_ns = as_monotonic_ns();
+    const uint64_t limit_ns = last ? UINT64_MAX : sampler->barrier_ns;
+    AS_TRY(as_timer_gather(sampler, last, take, context, err));
+    AS_TRY(as_timer_hand(sampler, limit_ns, take, context, err));
+    sampler->barrier_ns = begun_ns;
+    return 0;
+}
+
+bool as_timer_reads_python(const struct assay_timer_sampler *sampler, uint32_t pid,
+                           uint64_t time_ns)
+{
+    as_vec_foreach (&sampler->ring, ring)
+        if (ring->head && ring->pid == pid && ring->python_ns && ring->python_ns <= time_ns &&
+            (!ring->dead || time_ns <= ring->end_ns))
+            return true;
+    return false;
 }
 
 /* Agents wake by a word in memory; a descriptor cannot be waited for at the same time. */

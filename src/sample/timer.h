@@ -12,6 +12,7 @@
 #include "agent/session.h"
 #include "base/map.h"
 #include "base/vec.h"
+#include "sample/python_code.h"
 #include "sample/recorder.h"
 
 /* What the reader puts between the agent's records. */
@@ -38,6 +39,7 @@ struct as_timer_ring {
     bool told;                             /* that it is dead: it waits for its turn */
     uint64_t end_ns;                       /* when it was dead, or executed */
     uint64_t lost, missed;                 /* as last told */
+    uint64_t python_ns;                    /* frames of Python are read from here on; 0: not */
     uint64_t looked;                       /* at /proc/PID/maps: number of the pump */
     AS_VEC(struct as_timer_thread) thread; /* that live */
 };
@@ -61,8 +63,10 @@ struct assay_timer_sampler {
     AS_VEC(struct as_timer_item) item;
     AS_VEC(uint64_t) bytes, spare; /* words, so that records are aligned */
     struct as_spaces spaces;
+    struct as_python_codes python;
     struct as_map_view files; /* of mappings, to tell whether one is new */
     uint32_t file_n;
+    size_t done; /* items that were handed out */
     struct as_arena arena;
     uint64_t pumps, barrier_ns, handed_ns;
     uint32_t serials;

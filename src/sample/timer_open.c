@@ -51,6 +51,7 @@ static void fill_part(struct assay_timer_sampler *s)
     sampling->ring_processor_b = o->rate_hz / 2 * (copy ? usual_b / 4 + 256 : 256);
     s->choice.ring_b = least_b;
     sampling->enabled = 1;
+    sampling->python = copy ? AS_AGENT_PYTHON_ALSO : AS_AGENT_PYTHON_OFF;
     as_agent_session_begin(&s->session);
 }
 
@@ -107,6 +108,7 @@ int assay_timer_sampler_open(const char *directory, const struct assay_sample_op
     as_arena_init(&s->arena);
     as_map_view_init(&s->files);
     as_spaces_init(&s->spaces);
+    as_python_codes_init(&s->python);
     int rc = take_options(s, options, err);
     if (rc == 0)
         rc = as_agent_session_open(directory, &s->session, err);
@@ -150,6 +152,7 @@ void assay_timer_sampler_close(struct assay_timer_sampler **sampler)
     as_vec_fini(&s->bytes);
     as_vec_fini(&s->spare);
     as_spaces_fini(&s->spaces);
+    as_python_codes_fini(&s->python);
     as_map_view_fini(&s->files);
     as_arena_fini(&s->arena);
     as_free(s);
@@ -169,6 +172,11 @@ const char *const *assay_timer_sampler_environment(const struct assay_timer_samp
 const char *assay_timer_sampler_preload(const struct assay_timer_sampler *sampler)
 {
     return sampler->session.preload;
+}
+
+void as_timer_python_alone(struct assay_timer_sampler *sampler)
+{
+    sampler->sampling->python = AS_AGENT_PYTHON_ALONE;
 }
 
 void assay_timer_sampler_only(struct assay_timer_sampler *sampler, pid_t pid)

@@ -162,8 +162,9 @@ static bool is_whole(const struct as_agent_record *record, uint32_t size_b)
     case AS_AGENT_SAMPLE:
         return size_b >= sizeof *sample && sample->period_ns <= AS_PERIOD_MOST &&
                sample->regs_n <= AS_AGENT_REGS_N && sample->chain_n <= AS_AGENT_CHAIN_N &&
-               sample->stack_b % 8 == 0 &&
-               sizeof *sample + 8ull * (sample->regs_n + sample->chain_n) + sample->stack_b ==
+               sample->stack_b % 8 == 0 && sample->python_n <= AS_AGENT_PYTHON_MOST_N &&
+               sizeof *sample + 8ull * (sample->regs_n + sample->chain_n) + sample->stack_b +
+                       sample->python_n * sizeof(struct as_agent_python_frame) ==
                    size_b;
     case AS_AGENT_MAP:
         return size_b > sizeof *map && map->build_id_b <= sizeof map->build_id &&
@@ -174,6 +175,10 @@ static bool is_whole(const struct as_agent_record *record, uint32_t size_b)
         return size_b == sizeof(struct as_agent_thread_record);
     case AS_AGENT_CHILD:
         return size_b == sizeof(struct as_agent_child_record);
+    case AS_AGENT_CODE:
+        return as_python_code_is_whole((const void *)record, size_b);
+    case AS_AGENT_PYTHON:
+        return size_b == sizeof(struct as_agent_python_record);
     case AS_AGENT_LOADED:
     case AS_AGENT_END:
         return size_b == sizeof *record;
@@ -201,6 +206,25 @@ static int keep_record(struct assay_timer_sampler *s, uint32_t ring,
     return 0;
 }
 
+static void note_python(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                        const struct as_agent_python_record *record)
+{
+    struct assay_timer_facts *facts = &s->facts;
+    facts->python_read += record->state == AS_AGENT_PYTHON_FOUND;
+    facts->python_other += record->state == AS_AGENT_PYTHON_OTHER;
+    facts->python_strange += record->state == AS_AGENT_PYTHON_STRANGE;
+    if (record->state == AS_AGENT_PYTHON_READ && !ring->python_ns)
+        ring->python_ns = record->head.time_ns;
+    if (record->state != AS_AGENT_PYTHON_OTHER && record->state != AS_AGENT_PYTHON_STRANGE)
+        return;
+    size_t n = 0;
+    while (n < sizeof facts->python_version - 1 && strchr("0123456789.", record->version[n]) &&
+           record->version[n])
+        n++;
+    memcpy(facts->python_version, record->version, n);
+    facts->python_version[n] = 0;
+}
+
 /* Takes a record if it is whole. Only a copy can be checked: the program may write on. 0 or NOMEM.
  */
 static int take_record(struct assay_timer_sampler *s, uint32_t ring, const void *from,
@@ -212,7 +236,15 @@ static int take_record(struct assay_timer_sampler *s, uint32_t ring, const void 
     memcpy(record, from, size_b);
     *whole = is_whole(record, size_b);
     record->size_b = *whole ? size_b : 0;
-    return *whole ? keep_record(s, ring, record) : 0;
+    if (!*whole)
+        return 0;
+    if (record->kind == AS_AGENT_CODE) /* waits for nothing: samples refer to it */
+        return as_python_code_add(&s->python, (const void *)record);
+    if (record->kind == AS_AGENT_PYTHON)
+        note_python(s, &s->ring.at[ring], (const void *)record);
+    else
+        AS_TRY(keep_record(s, ring, record));
+    return 0;
 }
 
 int as_timer_put(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns)

@@ -266,6 +266,7 @@ void as_unwind(struct as_unwinder *unwinder, const struct as_places *places,
         as_frames_push(out, is_made || returns_from_signal(&at, exact) ? next_byte(&at) : at.frame);
         if (out->end == ASSAY_STACK_CUT)
             break;
+        out->sp[out->n - 1] = frame.reg[ASSAY_UNWIND_RSP];
         result = is_made ? ASSAY_UNWIND_OUTERMOST
                          : step_out(places, &at, &frame, &memory, exact, depth == 0);
     }

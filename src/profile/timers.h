@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A session of timers inside the program, with its temporary directory: for those that sample. */
+#ifndef AS_PROFILE_TIMERS_H
+#define AS_PROFILE_TIMERS_H
+
+#include "profile/collector.h"
+#include "sample/timer_session.h"
+
+#define AS_TIMERS_DIRECTORY_B 256
+/* What a temporary directory of ours is called. */
+#define AS_TIMERS_PREFIX "assay-agent-"
+
+struct as_timers {
+    struct assay_timer_sampler *sampler;
+    char directory[AS_TIMERS_DIRECTORY_B]; /* "": there is none */
+};
+
+/* `why`: of the source that timers replace, or NULL. Also after an error close it. Errors: as
+ * assay_timer_sampler_open. */
+int as_timers_open(const struct as_collection *all, const struct assay_error *why,
+                   struct as_timers *out, struct assay_error *err);
+void as_timers_close(struct as_timers *timers);
+/* Returns why threads or processes were missed, in `text`. */
+const char *as_timers_why(int error, char *text, size_t n);
+/* Writes for the flags which interpreters of Python are not read. Errors: those of the recorder. */
+int as_timers_write_python(const struct as_timers *timers, const struct as_collection *all,
+                           bool is_beside, struct assay_error *err);
+
+/* Returns true if the command names Python: then its frames are read beside perf events. */
+bool as_python_is_named(const struct assay_launch_plan *plan);
+/* Returns true if frames of Python are read beside perf events. */
+bool as_python_is_beside(const struct as_collection *all);
+
+#endif
