@@ -44,6 +44,7 @@ const char *assay_roof_level_word(unsigned level);
 struct assay_roof {
     char name[ASSAY_ROOF_NAME_B]; /* "L2", "memory", "FMA f64 avx2", "add f64 scalar" */
     bool is_bandwidth;
+    bool is_huge; /* only on huge pages, which most memory of the program is not in */
     double value; /* B/s or flop/s */
 };
 
@@ -97,6 +98,7 @@ struct assay_roof_point {
     double roof_share; /* of it that is reached */
     double attainable; /* the lowest ceiling that nothing can pass here; NAN: not known */
     double headroom_x; /* attainable over reached: a bound of the gain; NAN */
+    double huge_x;     /* that roof on huge pages over that on the pages of the program; 1 or more */
     unsigned marks;    /* enum assay_roof_mark */
 };
 
@@ -111,9 +113,11 @@ struct assay_roofline {
     double waiting_share; /* of these: spins for other ranks or threads, and has no point */
     bool is_busy;         /* other processes used the CPUs meanwhile */
     bool has_levels;      /* some point has traffic beyond L1 */
+    double huge_share;    /* of the memory of the program, in huge pages; NAN: not known */
     bool is_stripped;     /* some counted loop has no source line */
     size_t idle_n;        /* counted loops that did not run: left out */
-    struct assay_roof one[ASSAY_ROOFS_MAX], all[ASSAY_ROOFS_MAX]; /* of a core, of all cores */
+    /* Of a core, of all cores; those of levels are on the pages of the program. */
+    struct assay_roof one[ASSAY_ROOFS_MAX], all[ASSAY_ROOFS_MAX];
     size_t one_n, all_n;
     struct assay_roof_point *point; /* the run, functions, loops; each by time, most first */
     size_t point_n;

@@ -63,7 +63,9 @@ static const char run_sql[] =
     " (SELECT w.others_ns + ifnull(r.host_steal_ns, 0)"
     "  >= 0.2 * r.wall_ns * ifnull(r.usable_milli_cpu_n / 1000.0, h.cpu_n)"
     "  FROM run_waiting w WHERE w.run_id = r.run_id),"
-    " (SELECT sum(exclusive_n) FROM object_time WHERE run_id = ?1 AND object_kind = 'thread')"
+    " (SELECT sum(exclusive_n) FROM object_time WHERE run_id = ?1 AND object_kind = 'thread'),"
+    " (SELECT value FROM v_values WHERE run_id = ?1 AND object_kind = 'run'"
+    "  AND metric = 'huge_pages_pct')"
     " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1";
 
 static const char counted_run_sql[] = "SELECT max(run_id) FROM v_values WHERE ?1 = 0"
@@ -129,6 +131,9 @@ static int on_run(void *context, struct assay_rows *row, struct assay_error *err
     r->wall_ns = assay_rows_real(row, 2);
     r->running_ns = assay_rows_real(row, 3);
     r->roofline.is_busy = assay_rows_integer(row, 4) > 0;
+    r->roofline.huge_share = assay_rows_real(row, 6) / 100;
+    r->ceilings.has_pages = !isnan(r->roofline.huge_share);
+    r->ceilings.huge_share = r->roofline.huge_share;
     const struct counted_object run = {.point = {.kind = ASSAY_OBJECT_RUN,
                                                  .id = r->roofline.run_id,
                                                  .name = "whole program",

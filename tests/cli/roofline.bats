@@ -85,6 +85,46 @@ setup() {
     export ASSAY_NO_MEASURE=1 XDG_DATA_HOME=$PWD/data
 }
 
+@test "the share of huge pages is what the program reads of itself" {
+    grep -q '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled && skip "no huge pages here"
+    cat >pages.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#define HUGE_B (2ul << 20)
+int main(void)
+{
+    char line[256], *area = mmap(NULL, 33 * HUGE_B, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at = (char *)(((unsigned long)area + HUGE_B - 1) / HUGE_B * HUGE_B);
+    madvise(at, 16 * HUGE_B, MADV_HUGEPAGE);
+    madvise(at + 16 * HUGE_B, 16 * HUGE_B, MADV_NOHUGEPAGE);
+    memset(at, 1, 32 * HUGE_B);
+    volatile long s = 0;
+    while (clock() < CLOCKS_PER_SEC)
+        for (int i = 0; i < 1000000; i++)
+            s += i;
+    FILE *f = fopen("/proc/self/smaps_rollup", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "Anonymous:", 10) || !strncmp(line, "AnonHugePages:", 14))
+            fputs(line, stdout);
+    return 0;
+}
+END
+    gcc -O1 -g -o pages pages.c
+    "$ASSAY" profile -q -o pages.assay -- ./pages >pages.txt
+    "$ASSAY" query pages.assay "SELECT value FROM v_values WHERE metric = 'huge_pages_pct'" \
+        --format csv >pages.csv
+    python3 - <<'END'
+import re
+text = open("pages.txt").read()
+memory, huge = (int(re.search(name + r":\s+(\d+)", text)[1]) for name in ("Anonymous", "AnonHugePages"))
+share = float(open("pages.csv").read().split()[-1])
+assert abs(share - 100 * huge / memory) < 2, (share, huge, memory)
+END
+}
+
 @test "flops and bytes of a loop are those of its construction" {
     "$ASSAY" roofline one.assay --format json >one.json
     equal true "$(json '["points"][0]["kind"]=="run"' <one.json)"

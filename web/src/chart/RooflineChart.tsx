@@ -81,7 +81,7 @@ function Roofs({ roofs, frame, at }: { roofs: Roof[]; frame: Frame; at: Scales }
             {linesOf(roofs, frame).map(({ roof, from, to }) => (
                 <g key={roof.name}>
                     <path
-                        class={roof.is_bandwidth ? 'roof-line slope' : 'roof-line'}
+                        class={`roof-line${roof.is_bandwidth ? ' slope' : ''}${roof.is_huge ? ' huge' : ''}`}
                         d={`M${at.x(from[0])} ${at.y(from[1])}L${at.x(to[0])} ${at.y(to[1])}`}
                     />
                     {roof.is_bandwidth ? (
