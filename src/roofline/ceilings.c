@@ -230,6 +230,14 @@ double as_ceilings_fastest(const struct as_ceilings *ceilings, unsigned level, d
     return fastest;
 }
 
+bool as_ceilings_know_small(const struct as_ceilings *ceilings)
+{
+    bool knows = false;
+    for (size_t i = 0; i < ceilings->scope_n; i++)
+        knows |= ceilings->scope[i].small[ASSAY_ROOF_MEMORY][AS_ROOF_STREAM_TRIAD] > 0;
+    return knows;
+}
+
 double as_ceilings_huge_x(const struct as_ceilings *ceilings, unsigned level, double stored,
                           double core_n)
 {

@@ -76,6 +76,8 @@ double as_ceilings_fastest(const struct as_ceilings *ceilings, unsigned level, d
 double as_ceilings_peak(const struct as_ceilings *ceilings, enum as_roof_operation operation,
                         enum as_roof_width width, double single, double core_n);
 
+/* Returns whether a triad of memory was measured on small pages. */
+bool as_ceilings_know_small(const struct as_ceilings *ceilings);
 /* The factor by which huge pages raise the bandwidth of a level; 1: no figures, or huge already. */
 double as_ceilings_huge_x(const struct as_ceilings *ceilings, unsigned level, double stored,
                           double core_n);

@@ -104,6 +104,11 @@ static const char roof_flags_sql[] =
     "SELECT object_kind = 'loop', object_id FROM flag WHERE run_id = ?1 AND name = 'counts_cut'"
     " AND object_kind IN ('loop', 'function')";
 
+static const char roof_curves_sql[] =
+    "SELECT d.object_kind = 'loop', d.object_id, j.key, json_extract(j.value, '$[1]')"
+    " FROM detail d, json_each(d.cells) j WHERE d.name = 'miss_curve' AND d.run_id = ?1"
+    " AND d.object_kind IN ('loop', 'function')";
+
 /* Barriers: their iterations depend on other threads, and do not belong to the program. */
 static const char roof_waits_sql[] =
     "SELECT t.object_kind = 'loop', t.object_id FROM object_time t"
@@ -178,6 +183,8 @@ static int on_roof_fact(void *context, struct assay_rows *row, struct assay_erro
         struct counted_object next = {.point = {.kind = kind, .id = assay_rows_integer(row, 1)}};
         for (int i = 0; i < FACTS_N; i++)
             next.fact[i] = (double)NAN;
+        for (int i = 0; i < ASSAY_ROOF_CURVE; i++)
+            next.point.curve_b[i] = (double)NAN;
         if (as_vec_push(&r->object, next) < 0)
             return as_error_nomem(err, "a roofline");
         last = &r->object.at[r->object.n - 1];
@@ -236,6 +243,16 @@ static int on_roof_place(void *context, struct assay_rows *row, struct assay_err
     const bool failed = name.failed || !object->point.name;
     as_str_fini(&name);
     return failed ? as_error_nomem(err, "a roofline") : 0;
+}
+
+static int on_roof_curve(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    struct counted_object *object = object_of(context, row);
+    const int64_t at = assay_rows_integer(row, 2);
+    (void)err;
+    if (object && at >= 0 && at < ASSAY_ROOF_CURVE)
+        object->point.curve_b[at] = assay_rows_real(row, 3);
+    return 0;
 }
 
 static int on_roof_flag(void *context, struct assay_rows *row, struct assay_error *err)
@@ -429,6 +446,7 @@ static int read_roofline(struct roofline_reading *r, const struct assay_figures 
     AS_TRY(assay_rows_each(r->experiment, roof_times_sql, run_id, on_roof_time, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_threads_sql, run_id, on_roof_threads, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_places_sql, 1, on_roof_place, r, err));
+    AS_TRY(assay_rows_each(r->experiment, roof_curves_sql, run_id, on_roof_curve, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_flags_sql, run_id, on_roof_flag, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_waits_sql, run_id, on_roof_wait, r, err));
     spread_waits(r);

@@ -71,7 +71,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_look),
-        cmocka_unit_test(test_not_due), cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_not_due),
+        cmocka_unit_test(test_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -290,10 +290,11 @@ static void test_drawing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_mixes),
-        cmocka_unit_test(test_types),      cmocka_unit_test(test_numbers_of_cores),
-        cmocka_unit_test(test_pages), cmocka_unit_test(test_roof_above), cmocka_unit_test(test_above_all),
-        cmocka_unit_test(test_levels),     cmocka_unit_test(test_without_flops),
-        cmocka_unit_test(test_drawing),    cmocka_unit_test(test_no_ceilings)};
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_mixes),
+        cmocka_unit_test(test_types),         cmocka_unit_test(test_numbers_of_cores),
+        cmocka_unit_test(test_pages),         cmocka_unit_test(test_roof_above),
+        cmocka_unit_test(test_above_all),     cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_without_flops), cmocka_unit_test(test_drawing),
+        cmocka_unit_test(test_no_ceilings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
