@@ -6,8 +6,8 @@
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
 # profile, advice, patch, try, decan, trace, traffic or machine for those rows alone, or soak:
-# programs with clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3); BENCH_DECAN_ROUNDS=N of
-# verdicts (5); BENCH_TRACE_ROUNDS=N of programs that are traced (7);
+# programs with clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3);
+# BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRACE_ROUNDS=N of programs that are traced (7);
 # BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that
 # gain nothing (2).
 set -u

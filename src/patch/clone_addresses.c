@@ -530,7 +530,7 @@ static void emit_cursor_words(struct address_text *t, const struct address_block
                 8 + 8 * b->words);
 }
 
-/* The code of a record of `b` whose cursor stands in `reg`. 0 or ASSAY_ERR_NOMEM. */
+/* The code of a record of `b`, with its cursor in `reg`. 0 or ASSAY_ERR_NOMEM. */
 static int emit_cursor_record(struct as_clone_assembly *a, const struct address_block *b,
                               const struct address_place *at, unsigned reg, uint32_t number)
 {
@@ -755,7 +755,7 @@ int as_clone_walk_leave(struct as_clone_assembly *a, const struct as_clone_tally
 
 /* ---- Parts of blocks ------------------------------------------------------------------------ */
 
-/* What registers changed by from an instruction on: constants, and how often by something else. */
+/* Changes of registers from an instruction on: by constants, and how often by something else. */
 struct address_registers {
     int64_t by[16];
     uint32_t unknown[16];

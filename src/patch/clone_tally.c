@@ -131,7 +131,7 @@ static void choose_registers(const struct as_clone_assembly *a, uint32_t used,
     assign(a, dead, t);
 }
 
-/* A loop that is no walk has many records: their cursor stands in a register, too. r12 and rsp
+/* A loop that is not a walk has many records: their cursor stands in a register, too. r12 and rsp
  * would need other instructions. */
 static void choose_cursor(const struct as_clone_assembly *a, uint32_t used,
                           struct as_clone_tally *t)

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "profile/pages.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Bytes of a line "KEY:   N kB"; 0: no such line. */
 static uint64_t rollup_bytes(const char *text, const char *key)
@@ -34,15 +32,11 @@ bool as_process_pages_parse(const char *text, struct as_process_pages *sum)
 bool as_process_pages_add(uint32_t pid, struct as_process_pages *sum)
 {
     char path[64], text[4096];
-    size_t n = 0;
-    ssize_t got;
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/smaps_rollup", pid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
+    FILE *f = fopen(path, "re");
+    if (!f)
         return false;
-    while (n < sizeof text - 1 && (got = read(fd, text + n, sizeof text - 1 - n)) > 0)
-        n += (size_t)got;
-    close(fd);
-    text[n] = 0;
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
     return as_process_pages_parse(text, sum);
 }

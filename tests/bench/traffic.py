@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What `assay count --levels` costs a program: traffic.py ASSAY DIRECTORY [ROUNDS]
+"""The cost of `assay count --levels` for a program: traffic.py ASSAY DIRECTORY [ROUNDS]
 
 Kernels of tests/count/levels.c run under `assay count`, with and without --levels, in turns. Prints
-a line "KERNEL PLAIN LEVELS COVERED ERROR" each: medians of the ratio of processor time, counted run
-to profiled run; percent of accesses that were replayed; percent by which lines into L1 differ from
+a line "KERNEL PLAIN LEVELS COVERED ERROR" each: medians of the ratio of CPU time, counted run to
+profiled run; percent of accesses that were replayed; percent by which lines into L1 differ from
 those of a short run that was replayed wholly.
 """
 import json
@@ -13,17 +13,19 @@ import statistics
 import subprocess
 import sys
 
-KERNELS = {"triad": ("triad", 2000000), "plane": ("plane", 1400), "random": ("sparse-random", 131000),
-           "banded": ("sparse-banded", 131000), "join": ("joined", 262144)}
+KERNELS = {"triad": ("triad", 2000000), "plane": ("plane", 1400),
+           "random": ("sparse-random", 131000), "banded": ("sparse-banded", 131000),
+           "join": ("joined", 262144)}
 TIMES = {"triad": 800, "plane": 1000, "random": 2500, "banded": 2500, "join": 800}
 SHORT = 2
 
 
 def count(assay, where, program, kernel, n, times, *options):
     function = kernel.split("-")[0]
-    got = subprocess.run([assay, "count", "-q", *options, "--functions", f"^{function}$", "--format",
-                          "json", "--force", "--output", str(where / "traffic.assay"), "--", program,
-                          kernel, str(n), str(times)], check=True, capture_output=True, text=True)
+    got = subprocess.run(
+        [assay, "count", "-q", *options, "--functions", f"^{function}$", "--format", "json",
+         "--force", "--output", str(where / "traffic.assay"), "--", program, kernel, str(n),
+         str(times)], check=True, capture_output=True, text=True)
     said = json.loads(got.stdout)
     return said["slowdown"], [it for it in said["counted"] if it["kind"] == "function"][0]
 
