@@ -365,7 +365,8 @@ static int emit_levels(struct as_cli *cli, const struct assay_figures *figures,
                 {"read, one core, GB/s", "bandwidth.read.", ".core"},
                 {"triad, one core, GB/s", "bandwidth.triad.", ".core"},
                 {"read, all cores, GB/s", "bandwidth.read.", ".all"},
-                {"triad, all cores, GB/s", "bandwidth.triad.", ".all"}};
+                {"triad, all cores, GB/s", "bandwidth.triad.", ".all"},
+                {"  on small pages, GB/s", "bandwidth.triad-small.", ".all"}};
     static const char *const level[] = {"L1", "L2", "L3", "memory"};
     struct as_table table;
     char name[64];

@@ -18,7 +18,8 @@ static const struct as_field point_fields[] = {
     {"bytes_l2_l1", NULL, 0}, {"bytes_l3_l2", NULL, 0},  {"bytes_memory", NULL, 0},
     {"vector", NULL, 0},      {"packed_share", NULL, 0}, {"single_share", NULL, 0},
     {"roof", NULL, 0},        {"roof_at", NULL, 0},      {"roof_share", NULL, 0},
-    {"attainable", NULL, 0},  {"headroom_x", NULL, 0},   {"marks", NULL, 0}};
+    {"attainable", NULL, 0},  {"headroom_x", NULL, 0},   {"huge_x", NULL, 0},
+    {"marks", NULL, 0}};
 enum { POINT_FIELDS = sizeof point_fields / sizeof *point_fields };
 
 struct point_rows {
@@ -75,6 +76,7 @@ static void fill_point(void *context, size_t row, struct as_cell *cell)
     cell[n++] = it->roof.value > 0 ? as_cell_real(it->roof_share) : (struct as_cell){0};
     cell[n++] = finite_cell(it->attainable);
     cell[n++] = finite_cell(it->headroom_x);
+    cell[n++] = it->roof.value > 0 ? as_cell_real(it->huge_x) : (struct as_cell){0};
     cell[n++] = marks_cell(rows, it->marks);
 }
 
@@ -94,6 +96,7 @@ static void roof_json(struct as_json *json, const struct assay_roof *roof, unsig
     as_json_key_string(json, "kind", roof->is_bandwidth ? "bandwidth" : "peak");
     as_json_key_double(json, "value", roof->value);
     as_json_key_string(json, "unit", roof->is_bandwidth ? "B/s" : "flop/s");
+    as_json_key_bool(json, "is_huge", roof->is_huge);
     as_json_key_u64(json, "core_n", core_n);
     as_json_object_end(json);
 }
@@ -129,6 +132,11 @@ void as_roofline_json(struct as_cli *cli, const struct assay_experiment *experim
     as_json_key_double(&json, "waiting_share", it->waiting_share);
     as_json_key_bool(&json, "external_load", it->is_busy);
     as_json_key_bool(&json, "has_levels", it->has_levels);
+    as_json_key(&json, "huge_share");
+    if (isfinite(it->huge_share))
+        as_json_double(&json, it->huge_share);
+    else
+        as_json_null(&json);
     as_compared_json_end(&json);
     as_str_fini(&rows.marks);
 }

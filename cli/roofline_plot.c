@@ -54,12 +54,19 @@ static int roof_row(const struct roof_plot *p, const struct assay_roof *roof, do
     return row < PLOT_ROWS ? row : -1;
 }
 
+static char mark_of(const struct assay_roof *roof, bool is_flat)
+{
+    if (!roof->is_bandwidth)
+        return '-';
+    return roof->is_huge ? ':' : is_flat ? '.' : '/';
+}
+
 static void plot_roof(struct roof_plot *p, const struct assay_roof *roof, double top, double slope)
 {
     int last = -1;
     for (int column = 0; column < PLOT_COLUMNS; column++) {
         const int row = roof_row(p, roof, top, slope, column);
-        plot_mark(p, column, row, !roof->is_bandwidth ? '-' : row == last ? '.' : '/');
+        plot_mark(p, column, row, mark_of(roof, row == last));
         last = row;
     }
 }

@@ -196,6 +196,23 @@ static void print_hottest(struct as_cli *cli, const struct assay_roof_point *poi
                                   : "all its data came from L1");
 }
 
+/* Pages decide on the bandwidth that a program can reach. */
+static void print_pages(struct as_cli *cli, const struct assay_roofline *it,
+                        const struct assay_roof_point *hottest)
+{
+    if (isnan(it->huge_share)) {
+        if (it->one_n)
+            as_cli_wrapped(cli, "", "%s",
+                           "Pages of the program are not known: roofs are those of huge pages.");
+        return;
+    }
+    if (hottest && hottest->huge_x >= 1.05)
+        as_cli_wrapped(cli, "",
+                       "%.0f %% of its memory is in huge pages. On huge pages the roof %s is "
+                       "%.2f-fold: try GLIBC_TUNABLES=glibc.malloc.hugetlb=1, or madvise.",
+                       100 * it->huge_share, hottest->roof.name, hottest->huge_x);
+}
+
 static void print_marks(struct as_cli *cli, const struct assay_roofline *it, unsigned marks,
                         bool has_integers)
 {
@@ -233,6 +250,7 @@ static void print_words(struct as_cli *cli, const struct assay_roofline *it, con
     as_cli_print(cli, "\n");
     if (hottest)
         print_hottest(cli, hottest, it->has_levels);
+    print_pages(cli, it, hottest);
     if (it->point_n && it->point[0].flops <= 0)
         as_cli_wrapped(cli, "", "%s", "The counted code has no floating-point operations.");
     as_cli_wrapped(cli, "",

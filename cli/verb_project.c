@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <assay/count.h>
 #include <assay/roofline.h>
 
 #include "base/error.h"
@@ -41,6 +42,19 @@ static void part_row(struct as_table *table, const struct assay_projected *it)
     as_table_string(table, it->name);
 }
 
+static void print_caches(struct as_cli *cli, const struct assay_projection *it)
+{
+    double curved_s = 0, all_s = 0;
+    for (size_t i = 0; i < it->part_n; i++) {
+        all_s += it->part[i].time_s;
+        curved_s += it->part[i].by_caches ? it->part[i].time_s : 0;
+    }
+    as_cli_wrapped(cli, "",
+                   "Traffic there is that of the caches of --caches for %.1f %% of the time; the "
+                   "rest has no curve of misses (count --levels).",
+                   all_s > 0 ? 100 * curved_s / all_s : 0);
+}
+
 static void print_projection(struct as_cli *cli, const struct assay_projection *it, bool by_levels)
 {
     const double covered = it->time_s > 0 ? 100 * it->covered_s / it->time_s : 0;
@@ -53,6 +67,8 @@ static void print_projection(struct as_cli *cli, const struct assay_projection *
                    "in both assumptions about the rest.",
                    covered, it->rest == ASSAY_REST_STAYS ? "takes as long" : "scales alike",
                    it->rest_s);
+    if (as_given(&cli->args, AS_OPTION_PROJECT_CACHES))
+        print_caches(cli, it);
     if (!by_levels)
         as_cli_wrapped(cli, "", "%s",
                        "Traffic beyond L1 is unknown: each loop follows the roof above it, and "
@@ -81,13 +97,14 @@ static int project_text(struct as_cli *cli, const struct assay_projection *it,
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
-static const struct as_field part_fields[] = {{"kind", NULL, 0},          {"id", NULL, 0},
-                                              {"name", NULL, 0},          {"core_n", NULL, 0},
-                                              {"target_core_n", NULL, 0}, {"time_s", NULL, 0},
-                                              {"target_s", NULL, 0},      {"low_s", NULL, 0},
-                                              {"high_s", NULL, 0},        {"efficiency", NULL, 0},
-                                              {"by_levels", NULL, 0},     {"limit", NULL, 0},
-                                              {"target_limit", NULL, 0}};
+static const struct as_field part_fields[] = {
+    {"kind", NULL, 0},          {"id", NULL, 0},
+    {"name", NULL, 0},          {"core_n", NULL, 0},
+    {"target_core_n", NULL, 0}, {"time_s", NULL, 0},
+    {"target_s", NULL, 0},      {"low_s", NULL, 0},
+    {"high_s", NULL, 0},        {"efficiency", NULL, 0},
+    {"by_levels", NULL, 0},     {"by_caches", NULL, 0},
+    {"limit", NULL, 0},         {"target_limit", NULL, 0}};
 enum { PART_FIELDS = sizeof part_fields / sizeof *part_fields };
 
 static void fill_part(void *context, size_t row, struct as_cell *cell)
@@ -107,8 +124,9 @@ static void fill_part(void *context, size_t row, struct as_cell *cell)
     cell[8] = as_cell_real(it->high_s);
     cell[9] = as_cell_real(it->efficiency);
     cell[10] = as_cell_bool(it->by_levels);
-    cell[11] = as_cell_text(it->limit);
-    cell[12] = as_cell_text(it->target_limit);
+    cell[11] = as_cell_bool(it->by_caches);
+    cell[12] = as_cell_text(it->limit);
+    cell[13] = as_cell_text(it->target_limit);
 }
 
 static void project_json(struct as_cli *cli, const struct assay_experiment *experiment,
@@ -160,8 +178,13 @@ static int project_with(struct as_cli *cli, const struct assay_figures *referenc
     const struct as_arguments *args = &cli->args;
     struct assay_experiment *experiment = NULL;
     struct assay_projection *projection = NULL;
+    uint64_t cache_b[ASSAY_COUNT_LEVELS];
+    const char *caches = args->value[AS_OPTION_PROJECT_CACHES];
+    if (caches)
+        AS_TRY(assay_count_caches(caches, cache_b, err));
     AS_TRY(assay_experiment_read(args->positional[0], &experiment, err));
     int rc = assay_project_run(experiment, (int64_t)args->number[AS_OPTION_RUN], reference, target,
+                               caches ? cache_b : NULL,
                                (enum assay_project_rest)args->number[AS_OPTION_PROJECT_REST],
                                &projection, err);
     if (rc == 0)

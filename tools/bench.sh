@@ -5,9 +5,9 @@
 # printed, not an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, patch, try, decan, trace or machine for those rows alone, or soak: programs with
-# clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3); BENCH_DECAN_ROUNDS=N of
-# verdicts (5); BENCH_TRACE_ROUNDS=N of programs that are traced (7);
+# profile, advice, patch, try, decan, trace, traffic or machine for those rows alone, or soak:
+# programs with clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3);
+# BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRACE_ROUNDS=N of programs that are traced (7);
 # BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that
 # gain nothing (2).
 set -u
@@ -613,6 +613,20 @@ of_machine() { # against a STREAM of our own and against itself; a calm machine 
     python3 tests/bench/machine.py "$build/assay" "$build/machine" || status=1
 }
 
+of_traffic() { # what exact counts and bytes of levels cost a program
+    heading
+    python3 tests/bench/traffic.py "$build/assay" "$build/traffic" "${BENCH_ROUNDS:-3}" \
+        >"$build/traffic.said" || {
+        echo "bench: the traffic of levels could not be measured" >&2
+        status=1
+    }
+    while read -r what plain levels covered error; do
+        number "$what, counted" "$plain" x '' 1.3
+        number "$what, with traffic of levels" "$levels" x "$covered % replayed" 1.6
+        number "$what: lines into L1, off by" "$error" % '' 5
+    done <"$build/traffic.said"
+}
+
 case "${BENCH_ONLY:-}" in
 '')
     of_code
@@ -625,7 +639,9 @@ case "${BENCH_ONLY:-}" in
     of_patch
     of_trace
     of_timeline
+    of_traffic
     ;;
+traffic) of_traffic ;;
 trace) of_trace ;;
 timeline) of_timeline ;;
 patch) of_patch ;;
@@ -641,7 +657,7 @@ advice) of_advice ;;
 try) of_tries ;;
 *)
     echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, patch, try," \
-        "decan, trace, timeline or machine" >&2
+        "decan, trace, timeline, traffic or machine" >&2
     exit 2
     ;;
 esac

@@ -106,6 +106,10 @@ struct assay_count_traffic {
     double replayed_n, expected_n, event_n;
 };
 
+/* Reads the sizes of a text of caches, as `--caches` takes it; 0: no such level. Errors: USAGE. */
+int assay_count_caches(const char *text, uint64_t size_b[ASSAY_COUNT_LEVELS],
+                       struct assay_error *err);
+
 /* By enum assay_traffic_value; NAN for what is not known. */
 void assay_traffic_values(const struct assay_count_traffic *traffic, double out[ASSAY_TRAFFICS]);
 

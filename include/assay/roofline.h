@@ -40,10 +40,14 @@ const char *assay_roof_level_word(unsigned level);
 
 #define ASSAY_ROOF_NAME_B 32
 
+/* Sizes of a curve of misses: ASSAY_ROOF_CURVE_B, and each twice the one before. */
+enum { ASSAY_ROOF_CURVE = 16, ASSAY_ROOF_CURVE_B = 16 << 10, ASSAY_ROOF_CACHES = 3 };
+
 /* A line of the chart: a bandwidth (slope) or a peak (level). */
 struct assay_roof {
     char name[ASSAY_ROOF_NAME_B]; /* "L2", "memory", "FMA f64 avx2", "add f64 scalar" */
     bool is_bandwidth;
+    bool is_huge; /* only on huge pages, which most memory of the program is not in */
     double value; /* B/s or flop/s */
 };
 
@@ -86,6 +90,7 @@ struct assay_roof_point {
     double flops, load_b, store_b, int_ops;
     double single_share, packed_share;      /* of the flops */
     double level_b[ASSAY_ROOF_LEVELS];      /* L1: load_b + store_b; NAN: not measured */
+    double curve_b[ASSAY_ROOF_CURVE];       /* bytes that come into a cache of that size; NAN */
     double intensity;                       /* flops per byte of L1; NAN without bytes */
     double flop_s, flop_s_low, flop_s_high; /* of all its threads; 95 %; high may be INFINITY */
     double byte_s;                          /* bytes of L1 */
@@ -97,7 +102,8 @@ struct assay_roof_point {
     double roof_share; /* of it that is reached */
     double attainable; /* the lowest ceiling that nothing can pass here; NAN: not known */
     double headroom_x; /* attainable over reached: a bound of the gain; NAN */
-    unsigned marks;    /* enum assay_roof_mark */
+    double huge_x;  /* that roof on huge pages over that on the pages of the program; 1 or more */
+    unsigned marks; /* enum assay_roof_mark */
 };
 
 #define ASSAY_ROOFS_MAX 32
@@ -111,9 +117,11 @@ struct assay_roofline {
     double waiting_share; /* of these: spins for other ranks or threads, and has no point */
     bool is_busy;         /* other processes used the CPUs meanwhile */
     bool has_levels;      /* some point has traffic beyond L1 */
+    double huge_share;    /* of the memory of the program, in huge pages; NAN: not known */
     bool is_stripped;     /* some counted loop has no source line */
     size_t idle_n;        /* counted loops that did not run: left out */
-    struct assay_roof one[ASSAY_ROOFS_MAX], all[ASSAY_ROOFS_MAX]; /* of a core, of all cores */
+    /* Roofs of a core and of all cores; those of levels are on the pages of the program. */
+    struct assay_roof one[ASSAY_ROOFS_MAX], all[ASSAY_ROOFS_MAX];
     size_t one_n, all_n;
     struct assay_roof_point *point; /* the run, functions, loops; each by time, most first */
     size_t point_n;
@@ -156,6 +164,7 @@ struct assay_projected {
     double target_s, low_s, high_s; /* there */
     double efficiency;              /* time by the model over measured time, here; NAN */
     bool by_levels;                 /* by the traffic of levels, else by the roof above the point */
+    bool by_caches;                 /* and for the caches there, by its curve of misses */
     char limit[ASSAY_ROOF_NAME_B], target_limit[ASSAY_ROOF_NAME_B]; /* what limits; "": unknown */
 };
 
@@ -171,13 +180,14 @@ struct assay_projection {
 
 /*
  * Projects a run to the machine of `target` from that of `reference`, or of the experiment where
- * that is NULL. Errors: those of assay_roofline_read; NOT_FOUND (a machine has no bandwidths and
- * peaks in common with the other), NOMEM. The caller frees it.
+ * that is NULL. `cache_b`: bytes of L1, L2 and L3 there, 0: none; NULL: as here. Errors: those of
+ * assay_roofline_read; NOT_FOUND (a machine has no bandwidths and peaks in common with the other),
+ * NOMEM. The caller frees it.
  */
 int assay_project_run(struct assay_experiment *experiment, int64_t run_id,
                       const struct assay_figures *reference, const struct assay_figures *target,
-                      enum assay_project_rest rest, struct assay_projection **out,
-                      struct assay_error *err);
+                      const uint64_t cache_b[ASSAY_ROOF_CACHES], enum assay_project_rest rest,
+                      struct assay_projection **out, struct assay_error *err);
 void assay_projection_free(struct assay_projection **projection); /* NULL inside is fine */
 
 #ifdef __cplusplus

@@ -8,7 +8,9 @@
 #include "count/traffic.h"
 
 enum { ALL_WAYS = 65535, WAYS_USUAL = 8, FAMILY_ZEN = 0x17 };
-#define MIB (UINT64_C(1) << 20)
+/* A fully associative level is searched line by line. */
+#define FULL_MOST_B (UINT64_C(256) << 10)
+#define MIB         (UINT64_C(1) << 20)
 
 /* ---- Of a text ------------------------------------------------------------------------------ */
 
@@ -69,6 +71,12 @@ int as_level_traffic_parse(const char *text, struct as_cache_level *level, unsig
         *n += fits;
     } while (fits && *at == ',' && at++);
     struct as_cache *cache = NULL;
+    for (unsigned k = 0; fits && k < *n; k++)
+        if (level[k].ways == 0 && level[k].size_b > FULL_MOST_B)
+            return as_error_set(err, ASSAY_ERR_USAGE,
+                                "--caches: level %u is fully associative (:0), which is searched "
+                                "up to 256K; set its ways, such as :16",
+                                k + 1);
     if (!fits || *at)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--caches: invalid value '%s'; use SIZE:WAYS for each level, the "
@@ -77,6 +85,17 @@ int as_level_traffic_parse(const char *text, struct as_cache_level *level, unsig
     const int rc = as_cache_new(level, *n, AS_REPLAY_LINE_B, &cache, err);
     as_cache_free(&cache);
     return rc;
+}
+
+int assay_count_caches(const char *text, uint64_t size_b[ASSAY_COUNT_LEVELS],
+                       struct assay_error *err)
+{
+    struct as_cache_level level[AS_CACHE_LEVELS_MOST];
+    unsigned n;
+    AS_TRY(as_level_traffic_parse(text, level, &n, err));
+    for (unsigned k = 0; k < ASSAY_COUNT_LEVELS; k++)
+        size_b[k] = k < n ? level[k].size_b : 0;
+    return 0;
 }
 
 /* ---- Of the machine ------------------------------------------------------------------------- */

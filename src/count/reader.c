@@ -39,7 +39,7 @@ static uint64_t half_limit(const struct as_reader *r, const struct as_reader_thr
 static uint64_t patience_left(const struct as_reader *r)
 {
     const uint64_t passed_ns = (uint64_t)(as_monotonic_ns() - r->begin_ns);
-    const uint64_t grown_ns = AS_READER_PATIENCE_NS + 3 * passed_ns / 10;
+    const uint64_t grown_ns = AS_READER_PATIENCE_NS + 3 * passed_ns / 20;
     const uint64_t all = (grown_ns < r->patience_ns ? grown_ns : r->patience_ns) / PAUSE_NS;
     return all > r->waited_n ? all - r->waited_n : 0;
 }

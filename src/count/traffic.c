@@ -12,7 +12,7 @@
 /* Lines that are replayed with all sets, below a second; then each time as many with half. */
 #define FULL_LINES (UINT64_C(1) << 23)
 /* A program may also wait for the reader for this share of its own time. */
-#define PATIENCE_SHARE 0.3
+#define PATIENCE_SHARE 0.15
 
 /* ---- The run -------------------------------------------------------------------------------- */
 

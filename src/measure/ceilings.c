@@ -56,12 +56,12 @@ static unsigned trials_ms(const struct plan *p)
     return p->rig->trial_n * (p->rig->trial_ms + 1) * 3 / 2;
 }
 
-static void add_stream(struct plan *p, unsigned level, enum as_stream stream, bool nontemporal,
-                       struct as_scope scope)
+static struct as_job *add_stream(struct plan *p, unsigned level, enum as_stream stream,
+                                 bool nontemporal, struct as_scope scope)
 {
     /* Whether there is room in it is known when its latency is. */
     if (level && !p->rig->cache_b[level])
-        return;
+        return NULL;
     struct as_job *job = add_job(p, trials_ms(p) + (level ? 0 : 100), as_job_stream);
     job->level = level;
     job->stream = stream;
@@ -69,6 +69,28 @@ static void add_stream(struct plan *p, unsigned level, enum as_stream stream, bo
     job->scope = scope;
     snprintf(job->name, sizeof job->name, "bandwidth.%s%s.%s.%s", as_stream_name(stream),
              nontemporal ? "-nt" : "", as_level_name(level), scope.name);
+    return job;
+}
+
+/* The same on pages of 4 KiB, which programs have unless they ask for others. */
+static void add_small_stream(struct plan *p, unsigned level, enum as_stream stream,
+                             struct as_scope scope)
+{
+    struct as_job *job = add_stream(p, level, stream, false, scope);
+    if (!job)
+        return;
+    job->pages = AS_PAGES_SMALL;
+    snprintf(job->name, sizeof job->name, "bandwidth.%s-small.%s.%s", as_stream_name(stream),
+             as_level_name(level), scope.name);
+}
+
+/* Translations of the nearer caches fit into the translation buffer on pages of any size. */
+static void add_small_streams(struct plan *p, struct as_scope scope)
+{
+    static const unsigned levels[] = {3, 0};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        for (unsigned stream = 0; stream < AS_STREAMS; stream++)
+            add_small_stream(p, levels[i], (enum as_stream)stream, scope);
 }
 
 static void add_streams(struct plan *p, struct as_scope scope)
@@ -188,6 +210,10 @@ static void add_needed(struct plan *p)
         }
         add_stream(p, 0, AS_STREAM_READ, false, scope[i]);
     }
+    for (size_t i = 0; i < 2; i++) {
+        add_small_stream(p, 0, AS_STREAM_TRIAD, scope[i]);
+        add_small_stream(p, 0, AS_STREAM_READ, scope[i]);
+    }
     for (size_t i = 0; i < 2; i++)
         for (unsigned level = 1; level < AS_LEVELS; level++) {
             add_stream(p, level, AS_STREAM_READ, false, scope[i]);
@@ -207,6 +233,8 @@ static void make_plan(struct plan *p, unsigned what)
         add_latency(p, AS_PAGES_SMALL);
         add_streams(p, one_core(p->rig));
         add_streams(p, all_cores(p->rig));
+        add_small_streams(p, one_core(p->rig));
+        add_small_streams(p, all_cores(p->rig));
         add_parts(p);
         add_nodes(p);
         add_strides(p);

@@ -31,7 +31,7 @@ static int stream_once(struct as_rig *rig, const struct as_job *job, struct as_k
     *bandwidth = 0;
     if (n == 0)
         return 0;
-    AS_TRY(as_bench_open(rig, &job->scope, arrays, n, AS_PAGES_ANY, &bench, err));
+    AS_TRY(as_bench_open(rig, &job->scope, arrays, n, job->pages, &bench, err));
     const double moved = (double)n * as_stream_moved(job->stream) * (double)job->scope.n;
     if (as_rig_run(rig, bench->crew, &bench->part[0], kernel->run, trials))
         *bandwidth = moved / trials->best_s;

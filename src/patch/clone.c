@@ -275,6 +275,7 @@ static int add_block(struct as_clone_assembly *a, uint32_t k)
     else if (as_clone_is_timed(a))
         AS_TRY(add_probes(a, block));
     a->next_record = b->first_insn;
+    a->part_place = ASSAY_NONE;
     for (uint32_t i = b->first_insn; i < b->first_insn + b->insns; i++) {
         if (as_clone_records(a))
             AS_TRY(as_clone_addresses_at(a, block, i));

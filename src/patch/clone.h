@@ -54,7 +54,15 @@ struct as_clone_tally {
     uint32_t block[AS_CLONE_FIXES_MOST]; /* of the area, that each counts */
     uint32_t walk;                       /* number of its address record, or ASSAY_NONE */
     uint8_t walk_reg;                    /* has its iterations */
+    uint8_t cursor;     /* register with the cursor of address records, or AS_PATCH_NONE */
+    bool cursor_pushed; /* the program's value of it waits on the stack, after those of `reg` */
 };
+
+/* Words on the stack while the loop runs. */
+static inline unsigned as_clone_tally_pushes(const struct as_clone_tally *t)
+{
+    return (unsigned)t->pushed + t->cursor_pushed;
+}
 
 /* Before which instruction a block is counted (ASSAY_NONE: nowhere), and what is live there. */
 struct as_clone_point {
@@ -72,7 +80,9 @@ struct as_clone_assembly {
     struct as_patch_counted counted;
     AS_VEC(struct as_clone_tally) tally;
     uint8_t depth_b;      /* of the next part */
-    uint32_t next_record; /* instruction before which the next address record stands */
+    uint32_t next_record; /* instruction that the next part for address records begins with */
+    uint32_t part_from;   /* instruction that the part begins with, and before which its record */
+    uint32_t part_place;  /* stands; ASSAY_NONE: it was emitted */
     unsigned refusal;
 };
 
@@ -164,6 +174,12 @@ int as_clone_walk_enter(struct as_clone_assembly *a, const struct as_clone_tally
                         uint64_t address);
 int as_clone_walk_leave(struct as_clone_assembly *a, const struct as_clone_tally *t,
                         uint64_t address);
+/* Emits the code that loads and stores the register with the cursor, if the loop has one; with
+ * `keep_flags` flags stay. 0 or ASSAY_ERR_NOMEM. */
+int as_clone_cursor_enter(struct as_clone_assembly *a, const struct as_clone_tally *t,
+                          uint64_t address);
+int as_clone_cursor_leave(struct as_clone_assembly *a, const struct as_clone_tally *t,
+                          bool keep_flags, uint64_t address);
 /* The record that stands before instruction `i` of `block`, if one does. 0 or ASSAY_ERR_NOMEM. */
 int as_clone_addresses_at(struct as_clone_assembly *a, uint32_t block, uint32_t i);
 

@@ -4,14 +4,16 @@
  * walk if all its addresses move by constants. A walk has one record at its entry, and its exit
  * adds the iterations. All other code has records in its blocks, each before the first access of a
  * part. A part ends at an access that needs a register which changed in the part. If the buffer is
- * full, a thread waits while it has patience, and then goes on without records.
+ * full, a thread waits while it has patience, and then goes on without records. In innermost loops
+ * the cursor stands in a register. Each record of them stands where it covers most accesses.
  */
 #include "patch/clone.h"
 
 #include <assert.h>
 
 enum { ATOMS_B = 2048, ATOMS_MOST = 192, REG_SP = 4, REG_12 = 12, REG_A = 0 };
-enum { NAMED_MOST = 6 }; /* registers, and those of one more instruction: two are left */
+enum { PLACES_MOST = 48 }; /* instructions that a record may come later */
+enum { NAMED_MOST = 6 };   /* registers, and those of one more instruction: two are left */
 
 /* A value of a record: base + index * scale; or the address `anchor` of the module. */
 struct address_word {
@@ -291,15 +293,20 @@ static uint32_t named_registers(const struct address_block *b)
 
 /* Registers for the code of a record: not those of its words; such as nothing needs come first. */
 static bool choose_scratch(const struct address_block *b, const struct address_place *at,
-                           unsigned scratch[2])
+                           unsigned wanted, unsigned scratch[2])
 {
     const uint32_t taken = named_registers(b) | at->kept | 1u << REG_SP | 1u << REG_12;
     unsigned n = 0;
     for (unsigned pass = 0; pass < 2; pass++)
-        for (unsigned r = 0; r < 16 && n < 2; r++)
+        for (unsigned r = 0; r < 16 && n < wanted; r++)
             if (!(taken >> r & 1) && (at->live >> r & 1) == pass)
                 scratch[n++] = r;
-    return n == 2;
+    return n == wanted;
+}
+
+static bool is_plain_word(const struct address_word *word)
+{
+    return !word->is_anchor && word->index == AS_PATCH_NONE && word->base != REG_SP;
 }
 
 /* The words, from `at` on in the record that `to` leads to. */
@@ -308,8 +315,7 @@ static void emit_words_of(struct address_text *t, const struct address_block *b,
 {
     for (uint32_t w = 0; w < b->words; w++, at += 8) {
         const struct address_word *word = &b->word[w];
-        const bool is_plain =
-            !word->is_anchor && word->index == AS_PATCH_NONE && word->base != REG_SP;
+        const bool is_plain = is_plain_word(word);
         if (word->is_anchor) {
             PUT_ATOM(t, (uint8_t)(0x48 | (other >> 3) << 2), 0x8d, (uint8_t)(5 | (other & 7) << 3),
                      0, 0, 0, 0);
@@ -373,7 +379,7 @@ static int emit_address_record(struct as_clone_assembly *a, const struct address
     struct address_text t = {.depth_b = a->depth_b};
     unsigned scratch[2], pushed = 0;
     const bool keep_flags = at->live & AS_LIVE_STATUS;
-    if (!choose_scratch(b, at, scratch)) {
+    if (!choose_scratch(b, at, 2, scratch)) {
         a->refusal = AS_PATCH_REFUSED_OPERAND;
         return 0;
     }
@@ -401,6 +407,165 @@ static int emit_address_record(struct as_clone_assembly *a, const struct address
             emit_pop_of(&t, scratch[i]);
     if (lowers)
         PUT_ATOM(&t, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
+    return emit_atoms(a, at->address, &t);
+}
+
+/* ---- The cursor in a register --------------------------------------------------------------- */
+
+/* Below zero: nothing is recorded. So many records later the buffer is looked at again. */
+#define CURSOR_OFF (-(1 << 16))
+
+/* Sets the register to the cursor and goes to the return value, which jumps there; or lets the
+ * thread wait, and then leaves the register off. */
+static uint32_t emit_cursor_load(struct address_text *t, unsigned reg)
+{
+    const uint32_t again = t->n;
+    uint32_t over;
+    /* In this order: the reader sets the cursor, and then the limit. */
+    emit_gs_field(t, 0x8b, reg, FIELD(limit));   /* mov reg,gs:[limit] */
+    emit_gs_field(t, 0x39, reg, FIELD(cursor));  /* cmp gs:[cursor],reg */
+    const uint32_t full = emit_jump_ahead(t, 3); /* jae */
+    emit_gs_field(t, 0x8b, reg, FIELD(cursor));
+    const uint32_t loaded = emit_jump_ahead(t, AS_CLONE_ALWAYS);
+    land_jump(t, full, t->n);
+    emit_full_buffer(t, again, &over);
+    land_jump(t, over, t->n);
+    PUT_ATOM(t, (uint8_t)(0x48 | reg >> 3), 0xc7, (uint8_t)(0xc0 | (reg & 7)), (uint8_t)CURSOR_OFF,
+             (uint8_t)(CURSOR_OFF >> 8), (uint8_t)(CURSOR_OFF >> 16),
+             0xff); /* mov reg,CURSOR_OFF */
+    return loaded;
+}
+
+static void emit_test_of(struct address_text *t, unsigned reg)
+{
+    PUT_ATOM(t, (uint8_t)(0x48 | (reg >> 3) * 5), 0x85,
+             (uint8_t)(0xc0 | (reg & 7) << 3 | (reg & 7))); /* test reg,reg */
+}
+
+static void emit_push_flags(struct address_text *t, bool keep_flags)
+{
+    if (!keep_flags)
+        return;
+    PUT_ATOM(t, 0x9c);
+    t->depth_b = (uint8_t)(t->depth_b + 8);
+}
+
+static void emit_pop_flags(struct address_text *t, bool keep_flags)
+{
+    if (!keep_flags)
+        return;
+    PUT_ATOM(t, 0x9d);
+    t->depth_b = (uint8_t)(t->depth_b - 8);
+}
+
+/* Moves the stack pointer beyond the red zone, and back. */
+static void emit_lower_stack(struct address_text *t, bool lowers)
+{
+    if (!lowers)
+        return;
+    PUT_ATOM(t, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
+    t->depth_b = (uint8_t)(t->depth_b + AS_CLONE_RED_ZONE_B);
+}
+
+static void emit_raise_stack(struct address_text *t, bool lowers)
+{
+    if (!lowers)
+        return;
+    PUT_ATOM(t, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
+    t->depth_b = (uint8_t)(t->depth_b - AS_CLONE_RED_ZONE_B);
+}
+
+int as_clone_cursor_enter(struct as_clone_assembly *a, const struct as_clone_tally *t,
+                          uint64_t address)
+{
+    struct address_text text = {.depth_b = a->depth_b};
+    const bool keep_flags =
+        as_live_at(a->clone->area->code, a->p->loop[t->loop].header) & AS_LIVE_STATUS;
+    const bool lowers = keep_flags && as_clone_tally_pushes(t) == 0;
+    if (t->cursor == AS_PATCH_NONE)
+        return 0;
+    emit_lower_stack(&text, lowers);
+    emit_push_flags(&text, keep_flags);
+    const uint32_t loaded = emit_cursor_load(&text, t->cursor);
+    land_jump(&text, loaded, text.n);
+    emit_pop_flags(&text, keep_flags);
+    emit_raise_stack(&text, lowers);
+    return emit_atoms(a, address, &text);
+}
+
+int as_clone_cursor_leave(struct as_clone_assembly *a, const struct as_clone_tally *t,
+                          bool keep_flags, uint64_t address)
+{
+    struct address_text text = {.depth_b = a->depth_b};
+    const bool lowers = keep_flags && as_clone_tally_pushes(t) == 0;
+    if (t->cursor == AS_PATCH_NONE)
+        return 0;
+    emit_lower_stack(&text, lowers);
+    emit_push_flags(&text, keep_flags);
+    emit_test_of(&text, t->cursor);
+    const uint32_t off = emit_jump_ahead(&text, 8); /* js */
+    emit_gs_field(&text, 0x89, t->cursor, FIELD(cursor));
+    land_jump(&text, off, text.n);
+    emit_pop_flags(&text, keep_flags);
+    emit_raise_stack(&text, lowers);
+    return emit_atoms(a, address, &text);
+}
+
+/* Writes the record; one more register is pushed if it is needed and live. */
+static void emit_cursor_words(struct address_text *t, const struct address_block *b,
+                              const struct address_place *at, unsigned reg, unsigned other,
+                              uint32_t number, unsigned depth_b)
+{
+    const bool pushes = other != AS_PATCH_NONE && at->live >> other & 1;
+    const bool lowers = pushes && !at->is_lowered && t->depth_b == depth_b;
+    emit_lower_stack(t, lowers);
+    if (pushes)
+        emit_push_of(t, other);
+    emit_gs_number(t, reg, 0, number);
+    emit_words_of(t, b, reg, other, 8, t->depth_b - depth_b);
+    if (pushes)
+        emit_pop_of(t, other);
+    emit_raise_stack(t, lowers);
+    emit_lea_of(t, reg, &(struct address_word){.base = (uint8_t)reg, .index = AS_PATCH_NONE},
+                8 + 8 * b->words);
+}
+
+/* The code of a record of `b`, with its cursor in `reg`. 0 or ASSAY_ERR_NOMEM. */
+static int emit_cursor_record(struct as_clone_assembly *a, const struct address_block *b,
+                              const struct address_place *at, unsigned reg, uint32_t number)
+{
+    struct address_text t = {.depth_b = a->depth_b};
+    const bool keep_flags = at->live & AS_LIVE_STATUS, lowers = keep_flags && !at->is_lowered;
+    unsigned other[2] = {AS_PATCH_NONE};
+    bool all_plain = true;
+    for (uint32_t w = 0; w < b->words; w++)
+        all_plain &= is_plain_word(&b->word[w]);
+    if (!all_plain && !choose_scratch(b, at, 1, other)) {
+        a->refusal = AS_PATCH_REFUSED_OPERAND;
+        return 0;
+    }
+    emit_lower_stack(&t, lowers);
+    emit_push_flags(&t, keep_flags);
+    const uint32_t start = t.n;
+    emit_gs_field(&t, 0x3b, reg, FIELD(limit));                                  /* cmp reg,limit */
+    const uint32_t records = emit_jump_ahead(&t, 2);                             /* jb */
+    PUT_ATOM(&t, (uint8_t)(0x48 | reg >> 3), 0xff, (uint8_t)(0xc0 | (reg & 7))); /* inc reg */
+    const uint32_t full = emit_jump_ahead(&t, 9);                                /* jns */
+    const uint32_t off = emit_jump_ahead(&t, AS_CLONE_ALWAYS);
+    land_jump(&t, full, t.n);                     /* or off for long: then it is 0 now */
+    const uint32_t look = emit_jump_ahead(&t, 4); /* jz */
+    PUT_ATOM(&t, (uint8_t)(0x48 | reg >> 3), 0xff, (uint8_t)(0xc8 | (reg & 7))); /* dec reg */
+    emit_gs_field(&t, 0x89, reg, FIELD(cursor));
+    land_jump(&t, look, t.n);
+    const uint32_t loaded = emit_cursor_load(&t, reg);
+    land_jump(&t, loaded, start);
+    const uint32_t gave_up = emit_jump_ahead(&t, AS_CLONE_ALWAYS);
+    land_jump(&t, records, t.n);
+    emit_cursor_words(&t, b, at, reg, other[0], number, a->depth_b);
+    land_jump(&t, off, t.n);
+    land_jump(&t, gave_up, t.n);
+    emit_pop_flags(&t, keep_flags);
+    emit_raise_stack(&t, lowers);
     return emit_atoms(a, at->address, &t);
 }
 
@@ -549,7 +714,7 @@ int as_clone_walk_find(struct as_clone_assembly *a, struct as_clone_tally *t)
     uint32_t more;
     t->walk = ASSAY_NONE;
     if (!as_clone_records(a) || !find_walk_count(a, t, &more) || !fill_walk(&w) ||
-        !choose_scratch(&w.block, &at, scratch))
+        !choose_scratch(&w.block, &at, 2, scratch))
         return 0;
     AS_TRY(add_record(a, a->p->loop[t->loop].header, &w.block, true, &t->walk));
     a->clone->maker->addresses.record.at[t->walk].more = more;
@@ -590,10 +755,10 @@ int as_clone_walk_leave(struct as_clone_assembly *a, const struct as_clone_tally
 
 /* ---- Parts of blocks ------------------------------------------------------------------------ */
 
-/* Registers since a record: known to have changed by so much, or not. */
+/* Changes of registers from an instruction on: by constants, and how often by something else. */
 struct address_registers {
     int64_t by[16];
-    bool changed[16];
+    uint32_t unknown[16];
 };
 
 static void note_changes(const struct assay_insn *insn, struct address_registers *r)
@@ -608,75 +773,123 @@ static void note_changes(const struct assay_insn *insn, struct address_registers
         if (by && width_b == 8)
             r->by[reg] += by;
         else
-            r->changed[reg] = true;
+            r->unknown[reg]++;
     }
 }
 
-/* An address as of the beginning of the record; false: it is not known there. */
-static bool is_known_before(const struct address_registers *r, const struct assay_memory *m,
-                            int64_t *offset)
+static bool ends_part(const struct assay_insn *insn)
 {
-    *offset = 0;
-    if ((m->base < 16 && r->changed[m->base]) || (m->index < 16 && r->changed[m->index]))
-        return false;
-    *offset += m->base < 16 ? r->by[m->base] : 0;
-    *offset += m->index < 16 ? m->scale * r->by[m->index] : 0;
-    return true;
+    const unsigned class = as_form_of(insn)->insn_class;
+    return class == ASSAY_CLASS_CALL || class == ASSAY_CLASS_SYSCALL;
 }
 
-/* Fills `out` with the accesses from instruction `from` on; returns the instruction at which the
- * next record begins, or the end of the block. *first: the first access, or ASSAY_NONE. */
+/* Adds `times` the change of a register between the record and an access; false: not known. */
+static bool add_change(const struct address_registers *at_access,
+                       const struct address_registers *at_record, unsigned reg, int64_t times,
+                       int64_t *offset)
+{
+    if (reg >= 16)
+        return true;
+    *offset += times * (at_access->by[reg] - at_record->by[reg]);
+    return at_access->unknown[reg] == at_record->unknown[reg];
+}
+
+static bool is_count_known(const struct address_registers *at_access,
+                           const struct address_registers *at_record)
+{
+    return at_access->unknown[1] == at_record->unknown[1] && at_access->by[1] == at_record->by[1];
+}
+
+/*
+ * Fills `out` with the accesses from instruction `from` on, as a record before instruction `place`
+ * sees their registers. Returns the instruction that the next part begins with, or the end of the
+ * block. With `notes` accesses that no record can have are noted.
+ */
 static uint32_t fill_part(struct as_clone_assembly *a, uint32_t block, uint32_t from,
-                          struct address_block *out, uint32_t *first, int *rc)
+                          uint32_t place, bool notes, struct address_block *out, int *rc)
 {
     const struct assay_block *b = &a->p->block[block];
-    struct address_registers r = {.by = {0}};
-    *first = ASSAY_NONE;
+    struct address_registers r = {.by = {0}}, at_record = {.by = {0}};
+    out->words = out->operands = 0;
+    for (uint32_t i = from; i < place; i++)
+        note_changes(&a->p->code.insn[i], &at_record);
     for (uint32_t i = from; i < b->first_insn + b->insns; i++) {
         const struct assay_insn *insn = &a->p->code.insn[i];
-        const unsigned class = as_form_of(insn)->insn_class;
         struct assay_memory memory[2];
         const int n = recorded_memory(a, insn, memory);
         for (int k = 0; k < n; k++) {
-            int64_t offset;
+            int64_t offset = 0;
             if (!is_recordable(a, insn, &memory[k])) {
-                *rc = note_missed(a, block, insn);
+                *rc = notes ? note_missed(a, block, insn) : 0;
                 continue;
             }
-            if (!is_known_before(&r, &memory[k], &offset) ||
-                (is_repeated(insn) && (r.changed[1] || r.by[1])) ||
+            if (!add_change(&r, &at_record, memory[k].base, 1, &offset) ||
+                !add_change(&r, &at_record, memory[k].index, memory[k].scale, &offset) ||
+                (is_repeated(insn) && !is_count_known(&r, &at_record)) ||
                 out->operands + 2 > AS_ADDRESS_WORDS_MOST ||
                 __builtin_popcount(named_registers(out)) > NAMED_MOST)
                 return k == 0 ? i : i + 1;
             add_operand(out, insn, &memory[k], offset, 0);
-            *first = *first == ASSAY_NONE ? i : *first;
         }
-        if (class == ASSAY_CLASS_CALL || class == ASSAY_CLASS_SYSCALL)
+        if (ends_part(insn))
             return i + 1;
         note_changes(insn, &r);
     }
     return b->first_insn + b->insns;
 }
 
+/* Returns the place with most accesses in one record; of equal ones where flags are dead. */
+static uint32_t best_place(struct as_clone_assembly *a, uint32_t block, uint32_t from)
+{
+    const struct assay_block *b = &a->p->block[block];
+    const uint32_t end = b->first_insn + b->insns;
+    uint32_t best = from, most = 0;
+    bool best_keeps = true;
+    for (uint32_t place = from; place < end && place - from < PLACES_MOST; place++) {
+        struct address_block part;
+        int rc = 0;
+        const uint32_t next = fill_part(a, block, from, place, false, &part, &rc);
+        const bool keeps = as_live_before(a->clone->area->code, block, place) & AS_LIVE_STATUS;
+        if (next > place &&
+            (part.operands > most || (part.operands == most && best_keeps && !keeps))) {
+            best = place;
+            most = part.operands;
+            best_keeps = keeps;
+        }
+        if (ends_part(&a->p->code.insn[place]))
+            break;
+    }
+    return best;
+}
+
 int as_clone_addresses_at(struct as_clone_assembly *a, uint32_t block, uint32_t i)
 {
     const struct as_clone_tally *t = as_clone_tally_around(a, block);
-    const struct as_patch_code *code = a->clone->area->code;
-    struct address_block part = {.words = 0};
-    uint32_t first, number;
+    const bool has_cursor = t && t->cursor != AS_PATCH_NONE;
+    struct address_block part;
+    uint32_t number;
     int rc = 0;
-    if (!as_clone_records(a) || i != a->next_record || (t && t->walk != ASSAY_NONE))
+    if (!as_clone_records(a) || (t && t->walk != ASSAY_NONE))
         return 0;
-    a->next_record = fill_part(a, block, i, &part, &first, &rc);
+    if (i == a->next_record) {
+        a->part_from = i;
+        a->part_place = has_cursor ? best_place(a, block, i) : i;
+    }
+    if (i != a->part_place)
+        return 0;
+    a->next_record = fill_part(a, block, a->part_from, i, true, &part, &rc);
+    a->part_place = ASSAY_NONE;
     if (rc < 0 || part.operands == 0)
         return rc;
     struct address_place at = {.address = a->p->code.insn[i].address,
-                               .live = as_live_before(code, block, i),
-                               .is_lowered = t && t->pushed};
+                               .live = as_live_before(a->clone->area->code, block, i),
+                               .is_lowered = t && as_clone_tally_pushes(t)};
     for (unsigned k = 0; t && k < t->n; k++)
         at.kept |= 1u << t->reg[k];
+    at.kept |= has_cursor ? 1u << t->cursor : 0;
     AS_TRY(add_record(a, block, &part, false, &number));
-    return emit_address_record(a, &part, &at, number, false);
+    return has_cursor ? emit_cursor_record(a, &part, &at, t->cursor, number)
+                      : emit_address_record(a, &part, &at, number, false);
 }
 
 void as_address_plan_fini(struct as_address_plan *plan)

@@ -131,6 +131,25 @@ static void choose_registers(const struct as_clone_assembly *a, uint32_t used,
     assign(a, dead, t);
 }
 
+/* A loop that is not a walk has many records: their cursor stands in a register, too. r12 and rsp
+ * would need other instructions. */
+static void choose_cursor(const struct as_clone_assembly *a, uint32_t used,
+                          struct as_clone_tally *t)
+{
+    const uint32_t header = a->p->loop[t->loop].header;
+    uint32_t unnamed = ~used & 0xfffe & ~(uint32_t)AS_LIVE_STACK & ~(1u << 12);
+    t->cursor = AS_PATCH_NONE;
+    if (!as_clone_records(a) || t->walk != ASSAY_NONE)
+        return;
+    for (unsigned i = 0; i < t->n; i++)
+        unnamed &= ~(1u << t->reg[i]);
+    const uint32_t dead = unnamed & ~as_live_at(a->clone->area->code, header);
+    const uint32_t pushed = used & AS_LIVE_STACK ? 0 : unnamed & VOLATILE;
+    if (dead || pushed)
+        t->cursor = (uint8_t)__builtin_ctz(dead ? dead : pushed);
+    t->cursor_pushed = !dead && pushed;
+}
+
 int as_clone_tallies_find(struct as_clone_assembly *a)
 {
     const struct as_patch_area *area = a->clone->area;
@@ -146,6 +165,7 @@ int as_clone_tallies_find(struct as_clone_assembly *a)
         const uint32_t header = a->p->loop[l].header;
         AS_TRY(as_clone_count(a, header, a->p->block[header].start, AS_PATCH_OPEN, &it.open));
         AS_TRY(as_clone_walk_find(a, &it));
+        choose_cursor(a, used, &it);
         AS_TRY(as_vec_push(&a->tally, it));
     }
     return 0;
@@ -164,7 +184,7 @@ unsigned as_clone_tally_of(const struct as_clone_assembly *a, uint32_t k)
 
 static unsigned depth_of(const struct as_clone_tally *t)
 {
-    return t && t->pushed ? AS_CLONE_RED_ZONE_B + 8u * t->pushed : 0;
+    return t && as_clone_tally_pushes(t) ? AS_CLONE_RED_ZONE_B + 8 * as_clone_tally_pushes(t) : 0;
 }
 
 unsigned as_clone_tally_depth(const struct as_clone_assembly *a, uint32_t block)
@@ -219,10 +239,13 @@ static int mark_open(struct as_clone_assembly *a, const struct as_clone_tally *t
 static int enter_loop(struct as_clone_assembly *a, const struct as_clone_tally *t, uint64_t address)
 {
     AS_TRY(as_clone_walk_enter(a, t, address));
-    if (t->pushed)
+    if (as_clone_tally_pushes(t))
         AS_TRY(move_stack(a, address, true));
     for (unsigned i = 0; i < t->pushed; i++)
         AS_TRY(move_register(a, address, t->reg[i], 0x50));
+    if (t->cursor_pushed)
+        AS_TRY(move_register(a, address, t->cursor, 0x50));
+    AS_TRY(as_clone_cursor_enter(a, t, address));
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
         return ASSAY_ERR_NOMEM;
@@ -241,7 +264,7 @@ static int leave_loop(struct as_clone_assembly *a, const struct as_clone_tally *
     if (!part)
         return ASSAY_ERR_NOMEM;
     if (keep_flags)
-        as_clone_save_flags(part, t->pushed == 0);
+        as_clone_save_flags(part, as_clone_tally_pushes(t) == 0);
     for (unsigned i = 0; i < t->n; i++) { /* add gs:[counter],r64 */
         AS_CLONE_PUT(part, 0x65, (uint8_t)(0x48 | (t->reg[i] >> 3) << 2), 0x01,
                      (uint8_t)(4 | (t->reg[i] & 7) << 3), 0x25, 0, 0, 0, 0);
@@ -252,9 +275,12 @@ static int leave_loop(struct as_clone_assembly *a, const struct as_clone_tally *
         as_clone_restore_flags(part);
     AS_TRY(mark_open(a, t, address, false));
     AS_TRY(as_clone_walk_leave(a, t, address));
+    AS_TRY(as_clone_cursor_leave(a, t, keep_flags, address));
+    if (t->cursor_pushed)
+        AS_TRY(move_register(a, address, t->cursor, 0x58));
     for (unsigned i = t->pushed; i-- > 0;)
         AS_TRY(move_register(a, address, t->reg[i], 0x58));
-    return t->pushed ? move_stack(a, address, false) : 0;
+    return as_clone_tally_pushes(t) ? move_stack(a, address, false) : 0;
 }
 
 int as_clone_tally_cross(struct as_clone_assembly *a, uint32_t from, uint32_t to, uint64_t target,

@@ -289,6 +289,29 @@ static int judge_unseen(struct as_attribution *all, struct unseen_sums *sums,
     return unseen_ns > slack_ns(all, sums) ? flag_time(all, sums, unseen_ns, err) : 0;
 }
 
+/* Pages decide on the bandwidth that the program can reach. */
+static int add_pages(struct as_attribution *all, struct assay_error *err)
+{
+    static const struct assay_metric huge = {
+        .name = "huge_pages_pct",
+        .unit = "%",
+        .title = "Memory in huge pages",
+        .topic = "memory",
+        .formula = "huge pages / anonymous memory of all processes, at their largest",
+        .meaning = "Part of the memory of the program that the kernel keeps in huge pages."};
+    double memory_b = 0, huge_b = 0;
+    for (uint32_t i = 0; i < all->tally.stream.n; i++) {
+        const char *text = as_attribute_fact(all, i, "memory_pages");
+        char *end;
+        if (!text)
+            continue;
+        memory_b += strtod(text, &end);
+        huge_b += strtod(end, NULL);
+    }
+    return memory_b > 0 && huge_b <= memory_b ? add_value(all, &huge, 100 * huge_b / memory_b, err)
+                                              : 0;
+}
+
 int as_attribute_unseen(struct as_attribution *all, struct assay_error *err)
 {
     struct unseen_sums sums = {0};
@@ -297,6 +320,8 @@ int as_attribute_unseen(struct as_attribution *all, struct assay_error *err)
                  : 0;
     if (rc == 0 && all->tally.stream.n)
         rc = judge_unseen(all, &sums, err);
+    if (rc == 0)
+        rc = add_pages(all, err);
     as_vec_fini(&sums.account);
     return rc;
 }

@@ -224,6 +224,17 @@ static void forget_small(struct as_ledger *ledger)
     ledger->process.n = kept;
 }
 
+/* Keeps the look at which the processes had most memory. */
+static void look_at_pages(struct as_ledger *ledger)
+{
+    struct as_process_pages sum = {0};
+    as_vec_foreach (&ledger->process, process)
+        if (process->lives && process->cpu_ns >= WORTH_NS)
+            as_process_pages_add(process->pid, &sum);
+    if (sum.memory_b > ledger->pages.memory_b)
+        ledger->pages = sum;
+}
+
 void as_ledger_begin(struct as_ledger *ledger, pid_t pid, bool is_timed, int64_t now_ns)
 {
     struct as_task task = {0};
@@ -250,6 +261,7 @@ void as_ledger_look(struct as_ledger *ledger, int64_t now_ns)
         if (it->is_ours)
             enter_process(ledger, it);
     as_vec_fini(&look.seen);
+    look_at_pages(ledger);
     forget_small(ledger);
     const int64_t sparing_ns = SPARING * (as_clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
     ledger->gap_ns = ledger->gap_ns * 2 < MOST_NS ? ledger->gap_ns * 2 : MOST_NS;
@@ -307,6 +319,11 @@ int as_ledger_tell(struct as_ledger *ledger, const struct assay_launch_outcome *
     if (!outcome->over) { /* what there is to know is there still */
         ledger->due_ns = 0;
         as_ledger_look(ledger, as_monotonic_ns());
+    }
+    if (ledger->pages.memory_b) {
+        snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64, ledger->pages.memory_b,
+                 ledger->pages.huge_b);
+        AS_TRY(assay_recorder_info(recorder, "memory_pages", text, err));
     }
     if (outcome->over && count_living(ledger))
         AS_TRY(tell_number(recorder, "outlived_n", count_living(ledger), err));

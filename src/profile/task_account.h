@@ -10,6 +10,7 @@
 #include <assay/sample.h>
 
 #include "base/vec.h"
+#include "profile/pages.h"
 
 struct as_ledger_process {
     uint32_t pid;
@@ -25,9 +26,10 @@ struct as_ledger {
     uint32_t pid;  /* of the process that was started; 0: nothing is looked up */
     bool is_timed; /* samples come from timers inside the program */
     int64_t due_ns, gap_ns;
-    uint64_t stolen_ns; /* by the host of this virtual machine, when the run began */
-    uint64_t start;     /* of `pid`: nothing older is looked at */
-    uint64_t gone_ns;   /* of processes that are not worth to be kept */
+    uint64_t stolen_ns;            /* by the host of this virtual machine, when the run began */
+    uint64_t start;                /* of `pid`: nothing older is looked at */
+    uint64_t gone_ns;              /* of processes that are not worth to be kept */
+    struct as_process_pages pages; /* of all processes, when they had most memory */
     AS_VEC(struct as_ledger_process) process;
 };
 

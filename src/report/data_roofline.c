@@ -23,6 +23,7 @@ static void write_roofs(struct as_json *json, const struct assay_roof *roof, siz
         as_json_object_begin(json);
         as_json_key_string(json, "name", roof[i].name);
         as_json_key_bool(json, "is_bandwidth", roof[i].is_bandwidth);
+        as_json_key_bool(json, "is_huge", roof[i].is_huge);
         as_json_key_double(json, "value", roof[i].value);
         as_json_key_u64(json, "core_n", core_n);
         as_json_object_end(json);
@@ -71,6 +72,7 @@ static void write_point(struct as_json *json, const struct assay_roof_point *it)
     as_json_key_string(json, "roof", it->roof.value > 0 ? it->roof.name : "");
     write_finite(json, "roof_share", it->roof.value > 0 ? it->roof_share : (double)NAN);
     write_finite(json, "headroom_x", it->headroom_x);
+    write_finite(json, "huge_x", it->roof.value > 0 ? it->huge_x : (double)NAN);
     write_marks(json, it->marks);
     as_json_object_end(json);
 }
@@ -83,6 +85,7 @@ static void write_roofline(struct as_json *json, const struct assay_roofline *it
     as_json_key_double(json, "waiting_share", it->waiting_share);
     as_json_key_bool(json, "external_load", it->is_busy);
     as_json_key_bool(json, "has_levels", it->has_levels);
+    write_finite(json, "huge_share", it->huge_share);
     as_json_key(json, "roofs");
     as_json_array_begin(json);
     write_roofs(json, it->one, it->one_n, 1);

@@ -101,11 +101,16 @@ void as_ceilings_add(struct as_ceilings *ceilings, const char *name, double valu
     for (char *rest = text, *next; n < 6 && (next = strsep(&rest, "."));)
         word[n++] = next;
     if (n == 4 && strcmp(word[0], "bandwidth") == 0) {
+        char *small = strstr(word[1], "-small");
+        const bool is_small = small && small[strlen("-small")] == 0;
+        if (is_small)
+            *small = 0;
         const int stream = INDEX_OF(stream_words, word[1]), level = INDEX_OF(level_words, word[2]);
         struct as_ceiling_scope *scope =
             stream < 0 || level < 0 ? NULL : scope_of(ceilings, word[3]);
         if (scope)
-            keep_higher(&scope->bandwidth[level][stream], value);
+            keep_higher(is_small ? &scope->small[level][stream] : &scope->bandwidth[level][stream],
+                        value);
     } else if (n == 5 && strcmp(word[0], "peak") == 0) {
         const int operation = INDEX_OF(operation_words, word[1]);
         const int number = INDEX_OF(number_words, word[2]), width = INDEX_OF(width_words, word[3]);
@@ -151,12 +156,38 @@ static double of_cores(const struct as_ceilings *ceilings, size_t offset, double
     return !isfinite(value) ? 0 : value > reached ? value : reached;
 }
 
+static double figure_of_pages(const struct as_ceilings *ceilings, size_t pages, unsigned level,
+                              unsigned stream, double core_n)
+{
+    const size_t at = (level * AS_ROOF_STREAMS + stream) * sizeof(double);
+    return of_cores(ceilings, pages + at, core_n);
+}
+
+/* Without a figure of its own a stream loses as much on small pages as triad. 0: not known. */
+static double small_bandwidth(const struct as_ceilings *ceilings, unsigned level, unsigned stream,
+                              double core_n, double huge)
+{
+    const size_t small = offsetof(struct as_ceiling_scope, small);
+    const double own = figure_of_pages(ceilings, small, level, stream, core_n);
+    const double of_triad = figure_of_pages(ceilings, offsetof(struct as_ceiling_scope, bandwidth),
+                                            level, AS_ROOF_STREAM_TRIAD, core_n);
+    if (own > 0 || of_triad <= 0)
+        return own;
+    return huge * figure_of_pages(ceilings, small, level, AS_ROOF_STREAM_TRIAD, core_n) / of_triad;
+}
+
+/* On the pages of the program: each byte takes the time that the pages of its part allow. */
 static double stream_bandwidth(const struct as_ceilings *ceilings, unsigned level, unsigned stream,
                                double core_n)
 {
-    const size_t offset = offsetof(struct as_ceiling_scope, bandwidth) +
-                          (level * AS_ROOF_STREAMS + stream) * sizeof(double);
-    return of_cores(ceilings, offset, core_n);
+    const double huge = figure_of_pages(ceilings, offsetof(struct as_ceiling_scope, bandwidth),
+                                        level, stream, core_n);
+    const double small = ceilings->has_pages && huge > 0
+                             ? small_bandwidth(ceilings, level, stream, core_n, huge)
+                             : 0;
+    if (small <= 0)
+        return huge;
+    return 1 / (ceilings->huge_share / huge + (1 - ceilings->huge_share) / small);
 }
 
 /* The stream with most nearly this share of stores, and its bandwidth; 0: none was measured. */
@@ -197,6 +228,24 @@ double as_ceilings_fastest(const struct as_ceilings *ceilings, unsigned level, d
     for (unsigned s = 0; s < AS_ROOF_STREAMS; s++)
         keep_higher(&fastest, stream_bandwidth(ceilings, level, s, core_n));
     return fastest;
+}
+
+bool as_ceilings_know_small(const struct as_ceilings *ceilings)
+{
+    bool knows = false;
+    for (size_t i = 0; i < ceilings->scope_n; i++)
+        knows |= ceilings->scope[i].small[ASSAY_ROOF_MEMORY][AS_ROOF_STREAM_TRIAD] > 0;
+    return knows;
+}
+
+double as_ceilings_huge_x(const struct as_ceilings *ceilings, unsigned level, double stored,
+                          double core_n)
+{
+    struct as_ceilings huge = *ceilings;
+    huge.has_pages = false;
+    const double here = as_ceilings_bandwidth(ceilings, level, stored, core_n);
+    const double there = as_ceilings_bandwidth(&huge, level, stored, core_n);
+    return here > 0 && there > here ? there / here : 1;
 }
 
 double as_ceilings_peak(const struct as_ceilings *ceilings, enum as_roof_operation operation,
@@ -264,10 +313,28 @@ static size_t add_bandwidth_roofs(const struct as_ceilings *ceilings, double sto
     return n;
 }
 
+/* Adds those that huge pages would raise by 5 % or more. */
+static size_t add_huge_roofs(const struct as_ceilings *ceilings, double core_n,
+                             struct assay_roof *roof, size_t n)
+{
+    struct as_ceilings huge = *ceilings;
+    huge.has_pages = false;
+    for (unsigned level = ASSAY_ROOF_L2; level < ASSAY_ROOF_LEVELS; level++) {
+        const double value = as_ceilings_fastest(&huge, level, core_n);
+        if (value <= 0 || value < 1.05 * as_ceilings_fastest(ceilings, level, core_n) ||
+            n == ASSAY_ROOFS_MAX)
+            continue;
+        roof[n] = (struct assay_roof){.value = value, .is_bandwidth = true, .is_huge = true};
+        snprintf(roof[n++].name, ASSAY_ROOF_NAME_B, "%s on huge pages", level_words[level]);
+    }
+    return n;
+}
+
 size_t as_ceilings_roofs(const struct as_ceilings *ceilings, double core_n,
                          struct assay_roof roof[ASSAY_ROOFS_MAX])
 {
     size_t n = add_bandwidth_roofs(ceilings, -1, core_n, roof, 0);
+    n = add_huge_roofs(ceilings, core_n, roof, n);
     n = add_peak_roofs(ceilings, 0, "f64", core_n, 0, roof, n);
     return add_peak_roofs(ceilings, 1, "f32", core_n, 0, roof, n);
 }
@@ -371,6 +438,7 @@ void as_ceilings_judge(const struct as_ceilings *ceilings, struct assay_roof_poi
     struct assay_roof limit = {0};
     const double top = top_of(ceilings, point);
     point->attainable = point->headroom_x = (double)NAN;
+    point->huge_x = 1;
     point->roof = limit;
     if (!(reached > 0) || !isfinite(reached))
         return;
@@ -386,6 +454,9 @@ void as_ceilings_judge(const struct as_ceilings *ceilings, struct assay_roof_poi
     const double at = next < lowest ? next : lowest;
     point->roof_at = isfinite(at) ? at : 0;
     point->roof_share = point->roof_at > 0 ? reached / point->roof_at : 0;
+    for (unsigned level = 0; point->roof.is_bandwidth && level < ASSAY_ROOF_LEVELS; level++)
+        if (strcmp(point->roof.name, level_words[level]) == 0)
+            point->huge_x = as_ceilings_huge_x(ceilings, level, stored, point->core_n);
     if (top > 0 && reached > top)
         point->marks |= ASSAY_ROOF_ABOVE;
     if (knows_levels(point) && isfinite(lowest) && reached > lowest * 1.05)

@@ -32,7 +32,8 @@ enum as_roof_width {
 /* Figures of so many cores at once; 0: not measured. */
 struct as_ceiling_scope {
     unsigned core_n;
-    double bandwidth[ASSAY_ROOF_LEVELS][AS_ROOF_STREAMS];             /* B/s */
+    double bandwidth[ASSAY_ROOF_LEVELS][AS_ROOF_STREAMS]; /* B/s, on huge pages if there are any */
+    double small[ASSAY_ROOF_LEVELS][AS_ROOF_STREAMS];     /* B/s on pages of 4 KiB */
     double peak[AS_ROOF_OPERATIONS][AS_ROOF_NUMBERS][AS_ROOF_WIDTHS]; /* flop/s */
 };
 
@@ -43,6 +44,8 @@ struct as_ceilings {
     size_t scope_n;
     unsigned core_n;                /* of the scope "all" */
     struct as_ceiling_scope domain; /* "numa0": stands for one core if that has no figure */
+    bool has_pages;                 /* `huge_share` is known; else bandwidths are of huge pages */
+    double huge_share;              /* of the memory of the program, in huge pages */
 };
 
 /* Adds a figure by its name (doc/reference/machine.md). Others than bandwidths and peaks of caches,
@@ -73,6 +76,11 @@ double as_ceilings_fastest(const struct as_ceilings *ceilings, unsigned level, d
 double as_ceilings_peak(const struct as_ceilings *ceilings, enum as_roof_operation operation,
                         enum as_roof_width width, double single, double core_n);
 
+/* Returns whether a triad of memory was measured on small pages. */
+bool as_ceilings_know_small(const struct as_ceilings *ceilings);
+/* The factor by which huge pages raise the bandwidth of a level; 1: no figures, or huge already. */
+double as_ceilings_huge_x(const struct as_ceilings *ceilings, unsigned level, double stored,
+                          double core_n);
 /* Roofs to draw for `core_n` cores, bandwidths first; returns how many. */
 size_t as_ceilings_roofs(const struct as_ceilings *ceilings, double core_n,
                          struct assay_roof roof[ASSAY_ROOFS_MAX]);

@@ -35,29 +35,71 @@ static double cores_there(const struct as_ceilings *reference, const struct as_c
     return core_n > target->core_n ? target->core_n : core_n;
 }
 
-static void add_bound(struct bound_times *all, const char *name, double work, double here,
-                      double there)
+/* `grows`: the work there over that here. */
+static void add_bound(struct bound_times *all, const char *name, double work, double grows,
+                      double here, double there)
 {
     if (!(work > 0) || here <= 0 || there <= 0 || all->n == CANDIDATES_MAX)
         return;
     struct bound_time *it = &all->at[all->n++];
     snprintf(it->name, sizeof it->name, "%s", name);
     it->here_s = work / here;
-    it->there_s = work / there;
+    it->there_s = work * grows / there;
+}
+
+/* ---- Other caches -------------------------------------------------------------------------- */
+
+/* Bytes that come into a cache of this size: between two sizes of the curve by the logarithm. */
+static double curve_at(const double *curve_b, double size_b)
+{
+    const double at = log2(size_b / ASSAY_ROOF_CURVE_B);
+    const double below = at <= 0                      ? 0
+                         : at >= ASSAY_ROOF_CURVE - 1 ? ASSAY_ROOF_CURVE - 1
+                                                      : floor(at);
+    const unsigned i = (unsigned)below, next = i + 1 < ASSAY_ROOF_CURVE ? i + 1 : i;
+    const double part = at <= 0 ? 0 : at - below < 1 ? at - below : 1;
+    return curve_b[i] + part * (curve_b[next] - curve_b[i]);
+}
+
+/* The cache before a level: for memory the last one; 0: there is none. Cores share the last. */
+static double cache_before(const uint64_t cache_b[ASSAY_ROOF_CACHES], unsigned level, double core_n)
+{
+    unsigned last = ASSAY_ROOF_CACHES;
+    while (last > 0 && cache_b[last - 1] == 0)
+        last--;
+    const unsigned at = level == ASSAY_ROOF_MEMORY ? last : level;
+    if (at == 0 || at > last)
+        return 0;
+    return (double)cache_b[at - 1] / (at == last && last > 1 ? core_n : 1);
+}
+
+/* Traffic of a level there over that here; 1 without a curve. */
+static double growth_of(const struct as_project_caches *caches,
+                        const struct assay_roof_point *point, unsigned level, double there_n)
+{
+    const double here_b = cache_before(caches->here_b, level, point->core_n);
+    const double there_b = cache_before(caches->there_b, level, there_n);
+    if (here_b <= 0 || there_b <= 0 || isnan(point->curve_b[0]))
+        return 1;
+    const double here = curve_at(point->curve_b, here_b), there = curve_at(point->curve_b, there_b);
+    return here > 0 ? there / here : 1;
 }
 
 static void add_level_bound(const struct as_ceilings *reference, const struct as_ceilings *target,
+                            const struct as_project_caches *caches,
                             const struct assay_roof_point *point, double there_n, unsigned level,
                             bool is_traffic, struct bound_times *all)
 {
+    const bool is_curved = caches && is_traffic && level > ASSAY_ROOF_L1;
     /* Without traffic: as if all that instructions move came from this level. */
     double (*const of)(const struct as_ceilings *, unsigned, double, double) =
         is_traffic ? as_ceilings_traffic : as_ceilings_bandwidth;
     const double bytes = point->level_b[is_traffic ? level : ASSAY_ROOF_L1];
     const double l1 = point->level_b[ASSAY_ROOF_L1];
     const double stored = l1 > 0 ? point->store_b / l1 : 0;
-    add_bound(all, assay_roof_level_word(level), bytes, of(reference, level, stored, point->core_n),
-              of(target, level, stored, there_n));
+    add_bound(all, assay_roof_level_word(level), bytes,
+              is_curved ? growth_of(caches, point, level, there_n) : 1,
+              of(reference, level, stored, point->core_n), of(target, level, stored, there_n));
 }
 
 /* The highest peak of a machine that code of the point's kind reaches, and its width. */
@@ -84,7 +126,7 @@ static void add_peak_bounds(const struct as_ceilings *reference, const struct as
     for (unsigned w = 0; w < AS_ROOF_WIDTHS; w++)
         for (unsigned o = 0; o < AS_ROOF_OPERATIONS; o++) {
             snprintf(name, sizeof name, "%s %s", o == AS_ROOF_FMA ? "FMA" : "add", width[w]);
-            add_bound(all, name, point->flops,
+            add_bound(all, name, point->flops, 1,
                       as_ceilings_peak(reference, o, w, point->single_share, point->core_n),
                       as_ceilings_peak(target, o, w, point->single_share, there_n));
         }
@@ -164,7 +206,8 @@ static bool project_roofs(const struct bound_times *all, double part, struct ass
 }
 
 bool as_project_part(const struct as_ceilings *reference, const struct as_ceilings *target,
-                     const struct assay_roof_point *point, struct assay_projected *out)
+                     const struct as_project_caches *caches, const struct assay_roof_point *point,
+                     struct assay_projected *out)
 {
     const double there_n = cores_there(reference, target, point->core_n);
     const double part = part_of_samples(point->sample_n);
@@ -177,10 +220,11 @@ bool as_project_part(const struct as_ceilings *reference, const struct as_ceilin
                                     .time_s = point->time_s / point->core_n,
                                     .efficiency = (double)NAN,
                                     .by_levels = has_levels(point)};
+    out->by_caches = caches && out->by_levels && !isnan(point->curve_b[0]);
     for (unsigned level = 0; level < ASSAY_ROOF_LEVELS; level++)
-        add_level_bound(reference, target, point, there_n, level, out->by_levels, &all);
+        add_level_bound(reference, target, caches, point, there_n, level, out->by_levels, &all);
     if (out->by_levels)
-        add_bound(&all, "peak", point->flops, peak_for(reference, point, point->core_n),
+        add_bound(&all, "peak", point->flops, 1, peak_for(reference, point, point->core_n),
                   peak_for(target, point, there_n));
     else
         add_peak_bounds(reference, target, point, there_n, &all);

@@ -2,6 +2,7 @@
 /* The projection of a run: its points without those inside them, and both machines. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/arena.h"
@@ -13,7 +14,24 @@ struct projecting {
     struct as_arena arena;
     struct assay_roofline *roofline; /* names of parts are its */
     struct as_ceilings reference, target;
+    struct as_project_caches caches;
+    bool has_caches;
 };
+
+static const char run_caches_sql[] =
+    "SELECT level, max(size_b) FROM machine_place p JOIN run r USING (host_id)"
+    " WHERE r.run_id = ?1 AND p.kind = 'cache' AND ifnull(p.cache, '') <> 'instructions'"
+    " AND p.size_b > 0 GROUP BY level";
+
+static int on_run_cache(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    struct projecting *p = context;
+    const int64_t level = assay_rows_integer(row, 0);
+    (void)err;
+    if (level >= 1 && level <= ASSAY_ROOF_CACHES)
+        p->caches.here_b[level - 1] = (uint64_t)assay_rows_integer(row, 1);
+    return 0;
+}
 
 static double left_of(double whole, double part)
 {
@@ -34,6 +52,9 @@ static void take_inner(struct assay_roof_point *outer, const struct assay_roof_p
         outer->level_b[level] = isnan(inner->level_b[level])
                                     ? (double)NAN
                                     : left_of(outer->level_b[level], inner->level_b[level]);
+    for (unsigned i = 0; i < ASSAY_ROOF_CURVE; i++)
+        outer->curve_b[i] =
+            isnan(inner->curve_b[i]) ? (double)NAN : left_of(outer->curve_b[i], inner->curve_b[i]);
 }
 
 static bool is_around(const struct assay_roof_point *outer, const struct assay_roof_point *inner)
@@ -83,7 +104,8 @@ static int project_points(struct projecting *p, struct assay_error *err)
         const struct assay_roof_point own = own_point(all, i);
         if (own.sample_n == 0)
             continue;
-        any |= as_project_part(&p->reference, &p->target, &own, &out->part[out->part_n]);
+        any |= as_project_part(&p->reference, &p->target, p->has_caches ? &p->caches : NULL, &own,
+                               &out->part[out->part_n]);
         out->part_n++;
     }
     if (!any)
@@ -97,10 +119,21 @@ static int project_points(struct projecting *p, struct assay_error *err)
     return 0;
 }
 
+/* Both machines with the pages of the program, if small ones were measured on both. */
+static void use_pages(struct projecting *p)
+{
+    const double huge_share = p->roofline->huge_share;
+    if (isnan(huge_share) || !as_ceilings_know_small(&p->reference) ||
+        !as_ceilings_know_small(&p->target))
+        return;
+    p->reference.has_pages = p->target.has_pages = true;
+    p->reference.huge_share = p->target.huge_share = huge_share;
+}
+
 int assay_project_run(struct assay_experiment *experiment, int64_t run_id,
                       const struct assay_figures *reference, const struct assay_figures *target,
-                      enum assay_project_rest rest, struct assay_projection **out,
-                      struct assay_error *err)
+                      const uint64_t cache_b[ASSAY_ROOF_CACHES], enum assay_project_rest rest,
+                      struct assay_projection **out, struct assay_error *err)
 {
     struct projecting *p = as_calloc(1, sizeof *p);
     *out = NULL;
@@ -114,8 +147,14 @@ int assay_project_run(struct assay_experiment *experiment, int64_t run_id,
         as_ceilings_of_figures(reference, &p->reference);
     else if (rc == 0)
         rc = as_ceilings_of_run(experiment, p->roofline->run_id, &p->reference, err);
+    if (rc == 0 && cache_b) {
+        p->has_caches = true;
+        memcpy(p->caches.there_b, cache_b, sizeof p->caches.there_b);
+        rc = assay_rows_each(experiment, run_caches_sql, p->roofline->run_id, on_run_cache, p, err);
+    }
     if (rc == 0) {
         as_ceilings_of_figures(target, &p->target);
+        use_pages(p);
         rc = project_points(p, err);
     }
     if (rc < 0)

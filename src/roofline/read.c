@@ -63,7 +63,9 @@ static const char run_sql[] =
     " (SELECT w.others_ns + ifnull(r.host_steal_ns, 0)"
     "  >= 0.2 * r.wall_ns * ifnull(r.usable_milli_cpu_n / 1000.0, h.cpu_n)"
     "  FROM run_waiting w WHERE w.run_id = r.run_id),"
-    " (SELECT sum(exclusive_n) FROM object_time WHERE run_id = ?1 AND object_kind = 'thread')"
+    " (SELECT sum(exclusive_n) FROM object_time WHERE run_id = ?1 AND object_kind = 'thread'),"
+    " (SELECT value FROM v_values WHERE run_id = ?1 AND object_kind = 'run'"
+    "  AND metric = 'huge_pages_pct')"
     " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1";
 
 static const char counted_run_sql[] = "SELECT max(run_id) FROM v_values WHERE ?1 = 0"
@@ -102,6 +104,11 @@ static const char roof_flags_sql[] =
     "SELECT object_kind = 'loop', object_id FROM flag WHERE run_id = ?1 AND name = 'counts_cut'"
     " AND object_kind IN ('loop', 'function')";
 
+static const char roof_curves_sql[] =
+    "SELECT d.object_kind = 'loop', d.object_id, j.key, json_extract(j.value, '$[1]')"
+    " FROM detail d, json_each(d.cells) j WHERE d.name = 'miss_curve' AND d.run_id = ?1"
+    " AND d.object_kind IN ('loop', 'function')";
+
 /* Barriers: their iterations depend on other threads, and do not belong to the program. */
 static const char roof_waits_sql[] =
     "SELECT t.object_kind = 'loop', t.object_id FROM object_time t"
@@ -129,6 +136,9 @@ static int on_run(void *context, struct assay_rows *row, struct assay_error *err
     r->wall_ns = assay_rows_real(row, 2);
     r->running_ns = assay_rows_real(row, 3);
     r->roofline.is_busy = assay_rows_integer(row, 4) > 0;
+    r->roofline.huge_share = assay_rows_real(row, 6) / 100;
+    r->ceilings.has_pages = !isnan(r->roofline.huge_share);
+    r->ceilings.huge_share = r->roofline.huge_share;
     const struct counted_object run = {.point = {.kind = ASSAY_OBJECT_RUN,
                                                  .id = r->roofline.run_id,
                                                  .name = "whole program",
@@ -173,6 +183,8 @@ static int on_roof_fact(void *context, struct assay_rows *row, struct assay_erro
         struct counted_object next = {.point = {.kind = kind, .id = assay_rows_integer(row, 1)}};
         for (int i = 0; i < FACTS_N; i++)
             next.fact[i] = (double)NAN;
+        for (int i = 0; i < ASSAY_ROOF_CURVE; i++)
+            next.point.curve_b[i] = (double)NAN;
         if (as_vec_push(&r->object, next) < 0)
             return as_error_nomem(err, "a roofline");
         last = &r->object.at[r->object.n - 1];
@@ -231,6 +243,16 @@ static int on_roof_place(void *context, struct assay_rows *row, struct assay_err
     const bool failed = name.failed || !object->point.name;
     as_str_fini(&name);
     return failed ? as_error_nomem(err, "a roofline") : 0;
+}
+
+static int on_roof_curve(void *context, struct assay_rows *row, struct assay_error *err)
+{
+    struct counted_object *object = object_of(context, row);
+    const int64_t at = assay_rows_integer(row, 2);
+    (void)err;
+    if (object && at >= 0 && at < ASSAY_ROOF_CURVE)
+        object->point.curve_b[at] = assay_rows_real(row, 3);
+    return 0;
 }
 
 static int on_roof_flag(void *context, struct assay_rows *row, struct assay_error *err)
@@ -424,6 +446,7 @@ static int read_roofline(struct roofline_reading *r, const struct assay_figures 
     AS_TRY(assay_rows_each(r->experiment, roof_times_sql, run_id, on_roof_time, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_threads_sql, run_id, on_roof_threads, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_places_sql, 1, on_roof_place, r, err));
+    AS_TRY(assay_rows_each(r->experiment, roof_curves_sql, run_id, on_roof_curve, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_flags_sql, run_id, on_roof_flag, r, err));
     AS_TRY(assay_rows_each(r->experiment, roof_waits_sql, run_id, on_roof_wait, r, err));
     spread_waits(r);

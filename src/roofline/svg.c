@@ -110,6 +110,7 @@ static void draw_head(const struct assay_roofline *it, struct as_str *out)
              ".paper { fill: var(--paper); } .title { font-weight: 600; font-size: 15px; }\n"
              ".faint { fill: var(--faint); } .grid { stroke: var(--grid); }\n"
              ".roof { stroke: var(--ink); stroke-width: 1.5; fill: none; }\n"
+             ".huge { stroke: var(--faint); stroke-dasharray: 2 3; stroke-width: 1; }\n"
              ".one { stroke: var(--faint); stroke-dasharray: 6 4; stroke-width: 1; }\n"
              ".scalar { stroke: var(--scalar); fill: var(--scalar); }\n"
              ".part { stroke: var(--part); fill: var(--part); }\n"
@@ -194,7 +195,10 @@ static void draw_roof(const struct roof_frame *f, const struct assay_roof *roof,
     const double begin = roof->is_bandwidth ? roof->value * from : roof->value;
     const double end = roof->is_bandwidth ? roof->value * to : roof->value;
     as_str_appendf(out, "<path class=\"roof%s\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n",
-                   is_one ? " one" : "", x_of(f, from), y_of(f, begin), x_of(f, to), y_of(f, end));
+                   is_one          ? " one"
+                   : roof->is_huge ? " huge"
+                                   : "",
+                   x_of(f, from), y_of(f, begin), x_of(f, to), y_of(f, end));
     if (is_one)
         return;
     snprintf(text, sizeof text, "%.31s %.4g %s", roof->name, roof->value / 1e9,
@@ -225,7 +229,7 @@ static void draw_roofs(const struct assay_roofline *it, const struct roof_frame 
         struct assay_roof shown[ASSAY_ROOFS_MAX];
         size_t n = 0;
         for (size_t i = 0; i < (one ? it->one_n : it->all_n); i++)
-            if (is_roof_shown(it, &roof[i]))
+            if (is_roof_shown(it, &roof[i]) && !(is_one && roof[i].is_huge))
                 shown[n++] = roof[i];
         for (size_t i = 0; i < n; i++)
             draw_roof(f, &shown[i], highest_roof(shown, n), steepest_roof(shown, n), is_one != 0,

@@ -85,6 +85,46 @@ setup() {
     export ASSAY_NO_MEASURE=1 XDG_DATA_HOME=$PWD/data
 }
 
+@test "the share of huge pages is what the program reads of itself" {
+    grep -q '\[never\]' /sys/kernel/mm/transparent_hugepage/enabled && skip "no huge pages here"
+    cat >pages.c <<'END'
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#define HUGE_B (2ul << 20)
+int main(void)
+{
+    char line[256], *area = mmap(NULL, 33 * HUGE_B, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *at = (char *)(((unsigned long)area + HUGE_B - 1) / HUGE_B * HUGE_B);
+    madvise(at, 16 * HUGE_B, MADV_HUGEPAGE);
+    madvise(at + 16 * HUGE_B, 16 * HUGE_B, MADV_NOHUGEPAGE);
+    memset(at, 1, 32 * HUGE_B);
+    volatile long s = 0;
+    while (clock() < CLOCKS_PER_SEC)
+        for (int i = 0; i < 1000000; i++)
+            s += i;
+    FILE *f = fopen("/proc/self/smaps_rollup", "r");
+    while (f && fgets(line, sizeof line, f))
+        if (!strncmp(line, "Anonymous:", 10) || !strncmp(line, "AnonHugePages:", 14))
+            fputs(line, stdout);
+    return 0;
+}
+END
+    gcc -O1 -g -o pages pages.c
+    "$ASSAY" profile -q -o pages.assay -- ./pages >pages.txt
+    "$ASSAY" query pages.assay "SELECT value FROM v_values WHERE metric = 'huge_pages_pct'" \
+        --format csv >pages.csv
+    python3 - <<'END'
+import re
+text = open("pages.txt").read()
+memory, huge = (int(re.search(name + r":\s+(\d+)", text)[1]) for name in ("Anonymous", "AnonHugePages"))
+share = float(open("pages.csv").read().split()[-1])
+assert abs(share - 100 * huge / memory) < 2, (share, huge, memory)
+END
+}
+
 @test "flops and bytes of a loop are those of its construction" {
     "$ASSAY" roofline one.assay --format json >one.json
     equal true "$(json '["points"][0]["kind"]=="run"' <one.json)"
@@ -258,6 +298,57 @@ assert abs(stays["rest_s"] - rest) < 1e-9, stays
 assert abs(scales["rest_s"] - rest / 2) < 1e-9, scales
 assert (stays["low_s"], stays["high_s"]) == (scales["low_s"], scales["high_s"])
 END
+}
+
+@test "caches of the target change the traffic of loops with a curve of misses" {
+    cp -r one.assay curved.assay
+    python3 - <<'END'
+import json, sqlite3
+db = sqlite3.connect("curved.assay/experiment.db")
+(loop,), = db.execute("SELECT object_id FROM v_values v JOIN loop l ON l.loop_id = v.object_id"
+                      " JOIN function f USING (function_id) WHERE v.object_kind = 'loop'"
+                      " AND v.metric = 'executed_flop_n' AND f.name = 'triad'")
+columns = [row[1] for row in db.execute("PRAGMA table_info(metric)")]
+old = dict(zip(columns, db.execute("SELECT * FROM metric LIMIT 1").fetchone()))
+new = {**old, "metric_id": 999, "name": "bytes_memory"}
+db.execute(f"INSERT INTO metric ({','.join(new)}) VALUES ({','.join('?' * len(new))})",
+           list(new.values()))
+columns = [row[1] for row in db.execute("PRAGMA table_info(value)")]
+old = dict(zip(columns, db.execute("SELECT * FROM value LIMIT 1").fetchone()))
+new = {**old, "metric_id": 999, "object_kind": "loop", "object_id": loop, "run_id": 1,
+       "context_id": 0, "value": 9e15, "low": 9e15, "high": 9e15}
+db.execute(f"INSERT INTO value ({','.join(new)}) VALUES ({','.join('?' * len(new))})",
+           list(new.values()))
+# 1 GB comes into each cache below 64 MiB, a tenth of it into larger ones.
+cells = [[16 << i, 1e9 if i < 12 else 1e8] for i in range(16)]
+db.execute("INSERT INTO detail (run_id, object_kind, object_id, name, title, position, columns,"
+           " cells) VALUES (1, 'loop', ?, 'miss_curve', 'x', 1, '[\"a\",\"b\"]', ?)",
+           (loop, json.dumps(cells)))
+db.execute("DELETE FROM machine_place WHERE kind = 'cache'")
+host, = db.execute("SELECT host_id FROM run WHERE run_id = 1").fetchone()
+for level, size in ((1, 32 << 10), (2, 1 << 20), (3, 32 << 20)):
+    db.execute("INSERT INTO machine_place (host_id, place, parent, kind, level, size_b, is_usable)"
+               " VALUES (?, ?, 0, 'cache', ?, ?, 0)", (host, 900 + level, level, size))
+db.commit()
+END
+    for size in 32M:1 64M:10; do
+        "$ASSAY" project curved.assay --from high.tsv --to high.tsv --format json \
+            --caches "32K:8,1M:16,${size%:*}:16" >curved.json
+        python3 - "${size#*:}" <<'END'
+import json, sys
+triad = [p for p in json.load(open("curved.json"))["parts"] if p["name"].startswith("triad ")][0]
+assert triad["by_caches"] and triad["limit"] == "memory", triad
+assert abs(triad["target_s"] * float(sys.argv[1]) / triad["time_s"] - 1) < 1e-6, triad
+END
+    done
+    "$ASSAY" project curved.assay --from high.tsv --to high.tsv --caches 32K:8,1M:16 >text
+    like '*of the caches of --caches for*' "$(tr '\n' ' ' <text)"
+    [ "$(wc -L <text)" -le 80 ] || fails "wider than 80 columns"
+    for caches in "" 32K 32K:8,64M:0 x:8; do
+        status=0
+        "$ASSAY" project curved.assay --to high.tsv --caches "$caches" 2>err || status=$?
+        equal 2 "$status"
+    done
 }
 
 @test "a projection without a target or common ceilings is refused" {

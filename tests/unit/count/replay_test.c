@@ -183,15 +183,21 @@ static void test_texts(void **state)
     struct as_cache_level level[ASSAY_COUNT_LEVELS];
     struct assay_error err = {0};
     unsigned n;
-    static const char *const bad[] = {"",           "32K",
-                                      "32K:",       "32K:8,",
-                                      "x:8",        "32K:8:sideways",
-                                      "-1:8",       "32K:8,1M:8,2M:8,4M:8",
-                                      "64:8",       "32K:8 ",
-                                      "99999999M:8"};
+    static const char *const bad[] = {"",
+                                      "32K",
+                                      "32K:",
+                                      "32K:8,",
+                                      "x:8",
+                                      "32K:8:sideways",
+                                      "-1:8",
+                                      "32K:8,1M:8,2M:8,4M:8",
+                                      "64:8",
+                                      "32K:8 ",
+                                      "99999999M:8",
+                                      "32K:8,257K:0"};
     (void)state;
     assert_int_equal(
-        as_level_traffic_parse("48K:12,2M:16:allocating,30M:0:victim", level, &n, &err), 0);
+        as_level_traffic_parse("48K:12,2M:16:allocating,256K:0:victim", level, &n, &err), 0);
     assert_int_equal(n, 3);
     assert_true(level[0].size_b == 49152 && level[0].ways == 12);
     assert_true(level[1].size_b == 2 << 20 && level[1].kind == AS_CACHE_ALLOCATING);

@@ -32,6 +32,26 @@ static void test_long_look(void **state)
     as_ledger_end(&ledger);
 }
 
+static void test_pages(void **state)
+{
+    struct as_process_pages it = {0};
+    (void)state;
+    assert_true(as_process_pages_parse("00400000-7ffc000 ---p 0 00:00 0  [rollup]\n"
+                                       "Rss:            9999 kB\n"
+                                       "Pss_Anon:       5000 kB\n"
+                                       "Anonymous:      6000 kB\n"
+                                       "AnonHugePages:  2048 kB\n"
+                                       "Private_Hugetlb:   4096 kB\n",
+                                       &it));
+    assert_int_equal(it.memory_b, 1024 * (6000 + 4096));
+    assert_int_equal(it.huge_b, 1024 * (2048 + 4096));
+    assert_true(as_process_pages_parse("Anonymous: 1 kB", &it)); /* adds; the last line is cut */
+    assert_int_equal(it.memory_b, 1024 * (6000 + 4096 + 1));
+    assert_false(as_process_pages_parse("", &it));
+    assert_false(as_process_pages_parse("Anonymous", &it));
+    assert_false(as_process_pages_add(UINT32_MAX, &it));
+}
+
 static void test_not_due(void **state)
 {
     struct as_ledger ledger;
@@ -52,6 +72,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_long_look),
         cmocka_unit_test(test_not_due),
+        cmocka_unit_test(test_pages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

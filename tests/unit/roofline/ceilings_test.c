@@ -118,6 +118,40 @@ static struct assay_roof_point point_of(double intensity, double gflop_s)
     return it;
 }
 
+/* Small pages: triad of memory 20 where huge ones give 30; read 16 for 20. */
+static void test_pages(void **state)
+{
+    struct as_ceilings it = four_cores();
+    struct assay_roof_point point = point_of(1. / 12, 1.5);
+    struct assay_roof roof[ASSAY_ROOFS_MAX];
+    (void)state;
+    as_ceilings_add(&it, "bandwidth.triad-small.memory.core", 20 * GB);
+    as_ceilings_add(&it, "bandwidth.read-small.memory.core", 16 * GB);
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 30 * GB); /* not known: huge */
+    it.has_pages = true;
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 20 * GB);
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 0, 1), 16 * GB);
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1, 1), 10 * GB); /* write: as triad */
+    NEAR(as_ceilings_huge_x(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 1.5);
+    as_ceilings_judge(&it, &point); /* 20 / 12 */
+    assert_string_equal(point.roof.name, "memory");
+    NEAR(point.roof_share, 0.9);
+    NEAR(point.huge_x, 1.5);
+    assert_int_equal(as_ceilings_roofs(&it, 1, roof), 2 + 1 + 4);
+    assert_string_equal(roof[2].name, "memory on huge pages");
+    assert_true(roof[2].is_huge && roof[2].is_bandwidth && !roof[1].is_huge);
+    NEAR(roof[1].value, 20 * GB);
+    NEAR(roof[2].value, 30 * GB);
+    /* Half of the bytes on each: 1 / (0.5 / 30 + 0.5 / 20). */
+    it.huge_share = 0.5;
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 24 * GB);
+    it.huge_share = 1;
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1), 30 * GB);
+    assert_true(as_ceilings_huge_x(&it, ASSAY_ROOF_MEMORY, 1. / 3, 1) == 1);
+    assert_int_equal(as_ceilings_roofs(&it, 1, roof), 2 + 4);
+    NEAR(as_ceilings_bandwidth(&it, ASSAY_ROOF_L1, 0, 1), 200 * GB); /* L1: one figure */
+}
+
 static void test_roof_above(void **state)
 {
     const struct as_ceilings it = four_cores();
@@ -256,10 +290,11 @@ static void test_drawing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_mixes),
-        cmocka_unit_test(test_types),      cmocka_unit_test(test_numbers_of_cores),
-        cmocka_unit_test(test_roof_above), cmocka_unit_test(test_above_all),
-        cmocka_unit_test(test_levels),     cmocka_unit_test(test_without_flops),
-        cmocka_unit_test(test_drawing),    cmocka_unit_test(test_no_ceilings)};
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_mixes),
+        cmocka_unit_test(test_types),         cmocka_unit_test(test_numbers_of_cores),
+        cmocka_unit_test(test_pages),         cmocka_unit_test(test_roof_above),
+        cmocka_unit_test(test_above_all),     cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_without_flops), cmocka_unit_test(test_drawing),
+        cmocka_unit_test(test_no_ceilings)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

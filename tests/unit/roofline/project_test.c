@@ -55,7 +55,7 @@ static double study_time(double serial_s, const struct as_ceilings *reference,
     struct assay_projection all = {.part = part, .part_n = 4, .rest = rest};
     for (size_t i = 0; i < 4; i++) {
         const struct assay_roof_point group = group_of(wall_s[i], core_n[i]);
-        assert_true(as_project_part(reference, target, &group, &part[i]));
+        assert_true(as_project_part(reference, target, NULL, &group, &part[i]));
         assert_string_equal(part[i].limit, "memory");
         assert_string_equal(part[i].target_limit, "memory");
         all.time_s += wall_s[i] / 0.846;
@@ -139,7 +139,7 @@ static void test_limit_changes(void **state)
     (void)state;
     /* Triad moves 4/3 of the bytes that it counts. Here: memory 1.2 s, L1 0.2 s, FMA 0.5 s of 2 s.
      * There: 0.12, 0.2, 0.5 s. */
-    assert_true(as_project_part(&here, &there, &loop, &out));
+    assert_true(as_project_part(&here, &there, NULL, &loop, &out));
     assert_true(out.by_levels);
     assert_near(out.efficiency, 0.6, 1e-9);
     assert_string_equal(out.limit, "memory");
@@ -150,6 +150,44 @@ static void test_limit_changes(void **state)
     assert_near(out.high_s, 2 * 0.82 / 1.9 * 1.196, 1e-9);
 }
 
+/* Memory brings 16 GB into 32 MiB, 8 GB into 64 MiB and all 32 GB into 16 MiB. */
+static void test_caches(void **state)
+{
+    const struct as_ceilings machine = cores_of_machine(10, 100, 20);
+    struct as_project_caches caches = {{32 << 10, 1 << 20, 32 << 20},
+                                       {32 << 10, 1 << 20, 64 << 20}};
+    struct assay_roof_point loop = loop_of(16);
+    struct assay_projected out;
+    (void)state;
+    for (unsigned i = 0; i < ASSAY_ROOF_CURVE; i++)
+        loop.curve_b[i] = (i < 11 ? 32 : i == 11 ? 16 : 8) * GB;
+    /* Memory 1.2 s of 2 s here, 0.6 s there: still the longest. */
+    assert_true(as_project_part(&machine, &machine, &caches, &loop, &out));
+    assert_true(out.by_caches);
+    assert_string_equal(out.target_limit, "memory");
+    assert_near(out.target_s, 1, 1e-9);
+    caches.there_b[2] = 16 << 20;
+    assert_true(as_project_part(&machine, &machine, &caches, &loop, &out));
+    assert_near(out.target_s, 4, 1e-9);
+    caches.there_b[2] = 0; /* memory is behind L2 there */
+    assert_true(as_project_part(&machine, &machine, &caches, &loop, &out));
+    assert_near(out.target_s, 4, 1e-9);
+    caches.there_b[2] = 48 << 20; /* 16 - 8 * log2(48 / 32) */
+    assert_true(as_project_part(&machine, &machine, &caches, &loop, &out));
+    assert_near(out.target_s, 2 * (16 - 8 * 0.5849625007211562) / 16, 1e-9);
+    caches.there_b[2] = (uint64_t)1 << 40; /* behind the end of the curve: its last value */
+    assert_true(as_project_part(&machine, &machine, &caches, &loop, &out));
+    assert_near(out.target_s, 1, 1e-9);
+    /* Two threads share the last cache on both: 16 MiB and 32 MiB each. */
+    caches.there_b[2] = 64 << 20;
+    loop.core_n = 2;
+    assert_true(as_project_part(&machine, &machine, &caches, &loop, &out));
+    assert_near(out.target_s, 0.5, 1e-9);
+    loop.curve_b[0] = (double)NAN;
+    assert_true(as_project_part(&machine, &machine, &caches, &loop, &out));
+    assert_false(out.by_caches);
+}
+
 static void test_without_levels(void **state)
 {
     const struct as_ceilings here = cores_of_machine(16, 100, 20);
@@ -158,7 +196,7 @@ static void test_without_levels(void **state)
     struct assay_projected out;
     (void)state;
     /* By memory alone its 20 GB take 1.25 s of 2 s: the roof above it. L1 stays, FMA is 4 times. */
-    assert_true(as_project_part(&here, &there, &loop, &out));
+    assert_true(as_project_part(&here, &there, NULL, &loop, &out));
     assert_false(out.by_levels);
     assert_string_equal(out.limit, "memory");
     assert_near(out.target_s, 1, 1e-9);
@@ -166,12 +204,12 @@ static void test_without_levels(void **state)
     assert_near(out.high_s, 2. * 1.196, 1e-9);
     /* Faster than memory allows: only L1 (0.2 s) and FMA (0.5 s) can limit it. */
     loop.time_s = 1;
-    assert_true(as_project_part(&here, &there, &loop, &out));
+    assert_true(as_project_part(&here, &there, NULL, &loop, &out));
     assert_string_equal(out.limit, "FMA avx2");
     assert_near(out.target_s, 0.25, 1e-9);
     /* Faster than all of them: no roof is above it. */
     loop.time_s = 0.1;
-    assert_false(as_project_part(&here, &there, &loop, &out));
+    assert_false(as_project_part(&here, &there, NULL, &loop, &out));
     assert_string_equal(out.limit, "");
 }
 
@@ -187,11 +225,11 @@ static void test_cores(void **state)
     as_ceilings_add(&there, "bandwidth.triad.memory.all", 40 * GB);
     loop.core_n = 4; /* all of them: all there, too */
     loop.time_s = 8;
-    assert_true(as_project_part(&here, &there, &loop, &out));
+    assert_true(as_project_part(&here, &there, NULL, &loop, &out));
     assert_near(out.target_core_n, 8, 1e-9);
     assert_near(out.target_s, 1, 1e-9);
     loop.core_n = 2; /* two of four: two there, at most twice one core's */
-    assert_true(as_project_part(&here, &there, &loop, &out));
+    assert_true(as_project_part(&here, &there, NULL, &loop, &out));
     assert_near(out.target_core_n, 2, 1e-9);
     assert_near(out.target_s, 4, 1e-9);
 }
@@ -203,16 +241,19 @@ static void test_nothing_in_common(void **state)
     struct assay_projected out;
     struct assay_projection all = {.part = &out, .part_n = 1, .time_s = 2};
     (void)state;
-    assert_false(as_project_part(&here, &there, &loop, &out));
+    assert_false(as_project_part(&here, &there, NULL, &loop, &out));
     as_project_sum(&all);
     assert_near(all.target_s, 2, 1e-9); /* nothing is known: it stays */
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_study),         cmocka_unit_test(test_rest_stays),
-        cmocka_unit_test(test_limit_changes), cmocka_unit_test(test_without_levels),
-        cmocka_unit_test(test_cores),         cmocka_unit_test(test_nothing_in_common)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_study),
+                                       cmocka_unit_test(test_rest_stays),
+                                       cmocka_unit_test(test_limit_changes),
+                                       cmocka_unit_test(test_caches),
+                                       cmocka_unit_test(test_without_levels),
+                                       cmocka_unit_test(test_cores),
+                                       cmocka_unit_test(test_nothing_in_common)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,13 +75,16 @@ function alongSlope(at: Scales, from: [number, number], to: [number, number]): s
     return `translate(${x} ${y}) rotate(${degrees})`;
 }
 
+const lineClass = (roof: Roof): string =>
+    ['roof-line', roof.is_bandwidth && 'slope', roof.is_huge && 'huge'].filter(Boolean).join(' ');
+
 function Roofs({ roofs, frame, at }: { roofs: Roof[]; frame: Frame; at: Scales }) {
     return (
         <g aria-hidden="true">
             {linesOf(roofs, frame).map(({ roof, from, to }) => (
                 <g key={roof.name}>
                     <path
-                        class={roof.is_bandwidth ? 'roof-line slope' : 'roof-line'}
+                        class={lineClass(roof)}
                         d={`M${at.x(from[0])} ${at.y(from[1])}L${at.x(to[0])} ${at.y(to[1])}`}
                     />
                     {roof.is_bandwidth ? (

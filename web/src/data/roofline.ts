@@ -4,6 +4,7 @@
 export interface Roof {
     name: string;
     is_bandwidth: boolean;
+    is_huge: boolean; // only on huge pages, which most memory of the program is not in
     value: number;
     core_n: number;
 }
@@ -36,6 +37,7 @@ export interface RoofPoint {
     roof: string;
     roof_share: number | null;
     headroom_x: number | null;
+    huge_x: number | null;
     marks: string[];
 }
 
@@ -45,6 +47,7 @@ export interface Roofline {
     waiting_share: number;
     external_load: boolean;
     has_levels: boolean;
+    huge_share: number | null;
     roofs: Roof[];
     points: RoofPoint[];
 }

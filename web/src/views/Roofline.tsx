@@ -151,6 +151,13 @@ export function pointRows(points: readonly RoofPoint[]): ViewRows {
             of(it => it.headroom_x),
             { unit: 'x', digits: 2 },
         ),
+        number(
+            'huge',
+            'Huge pages',
+            'So many times higher is the roof on huge pages.',
+            of(it => it.huge_x),
+            { unit: 'x', digits: 2, shown: points.some(it => (it.huge_x ?? 1) >= 1.05) },
+        ),
         textColumn(
             'vector',
             'Vectorised',
@@ -191,6 +198,17 @@ function Key() {
     );
 }
 
+/** Roofs of caches and memory are those on the pages of the program. */
+function pagesOf(data: Data): string {
+    if (!data.roofs.length) return '';
+    if (data.huge_share === null)
+        return 'Pages of the program are not known: roofs are those of huge pages.';
+    const part = `${percent(100 * data.huge_share)} of the memory is in huge pages`;
+    return data.roofs.some(roof => roof.is_huge)
+        ? `${part}; dotted roofs are those of huge pages.`
+        : `${part}.`;
+}
+
 function noteOf(data: Data, points: readonly RoofPoint[]): string {
     const left = points.filter(point => !isDrawn(point)).length;
     return [
@@ -204,6 +222,7 @@ function noteOf(data: Data, points: readonly RoofPoint[]): string {
         data.waiting_share >= 0.005
             ? `${percent(100 * data.waiting_share)} of the time waits for other ranks or threads.`
             : '',
+        pagesOf(data),
         data.external_load ? 'Other processes used the CPUs: rates are lower bounds.' : '',
         data.roofs.length ? '' : 'No ceilings of the machine were measured.',
     ]

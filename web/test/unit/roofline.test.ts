@@ -45,12 +45,13 @@ test('roofs are those of the cores and of the type of most time', () => {
         'L2',
         'L3',
         'memory',
+        'memory on huge pages',
         'add f64 scalar',
         'FMA f64 avx2',
     ]);
     assert.equal(roofsOf(given, 8, points)[3]!.value, 90e9);
     for (const point of points) point.single_share = 1;
-    assert.deepEqual(names(roofsOf(given, 1, points).slice(4)), ['FMA f32 avx2']);
+    assert.deepEqual(names(roofsOf(given, 1, points).slice(5)), ['FMA f32 avx2']);
     assert.deepEqual(roofsOf(given, 3, points), []);
 });
 
