@@ -114,10 +114,8 @@ static uint32_t entry_of(const struct outer_work *w, uint32_t loop)
 /* The location of a part in this evaluation; UINT8_MAX: it has none. */
 static uint8_t location_of(const struct as_evaluation *e, const struct part *part)
 {
-    const struct assay_memory slot = {.base = e->frame,
-                                      .index = ASSAY_REG_NONE,
-                                      .segment = ASSAY_REG_NONE,
-                                      .disp = part->disp};
+    const struct assay_memory slot = {
+        .base = e->frame, .index = ASSAY_REG_NONE, .segment = ASSAY_REG_NONE, .disp = part->disp};
 
     return part->reg < AS_GPRS ? part->reg : as_frame_location(e, &slot);
 }
@@ -138,8 +136,8 @@ static void pass_edge(struct as_evaluation *e, uint32_t pred, struct address *at
             next.known = false;
             break;
         }
-        const struct as_value value = as_symbol_canonical(
-            &e->symbols, e->out[(size_t)pred * e->locations + location]);
+        const struct as_value value =
+            as_symbol_canonical(&e->symbols, e->out[(size_t)pred * e->locations + location]);
         if (at->part[i].linear) {
             sum = as_symbol_add(&e->symbols, sum, value, at->part[i].factor);
             continue;
@@ -228,8 +226,7 @@ int assay_loop_outer_steps(const struct assay_program *program, uint32_t loop,
     for (size_t i = 0; i < streams->n * ASSAY_OUTER_MOST; i++)
         out[i] = (struct assay_outer_step){.kind = ASSAY_OUTER_UNKNOWN};
     w.scratch = at ? as_scratch_take(program) : NULL;
-    const int rc =
-        w.scratch ? find_outer_steps(&w, loop, streams, at, out) : ASSAY_ERR_NOMEM;
+    const int rc = w.scratch ? find_outer_steps(&w, loop, streams, at, out) : ASSAY_ERR_NOMEM;
     if (at)
         as_scratch_give(program, w.scratch);
     as_free(at);

@@ -282,8 +282,8 @@ static int read_facts(struct host_reading *w)
     return 0;
 }
 
-/* Entries of the last TLB for data in pages of 4 KiB; 0: not known. AMD: leaf 0x80000006 (APM vol. 3);
- * Intel: leaf 0x18 (SDM vol. 2A). */
+/* Entries of the last TLB for data in pages of 4 KiB; 0: not known. AMD: leaf 0x80000006 (APM vol.
+ * 3); Intel: leaf 0x18 (SDM vol. 2A). */
 static unsigned tlb_entries(void)
 {
     unsigned a, b, c, d, most = 0;

@@ -407,8 +407,8 @@ static int look_at_loop(struct access_pass *p, struct assay_error *err)
     loop->offset_b = as_calloc(n, sizeof *loop->offset_b);
     loop->extent_b = as_calloc(n, sizeof *loop->extent_b);
     loop->reuse = as_calloc(n, sizeof *loop->reuse);
-    const int rc = loop->seen && loop->use && loop->object_id && loop->offset_b &&
-                           loop->extent_b && loop->reuse
+    const int rc = loop->seen && loop->use && loop->object_id && loop->offset_b && loop->extent_b &&
+                           loop->reuse
                        ? write_loop(p, err)
                        : as_error_nomem(err, "the accesses of a loop");
     release_loop(loop);

@@ -46,8 +46,7 @@ static double bytes_of_array(const struct as_operand_loop *loop, const struct as
 {
     const double entry_b = entry->iteration_n * loop->use[s].moved_b;
 
-    if (stays_inside(step, level) || moves(&step[level]) ||
-        step[level].kind == ASSAY_OUTER_UNKNOWN)
+    if (stays_inside(step, level) || moves(&step[level]) || step[level].kind == ASSAY_OUTER_UNKNOWN)
         return entry_b;
     return fmax(entry_b, loop->extent_b[s]);
 }
@@ -60,12 +59,10 @@ static double bytes_between(const struct as_operand_loop *loop, const struct as_
     double sum = 0;
 
     for (size_t s = 0; s < loop->streams.n; s++) {
-        const double one =
-            bytes_of_array(loop, entry, &step[s * ASSAY_OUTER_MOST], s, level);
+        const double one = bytes_of_array(loop, entry, &step[s * ASSAY_OUTER_MOST], s, level);
         bool largest = as_stream_walks(&at[s]);
         for (size_t t = 0; t < loop->streams.n && largest; t++) {
-            const double other =
-                bytes_of_array(loop, entry, &step[t * ASSAY_OUTER_MOST], t, level);
+            const double other = bytes_of_array(loop, entry, &step[t * ASSAY_OUTER_MOST], t, level);
             largest = t == s || at[t].array != at[s].array || !as_stream_walks(&at[t]) ||
                       other < one || (other == one && t > s);
         }
@@ -108,8 +105,8 @@ int as_reuse_see(struct as_operand_loop *loop, const struct as_entry *entry,
     step = as_calloc(loop->streams.n * ASSAY_OUTER_MOST + 1, sizeof *step);
     if (!step)
         return as_error_nomem(err, "the loops around a loop");
-    const int rc = assay_loop_outer_steps(loop->module->program, loop->site->loop, &loop->streams,
-                                          step, err);
+    const int rc =
+        assay_loop_outer_steps(loop->module->program, loop->site->loop, &loop->streams, step, err);
     for (size_t s = 0; s < loop->streams.n && rc == 0; s++)
         if (as_stream_walks(&loop->streams.at[s]))
             find_reuse(loop, entry, step, s, &loop->reuse[s]);

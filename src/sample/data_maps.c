@@ -18,7 +18,7 @@
     UINT64_C(1000000000) /* after which an address that is known is read again                     \
                           */
 #define MAPS_CAPACITY_B ((size_t)64 << 20)
-#define COST_TIMES      200 /* the wait, in times of what a reading costs */
+#define COST_TIMES      200                  /* the wait, in times of what a reading costs */
 #define PAGES_LEAST_NS  UINT64_C(200000000)  /* from the first reading to that of pages */
 #define PAGES_AGAIN_NS  UINT64_C(1000000000) /* from one reading of pages to the next */
 #define PAGE_COST_NS    60                   /* of a page of 4 KiB; measured on Linux 6.18 */
@@ -112,9 +112,11 @@ static struct as_data_range range_of(const as_data_ranges *ranges, const struct 
                                      const char **path)
 {
     const struct as_data_range *before = segment_before(ranges, line);
-    struct as_data_range out = {
-        .start = line->start, .end = line->end, .base = line->start, .offset = line->offset,
-        .huge_pct = -1};
+    struct as_data_range out = {.start = line->start,
+                                .end = line->end,
+                                .base = line->start,
+                                .offset = line->offset,
+                                .huge_pct = -1};
 
     if (is_shared(line))
         out.kind = AS_DATA_SHARED;
@@ -185,8 +187,8 @@ static void add_pages(const char *text, struct page_sums *sums)
 static void end_pages(struct as_data_range *range, const struct page_sums *sums)
 {
     if (sums->resident > 0)
-        range->huge_pct = (int8_t)(100 * (sums->huge < sums->resident ? sums->huge / sums->resident
-                                                                      : 1));
+        range->huge_pct =
+            (int8_t)(100 * (sums->huge < sums->resident ? sums->huge / sums->resident : 1));
 }
 
 int as_data_maps_parse(char *text, as_data_ranges *out)
@@ -361,8 +363,8 @@ static int read_again(struct as_data_process *process, bool is_known)
         process->wait_ns = WAIT_LEAST_NS;
     if (pages) {
         const uint64_t again_ns = COST_TIMES * (process->read_ns - now);
-        process->pages_ns = process->read_ns + (again_ns < PAGES_AGAIN_NS ? PAGES_AGAIN_NS
-                                                                          : again_ns);
+        process->pages_ns =
+            process->read_ns + (again_ns < PAGES_AGAIN_NS ? PAGES_AGAIN_NS : again_ns);
         process->begin_ns = process->read_ns;
     }
     return 0;

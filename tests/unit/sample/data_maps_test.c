@@ -295,10 +295,10 @@ static void test_draws(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse), cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_self_pages),    cmocka_unit_test(test_self),
-        cmocka_unit_test(test_imported), cmocka_unit_test(test_mappings),
-        cmocka_unit_test(test_heap),     cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_parse),      cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_self_pages), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_imported),   cmocka_unit_test(test_mappings),
+        cmocka_unit_test(test_heap),       cmocka_unit_test(test_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
