@@ -118,7 +118,8 @@ static int reuse_of(const struct access_pass *p, size_t i, struct assay_row_loop
     if (reuse->kind == AS_REUSE_NONE)
         return 0;
     row->reuse = reuse->kind == AS_REUSE_LINE ? "line" : "data";
-    row->reuse_b = assay_known((int64_t)reuse->between_b);
+    if (reuse->between_b > 0)
+        row->reuse_b = assay_known((int64_t)reuse->between_b);
     return assay_catalogue_row_loop(p->loop.module, reuse->loop, &row->reuse_loop_id, err);
 }
 
@@ -385,7 +386,6 @@ static void release_loop(struct as_operand_loop *loop)
     as_free(loop->use);
     as_free(loop->object_id);
     as_free(loop->offset_b);
-    as_free(loop->extent_b);
     as_free(loop->reuse);
     assay_streams_free(&loop->streams);
 }
@@ -405,10 +405,8 @@ static int look_at_loop(struct access_pass *p, struct assay_error *err)
     loop->use = as_calloc(n, sizeof *loop->use);
     loop->object_id = as_calloc(n, sizeof *loop->object_id);
     loop->offset_b = as_calloc(n, sizeof *loop->offset_b);
-    loop->extent_b = as_calloc(n, sizeof *loop->extent_b);
     loop->reuse = as_calloc(n, sizeof *loop->reuse);
-    const int rc = loop->seen && loop->use && loop->object_id && loop->offset_b && loop->extent_b &&
-                           loop->reuse
+    const int rc = loop->seen && loop->use && loop->object_id && loop->offset_b && loop->reuse
                        ? write_loop(p, err)
                        : as_error_nomem(err, "the accesses of a loop");
     release_loop(loop);

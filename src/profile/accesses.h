@@ -33,7 +33,7 @@ enum as_reuse_kind { AS_REUSE_NONE, AS_REUSE_LINE, AS_REUSE_DATA };
 struct as_reuse {
     enum as_reuse_kind kind; /* NONE: none is known */
     uint32_t loop;           /* the outer loop, in the program */
-    double between_b;        /* bytes of lines that are touched before that, at least */
+    double between_b;        /* bytes of lines that are touched before that; 0: not known */
 };
 
 /* A loop of a run. */
@@ -48,7 +48,6 @@ struct as_operand_loop {
     struct assay_line_use all_use; /* of all arrays */
     int64_t *object_id;            /* by stream: most of its addresses are there; 0: not known */
     int64_t *offset_b;             /* by stream: of an address there, in it; -1: not known */
-    double *extent_b;              /* by stream: of its addresses in one object of a process */
     struct as_reuse *reuse;        /* by stream */
 };
 
@@ -112,8 +111,8 @@ struct as_objects;
 int as_objects_new(struct as_attribution *all, struct as_objects **out, struct assay_error *err);
 void as_objects_free(struct as_objects **objects);
 
-/* The objects at these addresses of a loop, sorted by object, process and place; sets object_id,
- * offset_b and extent_b of the loop. Errors: NOMEM, those of the experiment. */
+/* The objects at these addresses of a loop, sorted by object, process and place; sets object_id
+ * and offset_b of the loop. Errors: NOMEM, those of the experiment. */
 int as_objects_touched(struct as_objects *objects, struct as_operand_loop *loop,
                        const as_address_list *address, as_touched_list *out,
                        struct assay_error *err);
@@ -172,6 +171,10 @@ struct as_entry {
     unsigned set_n;      /* of the first cache, if the lines fall into too few; 0: they do not */
     unsigned near_level; /* nearest cache that holds line_b; caches.n + 1: none does */
 };
+
+/* Iterations of an entry of the loop, or of one around it, that ends by `limit`: the mean over
+ * iterations; 0: not known. */
+double as_iterations_of(const struct as_operand_loop *loop, const struct assay_loop_limit *limit);
 
 struct as_entry as_entry_of(const struct as_operand_loop *loop, const struct as_caches *caches);
 

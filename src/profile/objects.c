@@ -233,7 +233,7 @@ static int by_object(const void *a, const void *b)
     return (x->object.start > y->object.start) - (x->object.start < y->object.start);
 }
 
-/* The object of most addresses of each operand, the place of one in it, and the largest range. */
+/* The object of most addresses of each operand, and the place of one in it. */
 static void name_objects(const struct as_operand_loop *loop, const as_touched_list *list)
 {
     for (size_t s = 0; s < loop->streams.n; s++) {
@@ -241,11 +241,7 @@ static void name_objects(const struct as_operand_loop *loop, const as_touched_li
         loop->offset_b[s] = -1;
         for (size_t i = 0; i < list->n; i++) {
             const struct as_touched *at = &list->at[i];
-            const double extent_b = (double)(at->high - at->low);
-            if (at->stream != s)
-                continue;
-            loop->extent_b[s] = extent_b > loop->extent_b[s] ? extent_b : loop->extent_b[s];
-            if (at->weight <= max_weight)
+            if (at->stream != s || at->weight <= max_weight)
                 continue;
             max_weight = at->weight;
             loop->object_id[s] = at->object.object_id;

@@ -4,29 +4,33 @@
  */
 #include "program.h"
 
-#define N 2500L
+#define ROWS    600L
+#define COLUMNS 20000L
 #ifdef MENDED
-#define TILE 50L
-#else
-#define TILE N
+#define TILE 40L
 #endif
 
 __attribute__((noinline, noipa)) static void transpose(double *restrict to,
-                                                       const double *restrict from, long n,
-                                                       long tile)
+                                                       const double *restrict from, long rows,
+                                                       long columns)
 {
-    for (long i = 0; i < tile; i++)
-        for (long j = 0; j < tile; j++)
-            to[j * n + i] = from[i * n + j];
+    for (long i = 0; i < rows; i++)
+        for (long j = 0; j < columns; j++)
+            to[j * ROWS + i] = from[i * COLUMNS + j];
 }
 
 int main(void)
 {
-    double *to = array_of(N * N), *from = array_of(N * N);
+    double *to = array_of(ROWS * COLUMNS), *from = array_of(ROWS * COLUMNS);
 
-    for (int step = 0; step < 12; step++)
-        for (long i = 0; i < N; i += TILE)
-            for (long j = 0; j < N; j += TILE)
-                transpose(to + j * N + i, from + i * N + j, N, TILE);
-    return done((int)to[N / 2]);
+    for (int step = 0; step < 8; step++) {
+#ifdef MENDED
+        for (long i = 0; i < ROWS; i += TILE)
+            for (long j = 0; j < COLUMNS; j += TILE)
+                transpose(to + j * ROWS + i, from + i * COLUMNS + j, TILE, TILE);
+#else
+        transpose(to, from, ROWS, COLUMNS);
+#endif
+    }
+    return done((int)to[ROWS / 2]);
 }
