@@ -12,6 +12,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/short_name.h"
 #include "base/utf8.h"
 #include "sheet.h"
 #include "text.h"
@@ -22,6 +23,7 @@
 /* Columns of a name: fewer hide optional columns first; and the least. */
 #define NAME_WANTED 18
 #define NAME_LEAST  10
+#define NAME_MOST   72
 
 struct show {
     struct as_cli *cli;
@@ -217,12 +219,27 @@ static void columns_make(const struct show *show, struct layout *layout, bool is
             .shrink = !(look ? look->elastic : !right) ? AS_SHRINK_NOT
                       : look && look->keeps_end        ? AS_SHRINK_START
                                                        : AS_SHRINK_END,
+            .shorten = look && look->elastic && !look->keeps_end ? as_short_name : NULL,
             .least = NAME_WANTED,
             .wide = layout->width[i],
             .optional = look && look->optional,
             .hidden = is_hidden,
         };
     }
+}
+
+/* Appends the cell of column `i`; a long name of a function in its short form, where no width of a
+ * terminal shortens it. */
+static void print_brief(const struct show *show, int i, const struct as_cell *cell,
+                        struct as_str *out)
+{
+    const struct as_rows_look *look = show->style->look ? &show->style->look[i] : NULL;
+
+    if (look && look->elastic && !look->keeps_end && cell->kind == AS_CELL_TEXT &&
+        !as_cli_table_width(show->cli))
+        as_short_name(out, cell->text, NAME_MOST);
+    else
+        as_cell_print(cell, out);
 }
 
 /* Takes the current row into `table`. */
@@ -235,7 +252,7 @@ static void take_row(struct show *show, struct as_table *table, struct layout *l
         const struct as_cell cell = cell_at(show, i);
 
         as_str_clear(&printed);
-        as_cell_print(&cell, &printed);
+        print_brief(show, i, &cell, &printed);
         if (i >= table_n) {
             add_wrapped(show, table, as_str_z(&printed), i == table_n);
             continue;

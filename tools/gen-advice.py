@@ -2,14 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes blocks of text as C tables: gen-advice.py OUTPUT HEADER NAME FILE...
 
-A block is a line `metric NAME`, `what_if NAME`, `check NAME`, `flag NAME`, `finding NAME`,
-`loops NAME` (there is one), `cause NAME`, `try NAME` or `option NAME` and its keys, one a line:
-four blanks, the key, its text. Lines that begin with more blanks go on with it.
+A block is a line `KIND NAME` and its keys, one a line: four blanks, the key, its text. Lines that
+begin with more blanks go on with it. Kinds are metric, what_if, check, flag, finding, loops (there is
+one), cause, piece, define, try and option.
 Checks what no program should find out at run time: unknown or missing keys, names that are there
 twice, a rating that goes against `better`, a place in a text that nothing fills. NAME goes into the
 names of the tables: as_NAME_metric[], ...
 A line `define WORD` and its `sql` give all statements a part to share, as $WORD, or as $WORD(TEXT),
 where the part has $1 for the TEXT. Parts may use others. Lists of causes may share parts, too.
+Checks, flags, findings, loops and causes have a statement `when` without texts, and templates on its
+columns. advice_text.py compiles these into SQL.
 
 A try is what `assay try` may try:
   what      env, threads, placement or flags
@@ -31,15 +33,18 @@ import pathlib
 import re
 import sys
 
+import advice_text
+
 # Keys of a kind of block: (must, may).
 KEYS = {
     "metric": ("title unit topic better formula meaning", "good fair kind sql"),
     "what_if": ("title meaning kind", "sql variant metric max_factor"),
-    "check": ("title meaning weight sql", "said_by"),
-    "flag": ("sql", ""),
-    "finding": ("topic object sql", "command"),
-    "loops": ("sql", ""),
-    "cause": ("topic pattern sql", "unless gain"),
+    "check": ("title meaning weight when text", "said_by do"),
+    "flag": ("when text", ""),
+    "finding": ("topic object when level text do", "command"),
+    "loops": ("when text place noun", ""),
+    "cause": ("topic pattern when level text do", "unless gain"),
+    "piece": ("text", ""),
     "try": ("what title group",
             "env preload wrap launcher ranks flags train merge compiler when finding"),
     "define": ("sql", ""),
@@ -59,7 +64,28 @@ TRY_WHEN = r"(uses|launcher|command|cpu):[A-Za-z0-9_.+|-]+|threads|processors|no
 RECORDED = set("operand_walk_b operand_index_b operand_pace_b_s operand_stride_b "
                "operand_line_use_pct operand_sweep_b operand_rate_b_s operand_split_pct".split())
 CQA_SAID = "fp_vector_sound vector_sound".split()
+# Keys that hold a template (tools/advice_text.py).
+TEMPLATES = ("level", "text", "do", "place", "noun")
 OBJECTS = "run process thread module function loop".split()
+
+
+class Texts(dict):
+    """{key: text} of a block. `lines`: {key: [(offset, line number)]} of its parts in the file."""
+
+    def __init__(self):
+        super().__init__()
+        self.lines = {}
+
+    def line_of(self, key, at):
+        """Returns the line of the file that has offset `at` of the text of `key`."""
+        return [number for offset, number in self.lines[key] if offset <= at][-1]
+
+
+def joint(key, line):
+    """Returns the text between two lines of one key: nothing before a bracket of a template."""
+    if key in ("sql", "when"):
+        return "\n"
+    return "" if key in TEMPLATES and line[0] in "[|]" else " "
 
 
 def blocks_of(path):
@@ -75,20 +101,23 @@ def blocks_of(path):
                 sys.exit(f"{where}: no block begins so: {line}")
             if not re.fullmatch(r"[a-z][a-z0-9_]*", words[1]):
                 sys.exit(f"{where}: '{words[1]}' is no name")
-            blocks.append((where, words[0], words[1], {}))
+            blocks.append((where, words[0], words[1], Texts()))
             key = None
         elif not blocks:
             sys.exit(f"{where}: stands in no block")
         elif line.startswith("     "):
             if key is None:
                 sys.exit(f"{where}: goes on with nothing")
-            text = blocks[-1][3]
-            text[key] += ("\n" if key == "sql" else " ") + line.strip()
+            text, line = blocks[-1][3], line.strip()
+            text[key] += joint(key, line)
+            text.lines[key].append((len(text[key]), number))
+            text[key] += line
         else:
             key, _, text = line.strip().partition(" ")
             if key in blocks[-1][3]:
                 sys.exit(f"{where}: {key} is there twice")
             blocks[-1][3][key] = text.strip()
+            blocks[-1][3].lines[key] = [(0, number)]
     return blocks
 
 
@@ -137,24 +166,88 @@ def expand(blocks):
     return [block for block in blocks if block[1] != "define"]
 
 
-def check_places(blocks):
-    """Every {place} in a rule's texts and command is a column of its statement."""
-    rules = {name for _, kind, name, _ in blocks if kind in ("flag", "finding", "cause")}
-    said = set()
+# Columns of a statement, by kind of rule: (name, SQL without such a column).
+COLUMNS = {
+    "finding": "{id} {level} {text} {do} time_s gain_s gain_low_s gain_high_s sample_n",
+    "cause": "loop_id {level} {text} {do}",
+    "loops": "loop_id {text} {place} is_alone time_s sample_n pct {noun} function has_line "
+             "function_id first_line",
+    "flag": "times {text}",
+    "check": "score {text} {do}",
+}
+DEFAULTS = {"times": "1"}
+
+
+def stop(where, text, key, at, message):
+    """Ends the program with an error about a text of a rule."""
+    sys.exit(f"{where.rpartition(':')[0]}:{text.line_of(key, at)}: {message}")
+
+
+def statement_of(block, pieces, words):
+    """Returns the statement of a rule that has a `when` and templates."""
+    where, kind, name, text = block
+    when = filled(where, text["when"], words)
+    literal = advice_text.text_in(text["when"])
+    if literal:
+        stop(where, text, "when", text["when"].find(literal),
+             f"{name}: '{literal}' is a text in a statement; move it to a template")
+    try:
+        columns = advice_text.columns_of(when)
+    except advice_text.TemplateError as error:
+        stop(where, text, "when", 0, f"{name}: {error}")
+    compiler = advice_text.Compiler(columns, pieces, words)
+    values = {}
+    for key in TEMPLATES:
+        try:
+            values[key] = compiler.compile(text[key]) if key in text else "NULL"
+        except advice_text.TemplateError as error:
+            stop(where, text, key, error.at, f"{name}: {key}: {error}")
+    values["id"] = "?1" if text.get("object") == "run" else f"l.{text.get('object')}_id"
+    places = set(re.findall(r"\{(\w+)\}", text.get("command", ""))) - {"experiment"}
+    if places - columns:
+        stop(where, text, "command", 0, f"{name}: no column fills {{{min(places - columns)}}}")
+    spare = advice_text.unused_column(text["when"], when, compiler.used | places)
+    if spare:
+        stop(where, text, "when", max(text["when"].find(f" AS {spare}"), 0),
+             f"{name}: nothing reads the column '{spare}'")
+    items = []
+    for item in COLUMNS[kind].split():
+        known = f"l.{item}" if item in columns else DEFAULTS.get(item, "NULL")
+        items.append(values[item[1:-1]] if item[0] == "{" else known)
+    items += [f"l.{name} AS {name}" for name in sorted(compiler.named | places)]
+    select = ",\n".join(items)
+    return f"WITH l AS MATERIALIZED (\n{text['when']})\nSELECT {select}\nFROM l"
+
+
+def make_statements(blocks):
+    """Gives each rule that has a `when` its statement, and drops the pieces."""
+    words = {name: text.get("sql", "") for _, kind, name, text in blocks if kind == "define"}
+    pieces = {name: text["text"] for _, kind, name, text in blocks if kind == "piece"}
     for where, kind, name, text in blocks:
-        if kind in ("finding", "loops", "cause"):
-            columns = set(re.findall(r"\bAS (\w+)", text["sql"]))
-            for place in re.findall(r"\{(\w+)\}", text["sql"] + text.get("command", "")):
-                if place not in columns | {"experiment"}:
-                    sys.exit(f"{where}: {name}: no column fills {{{place}}}")
+        if kind == "piece":
+            try:
+                advice_text.parse(text["text"])
+            except advice_text.TemplateError as error:
+                stop(where, text, "text", error.at, f"piece {name}: {error}")
+    for block in blocks:
+        if block[1] in COLUMNS:
+            block[3]["sql"] = statement_of(block, pieces, words)
+    return [block for block in blocks if block[1] != "piece"]
+
+
+def check_names(blocks):
+    """Names of rules in other rules are those of rules; causes come behind those they name."""
+    rules = {name for _, kind, name, _ in blocks if kind in ("flag", "finding", "cause")}
+    spoken = set()
+    for where, kind, name, text in blocks:
         for word in text.get("said_by", "").split():
             if word not in rules:
                 sys.exit(f"{where}: {name}: there is no rule {word}")
         for word in text.get("unless", "").split():
-            if word not in said:
+            if word not in spoken:
                 sys.exit(f"{where}: {name}: no cause above it is {word}")
         if kind == "cause":
-            said.add(name)
+            spoken.add(name)
 
 
 def check(blocks):
@@ -256,7 +349,7 @@ def check_metrics_asked(blocks):
     """A statement that asks for a metric that nobody sets would never speak."""
     asked = r"\$(of_loop|of_cqa)(?:_here)?\(\s*(\w+)\s*\)"
     for where, _, name, text in blocks:
-        for word, metric in re.findall(asked, text.get("sql", "")):
+        for word, metric in re.findall(asked, text.get("sql", text.get("when", ""))):
             if metric not in quality_names(word):
                 sys.exit(f"{where}: {name}: no metric for ${word} is called {metric}")
 
@@ -331,8 +424,8 @@ def main():
     check_metrics_asked(blocks)
     if any(kind == "try" for _, kind, _, _ in blocks):
         blocks = [block for block in blocks if block[1] == "try"]
-    blocks = expand(blocks)
-    check_places(blocks)
+    blocks = expand(make_statements(blocks))
+    check_names(blocks)
     with open(target, "w", encoding="ascii") as out:
         out.write(f'/* Generated by tools/gen-advice.py. */\n#include "{header}"\n')
         for kind in KEYS:

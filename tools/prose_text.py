@@ -186,6 +186,9 @@ def entry_chunks(parts):
         yield Chunk("message", parts)
 
 
+ALTERNATIVE = re.compile(r"^[|\[](?:(?:!?[$\w]+(?:=[\w.]+)?(?: & )?)+\?)?")
+
+
 def chunks_of_data(text):
     """Tables under data/: comments, and lines `key text` that deeper lines continue."""
     yield from chunks_of_shell(text)
@@ -193,6 +196,9 @@ def chunks_of_data(text):
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip()
         if part and line.startswith("      ") and bare[:1] not in ("", "#"):
+            if bare[0] in "[|":  # an optional part or an alternative of a template
+                yield from entry_chunks(part)
+                part, bare = [], ALTERNATIVE.sub("", bare)
             part.append((number, bare))
             continue
         if part:

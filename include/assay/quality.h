@@ -43,6 +43,7 @@ struct assay_loop_facts {
     uint32_t switch_n;  /* jumps through a register or table */
     uint32_t spin_n;    /* loads of blocks that only load the same places again */
     uint32_t reload_n;  /* loads of what does not change, which the loop's stores may reach */
+    uint32_t rewrite_n; /* stores to an address that does not change */
     uint32_t array_n;
     uint32_t wide_n;   /* of those without holes that move: 16 bytes and more at once */
     uint32_t moving_n; /* those without holes that move */

@@ -200,22 +200,46 @@ static bool shorten_name(struct as_str *name, form_fn *form)
 
 /* Behind the name of a function that is inlined; it stays. */
 #define INLINED " (inlined"
+#define INTO    " (inlined into "
+
+/* Appends the mark behind a name: the function in it gets half of `most` bytes. */
+static void append_mark(struct as_str *to, const char *mark, size_t most)
+{
+    const size_t n = strlen(mark);
+
+    if (strncmp(mark, INTO, strlen(INTO)) != 0 || mark[n - 1] != ')') {
+        as_str_appendz(to, mark);
+        return;
+    }
+    struct as_str into = {0};
+
+    as_str_append(&into, mark + strlen(INTO), n - strlen(INTO) - 1);
+    as_str_appendz(to, INTO);
+    as_short_name(to, as_str_z(&into), most / 2);
+    as_str_append(to, ")", 1);
+    to->failed |= into.failed;
+    as_str_fini(&into);
+}
 
 void as_short_name(struct as_str *to, const char *name, size_t most)
 {
     static form_fn *const forms[] = {without_parameters, without_result,   without_templates,
                                      without_scope,      without_brackets, without_angles};
     const char *mark = strstr(name, INLINED);
-    const size_t n = mark ? strlen(mark) : 0;
-    struct as_str it = {0};
+    struct as_str it = {0}, end = {0};
 
-    as_str_append(&it, name, strlen(name) - n);
-    most = most > n ? most - n : 0;
+    as_str_append(&it, name, mark ? (size_t)(mark - name) : strlen(name));
+    if (mark && strlen(name) > most)
+        append_mark(&end, mark, most);
+    else if (mark)
+        as_str_appendz(&end, mark);
+    most = most > end.n ? most - end.n : 0;
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         while (it.n > most && shorten_name(&it, forms[i]) && forms[i] == without_scope)
             ;
     as_str_appendz(to, as_str_z(&it));
-    as_str_appendz(to, mark ? mark : "");
-    to->failed |= it.failed;
+    as_str_appendz(to, as_str_z(&end));
+    to->failed |= it.failed || end.failed;
     as_str_fini(&it);
+    as_str_fini(&end);
 }

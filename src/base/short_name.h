@@ -16,7 +16,7 @@
  * Appends `name`, short if it has more than `most` bytes: parameters become "(...)", the type of
  * the result and qualifiers go, template arguments become "<...>", outer scopes go, at last the
  * brackets. No more is taken than it needs; the last form may still be longer than `most`. The mark
- * " (inlined...)" behind a name stays.
+ * " (inlined...)" behind a name stays; the function that it names gets half of `most` bytes.
  */
 void as_short_name(struct as_str *to, const char *name, size_t most);
 

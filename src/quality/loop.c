@@ -162,6 +162,16 @@ static bool is_reload(const struct assay_program *program, const struct assay_st
            place[0].base != ASSAY_REG_NONE && !is_stored(program, streams, &place[0]);
 }
 
+/* A store to the same address in each iteration. A compiler stores such a value once, behind the
+ * loop, unless another access of the loop may reach it. */
+static bool is_rewrite(const struct assay_program *program, const struct assay_memory_stream *at)
+{
+    const struct assay_insn *insn = &program->code.insn[at->insn];
+
+    return at->stride == ASSAY_STRIDE_ZERO && at->access & ASSAY_ACCESS_WRITE && !at->stack &&
+           assay_form_get(insn->form)->insn_class != ASSAY_CLASS_CALL;
+}
+
 static void count_reloads(const struct assay_program *program, const struct assay_streams *streams,
                           struct assay_loop_facts *out)
 {
@@ -171,6 +181,8 @@ static void count_reloads(const struct assay_program *program, const struct assa
         stores |= streams->at[i].access & ASSAY_ACCESS_WRITE && !streams->at[i].stack;
     for (size_t i = 0; i < streams->n && stores && !out->call_n; i++)
         out->reload_n += is_reload(program, streams, &streams->at[i]);
+    for (size_t i = 0; i < streams->n; i++)
+        out->rewrite_n += is_rewrite(program, &streams->at[i]);
 }
 
 static int count_streams(const struct assay_program *program, const struct assay_streams *streams,

@@ -22,6 +22,7 @@ enum metric { /* those that loops have, in the order of their names below */
               MEETING,
               SWITCHES,
               RELOADS,
+              REWRITES,
               SPINS,
               STRIDED,
               UNIT,
@@ -58,6 +59,7 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "access_meeting_n",
                                                 "flow_switch_n",
                                                 "access_reload_n",
+                                                "access_rewrite_n",
                                                 "flow_spin_n",
                                                 "access_strided_n",
                                                 "access_unit_n",
@@ -147,6 +149,7 @@ static int write_loop(const struct value_writer *w, int64_t id,
     AS_TRY(set_count(w, MEETING, id, facts->meeting_n, err));
     AS_TRY(set_count(w, SWITCHES, id, facts->switch_n, err));
     AS_TRY(set_count(w, RELOADS, id, facts->reload_n, err));
+    AS_TRY(set_count(w, REWRITES, id, facts->rewrite_n, err));
     AS_TRY(set_count(w, SPINS, id, facts->spin_n, err));
     AS_TRY(set_count(w, STRIDED, id, stream[ASSAY_STRIDE_CONSTANT], err));
     AS_TRY(set_count(w, UNIT, id, stream[ASSAY_STRIDE_ZERO] + stream[ASSAY_STRIDE_UNIT], err));

@@ -71,6 +71,10 @@ static const char source[] =
     "void words(unsigned *h, const unsigned char *a, const int *from, long n)\n"
     "{ for (long i = 0; i < n; i++) { unsigned s = 0;\n"
     "  for (int k = from[i]; k < from[i + 1]; k++) s = (s ^ a[k]) * 16777619u; h[i] = s; } }\n"
+    "void kept(double *s, const double *a, long n)\n"
+    "{ for (long i = 0; i < n; i++) { s[0] += a[i]; s[1] -= a[i]; } }\n"
+    "void scaled(double *a, const double *f, long n)\n"
+    "{ for (long i = 0; i < n; i++) a[i] = a[i] * f[0] + f[1]; }\n"
     "void daxpy(double *restrict y, const double *restrict x, double a, long n)\n"
     "{ for (long i = 0; i < n; i++) y[i] += a * x[i]; }\n";
 
@@ -109,6 +113,21 @@ static void test_access(void **state)
     assert_int_equal(it.steady_n, 1);
     it = facts_of("-O1", "gather");
     assert_int_equal(it.stream_n[ASSAY_STRIDE_INDIRECT], 1);
+}
+
+/* Stores may reach what does not move: `kept` stores it anew, `scaled` only loads it. */
+static void test_unmoved(void **state)
+{
+    (void)state;
+    struct assay_loop_facts it = facts_of("-O2 -fno-tree-vectorize", "kept");
+    assert_int_equal(it.rewrite_n, 2);
+    assert_int_equal(it.reload_n, 0);
+    it = facts_of("-O2 -fno-tree-vectorize", "scaled");
+    assert_int_equal(it.rewrite_n, 0);
+    assert_int_equal(it.reload_n, 2);
+    it = facts_of("-O2 -fno-tree-vectorize", "daxpy");
+    assert_int_equal(it.rewrite_n, 0);
+    assert_int_equal(it.reload_n, 0);
 }
 
 static void test_arithmetic(void **state)
@@ -234,10 +253,10 @@ static void test_options(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_access),  cmocka_unit_test(test_arithmetic),
-        cmocka_unit_test(test_reasons), cmocka_unit_test(test_chains),
-        cmocka_unit_test(test_begun),   cmocka_unit_test(test_flow),
-        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_access),     cmocka_unit_test(test_unmoved),
+        cmocka_unit_test(test_arithmetic), cmocka_unit_test(test_reasons),
+        cmocka_unit_test(test_chains),     cmocka_unit_test(test_begun),
+        cmocka_unit_test(test_flow),       cmocka_unit_test(test_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -126,6 +126,13 @@ const FORMS: { form: (name: string) => string; again?: boolean }[] = [
 /** Stands behind the name of a function that is inlined. */
 export const INLINED = ' (inlined)';
 const MARK = ' (inlined';
+const INTO = ' (inlined into ';
+
+/** The mark behind a name: the function in it gets half of `most` characters. */
+function shortMark(mark: string, most: number): string {
+    if (!mark.startsWith(INTO) || !mark.endsWith(')')) return mark;
+    return INTO + shortName(mark.slice(INTO.length, -1), Math.floor(most / 2)) + ')';
+}
 
 /**
  * `name`, short if it has more than `most` characters; no more is taken than it needs. The mark of
@@ -133,7 +140,10 @@ const MARK = ' (inlined';
  */
 export function shortName(name: string, most: number): string {
     const at = name.indexOf(MARK);
-    if (at >= 0) return shortName(name.slice(0, at), most - (name.length - at)) + name.slice(at);
+    if (at >= 0) {
+        const mark = name.length > most ? shortMark(name.slice(at), most) : name.slice(at);
+        return shortName(name.slice(0, at), Math.max(0, most - mark.length)) + mark;
+    }
     let text = name;
     for (const { form, again } of FORMS)
         while (text.length > most) {
