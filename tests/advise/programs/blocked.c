@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: blocking; repair: blocks of points that stay in the cache, all queries for each;
- * says: array x, y again for each iteration of the loop at blocked.c:[0-9]+;
- * advises: blocks of [0-9,]+ iterations
+ * says: the array x, y again for each iteration of the loop at blocked.c:[0-9]+;
+ * advises: [0-9,]+ elements stay in L2
  */
 #include "program.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: blocking; repair: tiles of b that stay in the second cache;
- * says: array b again for each iteration of the loop at product.c:[0-9]+; advises: tiles
+ * says: the array b again for each iteration of the loop at product.c:[0-9]+; advises: tiles
  */
 #include "program.h"
 
@@ -13,13 +13,12 @@
 
 __attribute__((noinline, noipa, optimize("O2", "tree-vectorize", "fast-math"),
                target("avx2,fma"))) static void
-multiply(double *restrict c, const double *restrict a, const double *restrict b, long rows, long n,
-         long tile)
+multiply(double *restrict c, const double *restrict a, const double *restrict b, long rows)
 {
     for (long i = 0; i < rows; i++)
-        for (long k = 0; k < tile; k++)
-            for (long j = 0; j < tile; j++)
-                c[i * n + j] += a[i * n + k] * b[k * n + j];
+        for (long k = 0; k < TILE; k++)
+            for (long j = 0; j < TILE; j++)
+                c[i * N + j] += a[i * N + k] * b[k * N + j];
 }
 
 int main(void)
@@ -28,6 +27,6 @@ int main(void)
 
     for (long k = 0; k < N; k += TILE)
         for (long j = 0; j < N; j += TILE)
-            multiply(c + j, a + k, b + k * N + j, 120, N, TILE);
+            multiply(c + j, a + k, b + k * N + j, 200);
     return done((int)c[N / 2]);
 }
