@@ -2,8 +2,8 @@
 /*
  * Steps of operands in the loops around theirs: how far the first address of an entry moves from
  * one iteration of an outer loop to the next. The address is a sum of locations at the start of the
- * inner loop. At the edge that enters the inner loop these have values, which are sums of locations
- * at the start of the loop around it, and so on outwards.
+ * inner loop. These have values at the edge that enters the inner loop. Such a value is a sum of
+ * locations at the start of the loop around it, and so on outwards.
  */
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ static bool add_part(const struct as_evaluation *e, uint8_t location, int64_t fa
     return true;
 }
 
-/* Adds the locations that a value is made of; false: it has others parts, which may change. */
+/* Adds the locations that a value is made of; false: it has other parts, which may change. */
 static bool add_value(const struct as_evaluation *e, uint32_t term, int64_t factor, bool linear,
                       unsigned depth, struct address *out)
 {
@@ -120,8 +120,8 @@ static uint8_t location_of(const struct as_evaluation *e, const struct part *par
     return part->reg < AS_GPRS ? part->reg : as_frame_location(e, &slot);
 }
 
-/* Makes `at` the same address as a sum of locations at the start of this loop, and `out` its step,
- * for one edge that enters the inner loop. */
+/* Makes `at` a sum of locations at the start of this loop, for one edge that enters the inner loop.
+ * Sets `out` to the step of the address. */
 static void pass_edge(struct as_evaluation *e, uint32_t pred, struct address *at,
                       struct assay_outer_step *out)
 {

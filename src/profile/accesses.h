@@ -29,7 +29,7 @@ struct as_seen_stride {
 
 enum as_reuse_kind { AS_REUSE_NONE, AS_REUSE_LINE, AS_REUSE_DATA };
 
-/* What an outer loop touches again of a walk. */
+/* The part of a walk that an outer loop touches again. */
 struct as_reuse {
     enum as_reuse_kind kind; /* NONE: none is known */
     uint32_t loop;           /* the outer loop, in the program */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loops around a hot loop that touch its data again, and the bytes that are touched before that. An
- * outer loop that moves the first address of an entry by less than a line brings the same data, or
- * the rest of the same lines.
+ * outer loop may move the first address of an entry by less than a line. It touches the same data
+ * again, or the rest of the same lines.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static bool moves(const struct assay_outer_step *step)
            (step->kind == ASSAY_OUTER_STEP && llabs(step->step_b) >= LINE_B);
 }
 
-/* What an outer loop with this step touches again of a walk. */
+/* Returns the part of a walk that an outer loop with this step touches again. */
 static enum as_reuse_kind kind_of(const struct assay_memory_stream *stream,
                                   const struct assay_outer_step *step)
 {

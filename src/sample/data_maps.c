@@ -156,7 +156,7 @@ static int add_line(as_data_ranges *out, const struct map_line *line)
     return ASSAY_ERR_NOMEM;
 }
 
-/* What smaps says of a range, in KiB. */
+/* Memory of a range by smaps, in KiB. */
 struct page_sums {
     double resident, huge;
 };

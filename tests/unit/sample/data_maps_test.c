@@ -73,7 +73,7 @@ static void test_parse(void **state)
     release(&ranges);
 }
 
-/* The part of memory in huge pages; none of code, whose lines are left out. */
+/* The part of memory in huge pages. Lines of code are left out. */
 static void test_pages(void **state)
 {
     char text[] = "7f0000000000-7f0000100000 rw-p 00000000 00:00 0 \n"
