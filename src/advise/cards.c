@@ -190,7 +190,7 @@ static const char gain_sql[] =
     " JOIN v_values x ON x.object_kind = 'loop' AND x.object_id = o.object_id"
     "  AND x.metric = 'cqa_' || ?3 || '_x' AND x.run_id IN (0, ?1) AND x.context_id = 0"
     " WHERE w.run_id = ?1 AND w.name = ?2 AND o.object_id = ?4";
-/* Of a what-if that no variant of the code stands for. */
+/* For a what-if without a variant of the code. */
 static const char share_sql[] =
     "SELECT o.gain_s, 0, 1, " LONGEST_S ", %s FROM what_if w"
     " JOIN what_if_object o USING (what_if_id)"
