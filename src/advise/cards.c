@@ -32,7 +32,7 @@
 #define SIGMAS        1.96
 #define ALIKE_MOST    3 /* loops that a card names besides its own */
 #define LEAST_SAMPLES 5 /* behind a card of a run */
-/* Of a variant of code without a run: less is not worth saying. */
+/* A smaller speed-up of code without a run is not reported. */
 #define LEAST_SPEEDUP 1.05
 
 struct seen_cause {
