@@ -342,12 +342,13 @@ def check_metric(where, name, text):
 
 
 def check_gains(blocks):
-    """Each gain of a cause is `none`, `all`, `called` or a what-if that comes from a variant."""
-    what_ifs = {name for _, kind, name, text in blocks if kind == "what_if" and "variant" in text}
+    """Each gain of a cause is `none`, `all`, `called` or a what-if about loops."""
+    what_ifs = {name for _, kind, name, text in blocks if kind == "what_if"
+                and text["kind"] == "loops" and "metric" not in text}
     known = what_ifs | {None, "none", "all", "called"}
     for where, kind, name, text in blocks:
         if kind == "cause" and what_ifs and text.get("gain") not in known:
-            sys.exit(f"{where}: {name}: there is no what-if {text['gain']} of a variant")
+            sys.exit(f"{where}: {name}: there is no what-if {text['gain']} of loops")
 
 
 @functools.lru_cache(None)

@@ -396,6 +396,26 @@ int assay_loop_record_size(const struct assay_program *program, uint32_t loop,
                            const struct assay_memory_stream *stream, int64_t *size_b,
                            struct assay_error *err);
 
+/* How the first address of an entry moves from one iteration of an outer loop to the next. */
+enum assay_outer_kind {
+    ASSAY_OUTER_UNKNOWN,
+    ASSAY_OUTER_SAME,  /* each entry begins at the same address */
+    ASSAY_OUTER_STEP,  /* by step_b bytes */
+    ASSAY_OUTER_STEADY /* by the same bytes each time, which registers hold (a leading dimension) */
+};
+enum { ASSAY_OUTER_MOST = 3 }; /* loops around a loop, from inside */
+struct assay_outer_step {
+    int64_t step_b;
+    uint8_t kind; /* assay_outer_kind */
+};
+/*
+ * Sets `out[s * ASSAY_OUTER_MOST + k]` for each stream s of `loop` and the k-th loop around it.
+ * The first entry in an iteration counts. `out`: streams->n * ASSAY_OUTER_MOST. Errors: NOMEM.
+ */
+int assay_loop_outer_steps(const struct assay_program *program, uint32_t loop,
+                           const struct assay_streams *streams, struct assay_outer_step *out,
+                           struct assay_error *err);
+
 /* Bytes that an iteration uses, and bytes of the cache lines (64 bytes) that come for them. */
 struct assay_line_use {
     double used_b, moved_b;

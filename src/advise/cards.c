@@ -32,7 +32,7 @@
 #define SIGMAS        1.96
 #define ALIKE_MOST    3 /* loops that a card names besides its own */
 #define LEAST_SAMPLES 5 /* behind a card of a run */
-/* Of a variant of code without a run: less is not worth saying. */
+/* A smaller speed-up of code without a run is not reported. */
 #define LEAST_SPEEDUP 1.05
 
 struct seen_cause {
@@ -190,6 +190,13 @@ static const char gain_sql[] =
     " JOIN v_values x ON x.object_kind = 'loop' AND x.object_id = o.object_id"
     "  AND x.metric = 'cqa_' || ?3 || '_x' AND x.run_id IN (0, ?1) AND x.context_id = 0"
     " WHERE w.run_id = ?1 AND w.name = ?2 AND o.object_id = ?4";
+/* For a what-if without a variant of the code. */
+static const char share_sql[] =
+    "SELECT o.gain_s, 0, 1, " LONGEST_S ", %s FROM what_if w"
+    " JOIN what_if_object o USING (what_if_id)"
+    " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'loop'"
+    "  AND t.object_id = o.object_id"
+    " WHERE w.run_id = ?1 AND w.name = ?2 AND ?3 IS NULL AND o.object_id = ?4";
 /* clang-format on */
 
 static int add_gain(const struct deck *d, const struct loop_card *card,
@@ -199,7 +206,7 @@ static int add_gain(const struct deck *d, const struct loop_card *card,
     struct assay_rows *rows;
     struct as_str sql = {0};
 
-    as_str_appendf(&sql, gain_sql, what_if->max_factor);
+    as_str_appendf(&sql, what_if->variant ? gain_sql : share_sql, what_if->max_factor);
     int rc = sql.failed ? as_error_nomem(err, "the findings of loops")
                         : as_advice_ask(d->advice, as_str_z(&sql), &rows, err);
     as_str_fini(&sql);
@@ -212,6 +219,7 @@ static int add_gain(const struct deck *d, const struct loop_card *card,
     const double thread_s = rc > 0 ? assay_rows_real(rows, 3) : 0;
     if (rc > 0 && thread_s > 0) {
         const double x = fmax(1, assay_rows_real(rows, 2));
+        const double left = 1 - fmin(1, assay_rows_real(rows, 0) / (thread_s * d->stretch.value));
 
         if (!out->what_ifs)
             *out = (struct card_gain){.left = 1,
@@ -220,8 +228,8 @@ static int add_gain(const struct deck *d, const struct loop_card *card,
                                       .before_cy = assay_rows_real(rows, 1),
                                       .after_cy = assay_rows_real(rows, 1)};
         out->what_ifs |= UINT32_C(1) << (what_if - as_advise_what_if);
-        out->left *= 1 - fmin(1, assay_rows_real(rows, 0) / (thread_s * d->stretch.value));
-        out->left_least /= x * assay_rows_real(rows, 4);
+        out->left *= left;
+        out->left_least *= what_if->variant ? 1 / (x * assay_rows_real(rows, 4)) : left;
         out->after_cy /= x;
     }
     assay_rows_close(&rows);
@@ -237,6 +245,8 @@ static int add_cycles(const struct deck *d, const struct loop_card *card,
     struct assay_rows *rows;
     char sql[256];
 
+    if (!what_if->variant)
+        return 0;
     snprintf(sql, sizeof sql,
              "SELECT set_cqa(cycles), set_cqa(%s_x), ifnull(set_cqa(%s_sound), 1) FROM loop l"
              " WHERE l.loop_id = ?2",

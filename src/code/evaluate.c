@@ -53,7 +53,7 @@ static uint64_t changed_inside(const struct as_evaluation *e, uint32_t node)
         return 0;
     if (loop != ASSAY_NONE && loop != it->loop &&
         it->program->loop[loop].bits & ASSAY_LOOP_IRREDUCIBLE)
-        return ~(uint64_t)0; /* it may begin anywhere */
+        return writes_between(e, 0, it->nodes - 1); /* it may begin anywhere */
     return it->retreat[node] == ASSAY_NONE ? 0 : writes_between(e, node, it->retreat[node]);
 }
 

@@ -282,6 +282,25 @@ static int read_facts(struct host_reading *w)
     return 0;
 }
 
+/* Entries of the last TLB for data in pages of 4 KiB; 0: not known. AMD: leaf 0x80000006 (APM vol.
+ * 3); Intel: leaf 0x18 (SDM vol. 2A). */
+static unsigned tlb_entries(void)
+{
+    unsigned a, b, c, d, most = 0;
+
+    if (__get_cpuid(0x80000006, &a, &b, &c, &d) && b >> 28)
+        most = b >> 16 & 0xfff;
+    if (!__get_cpuid_count(0x18, 0, &a, &b, &c, &d))
+        return most;
+    for (unsigned leaf = 0, last = a; leaf <= last && leaf < 32; leaf++) {
+        __cpuid_count(0x18, leaf, a, b, c, d);
+        const unsigned type = d & 31, entries = (b >> 16) * c;
+        if ((type == 1 || type == 3) && b & 1 && entries > most)
+            most = entries;
+    }
+    return most;
+}
+
 static int add_host_fact(struct host_reading *w, const char *name, const char *value)
 {
     const struct assay_host_fact fact = {name, keep_text(w, value)};
@@ -303,6 +322,10 @@ static int ask_facts(struct host_reading *w)
     AS_TRY(add_host_fact(w, "pmu", text));
     if (__get_cpuid(0x80000007, &a, &b, &c, &d))
         AS_TRY(add_host_fact(w, "tsc_invariant", d >> 8 & 1 ? "1" : "0"));
+    if (tlb_entries()) {
+        snprintf(text, sizeof text, "%u", tlb_entries());
+        AS_TRY(add_host_fact(w, "tlb_n", text));
+    }
     if (w->host.microarchitecture)
         AS_TRY(add_host_fact(w, "microarchitecture", w->host.microarchitecture));
     as_uarch_say_of_host(&w->host, words, sizeof words);

@@ -38,10 +38,28 @@ static void see_type(struct as_access_name *name)
         name->row_n = type.extent[type.rank - 1];
 }
 
-int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop,
-                      const struct assay_memory_stream *stream, struct as_access_name *out,
-                      struct assay_error *err)
+/* The member of a record in an array of records, by the place of an address in its object. */
+static void see_member(struct as_access_name *name, const struct assay_memory_stream *stream,
+                       int64_t offset_b)
 {
+    struct as_type_ref element = name->base.type;
+    struct as_type type;
+
+    as_type_get(element, &type);
+    while (type.kind == AS_TYPE_ARRAY) {
+        element = type.target;
+        as_type_get(element, &type);
+    }
+    if (type.kind != AS_TYPE_RECORD || type.size_b != name->element_b || offset_b < 0 ||
+        !as_stream_walks(stream) || stream->stride_b % (int64_t)type.size_b ||
+        !as_type_member(element, (uint64_t)offset_b % type.size_b, &name->member))
+        name->member.path[0] = 0;
+}
+
+int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop, size_t s,
+                      struct as_access_name *out, struct assay_error *err)
+{
+    const struct assay_memory_stream *stream = &loop->streams.at[s];
     const struct assay_program *program = loop->module->program;
     struct as_bases *bases;
 
@@ -52,6 +70,8 @@ int as_access_name_of(struct as_access_names *names, const struct as_operand_loo
         return 0;
     }
     see_type(out);
+    if (out->element_b)
+        see_member(out, stream, loop->offset_b[s]);
     return 0;
 }
 

@@ -110,6 +110,19 @@ static int line_of(const struct access_pass *p, uint64_t address, int64_t *line_
                : 0;
 }
 
+static int reuse_of(const struct access_pass *p, size_t i, struct assay_row_loop_access *row,
+                    struct assay_error *err)
+{
+    const struct as_reuse *reuse = &p->loop.reuse[i];
+
+    if (reuse->kind == AS_REUSE_NONE)
+        return 0;
+    row->reuse = reuse->kind == AS_REUSE_LINE ? "line" : "data";
+    if (reuse->between_b > 0)
+        row->reuse_b = assay_known((int64_t)reuse->between_b);
+    return assay_catalogue_row_loop(p->loop.module, reuse->loop, &row->reuse_loop_id, err);
+}
+
 static int write_access(struct access_pass *p, size_t i, const as_address_list *address_list,
                         struct assay_error *err)
 {
@@ -134,8 +147,9 @@ static int write_access(struct access_pass *p, size_t i, const as_address_list *
         .line_used_pct = use->moved_b > 0 ? 100 * use->used_b / use->moved_b : (double)NAN};
 
     struct as_access_name name;
-    AS_TRY(as_access_name_of(&p->names, &p->loop, at, &name, err));
+    AS_TRY(as_access_name_of(&p->names, &p->loop, i, &name, err));
     row.variable = *name.base.text ? name.base.text : NULL;
+    row.member = *name.member.path ? name.member.path : NULL;
     if (name.element_b)
         row.element_b = assay_known((int64_t)name.element_b);
     if (name.row_n)
@@ -143,6 +157,7 @@ static int write_access(struct access_pass *p, size_t i, const as_address_list *
     if (by_code ? at->stride <= ASSAY_STRIDE_CONSTANT : seen->share > 0)
         row.stride_b = assay_known(seen->stride_b);
     AS_TRY(line_of(p, address, &row.line_id, err));
+    AS_TRY(reuse_of(p, i, &row, err));
     return assay_experiment_add_loop_access(p->all->experiment, &row, err);
 }
 
@@ -182,7 +197,7 @@ static int write_object(const struct access_pass *p, const struct as_touched *fr
                         struct assay_error *err)
 {
     unsigned access = 0;
-    double weight = 0;
+    double weight = 0, known = 0, huge = 0; /* known: of those with known pages */
     struct assay_row_loop_object row = {.run_id = p->all->run_id,
                                         .loop_id = p->loop.site->loop_id,
                                         .data_object_id = from->object.object_id};
@@ -196,10 +211,13 @@ static int write_object(const struct access_pass *p, const struct as_touched *fr
             access |= p->loop.streams.at[at->stream].access;
             row.sample_n += (int64_t)at->n;
             weight += at->weight;
+            known += at->object.huge_pct >= 0 ? at->weight : 0;
+            huge += at->object.huge_pct >= 0 ? at->weight * at->object.huge_pct / 100 : 0;
         }
     }
     row.access = access_word(access);
     row.share = weight / all;
+    row.huge_share = known > 0 ? huge / known : (double)NAN;
     *touched_b += (double)row.touched_b;
     return assay_experiment_add_loop_object(p->all->experiment, &row, err);
 }
@@ -349,6 +367,8 @@ static int write_loop(struct access_pass *p, struct assay_error *err)
         rc = write_touched(p, &address, &touched_b, err);
     const struct as_entry entry = as_entry_of(&p->loop, &p->caches);
     if (rc == 0)
+        rc = as_reuse_see(&p->loop, &entry, err);
+    if (rc == 0)
         rc = write_sweep(p, &address, &entry, touched_b, err);
     if (rc == 0)
         rc = write_accesses(p, &address, err);
@@ -365,6 +385,8 @@ static void release_loop(struct as_operand_loop *loop)
     as_free(loop->seen);
     as_free(loop->use);
     as_free(loop->object_id);
+    as_free(loop->offset_b);
+    as_free(loop->reuse);
     assay_streams_free(&loop->streams);
 }
 
@@ -382,7 +404,9 @@ static int look_at_loop(struct access_pass *p, struct assay_error *err)
     loop->seen = as_calloc(n, sizeof *loop->seen);
     loop->use = as_calloc(n, sizeof *loop->use);
     loop->object_id = as_calloc(n, sizeof *loop->object_id);
-    const int rc = loop->seen && loop->use && loop->object_id
+    loop->offset_b = as_calloc(n, sizeof *loop->offset_b);
+    loop->reuse = as_calloc(n, sizeof *loop->reuse);
+    const int rc = loop->seen && loop->use && loop->object_id && loop->offset_b && loop->reuse
                        ? write_loop(p, err)
                        : as_error_nomem(err, "the accesses of a loop");
     release_loop(loop);

@@ -27,6 +27,15 @@ struct as_seen_stride {
     double known;                 /* share of the samples with a known stride */
 };
 
+enum as_reuse_kind { AS_REUSE_NONE, AS_REUSE_LINE, AS_REUSE_DATA };
+
+/* The part of a walk that an outer loop touches again. */
+struct as_reuse {
+    enum as_reuse_kind kind; /* NONE: none is known */
+    uint32_t loop;           /* the outer loop, in the program */
+    double between_b;        /* bytes of lines that are touched before that; 0: not known */
+};
+
 /* A loop of a run. */
 struct as_operand_loop {
     struct assay_catalogue_module *module;
@@ -38,6 +47,8 @@ struct as_operand_loop {
     struct assay_line_use *use;    /* by stream: of its array */
     struct assay_line_use all_use; /* of all arrays */
     int64_t *object_id;            /* by stream: most of its addresses are there; 0: not known */
+    int64_t *offset_b;             /* by stream: of an address there, in it; -1: not known */
+    struct as_reuse *reuse;        /* by stream */
 };
 
 /* True for an operand that moves by the same step in each iteration, off the stack. */
@@ -78,7 +89,9 @@ double as_split_share(const struct as_operand_loop *loop, uint32_t stream,
 struct as_object_hit {
     int64_t object_id;
     uint64_t start, end;                /* in the memory of its process */
+    uint64_t data;                      /* where its first element is; 0: not known */
     const struct as_tally_block *block; /* NULL: none that was recorded */
+    int8_t huge_pct;                    /* of its memory in huge pages; -1: not known */
 };
 
 /* Addresses of one operand in one object. */
@@ -98,8 +111,8 @@ struct as_objects;
 int as_objects_new(struct as_attribution *all, struct as_objects **out, struct assay_error *err);
 void as_objects_free(struct as_objects **objects);
 
-/* The objects at these addresses of a loop, sorted by object, process and place; sets object_id of
- * the loop. Errors: NOMEM, those of the experiment. */
+/* The objects at these addresses of a loop, sorted by object, process and place; sets object_id
+ * and offset_b of the loop. Errors: NOMEM, those of the experiment. */
 int as_objects_touched(struct as_objects *objects, struct as_operand_loop *loop,
                        const as_address_list *address, as_touched_list *out,
                        struct assay_error *err);
@@ -131,12 +144,12 @@ struct as_access_name {
     struct as_base_name base; /* empty text: not proved */
     uint64_t element_b;       /* 0: not known */
     int64_t row_n;            /* elements of the contiguous dimension; 0: no constant */
+    struct as_member member;  /* of the record that an element is; empty path: none */
 };
 
-/* The variable of the source that an operand belongs to. Errors: NOMEM. */
-int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop,
-                      const struct assay_memory_stream *stream, struct as_access_name *out,
-                      struct assay_error *err);
+/* The variable of the source that stream `s` belongs to. Errors: NOMEM. */
+int as_access_name_of(struct as_access_names *names, const struct as_operand_loop *loop, size_t s,
+                      struct as_access_name *out, struct assay_error *err);
 void as_access_names_fini(struct as_access_names *names);
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -159,7 +172,15 @@ struct as_entry {
     unsigned near_level; /* nearest cache that holds line_b; caches.n + 1: none does */
 };
 
+/* Iterations of an entry of the loop, or of one around it, that ends by `limit`: the mean over
+ * iterations; 0: not known. */
+double as_iterations_of(const struct as_operand_loop *loop, const struct assay_loop_limit *limit);
+
 struct as_entry as_entry_of(const struct as_operand_loop *loop, const struct as_caches *caches);
+
+/* Sets `reuse` of the loop, all of which is zero; after the objects. Errors: NOMEM. */
+int as_reuse_see(struct as_operand_loop *loop, const struct as_entry *entry,
+                 struct assay_error *err);
 
 /* ---- Sweeps ---------------------------------------------------------------------------------- */
 

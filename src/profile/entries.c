@@ -62,15 +62,15 @@ static double left_in(const struct assay_loop_limit *limit, const struct as_tall
     return (double)left / (double)limit->step;
 }
 
-static double iterations_of(const struct as_operand_loop *loop)
+double as_iterations_of(const struct as_operand_loop *loop, const struct assay_loop_limit *limit)
 {
     double sum = 0, weight = 0;
     unsigned n = 0;
 
-    for (size_t i = 0; i < loop->site_n && loop->streams.limit.step; i++) {
+    for (size_t i = 0; i < loop->site_n && limit->step; i++) {
         const struct as_tally_held *held = loop->site[i].held;
         for (uint32_t d = 0; d < held->draws; d++) {
-            const double left = left_in(&loop->streams.limit, &held->draw[d]);
+            const double left = left_in(limit, &held->draw[d]);
             const double one = (double)held->sample_n / held->draws;
             if (!(left >= 0 && left < LEFT_MOST))
                 continue;
@@ -196,7 +196,7 @@ static unsigned conflict_sets(const struct walk_list *list, const struct as_cach
 
 struct as_entry as_entry_of(const struct as_operand_loop *loop, const struct as_caches *caches)
 {
-    struct as_entry out = {.iteration_n = iterations_of(loop)};
+    struct as_entry out = {.iteration_n = as_iterations_of(loop, &loop->streams.limit)};
     struct walk_list list;
 
     if (!(out.iteration_n > 0))

@@ -13,7 +13,8 @@
 #include "profile/accesses.h"
 #include "profile/block_sites.h"
 
-#define TOUCHED_MOST 4096 /* objects of a loop by operand */
+#define TOUCHED_MOST   4096 /* objects of a loop by operand */
+#define BLOCK_HEADER_B 16   /* of glibc's malloc, before the data */
 
 /* A file that has data. */
 struct data_file {
@@ -129,6 +130,7 @@ static int symbol_in(struct as_objects *o, const struct as_tally_data *range, ui
     row->size_b = assay_known((int64_t)symbol->size_b);
     out->start = address - (linked - symbol->address);
     out->end = out->start + symbol->size_b;
+    out->data = out->start;
     return 0;
 }
 
@@ -144,7 +146,8 @@ static int object_of_block(struct as_objects *o, const struct as_tally_block *bl
 {
     struct assay_row_data_object row;
 
-    *out = (struct as_object_hit){.start = block->start, .end = block->end, .block = block};
+    *out = (struct as_object_hit){
+        .start = block->start, .end = block->end, .data = block->start, .block = block};
     as_block_row(o->blocks, block, &row);
     return assay_experiment_add_data_object(o->all->experiment, &row, &out->object_id, err);
 }
@@ -160,6 +163,8 @@ static int object_at(struct as_objects *o, uint32_t process, uint64_t address,
         return 0;
     out->start = *range->path ? range->base : range->start;
     out->end = range->end;
+    if (strcmp(range->kind, "block") == 0)
+        out->data = range->start + BLOCK_HEADER_B;
     struct assay_row_data_object row = {.kind = range->kind};
     if (strcmp(range->kind, "block") == 0 || strcmp(range->kind, "mapping") == 0)
         row.size_b = assay_known((int64_t)(range->end - range->start));
@@ -204,6 +209,8 @@ static int add_address(struct as_objects *o, const struct as_sampled_address *on
             return 0;
         AS_TRY(block ? object_of_block(o, block, &it.object, err)
                      : object_at(o, one->process, one->low, &it.object, err));
+        const struct as_tally_data *range = range_at(o->all, one->process, one->low);
+        it.object.huge_pct = range ? range->huge_pct : -1;
         if (!it.object.object_id)
             return 0;
         return as_vec_push(out, it) < 0 ? as_error_nomem(err, "the objects of a loop") : 0;
@@ -226,16 +233,21 @@ static int by_object(const void *a, const void *b)
     return (x->object.start > y->object.start) - (x->object.start < y->object.start);
 }
 
-/* The object of most addresses of each operand. */
+/* The object of most addresses of each operand, and the place of one in it. */
 static void name_objects(const struct as_operand_loop *loop, const as_touched_list *list)
 {
     for (size_t s = 0; s < loop->streams.n; s++) {
         double max_weight = 0;
+        loop->offset_b[s] = -1;
         for (size_t i = 0; i < list->n; i++) {
-            if (list->at[i].stream != s || list->at[i].weight <= max_weight)
+            const struct as_touched *at = &list->at[i];
+            if (at->stream != s || at->weight <= max_weight)
                 continue;
-            max_weight = list->at[i].weight;
-            loop->object_id[s] = list->at[i].object.object_id;
+            max_weight = at->weight;
+            loop->object_id[s] = at->object.object_id;
+            loop->offset_b[s] = at->object.data && at->low >= at->object.data
+                                    ? (int64_t)(at->low - at->object.data)
+                                    : -1;
         }
     }
 }

@@ -119,9 +119,12 @@ int as_data_read(struct as_arena *arena, const char *text, struct as_tally_data 
     if (*end != ' ' || out->start >= out->end)
         return -1;
     const char *kind = end + 1, *path = strchr(kind, ' ');
-    if (!path || !is_range_kind(kind, (size_t)(path - kind)))
+    const size_t kind_n = strcspn(kind, ": ");
+    if (!path || !is_range_kind(kind, kind_n))
         return -1;
-    out->kind = as_arena_strndup(arena, kind, (size_t)(path - kind));
+    const long huge_pct = kind[kind_n] == ':' ? strtol(kind + kind_n + 1, NULL, 10) : -1;
+    out->huge_pct = huge_pct >= 0 && huge_pct <= 100 ? (int8_t)huge_pct : -1;
+    out->kind = as_arena_strndup(arena, kind, kind_n);
     out->path = as_arena_strndup(arena, path + 1, strlen(path + 1));
     return out->kind && out->path ? 0 : -1;
 }

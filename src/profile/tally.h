@@ -143,6 +143,7 @@ struct as_tally_data {
     uint32_t process;
     uint64_t start, end;
     uint64_t base, offset; /* of a file: offset in it of the address base */
+    int8_t huge_pct;       /* of its memory in use, in huge pages; -1: not known */
     const char *kind;      /* as in the table data_object, or `zeroed` */
     const char *path;      /* "": none */
 };

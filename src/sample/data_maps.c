@@ -18,7 +18,10 @@
     UINT64_C(1000000000) /* after which an address that is known is read again                     \
                           */
 #define MAPS_CAPACITY_B ((size_t)64 << 20)
-#define COST_TIMES      200 /* the wait, in times of what a reading costs */
+#define COST_TIMES      200                  /* the wait, in times of what a reading costs */
+#define PAGES_LEAST_NS  UINT64_C(200000000)  /* from the first reading to that of pages */
+#define PAGES_AGAIN_NS  UINT64_C(1000000000) /* from one reading of pages to the next */
+#define PAGE_COST_NS    60                   /* of a page of 4 KiB; measured on Linux 6.18 */
 
 const char *const as_data_kind_word[AS_DATA_KINDS] = {"stack",  "heap",    "block", "file",
                                                       "zeroed", "mapping", "shared"};
@@ -27,6 +30,7 @@ struct as_data_process {
     uint32_t pid;
     bool gone; /* its maps could not be read */
     uint64_t read_ns, wait_ns;
+    uint64_t begin_ns, pages_ns; /* of the first reading; of the next one of pages */
     as_data_ranges range;
 };
 
@@ -69,6 +73,8 @@ static bool parse_line(char *text, struct map_line *out)
 {
     char *at = text;
 
+    if (text[strspn(text, "0123456789abcdef")] != '-') /* "Referenced:" begins with no number */
+        return false;
     out->start = hex_at(&at);
     out->end = hex_at(&at);
     if (out->start >= out->end || strlen(at) < 5)
@@ -106,8 +112,11 @@ static struct as_data_range range_of(const as_data_ranges *ranges, const struct 
                                      const char **path)
 {
     const struct as_data_range *before = segment_before(ranges, line);
-    struct as_data_range out = {
-        .start = line->start, .end = line->end, .base = line->start, .offset = line->offset};
+    struct as_data_range out = {.start = line->start,
+                                .end = line->end,
+                                .base = line->start,
+                                .offset = line->offset,
+                                .huge_pct = -1};
 
     if (is_shared(line))
         out.kind = AS_DATA_SHARED;
@@ -147,8 +156,45 @@ static int add_line(as_data_ranges *out, const struct map_line *line)
     return ASSAY_ERR_NOMEM;
 }
 
+/* Memory of a range by smaps, in KiB. */
+struct page_sums {
+    double resident, huge;
+};
+
+/* "AnonHugePages:      2048 kB". Pages of hugetlbfs are not in Rss. */
+static void add_pages(const char *text, struct page_sums *sums)
+{
+    static const struct {
+        const char *name;
+        bool resident, huge;
+    } known[] = {{"Rss:", true, false},
+                 {"AnonHugePages:", false, true},
+                 {"ShmemPmdMapped:", false, true},
+                 {"FilePmdMapped:", false, true},
+                 {"Shared_Hugetlb:", true, true},
+                 {"Private_Hugetlb:", true, true}};
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        const size_t n = strlen(known[i].name);
+        if (strncmp(text, known[i].name, n) != 0)
+            continue;
+        const double kib = strtod(text + n, NULL);
+        sums->resident += known[i].resident ? kib : 0;
+        sums->huge += known[i].huge ? kib : 0;
+    }
+}
+
+static void end_pages(struct as_data_range *range, const struct page_sums *sums)
+{
+    if (sums->resident > 0)
+        range->huge_pct =
+            (int8_t)(100 * (sums->huge < sums->resident ? sums->huge / sums->resident : 1));
+}
+
 int as_data_maps_parse(char *text, as_data_ranges *out)
 {
+    struct page_sums sums = {0};
+    bool kept = false; /* the last line of a range was */
     char *next;
 
     for (char *at = text; at && *at; at = next) {
@@ -156,12 +202,20 @@ int as_data_maps_parse(char *text, as_data_ranges *out)
         next = strchr(at, '\n');
         if (next)
             *next++ = 0;
-        /* [vvar] and the like belong to the kernel. */
-        if (!parse_line(at, &line) || line.rights[0] != 'r' || line.rights[2] == 'x' ||
-            strncmp(line.path, "[v", 2) == 0)
+        if (!parse_line(at, &line)) {
+            add_pages(at, &sums);
             continue;
-        AS_TRY(add_line(out, &line));
+        }
+        if (kept)
+            end_pages(&out->at[out->n - 1], &sums);
+        sums = (struct page_sums){0};
+        /* [vvar] and the like belong to the kernel. */
+        kept = line.rights[0] == 'r' && line.rights[2] != 'x' && strncmp(line.path, "[v", 2) != 0;
+        if (kept)
+            AS_TRY(add_line(out, &line));
     }
+    if (kept)
+        end_pages(&out->at[out->n - 1], &sums);
     return 0;
 }
 
@@ -223,14 +277,24 @@ static int take_over(as_data_ranges *now, as_data_ranges *before)
     return 0;
 }
 
-static int read_maps(struct as_data_process *process)
+/* Ranges that were read without pages have those of before. */
+static void keep_pages(const as_data_ranges *now, const as_data_ranges *before)
+{
+    as_vec_foreach (now, range) {
+        const struct as_data_range *same = find_range(before, range->start);
+        if (range->huge_pct < 0 && same)
+            range->huge_pct = same->huge_pct;
+    }
+}
+
+static int read_maps(struct as_data_process *process, bool pages)
 {
     as_data_ranges now = {0};
     struct assay_error ignored;
     char path[64], *text;
     size_t text_b;
 
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/maps", process->pid);
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/%s", process->pid, pages ? "smaps" : "maps");
     process->gone = as_infile_read(path, "the ranges of a process", MAPS_CAPACITY_B, 0, &text,
                                    &text_b, &ignored) < 0;
     if (process->gone)
@@ -245,9 +309,36 @@ static int read_maps(struct as_data_process *process)
         release_ranges(&now);
         return rc;
     }
+    keep_pages(&now, &process->range);
     release_ranges(&process->range);
     process->range = now;
     return 0;
+}
+
+/* Nanoseconds that a reading of pages takes, by the memory in use. */
+static uint64_t pages_cost_ns(const struct as_data_process *process)
+{
+    struct assay_error ignored;
+    char path[64], *text, *at;
+    size_t text_b;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/statm", process->pid);
+    if (as_infile_read(path, "the memory of a process", MAPS_CAPACITY_B, 0, &text, &text_b,
+                       &ignored) < 0)
+        return 0;
+    strtoull(text, &at, 10);
+    const uint64_t page_n = strtoull(at, NULL, 10);
+    as_free(text);
+    return PAGE_COST_NS * page_n;
+}
+
+/* True if pages have not been read for so long that a reading is at most 0.5 % of the time. */
+static bool is_time_for_pages(struct as_data_process *process, uint64_t now)
+{
+    if (now < process->pages_ns)
+        return false;
+    process->pages_ns = process->begin_ns + COST_TIMES * pages_cost_ns(process);
+    return now >= process->pages_ns;
 }
 
 static int read_again(struct as_data_process *process, bool is_known)
@@ -256,13 +347,26 @@ static int read_again(struct as_data_process *process, bool is_known)
     const uint64_t wait_ns =
         is_known && process->wait_ns < WAIT_STALE_NS ? WAIT_STALE_NS : process->wait_ns;
 
-    if (process->gone || (process->read_ns && now - process->read_ns < wait_ns))
+    if (process->gone)
         return 0;
-    AS_TRY(read_maps(process));
+    if (!process->read_ns) {
+        process->begin_ns = now;
+        process->pages_ns = now + PAGES_LEAST_NS;
+    }
+    const bool pages = is_time_for_pages(process, now);
+    if (process->read_ns && now - process->read_ns < wait_ns && !pages)
+        return 0;
+    AS_TRY(read_maps(process, pages));
     process->read_ns = (uint64_t)as_monotonic_ns();
     process->wait_ns = COST_TIMES * (process->read_ns - now);
     if (process->wait_ns < WAIT_LEAST_NS)
         process->wait_ns = WAIT_LEAST_NS;
+    if (pages) {
+        const uint64_t again_ns = COST_TIMES * (process->read_ns - now);
+        process->pages_ns =
+            process->read_ns + (again_ns < PAGES_AGAIN_NS ? PAGES_AGAIN_NS : again_ns);
+        process->begin_ns = process->read_ns;
+    }
     return 0;
 }
 

@@ -2,7 +2,7 @@
 /*
  * The memory of a process in ranges: stacks, blocks of the heap, segments of files. They come from
  * /proc/PID/maps. An address outside of the known ranges has it read again, for at most 0.5 % of
- * the time.
+ * the time. /proc/PID/smaps has the huge pages, and takes longer: it is read for as little.
  */
 #ifndef AS_SAMPLE_DATA_MAPS_H
 #define AS_SAMPLE_DATA_MAPS_H
@@ -32,7 +32,8 @@ struct as_data_range {
     /* FILE, ZEROED: the place in the file that an address of the segment came from. */
     uint64_t base, offset;
     uint8_t kind;
-    char *path; /* FILE, ZEROED: of the file; else NULL */
+    int8_t huge_pct; /* of its memory in use, in huge pages; -1: not known */
+    char *path;      /* FILE, ZEROED: of the file; else NULL */
 };
 
 typedef AS_VEC(struct as_data_range) as_data_ranges;
@@ -58,7 +59,7 @@ void as_data_maps_exec(struct as_data_maps *maps, uint32_t pid);
 
 /* ---- Parts ----------------------------------------------------------------------------------- */
 
-/* The ranges of the text of /proc/PID/maps. Code is left out. 0 or NOMEM. */
+/* The ranges of the text of /proc/PID/maps or smaps. Code is left out. 0 or NOMEM. */
 int as_data_maps_parse(char *text, as_data_ranges *out);
 
 /* Reads `n` bytes at `address` of the process; false: it cannot. */

@@ -442,7 +442,7 @@ static int write_draws(const struct operand_site *site, struct as_writer *writer
     return 0;
 }
 
-/* start, end, base, offset, kind, path */
+/* start, end, base, offset, kind or kind:per cent in huge pages, path */
 static int write_ranges(const struct as_operands *operands, uint32_t pid, uint64_t time_ns,
                         struct as_writer *writer)
 {
@@ -451,10 +451,12 @@ static int write_ranges(const struct as_operands *operands, uint32_t pid, uint64
     if (!ranges)
         return 0;
     as_vec_foreach (ranges, range) {
-        char text[4096];
-        snprintf(text, sizeof text, "%llx %llx %llx %llx %s %s", (unsigned long long)range->start,
+        char text[4096], huge[8] = "";
+        if (range->huge_pct >= 0)
+            snprintf(huge, sizeof huge, ":%d", range->huge_pct);
+        snprintf(text, sizeof text, "%llx %llx %llx %llx %s%s %s", (unsigned long long)range->start,
                  (unsigned long long)range->end, (unsigned long long)range->base,
-                 (unsigned long long)range->offset, as_data_kind_word[range->kind],
+                 (unsigned long long)range->offset, as_data_kind_word[range->kind], huge,
                  range->path ? range->path : "");
         AS_TRY(as_writer_process(writer, pid, pid, time_ns, "data", text));
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: array_access; repair: the member has an array of its own;
+/* finding: array_access; flags: -O3 -g1; repair: the member has an array of its own;
  * says: of the bytes of the cache lines; advises: make arrays of the members */
 #include "program.h"
 

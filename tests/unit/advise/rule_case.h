@@ -74,6 +74,14 @@
 #define STRIDES(stride, use)                                                                       \
     .metric = {{"operand_stride_b", stride}, {"operand_line_use_pct", use}, {"access_steady_n", 2}}
 
+/* Loads at random from so many MiB. */
+#define INDEXED(mib) .metric = {{"operand_index_b", (mib)*1048576.0}}
+/* A load of `a` that an outer loop brings again after so many MiB. */
+#define AGAIN(reuse, stride_b, mib)                                                                \
+    {                                                                                              \
+        "a", NULL, reuse, stride_b, 8, INT64_C(mib) << 20, 100                                     \
+    }
+
 #define LIBC   "/usr/lib/x86_64-linux-gnu/libc.so.6"
 #define LIBGCC "/usr/lib/x86_64-linux-gnu/libgcc_s.so.1"
 /* Two threads, each with a function of its own. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "story.h"
 
-#include "place.h"
+#include <math.h>
 
+#include "place.h"
 #include <assay/advise.h>
 
 struct place_of {
@@ -174,6 +175,47 @@ static struct assay_number known_if(int64_t value)
     return value ? assay_known(value) : (struct assay_number){0};
 }
 
+static void add_accesses(struct assay_experiment *e, const struct story *story)
+{
+    const struct assay_row_data_object block = {.kind = "block",
+                                                .size_b = assay_known(story->object_mib << 20)};
+    struct assay_row_loop_object object = {.run_id = 1,
+                                           .loop_id = 1,
+                                           .access = "load",
+                                           .share = 1,
+                                           .object_n = 1,
+                                           .touched_b = story->object_mib << 20,
+                                           .huge_share = (double)story->huge_pct / 100,
+                                           .sample_n = 30};
+
+    for (int i = 0; i < STORY_ACCESS_N && story->access[i].variable; i++) {
+        const struct story_access *at = &story->access[i];
+        const struct assay_row_loop_access row = {.run_id = 1,
+                                                  .loop_id = 1,
+                                                  .address = i,
+                                                  .access = "load",
+                                                  .width_b = 8,
+                                                  .array = i,
+                                                  .stride = "constant",
+                                                  .stride_b = assay_known(at->stride_b),
+                                                  .stride_share = (double)NAN,
+                                                  .sample_n = 30,
+                                                  .line_used_pct = at->use_pct,
+                                                  .split_share = (double)NAN,
+                                                  .reuse = at->reuse,
+                                                  .reuse_loop_id = at->reuse ? 1 : 0,
+                                                  .reuse_b = known_if(at->reuse_b),
+                                                  .variable = at->variable,
+                                                  .member = at->member,
+                                                  .element_b = known_if(at->element_b)};
+        fine(assay_experiment_add_loop_access(e, &row, err));
+    }
+    if (!story->object_mib)
+        return;
+    fine(assay_experiment_add_data_object(e, &block, &object.data_object_id, err));
+    fine(assay_experiment_add_loop_object(e, &object, err));
+}
+
 static void add_data(struct assay_experiment *e, const struct story *story)
 {
     const struct assay_row_loop_data row = {.run_id = 1,
@@ -191,6 +233,8 @@ static void add_data(struct assay_experiment *e, const struct story *story)
     const struct assay_row_machine_figure figure[] = {
         {.host_id = 1, .name = "bandwidth.read.memory.core", .value = 20e9, .unit = "B/s"},
         {.host_id = 1, .name = "bandwidth.triad.L2.core", .value = 50e9, .unit = "B/s"},
+        {.host_id = 1, .name = "latency.memory.small", .value = 200, .unit = "ns"},
+        {.host_id = 1, .name = "latency.memory.huge", .value = 150, .unit = "ns"},
         {.host_id = 1, .name = "frequency.add.f64.scalar.core", .value = 3e9, .unit = "Hz"}};
 
     for (size_t i = 0; i < sizeof figure / sizeof *figure && story->near_level; i++) {
@@ -226,6 +270,10 @@ static void add_run(struct assay_experiment *e, const struct story *story)
     run.host_busy_ns = assay_known(busy_ms * MS);
     fine(assay_experiment_add_host(e, &host, &run.host_id, err));
     fact.host_id = run.host_id;
+    if (story->huge_pages)
+        fine(assay_experiment_add_host_fact(e, &fact, err));
+    fact.name = "tlb_n";
+    fact.value = "2048";
     if (story->huge_pages)
         fine(assay_experiment_add_host_fact(e, &fact, err));
     if (story->cache) {
@@ -270,6 +318,7 @@ struct assay_experiment *story_tell(const struct story *story)
     }
     add_metrics(e, story);
     add_data(e, story);
+    add_accesses(e, story);
     fine(assay_experiment_commit(e, err));
     fine(assay_experiment_summarise(e, 1, err));
     fine(assay_advise_run(e, 1, err));

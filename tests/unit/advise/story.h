@@ -18,6 +18,7 @@
 
 #define STORY_CODE_N   8
 #define STORY_METRIC_N 32
+#define STORY_ACCESS_N 3
 
 /* A function in which each thread spends `ms` running and `blocked_ms` waiting. */
 struct story_code {
@@ -54,7 +55,14 @@ struct story {
     const char *cache; /* of level 3, as the kernel has it; then that of level 2 has 512 KiB */
     const char *flag;  /* that the recording has made */
     int64_t near_level, far_level, set_n; /* of the data of the first loop; 0: not known */
-    double shared; /* share of the stores of the first loop that go to lines of several threads */
+    struct story_access {                 /* a load of the first loop */
+        const char *variable, *member, *reuse;
+        int64_t stride_b, element_b, reuse_b; /* 0: not known */
+        double use_pct;
+    } access[STORY_ACCESS_N];
+    int64_t object_mib, huge_pct; /* a block that it touches; of that in huge pages */
+    double shared; /* share of the stores of the first loop that go to lines of several
+                    * threads */
 };
 
 /* The run is number 1, summed up and advised on, in a transient experiment. */

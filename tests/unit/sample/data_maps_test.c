@@ -73,6 +73,36 @@ static void test_parse(void **state)
     release(&ranges);
 }
 
+/* The part of memory in huge pages. Lines of code are left out. */
+static void test_pages(void **state)
+{
+    char text[] = "7f0000000000-7f0000100000 rw-p 00000000 00:00 0 \n"
+                  "Size:               1024 kB\n"
+                  "Rss:                1000 kB\n"
+                  "Referenced:         1000 kB\n"
+                  "Anonymous:          1000 kB\n"
+                  "AnonHugePages:       400 kB\n"
+                  "VmFlags: rd wr mr mw me ac hg\n"
+                  "7f0000200000-7f0000300000 r-xp 00000000 08:01 7   /opt/a program\n"
+                  "Rss:                1000 kB\n"
+                  "AnonHugePages:      1000 kB\n"
+                  "7f0000400000-7f0000800000 rw-p 00000000 00:0f 0   /anon_hugepage (deleted)\n"
+                  "Rss:                   0 kB\n"
+                  "Private_Hugetlb:    4096 kB\n"
+                  "7f0000900000-7f0000a00000 rw-p 00000000 00:00 0 \n"
+                  "Rss:                   0 kB\n"
+                  "AnonHugePages:         0 kB";
+    static const int want[] = {40, 100, -1};
+    as_data_ranges ranges = {0};
+
+    (void)state;
+    assert_int_equal(as_data_maps_parse(text, &ranges), 0);
+    assert_int_equal(ranges.n, sizeof want / sizeof *want);
+    for (size_t i = 0; i < ranges.n; i++)
+        assert_int_equal(ranges.at[i].huge_pct, want[i]);
+    release(&ranges);
+}
+
 /* The ranges of this process. */
 static void test_self(void **state)
 {
@@ -99,6 +129,29 @@ static void test_self(void **state)
     as_data_maps_fini(&maps);
     free(large);
     free(small);
+}
+
+/* Pages are read after a while, and stay known when the ranges are read without them. */
+static void test_self_pages(void **state)
+{
+    struct as_data_maps maps = {0};
+    const uint32_t pid = (uint32_t)getpid();
+    char *large = malloc(3 << 20);
+    int local = 0;
+
+    (void)state;
+    assert_non_null(large);
+    memset(large, 1, 3 << 20);
+    assert_int_equal(as_data_maps_see(&maps, pid, (uintptr_t)large, (uintptr_t)&local), 0);
+    assert_int_equal(range_of(as_data_maps_of(&maps, pid), large)->huge_pct, -1);
+    usleep(250000);
+    assert_int_equal(as_data_maps_see(&maps, pid, (uintptr_t)large, (uintptr_t)&local), 0);
+    assert_in_range(range_of(as_data_maps_of(&maps, pid), large)->huge_pct, 0, 100);
+    usleep(20000);
+    assert_int_equal(as_data_maps_see(&maps, pid, 1, (uintptr_t)&local), 0); /* is nowhere */
+    assert_in_range(range_of(as_data_maps_of(&maps, pid), large)->huge_pct, 0, 100);
+    as_data_maps_fini(&maps);
+    free(large);
 }
 
 /* A recording of another machine has no processes here. */
@@ -242,9 +295,10 @@ static void test_draws(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_parse),    cmocka_unit_test(test_self),
-        cmocka_unit_test(test_imported), cmocka_unit_test(test_mappings),
-        cmocka_unit_test(test_heap),     cmocka_unit_test(test_draws),
+        cmocka_unit_test(test_parse),      cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_self_pages), cmocka_unit_test(test_self),
+        cmocka_unit_test(test_imported),   cmocka_unit_test(test_mappings),
+        cmocka_unit_test(test_heap),       cmocka_unit_test(test_draws),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
