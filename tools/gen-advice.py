@@ -342,9 +342,9 @@ def check_metric(where, name, text):
 
 
 def check_gains(blocks):
-    """Each gain of a cause is `none`, `all`, `called` or a what-if about loops."""
+    """Each gain of a cause is `none`, `all`, `called` or a what-if about loops of every profile."""
     what_ifs = {name for _, kind, name, text in blocks if kind == "what_if"
-                and text["kind"] == "loops" and "metric" not in text}
+                and text["kind"] == "loops" and not text.get("metric", "").startswith("decan_")}
     known = what_ifs | {None, "none", "all", "called"}
     for where, kind, name, text in blocks:
         if kind == "cause" and what_ifs and text.get("gain") not in known:

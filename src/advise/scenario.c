@@ -314,7 +314,7 @@ static int mend_parallel(struct scenario *s, const struct as_what_if_row *row,
     return write(s, row, &it, err);
 }
 
-/* Whether loops of the run have values of a metric. */
+/* Whether loops of the run have values of a metric, or of one that the pattern fits. */
 static int has_metric(const struct as_advice *advice, const char *metric, bool *is,
                       struct assay_error *err)
 {
@@ -322,7 +322,7 @@ static int has_metric(const struct as_advice *advice, const char *metric, bool *
 
     AS_TRY(as_advice_ask(advice,
                          "SELECT EXISTS (SELECT 1 FROM v_values v WHERE v.object_kind = 'loop'"
-                         " AND v.run_id IN (0, ?1) AND v.metric = ?2)",
+                         " AND v.run_id IN (0, ?1) AND v.metric GLOB ?2)",
                          &rows, err));
     assay_rows_bind_text(rows, 2, metric);
     const int rc = assay_rows_next(rows, err);

@@ -37,7 +37,7 @@ static void test_words(void **state)
     splits("a'b'\"c\"d ''", "abcd||");
     splits("\"a\\\"b\\n\" '\\'", "a\"b\\n|\\|");
     splits("'a|b;c' \"*\"", "a|b;c|*|");
-    refuses("a 'b", "has no end");
+    refuses("a 'b", "not closed");
     refuses("a | b", "needs a shell");
     refuses("a >b", "needs a shell");
     refuses("$HOME/a", "needs a shell");

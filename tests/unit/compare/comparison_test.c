@@ -476,7 +476,7 @@ static void test_sides(void **state)
     side[2].runs = "plain";
     fine(assay_compare_experiments(side, 3, &it, err));
     assert_int_equal(it->side[2].repeat_n, 3);
-    assert_true(has(it->note[2], "Wall times of a:9 differ by 13 %"));
+    assert_true(has(it->note[2], "Wall times of a:9 vary by 13 %"));
     assay_comparison_free(&it);
     add_plain(&a, "repeat", 10, NULL, NULL);
     fine(assay_compare_experiments(side, 2, &it, err));

@@ -387,7 +387,7 @@ static void test_doubled(void **state)
     make_rank(place, "b", 2, 1);
     refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
             "DIR/b.assay: holds rank 2, which DIR/a.assay has too; use one experiment for each "
-            "experiment");
+            "rank");
     refuses(place, &plain, twice, 2, ASSAY_ERR_USAGE,
             "DIR/a.assay: is the same experiment as DIR/a.assay; use each once");
     refuses(place, &plain, itself, 2, ASSAY_ERR_USAGE,
@@ -500,7 +500,7 @@ static void test_runs(void **state)
     /* Run 2 has ranks 0 and 1 of its own. */
     refuses(place, &plain, name, 2, ASSAY_ERR_USAGE,
             "DIR/b.assay: holds rank 0, which DIR/a.assay has too; use one experiment for each "
-            "experiment");
+            "rank");
 }
 
 /* ---- Bounds -------------------------------------------------------------------------------- */
