@@ -125,7 +125,9 @@ static void notes(struct as_str *out, const char *title, const struct as_note *n
 
 static void program_help(struct as_str *out, unsigned width)
 {
-    as_str_appendf(out, "Usage: assay VERB [options] ARGUMENTS\n\nassay: %s\n\nVerbs:\n",
+    as_str_appendf(out,
+                   "Usage: assay VERB [options] ARGUMENTS\n\nassay: %s\n"
+                   "Begin with 'assay run -- ./program'.\n\nVerbs:\n",
                    as_program_summary);
     for (int i = 0; i < AS_VERBS; i++) {
         struct as_str name = {0};

@@ -11,10 +11,10 @@
 #include "base/error.h"
 #include "code/scratch.h"
 
-enum { PARTS_MOST = 8, INPUTS_DEPTH = 4 };
+enum { PARTS_MOST = 8, OUTER_DEPTH = 4 };
 
 /* A location of an evaluation: a general register, or a slot of the frame. */
-struct part {
+struct outer_part {
     int64_t factor;
     int32_t disp; /* of a slot */
     uint8_t reg;  /* AS_GPRS: a slot */
@@ -22,7 +22,7 @@ struct part {
 };
 
 struct address {
-    struct part part[PARTS_MOST];
+    struct outer_part part[PARTS_MOST];
     unsigned n;
     bool known;
 };
@@ -30,14 +30,14 @@ struct address {
 static bool add_part(const struct as_evaluation *e, uint8_t location, int64_t factor, bool linear,
                      struct address *out)
 {
-    struct part one = {.factor = factor, .reg = location, .linear = linear};
+    struct outer_part one = {.factor = factor, .reg = location, .linear = linear};
 
     if (location >= AS_GPRS) {
         one.reg = AS_GPRS;
         one.disp = e->slot[location - AS_GPRS].disp;
     }
     for (unsigned i = 0; i < out->n; i++) {
-        struct part *part = &out->part[i];
+        struct outer_part *part = &out->part[i];
         if (part->reg != one.reg || part->disp != one.disp || part->linear != linear)
             continue;
         part->factor += factor;
@@ -74,7 +74,7 @@ static struct address address_of(const struct as_evaluation *e, struct as_value 
 {
     struct address out = {.known = true};
 
-    out.known = add_value(e, value.term, 1, true, INPUTS_DEPTH, &out);
+    out.known = add_value(e, value.term, 1, true, OUTER_DEPTH, &out);
     return out;
 }
 
@@ -112,7 +112,7 @@ static uint32_t entry_of(const struct outer_work *w, uint32_t loop)
 }
 
 /* The location of a part in this evaluation; UINT8_MAX: it has none. */
-static uint8_t location_of(const struct as_evaluation *e, const struct part *part)
+static uint8_t location_of(const struct as_evaluation *e, const struct outer_part *part)
 {
     const struct assay_memory slot = {
         .base = e->frame, .index = ASSAY_REG_NONE, .segment = ASSAY_REG_NONE, .disp = part->disp};
@@ -143,7 +143,7 @@ static void pass_edge(struct as_evaluation *e, uint32_t pred, struct address *at
             continue;
         }
         next.known = as_symbol_step(&e->symbols, value.term, &one) && one == 0 &&
-                     add_value(e, value.term, 0, false, INPUTS_DEPTH, &next);
+                     add_value(e, value.term, 0, false, OUTER_DEPTH, &next);
     }
     if (!next.known || e->symbols.failed) {
         at->known = false;
@@ -153,7 +153,7 @@ static void pass_edge(struct as_evaluation *e, uint32_t pred, struct address *at
         *out = (struct assay_outer_step){step, step ? ASSAY_OUTER_STEP : ASSAY_OUTER_SAME};
     else if (as_symbol_steady(&e->symbols, sum.term))
         out->kind = ASSAY_OUTER_STEADY;
-    next.known = add_value(e, sum.term, 1, true, INPUTS_DEPTH, &next);
+    next.known = add_value(e, sum.term, 1, true, OUTER_DEPTH, &next);
     *at = next;
 }
 

@@ -169,7 +169,7 @@ int as_otf2_write(const struct as_trace *trace, const char *path, struct as_otf2
 
     *counts = (struct as_otf2_counts){0};
     if (lstat(path, &there) == 0)
-        return as_error_set(err, ASSAY_ERR_USAGE, "%s: exists; choose another name or remove it",
+        return as_error_set(err, ASSAY_ERR_USAGE, "%s: exists; use another name, or remove it",
                             path);
     as_str_appendf(&draft, "%s.writing-%d", path, (int)getpid());
     int rc = draft.failed ? as_error_nomem(err, "an OTF2 archive")

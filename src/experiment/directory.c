@@ -260,7 +260,7 @@ static int replace_directory(const struct assay_experiment *experiment, bool for
     if (is_there && remove_ours(experiment->path) != 0)
         return as_error_set(
             err, errno == EACCES || errno == EPERM ? ASSAY_ERR_PERMISSION : ASSAY_ERR_IO,
-            "%s: cannot be replaced: %s; choose another name", experiment->path, strerror(errno));
+            "%s: cannot be replaced: %s; use another name", experiment->path, strerror(errno));
     return 0;
 }
 

@@ -113,7 +113,7 @@ static int line_of(const struct access_pass *p, uint64_t address, int64_t *line_
 static int reuse_of(const struct access_pass *p, size_t i, struct assay_row_loop_access *row,
                     struct assay_error *err)
 {
-    const struct as_reuse *reuse = &p->loop.reuse[i];
+    const struct as_outer_reuse *reuse = &p->loop.reuse[i];
 
     if (reuse->kind == AS_REUSE_NONE)
         return 0;

@@ -30,7 +30,7 @@ struct as_seen_stride {
 enum as_reuse_kind { AS_REUSE_NONE, AS_REUSE_LINE, AS_REUSE_DATA };
 
 /* The part of a walk that an outer loop touches again. */
-struct as_reuse {
+struct as_outer_reuse {
     enum as_reuse_kind kind; /* NONE: none is known */
     uint32_t loop;           /* the outer loop, in the program */
     double between_b;        /* bytes of lines that are touched before that; 0: not known */
@@ -48,7 +48,7 @@ struct as_operand_loop {
     struct assay_line_use all_use; /* of all arrays */
     int64_t *object_id;            /* by stream: most of its addresses are there; 0: not known */
     int64_t *offset_b;             /* by stream: of an address there, in it; -1: not known */
-    struct as_reuse *reuse;        /* by stream */
+    struct as_outer_reuse *reuse;  /* by stream */
 };
 
 /* True for an operand that moves by the same step in each iteration, off the stack. */

@@ -12,9 +12,9 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/untrusted_open.h"
-#include "base/str.h"
 #include "base/io_full.h"
+#include "base/str.h"
+#include "base/untrusted_open.h"
 #include "profile/timers.h"
 
 /* ---- Commands of Python ------------------------------------------------------------------- */

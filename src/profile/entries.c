@@ -10,11 +10,11 @@
 #include "base/error.h"
 #include "profile/accesses.h"
 
-#define LEFT_LEAST 10 /* samples with a counter */
-#define LEFT_MOST  0x1p40
-#define LINE_B     64.0
-#define PAGE_B     4096.0
-#define WALKS_MOST 64
+#define LEFT_LEAST  10 /* samples with a counter */
+#define LEFT_MOST   0x1p40
+#define LINE_B      64.0
+#define PAGE_B      4096.0
+#define WALKS_MOST  64
 #define FIRST_SETS  64 /* of the first cache: a way has the size of a page */
 #define PAGE_CACHES 2  /* the first two: of larger ones the page chooses most sets */
 
@@ -160,10 +160,10 @@ static void add_lines(const struct walk_list *list, struct as_entry *out)
 }
 
 /*
- * Lines of a walk by strides that are multiples of large powers of two fall into few of the sets
- * that the offset in a page chooses: all of the first cache, an equal part of the second, whose
- * other bits depend on the page. Returns how many, if a cache that is as large as the lines of the
- * entry cannot hold them in these sets; else 0.
+ * Strides that are multiples of large powers of two reach few sets. The offset in a page chooses
+ * among FIRST_SETS: these are all sets of the first cache. In the second the page chooses as well,
+ * so each of them stands for an equal part. Takes the nearest cache that is as large as the lines
+ * of the entry. Returns the number of sets if it cannot hold the lines in these; else 0.
  */
 static unsigned too_few_sets(const struct array_walk *walk, const struct as_caches *caches,
                              const struct as_entry *entry)

@@ -81,7 +81,7 @@ static uint32_t outer_loop(const struct as_operand_loop *loop, unsigned level)
 }
 
 static void find_reuse(const struct as_operand_loop *loop, const struct as_entry *entry,
-                       const struct outer_loops *outer, size_t s, struct as_reuse *out)
+                       const struct outer_loops *outer, size_t s, struct as_outer_reuse *out)
 {
     const struct assay_outer_step *step = &outer->step[s * ASSAY_OUTER_MOST];
 

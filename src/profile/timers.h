@@ -7,7 +7,7 @@
 #include "sample/timer_session.h"
 
 #define AS_TIMERS_DIRECTORY_B 256
-/* What a temporary directory of ours is called. */
+/* Names a temporary directory for timers. */
 #define AS_TIMERS_PREFIX "assay-agent-"
 
 struct as_timers {

@@ -248,8 +248,8 @@ static void count_insn(const struct assay_insn *insn, struct assay_loop_facts *o
         out->fp_divide_n++;
 }
 
-/* Whether the first reader of the root that instruction `k` takes compares it with another value.
- * Looks at the instructions behind it in the order of their addresses, across branches. */
+/* Returns whether the first reader of a root, taken by instruction `k`, compares it with another
+ * value. Looks at the instructions behind it in the order of their addresses, across branches. */
 static bool is_compared_root(const struct assay_program *program, uint32_t k)
 {
     struct assay_effects root, reader;

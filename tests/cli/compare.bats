@@ -134,7 +134,7 @@ print(int(bool(slower)))')" --fail-if-slower 3% --of functions v2.assay v1.assay
     records
     rm -rf f.assay
     FAILS=1 "$ASSAY" profile -q -o f.assay -- ./program-1 || true
-    refused 2 "assay: f.assay: has no run that ended well*" v1.assay f.assay
+    refused 2 "assay: f.assay: has no successful run*" v1.assay f.assay
 }
 @test "compare: a page with the comparison in it" {
     records
@@ -153,7 +153,7 @@ END
 }
 @test "compare: wrong arguments" {
     "$MAKE_EXPERIMENT" a.assay
-    refused 2 "assay: compare: no EXP*given*"
+    refused 2 "assay: compare: missing EXP*"
     refused 2 "assay: compare: only one experiment*" a.assay
     refused 2 "assay: nothing.assay: *" a.assay nothing.assay
     refused 2 "assay: a.assay:9: has no run '9'; use a run number*" a.assay a.assay:9

@@ -197,7 +197,7 @@ END
     for verb in edit open simulate evaluate; do
         run "$ASSAY" "$verb" missing.prv
         equal 2 "$status"
-        like "assay: missing.prv: the trace is not there: *; check the path" "$output"
+        like "assay: missing.prv: the trace is missing: *; check the path" "$output"
     done
 }
 @test "edit: faults are said, and nothing is written" {

@@ -67,7 +67,7 @@ manual_commands() {
     sed -n 's/^  \([A-Za-z0-9_]* \[[^]]*\]\).*/\1/p' text >got
     diff want got
     # The words, however they are wrapped.
-    like "*run_time_s \[s\] Run time. How long the run took.*" "$(tr -s ' \n' ' ' <text)"
+    like "*run_time_s \[s\] Run time. Wall time of the run.*" "$(tr -s ' \n' ' ' <text)"
     like "*OF: gpr, xmm, ymm, zmm, mask.*" "$(tr -s ' \n' ' ' <text)"
 }
 @test "help metrics takes a name or a pattern" {
@@ -76,7 +76,7 @@ manual_commands() {
     equal 1 "$("$ASSAY" help metrics ipc | grep -c '\[')"
     run "$ASSAY" --help metrics 'no*such'
     equal 2 "$status"
-    like "*no metric is called no\*such*" "$output"
+    like "*unknown metric no\*such*" "$output"
     run "$ASSAY" --help metrics one two
     equal 2 "$status"
     like "*one argument too many: two*" "$output"

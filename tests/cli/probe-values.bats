@@ -426,7 +426,7 @@ probe a
     do record register rdi
 end
 EOP
-    refuse "assay: bad.probe:4:1: probe 'a': program is no place in the code*" <<'EOP'
+    refuse "assay: bad.probe:4:1: probe 'a': program has no code address*" <<'EOP'
 probe a
     at program
     do call "./seen.so" "seen"
@@ -438,7 +438,7 @@ probe a
     do record argument 1
 end
 EOP
-    refuse "assay: bad.probe:4:1: probe 'a': function entry takes no time*" <<'EOP'
+    refuse "assay: bad.probe:4:1: probe 'a': function entry has no duration*" <<'EOP'
 probe a
     at function entry
     do time

@@ -262,7 +262,7 @@ EOF
     status=0
     "$ASSAY" probe --check nothere.probe known 2>err || status=$?
     equal 2 $status
-    like "assay: nothere.probe: the file of probes is not there*" "$(cat err)"
+    like "assay: nothere.probe: the file of probes is missing*" "$(cat err)"
 }
 @test "the examples are understood" {
     for file in "$EXAMPLE_PROBES"/*.probe; do

@@ -441,7 +441,7 @@ END
     refused 2 "assay: --rate: invalid value 'fast'*" --rate fast -- ./burn
     refused 2 "assay: --call-stacks: lbr needs --event cycles or ref-cycles, not timer; *" \
         --call-stacks lbr --event timer -- ./burn
-    refused 2 "assay: --duration: 'long' is no time*" --duration long -- ./burn
+    refused 2 "assay: --duration: invalid value 'long'; use seconds*" --duration long -- ./burn
     refused 2 "assay: --max-size: invalid size '3X'*" --max-size 3X -- ./burn
     refused 2 "assay: process 999999999: there is no such process*" --pid 999999999
     refused 2 "assay: /nowhere: *" --categories /nowhere -- ./burn
@@ -489,8 +489,8 @@ END
     equal yes "$finished"
 }
 @test "profile: what ends the options is no value of one" {
-    refused 2 "assay: --output: no NAME.assay given; *" -o -- ./burn 0.05
-    refused 2 "assay: --label: no TEXT given; *" --label -- ./burn 0.05
+    refused 2 "assay: --output: missing NAME.assay; *" -o -- ./burn 0.05
+    refused 2 "assay: --label: missing TEXT; *" --label -- ./burn 0.05
     [ ! -e ./-- ] || fails "left behind"
 }
 @test "profile: a name that is too long" {

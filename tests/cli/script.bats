@@ -253,7 +253,7 @@ error(setmetatable({}, {__tostring = function() return "own.lua:2: nothing" end}
     status=0
     "$ASSAY" script nothere.lua 2>err || status=$?
     equal 2 $status
-    like "assay: nothere.lua: the script is not there*" "$(cat err)"
+    like "assay: nothere.lua: the script is missing*" "$(cat err)"
     mistake 2 "assay: --format: *" --format json <<<'print(1)'
 }
 @test "what a script returns and takes" {

@@ -35,7 +35,7 @@ print(sum(r["n"] for r in d["not_judged"] if sys.argv[2] in r["why"]))' "$1" "$2
     [ "$status" -eq 0 ] || { like '*nothing to compare*machine was never calm*' "$output" ||
         like '*nothing to compare*undisturbed*' "$output" && skip "a busy machine"; }
     equal 1 "$(not_judged out.json 'several paths')"
-    equal 1 "$(not_judged out.json 'left in the middle')"
+    equal 1 "$(not_judged out.json 'an exit in the middle')"
     equal 1 "$(not_judged out.json 'it calls')"
     like 'sum:0x*' "$(json '["blocks"][0]["id"]' <out.json)"
     python3 -c 'import json; b = json.load(open("out.json"))["blocks"]
@@ -102,7 +102,7 @@ EOP
     refused() { run "$ASSAY" validate --machine zen5 "${@:2}"; equal 2 "$status"; like "$1" "$output"; }
     refused '*use one of --blocks*--binary*--suite*'
     refused '*use one of *' --suite --binary loops.so
-    refused '*none.csv: the record of --against is not there: *' --blocks old.csv --mode unrolled --against none.csv
+    refused '*none.csv: the record of --against is missing: *' --blocks old.csv --mode unrolled --against none.csv
     refused '*--against: *loops.c: not a file of*' --blocks old.csv --mode unrolled --against loops.c
     refused '*no such loop*gcc v1-scalar*fill, copy, scale*more*' --suite --function 'no such loop'
 }

@@ -517,7 +517,7 @@ def functions_that_are_not_known_are_named():
 DAMAGES = (
     ("#ParaverCFG", "#Praverr", "bad.cfg:1: #ParaverCFG is missing"),
     ("window_type composed", "window_type compost", "bad.cfg:50: 'compost' is neither"),
-    ("window_identifiers 1 2", "window_identifiers 1 9", "made of window 9, which is missing"),
+    ("window_identifiers 1 2", "window_identifiers 1 9", "made of window 9, which is not there"),
     ("window_identifiers 1 2", "window_identifiers 1 3", "a window is made of itself"),
     ("window_identifiers 1 2", "window_identifiers 1", "invalid number ''"),
     ("window_level thread", "window_level fibre", "invalid level 'fibre'"),

@@ -47,7 +47,7 @@ FAULTS = {
     "external-load": [("doc/a.md", "CPUs taken by others.\n", 1)],
     "environment-diff": [("doc/a.md", "It lists what was around.\n", 1)],
     "seccomp": [("doc/a.md", "A confined thread.\n", 1)],
-    "vectorised": [("doc/a.md", "It is vectorised.\n", 1)],
+    "vectorised": [("doc/a.md", "It works on whole vectors.\n", 1)],
     "stride": [("doc/a.md", "Its step only the running program knows.\n", 1)],
     "fma": [("doc/a.md", "It multiplies and adds in one instruction.\n", 1)],
     "divider": [("doc/a.md", "The unit that divides and takes roots.\n", 1)],

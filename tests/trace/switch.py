@@ -309,8 +309,8 @@ def main():
             ("it ends before it begins", lambda: refused(
                 assay, work, ["--delay", "2", "--duration", "1"], "not longer than --delay")),
             ("a counter that there is not", lambda: refused(
-                assay, work, ["--os-counters", "faults,heat"], "'heat' is nothing")),
-            ("no time", lambda: refused(assay, work, ["--delay", "soon"], "'soon' is no time"))]
+                assay, work, ["--os-counters", "faults,heat"], "invalid value 'heat'")),
+            ("no time", lambda: refused(assay, work, ["--delay", "soon"], "invalid time 'soon'"))]
         for mpi in ("openmpi", "mpich"):
             program = work / f"switch.{mpi}"
             if shutil.which(f"mpicc.{mpi}") and shutil.which(f"mpirun.{mpi}"):

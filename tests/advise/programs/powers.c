@@ -18,7 +18,7 @@ __attribute__((noinline)) static void evaluate(double *restrict y, const double 
     }
 }
 
-/* What a program does besides, each as long as the loop with few products. */
+/* Other work: each function takes as long as the loop with few products. */
 #define OTHER(name, more)                                                                          \
     __attribute__((noinline)) static unsigned name(unsigned value)                                 \
     {                                                                                              \

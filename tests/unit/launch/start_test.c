@@ -149,14 +149,14 @@ static void test_gone_before_go(void **state)
     const char *const argv[] = {path, NULL};
     struct assay_launch *launch = start(argv, NULL);
     assert_int_equal(unlink(path), 0);
-    refused(assay_launch_go(launch, err), ASSAY_ERR_NOT_FOUND, "is gone");
+    refused(assay_launch_go(launch, err), ASSAY_ERR_NOT_FOUND, "is missing");
     assert_true(assay_launch_outcome(launch)->over);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
     assay_launch_close(&launch);
     path = put_text(place, "script", "#!/bin/sh\n");
     launch = start(argv, NULL);
     assert_int_equal(chmod(path, 0644), 0);
-    refused(assay_launch_go(launch, err), ASSAY_ERR_PERMISSION, "rights");
+    refused(assay_launch_go(launch, err), ASSAY_ERR_PERMISSION, "permissions");
     assay_launch_close(&launch);
 }
 
@@ -528,7 +528,7 @@ static void test_attach_refused(void **state)
     FILE *f = fopen("/proc/2/comm", "r");
     char name[32] = "";
     if (f && fgets(name, sizeof name, f) && strcmp(name, "kthreadd\n") == 0)
-        refused(assay_launch_attach(2, &launch, err), ASSAY_ERR_UNSUPPORTED, "of the kernel");
+        refused(assay_launch_attach(2, &launch, err), ASSAY_ERR_UNSUPPORTED, "kernel thread");
     else
         print_message("# no thread of the kernel is seen here\n");
     if (f)

@@ -177,7 +177,7 @@ static void test_wrong_names(void **state)
     (void)state;
     expect_refused("page-fault", ASSAY_ERR_USAGE, "did you mean 'page-faults'");
     expect_refused("page-faults,contxt-switches", ASSAY_ERR_USAGE, "'context-switches'");
-    expect_refused("xyzzy", ASSAY_ERR_USAGE, "there are alignment-faults, context-switches");
+    expect_refused("xyzzy", ASSAY_ERR_USAGE, "use alignment-faults, context-switches");
     expect_refused("page-faults,,task-clock", ASSAY_ERR_USAGE, "a name is missing");
     expect_refused("", ASSAY_ERR_USAGE, "a name is missing");
     /* libpfm4 always knows the kernel's own names of hardware events. */

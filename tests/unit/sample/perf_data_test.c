@@ -873,7 +873,7 @@ static void test_refusals(void **state)
     refused(&file, ASSAY_ERR_UNSUPPORTED, "record with '-e cycles'");
     fini(&file);
     make_file(&file, two, 2, &none, 0);
-    refused(&file, ASSAY_ERR_CORRUPT, "cannot be told apart");
+    refused(&file, ASSAY_ERR_CORRUPT, "cannot be distinguished");
     fini(&file);
     put(&file, "PERFILE2", 8);
     refused(&file, ASSAY_ERR_CORRUPT, "8 bytes");
@@ -903,7 +903,7 @@ static void test_unfinished(void **state)
     struct assay_perf_data *data = open_bytes(&file);
     struct as_str out = read_all(data);
     assert_int_equal(assay_perf_data_counts(data)->samples, 1);
-    assert_non_null(strstr(assay_perf_data_damage(data), "perf was ended before"));
+    assert_non_null(strstr(assay_perf_data_damage(data), "perf was stopped before"));
     assay_perf_data_close(&data);
     as_str_fini(&out);
     fini(&whole);
