@@ -89,6 +89,7 @@ void as_cqa_text_expert(struct as_quality_view *view, const struct assay_cqa *cq
     emit_metrics(view, &cqa->mean);
     for (size_t i = 0; i < cqa->path_n; i++)
         emit_insns(view, &cqa->path[i]);
-    as_cli_print(view->cli, "  > longest dependence chain; * vectorised, - vectorisable; own: cycles\n"
-                            "  of its busiest ports\n");
+    as_cli_print(view->cli,
+                 "  > longest dependence chain; * vectorised, - vectorisable; own: cycles\n"
+                 "  of its busiest ports\n");
 }

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "base/untrusted_open.h"
 #include "base/tree.h"
+#include "base/untrusted_open.h"
 #include "exchange/import.h"
 #include "report/profile.h"
 #include "stops.h"

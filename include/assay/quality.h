@@ -37,14 +37,14 @@ struct assay_loop_facts {
     uint32_t fp_carried_n, fp_sum_n, other_carried_n, begun_n, data_exit_n;
     uint32_t call_n;                             /* calls that return */
     uint32_t stream_n[ASSAY_STRIDE_UNKNOWN + 1]; /* operands outside the frame, by assay_stride */
-    uint32_t steady_n;  /* of those of unknown step: the same in every iteration */
-    uint32_t scatter_n; /* stores by an index of an array */
-    uint32_t meeting_n; /* stores by an index into an array that the loop also loads from */
-    uint32_t switch_n;  /* jumps through a register or table */
-    uint32_t spin_n;    /* loads of blocks that only load the same places again */
-    uint32_t reload_n;  /* loads of what does not change, which the loop's stores may reach */
+    uint32_t steady_n;        /* of those of unknown step: the same in every iteration */
+    uint32_t scatter_n;       /* stores by an index of an array */
+    uint32_t meeting_n;       /* stores by an index into an array that the loop also loads from */
+    uint32_t switch_n;        /* jumps through a register or table */
+    uint32_t spin_n;          /* loads of blocks that only load the same places again */
+    uint32_t reload_n;        /* loads of what does not change, which the loop's stores may reach */
     uint32_t compared_root_n; /* square roots that are first compared with another value */
-    uint32_t rewrite_n; /* stores to an address that does not change */
+    uint32_t rewrite_n;       /* stores to an address that does not change */
     uint32_t array_n;
     uint32_t wide_n;   /* of those without holes that move: 16 bytes and more at once */
     uint32_t moving_n; /* those without holes that move */

@@ -50,7 +50,8 @@ int main(void)
     struct particle *particle = calloc(N, sizeof *particle);
 
     for (long i = 0; i < N; i++)
-        particle[i].place.x = particle[i].place.y = particle[i].place.z = (double)(i % 1000) * 0.001;
+        particle[i].place.x = particle[i].place.y = particle[i].place.z =
+            (double)(i % 1000) * 0.001;
 #endif
     for (int step = 0; step < 400; step++)
         s += moment(particle, N);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: page_walks; repair: the table is in huge pages;
- * says: [(]indirect access[)] through at least [0-9.]+ MiB in pages of 4 KiB; advises: glibc.malloc.hugetlb=1 */
+ * says: [(]indirect access[)] through at least [0-9.]+ MiB in pages of 4 KiB;
+ * advises: glibc.malloc.hugetlb=1 */
 #include "program.h"
 
 #include <sys/mman.h>

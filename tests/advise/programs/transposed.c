@@ -10,9 +10,8 @@
 #define TILE 40L
 #endif
 
-__attribute__((noinline, noipa)) static void transpose(double *restrict to,
-                                                       const double *restrict from, long rows,
-                                                       long columns)
+__attribute__((noinline, noipa)) static void
+transpose(double *restrict to, const double *restrict from, long rows, long columns)
 {
     for (long i = 0; i < rows; i++)
         for (long j = 0; j < columns; j++)

@@ -171,8 +171,8 @@ static void test_members_ahead(void **state)
     for (uint32_t r = 0; r < 2; r++)
         for (unsigned i = 0; i < 2; i++) {
             uint64_t *to = &number[r][i];
-            assert_int_equal(as_collectives_begin(g, 9, 2, r, AS_COLLECTIVE_KIND_ALL_TO_ALL, -1, to),
-                             0);
+            assert_int_equal(
+                as_collectives_begin(g, 9, 2, r, AS_COLLECTIVE_KIND_ALL_TO_ALL, -1, to), 0);
         }
     leave_at(g, number[0][1], 0, 200, 260);
     leave_at(g, number[0][0], 0, 261, 261);
