@@ -265,12 +265,13 @@ static int take_over(as_data_ranges *now, as_data_ranges *before)
     as_vec_foreach (before, range) {
         const as_data_ranges mapped = {.at = now->at, .n = mapped_n};
         const size_t at = first_behind(&mapped, range->start);
-        if (at == mapped_n || mapped.at[at].start >= range->end) {
+        struct as_data_range *next = now->at && at < mapped_n ? &now->at[at] : NULL;
+        if (!next || next->start >= range->end) {
             AS_TRY(as_vec_push(now, *range));
             range->path = NULL;
-        } else if (mapped.at[at].start <= range->start && mapped.at[at].kind == AS_DATA_MAPPING &&
+        } else if (next->start <= range->start && next->kind == AS_DATA_MAPPING &&
                    range->kind == AS_DATA_STACK)
-            mapped.at[at].kind = AS_DATA_STACK;
+            next->kind = AS_DATA_STACK;
     }
     if (now->n)
         qsort(now->at, now->n, sizeof *now->at, by_start);

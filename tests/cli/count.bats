@@ -319,7 +319,7 @@ END
     equal 0 "$status"
     like "*not counted: a branch without a long form*" "$output"
     like "* % of the time of the chosen code could not be counted.*  [1-9][0-9].[0-9] %  a branch without a long form*" "$output"
-    [ "$(grep -c "%  a branch that" <<<"$output")" = 1 ] || fails "a reason is told twice"
+    [ "$(grep -c "%  a branch without" <<<"$output")" = 1 ] || fails "a reason is told twice"
     rm -rf x.assay
     run "$ASSAY" count --loops '^turns' --rate high -o x.assay -- ./refused
     equal 0 "$status"

@@ -122,7 +122,7 @@ store() { # -> $stored
     store
     echo 'figure	x' >"$stored"
     "$ASSAY" machine >out 2>err || true
-    like "assay: $stored:1: no figure*" "$(cat err)"
+    like "assay: $stored:1: not a figure*" "$(cat err)"
     grep -q '^  cores ' out
 }
 @test "machines side by side" {
@@ -165,7 +165,7 @@ store() { # -> $stored
     status=0
     "$ASSAY" machine --topology /nonexistent.xml 2>err || status=$?
     equal 2 "$status"
-    like "assay: /nonexistent.xml: the topology is not there: *" "$(cat err)"
+    like "assay: /nonexistent.xml: the topology is missing: *" "$(cat err)"
     status=0
     "$ASSAY" machine --topology "$MACHINES/hybrid.xml" --measure all 2>err || status=$?
     equal 2 "$status"

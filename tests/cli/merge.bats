@@ -190,7 +190,7 @@ equals_parts() { # RANKS
     equals_parts 3
     # One of the job is left out: it is said, and the rest is there.
     "$ASSAY" merge -q x.r0.assay x.r2.assay -o x2.assay
-    equal '"the job had 3 ranks: rank 1 is missing and not in any sum"' \
+    equal 'the job had 3 ranks: rank 1 is missing and not in any sum' \
         "$(query x2.assay "SELECT text FROM v_flags WHERE name = 'missing_ranks'")"
     # A batch script is no rank.
     SLURM_JOB_ID=17 SLURM_PROCID=0 "$ASSAY" profile -q -o xbatch.assay -- ./m >out

@@ -125,7 +125,7 @@ refused() {
         if [ "$paranoid" -gt 2 ]; then
             like "*'sysctl kernel.perf_event_paranoid=2' as root*" "$reason"
         else
-            like "*filter of system calls*--cap-add PERFMON*" "$reason"
+            like "*seccomp filter*--cap-add PERFMON*" "$reason"
         fi
         like "*$error*kernel.perf_event_paranoid is $paranoid*" "$(tr -s ' \n' ' ' <err)"
     done

@@ -145,7 +145,7 @@ END
     records
     series 0 scale --threads 1 -o x.assay -- ./work 0.01
     like "1 threads, bind close,*" "$(cat x.assay/run-001/output.txt)"
-    like "*pinned to cores*" "$(cat err)"
+    like "*pinned to adjacent cores*" "$(cat err)"
     series 0 scale --threads 1 --pin off --force -o x.assay -- ./work 0.01
     like "1 threads, bind none,*" "$(cat x.assay/run-001/output.txt)"
     OMP_PROC_BIND=spread series 0 scale --threads 1 --force -o x.assay -- ./work 0.01
@@ -157,7 +157,7 @@ END
     series 1 scale --threads 1,2,3 -o x.assay -- ./work 0.05 fails
     like "*run 2 (1x2) ended with exit status 5; its last line: two is too many*" "$(cat err)"
     like "*1 of 3 runs failed*" "$(cat err)"
-    like "*1x2*failed*1x3*1 run did not end well*" "$(cat out)"
+    like "*1x2*failed*1x3*1 run failed*" "$(cat out)"
     equal 5 "$(query x.assay "SELECT exit_code FROM v_runs WHERE run_id = 2")"
 }
 @test "scale: combinations that cannot be" {
@@ -353,7 +353,7 @@ END
     refused 2 "assay: --vary: invalid value 'size'*" scale --vary size -- ./work {size}
     refused 2 "assay: --vary: 'a=1,1' has the value '1' twice*" scale --vary a=1,1 -- ./work {a}
     refused 2 "assay: --vary: a is set twice*" scale --vary a=1 --vary a=2 -- ./work {a}
-    refused 2 "assay: --vary: {threads} follows from*" scale --vary threads=1 -- ./work {threads}
+    refused 2 "assay: --vary: {threads} is computed from*" scale --vary threads=1 -- ./work {threads}
     refused 2 "assay: --vary: --threads sets OMP_NUM_THREADS too*" \
         scale --threads 1,2 --vary env:OMP_NUM_THREADS=1,2 -- ./work 1
     refused 2 "assay: scale: the settings have more than 1000 combinations*" \
