@@ -1,17 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What the agent takes from outside and what it shows: both lists are complete. It lives in other
+# Checks the symbols that the agent needs and shows: both lists are complete. It lives in other
 # people's programs, so nothing that allocates, locks, prints or keeps a descriptor may come in.
 set -eu
 library=$1
-# No malloc, no stdio, no locale. getenv, dlsym and those of pthread are called when a program or a
+# No malloc, no stdio, no locale. getenv, dlsym and those of pthread are called when a program or
 # thread begins or ends, never in the handler. That needs clock_gettime, sched_getcpu, syscall and,
 # in interpreters, pthread_getspecific: that of glibc reads the array of the thread without a lock.
 allowed='__errno_location clock_gettime dlsym fstat fstat64 getauxval getenv getpid
 getppid getrlimit getrlimit64 memchr memcmp memcpy memmove memset mmap mmap64 munmap posix_fallocate
 posix_fallocate64 __register_atfork pthread_attr_getstacksize pthread_equal pthread_key_create
-pthread_getspecific pthread_self pthread_setspecific sched_getcpu sigdelset sigismember strchr strlen
-syscall __cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
+pthread_getspecific pthread_self pthread_setspecific sched_getcpu sigdelset sigismember strchr
+strlen syscall __cxa_finalize __gmon_start__ _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable
 __libc_current_sigrtmax __libc_current_sigrtmin on_exit __cxa_at_quick_exit strncmp strcmp
 dl_iterate_phdr mprotect _dl_find_object strrchr'
 shown='_Exit _exit assay_agent_hooks assay_objects_hooks assay_tracer_hooks
