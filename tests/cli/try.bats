@@ -138,7 +138,7 @@ refused() {
     records
     tries_until 'round 6' --what env -o x.assay -- ./work
     # Beside other load nothing may be decided, and the first line says so.
-    like "*[0-9] settings*; the unchanged program takes * s, *time*interval*runs*verdict*what*bind_now*" "$(cat out)"
+    like "*[0-9] ways*; the unchanged program takes * s, *time*interval*runs*verdict*what*bind_now*" "$(cat out)"
     like "*round 1, * in it, at most * s left: base*" "$(cat err)"
     [ "$(awk '{ if (length > 80) n++ } END { print n + 0 }' out)" = 0 ] || fails "wider than 80 columns"
     # Base begins and ends each round; the others are between, in one order.
@@ -329,7 +329,7 @@ END
     status=0
     wait "$pid" || status=$?
     equal 130 "$status"
-    like "*settings*" "$(cat out)"
+    like "*the unchanged program takes*" "$(cat out)"
     like "*interrupted; *the experiment is x.assay*" "$(cat err)"
     equal 1 "$(query x.assay "SELECT max(n) >= 1 FROM v_tries")"
     [ -z "$(ls "$TMPDIR")" ] || fails "left behind: $(ls "$TMPDIR")"
