@@ -329,7 +329,7 @@ END
     status=0
     wait "$pid" || status=$?
     equal 130 "$status"
-    like "*the unchanged program takes*" "$(cat out)"
+    like "*interval*runs*verdict*what*" "$(cat out)"
     like "*interrupted; *the experiment is x.assay*" "$(cat err)"
     equal 1 "$(query x.assay "SELECT max(n) >= 1 FROM v_tries")"
     [ -z "$(ls "$TMPDIR")" ] || fails "left behind: $(ls "$TMPDIR")"
