@@ -27,14 +27,9 @@ const char *as_activity_title(enum as_activity activity)
 /* Allocation and what users name are the program's own work. */
 enum as_activity as_activity_of_group(uint32_t group)
 {
-    switch (group) {
-    case AS_TRACE_OF_MPI_POINT:
-    case AS_TRACE_OF_MPI_COLLECTIVE:
-    case AS_TRACE_OF_MPI_COMPLETION:
-    case AS_TRACE_OF_MPI_RMA:
-    case AS_TRACE_OF_MPI_IO:
-    case AS_TRACE_OF_MPI_OTHER:
+    if (as_trace_is_mpi(group))
         return AS_ACTIVITY_MPI;
+    switch (group) {
     case AS_TRACE_OF_OPENMP:
         return AS_ACTIVITY_OPENMP;
     case AS_TRACE_OF_THREAD:

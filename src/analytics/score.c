@@ -45,14 +45,9 @@ struct scoring {
 
 static enum as_score_type type_of(const struct as_trace_name *name)
 {
-    switch (name->group) {
-    case AS_TRACE_OF_MPI_POINT:
-    case AS_TRACE_OF_MPI_COLLECTIVE:
-    case AS_TRACE_OF_MPI_COMPLETION:
-    case AS_TRACE_OF_MPI_RMA:
-    case AS_TRACE_OF_MPI_IO:
-    case AS_TRACE_OF_MPI_OTHER:
+    if (as_trace_is_mpi(name->group))
         return AS_SCORE_MPI;
+    switch (name->group) {
     case AS_TRACE_OF_OPENMP:
         return AS_SCORE_OMP;
     case AS_TRACE_OF_LOCK:

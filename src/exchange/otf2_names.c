@@ -118,14 +118,9 @@ static OTF2_StringRef put_string(struct otf2_names *n, const char *text)
     return n->strings_n++;
 }
 
-static bool is_mpi_group(uint32_t group)
-{
-    return group <= AS_TRACE_OF_MPI_OTHER;
-}
-
 static OTF2_Paradigm paradigm_of(uint32_t group)
 {
-    if (is_mpi_group(group))
+    if (as_trace_is_mpi(group))
         return OTF2_PARADIGM_MPI;
     if (group == AS_OTF2_SAMPLED)
         return OTF2_PARADIGM_SAMPLING;

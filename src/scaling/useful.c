@@ -51,7 +51,7 @@ static void on_useful_event(struct useful_thread *t, const struct as_trace_event
             t->has[counter] = true;
             t->sum[counter] += t->was_inside ? 0 : (double)event->field[1];
         }
-    } else if (name.group <= AS_TRACE_OF_MPI_OTHER) {
+    } else if (as_trace_is_mpi(name.group)) {
         if (event->kind == AS_TRACE_ENTER)
             t->mpi_depth++;
         else if (t->mpi_depth)

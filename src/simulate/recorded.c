@@ -21,11 +21,6 @@ struct recorded_step {
 
 /* ---- Routines -------------------------------------------------------------------------------- */
 
-static bool is_mpi_group(uint32_t group)
-{
-    return group <= AS_TRACE_OF_MPI_OTHER;
-}
-
 /* Longer names before those that they begin with. */
 static uint8_t collective_of_routine(const char *routine)
 {
@@ -363,7 +358,7 @@ static int on_enter(const struct recorded_step *r, const struct as_trace_event *
     struct recorded_thread *t = r->thread;
     const struct as_trace_name name = as_trace_name_of(t->process, event->name);
     struct recorded_frame frame = {
-        .name = event->name, .speed_name = t->speed_name, .is_mpi = is_mpi_group(name.group)};
+        .name = event->name, .speed_name = t->speed_name, .is_mpi = as_trace_is_mpi(name.group)};
     const bool is_first = frame.is_mpi && t->mpi_depth == 0;
     const uint32_t speed_name = name.group == AS_TRACE_OF_USER && r->reader->name_n
                                     ? speed_name_of(r->reader, name.text)

@@ -9,6 +9,7 @@
 #define AS_TRACE_RECORD_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define AS_TRACE_PREFIX  "stream"            /* stream.PID.TIME.TID; definitions have TID 0 */
@@ -188,6 +189,12 @@ _Static_assert(AS_TRACE_KINDS_N <= 64, "6 bits are the kind");
 #define AS_TRACE_ENUM(group, name) AS_TRACE_OF_##group,
 enum as_trace_group { AS_TRACE_GROUPS(AS_TRACE_ENUM) AS_TRACE_GROUPS_N };
 #undef AS_TRACE_ENUM
+
+/* Returns whether a group has routines of MPI: these groups come first. */
+static inline bool as_trace_is_mpi(uint32_t group)
+{
+    return group <= AS_TRACE_OF_MPI_OTHER;
+}
 
 enum as_trace_lock {
     AS_TRACE_MUTEX,
