@@ -19,16 +19,16 @@ union ompt_data {
 };
 
 enum ompt_event {
-    TOLD_PARALLEL_BEGIN = 3,
-    TOLD_PARALLEL_END = 4,
-    TOLD_TASK_CREATE = 5,
-    TOLD_TASK_SCHEDULE = 6,
-    TOLD_IMPLICIT_TASK = 7,
-    TOLD_SYNC_WAIT = 16,
-    TOLD_WORK = 20,
-    TOLD_SYNC_REGION = 23
+    OMPT_PARALLEL_BEGIN = 3,
+    OMPT_PARALLEL_END = 4,
+    OMPT_TASK_CREATE = 5,
+    OMPT_TASK_SCHEDULE = 6,
+    OMPT_IMPLICIT_TASK = 7,
+    OMPT_SYNC_WAIT = 16,
+    OMPT_WORK = 20,
+    OMPT_SYNC_REGION = 23
 };
-enum { TOLD_BEGIN = 1, TOLD_END = 2 };
+enum { OMPT_BEGIN = 1, OMPT_END = 2 };
 enum ompt_sync {
     SYNC_BARRIER = 1,
     SYNC_IMPLICIT = 2,
@@ -42,13 +42,13 @@ enum ompt_sync {
     SYNC_TEAMS = 10
 };
 enum ompt_work {
-    TOLD_LOOP = 1,
-    TOLD_SECTIONS = 2,
-    TOLD_SINGLE = 3,
-    TOLD_SINGLE_OF_OTHER = 4,
-    TOLD_TASKLOOP = 7
+    OMPT_LOOP = 1,
+    OMPT_SECTIONS = 2,
+    OMPT_SINGLE = 3,
+    OMPT_SINGLE_OF_OTHER = 4,
+    OMPT_TASKLOOP = 7
 };
-enum { TOLD_INITIAL_TASK = 1, TOLD_EXPLICIT_TASK = 4 };
+enum { OMPT_INITIAL_TASK = 1, OMPT_EXPLICIT_TASK = 4 };
 enum { TASK_COMPLETE = 1, TASK_SWITCHED = 7 };
 
 typedef void ompt_any(void);
@@ -133,9 +133,9 @@ static void leave_part(void)
 static void tell_implicit_task(int endpoint, union ompt_data *region, union ompt_data *task,
                                unsigned threads, unsigned index, int flags)
 {
-    if (flags & TOLD_INITIAL_TASK)
+    if (flags & OMPT_INITIAL_TASK)
         return;
-    if (endpoint == TOLD_BEGIN) {
+    if (endpoint == OMPT_BEGIN) {
         task->value = 0;
         begin_part(region ? region->value : 0, index, threads);
     } else {
@@ -152,7 +152,7 @@ static bool is_end_of_region(int kind, const void *behind)
 
 static void pass_sync(int endpoint, unsigned as)
 {
-    if (endpoint == TOLD_BEGIN)
+    if (endpoint == OMPT_BEGIN)
         as_omp_begin_sync(as);
     else
         as_omp_end_sync(as);
@@ -164,7 +164,7 @@ static void tell_sync(int kind, int endpoint, union ompt_data *region, union omp
     (void)region;
     (void)task;
     if (is_end_of_region(kind, behind)) {
-        if (endpoint == TOLD_BEGIN)
+        if (endpoint == OMPT_BEGIN)
             end_part();
         return;
     }
@@ -190,16 +190,16 @@ static void tell_sync_wait(int kind, int endpoint, union ompt_data *region, unio
 static void tell_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
                       uint64_t n, const void *behind)
 {
-    static const uint8_t known[] = {[TOLD_LOOP] = AS_TRACE_LOOP + 1,
-                                    [TOLD_SECTIONS] = AS_TRACE_SECTIONS + 1,
-                                    [TOLD_SINGLE] = AS_TRACE_SINGLE + 1,
-                                    [TOLD_TASKLOOP] = AS_TRACE_TASKLOOP + 1};
+    static const uint8_t known[] = {[OMPT_LOOP] = AS_TRACE_LOOP + 1,
+                                    [OMPT_SECTIONS] = AS_TRACE_SECTIONS + 1,
+                                    [OMPT_SINGLE] = AS_TRACE_SINGLE + 1,
+                                    [OMPT_TASKLOOP] = AS_TRACE_TASKLOOP + 1};
     (void)region;
     (void)task;
     (void)behind;
     if (kind < 0 || (size_t)kind >= sizeof known || !known[kind])
         return;
-    if (endpoint == TOLD_BEGIN)
+    if (endpoint == OMPT_BEGIN)
         as_omp_begin_work(known[kind] - 1u, n);
     else
         as_omp_end_work(known[kind] - 1u);
@@ -211,7 +211,7 @@ static void tell_task_create(union ompt_data *by, const void *frame, union ompt_
     (void)by;
     (void)frame;
     (void)has_dependences;
-    if (!(flags & TOLD_EXPLICIT_TASK))
+    if (!(flags & OMPT_EXPLICIT_TASK))
         return;
     task->value = as_omp_new_task() | EXPLICIT_BIT;
     as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_CREATE, 3, task->value & ~EXPLICIT_BIT, as_omp_self.task,
@@ -262,14 +262,14 @@ static int begin_telling(ompt_lookup *lookup, int device, union ompt_data *own)
     static const struct {
         int event;
         ompt_any *callback;
-    } wanted[] = {{TOLD_PARALLEL_BEGIN, (ompt_any *)tell_parallel_begin},
-                  {TOLD_PARALLEL_END, (ompt_any *)tell_parallel_end},
-                  {TOLD_TASK_CREATE, (ompt_any *)tell_task_create},
-                  {TOLD_TASK_SCHEDULE, (ompt_any *)tell_task_schedule},
-                  {TOLD_IMPLICIT_TASK, (ompt_any *)tell_implicit_task},
-                  {TOLD_SYNC_WAIT, (ompt_any *)tell_sync_wait},
-                  {TOLD_WORK, (ompt_any *)tell_work},
-                  {TOLD_SYNC_REGION, (ompt_any *)tell_sync}};
+    } wanted[] = {{OMPT_PARALLEL_BEGIN, (ompt_any *)tell_parallel_begin},
+                  {OMPT_PARALLEL_END, (ompt_any *)tell_parallel_end},
+                  {OMPT_TASK_CREATE, (ompt_any *)tell_task_create},
+                  {OMPT_TASK_SCHEDULE, (ompt_any *)tell_task_schedule},
+                  {OMPT_IMPLICIT_TASK, (ompt_any *)tell_implicit_task},
+                  {OMPT_SYNC_WAIT, (ompt_any *)tell_sync_wait},
+                  {OMPT_WORK, (ompt_any *)tell_work},
+                  {OMPT_SYNC_REGION, (ompt_any *)tell_sync}};
     ompt_set *set = (ompt_set *)lookup("ompt_set_callback");
     (void)device;
     (void)own;
