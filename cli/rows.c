@@ -206,6 +206,12 @@ static void add_wrapped(struct show *show, struct as_table *table, const char *t
     as_str_fini(&line);
 }
 
+/* Returns whether a column has names of functions, which have a short form. */
+static bool has_names(const struct as_rows_look *look)
+{
+    return look && look->elastic && !look->keeps_end;
+}
+
 static void columns_make(const struct show *show, struct layout *layout, bool is_first)
 {
     for (int i = 0; i < count_columns(show); i++) {
@@ -219,7 +225,7 @@ static void columns_make(const struct show *show, struct layout *layout, bool is
             .shrink = !(look ? look->elastic : !right) ? AS_SHRINK_NOT
                       : look && look->keeps_end        ? AS_SHRINK_START
                                                        : AS_SHRINK_END,
-            .shorten = look && look->elastic && !look->keeps_end ? as_short_name : NULL,
+            .shorten = has_names(look) ? as_short_name : NULL,
             .least = NAME_WANTED,
             .wide = layout->width[i],
             .optional = look && look->optional,
@@ -228,15 +234,14 @@ static void columns_make(const struct show *show, struct layout *layout, bool is
     }
 }
 
-/* Appends the cell of column `i`; a long name of a function in its short form, where no width of a
- * terminal shortens it. */
+/* Appends the cell of column `i`. Without the width of a terminal a long name of a function has its
+ * short form. */
 static void print_brief(const struct show *show, int i, const struct as_cell *cell,
                         struct as_str *out)
 {
     const struct as_rows_look *look = show->style->look ? &show->style->look[i] : NULL;
 
-    if (look && look->elastic && !look->keeps_end && cell->kind == AS_CELL_TEXT &&
-        !as_cli_table_width(show->cli))
+    if (has_names(look) && cell->kind == AS_CELL_TEXT && !as_cli_table_width(show->cli))
         as_short_name(out, cell->text, NAME_MOST);
     else
         as_cell_print(cell, out);
