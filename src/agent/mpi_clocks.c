@@ -4,8 +4,7 @@
  * MPI_Finalize begins: a rank of each asks rank 0 for its time, many times, and takes the answer
  * that came soonest; the truth is within half of that round trip (F. Cristian, "Probabilistic clock
  * synchronization", Distributed Computing 3, 1989). Only ranks that have agreed to do so are asked
- * (rendezvous.h), on a communicator of their own that no other is part of, and nobody waits for
- * ever.
+ * (rendezvous.h), on a communicator of these ranks alone. Each wait has a limit.
  */
 #include "agent/mpi_wrap.h"
 #include "agent/rendezvous.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who meets whom in collective operations: the n-th that a process takes part in on a communicator
- * is the n-th of all its members (MPI 4.0, 6.14). Members may come in any order and be operations
- * ahead of others.
+ * Matches collective operations: the n-th of a process on a communicator is the n-th of all its
+ * members (MPI 4.0, 6.14). Members may come in any order and be operations ahead of others.
  */
 #ifndef AS_ANALYTICS_COLLECTIVES_H
 #define AS_ANALYTICS_COLLECTIVES_H
@@ -33,8 +32,8 @@ struct as_collective_member {
     int64_t leave_ns;        /* of that call; INT64_MIN: not there */
 };
 
-/* Whom members of a communicator with a topology need: of rank r those from first[r] to
- * first[r + 1] of `in`, ranks in it. */
+/* Neighbours in a communicator with a topology: rank r needs the ranks in[first[r]] to
+ * in[first[r + 1] - 1]. */
 struct as_neighbours {
     uint32_t *first, *in;
 };

@@ -168,7 +168,7 @@ unsigned as_level_of(const struct as_caches *caches, double size_b);
 /* The memory that an entry of a loop touches; 0 where it is not known. */
 struct as_entry {
     double iteration_n, line_b, page_n;
-    unsigned set_n;      /* of the first cache, if the lines fall into too few; 0: they do not */
+    unsigned set_n; /* of FIRST_SETS (entries.c), if the lines fall into too few; 0: they do not */
     unsigned near_level; /* nearest cache that holds line_b; caches.n + 1: none does */
 };
 
