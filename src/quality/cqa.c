@@ -5,6 +5,7 @@
  */
 #include <limits.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -209,7 +210,7 @@ static void put_identity(const struct analysing *a, double *m)
     const bool known = loop && loop->unroll > 0;
 
     m[AS_CQA_DEPTH_N] = loop ? (double)loop->depth : NAN;
-    m[AS_CQA_PATH_N] = (double)a->path_n;
+    m[AS_CQA_PATH_N] = fmin((double)a->path_n, UINT32_MAX); /* as of loops */
     m[AS_CQA_UNROLL_N] = known ? loop->unroll : NAN;
     m[AS_CQA_UNROLL_TRUST_PCT] = known ? loop->unroll_confidence : NAN;
 }

@@ -88,13 +88,14 @@ double as_cqa_trips(const struct assay_program *program, uint32_t loop,
         return NAN;
     for (size_t i = 0; i < streams->induction_n; i++) {
         const struct assay_induction *by = &streams->induction[i];
-        int64_t from, to;
+        int64_t from, to, distance;
 
         if (!by->controls || !by->step || !begins_with(program, it->header, by->reg, &from) ||
             !ends_at(program, &program->block[it->header], by->reg, &to) ||
-            (to - from) % by->step != 0)
+            __builtin_sub_overflow(to, from, &distance) || distance == INT64_MIN ||
+            distance % by->step != 0)
             continue;
-        const int64_t trips = (to - from) / by->step;
+        const int64_t trips = distance / by->step;
         if (trips > 0)
             return (double)trips;
     }

@@ -17,6 +17,8 @@
 static const enum assay_cqa_variant doubtful[] = {ASSAY_CQA_FP_VECTOR, ASSAY_CQA_VECTOR};
 static const char *const sound_name[] = {"cqa_fp_vector_sound", "cqa_vector_sound"};
 
+#define VALUE_MOST 9e15 /* as_metric_set: 9e18 with three digits behind the point */
+
 enum {
     DIGITS = 3,
     DOUBTFUL = sizeof doubtful / sizeof *doubtful,
@@ -175,10 +177,16 @@ void as_cqa_writer_close(struct as_cqa_writer *writer)
     assay_metric_set_close(&writer->set);
 }
 
+/* Numbers that a column of DIGITS digits holds. Trips of endless loops are larger. */
+static bool has_room(double value)
+{
+    return fabs(value) <= VALUE_MOST; /* false for NAN */
+}
+
 static void fill_columns(const double *value, struct assay_quantity *out)
 {
     for (size_t i = 0; i < AS_CQA_METRICS; i++)
-        if (!isnan(value[i]))
+        if (has_room(value[i]))
             out[i] = is_modelled(assay_cqa_metric(i))
                          ? assay_modelled(value[i], value[i], value[i])
                          : assay_derived(value[i], value[i], value[i], 1);
@@ -297,7 +305,7 @@ int as_cqa_write(struct as_cqa_writer *writer, int64_t loop_id, const struct as_
     memset(value, 0, sizeof value);
     fill_columns(kept->mean, value);
     fill_gains(kept, value);
-    if (!writer->run_id) /* a run has times */
+    if (!writer->run_id && has_room(kept->promise_cy)) /* a run has times */
         value[PROMISE_AT] = assay_modelled(kept->promise_cy, kept->promise_cy, kept->promise_cy);
     AS_TRY(assay_metric_set_add(writer->set, &loop, 1, value, err));
     for (size_t i = 0; i < kept->path_n; i++) {

@@ -251,3 +251,38 @@ END2
     awk -v before="$before" -v after="$after" -v bound="$bound" \
         'BEGIN { exit !(bound >= before / after) }'
 }
+
+@test "run: numbers that no column holds" {
+    # 72 branches make 2^72 ways through one iteration; the other loop would run 2^63 times.
+    cat >ways.c <<'EOF'
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile unsigned long x;
+static void leave(int signal)
+{
+    _exit(signal != SIGALRM);
+}
+int main(int argc, char **argv)
+{
+    unsigned long s = (unsigned long)argc;
+    (void)argv;
+    for (long n = 0; n < 3000000; n++) {
+        s = s * 6364136223846793005ul + 1442695040888963407ul;
+#define ONE(i) if (s >> (i) & 1) x += i; else x ^= s;
+#define EIGHT(i) ONE(i) ONE(i + 1) ONE(i + 2) ONE(i + 3) ONE(i + 4) ONE(i + 5) ONE(i + 6) ONE(i + 7)
+        EIGHT(0) EIGHT(8) EIGHT(16) EIGHT(24) EIGHT(32) EIGHT(40) EIGHT(48) EIGHT(56) EIGHT(1)
+    }
+    signal(SIGALRM, leave);
+    alarm(1);
+    for (long n = 0; n != LONG_MAX; n++)
+        x += 2;
+    return 2;
+}
+EOF
+    gcc -O1 -fno-if-conversion -fno-if-conversion2 -g ways.c -o ways
+    rm -rf x.assay
+    "$ASSAY" run -q -o x.assay -- ./ways >out 2>err || fails "$(cat err)"
+    equal "4294967295" "$(query "SELECT max(cqa_path_n) / 1000 FROM set_cqa")"
+}

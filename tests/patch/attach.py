@@ -464,7 +464,7 @@ class Checks:
         result, why = self.attach(it, "time", 10)
         self.tap.point(result, "not refused any more: it runs, and nobody traces it", why)
         self.same_end(it, "after refusals")
-        for flag, words in (("-DCONFINED", "has given up system calls"),
+        for flag, words in (("-DCONFINED", "has a seccomp filter"),
                             ("-DSEGMENT", "uses the register gs")):
             other = self.build("refused", flag)
             it = Attached(other, self.out)
