@@ -17,6 +17,6 @@ export function parseRules(text: string): Map<string, string> {
 const RULES = parseRules(source);
 
 /** Returns how a finding of the rule is known; undefined of rules that are not in the page. */
-export function meaningOfRule(rule: string | undefined): string | undefined {
-    return rule === undefined ? undefined : RULES.get(rule);
+export function meaningOfRule(rule: string | null | undefined): string | undefined {
+    return rule ? RULES.get(rule) : undefined;
 }

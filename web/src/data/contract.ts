@@ -72,7 +72,7 @@ export interface Finding {
     level: 'gain' | 'potential' | 'hint' | 'expert';
     topic: string;
     /** The rule of doc/reference/rules.md that found it. */
-    rule?: string;
+    rule?: string | null;
     object: string | null;
     id: number | null;
     text: string;
