@@ -111,7 +111,8 @@ static void man(void)
     puts(as_program_summary);
     puts(".SH SYNOPSIS\n\\fBassay\\fR \\fIVERB\\fR [\\fIoptions\\fR] \\fIARGUMENTS\\fR\n.br");
     puts("\\fBassay\\fR [\\fIVERB\\fR] \\fB\\-\\-help\\fR\n.br");
-    puts("\\fBassay\\fR \\fB\\-\\-help metrics\\fR [\\fINAME\\fR]\n.SH DESCRIPTION");
+    puts("\\fBassay\\fR \\fB\\-\\-help metrics\\fR [\\fINAME\\fR]\n.br");
+    puts("\\fBassay\\fR \\fB\\-\\-help findings\\fR [\\fINAME\\fR]\n.SH DESCRIPTION");
     roff_line("",
               "assay shows where the time of a compute-heavy program goes, and what would make it "
               "faster. Its verbs:",
@@ -125,8 +126,9 @@ static void man(void)
     puts(".PP");
     roff_line(
         "",
-        "assay --help metrics lists the metrics with unit and meaning; NAME selects some of them, "
-        "and * stands for any characters.",
+        "assay --help metrics lists the metrics with unit and meaning. assay --help findings lists "
+        "the rules of findings with level and meaning. NAME selects some of them, and * stands for "
+        "any characters.",
         "");
     puts(".SH VERBS");
     for (int i = 0; i < AS_VERBS; i++)

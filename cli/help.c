@@ -136,8 +136,9 @@ static void program_help(struct as_str *out, unsigned width)
         as_help_entry(out, as_str_z(&name), as_verbs[i].summary, width);
         as_str_fini(&name);
     }
-    as_str_appendz(out, "\n'assay VERB --help' explains a verb, 'assay --help metrics' lists the\n"
-                        "metrics, 'man assay' explains all verbs.\n");
+    as_str_appendz(
+        out, "\n'assay VERB --help' explains a verb, 'man assay' all. 'assay --help metrics'\n"
+             "and 'assay --help findings' list these with their meaning.\n");
 }
 
 static void verb_help(struct as_str *out, int verb, unsigned width)

@@ -17,16 +17,19 @@ void as_help_option(struct as_str *out, const struct as_option *option, int verb
 /* A name and its explanation, as they stand in help. */
 void as_help_entry(struct as_str *out, const char *name, const char *text, unsigned width);
 
-/* A metric of doc/reference/metrics.md; made of the same data. */
-struct as_help_metric {
-    const char *part, *name, *unit, *meaning;
+/* A metric of doc/reference/metrics.md, or a rule of doc/reference/rules.md; made of the same data.
+ * `mark`: the unit, or the levels; may be empty. */
+struct as_help_term {
+    const char *part, *name, *mark, *meaning;
 };
-extern const struct as_help_metric as_help_metrics[]; /* ends with name = NULL */
-/* Appends all metrics, or those with a name that matches `pattern` (fnmatch(3)). Returns their
- * number. */
-size_t as_help_of_metrics(struct as_str *out, const char *pattern, unsigned width);
-/* Returns the metric with the name nearest to `name`; NULL if none is near. */
-const char *as_help_near_metric(const char *name);
+extern const struct as_help_term as_help_metrics[];  /* ends with name = NULL */
+extern const struct as_help_term as_help_findings[]; /* so */
+/* Appends all terms of a topic, or those with a name that matches `pattern` (fnmatch(3)). Returns
+ * their number. */
+size_t as_help_of_terms(struct as_str *out, enum as_topic topic, const char *pattern,
+                        unsigned width);
+/* Returns the term with the name nearest to `name`; NULL if none is near. */
+const char *as_help_near_term(enum as_topic topic, const char *name);
 
 /* Lines on exit statuses and environment; shared with the man page. */
 struct as_note {

@@ -3,6 +3,7 @@
  * Reads the command line and hands over to the verb; nothing else.
  */
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <assay/experiment.h>
@@ -19,27 +20,35 @@ static int (*const run_verb[AS_VERBS])(struct as_cli *, struct assay_error *) = 
 #include "options.def"
 };
 
+/* --help metrics [NAME] and --help findings [NAME]. */
+static int append_terms(const struct as_cli *cli, struct as_str *out, struct assay_error *err)
+{
+    const enum as_topic topic = cli->args.topic;
+    const char *name = cli->args.positional_n ? cli->args.positional[0] : NULL;
+    const char *word = as_topic_words[topic];
+    const int noun_n = (int)strlen(word) - 1; /* without the s */
+
+    if (as_help_of_terms(out, topic, name, as_cli_width(cli)))
+        return 0;
+    const char *near = name ? as_help_near_term(topic, name) : NULL;
+    if (near)
+        return as_error_set(err, ASSAY_ERR_USAGE, "--help %s: unknown %.*s %s; did you mean %s?",
+                            word, noun_n, word, name, near);
+    return as_error_set(err, ASSAY_ERR_USAGE,
+                        "--help %s: unknown %.*s %s; use '*' for any characters, or '--help %s' "
+                        "to list all",
+                        word, noun_n, word, name, word);
+}
+
 /* --help and --version. */
 static int answer_help_or_version(struct as_cli *cli, struct assay_error *err)
 {
     struct as_str text = {0};
-    const char *name = cli->args.positional_n ? cli->args.positional[0] : NULL;
     int rc = 0;
 
-    if (cli->args.asks_metrics) {
-        const char *near = name ? as_help_near_metric(name) : NULL;
-
-        if (as_help_of_metrics(&text, name, as_cli_width(cli)))
-            rc = 0;
-        else if (near)
-            rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "--help metrics: unknown metric %s; did you mean %s?", name, near);
-        else
-            rc = as_error_set(err, ASSAY_ERR_USAGE,
-                              "--help metrics: unknown metric %s; use '*' for any characters, or "
-                              "'--help metrics' to list all",
-                              name);
-    } else if (as_given(&cli->args, AS_OPTION_HELP))
+    if (cli->args.topic)
+        rc = append_terms(cli, &text, err);
+    else if (as_given(&cli->args, AS_OPTION_HELP))
         as_help(&text, cli->args.verb, as_cli_width(cli));
     else
         as_str_appendz(&text, "assay " ASSAY_VERSION "\n");

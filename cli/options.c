@@ -357,15 +357,25 @@ static bool only_asks(const struct as_arguments *args)
     return as_given(args, AS_OPTION_HELP) || as_given(args, AS_OPTION_VERSION);
 }
 
-/* "metrics [NAME]", the rest of what asks for help. */
-static int take_topic(int n, char **word, struct as_arguments *out, struct assay_error *err)
+const char *const as_topic_words[AS_TOPICS] = {
+    [AS_TOPIC_METRICS] = "metrics", [AS_TOPIC_FINDINGS] = "findings"};
+
+static enum as_topic topic_of_word(const char *word)
+{
+    for (enum as_topic topic = AS_TOPIC_NONE + 1; topic < AS_TOPICS; topic++)
+        if (strcmp(word, as_topic_words[topic]) == 0)
+            return topic;
+    return AS_TOPIC_NONE;
+}
+
+/* Reads "metrics [NAME]" or the like, the rest of what asks for help. Errors: USAGE. */
+static int parse_topic(int n, char **word, struct as_arguments *out, struct assay_error *err)
 {
     if (n > 2)
         return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--help metrics: one argument too many: %s; use 'assay --help metrics "
-                            "[NAME]'",
-                            word[2]);
-    out->asks_metrics = true;
+                            "--help %s: one argument too many: %s; use 'assay --help %s [NAME]'",
+                            word[0], word[2], word[0]);
+    out->topic = topic_of_word(word[0]);
     out->positional = word + 1;
     out->positional_n = (size_t)n - 1;
     return 0;
@@ -384,8 +394,8 @@ int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct a
     if (is_help)
         out->value[AS_OPTION_HELP] = "";
     const int topic = optind + is_help;
-    if (as_given(out, AS_OPTION_HELP) && topic < argc && strcmp(argv[topic], "metrics") == 0)
-        return take_topic(argc - topic, argv + topic, out, err);
+    if (as_given(out, AS_OPTION_HELP) && topic < argc && topic_of_word(argv[topic]))
+        return parse_topic(argc - topic, argv + topic, out, err);
     if (is_help) {
         return optind + 1 < argc ? find_verb(argv[optind + 1], &out->verb, err) : 0;
     }

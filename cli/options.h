@@ -78,6 +78,10 @@ static inline bool as_option_is_common(const struct as_option *option)
     return option->scope == AS_SCOPE_COMMON;
 }
 
+/* What --help lists besides verbs and options. */
+enum as_topic { AS_TOPIC_NONE, AS_TOPIC_METRICS, AS_TOPIC_FINDINGS, AS_TOPICS };
+extern const char *const as_topic_words[AS_TOPICS]; /* NULL for NONE */
+
 /* Everything borrowed from argv. */
 struct as_arguments {
     int verb; /* as_verb_id, or -1 when none was given (--help, --version) */
@@ -87,7 +91,7 @@ struct as_arguments {
     AS_VEC(const char *) list[AS_OPTION_COUNT]; /* LIST: all values in order */
     char **positional;
     size_t positional_n;
-    bool asks_metrics; /* --help metrics [NAME]; NAME is the first positional */
+    enum as_topic topic; /* of --help metrics [NAME]; NAME is the first positional */
 };
 
 /*

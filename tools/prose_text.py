@@ -186,7 +186,8 @@ def entry_chunks(parts):
         yield Chunk("message", parts)
 
 
-ALTERNATIVE = re.compile(r"^[|\[](?:(?:!?[$\w]+(?:=[\w.]+)?(?: & )?)+\?)?")
+CONDITION = r"!?[$\w]+(?:=[\w.]+)?"
+ALTERNATIVE = re.compile(rf"^[|\[](?:{CONDITION}(?: & {CONDITION})*\?)?")
 
 
 def chunks_of_data(text):

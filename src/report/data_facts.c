@@ -41,7 +41,8 @@ const char as_facts_checks_sql[] = "SELECT name, title, score, weight, state, te
                                    " FROM v_checks WHERE run_id = ?1 ORDER BY position, name";
 
 const char as_facts_findings_sql[] =
-    "SELECT rank, level, topic, object_kind AS object, object_id AS id, text, workaround, command,"
+    "SELECT rank, level, topic, rule, object_kind AS object, object_id AS id, text, workaround,"
+    " command,"
     " gain_s AS \"gain_s.value\", gain_low_s, gain_high_s, ifnull(gain_n, 0), gain_origin, time_s,"
     " measured, more FROM " AS_FACTS_FINDINGS;
 

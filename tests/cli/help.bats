@@ -81,6 +81,18 @@ manual_commands() {
     equal 2 "$status"
     like "*one argument too many: two*" "$output"
 }
+@test "help findings explains the rules of doc/reference/rules.md" {
+    "$ASSAY" --help findings >text
+    [ "$(wc -L <text)" -le 80 ]
+    sed -n 's/^- `\([a-z0-9_]*\)` (\([^)]*\)):.*/\1 [\2]/p; s/^- `\([a-z0-9_]*\)`:.*/\1/p' "$RULES_DOC" >want
+    [ "$(wc -l <want)" -gt 100 ]
+    sed -n 's/^  \([a-z][a-z0-9_]*\( \[[a-z ]*\]\)\{0,1\}\)\(  .*\)\{0,1\}$/\1/p' text >got
+    diff want got
+    like "*strided_walk \[potential or hint\] Registers of samples show the stride*" "$(tr -s ' \n' ' ' <text)"
+    run "$ASSAY" --help findings strided_wak
+    equal 2 "$status"
+    like "*--help findings: unknown finding strided_wak; did you mean strided_walk?" "$output"
+}
 @test "help widens with COLUMNS" {
     [ "$(COLUMNS=120 "$ASSAY" info --help | wc -l)" -lt "$("$ASSAY" info --help | wc -l)" ]
 }

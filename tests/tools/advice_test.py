@@ -35,7 +35,7 @@ def statement(root, text, when=None, more="    do      b\n"):
     """Returns the statement of a finding with that text."""
     when = when or f"SELECT * FROM (SELECT {COLUMNS}) l WHERE {READ}"
     rules = f"finding rule\n    topic   x\n    object  run\n    when    {when}\n" \
-            f"    level   hint\n    text    {text}\n{more}"
+            f"    level   hint\n    text    {text}\n{more}    meaning It is a rule.\n"
     trees.write(root, {"rules.txt": rules + WORDS})
     blocks = GEN.blocks_of(root / "rules.txt")
     GEN.check(blocks)

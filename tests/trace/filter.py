@@ -233,7 +233,7 @@ def mistakes(bench):
     holds("something ran", not pathlib.Path("ran").exists() and
           not pathlib.Path("bad.assay").exists())
     run = bench.run("--filter", "none.filter", "--", "true", status=2)
-    equal("sentence", run.stderr, "assay: none.filter: the filter is not there: No such file or "
+    equal("sentence", run.stderr, "assay: none.filter: the filter is missing: No such file or "
           "directory; check the path\n")
     pathlib.Path("files.filter").write_text(
         "SCOREP_FILE_NAMES_BEGIN EXCLUDE */a.c SCOREP_FILE_NAMES_END\n")

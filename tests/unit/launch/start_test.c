@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -194,7 +195,7 @@ static void test_one_at_a_time(void **state)
 static void test_signal(void **state)
 {
     (void)state;
-    const char *const argv[] = {"/bin/sleep", "1000", NULL};
+    const char *const argv[] = {"/bin/sleep", "60", NULL};
     struct assay_launch *launch = start(argv, NULL);
     fine(assay_launch_go(launch, err));
     fine(assay_launch_signal(launch, SIGUSR1, err));
@@ -456,11 +457,13 @@ static void test_memory(void **state)
 
 /* ---- Attaching ----------------------------------------------------------------------------- */
 
+/* Starts a process that ends with the test, whatever happens to that. */
 static pid_t sleeper(void)
 {
     const pid_t pid = fork();
     assert_true(pid >= 0);
     if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
         execl("/bin/sleep", "sleep", "1000", NULL);
         _exit(120);
     }

@@ -71,6 +71,8 @@ export interface Finding {
     rank: number;
     level: 'gain' | 'potential' | 'hint' | 'expert';
     topic: string;
+    /** The rule of doc/reference/rules.md that found it. */
+    rule?: string | null;
     object: string | null;
     id: number | null;
     text: string;

@@ -6,6 +6,7 @@ import type { Finding } from '../data/contract';
 import { integer, percent, shellWord, words } from '../format';
 import { meaningOf } from '../glossary';
 import { Gain, ObjectLink } from '../parts/parts';
+import { meaningOfRule } from '../rules';
 
 const LEVELS: Record<string, string> = {
     gain: 'usually pays off',
@@ -35,6 +36,27 @@ function Others({ others }: { others: readonly Finding[] }) {
             ))}
             {others.length > OTHERS && ` and ${integer(others.length - OTHERS)} more`}
         </p>
+    );
+}
+
+/** How it is known, and other causes at the same place. */
+function More({ finding }: { finding: Finding }) {
+    const meaning = meaningOfRule(finding.rule);
+    const others = finding.more?.split('\n') ?? [];
+    if (!meaning && others.length === 0) return null;
+    return (
+        <details>
+            <summary>{others.length > 0 ? 'More about it' : 'How it is known'}</summary>
+            {others.map(line => (
+                <p key={line}>{line}</p>
+            ))}
+            {meaning && (
+                <p class="muted">
+                    {others.length > 0 && 'How it is known: '}
+                    {meaning}
+                </p>
+            )}
+        </details>
     );
 }
 
@@ -90,14 +112,7 @@ export function FindingItem({ finding, place, others }: Props) {
                 <p>{finding.text}</p>
                 {others && others.length > 0 && <Others others={others} />}
                 {finding.workaround && <p class="workaround">{finding.workaround}</p>}
-                {finding.more && (
-                    <details>
-                        <summary>More about it</summary>
-                        {finding.more.split('\n').map(line => (
-                            <p key={line}>{line}</p>
-                        ))}
-                    </details>
-                )}
+                <More finding={finding} />
                 {command && (
                     <p>
                         <code>{command.replaceAll('{experiment}', shellWord(experiment))}</code>

@@ -9,7 +9,7 @@ export function Glossary() {
         <>
             <PageHead
                 title="Glossary"
-                note="The terms of this report. assay --help metrics explains each metric."
+                note="The terms of this report. assay --help metrics explains each metric, assay --help findings each finding."
             />
             <dl class="panel glossary">
                 {GLOSSARY.map(({ names, meaning }) => (
