@@ -129,6 +129,28 @@ accesses() {
     [[ ${lines[1]} =~ ^constant,4000,1,[0-9.]+,25,load,measured$ ]]
 }
 
+# 600 instructions and 200 samples: most have one or two.
+@test "accesses: a long loop body with few samples of each instruction" {
+    {
+        echo '#include <stdlib.h>'
+        echo '__attribute__((noipa)) double long_body(const double *wide, long n, long ld) {'
+        echo 'double s = 0; for (long i = 0; i < n; i++) {'
+        for i in $(seq 300); do
+            echo "s += wide[i * ld + $((3 * i))] * $i.5;"
+        done
+        echo '} return s; }'
+        echo 'int main(void) { double *a = calloc(100000, 8), s = 0;'
+        echo 'for (int i = 0; i < 7000; i++) s += long_body(a, 90, 1000); return s > 1; }'
+    } >long.c
+    gcc -O2 -g -o long long.c
+    "$ASSAY" profile -q -o x.assay --force -- ./long
+    run "$ASSAY" query --format csv x.assay "SELECT count(*), sum(stride_b = 8000)
+        FROM v_loop_accesses WHERE function = 'long_body' AND variable = 'wide'"
+    equal "300,300" "${lines[1]}"
+    run "$ASSAY" query --format csv x.assay "SELECT max(sample_n) >= 20 FROM v_loop_accesses"
+    equal 1 "${lines[1]}"
+}
+
 @test "accesses: what the code says needs no sample" {
     run accesses row 600
     [[ $output =~ ^unit,8,,,100,load,exact$ ]]
