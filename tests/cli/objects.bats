@@ -193,6 +193,24 @@ static double alone(void)
     double s = inside(1);
     return s + inside(s);
 }
+/* Samples fall behind the steps of both pointers. */
+ALONE double spread(const double *row, const double *column, const int *index, long n, long ld)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s += row[i] * column[i * ld] + row[index[i]];
+    return s;
+}
+static double walks(void)
+{
+    double s = 0;
+    double *row = calloc(N, sizeof *row); /* site row */
+    double *column = calloc(3 * N, sizeof *column); /* site column */
+    int *index = calloc(N, sizeof *index); /* site index */
+    for (int i = 0; i < 8000; i++)
+        s += spread(row, column, index, N, 3);
+    return s;
+}
 /* Each line of fields() is an array of its own, whatever the caller. */
 static double records(void)
 {
@@ -208,7 +226,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         double (*run)(void);
-    } all[] = {{"others", others},     {"records", records}, {"alone", alone},
+    } all[] = {{"others", others},     {"records", records}, {"alone", alone}, {"walks", walks},
                {"two", two},     {"again", again}, {"threads", threads}, {"grow", grow},
                {"small", small}, {"forks", forks}, {"maps", maps},       {"aligned", aligned}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -304,6 +322,16 @@ flags() {
     record ./sites records >/dev/null
     equal "$(at x),2" "$(touched first)"
     equal "$(at y),2" "$(touched second)"
+}
+
+@test "objects: operands that no sample stands before have objects, too" {
+    record ./sites walks >/dev/null
+    run "$ASSAY" query --format csv x.assay "SELECT DISTINCT variable, site FROM v_loop_accesses
+        WHERE function = 'spread' ORDER BY 1"
+    equal "column,$(at column)" "${lines[1]}"
+    equal "index,$(at index)" "${lines[2]}"
+    equal "row,$(at row)" "${lines[3]}"
+    equal 4 "${#lines[@]}"
 }
 
 @test "objects: a function that keeps its block is the site, whatever calls it" {
