@@ -18,7 +18,7 @@ enum {
     AS_BASE_REGISTERS = 16,
     AS_BASE_SP = 4, /* rsp, rbp */
     AS_BASE_BP = 5,
-    AS_BASE_SLOTS = 32,
+    AS_BASE_SLOTS = 48, /* words of the frame, and vector registers */
     AS_BASE_LOCATIONS = AS_BASE_REGISTERS + AS_BASE_SLOTS
 };
 

@@ -236,6 +236,29 @@ static void test_aligned_frames(void **state)
     check_names("gcc", "c", aligned_source, 85);
 }
 
+/* Spills to vector registers, as gcc makes them with 32 of these. */
+static const char vector_source[] =
+    "double spilled(double *a, const double *b, const long *of, long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) {\n"
+    "double *kept; const double *other;\n"
+    "__asm__(\"\" : \"=x\"(kept) : \"0\"(a));\n"
+    "__asm__(\"\" : \"=x\"(other) : \"0\"(b));\n"
+    "s += kept[of[i]]; //=a,kept,of\n"
+    "s += other[3 * i]; //=b,other\n"
+    "} return s; }\n"
+    "double chosen(double *a, double *b, const long *of, long n, int which)\n"
+    "{ double s = 0, *kept = a; for (long i = 0; i < n; i++) {\n"
+    "if (of[i] == which) kept = b; //=of\n"
+    "double *now; __asm__(\"\" : \"=x\"(now) : \"0\"(kept));\n"
+    "s += now[i]; //=kept,now,a,b\n"
+    "} return s; }\n";
+
+static void test_spills_to_vectors(void **state)
+{
+    (void)state;
+    check_names("gcc", "c", vector_source, 85);
+}
+
 /* ---- C++ --------------------------------------------------------------------------------------
  */
 
@@ -443,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_c_by_clang),
         cmocka_unit_test(test_more_pointers_than_registers),
         cmocka_unit_test(test_aligned_frames),
+        cmocka_unit_test(test_spills_to_vectors),
         cmocka_unit_test(test_cpp_by_gcc),
         cmocka_unit_test(test_cpp_by_clang),
         cmocka_unit_test(test_fortran),
