@@ -146,6 +146,7 @@ struct as_access_name {
     struct as_base_name base; /* empty text: not proved */
     uint64_t element_b;       /* 0: not known */
     int64_t row_n;            /* elements of the contiguous dimension; 0: no constant */
+    unsigned dimension_n;     /* 0: a pointer to elements, or not known */
     struct as_member member;  /* of the record that an element is; empty path: none */
 };
 
