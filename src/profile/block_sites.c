@@ -228,6 +228,20 @@ static int returns_pointer(struct as_attribution *all, const struct site_place *
     return rc;
 }
 
+/* The first site with the place of site `i`. */
+static size_t first_of_place(const struct found_site *site, size_t i)
+{
+    const struct site_place *it = place_of(&site[i]);
+    size_t k = 0;
+
+    for (; k < i; k++) {
+        const struct site_place *other = place_of(&site[k]);
+        if (other && it && is_same_place(other, it) && strcmp(other->function, it->function) == 0)
+            break;
+    }
+    return k;
+}
+
 /* The number of calls outwards from site `i` to the code that it allocates for; 0: it is that. */
 static int calls_to_pass(struct as_attribution *all, const struct found_site *site, size_t n,
                          size_t i, uint8_t *out, struct assay_error *err)
@@ -252,8 +266,13 @@ static int pass_allocators(struct as_attribution *all, struct found_site *site, 
 
     for (unsigned round = 1; round < CALLERS_MOST && moves && rc == 0; round++) {
         moves = false;
-        for (size_t i = 0; i < n && rc == 0; i++)
-            rc = calls_to_pass(all, site, n, i, &far[i], err);
+        for (size_t i = 0; i < n && rc == 0; i++) {
+            const size_t first = first_of_place(site, i); /* ranks have the same places */
+            if (first < i)
+                far[i] = far[first];
+            else
+                rc = calls_to_pass(all, site, n, i, &far[i], err);
+        }
         for (size_t i = 0; i < n && rc == 0; i++) {
             site[i].at += far[i];
             moves |= far[i] > 0;

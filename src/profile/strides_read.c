@@ -116,7 +116,7 @@ int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held
         if (text++, !read_draw(&text, &draw[out->draws]))
             return -1;
     out->draw = draw;
-    if (*text || !out->draws)
+    if (*text || !out->draws || out->draws > out->sample_n)
         return -1;
     return out->sample_n < AS_VALUES_SAMPLES_LEAST ? add_drawn_values(arena, out) : 0;
 }
