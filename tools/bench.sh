@@ -5,7 +5,7 @@
 # printed, not an error; exit status 1 means that something could not be run.
 # BENCH_PAIRS=N interleaved pairs of each (5); BENCH_LONG_PAIRS=N of those with a slow peer (1);
 # BENCH_ROUNDS=N of the overhead of a profile (15); BENCH_ONLY=code, predict, cqa, store,
-# profile, advice, patch, try, decan, trace, traffic or machine for those rows alone, or soak:
+# profile, advice, patch, try, decan, trace, traffic, memory or machine for those rows, or soak:
 # programs with clones for SOAK_SECONDS=S (600); BENCH_PATCH_ROUNDS=N of clones (3);
 # BENCH_DECAN_ROUNDS=N of verdicts (5); BENCH_TRACE_ROUNDS=N of programs that are traced (7);
 # BENCH_TRY_BUDGET=S seconds of each campaign (90), BENCH_TRY_NULLS=N of those of programs that
@@ -627,6 +627,26 @@ of_traffic() { # what exact counts and bytes of levels cost a program
     done <"$build/traffic.said"
 }
 
+of_memory() { # what strides, names and objects of loops cost, and how many are right
+    heading
+    python3 tests/bench/memory.py "$build/assay" "$drivers/bench-attribute" "$build/memory" \
+        "${BENCH_ROUNDS:-5}" >"$build/memory.said" || {
+        echo "bench: the analysis of memory operands could not be measured" >&2
+        status=1
+    }
+    while read -r what value; do
+        case $what in
+        walks) number "100 loops, with --objects" "$value" x '' 1.02 ;;
+        pair_ns) number "an allocation and release of 70 kB" "$value" ns '' 1500 ;;
+        loop_ms) number "attribution of a loop with memory operands" "$value" ms '' 20 ;;
+        peak_mib) number "memory of that attribution" "$value" MiB '' 128 ;;
+        wrong_pct) number "operands with a wrong name, stride or size" "$value" % '' 0 ;;
+        missing_pct) number "operands without a name or an object" "$value" % '' 2 ;;
+        *) printf '    %s %s\n' "$value" "$what" ;;
+        esac
+    done <"$build/memory.said"
+}
+
 case "${BENCH_ONLY:-}" in
 '')
     of_code
@@ -640,8 +660,10 @@ case "${BENCH_ONLY:-}" in
     of_trace
     of_timeline
     of_traffic
+    of_memory
     ;;
 traffic) of_traffic ;;
+memory) of_memory ;;
 trace) of_trace ;;
 timeline) of_timeline ;;
 patch) of_patch ;;
@@ -657,7 +679,7 @@ advice) of_advice ;;
 try) of_tries ;;
 *)
     echo "bench: BENCH_ONLY is code, predict, cqa, store, profile, advice, patch, try," \
-        "decan, trace, timeline, traffic or machine" >&2
+        "decan, trace, timeline, traffic, memory or machine" >&2
     exit 2
     ;;
 esac

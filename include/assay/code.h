@@ -347,6 +347,7 @@ struct assay_memory_stream {
     /* From the instruction at `first` to that at `last` no register of the address changes: a
      * sample there has the address. */
     uint64_t first, last;
+    bool nearby; /* a sample anywhere in the loop has it, or that of an iteration beside */
 };
 
 /*

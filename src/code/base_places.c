@@ -86,14 +86,22 @@ int as_base_places_list(struct as_bases *b)
 
 /* ---- Frame ----------------------------------------------------------------------------------- */
 
+/* Offsets by the frame pointer of a function that aligns its stack are far from all others. */
+#define ALIGNED_B (INT64_MIN / 4)
+
 bool as_base_frame_offset(const struct as_bases *b, uint64_t pc, unsigned reg, int64_t disp,
                           int64_t *offset_b)
 {
     const struct assay_unwind_row *row;
 
     if ((reg != AS_BASE_SP && reg != AS_BASE_BP) ||
-        assay_object_unwind_row(b->program->object, pc, &row, NULL) < 0 || !row ||
-        row->cfa_kind != ASSAY_CFA_REGISTER || row->cfa_register != assay_reg_dwarf(reg))
+        assay_object_unwind_row(b->program->object, pc, &row, NULL) < 0 || !row)
+        return false;
+    if (as_frame_is_aligned(b->program->object, row, assay_reg_dwarf(reg))) {
+        *offset_b = disp + ALIGNED_B;
+        return true;
+    }
+    if (row->cfa_kind != ASSAY_CFA_REGISTER || row->cfa_register != assay_reg_dwarf(reg))
         return false;
     *offset_b = disp - row->cfa_value;
     return true;

@@ -46,6 +46,32 @@ static void forget_escaped(struct as_base_step *s)
             s->state->at[AS_BASE_REGISTERS + i] = any_pointer;
 }
 
+/* ---- Vector registers ------------------------------------------------------------------------ */
+
+/* Compilers spill general registers to vector registers, too. These are words far below frames. */
+#define VECTORS_B (INT64_MIN + 4096)
+enum { VECTORS = 32 };
+
+/* The location of the low half of a vector register; NONE as word_at(). */
+static unsigned vector_at(struct as_bases *b, unsigned reg, bool make)
+{
+    return reg >= ASSAY_REG_VEC && reg < ASSAY_REG_VEC + VECTORS
+               ? word_at(b, VECTORS_B + 8 * (int64_t)(reg - ASSAY_REG_VEC), make)
+               : ASSAY_NONE;
+}
+
+/* Forgets vector registers that an instruction writes. */
+static void forget_vectors(struct as_base_step *s, const struct assay_effects *effects)
+{
+    for (unsigned i = 0; i < s->b->words; i++) {
+        const int64_t at_b = s->b->word[i].offset_b - VECTORS_B;
+        if (at_b >= 0 && at_b < 8 * VECTORS &&
+            (s->form->insn_class == ASSAY_CLASS_CALL ||
+             assay_regset_has(effects->written, ASSAY_REG_VEC + (unsigned)(at_b / 8))))
+            s->state->at[AS_BASE_REGISTERS + i] = any_pointer;
+    }
+}
+
 /* ---- Addresses ------------------------------------------------------------------------------- */
 
 /* A place of the file, and numbers. */
@@ -179,6 +205,15 @@ static bool is_named(const struct as_base_step *s, const char *mnemonic)
     return strcmp(s->form->mnemonic, mnemonic) == 0;
 }
 
+/* The value of a register of 8 bytes. */
+static struct as_base_value register_value(const struct as_base_step *s, unsigned reg)
+{
+    if (reg < AS_BASE_REGISTERS)
+        return s->state->at[reg];
+    const unsigned at = vector_at(s->b, reg, false);
+    return at == ASSAY_NONE ? any_pointer : s->state->at[at];
+}
+
 /* The value of a source operand of 8 bytes. */
 static struct as_base_value source_value(struct as_base_step *s, unsigned operand, unsigned reg)
 {
@@ -187,8 +222,7 @@ static struct as_base_value source_value(struct as_base_step *s, unsigned operan
 
     switch (o->kind) {
     case ASSAY_OPERAND_REG:
-        return s->at->reg[o->slot] < AS_BASE_REGISTERS ? s->state->at[s->at->reg[o->slot]]
-                                                       : any_pointer;
+        return register_value(s, s->at->reg[o->slot]);
     case ASSAY_OPERAND_MEM:
         assay_insn_memory(&s->b->program->code, s->at, memory);
         return load_word(s, &memory[0], reg);
@@ -268,11 +302,26 @@ static struct as_base_value select_value(struct as_base_step *s, unsigned reg)
     return out;
 }
 
+/* True for movq and its like between two registers. */
+static bool is_vector_move(const struct as_base_step *s)
+{
+    const struct assay_operand *o = s->form->operand;
+
+    return s->form->operands == 2 && o[0].kind == ASSAY_OPERAND_REG &&
+           o[1].kind == ASSAY_OPERAND_REG &&
+           (is_named(s, "movq") || is_named(s, "vmovq") || is_named(s, "movdqa") ||
+            is_named(s, "vmovdqa") || is_named(s, "vmovdqa64") || is_named(s, "movaps") ||
+            is_named(s, "vmovaps") || is_named(s, "vmovapd"));
+}
+
 /* Returns the result of an instruction in its first operand, a register of 8 bytes. */
 static struct as_base_value result_of(struct as_base_step *s, unsigned reg)
 {
     const bool idiom = s->at->bits & ASSAY_INSN_IDIOM;
     const bool plain = s->form->operands == 2 && s->form->operand[1].width_b == 8;
+
+    if (is_vector_move(s))
+        return register_value(s, s->at->reg[s->form->operand[1].slot]);
 
     switch (s->form->insn_class) {
     case ASSAY_CLASS_MOVE:
@@ -334,6 +383,18 @@ static void write_others(struct as_base_step *s, unsigned but)
                                         s->form->insn_class == ASSAY_CLASS_EXCHANGE
                                     ? any_pointer
                                     : as_base_value_root(as_base_root_result(s->b, s->insn, reg));
+    forget_vectors(s, &effects);
+}
+
+/* A vector register keeps the value of a general one, or of another. */
+static void write_vector(struct as_base_step *s, const struct as_base_value *value)
+{
+    const unsigned from = s->at->reg[s->form->operand[1].slot];
+    const bool keeps = from < AS_BASE_REGISTERS || vector_at(s->b, from, false) != ASSAY_NONE;
+    const unsigned to = vector_at(s->b, s->at->reg[s->form->operand[0].slot], keeps);
+
+    if (to != ASSAY_NONE)
+        s->state->at[to] = *value;
 }
 
 /* Writes to memory: a word of the frame keeps the value of the register. */
@@ -367,10 +428,12 @@ void as_base_step_run(struct as_base_step *s)
         return;
     if (to != ASSAY_NONE)
         result = result_of(s, to);
-    else if (is_short_constant(s, &reg))
+    else if (is_short_constant(s, &reg) || is_vector_move(s))
         result = source_value(s, 1, reg);
     write_memory(s);
     write_others(s, to);
+    if (to == ASSAY_NONE && is_vector_move(s))
+        write_vector(s, &result);
     if (to != ASSAY_NONE || reg != ASSAY_NONE)
         s->state->at[to != ASSAY_NONE ? to : reg] = result;
 }

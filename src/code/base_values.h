@@ -18,7 +18,7 @@ enum {
     AS_BASE_REGISTERS = 16,
     AS_BASE_SP = 4, /* rsp, rbp */
     AS_BASE_BP = 5,
-    AS_BASE_SLOTS = 32,
+    AS_BASE_SLOTS = 48, /* words of the frame, and vector registers */
     AS_BASE_LOCATIONS = AS_BASE_REGISTERS + AS_BASE_SLOTS
 };
 
@@ -62,7 +62,7 @@ struct as_base_root {
 };
 
 struct as_base_word {
-    int64_t offset_b; /* from the canonical frame address */
+    int64_t offset_b; /* as as_base_frame_offset gives it */
 };
 
 /* Places of variables of functions that hold somewhere in a block. */
@@ -151,7 +151,11 @@ int as_base_places_list(struct as_bases *b);
 /* Tags the registers that hold pointers or addresses of variables at `pc`. */
 void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,
                           struct as_base_state *state);
-/* Offset from the canonical frame address of `reg` + disp at `pc`; false: no frame register. */
+/* Offsets in a frame that is aligned are below it. */
+#define AS_BASE_ALIGNED_MOST (INT64_MIN / 8)
+
+/* Offset from the canonical frame address of `reg` + disp at `pc`, or in a frame that is aligned an
+ * offset that only others of that register compare with; false: no frame register. */
 bool as_base_frame_offset(const struct as_bases *b, uint64_t pc, unsigned reg, int64_t disp,
                           int64_t *offset_b);
 /* The variable of the frame at an offset; false: none. */

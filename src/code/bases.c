@@ -124,9 +124,15 @@ static void find_escaped(struct as_bases *b)
         if (copies)
             b->escaped_b = INT64_MIN;
         if (form->insn_class != ASSAY_CLASS_LEA ||
-            (at->base != AS_BASE_SP && at->base != AS_BASE_BP) || at->reg[0] == AS_BASE_SP ||
-            !as_base_frame_offset(b, at->address, at->base, at->disp, &offset_b))
+            (at->base != AS_BASE_SP && at->base != AS_BASE_BP) || at->reg[0] == AS_BASE_SP)
             continue;
+        if (!as_base_frame_offset(b, at->address, at->base, at->disp, &offset_b)) {
+            if (at->base == AS_BASE_SP &&
+                as_base_frame_offset(b, at->address, AS_BASE_BP, 0, &offset_b) &&
+                offset_b < AS_BASE_ALIGNED_MOST)
+                b->escaped_b = INT64_MIN; /* somewhere in an aligned frame */
+            continue;
+        }
         b->escaped_b = offset_b < b->escaped_b ? offset_b : b->escaped_b;
     }
 }

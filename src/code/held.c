@@ -108,14 +108,19 @@ static bool step_of_rest(const struct as_evaluation *e, const struct as_access *
     return unknown == 1;
 }
 
+static unsigned writes_of(const struct as_evaluation *e, unsigned reg)
+{
+    unsigned writes = 0;
+    for (uint32_t i = 0; i < e->steps->n; i++)
+        writes += assay_regset_has(e->steps->effects[i].written, reg);
+    return writes;
+}
+
 /* True for a register that steps by a constant, at any place in the iteration. */
 static bool is_counter(const struct as_evaluation *e, unsigned reg)
 {
-    unsigned writes = 0;
     int64_t step;
-    for (uint32_t i = 0; i < e->steps->n; i++)
-        writes += assay_regset_has(e->steps->effects[i].written, reg);
-    return reg < AS_GPRS && writes <= 1 && as_evaluate_step(e, reg, &step);
+    return reg < AS_GPRS && writes_of(e, reg) <= 1 && as_evaluate_step(e, reg, &step);
 }
 
 /* The register of the address that brings the unknown part; NONE: not known. */
@@ -166,6 +171,15 @@ void as_held_window(const struct as_evaluation *e, const struct as_access *acces
 {
     const uint8_t reg[2] = {access->memory.base, access->memory.index};
     window_of(e, access->at, reg, 2, first, last);
+}
+
+bool as_held_nearby(const struct as_evaluation *e, const struct as_access *access)
+{
+    const uint8_t reg[2] = {access->memory.base, access->memory.index};
+    unsigned writes = 0;
+    for (unsigned i = 0; i < 2; i++)
+        writes += reg[i] < AS_GPRS ? writes_of(e, reg[i]) : 0;
+    return writes <= 1 && !access->gathered && !access->frame;
 }
 
 bool as_based_find(const struct as_evaluation *e, const struct as_access *access,

@@ -262,6 +262,7 @@ static void fill_stream(const struct stream_work *w, const struct operand *o,
             as_based_find(w->e, a, &out->based);
     }
     as_held_window(w->e, a, &out->first, &out->last);
+    out->nearby = (a->known ? a->step != 0 : out->held.n > 0) && as_held_nearby(w->e, a);
 }
 
 static int fill_streams(struct stream_work *w, struct assay_streams *out)

@@ -278,3 +278,19 @@ struct as_dw_frame_base as_dw_frame_base_of(const struct as_dw_unit *unit,
     out.offset_b = place.offset_b;
     return out;
 }
+
+/* ---- Frames -------------------------------------------------------------------------------- */
+
+bool as_frame_is_aligned(const struct assay_object *object, const struct assay_unwind_row *row,
+                         unsigned reg)
+{
+    size_t n = 0;
+
+    if (row->cfa_kind != ASSAY_CFA_EXPRESSION)
+        return false;
+    const uint8_t *at = assay_object_unwind_expression(object, row, row->cfa_value, &n);
+    struct as_read c = as_read_of(at, at ? n : 0);
+    const bool starts = as_read_u8(&c) == DW_OP_breg0 + reg;
+    as_read_sleb(&c);
+    return starts && as_read_u8(&c) == DW_OP_deref && !c.bad && !as_read_left(&c);
+}

@@ -89,7 +89,6 @@ static uint32_t enter_scope(struct data_walk *w, unsigned tag, struct as_dw_data
     const bool is_function = tag == DW_TAG_subprogram;
     const bool is_block = tag == DW_TAG_lexical_block;
     const size_t from = w->range.n;
-    struct as_type_ref type;
     if (!is_function && parent >= OUT_OF_RANGE)
         return parent;
     if (!add_scope_ranges(w, die)) /* blocks of one variable have no ranges of their own */
@@ -97,13 +96,14 @@ static uint32_t enter_scope(struct data_walk *w, unsigned tag, struct as_dw_data
     struct as_data_scope scope = {.parent = is_function ? ASSAY_NONE : parent,
                                   .first_range = (uint32_t)from,
                                   .ranges = (uint32_t)(w->range.n - from),
-                                  .file = ASSAY_NONE};
+                                  .file = ASSAY_NONE,
+                                  .is_block = is_block};
     if (!is_function)
         scope.depth = w->scope.at[parent].depth + 1;
     if (is_block)
         scope.file = w->scope.at[parent].file;
     else
-        complete_die(w->unit, w->dwarf->table.at, die, &type, &scope.file);
+        complete_die(w->unit, w->dwarf->table.at, die, &scope.result, &scope.file);
     if (as_vec_push(&w->scope, scope) < 0) {
         w->nomem = true;
         return OUT_OF_RANGE;
@@ -324,4 +324,31 @@ bool as_scope_holds(const struct as_data_variables *list, uint32_t scope, uint64
             pc < list->range[at->first_range + i].end)
             return true;
     return false;
+}
+
+/* The innermost function that holds `pc`, of those around a depth; ASSAY_NONE: none. */
+static uint32_t function_above(const struct as_data_variables *list, uint64_t pc, uint32_t depth)
+{
+    uint32_t best = ASSAY_NONE;
+
+    for (uint32_t i = 0; i < list->scope_n; i++) {
+        const struct as_data_scope *it = &list->scope[i];
+        if (!it->is_block && it->depth < depth && as_scope_holds(list, i, pc) &&
+            (best == ASSAY_NONE || it->depth > list->scope[best].depth))
+            best = i;
+    }
+    return best;
+}
+
+bool as_scope_returns_pointer(const struct as_data_variables *list, uint64_t pc, unsigned level)
+{
+    uint32_t at = function_above(list, pc, UINT32_MAX);
+    struct as_type type;
+
+    while (level-- && at != ASSAY_NONE)
+        at = function_above(list, pc, list->scope[at].depth);
+    if (at == ASSAY_NONE)
+        return false;
+    as_type_get(list->scope[at].result, &type);
+    return type.kind == AS_TYPE_POINTER && !type.is_reference;
 }

@@ -88,6 +88,8 @@ struct as_data_scope {
     uint32_t parent, depth; /* ASSAY_NONE, 0: a function */
     uint32_t first_range, ranges;
     uint32_t file; /* of the function that it is in: into assay_debug.file, or ASSAY_NONE */
+    bool is_block; /* else a function or an inlined call */
+    struct as_type_ref result; /* of a function; `unit` NULL: none */
 };
 
 struct as_data_variables {
@@ -109,6 +111,15 @@ struct as_data_variables {
 int as_object_variables(struct assay_object *object, uint64_t start, uint64_t end,
                         struct as_data_variables *out, struct assay_error *err);
 void as_data_variables_free(struct as_data_variables *list);
+
+/* True if the function at `pc` returns a pointer. Level 0 is the innermost inlined call there, 1
+ * what it is inlined into, and so on. `list`: of the variables at `pc`. */
+bool as_scope_returns_pointer(const struct as_data_variables *list, uint64_t pc, unsigned level);
+
+/* True if the canonical frame address is in a word at `reg` (of DWARF) plus a constant: `reg` stays
+ * in a function that aligns its stack, and the distance to that address is not known. */
+bool as_frame_is_aligned(const struct assay_object *object, const struct assay_unwind_row *row,
+                         unsigned reg);
 
 /* True if code at `pc` is in a scope. */
 bool as_scope_holds(const struct as_data_variables *list, uint32_t scope, uint64_t pc);

@@ -21,7 +21,7 @@ static int bases_of(struct as_access_names *names, const struct assay_program *p
     return 0;
 }
 
-/* The element of an array of arrays, and the extent of its contiguous dimension. */
+/* The element of an array of arrays, its dimensions, and the extent of the contiguous one. */
 static void see_type(struct as_access_name *name)
 {
     struct as_type type, element;
@@ -32,6 +32,7 @@ static void see_type(struct as_access_name *name)
         return;
     as_type_get(type.target, &element);
     name->element_b = element.size_b;
+    name->dimension_n = type.rank + (unsigned)(!type.is_fortran && name->base.through);
     if (type.is_fortran)
         name->row_n = type.rank > 1 ? type.extent[0] : 0;
     else if (type.rank > 1 || name->base.through)

@@ -71,11 +71,13 @@ struct as_sampled_address {
     uint32_t process, tid, stream;
     uint64_t low, high, time_ns;
     double weight; /* samples that it stands for */
+    bool beside;   /* it may be that of an iteration before or after */
 };
 
 typedef AS_VEC(struct as_sampled_address) as_address_list;
 
-/* All such of a loop but those on the stack, by stream. 0 or NOMEM. */
+/* All such of a loop but those on the stack, by stream. A stream that walks and has none gets those
+ * of samples anywhere in the loop, which weigh as one sample together. 0 or NOMEM. */
 int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
                     struct assay_error *err);
 
@@ -144,6 +146,7 @@ struct as_access_name {
     struct as_base_name base; /* empty text: not proved */
     uint64_t element_b;       /* 0: not known */
     int64_t row_n;            /* elements of the contiguous dimension; 0: no constant */
+    unsigned dimension_n;     /* 0: a pointer to elements, or not known */
     struct as_member member;  /* of the record that an element is; empty path: none */
 };
 

@@ -10,14 +10,14 @@
 #define VECTOR_B     16 /* narrower accesses are aligned, or packed by hand */
 #define SPLITS_LEAST 20 /* addresses of an operand */
 
-bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
-                       uint64_t at, const struct as_tally_draw *draw, uint64_t *out)
+/* The address by the registers of a sample; false: other registers form it. */
+static bool address_in(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
+                       const struct as_tally_draw *draw, uint64_t *out)
 {
     const struct assay_code *code = &loop->module->program->code;
     struct assay_memory memory[2];
 
-    if (at < stream->first || at > stream->last ||
-        assay_insn_memory(code, &code->insn[stream->insn], memory) <= stream->operand)
+    if (assay_insn_memory(code, &code->insn[stream->insn], memory) <= stream->operand)
         return false;
     const struct assay_memory *m = &memory[stream->operand];
     const uint8_t base = assay_reg_dwarf(m->base), index = assay_reg_dwarf(m->index);
@@ -34,16 +34,24 @@ bool as_stream_address(const struct as_operand_loop *loop, const struct assay_me
     return true;
 }
 
+bool as_stream_address(const struct as_operand_loop *loop, const struct assay_memory_stream *stream,
+                       uint64_t at, const struct as_tally_draw *draw, uint64_t *out)
+{
+    return at >= stream->first && at <= stream->last && address_in(loop, stream, draw, out);
+}
+
 /* Those of one operand in the samples of one instruction. */
 static int add_site(const struct as_operand_loop *loop, uint32_t stream,
-                    const struct as_held_site *site, as_address_list *out, struct assay_error *err)
+                    const struct as_held_site *site, bool beside, as_address_list *out,
+                    struct assay_error *err)
 {
     const struct assay_memory_stream *at = &loop->streams.at[stream];
     const struct as_tally_held *held = site->held;
-    struct as_sampled_address one = {.process = held->process, .stream = stream};
+    struct as_sampled_address one = {.process = held->process, .stream = stream, .beside = beside};
 
     for (uint32_t d = 0; d < held->draws; d++) {
-        if (!as_stream_address(loop, at, site->address, &held->draw[d], &one.low))
+        if (!(beside ? address_in(loop, at, &held->draw[d], &one.low)
+                     : as_stream_address(loop, at, site->address, &held->draw[d], &one.low)))
             continue;
         one.tid = held->draw[d].tid;
         one.time_ns = held->draw[d].time_ns;
@@ -55,12 +63,29 @@ static int add_site(const struct as_operand_loop *loop, uint32_t stream,
     return 0;
 }
 
+static int add_stream(const struct as_operand_loop *loop, uint32_t stream, bool beside,
+                      as_address_list *out, struct assay_error *err)
+{
+    for (size_t i = 0; i < loop->site_n; i++)
+        AS_TRY(add_site(loop, stream, &loop->site[i], beside, out, err));
+    return 0;
+}
+
 int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
                     struct assay_error *err)
 {
-    for (uint32_t s = 0; s < loop->streams.n; s++)
-        for (size_t i = 0; i < loop->site_n && !loop->streams.at[s].stack; i++)
-            AS_TRY(add_site(loop, s, &loop->site[i], out, err));
+    for (uint32_t s = 0; s < loop->streams.n; s++) {
+        const struct assay_memory_stream *at = &loop->streams.at[s];
+        const size_t from = out->n;
+        if (at->stack)
+            continue;
+        AS_TRY(add_stream(loop, s, false, out, err));
+        if (out->n > from || !at->nearby || !as_stream_walks(at))
+            continue;
+        AS_TRY(add_stream(loop, s, true, out, err));
+        for (size_t i = from; i < out->n; i++)
+            out->at[i].weight = 1.0 / (double)(out->n - from);
+    }
     return 0;
 }
 

@@ -8,13 +8,23 @@
 #include "base/alloc.h"
 #include "base/search.h"
 #include "base/str.h"
+#include "object/variables.h"
 
-/* A site of the tally in the code of the user. */
-struct found_site {
-    const char *function; /* NULL: not known */
+enum { CALLERS_MOST = 4 };
+
+/* A place in the code of the user. */
+struct site_place {
+    const char *function;
     int64_t module_id, line_id;
-    bool by_system; /* what called malloc or mmap is of the distribution */
-    bool found;
+    const struct as_tally_frame *frame;
+    unsigned level; /* of inlined calls at that frame (as_scope_returns_pointer) */
+};
+
+/* A site of the tally: the place that allocates, and those that call it. */
+struct found_site {
+    struct site_place place[CALLERS_MOST];
+    unsigned n, at;     /* 0: none is found; the place that is the site's */
+    bool by_system;     /* what called malloc or mmap is of the distribution */
     uint64_t size_b[2]; /* of its largest block, and of its largest mapping */
 };
 
@@ -54,86 +64,222 @@ static bool is_runtime_function(const char *name)
     return false;
 }
 
-/* A place in a module: the innermost inlined call that is the user's. */
+/* A place in a module that is the user's. */
 struct user_place {
     uint32_t file, line; /* line 0: none */
     const char *name;    /* NULL: not known */
+    unsigned level;
 };
 
-/* False: all of it is of the system. */
-static bool user_place_at(const struct assay_catalogue_module *code, uint64_t address,
-                          struct user_place *out)
+/* Fills the user's places at an address, inlined calls first; returns their number. */
+static unsigned user_places_at(const struct assay_catalogue_module *code, uint64_t address,
+                               struct user_place *out, unsigned most)
 {
     const struct assay_debug *debug = &code->debug;
     struct assay_catalogue_function function = {0};
     struct assay_catalogue_place place;
+    unsigned n = 0;
 
     assay_catalogue_find(code, address, &place);
     if (place.function < assay_catalogue_function_n(code))
         assay_catalogue_function_get(code, place.function, &function);
-    *out = (struct user_place){place.file, place.line, function.linkage_name};
-    uint32_t at = place.inlined;
-    while (out->line && out->file < debug->file_n &&
-           assay_source_is_system(debug->file[out->file])) {
-        if (at >= debug->inline_n || debug->inlines[at].parent == ASSAY_NONE)
-            return false;
-        out->file = debug->inlines[at].call_file;
-        out->line = debug->inlines[at].call_line;
+    struct user_place it = {.file = place.file, .line = place.line};
+    for (uint32_t at = place.inlined; n < most;) {
+        const bool is_inlined = at < debug->inline_n && debug->inlines[at].parent != ASSAY_NONE;
+        const bool has_file = it.file < debug->file_n;
+        it.name = is_inlined ? debug->inlines[at].name : function.linkage_name;
+        it.line = has_file ? it.line : 0;
+        if (!(it.line && assay_source_is_system(debug->file[it.file])) && it.name &&
+            (it.line || !is_runtime_function(it.name)))
+            out[n++] = it;
+        if (!is_inlined)
+            break;
+        it.file = debug->inlines[at].call_file;
+        it.line = debug->inlines[at].call_line;
         at = debug->inlines[at].parent;
+        it.level++;
     }
-    if (out->file >= debug->file_n)
-        out->line = 0;
-    if (at < debug->inline_n && debug->inlines[at].parent != ASSAY_NONE)
-        out->name = debug->inlines[at].name;
-    return out->name && (out->line || !is_runtime_function(out->name));
+    return n;
 }
 
 static int keep_place(struct as_attribution *all, struct assay_catalogue_module *code,
-                      const struct user_place *place, struct found_site *out,
-                      struct assay_error *err)
+                      const struct as_tally_frame *frame, const struct user_place *place,
+                      struct found_site *out, struct assay_error *err)
 {
+    struct site_place *to = &out->place[out->n];
     char plain[512];
     const char *name = assay_demangle(place->name, plain, sizeof plain) > 0 ? plain : place->name;
 
-    AS_TRY(assay_catalogue_row(code, &out->module_id, err));
+    to->frame = frame;
+    to->level = place->level;
+    AS_TRY(assay_catalogue_row(code, &to->module_id, err));
     if (place->line)
-        AS_TRY(assay_catalogue_row_line(code, place->file, place->line, &out->line_id, err));
-    out->function = as_arena_strndup(&all->tally.arena, name, strlen(name));
-    out->found = true;
-    return out->function ? 0 : as_error_nomem(err, "the sites of blocks");
+        AS_TRY(assay_catalogue_row_line(code, place->file, place->line, &to->line_id, err));
+    to->function = as_arena_strndup(&all->tally.arena, name, strlen(name));
+    if (!to->function)
+        return as_error_nomem(err, "the sites of blocks");
+    out->n++;
+    return 0;
 }
 
 static int look_at_frame(struct as_attribution *all, const struct as_tally_frame *frame,
                          struct found_site *out, struct assay_error *err)
 {
     struct assay_catalogue_module *code = NULL;
-    struct user_place place;
+    struct user_place place[CALLERS_MOST];
     uint64_t address;
+    unsigned n = 0;
+    int rc = 0;
 
     AS_TRY(as_attribute_open(all, frame->module, &code, err));
-    int rc = 0;
-    if (assay_catalogue_address(code, frame->address, &address) &&
-        user_place_at(code, address, &place))
-        rc = keep_place(all, code, &place, out, err);
+    if (assay_catalogue_address(code, frame->address, &address))
+        n = user_places_at(code, address, place, CALLERS_MOST - out->n);
+    for (unsigned i = 0; i < n && rc == 0; i++)
+        rc = keep_place(all, code, frame, &place[i], out, err);
     assay_catalogue_close(all->catalogue, &code);
     return rc;
 }
 
-/* The innermost frame of the user; if there is none, of a library other than a runtime. */
+/* The innermost frames of the user; if there is none, of a library other than a runtime. */
 static int find_site(struct as_attribution *all, const struct as_tally_site *site,
                      struct found_site *out, struct assay_error *err)
 {
     const struct as_tally_module *module = all->tally.module.at;
 
     out->by_system = !site->frame_n || as_attribute_is_system(&module[site->frame[0].module]);
-    for (int of_system = 0; of_system < 2 && !out->found; of_system++)
-        for (uint32_t i = 0; i < site->frame_n && !out->found; i++) {
+    for (int of_system = 0; of_system < 2 && !out->n; of_system++)
+        for (uint32_t i = 0; i < site->frame_n && out->n < CALLERS_MOST; i++) {
             const struct as_tally_module *of = &module[site->frame[i].module];
             if (of->kind == ASSAY_MODULE_FILE && as_attribute_is_system(of) == of_system &&
                 !is_runtime(of->path))
                 AS_TRY(look_at_frame(all, &site->frame[i], out, err));
         }
     return 0;
+}
+
+/* ---- Functions that allocate for others ------------------------------------------------------ */
+
+static const struct site_place *place_of(const struct found_site *site)
+{
+    return site->n ? &site->place[site->at] : NULL;
+}
+
+/* Functions without lines are compared by name. */
+static bool is_same_place(const struct site_place *a, const struct site_place *b)
+{
+    return a->module_id == b->module_id && a->line_id == b->line_id &&
+           (a->line_id || strcmp(a->function, b->function) == 0);
+}
+
+/* True if the function of site `i` allocates at one line, and the callers are known. */
+static bool allocates_once(const struct found_site *site, size_t n, size_t i)
+{
+    const struct site_place *it = place_of(&site[i]);
+
+    if (!it || !it->line_id)
+        return false;
+    for (size_t k = 0; k < n; k++) {
+        const struct site_place *other = place_of(&site[k]);
+        if (!other || other->module_id != it->module_id)
+            continue;
+        if (other->line_id == it->line_id ? site[k].at + 1 == site[k].n
+                                          : strcmp(other->function, it->function) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* The number of calls outwards from site `i` up to the first that differs among those of its line;
+ * 0: none of them differs, or some are not known. */
+static unsigned calls_that_differ(const struct found_site *site, size_t n, size_t i)
+{
+    const struct site_place *it = place_of(&site[i]);
+
+    for (unsigned far = 1; site[i].at + far < site[i].n; far++)
+        for (size_t k = 0; k < n; k++) {
+            const struct site_place *other = place_of(&site[k]);
+            if (!other || !is_same_place(other, it))
+                continue;
+            if (site[k].at + far >= site[k].n)
+                return 0;
+            if (!is_same_place(other + far, it + far))
+                return far;
+        }
+    return 0;
+}
+
+/* A function that returns no pointer keeps the block to itself. */
+static int returns_pointer(struct as_attribution *all, const struct site_place *place, bool *out,
+                           struct assay_error *err)
+{
+    struct assay_catalogue_module *code = NULL;
+    struct as_data_variables variables = {0};
+    uint64_t address;
+    int rc = 0;
+
+    *out = false;
+    AS_TRY(as_attribute_open(all, place->frame->module, &code, err));
+    if (code->object && assay_catalogue_address(code, place->frame->address, &address)) {
+        rc = as_object_variables(code->object, address, address + 1, &variables, err);
+        *out = rc == 0 && as_scope_returns_pointer(&variables, address, place->level);
+        as_data_variables_free(&variables);
+    }
+    assay_catalogue_close(all->catalogue, &code);
+    return rc;
+}
+
+/* The first site with the place of site `i`. */
+static size_t first_of_place(const struct found_site *site, size_t i)
+{
+    const struct site_place *it = place_of(&site[i]);
+    size_t k = 0;
+
+    for (; k < i; k++) {
+        const struct site_place *other = place_of(&site[k]);
+        if (other && it && is_same_place(other, it) && strcmp(other->function, it->function) == 0)
+            break;
+    }
+    return k;
+}
+
+/* The number of calls outwards from site `i` to the code that it allocates for; 0: it is that. */
+static int calls_to_pass(struct as_attribution *all, const struct found_site *site, size_t n,
+                         size_t i, uint8_t *out, struct assay_error *err)
+{
+    const unsigned far = allocates_once(site, n, i) ? calls_that_differ(site, n, i) : 0;
+    bool passes = far > 0;
+
+    for (unsigned k = 0; k < far && passes; k++)
+        AS_TRY(returns_pointer(all, &site[i].place[site[i].at + k], &passes, err));
+    *out = passes ? (uint8_t)far : 0;
+    return 0;
+}
+
+/* Functions of the program that allocate for others, as malloc does, are no sites: their callers
+ * are, of which some may be such functions again. */
+static int pass_allocators(struct as_attribution *all, struct found_site *site, size_t n,
+                           struct assay_error *err)
+{
+    uint8_t *far = as_calloc(n + 1, sizeof *far);
+    bool moves = far != NULL;
+    int rc = far ? 0 : as_error_nomem(err, "the sites of blocks");
+
+    for (unsigned round = 1; round < CALLERS_MOST && moves && rc == 0; round++) {
+        moves = false;
+        for (size_t i = 0; i < n && rc == 0; i++) {
+            const size_t first = first_of_place(site, i); /* ranks have the same places */
+            if (first < i)
+                far[i] = far[first];
+            else
+                rc = calls_to_pass(all, site, n, i, &far[i], err);
+        }
+        for (size_t i = 0; i < n && rc == 0; i++) {
+            site[i].at += far[i];
+            moves |= far[i] > 0;
+        }
+    }
+    as_free(far);
+    return rc;
 }
 
 /* ---- Order ----------------------------------------------------------------------------------- */
@@ -171,8 +317,10 @@ static uint32_t site_of(const struct as_tally *tally, const struct as_tally_bloc
 
 static bool is_same_site(const struct found_site *a, const struct found_site *b)
 {
-    return a->found && b->found && a->module_id == b->module_id && a->line_id == b->line_id &&
-           strcmp(a->function, b->function) == 0;
+    const struct site_place *x = place_of(a), *y = place_of(b);
+
+    return x && y && x->module_id == y->module_id && x->line_id == y->line_id &&
+           strcmp(x->function, y->function) == 0;
 }
 
 /* Mappings of libraries are their business: what lies in them is not known. */
@@ -234,6 +382,7 @@ static int fill_sites(struct as_block_sites *s, struct assay_error *err)
         qsort(tally->site.at, tally->site.n, sizeof *tally->site.at, by_stream_and_number);
     for (size_t i = 0; i < tally->site.n; i++)
         AS_TRY(find_site(s->all, &tally->site.at[i], &s->found[i], err));
+    AS_TRY(pass_allocators(s->all, s->found, tally->site.n, err));
     order_blocks(s);
     join_sites(s);
     return 0;
@@ -297,11 +446,12 @@ void as_block_row(const struct as_block_sites *sites, const struct as_tally_bloc
     *row =
         (struct assay_row_data_object){.kind = block->mapped ? "mapping" : "block",
                                        .size_b = assay_known((int64_t)(block->end - block->start))};
-    if (block->site == ASSAY_NONE || !sites->found[block->site].found)
+    if (block->site == ASSAY_NONE || !sites->found[block->site].n)
         return;
     const struct found_site *site = &sites->found[sites->first[block->site]];
+    const struct site_place *place = place_of(site);
     row->size_b = assay_known((int64_t)site->size_b[block->mapped]);
-    row->module_id = site->module_id;
-    row->site = site->function;
-    row->site_line_id = site->line_id;
+    row->module_id = place->module_id;
+    row->site = place->function;
+    row->site_line_id = place->line_id;
 }

@@ -21,7 +21,7 @@ static int list_stores(const struct as_operand_loop *loop, const as_address_list
 {
     for (size_t i = 0; i < address->n; i++)
         if (loop->streams.at[address->at[i].stream].access & ASSAY_ACCESS_WRITE &&
-            as_vec_push(out, address->at[i]) < 0)
+            !address->at[i].beside && as_vec_push(out, address->at[i]) < 0)
             return as_error_nomem(err, "the stores of a loop");
     return 0;
 }

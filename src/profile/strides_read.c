@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "profile/tally.h"
+#include "sample/values.h"
 
-enum { REGISTERS = 16 };
+enum { REGISTERS = 16, STACK_POINTER = 7 };
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
@@ -75,6 +76,30 @@ static bool read_draw(const char **text, struct as_tally_draw *out)
     return true;
 }
 
+/* Adds the values of registers, of few samples that are all drawn. 0, -1: no memory. */
+static int add_drawn_values(struct as_arena *arena, struct as_tally_held *out)
+{
+    const size_t capacity = (size_t)REGISTERS * out->draws;
+    struct as_tally_value *value = as_arena_array(arena, struct as_tally_value, capacity + 1);
+
+    if (!value)
+        return -1;
+    for (unsigned reg = 0; reg < REGISTERS; reg++) {
+        const uint32_t first = out->values;
+        for (uint32_t i = 0; i < out->draws && reg != STACK_POINTER; i++) {
+            const uint64_t it = out->draw[i].reg[reg];
+            uint32_t at = first;
+            while (at < out->values && value[at].value != it)
+                at++;
+            if (at == out->values)
+                value[out->values++] = (struct as_tally_value){.reg = (uint8_t)reg, .value = it};
+            value[at].n++;
+        }
+    }
+    out->value = value;
+    return 0;
+}
+
 int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held *out)
 {
     char *end;
@@ -91,7 +116,9 @@ int as_drawn_read(struct as_arena *arena, const char *text, struct as_tally_held
         if (text++, !read_draw(&text, &draw[out->draws]))
             return -1;
     out->draw = draw;
-    return *text || !out->draws ? -1 : 0;
+    if (*text || !out->draws || out->draws > out->sample_n)
+        return -1;
+    return out->sample_n < AS_VALUES_SAMPLES_LEAST ? add_drawn_values(arena, out) : 0;
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */

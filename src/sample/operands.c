@@ -29,7 +29,6 @@
 #define WALKS_MOST   (1u << 17)
 #define KEPT_MOST    1024u /* addresses of one, drawn from all */
 #define LEAST        20u   /* fewer say nothing */
-#define VALUES_LEAST 3u    /* samples for which values are written */
 #define CHUNK_BITS   16    /* 64 KiB */
 #define LINE_INSN_N  8u    /* looked at from the sampled one on */
 #define INSN_MOST_B  15u
@@ -414,12 +413,12 @@ static double forward_share(const struct operand_site *site)
     return site->pace_seen_n < LEAST ? -1 : (double)site->forward_n / (double)site->pace_seen_n;
 }
 
-/* module, address, what as_values_text says */
+/* module, address, what as_values_text says. Draws of fewer samples have all values. */
 static int write_values(const struct operand_site *site, struct as_writer *writer)
 {
     char values[AS_VALUES_TEXT_B], text[AS_VALUES_TEXT_B + 64];
 
-    if (site->values.sample_n < VALUES_LEAST || !as_values_text(&site->values, values))
+    if (site->values.sample_n < AS_VALUES_SAMPLES_LEAST || !as_values_text(&site->values, values))
         return 0;
     snprintf(text, sizeof text, "%u %llu %s", site->module, (unsigned long long)site->address,
              values);
@@ -431,8 +430,7 @@ static int write_draws(const struct operand_site *site, struct as_writer *writer
 {
     char draws[AS_DRAWS_TEXT_B], text[AS_DRAWS_TEXT_B + 64];
 
-    for (size_t from = 0; from < site->draws.at.n && site->draws.at.n >= VALUES_LEAST;
-         from += AS_DRAWS_TEXT_N) {
+    for (size_t from = 0; from < site->draws.at.n; from += AS_DRAWS_TEXT_N) {
         as_draws_text(&site->draws, from, draws);
         snprintf(text, sizeof text, "%u %llu %llu %s", site->module,
                  (unsigned long long)site->address, (unsigned long long)site->draws.sample_n,

@@ -9,7 +9,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AS_VALUES_REGISTERS = 16, AS_VALUES_MOST = 4, AS_VALUES_TEXT_B = 2048 };
+enum {
+    AS_VALUES_REGISTERS = 16,
+    AS_VALUES_MOST = 4,
+    AS_VALUES_SAMPLES_LEAST = 3, /* of an instruction; fewer have draws alone (draws.h) */
+    AS_VALUES_TEXT_B = 2048
+};
 
 /* Registers by the numbers of DWARF. All zero: no sample yet. */
 struct as_register_values {

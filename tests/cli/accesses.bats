@@ -129,6 +129,28 @@ accesses() {
     [[ ${lines[1]} =~ ^constant,4000,1,[0-9.]+,25,load,measured$ ]]
 }
 
+# 600 instructions and 200 samples: most have one or two.
+@test "accesses: a long loop body with few samples of each instruction" {
+    {
+        echo '#include <stdlib.h>'
+        echo '__attribute__((noipa)) double long_body(const double *wide, long n, long ld) {'
+        echo 'double s = 0; for (long i = 0; i < n; i++) {'
+        for i in $(seq 300); do
+            echo "s += wide[i * ld + $((3 * i))] * $i.5;"
+        done
+        echo '} return s; }'
+        echo 'int main(void) { double *a = calloc(100000, 8), s = 0;'
+        echo 'for (int i = 0; i < 7000; i++) s += long_body(a, 90, 1000); return s > 1; }'
+    } >long.c
+    gcc -O2 -g -o long long.c
+    "$ASSAY" profile -q -o x.assay --force -- ./long
+    run "$ASSAY" query --format csv x.assay "SELECT count(*), sum(stride_b = 8000)
+        FROM v_loop_accesses WHERE function = 'long_body' AND variable = 'wide'"
+    equal "300,300" "${lines[1]}"
+    run "$ASSAY" query --format csv x.assay "SELECT max(sample_n) >= 20 FROM v_loop_accesses"
+    equal 1 "${lines[1]}"
+}
+
 @test "accesses: what the code says needs no sample" {
     run accesses row 600
     [[ $output =~ ^unit,8,,,100,load,exact$ ]]
@@ -224,6 +246,9 @@ END
     run "$ASSAY" query --format csv f.assay "SELECT stride, stride_b, line_used_pct FROM
         v_loop_accesses WHERE function LIKE '%along%' AND access = 'load'"
     [[ $output == *"constant,7200,12.5"* ]]
+    run "$ASSAY" query --format csv f.assay "SELECT DISTINCT variable, dimension_n FROM
+        v_loop_accesses WHERE function LIKE '%along%' AND access = 'load'"
+    equal a,2 "${lines[1]}"
 }
 
 @test "accesses: operands and objects have the names of the source" {
@@ -235,6 +260,9 @@ END
     [ "$(names column)" = m,700 ]
     "$ASSAY" run -q -o x.assay --force -- ./walks vla 300 >/dev/null
     [ "$(names vla)" = m,300 ]
+    run "$ASSAY" query --format csv x.assay "SELECT DISTINCT dimension_n FROM v_loop_accesses
+        WHERE function = 'vla'"
+    equal 2 "${lines[1]}"
     run "$ASSAY" query --format csv x.assay "SELECT DISTINCT variables FROM v_loop_objects
         WHERE function = 'vla'"
     [ "${lines[1]}" = m ]
@@ -280,6 +308,36 @@ END
 }
 
 # Vectors of 16 bytes at 8 bytes off a multiple of 16: one of four crosses a line.
+# The stride is the product of two dimensions: no number of a leading dimension is the answer.
+@test "accesses: padding of three dimensions names none of them" {
+    cat >cube.c <<'END'
+double cube[256][64][64];
+__attribute__((noipa)) double planes(int j, int k)
+{
+    double s = 0;
+    for (int i = 0; i < 256; i++)
+        s += cube[i][j][k];
+    return s;
+}
+int main(void)
+{
+    double s = 0;
+    for (int n = 0; n < 1000000; n++)
+        s += planes(n / 64 % 64, n % 64);
+    return s > 1;
+}
+END
+    gcc -O2 -g -o cube cube.c
+    ASSAY_NO_MEASURE=1 "$ASSAY" run -q -o c.assay --force -- ./cube
+    run "$ASSAY" query --format csv c.assay "SELECT variable, stride_b, dimension_n
+        FROM v_loop_accesses WHERE function = 'planes'"
+    equal cube,32768,3 "${lines[1]}"
+    "$ASSAY" show c.assay --view findings >out
+    grep -q 'inner dimension of the array longer' <(tr -s ' \n' '  ' <out)
+    run grep -c 'in place of 4,096' out
+    equal 0 "$output"
+}
+
 @test "accesses: the share of vectors that cross a cache line" {
     cat >offset.c <<'END'
 #include <emmintrin.h>

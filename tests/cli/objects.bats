@@ -155,12 +155,79 @@ static double aligned(void)
         s += first(m, N) + second(k, N);
     return s;
 }
+ALONE void *block_of(size_t n)
+{
+    void *p = malloc(n); /* site block_of */
+    return p ? p : (void *)(uintptr_t)!puts("no memory");
+}
+ALONE double *numbers(long n)
+{
+    return filled(block_of(n * sizeof(double)), n); /* site numbers */
+}
+/* Two functions that allocate for others. */
+static double others(void)
+{
+    double s = 0;
+    double *a = numbers(N); /* site one */
+    double *b = numbers(2 * N); /* site other */
+    for (int i = 0; i < 15000; i++)
+        s += first(a, N) + second(b, 2 * N);
+    return s;
+}
+ALONE void fields(double **x, double **y)
+{
+    *x = filled(malloc(N * sizeof **x), N); /* site x */
+    *y = filled(malloc(N * sizeof **y), N); /* site y */
+}
+/* Keeps its array to itself: its line is the site, whatever the caller. */
+ALONE double inside(double s)
+{
+    double *m = filled(malloc(N * sizeof *m), N); /* site inside */
+    for (int i = 0; i < 10000; i++)
+        s += first(m, N);
+    free(m);
+    return s;
+}
+static double alone(void)
+{
+    double s = inside(1);
+    return s + inside(s);
+}
+/* Samples fall behind the steps of both pointers. */
+ALONE double spread(const double *row, const double *column, const int *index, long n, long ld)
+{
+    double s = 0;
+    for (long i = 0; i < n; i++)
+        s += row[i] * column[i * ld] + row[index[i]];
+    return s;
+}
+static double walks(void)
+{
+    double s = 0;
+    double *row = calloc(N, sizeof *row); /* site row */
+    double *column = calloc(3 * N, sizeof *column); /* site column */
+    int *index = calloc(N, sizeof *index); /* site index */
+    for (int i = 0; i < 8000; i++)
+        s += spread(row, column, index, N, 3);
+    return s;
+}
+/* Each line of fields() is an array of its own, whatever the caller. */
+static double records(void)
+{
+    double s = 0, *x[2], *y[2];
+    fields(&x[0], &y[0]);
+    fields(&x[1], &y[1]);
+    for (int i = 0; i < 10000; i++)
+        s += first(x[0], N) + first(x[1], N) + second(y[0], N) + second(y[1], N);
+    return s;
+}
 int main(int argc, char **argv)
 {
     static const struct {
         const char *name;
         double (*run)(void);
-    } all[] = {{"two", two},     {"again", again}, {"threads", threads}, {"grow", grow},
+    } all[] = {{"others", others},     {"records", records}, {"alone", alone}, {"walks", walks},
+               {"two", two},     {"again", again}, {"threads", threads}, {"grow", grow},
                {"small", small}, {"forks", forks}, {"maps", maps},       {"aligned", aligned}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (argc > 1 && !strcmp(argv[1], all[i].name))
@@ -243,6 +310,33 @@ flags() {
     "$ASSAY" profile --objects --event timer -q -o x.assay --force -- ./sites two >/dev/null
     equal "$(at a),1" "$(touched first)"
     equal "$(at b),1" "$(touched second)"
+}
+
+@test "objects: a function that allocates for several callers is not the site" {
+    record ./sites others >/dev/null
+    equal "$(at one),1" "$(touched first)"
+    equal "$(at other),1" "$(touched second)"
+}
+
+@test "objects: a function that allocates several arrays is the site of each" {
+    record ./sites records >/dev/null
+    equal "$(at x),2" "$(touched first)"
+    equal "$(at y),2" "$(touched second)"
+}
+
+@test "objects: operands that no sample stands before have objects, too" {
+    record ./sites walks >/dev/null
+    run "$ASSAY" query --format csv x.assay "SELECT DISTINCT variable, site FROM v_loop_accesses
+        WHERE function = 'spread' ORDER BY 1"
+    equal "column,$(at column)" "${lines[1]}"
+    equal "index,$(at index)" "${lines[2]}"
+    equal "row,$(at row)" "${lines[3]}"
+    equal 4 "${#lines[@]}"
+}
+
+@test "objects: a function that keeps its block is the site, whatever calls it" {
+    record ./sites alone >/dev/null
+    like "$(at inside),[12]" "$(touched first)"
 }
 
 @test "objects: of one address the block at the time of the sample counts" {

@@ -200,6 +200,65 @@ static void test_more_pointers_than_registers(void **state)
     check_names("gcc", "c", many_source(), 80);
 }
 
+/* A frame that is aligned has no known distance from its canonical address. Arrays of it go to a
+ * call, and pointers are spilled below them. */
+static const char aligned_source[] =
+    "struct set { double *a, *b, *c, *d, *e, *f, *g, *h; };\n"
+    "__attribute__((noipa)) double use(const double *x) { return x[0] + x[7]; }\n"
+    "double gather(const struct set *of, const int *k, long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) {\n"
+    "_Alignas(64) double x[8];\n"
+    "const int at = k[i]; //=k\n"
+    "x[0] = of->a[at]; //=of,of->a,k\n"
+    "x[1] = of->b[at]; //=of,of->b,k\n"
+    "x[2] = of->c[at]; //=of,of->c,k\n"
+    "x[3] = of->d[at]; //=of,of->d,k\n"
+    "x[4] = of->e[at]; //=of,of->e,k\n"
+    "x[5] = of->f[at]; //=of,of->f,k\n"
+    "x[6] = of->g[at]; //=of,of->g,k\n"
+    "x[7] = of->h[at]; //=of,of->h,k\n"
+    "s += use(x);\n"
+    "} return s; }\n"
+    "double local(double *restrict a, double *restrict b, double *restrict c, double *restrict d,\n"
+    "double *restrict e, double *restrict f, double *restrict g, long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) {\n"
+    "_Alignas(64) double x[8] = {0};\n"
+    "x[0] = a[i] + b[3 * i]; //=a,b\n"
+    "x[1] = c[i] + d[5 * i]; //=c,d\n"
+    "x[2] = e[i] + f[7 * i]; //=e,f\n"
+    "x[7] = g[9 * i]; //=g\n"
+    "s += use(x);\n"
+    "} return s; }\n";
+
+static void test_aligned_frames(void **state)
+{
+    (void)state;
+    check_names("gcc", "c", aligned_source, 85);
+}
+
+/* Spills to vector registers, as gcc makes them with 32 of these. */
+static const char vector_source[] =
+    "double spilled(double *a, const double *b, const long *of, long n)\n"
+    "{ double s = 0; for (long i = 0; i < n; i++) {\n"
+    "double *kept; const double *other;\n"
+    "__asm__(\"\" : \"=x\"(kept) : \"0\"(a));\n"
+    "__asm__(\"\" : \"=x\"(other) : \"0\"(b));\n"
+    "s += kept[of[i]]; //=a,kept,of\n"
+    "s += other[3 * i]; //=b,other\n"
+    "} return s; }\n"
+    "double chosen(double *a, double *b, const long *of, long n, int which)\n"
+    "{ double s = 0, *kept = a; for (long i = 0; i < n; i++) {\n"
+    "if (of[i] == which) kept = b; //=of\n"
+    "double *now; __asm__(\"\" : \"=x\"(now) : \"0\"(kept));\n"
+    "s += now[i]; //=kept,now,a,b\n"
+    "} return s; }\n";
+
+static void test_spills_to_vectors(void **state)
+{
+    (void)state;
+    check_names("gcc", "c", vector_source, 85);
+}
+
 /* ---- C++ --------------------------------------------------------------------------------------
  */
 
@@ -406,6 +465,8 @@ int main(void)
         cmocka_unit_test(test_c_by_gcc),
         cmocka_unit_test(test_c_by_clang),
         cmocka_unit_test(test_more_pointers_than_registers),
+        cmocka_unit_test(test_aligned_frames),
+        cmocka_unit_test(test_spills_to_vectors),
         cmocka_unit_test(test_cpp_by_gcc),
         cmocka_unit_test(test_cpp_by_clang),
         cmocka_unit_test(test_fortran),
