@@ -116,8 +116,8 @@ static int read_parent(struct reader *r, struct as_view rest)
 {
     const int parent = find_category(r->c, rest);
     if (parent >= (int)r->category || (parent < 0 && !as_view_equal(rest, as_view_of("none"))))
-        return WRONG(r, "'parent %.*s': there is no such category above '%s'; define it before",
-                     V(rest), r->c->category.at[r->category].name);
+        return WRONG(r, "'parent %.*s': no such category above '%s'; define it before", V(rest),
+                     r->c->category.at[r->category].name);
     r->c->category.at[r->category].parent = parent;
     return 0;
 }
@@ -368,8 +368,8 @@ static int unknown_category(struct reader *r, const struct mention *m, struct as
 {
     r->file = m->file;
     r->line = m->line;
-    return WRONG(r, "'absorbs %.*s': there is no such category; define it by 'category %.*s'",
-                 V(name), V(name));
+    return WRONG(r, "'absorbs %.*s': no such category; define it by 'category %.*s'", V(name),
+                 V(name));
 }
 
 static int resolve_absorbs(struct reader *r, bool *declared)
