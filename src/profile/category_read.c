@@ -263,6 +263,8 @@ static const char *const keywords[] = {
     [KEYWORD_CATEGORY] = "category", [KEYWORD_TITLE] = "title",     [KEYWORD_MEANING] = "meaning",
     [KEYWORD_PARENT] = "parent",     [KEYWORD_ABSORBS] = "absorbs", [KEYWORD_LIBRARY] = "library",
     [KEYWORD_MODULE] = "module",     [KEYWORD_SYMBOL] = "symbol",   [KEYWORD_ROUTINE] = "routine"};
+_Static_assert(sizeof keywords / sizeof *keywords == KEYWORD_ROUTINE + 1,
+               "an entry for each of the enumeration");
 #define KEYWORDS (sizeof keywords / sizeof *keywords)
 
 static int read_statement(struct reader *r, unsigned keyword, bool open, struct as_view rest)
