@@ -98,6 +98,8 @@ static const char *const level_key[] = {[ASSAY_FINDING_GAIN] = "gain",
                                         [ASSAY_FINDING_POTENTIAL] = "potential",
                                         [ASSAY_FINDING_HINT] = "hint",
                                         [ASSAY_FINDING_EXPERT] = "expert"};
+_Static_assert(sizeof level_key / sizeof *level_key == ASSAY_FINDING_EXPERT + 1,
+               "an entry for each of the enumeration");
 
 static bool is_told(const struct as_quality_view *view, const struct assay_cause *cause)
 {
@@ -141,6 +143,8 @@ void as_cqa_advice_report(struct as_quality_view *view, const struct assay_cqa *
                                         [ASSAY_FINDING_POTENTIAL] = "may pay off",
                                         [ASSAY_FINDING_HINT] = "worth a look",
                                         [ASSAY_FINDING_EXPERT] = "for experts"};
+    _Static_assert(sizeof title / sizeof *title == ASSAY_FINDING_EXPERT + 1,
+                   "an entry for each of the enumeration");
     const struct as_cqa_advice *a = &view->advice;
 
     for (int level = ASSAY_FINDING_GAIN; level <= ASSAY_FINDING_EXPERT; level++) {

@@ -138,6 +138,8 @@ static void write_time(struct as_quality_view *view, const struct assay_cqa_path
         [ASSAY_BOUND_UNIT] = "a unit that is not pipelined:",
         [ASSAY_BOUND_LATENCY] = "a loop-carried dependence",
         [ASSAY_BOUND_WINDOW] = "the buffers of the core (several limits add up)"};
+    _Static_assert(sizeof words / sizeof *words == ASSAY_BOUNDS,
+                   "an entry for each of the enumeration");
     const double cycles = as_cqa_value(mean, "cycles"),
                  source = as_cqa_value(mean, "cycles_source");
     const double worst = as_cqa_value(mean, "cycles_worst");

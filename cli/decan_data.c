@@ -12,6 +12,8 @@ static const char *reliability_of(const struct assay_decan_take *take)
     static const char *const word[] = {[ASSAY_DECAN_UNRELIABLE] = "unreliable",
                                        [ASSAY_DECAN_WEAK] = "weak",
                                        [ASSAY_DECAN_RELIABLE] = "reliable"};
+    _Static_assert(sizeof word / sizeof *word == ASSAY_DECAN_RELIABLE + 1,
+                   "an entry for each of the enumeration");
     return take->n ? word[take->reliability] : NULL;
 }
 

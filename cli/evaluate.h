@@ -3,6 +3,8 @@
 #ifndef AS_CLI_EVALUATE_H
 #define AS_CLI_EVALUATE_H
 
+#include <stddef.h>
+
 #include "base/json.h"
 #include "cli.h"
 #include "exchange/evaluated.h"
@@ -14,6 +16,7 @@ struct as_evaluated_piece {
     int64_t begin_ns, end_ns;
     struct as_quantity value;
 };
+_Static_assert(offsetof(struct as_evaluated_piece, place) == 0, "ordered by its first number");
 
 struct as_evaluating {
     struct as_cli *cli;

@@ -176,6 +176,8 @@ static struct sorted_column *sort_columns_shown(const struct table_layout *l)
         [AS_SORT_TOTAL] = AS_TOTAL_TOTAL,     [AS_SORT_MAXIMUM] = AS_TOTAL_MAXIMUM,
         [AS_SORT_MINIMUM] = AS_TOTAL_MINIMUM, [AS_SORT_STDEV] = AS_TOTAL_STDEV,
         [AS_SORT_AVG_MAX] = AS_TOTAL_AVG_MAX};
+    _Static_assert(sizeof by / sizeof *by == AS_SORT_AVG_MAX + 1,
+                   "an entry for each of the enumeration");
     const struct as_histogram *t = l->result->table;
     struct sorted_column *order = as_calloc(l->column.n + 1, sizeof *order);
     for (size_t i = 0; order && i < l->column.n; i++) {

@@ -251,7 +251,7 @@ static int serve(struct as_cli *cli, const char *page, struct as_open_trace *tra
             print_address(cli, server, "timeline");
         rc = as_out_flush(&cli->out, err);
         as_cli_note(cli,
-                    "serving %s to users of this machine who know the address; stop with Ctrl-C",
+                    "serving %s to every user of this machine with the address; stop with Ctrl-C",
                     page ? page : cli->args.positional[0]);
         if (!as_given(&cli->args, AS_OPTION_SERVE) && (has_display() || (browser && *browser)))
             show_served(cli, server);

@@ -443,8 +443,8 @@ def copy_list(tables):
 
 PAGE_HEAD = """# Views and tables of an experiment
 
-Made from `data/experiment/` by `tools/gen-schema.py`; [experiment.md](experiment.md) says how to
-ask and what holds of all of them.
+`tools/gen-schema.py` writes this page from `data/experiment/`. [experiment.md](experiment.md)
+explains queries and the rules for all tables.
 
 ## Views
 """

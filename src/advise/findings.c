@@ -24,6 +24,8 @@ enum assay_level as_advice_level(const char *word)
         [ASSAY_FINDING_HINT] = "hint",
         [ASSAY_FINDING_EXPERT] = "expert",
     };
+    _Static_assert(sizeof words / sizeof *words == ASSAY_FINDING_EXPERT + 1,
+                   "an entry for each of the enumeration");
 
     for (int i = ASSAY_FINDING_GAIN; word && i <= ASSAY_FINDING_EXPERT; i++)
         if (strcmp(word, words[i]) == 0)

@@ -42,7 +42,7 @@ static int refuse_ptrace(pid_t pid, int why, struct assay_error *err)
         return refuse_traced(pid, tracer, err);
     if (why == ESRCH)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "process %d: there is no such process; use the number of a running "
+                            "process %d: no such process; use the number of a running "
                             "process",
                             (int)pid);
     char path[64];

@@ -7,6 +7,8 @@
 #ifndef AS_ANALYTICS_WALKING_H
 #define AS_ANALYTICS_WALKING_H
 
+#include <stddef.h>
+
 #include "analytics/analysis.h"
 #include "analytics/groups.h"
 #include "analytics/interest.h"
@@ -134,6 +136,8 @@ struct as_request {
     int64_t sent_b, received_b; /* of a collective, by this rank */
     bool moves_data;            /* it is a message, or a collective in which this rank has bytes */
 };
+_Static_assert(offsetof(struct as_request, id) == 0,
+               "a row of a numbered table begins with its id");
 
 /* Who let go of a lock last; who stands at a barrier of threads. */
 struct as_lock {

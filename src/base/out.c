@@ -191,6 +191,8 @@ void as_out_style(struct as_out *out, enum as_style style)
         [AS_STYLE_CYAN] = "\033[36m", [AS_STYLE_YELLOW] = "\033[33m", [AS_STYLE_GREEN] = "\033[32m",
         [AS_STYLE_RED] = "\033[31m",
     };
+    _Static_assert(sizeof code / sizeof *code == AS_STYLE_RED + 1,
+                   "an entry for each of the enumeration");
 
     release_held(out);
     write_raw(out, code[style], strlen(code[style]));

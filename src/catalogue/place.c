@@ -129,6 +129,8 @@ static const char *origin_word(unsigned origin)
         [ASSAY_FUNCTION_DWARF] = "dwarf",   [ASSAY_FUNCTION_UNWIND] = "unwind",
         [ASSAY_FUNCTION_ENTRY] = "entry",
     };
+    _Static_assert(sizeof word / sizeof *word == ASSAY_FUNCTION_ENTRY + 1,
+                   "an entry for each of the enumeration");
     return word[origin];
 }
 

@@ -236,6 +236,8 @@ static int add_edge(struct as_catalogue_entry *entry, uint32_t block, uint32_t e
         [ASSAY_EDGE_FALL] = "fall",   [ASSAY_EDGE_TAKEN] = "taken",     [ASSAY_EDGE_JUMP] = "jump",
         [ASSAY_EDGE_TABLE] = "table", [ASSAY_EDGE_LANDING] = "landing",
     };
+    _Static_assert(sizeof word / sizeof *word == ASSAY_EDGE_LANDING + 1,
+                   "an entry for each of the enumeration");
     const struct assay_edge *from = &entry->module.program->succ[edge];
     struct assay_row_edge row = {.kind = word[from->kind], .is_back = from->back};
     AS_TRY(assay_catalogue_row_block(&entry->module, block, &row.from_block_id, err));

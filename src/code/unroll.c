@@ -209,6 +209,8 @@ static int vote_all_places(const struct as_source *s, const struct as_loop_work 
 {
     static const uint32_t weight[] = {
         [PART_FP] = 8, [PART_CALL] = 6, [PART_INT] = 4, [PART_MEMORY] = 4};
+    _Static_assert(sizeof weight / sizeof *weight == PART_MEMORY + 1,
+                   "an entry for each of the enumeration");
     for (enum part part = PART_FP; part <= PART_MEMORY; part++) {
         uint32_t full = part == PART_INT && work->flops ? 0 : weight[part];
         AS_TRY(vote_places(s, work, part, has_always(s, work, part), full, votes));

@@ -117,6 +117,8 @@ const char *assay_alternation_word(enum assay_alternation_verdict verdict)
                                         [ASSAY_ALTERNATION_FASTER] = "faster",
                                         [ASSAY_ALTERNATION_SLOWER] = "slower",
                                         [ASSAY_ALTERNATION_EQUAL] = "equal"};
+    _Static_assert(sizeof words / sizeof *words == ASSAY_ALTERNATION_EQUAL + 1,
+                   "an entry for each of the enumeration");
     return words[verdict];
 }
 

@@ -395,6 +395,8 @@ static const char *confidence_word(enum as_decan_confidence confidence)
 {
     static const char *const word[] = {
         [AS_DECAN_LOW] = "low", [AS_DECAN_MEDIUM] = "medium", [AS_DECAN_HIGH] = "high"};
+    _Static_assert(sizeof word / sizeof *word == AS_DECAN_HIGH + 1,
+                   "an entry for each of the enumeration");
     return word[confidence];
 }
 

@@ -184,6 +184,8 @@ static const char *reliability_word(const struct assay_decan_take *it)
     static const char *const word[] = {[ASSAY_DECAN_UNRELIABLE] = "unreliable",
                                        [ASSAY_DECAN_WEAK] = "weak",
                                        [ASSAY_DECAN_RELIABLE] = "reliable"};
+    _Static_assert(sizeof word / sizeof *word == ASSAY_DECAN_RELIABLE + 1,
+                   "an entry for each of the enumeration");
     return it->n ? word[it->reliability] : it->reason;
 }
 

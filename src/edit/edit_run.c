@@ -4,6 +4,7 @@
  * is fixed: shift, cut, translation, filter, counters. The first line has the end of the trace:
  * shifted times and whole states at borders cost one or two readings more.
  */
+#include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -145,6 +146,7 @@ struct sorted_line {
     struct as_prv_line_read line; /* without its values and text */
     int64_t type, value;          /* of other text: place and size in the texts */
 };
+_Static_assert(offsetof(struct sorted_line, ns) == 0, "ordered by its first number");
 
 static int check_stop(const struct edit_running *r, uint64_t n, struct assay_error *err)
 {

@@ -107,6 +107,8 @@ static int64_t later_of(int64_t a, int64_t b)
 static const unsigned kinds_of_lines[] = {[AS_LINE_STATE] = AS_KINDS_STATE,
                                           [AS_LINE_EVENT] = AS_KINDS_EVENT,
                                           [AS_LINE_MESSAGE] = AS_KINDS_MESSAGE};
+_Static_assert(sizeof kinds_of_lines / sizeof *kinds_of_lines == AS_LINE_MESSAGE + 1,
+               "an entry for each of the enumeration");
 
 /* True if the evaluation, or the function for all lines, takes lines of a kind. */
 static bool takes_line(const struct evaluated_reading *r, enum as_line_kind kind)

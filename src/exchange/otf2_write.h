@@ -5,6 +5,7 @@
 
 #include <otf2/otf2.h>
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/id_table.h"
 #include "base/index.h"
@@ -43,6 +44,8 @@ struct as_otf2_request {
     uint32_t partner, tag; /* of a send that is started again and again */
     uint64_t size_b;
 };
+_Static_assert(offsetof(struct as_otf2_request, id) == 0,
+               "a row of a numbered table begins with its id");
 
 struct as_otf2_process {
     uint32_t *region; /* by number of a name */

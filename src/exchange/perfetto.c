@@ -65,6 +65,8 @@ static uint8_t *put_event(uint8_t *at, const struct perfetto_body *body,
         [AS_PERFETTO_SENT] = EVENT_INSTANT,  [AS_PERFETTO_RECEIVED] = EVENT_INSTANT,
         [AS_PERFETTO_INTEGER] = EVENT_VALUE, [AS_PERFETTO_REAL] = EVENT_VALUE,
         [AS_PERFETTO_SAMPLE] = EVENT_INSTANT};
+    _Static_assert(sizeof types / sizeof *types == AS_PERFETTO_SAMPLE + 1,
+                   "an entry for each of the enumeration");
     const bool is_value = types[r->kind] == EVENT_VALUE;
     at = put_tagged(at, EVENT_TYPE, types[r->kind]);
     at = put_tagged(at, EVENT_TRACK,

@@ -61,6 +61,8 @@ static void put_texts(struct perfetto_tracks *t)
         [AS_PERFETTO_NOTE_SENT] = "bytes sent", [AS_PERFETTO_NOTE_RECEIVED] = "bytes received",
         [AS_PERFETTO_NOTE_MOVED] = "bytes",     [AS_PERFETTO_NOTE_PARTNER] = "partner",
         [AS_PERFETTO_NOTE_TAG] = "tag",         [AS_PERFETTO_NOTE_SIZE] = "size"};
+    _Static_assert(sizeof notes / sizeof *notes == AS_PERFETTO_NOTE_SIZE + 1,
+                   "an entry for each of the enumeration");
     for (unsigned group = 0; group < AS_TRACE_GROUPS_N; group++)
         add_interned(t, INTERNED_CATEGORY, (uint64_t)group + 1, as_trace_group_name(group));
     for (size_t i = 1; i < t->w->text.n; i++)

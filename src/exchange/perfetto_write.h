@@ -3,6 +3,8 @@
 #ifndef AS_EXCHANGE_PERFETTO_WRITE_H
 #define AS_EXCHANGE_PERFETTO_WRITE_H
 
+#include <stddef.h>
+
 #include "base/map.h"
 #include "base/out.h"
 #include "exchange/ordered.h"
@@ -44,6 +46,7 @@ struct as_perfetto_record {
         int64_t value; /* of a counter: itself, or the bits of a double */
     };
 };
+_Static_assert(offsetof(struct as_perfetto_record, order) == 0, "ordered by its first number");
 
 /* A slice that is open. What ends it carries what it moved. */
 struct as_perfetto_frame {

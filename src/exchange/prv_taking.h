@@ -7,6 +7,8 @@
 #ifndef AS_EXCHANGE_PRV_TAKING_H
 #define AS_EXCHANGE_PRV_TAKING_H
 
+#include <stddef.h>
+
 #include "base/index.h"
 #include "base/map.h"
 #include "exchange/import.h"
@@ -36,6 +38,7 @@ struct as_taken {
     uint32_t kind, thread;
     int64_t field[5];
 };
+_Static_assert(offsetof(struct as_taken, order) == 0, "ordered by its first number");
 
 /* An operation of many whose events are still coming. */
 struct as_taken_gather {

@@ -74,6 +74,8 @@ static int keep_work(struct as_prv_writer *w, uint32_t location, const struct as
     static const int64_t values[] = {[AS_TRACE_LOOP] = AS_PRV_WORK_LOOP,
                                      [AS_TRACE_SECTIONS] = AS_PRV_WORK_SECTIONS,
                                      [AS_TRACE_SINGLE] = AS_PRV_WORK_SINGLE};
+    _Static_assert(sizeof values / sizeof *values == AS_TRACE_SINGLE + 1,
+                   "an entry for each of the enumeration");
     const bool begins = event->kind == AS_TRACE_WORK;
     const int64_t work = event->field[1];
     if (work == AS_TRACE_TASKLOOP)

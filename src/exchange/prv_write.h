@@ -3,6 +3,7 @@
 #ifndef AS_EXCHANGE_PRV_WRITE_H
 #define AS_EXCHANGE_PRV_WRITE_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/index.h"
@@ -74,6 +75,7 @@ struct as_prv_message {
     int64_t asked_ns, received_ns, size_b, tag;
     uint32_t location, to;
 };
+_Static_assert(offsetof(struct as_prv_message, ns) == 0, "ordered by its first number");
 
 /* Numbers of states and communications are the events that were found before (above
  * AS_PRV_FOUND_BITS), and what was found since the last of them: it stays in order there up to a

@@ -6,6 +6,8 @@
  * range of indices. Functions are added up twice: as those of the binary, and as frames, where
  * inlined code counts to the inlined function. Cost: the samples, plus the paths each thread took.
  */
+#include <assert.h>
+
 #include "experiment/summary.h"
 
 static uint32_t index_of(const struct as_summary *s, enum assay_object_kind kind, uint32_t id)
@@ -157,6 +159,7 @@ static void add_sample(struct as_summary *s, const struct as_path_node *node,
 
 static void close_top(struct as_summary *s)
 {
+    assert(s->way.n > 0);
     const struct as_open_path top = s->way.at[--s->way.n];
 
     leave(s, top.opened, top.entered, &top.sums);

@@ -35,10 +35,14 @@ static void append_register(struct text *t, const struct assay_operand *o)
         [ASSAY_FILE_XMM] = "xmm",      [ASSAY_FILE_YMM] = "ymm",     [ASSAY_FILE_ZMM] = "zmm",
         [ASSAY_FILE_MASK] = "k",       [ASSAY_FILE_X87] = "st",      [ASSAY_FILE_TILE] = "tmm",
         [ASSAY_FILE_SEGMENT] = "sreg", [ASSAY_FILE_OTHER] = "system"};
+    _Static_assert(sizeof any / sizeof *any == ASSAY_FILE_OTHER + 1,
+                   "an entry for each of the enumeration");
     static const uint8_t width_b[] = {
         [ASSAY_FILE_GPR8] = 1,  [ASSAY_FILE_GPR16] = 2, [ASSAY_FILE_GPR32] = 4,
         [ASSAY_FILE_GPR64] = 8, [ASSAY_FILE_XMM] = 16,  [ASSAY_FILE_YMM] = 32,
         [ASSAY_FILE_ZMM] = 64,  [ASSAY_FILE_OTHER] = 0};
+    _Static_assert(sizeof width_b / sizeof *width_b == ASSAY_FILE_OTHER + 1,
+                   "an entry for each of the enumeration");
     append_key(t, "%s", o->fixed ? assay_reg_name(o->fixed - 1u, width_b[o->file]) : any[o->file]);
 }
 

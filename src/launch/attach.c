@@ -81,7 +81,7 @@ static int check_program(pid_t pid, const struct process *process, struct assay_
         return errno == EACCES || errno == EPERM
                    ? refuse_access(pid, process, err)
                    : as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                                  "process %d: there is no such process: it has just ended; use "
+                                  "process %d: no such process: it has just ended; use "
                                   "the number of a running process",
                                   (int)pid);
     target[n] = 0;
@@ -105,7 +105,7 @@ static int check(pid_t pid, struct process *process, struct assay_error *err)
                             (int)pid);
     if (!read_process(pid, process))
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "process %d: there is no such process on this machine or in this "
+                            "process %d: no such process on this machine or in this "
                             "container; use one of ps -e",
                             (int)pid);
     if (process->group != pid)

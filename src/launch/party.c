@@ -9,6 +9,8 @@
  * What a run before left behind is told from what lives by its beats, which do not move, and by the
  * number of rank 0, which others repeat.
  */
+#include <stddef.h>
+
 #include "launch/party.h"
 
 #include <dirent.h>
@@ -47,6 +49,8 @@ struct party_state {
     char text[ASSAY_ERROR_TEXT_B];
     uint64_t sum; /* of all before: whether it was read whole */
 };
+_Static_assert(offsetof(struct party_state, sum) == sizeof(struct party_state) - sizeof(uint64_t),
+               "the sum covers all bytes before it");
 
 struct party_other {
     uint64_t number, beats_n;

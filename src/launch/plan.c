@@ -20,6 +20,8 @@ const char *assay_launch_kind_name(unsigned kind)
         [ASSAY_LAUNCH_OPENMPI] = "openmpi", [ASSAY_LAUNCH_MPICH] = "mpich",
         [ASSAY_LAUNCH_SRUN] = "srun",       [ASSAY_LAUNCH_ATTACHED] = "attach",
     };
+    _Static_assert(sizeof name / sizeof *name == ASSAY_LAUNCH_ATTACHED + 1,
+                   "an entry for each of the enumeration");
     return kind < sizeof name / sizeof *name ? name[kind] : "unknown";
 }
 

@@ -165,7 +165,7 @@ static void take_nearest_table(const struct assay_processor *it, struct assay_co
     out->table = table_of_core(near->name, it->vendor);
     out->is_nearest = true;
     as_str_appendf(
-        &said, "there is no table of %s; the nearest by instructions and caches is that of %s",
+        &said, "no table of %s; the nearest by instructions and caches is the table of %s",
         out->words ? out->words : "this core", line_of_core(near->name, it->vendor)->words);
     keep_doubt(out, &said);
 }

@@ -9,6 +9,7 @@ struct wire_head {
     int64_t package_n, numa_n, core_n, cpu_n, core_kind_n;
     uint64_t place_n;
 };
+_Static_assert(sizeof(struct wire_head) == 48, "sent as it is: without padding");
 
 static void put_text(struct as_str *out, const char *text)
 {

@@ -134,6 +134,8 @@ static const char *const types[] = {[AS_PATCH_LONG] = "",
                                     [AS_PATCH_INT] = "int",
                                     [AS_PATCH_DOUBLE] = "double",
                                     [AS_PATCH_FLOAT] = "float"};
+_Static_assert(sizeof types / sizeof *types == AS_PATCH_TYPES,
+               "an entry for each of the enumeration");
 
 static bool is_real(const struct as_probe_record *it)
 {

@@ -5,7 +5,7 @@
  *   samples   attributed samples of the run, and their sums
  *   counts    what hot functions executed
  *   instances what the instances of hot loops took
- *   waits     who waited for whom, by a trace
+ *   waits     wait states and their causes, from a trace
  *   variants  what they take without arithmetic, memory, ...
  *   code      values of hot loops and functions
  *   trust     what counts, instances and the model say of each other
@@ -151,7 +151,7 @@ const struct assay_pass as_passes[] = {
      .run = pass_instances,
      .more = ASSAY_PIPELINE_INSTANCES},
     {.name = "trace",
-     .stage = "who waits for whom",
+     .stage = "wait states",
      .level = ASSAY_PIPELINE_ONE,
      .needs = AS_PASS_SAMPLES,
      .makes = "waits",

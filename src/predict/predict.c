@@ -21,6 +21,8 @@ const char *assay_bound_name(enum assay_bound bound)
         [ASSAY_BOUND_BRANCH] = "branch",     [ASSAY_BOUND_PORTS] = "ports",
         [ASSAY_BOUND_UNIT] = "unit",         [ASSAY_BOUND_LATENCY] = "latency",
         [ASSAY_BOUND_WINDOW] = "window"};
+    _Static_assert(sizeof name / sizeof *name == ASSAY_BOUNDS,
+                   "an entry for each of the enumeration");
     return (unsigned)bound < ASSAY_BOUNDS ? name[bound] : "?";
 }
 

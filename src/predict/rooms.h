@@ -7,6 +7,8 @@
 #ifndef AS_PREDICT_ROOMS_H
 #define AS_PREDICT_ROOMS_H
 
+#include <assert.h>
+
 enum { AS_HEAP_MOST = 1024, AS_QUEUE_MOST = 1024 };
 
 /* Cycles at which entries become free, the earliest first. */
@@ -23,6 +25,7 @@ struct as_queue_entries {
 
 static inline void as_heap_push(struct as_scheduler_entries *w, double value)
 {
+    assert(w->n < AS_HEAP_MOST);
     unsigned i = w->n++;
     for (; i && w->at[(i - 1) / 2] > value; i = (i - 1) / 2)
         w->at[i] = w->at[(i - 1) / 2];
@@ -31,6 +34,7 @@ static inline void as_heap_push(struct as_scheduler_entries *w, double value)
 
 static inline void as_heap_pop(struct as_scheduler_entries *w)
 {
+    assert(w->n > 0);
     const double last = w->at[--w->n];
     unsigned i = 0;
     for (;;) {
@@ -74,6 +78,7 @@ static inline double as_queue_room(struct as_queue_entries *q, double cycle)
 
 static inline void as_queue_put(struct as_queue_entries *q, double freed)
 {
+    assert(q->n < AS_QUEUE_MOST);
     if (q->cap)
         q->at[(q->head + q->n++) % AS_QUEUE_MOST] = freed;
 }

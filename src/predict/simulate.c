@@ -165,6 +165,7 @@ static double reorder_room(struct as_simulation *s, double slots, double cycle)
 
 static void reorder_put(struct as_simulation *s, double slots, double freed)
 {
+    assert(s->slot_count < AS_QUEUE_MOST);
     const unsigned at = (s->slot_head + s->slot_count++) % AS_QUEUE_MOST;
     s->slot_freed[at] = freed;
     s->slot_n[at] = (float)slots;

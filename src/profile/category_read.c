@@ -116,8 +116,8 @@ static int read_parent(struct reader *r, struct as_view rest)
 {
     const int parent = find_category(r->c, rest);
     if (parent >= (int)r->category || (parent < 0 && !as_view_equal(rest, as_view_of("none"))))
-        return WRONG(r, "'parent %.*s': there is no such category above '%s'; define it before",
-                     V(rest), r->c->category.at[r->category].name);
+        return WRONG(r, "'parent %.*s': no such category above '%s'; define it before", V(rest),
+                     r->c->category.at[r->category].name);
     r->c->category.at[r->category].parent = parent;
     return 0;
 }
@@ -263,6 +263,8 @@ static const char *const keywords[] = {
     [KEYWORD_CATEGORY] = "category", [KEYWORD_TITLE] = "title",     [KEYWORD_MEANING] = "meaning",
     [KEYWORD_PARENT] = "parent",     [KEYWORD_ABSORBS] = "absorbs", [KEYWORD_LIBRARY] = "library",
     [KEYWORD_MODULE] = "module",     [KEYWORD_SYMBOL] = "symbol",   [KEYWORD_ROUTINE] = "routine"};
+_Static_assert(sizeof keywords / sizeof *keywords == KEYWORD_ROUTINE + 1,
+               "an entry for each of the enumeration");
 #define KEYWORDS (sizeof keywords / sizeof *keywords)
 
 static int read_statement(struct reader *r, unsigned keyword, bool open, struct as_view rest)
@@ -368,8 +370,8 @@ static int unknown_category(struct reader *r, const struct mention *m, struct as
 {
     r->file = m->file;
     r->line = m->line;
-    return WRONG(r, "'absorbs %.*s': there is no such category; define it by 'category %.*s'",
-                 V(name), V(name));
+    return WRONG(r, "'absorbs %.*s': no such category; define it by 'category %.*s'", V(name),
+                 V(name));
 }
 
 static int resolve_absorbs(struct reader *r, bool *declared)

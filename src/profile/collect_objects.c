@@ -80,6 +80,8 @@ static int take_object(void *context, const struct as_object_told *told)
                                    [AS_OBJECT_MAPPED] = ASSAY_SAMPLE_ALLOCATE,
                                    [AS_OBJECT_RELEASED] = ASSAY_SAMPLE_RELEASE,
                                    [AS_OBJECT_FORKED] = ASSAY_SAMPLE_INHERIT};
+    _Static_assert(sizeof kind / sizeof *kind == AS_OBJECT_FORKED + 1,
+                   "an entry for each of the enumeration");
     const struct objects_taking *to = context;
     struct assay_sample_record record = {.kind = kind[told->kind],
                                          .pid = told->pid,

@@ -8,6 +8,7 @@
 #define AS_PROFILE_TALLY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <assay/sample.h>
@@ -113,6 +114,7 @@ struct as_tally_operand {
     /* far: share of the addresses that range so far; forward: of the moves, below 0 = not known */
     double reach_b, far, pace_b_s, forward;
 };
+_Static_assert(offsetof(struct as_tally_operand, place) == 0, "sorted by its first member");
 
 /* A value that a register held in many samples of an instruction. */
 struct as_tally_value {
@@ -137,6 +139,7 @@ struct as_tally_held {
     const struct as_tally_value *value; /* by register */
     const struct as_tally_draw *draw;   /* of some samples */
 };
+_Static_assert(offsetof(struct as_tally_held, place) == 0, "sorted by its first member");
 
 /* A range of memory of a process (sample/data_maps.h). */
 struct as_tally_data {

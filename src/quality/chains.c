@@ -5,6 +5,7 @@
  */
 #include "quality/chains.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -146,6 +147,7 @@ static bool begun_around(const struct chain_way *w, unsigned reg)
 /* The first operand of instruction `at` in memory, or the one behind: ascending by instruction. */
 static size_t first_stream(const struct chain_way *w, uint32_t at)
 {
+    assert(at < w->found.insn_n);
     const uint32_t insn = w->found.insn[at];
     size_t low = 0, high = w->streams->n;
 

@@ -16,6 +16,8 @@ void as_cqa_put_levels(const struct assay_cqa_engine *engine, const struct assay
     static const int metric[] = {[ASSAY_PREDICT_L2] = AS_CQA_L2_CY,
                                  [ASSAY_PREDICT_L3] = AS_CQA_L3_CY,
                                  [ASSAY_PREDICT_RAM] = AS_CQA_RAM_CY};
+    _Static_assert(sizeof metric / sizeof *metric == ASSAY_PREDICT_LEVELS,
+                   "an entry for each of the enumeration");
     struct assay_traffic traffic = {0};
 
     if (streams)

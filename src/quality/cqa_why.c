@@ -26,20 +26,20 @@ static const char *why_not(enum assay_cqa_variant variant, const struct as_cqa_a
 {
     switch (variant) {
     case ASSAY_CQA_CLEAN:
-        return "there are no scalar integer instructions except loop control, or no others";
+        return "the loop has no scalar integer instructions except loop control, or no others";
     case ASSAY_CQA_FP_VECTOR:
-        return "there is no floating-point arithmetic for wider vectors";
+        return "no floating-point arithmetic can use wider vectors";
     case ASSAY_CQA_VECTOR:
         return as_is->obstacles & ASSAY_CQA_OBSTACLE_X87 ? "x87 instructions have no vector form"
                                                          : "no instruction can use wider vectors";
     case ASSAY_CQA_INDEPENDENT:
-        return "there is no loop-carried dependence";
+        return "the loop has no loop-carried dependence";
     case ASSAY_CQA_FEW_PORTS:
         return "no kind of instructions keeps one or two ports busy for half of the cycles";
     case ASSAY_CQA_PERFECT_L1:
-        return "there is no memory access";
+        return "the loop has no memory access";
     case ASSAY_CQA_ONLY_ARITHMETIC:
-        return "there is no floating-point arithmetic, or no other code";
+        return "the loop has no floating-point arithmetic, or no other code";
     default:
         return "the loop has no other code";
     }

@@ -38,6 +38,7 @@ static const struct as_report_column columns[] = {
     [AS_TREE_CATEGORY_ID] = {.name = "category_id", .sql = "category_id", .kind = AS_COLUMN_ID},
     [AS_TREE_INLINING_ID] = {.name = "inlining_id", .sql = "inlining_id", .kind = AS_COLUMN_ID},
 };
+_Static_assert(sizeof columns / sizeof *columns == AS_TREE_INLINING_ID + 1, "an entry for each of the enumeration");
 /* clang-format on */
 
 /* A path is at least as heavy as those that go on from it, and shorter: parents come first. */

@@ -31,6 +31,7 @@ static const struct as_report_column line_columns[] = {
     [LINE_TIME] = {.name = "time_s", .sql = "time_s", .kind = AS_COLUMN_NUMBER},
     [LINE_N] = {.name = "n", .sql = "n", .kind = AS_COLUMN_INTEGER},
 };
+_Static_assert(sizeof line_columns / sizeof *line_columns == LINE_N + 1, "an entry for each of the enumeration");
 
 enum code_column { CODE_FUNCTION, CODE_NAME, CODE_MODULE, CODE_ADDRESS, CODE_TEXT, CODE_LOOP,
                    CODE_BLOCK, CODE_SOURCE, CODE_LINE, CODE_N, CODE_TIME };
@@ -48,6 +49,7 @@ static const struct as_report_column code_columns[] = {
     [CODE_N] = {.name = "n", .sql = "n", .kind = AS_COLUMN_INTEGER},
     [CODE_TIME] = {.name = "time_s", .sql = "ns / 1e9", .kind = AS_COLUMN_NUMBER},
 };
+_Static_assert(sizeof code_columns / sizeof *code_columns == CODE_TIME + 1, "an entry for each of the enumeration");
 /* clang-format on */
 
 static const struct as_report_view line_view = {

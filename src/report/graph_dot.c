@@ -32,6 +32,8 @@ void as_graph_dot(const struct as_graph_picture *picture, struct as_out *out)
         [AS_GRAPH_TABLE] = "color=\"#7048a0\"",
         [AS_GRAPH_EXCEPTION] = "style=dotted",
     };
+    _Static_assert(sizeof style / sizeof *style == AS_GRAPH_EXCEPTION + 1,
+                   "an entry for each of the enumeration");
 
     as_out_z(out, "digraph ");
     quote_dot(out, picture->title, " ");

@@ -115,6 +115,8 @@ static const char *kind_class(uint8_t kind)
                                        [AS_GRAPH_NO] = " no",
                                        [AS_GRAPH_TABLE] = " table",
                                        [AS_GRAPH_EXCEPTION] = " exception"};
+    _Static_assert(sizeof name / sizeof *name == AS_GRAPH_EXCEPTION + 1,
+                   "an entry for each of the enumeration");
     return name[kind];
 }
 

@@ -138,7 +138,7 @@ static int write_blame(const struct parallel_text *t, struct assay_error *err)
         {.title = "costs s", .align = AS_ALIGN_RIGHT},
         {.title = "directly", .align = AS_ALIGN_RIGHT},
         {.title = "waits", .align = AS_ALIGN_RIGHT},
-        {.title = "who is late"},
+        {.title = "late thread"},
         {.title = "to", .shrink = AS_SHRINK_MIDDLE, .least = 12},
     };
     const struct as_analysis *a = t->sums->analysis;

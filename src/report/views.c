@@ -21,6 +21,8 @@ const char *as_column_kind_word(enum as_column_kind kind)
         [AS_COLUMN_FLAG] = "flag",       [AS_COLUMN_ADDRESS] = "address",
         [AS_COLUMN_ID] = "id",
     };
+    _Static_assert(sizeof word / sizeof *word == AS_COLUMN_ID + 1,
+                   "an entry for each of the enumeration");
 
     return word[kind];
 }

@@ -47,6 +47,7 @@ struct book {
 static lxw_format *shaded(lxw_workbook *workbook, enum shade shade)
 {
     static const lxw_color_t color[] = {[GOOD] = GOOD_RGB, [FAIR] = FAIR_RGB, [POOR] = POOR_RGB};
+    _Static_assert(sizeof color / sizeof *color == SHADE_N, "an entry for each of the enumeration");
     lxw_format *format = workbook_add_format(workbook);
 
     if (shade == GUESS) {

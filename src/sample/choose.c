@@ -154,7 +154,7 @@ int as_sample_refused(struct assay_error *err, pid_t pid, int error)
         return refused_permission(err, pid, error);
     case ESRCH:
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
-                            "process %d: there is no such process; use the number of a running "
+                            "process %d: no such process; use the number of a running "
                             "process",
                             (int)pid);
     case EMFILE:

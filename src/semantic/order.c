@@ -48,6 +48,7 @@ static void sift_place_up(struct as_record_place *heap, size_t at)
 static struct as_record_place take_earliest(struct as_record_order *o)
 {
     struct as_record_place *heap = o->ahead.at;
+    assert(o->ahead.n > 0);
     const struct as_record_place first = heap[0], last = heap[--o->ahead.n];
     size_t at = 0, child;
     while ((child = 2 * at + 1) < o->ahead.n) {

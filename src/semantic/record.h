@@ -9,6 +9,7 @@
 
 #include <assay/error.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/str.h"
@@ -87,6 +88,7 @@ struct as_semantic_line {
         struct as_semantic_message message;
     };
 };
+_Static_assert(offsetof(struct as_semantic_line, ns) == 0, "ordered by its first number");
 
 /* ---- Records ----------------------------------------------------------------------------------
  */

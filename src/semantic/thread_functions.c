@@ -475,7 +475,7 @@ OBJECT_FUNCTIONS(cpu, AS_OBJECT_LEVEL_CPU)
     ROW(function, text, names, values, AS_KINDS_STATE | AS_KINDS_EVENT, __VA_ARGS__)
 
 const struct as_function as_thread_functions[] = {
-    STATES(state_as_is, "State As Is", "", "", .summary = "the state; 0 where there is none"),
+    STATES(state_as_is, "State As Is", "", "", .summary = "the state; 0 without a state"),
     STATES(state_useful, "Useful", "", "", .summary = "1 in the state Running, else 0"),
     STATES(state_sign, "State Sign", "", "", .summary = "1 in a state that is not 0"),
     STATES(state_given, "Given State", "State values", "1", .summary = "the state if listed"),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writing .dim: a line for each action, rank by rank. */
+#include <stddef.h>
+
 #include "simulate/dim.h"
 
 #include <inttypes.h>
@@ -14,6 +16,8 @@ struct dim_written {
     struct as_numbered id; /* rank, 1, request */
     struct as_action action;
 };
+_Static_assert(offsetof(struct dim_written, id) == 0,
+               "a row of a numbered table begins with its id");
 
 struct dim_writer {
     struct as_out *out;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Events by time: a heap of four branches. Comparisons need no jump. */
+#include <assert.h>
+
 #include "base/error.h"
 #include "simulate/engine.h"
 
@@ -41,6 +43,7 @@ static size_t first_branch(const struct as_due *due, size_t from, size_t n)
 uint32_t as_due_pop(struct as_due_heap *heap)
 {
     struct as_due *due = heap->due.at;
+    assert(heap->due.n > 0);
     const uint32_t first = due[0].item;
     const struct as_due last = due[--heap->due.n];
     const unsigned __int128 key = due_key(&last);

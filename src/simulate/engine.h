@@ -9,6 +9,8 @@
 #ifndef AS_SIMULATE_ENGINE_H
 #define AS_SIMULATE_ENGINE_H
 
+#include <stddef.h>
+
 #include "base/id_table.h"
 #include "simulate/simulation.h"
 
@@ -81,12 +83,16 @@ struct as_request_row {
     uint32_t item;         /* message or meeting point */
     uint32_t comm;
 };
+_Static_assert(offsetof(struct as_request_row, id) == 0,
+               "a row of a numbered table begins with its id");
 enum as_request_kind { AS_REQUEST_SEND = 1, AS_REQUEST_RECEIVE, AS_REQUEST_COLLECTIVE };
 
 struct as_comm_count {
     struct as_numbered id; /* rank, 1, communicator */
     uint64_t n;            /* collectives that it entered */
 };
+_Static_assert(offsetof(struct as_comm_count, id) == 0,
+               "a row of a numbered table begins with its id");
 
 enum as_waits_for { AS_WAITS_FOR_NOTHING, AS_WAITS_FOR_MESSAGE, AS_WAITS_FOR_COLLECTIVE };
 

@@ -3,6 +3,8 @@
 #ifndef AS_SIMULATE_RECORDED_STATE_H
 #define AS_SIMULATE_RECORDED_STATE_H
 
+#include <stddef.h>
+
 #include "base/id_table.h"
 #include "base/index.h"
 #include "simulate/recorded.h"
@@ -46,6 +48,8 @@ struct recorded_request {
     uint64_t unresolved; /* 1 + number of the action; 0: none */
     struct as_action action;
 };
+_Static_assert(offsetof(struct recorded_request, id) == 0,
+               "a row of a numbered table begins with its id");
 
 struct recorded_comm {
     uint64_t global;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "timeline/index.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -258,6 +259,7 @@ const struct as_timeline_item *as_timeline_item_at(const struct as_timeline_inde
             high = middle;
     }
     const struct as_timeline_block *b = &block[low];
+    assert(at >= b->first_item && at - b->first_item < b->n);
     const uint32_t within = (uint32_t)(at - b->first_item);
     const struct as_timeline_item *item = as_timeline_items(index, b) + within;
     *end_ns = within + 1 < b->n            ? item[1].ns

@@ -31,6 +31,7 @@ struct as_timeline_item {
         int64_t whole; /* of an event */
     };
 };
+_Static_assert(sizeof(struct as_timeline_item) == 16, "part of the file format");
 
 struct as_timeline_series {
     uint32_t kind, object;
@@ -38,6 +39,7 @@ struct as_timeline_series {
     uint64_t first_block, blocks_n, items_n;
     int64_t end_ns; /* of the last piece */
 };
+_Static_assert(sizeof(struct as_timeline_series) == 48, "part of the file format");
 
 struct as_timeline_block {
     uint64_t offset; /* of its items; behind them the time by code before the block */
@@ -46,6 +48,7 @@ struct as_timeline_block {
     double integral, max, min; /* of pieces; of numbers */
     uint32_t n, codes_n, series, unused;
 };
+_Static_assert(sizeof(struct as_timeline_block) == 64, "part of the file format");
 
 struct as_timeline_message {
     int64_t ns; /* its earliest time: they are in this order */
@@ -53,12 +56,14 @@ struct as_timeline_message {
     uint32_t sender, receiver; /* threads */
     int64_t size_b, tag;
 };
+_Static_assert(sizeof(struct as_timeline_message) == 48, "part of the file format");
 
 struct as_timeline_message_block {
     uint64_t offset, first;
     int64_t first_ns, end_ns; /* the latest time of all */
     uint32_t n, unused;
 };
+_Static_assert(sizeof(struct as_timeline_message_block) == 40, "part of the file format");
 
 /* The trace and the window that an index is of. */
 struct as_timeline_identity {
@@ -67,6 +72,7 @@ struct as_timeline_identity {
     uint64_t digest;        /* of the first and last 64 KiB */
     uint64_t window_digest; /* of the configuration */
 };
+_Static_assert(sizeof(struct as_timeline_identity) == 32, "part of the file format");
 
 struct as_timeline_head {
     char magic[8];
@@ -81,6 +87,7 @@ struct as_timeline_head {
     uint64_t bad_lines_n;
     uint32_t is_code, has_records;
 };
+_Static_assert(sizeof(struct as_timeline_head) == 176, "part of the file format");
 
 /* An open index. Borrowed pointers into the file. */
 struct as_timeline_index {

@@ -208,6 +208,8 @@ static int take_word(struct filter_reader *r)
 {
     static const char *const end[] = {
         [IN_REGIONS] = "SCOREP_REGION_NAMES_END", [IN_FILES] = "SCOREP_FILE_NAMES_END"};
+    _Static_assert(sizeof end / sizeof *end == IN_FILES + 1,
+                   "an entry for each of the enumeration");
     if (r->block == IN_NONE)
         return take_outside(r);
     if (is_word(r, end[r->block])) {
@@ -231,6 +233,8 @@ static int take_word(struct filter_reader *r)
 static int parse_words(struct filter_reader *r)
 {
     static const char *const word[] = {[IN_REGIONS] = "REGION", [IN_FILES] = "FILE"};
+    _Static_assert(sizeof word / sizeof *word == IN_FILES + 1,
+                   "an entry for each of the enumeration");
     int rc;
     while ((rc = next_word(r)) > 0)
         AS_TRY(take_word(r));

@@ -54,6 +54,8 @@ static const char *const fields_of[] = {[AS_TRACE_NONE] = NULL,
                                         AS_TRACE_KINDS(FIELDS)
 #undef FIELDS
 };
+_Static_assert(sizeof fields_of / sizeof *fields_of == AS_TRACE_KINDS_N,
+               "an entry for each of the enumeration");
 
 const char *as_trace_kind_name(unsigned kind)
 {
@@ -62,6 +64,8 @@ const char *as_trace_kind_name(unsigned kind)
                                         AS_TRACE_KINDS(NAME)
 #undef NAME
     };
+    _Static_assert(sizeof names / sizeof *names == AS_TRACE_KINDS_N,
+                   "an entry for each of the enumeration");
     return kind < AS_TRACE_KINDS_N ? names[kind] : "?";
 }
 

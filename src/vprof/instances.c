@@ -266,6 +266,8 @@ const char *as_instances_why_not(const struct as_instances *all, uint32_t region
         [AS_PATCH_DENIED] = "the kernel does not permit writing code",
         [AS_PATCH_THREADS] = "other threads could not be stopped",
         [AS_PATCH_BARE] = bare};
+    _Static_assert(sizeof words / sizeof *words == AS_PATCH_BARE + 1,
+                   "an entry for each of the enumeration");
     static const struct {
         unsigned kind, error;
         const char *word;

@@ -149,7 +149,7 @@ END
 @test "refused: no process, a command with it, a time without one" {
     run "$ASSAY" vprof --pid 99999999 -o x.assay
     [ "$status" -ne 0 ]
-    like "*there is no such process*" "$output"
+    like "*no such process*" "$output"
     run "$ASSAY" count --pid "$pid" -o x.assay -- ./going
     equal 2 "$status"
     run "$ASSAY" vprof --duration 3 -o x.assay -- ./going

@@ -443,7 +443,7 @@ END
         --call-stacks lbr --event timer -- ./burn
     refused 2 "assay: --duration: invalid value 'long'; use seconds*" --duration long -- ./burn
     refused 2 "assay: --max-size: invalid size '3X'*" --max-size 3X -- ./burn
-    refused 2 "assay: process 999999999: there is no such process*" --pid 999999999
+    refused 2 "assay: process 999999999: no such process*" --pid 999999999
     refused 2 "assay: /nowhere: *" --categories /nowhere -- ./burn
 }
 @test "profile: an experiment that is there is replaced only by --force" {

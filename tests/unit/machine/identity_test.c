@@ -126,7 +126,7 @@ static void unknown_cores_take_the_nearest_table(void **state)
     assert_true(unknown.is_nearest && !unknown.is_contradicted);
     assert_string_equal(unknown.table, "skylake-sp");
     assert_true(has(unknown.doubt, "no table of this core; the nearest by instructions and "
-                                   "caches is that of Intel Cooper Lake"));
+                                   "caches is the table of Intel Cooper Lake"));
     const struct assay_core known = /* a name without a table */
         core_of("GenuineIntel", 6, 198, features_of("alderlake") & ~feature("avx512f"));
     assert_string_equal(known.name, "arrowlake");
