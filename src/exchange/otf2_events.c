@@ -333,6 +333,8 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
     struct as_otf2_writer *w = writer;
     struct as_otf2_thread *thread = &w->thread.at[location];
     const uint32_t process = thread->process;
+    if (!event)
+        return 0;
     struct otf2_at at = {.w = w,
                          .thread = thread,
                          .process = &w->process.at[process],
