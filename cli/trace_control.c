@@ -100,6 +100,11 @@ int as_trace_control_take(const struct as_arguments *args, struct assay_trace_op
                      err));
     if (!(o->counters_s > 0))
         o->counters_s = ASSAY_TRACE_COUNTERS_MS / 1e3;
+    o->events = args->value[AS_OPTION_TRACE_EVENTS];
+    if (o->events && o->burst_s > 0)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--counters: calls are summed with --burst, so nothing reads them; "
+                            "remove one of the two");
     AS_TRY(take_signal(args->value[AS_OPTION_TRACE_SIGNAL], &o->toggle_signal, err));
     o->while_file = args->value[AS_OPTION_TRACE_WHILE];
     o->start_off = as_given(args, AS_OPTION_TRACE_START_OFF);

@@ -27,6 +27,7 @@
 #include "trace_counters.h"
 #include "trace_filter.h"
 #include "trace_places.h"
+#include "trace_range.h"
 #include "trace_samples.h"
 #include "trace_score.h"
 
@@ -147,7 +148,7 @@ static int show_doubts(struct assay_experiment *experiment, int64_t run_id, stru
     AS_TRY(assay_rows_open(
         experiment,
         "SELECT text FROM v_flags WHERE run_id = ?1 AND name IN ('crashed',"
-        " 'killed', 'failed', 'busy_host', 'trace_ring', 'trace_off',"
+        " 'killed', 'failed', 'busy_host', 'trace_range', 'trace_ring', 'trace_off',"
         " 'trace_lost', 'trace_missed', 'trace_static', 'function_untraced',"
         " 'functions_untraced', 'functions_lost', 'functions_cost',"
         " 'worksharing_unseen', 'trace_not_simulated') ORDER BY name = 'busy_host', flag_id",
@@ -409,19 +410,48 @@ static int show_traced(struct as_cli *cli, struct assay_experiment *experiment, 
     return rc;
 }
 
-/* Facts first: the findings rest on them. */
-int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
-                  struct assay_error *err)
+/* Facts first: the findings rest on them. They are of run `run_id`, the trace of `traced_id`. */
+static int show_range(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                      int64_t traced_id, struct assay_error *err)
 {
-    struct as_traced traced;
-    int rc = as_traced_read(experiment, run_id, NULL, &traced, err);
+    struct as_traced traced = {0};
+    struct as_trace_range_texts texts;
+    struct as_range_wanted wanted;
+    int rc = as_trace_range_take(&cli->args, &texts, &wanted, err);
     if (rc == 0)
-        rc = as_traced_write(experiment, run_id, run_id, &traced, err);
+        rc = as_traced_read_range(experiment, traced_id, &wanted, &traced, err);
+    if (rc == 0)
+        rc = as_traced_write(experiment, run_id, traced_id, &traced, err);
     if (rc == 0) {
         as_advise_quickly(cli, experiment, run_id);
         rc = show_traced(cli, experiment, run_id, &traced, err);
     }
     as_traced_fini(&traced);
+    as_trace_range_fini(&texts);
+    return rc;
+}
+
+int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
+                  struct assay_error *err)
+{
+    return show_range(cli, experiment, run_id, run_id, err);
+}
+
+/* Prints the trace of an existing experiment, or a part of it. */
+static int analyse_again(struct as_cli *cli, struct assay_error *err)
+{
+    struct assay_experiment *experiment = NULL;
+    struct as_trace_range_texts texts;
+    struct as_range_wanted wanted;
+    int64_t run_id, traced_id;
+    int rc = as_trace_range_take(&cli->args, &texts, &wanted, err);
+    as_trace_range_fini(&texts);
+    AS_TRY(rc);
+    AS_TRY(assay_experiment_open(cli->args.value[AS_OPTION_TRACE_ANALYSE], &experiment, err));
+    rc = as_analyse_find(experiment, &run_id, &traced_id, err);
+    if (rc == 0)
+        rc = show_range(cli, experiment, run_id, traced_id, err);
+    assay_experiment_close(&experiment, rc == 0 ? err : NULL);
     return rc;
 }
 
@@ -556,10 +586,18 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     struct assay_profile_result result = {.exit_code = -1};
     struct as_experiment_name name = {0};
     struct as_filter_choice choice = {0};
+    struct as_trace_range_texts texts;
+    struct as_range_wanted wanted;
     bool is_there;
+    AS_TRY(as_analyse_asked(cli, &is_there, err));
+    if (is_there)
+        return analyse_again(cli, err);
     AS_TRY(as_score_asked(cli, &is_there, err));
     if (is_there)
         return as_score_experiment(cli, err);
+    const int range_rc = as_trace_range_take(&cli->args, &texts, &wanted, err);
+    as_trace_range_fini(&texts);
+    AS_TRY(range_rc);
     AS_TRY(as_recording_take(cli, &request, err));
     AS_TRY(take_options(cli, &options, err));
     AS_TRY(take_samples(cli, &options, &request, err));

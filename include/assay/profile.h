@@ -86,8 +86,9 @@ struct assay_trace_options {
     /* Rules of which routines are recorded, packed (trace/filter.h); NULL: all are. Borrowed. */
     const char *filter;
     size_t filter_b;
-    uint32_t counters; /* ASSAY_TRACE_COUNTERS */
-    double counters_s; /* read at most so often */
+    uint32_t counters;  /* ASSAY_TRACE_COUNTERS */
+    double counters_s;  /* read at most so often */
+    const char *events; /* counters of perf, read at each event; NULL: none. Borrowed. */
     /* When it is recorded; what is 0 or NULL says nothing. The program may switch, too. */
     double delay_s, duration_s; /* not before, and not after, since the program began */
     const char *while_file;     /* only while it is there */

@@ -283,6 +283,43 @@ static void read_counters(struct as_tracer_thread *t, bool is_last)
     t->inside = 0;
 }
 
+static bool has_event_counters; /* of perf */
+
+static void put_event_counters(struct as_tracer_thread *t, uint64_t tick)
+{
+    const unsigned inside = t->inside;
+    if (as_agent_is_confined())
+        return;
+    t->inside++;
+    if (!as_event_counters_put(&t->events, &t->writer, tick))
+        atomic_fetch_add(&part->counters_shared, 1);
+    t->inside = inside;
+}
+
+static void count_event(struct as_trace_writer *writer)
+{
+    put_event_counters((struct as_tracer_thread *)writer, 0); /* its first member */
+}
+
+static void begin_event_counters(struct as_tracer_thread *t)
+{
+    if (as_agent_is_confined() || !t->writer.block)
+        return;
+    t->inside = 1; /* what we call may be wrapped */
+    as_event_counters_open(&t->events, give_number);
+    t->writer.counted = t->events.n ? count_event : NULL;
+    t->inside = 0;
+}
+
+static void end_event_counters(struct as_tracer_thread *t)
+{
+    if (t->writer.counted && !t->failed)
+        put_event_counters(t, as_trace_now(&t->writer));
+    t->writer.counted = NULL;
+    if (!as_agent_is_confined())
+        as_event_counters_close(&t->events);
+}
+
 static struct as_tracer_thread *enter_routine(uint32_t group_bit)
 {
     if (!part || !(part->groups & group_bit) || as_agent.state != AS_AGENT_READY)
@@ -299,6 +336,8 @@ static struct as_tracer_thread *enter_routine(uint32_t group_bit)
         as_callers_tell_rest(as_tracer_tell_module);
     if (part->counters)
         read_counters(t, false);
+    if (has_event_counters && !t->events.is_tried)
+        begin_event_counters(t);
     return as_agent_is_confined() && !has_room_left(t) ? NULL : t;
 }
 
@@ -564,6 +603,7 @@ static bool begin_tracer(void)
     if (part) {
         as_switch_begin(part->clock);
         as_tracer_filter_begin();
+        has_event_counters = as_event_counters_begin();
     }
     return part != NULL;
 }
@@ -604,6 +644,7 @@ static void close_own_stream(void)
     muted = NULL;
     if (!t)
         return;
+    end_event_counters(t);
     if (t->writer.head && !t->failed)
         tell_switches(t);
     as_trace_writer_close(&t->writer, AS_TRACE_CLOSED);
@@ -633,6 +674,8 @@ static void begin_child(void)
     as_tracer_regions_forked();
     as_tracer_functions_forked();
     if (t && !as_agent_is_confined()) {
+        t->writer.counted = NULL;
+        as_event_counters_close(&t->events);
         as_trace_writer_forget(&t->writer);
         t->failed = false;
         t->inside = 0;

@@ -11,13 +11,14 @@
 #include <stdint.h>
 
 #include "agent/client.h"
+#include "agent/event_counters.h"
 #include "agent/rendezvous.h"
 #include "trace/write.h"
 
 #define AS_TRACER_CLIENT    "tracer"
 #define AS_TRACER_DIRECTORY "trace"   /* below the run's directory */
 #define AS_TRACER_MEETING   "meeting" /* a link, as that: where ranks of several machines meet */
-#define AS_TRACER_VERSION   5u
+#define AS_TRACER_VERSION   6u
 #define AS_TRACER_NAMES_N   16384u /* numbers of names are below */
 
 /* Bits of the number of a name: what the user's filter says of it. */
@@ -57,8 +58,8 @@ struct as_tracer_part {
     uint32_t meeting;        /* as_rendezvous_roles */
     uint32_t rank, size;     /* by the launcher, where there is a meeting */
     uint32_t samples;        /* those of the sampler's timers are in the streams */
-    _Atomic uint32_t samples_missed; /* that came where there was no stream for them */
-    uint32_t unused;
+    _Atomic uint32_t samples_missed;  /* that came where there was no stream for them */
+    _Atomic uint32_t counters_shared; /* readings of counters that others used meanwhile */
 };
 _Static_assert(sizeof(struct as_tracer_part) == 112, "layout of the tracer's part");
 
@@ -85,6 +86,7 @@ struct as_tracer_thread {
     uint32_t noted_n;
     uint64_t noted_changes;
     uint64_t sent_b, received_b; /* of the call that is summed */
+    struct as_event_counters events;
 };
 
 struct as_tracer_hooks {

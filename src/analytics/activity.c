@@ -44,7 +44,7 @@ enum as_activity as_activity_of_group(uint32_t group)
     }
 }
 
-static enum as_activity current_activity(const struct as_walker *walker)
+enum as_activity as_doing_now(const struct as_walker *walker)
 {
     if (walker->is_off)
         return AS_ACTIVITY_OFF;
@@ -67,17 +67,21 @@ static void add_interest(struct as_location *location, const struct as_span *int
 static int turn_at(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns)
 {
     struct as_location *location = &walk->out->location.at[walker->location];
-    const enum as_activity activity = current_activity(walker);
-    const int64_t since_ns = walker->since_ns;
-    location->activity_ns[activity] += ns - since_ns;
-    add_interest(location, &walk->out->interest, activity, since_ns, ns);
+    const enum as_activity activity = as_doing_now(walker);
+    struct as_span did = {.begin_ns = walker->since_ns, .end_ns = ns};
     walker->since_ns = ns;
-    if (!walk->watch || !walk->watch->stretch || ns <= since_ns)
+    as_phases_add(walk, walker, activity, did.begin_ns, ns);
+    as_span_clip(&did, &walk->out->range);
+    if (did.begin_ns >= did.end_ns && as_interest_is_part(&walk->out->range))
+        return 0;
+    location->activity_ns[activity] += did.end_ns - did.begin_ns;
+    add_interest(location, &walk->out->interest, activity, did.begin_ns, did.end_ns);
+    if (!walk->watch || !walk->watch->stretch || did.end_ns <= did.begin_ns)
         return 0;
     const struct as_open_call *call = as_walk_outermost(walker);
     return walk->watch->stretch(walk->watch->context, walker->location, activity,
                                 call ? walk->text.at[call->routine] : NULL, call ? call->group : 0,
-                                since_ns, ns);
+                                did.begin_ns, did.end_ns);
 }
 
 struct as_open_call *as_walk_outermost(struct as_walker *walker)
@@ -123,8 +127,12 @@ static int add_to_sum(struct as_trace_walk *walk, struct as_walker *walker,
                       const struct as_open_call *frame, struct as_call_known *call, int64_t ns,
                       bool came_back)
 {
-    if (walk->is_watched)
+    struct as_span part = {.begin_ns = frame->enter_ns, .end_ns = frame->enter_ns + ns};
+    if (walk->is_watched || !as_span_meets(&part, &walk->out->range))
         return 0;
+    as_span_clip(&part, &walk->out->range);
+    const bool is_cut = part.end_ns - part.begin_ns != ns;
+    ns = part.end_ns - part.begin_ns;
     if (call->sum == UINT32_MAX)
         AS_TRY(find_sum(walk, walker->location, call->site, &call->sum));
     struct as_site_sum *sum = &walk->out->sum.at[call->sum];
@@ -138,7 +146,7 @@ static int add_to_sum(struct as_trace_walk *walk, struct as_walker *walker,
         sum->open_n++;
         return 0;
     }
-    const int64_t longest_ns = frame->longest_ns ? frame->longest_ns : ns;
+    const int64_t longest_ns = frame->longest_ns && !is_cut ? frame->longest_ns : ns;
     sum->time_ns += is_inner ? 0 : ns;
     sum->transfer_ns += is_inner || !frame->moves_data ? 0 : ns;
     sum->most_ns = longest_ns > sum->most_ns ? longest_ns : sum->most_ns;
@@ -163,6 +171,7 @@ static int enter_routine(struct as_trace_walk *walk, struct as_walker *walker,
     AS_TRY(turn_at(walk, walker, event->raw_ns));
     walker->depth[as_activity_of_group(name.group)]++;
     AS_TRY(as_vec_push(&walker->frame, frame));
+    AS_TRY(as_phases_enter(walk, walker, &frame, event->raw_ns));
     if (!walker->speaking_n && as_activity_of_group(name.group) == AS_ACTIVITY_MPI)
         walker->speaking_n = walker->frame.n;
     return 0;
@@ -197,6 +206,7 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
         walker->speaking_n = 0;
     walker->frame.n--;
     AS_TRY(turn_at(walk, walker, ns));
+    AS_TRY(as_phases_leave(walk, walker, &frame, ns));
     return add_to_sum(walk, walker, &frame, call, inside_ns - frame.enter_ns, true);
 }
 
@@ -262,9 +272,12 @@ static int begin_part(struct as_trace_walk *walk, struct as_walker *walker,
     if (team.index > 0 && !walker->has_worked && walker->handle == 0) {
         become_idle(location->activity_ns, walker->on_computing_ns);
         become_idle(location->interest_ns, walker->on_interest_ns);
-        if (walk->watch && walk->watch->idle_until)
-            AS_TRY(walk->watch->idle_until(walk->watch->context, walker->location, walker->on_ns,
-                                           event->raw_ns));
+        as_phases_become_idle(walk, walker);
+        struct as_span idle = {.begin_ns = walker->on_ns, .end_ns = event->raw_ns};
+        as_span_clip(&idle, &walk->out->range);
+        if (walk->watch && walk->watch->idle_until && idle.begin_ns < idle.end_ns)
+            AS_TRY(walk->watch->idle_until(walk->watch->context, walker->location, idle.begin_ns,
+                                           idle.end_ns));
     }
     for (; walker->team.n == 0 && walker->ended_n; walker->ended_n--)
         leave_openmp(walker); /* the end of that region is not in the trace */
@@ -349,7 +362,7 @@ static int take_sample(struct as_trace_walk *walk, struct as_walker *walker,
         return 0;
     const struct as_open_call *call = as_walk_outermost(walker);
     return walk->watch->sample(walk->watch->context, &walk->trace->process.at[walker->process],
-                               walker->location, current_activity(walker),
+                               walker->location, as_doing_now(walker),
                                call ? walk->text.at[call->routine] : NULL, event);
 }
 

@@ -78,8 +78,10 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
 int as_walk_prepare(struct as_trace_walk *walk, struct assay_error *err)
 {
     uint32_t unknown;
-    walk->out->interest = AS_INTEREST_ALL;
-    if (!walk->is_watched)
+    walk->out->interest = walk->out->range = AS_INTEREST_ALL;
+    if (walk->watch && walk->watch->range)
+        walk->out->interest = walk->out->range = *walk->watch->range;
+    if (!walk->is_watched && !as_interest_is_part(&walk->out->range))
         AS_TRY(as_interest_find(walk->trace, &walk->out->interest, err));
     AS_TRY(intern_text(walk, "?", &unknown)); /* number 0 */
     AS_TRY(intern_text(walk, "omp parallel", &walk->parallel_routine));
@@ -89,6 +91,8 @@ int as_walk_prepare(struct as_trace_walk *walk, struct assay_error *err)
         AS_TRY(as_vec_push(&walk->is_doubted, 0));
         AS_TRY(add_locations(walk, p));
     }
+    if (!walk->is_watched)
+        AS_TRY(as_phases_new(walk));
     AS_TRY(as_mpi_new(walk));
     AS_TRY(as_tasks_new(walk));
     return as_teams_new(walk);
@@ -170,6 +174,9 @@ static int walk_event(void *context, uint32_t location, const struct as_trace_ev
 {
     struct as_trace_walk *walk = context;
     struct as_walker *walker = &walk->walker.at[location];
+    walker->is_over = !event;
+    if (!event)
+        return 0;
     if (!walk->part)
         return take_event(walk, walker, event);
     as_part_at(walk->part, location, event->raw_ns);
@@ -226,6 +233,10 @@ static void clip_waits(struct as_analysis *out)
     size_t kept = 0;
     as_vec_foreach (&out->waits.wait, wait) {
         const int64_t end_ns = out->location.at[wait->location].span.end_ns;
+        if (wait->begin_ns < out->range.begin_ns) {
+            wait->begin_ns = out->range.begin_ns;
+            wait->cause_ns = wait->cause_ns > wait->begin_ns ? wait->cause_ns : wait->begin_ns;
+        }
         if (wait->end_ns > end_ns) {
             wait->end_ns = end_ns;
             wait->cause_ns = wait->cause_ns < end_ns ? wait->cause_ns : end_ns;
@@ -236,8 +247,25 @@ static void clip_waits(struct as_analysis *out)
     out->waits.wait.n = kept;
 }
 
+/* Threads were there for their part of the range. */
+static void clip_locations(struct as_analysis *out)
+{
+    out->whole = (struct as_span){.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
+    as_vec_foreach (&out->location, location) {
+        struct as_span *span = &location->span;
+        out->whole.begin_ns =
+            span->begin_ns < out->whole.begin_ns ? span->begin_ns : out->whole.begin_ns;
+        out->whole.end_ns = span->end_ns > out->whole.end_ns ? span->end_ns : out->whole.end_ns;
+        as_span_clip(span, &out->range);
+        if (span->begin_ns > span->end_ns) /* before the range, or after it */
+            span->begin_ns = span->end_ns =
+                span->begin_ns >= out->range.end_ns ? out->range.end_ns : out->range.begin_ns;
+    }
+}
+
 int as_walk_conclude(struct as_analysis *out)
 {
+    clip_locations(out);
     out->begin_ns = out->location.n ? INT64_MAX : 0;
     out->end_ns = out->location.n ? INT64_MIN : 0;
     as_vec_foreach (&out->location, location) {
@@ -294,6 +322,7 @@ void as_walk_free(struct as_trace_walk *walk)
     as_channels_free(&walk->channels);
     as_teams_free(walk);
     as_tasks_free(walk);
+    as_phases_free(&walk->phases);
 }
 
 int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watch *watch,
@@ -309,6 +338,8 @@ int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watc
         rc = as_mpi_end(&walk);
     if (rc == 0 && !walk.is_watched)
         rc = as_walk_conclude(out);
+    if (rc == 0 && !walk.is_watched)
+        rc = as_phases_conclude(&walk);
     if (rc == ASSAY_ERR_NOMEM)
         as_error_nomem(err, "what a trace says");
     as_walk_free(&walk);
@@ -319,6 +350,7 @@ int as_analyse_trace(const struct as_trace *trace, const struct as_analysis_watc
 
 void as_analysis_fini(struct as_analysis *a)
 {
+    as_vec_fini(&a->phase);
     as_vec_fini(&a->location);
     as_vec_fini(&a->site);
     as_vec_fini(&a->sum);

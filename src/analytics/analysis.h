@@ -104,7 +104,24 @@ struct as_efficiency {
     double elapsed_ns;        /* T; 0: none */
 };
 
+/* A region of first threads (phases.h): all calls of it, or an iteration. Its T is the longest time
+ * of a rank in it. */
+struct as_phase {
+    const char *name;                /* the trace's */
+    uint64_t first;                  /* iteration, from 1; 0: all calls */
+    uint64_t calls_n;                /* of the rank with most; iterations from `first` on */
+    int64_t begin_ns, end_ns;        /* the first rank enters, the last leaves */
+    uint32_t rank_n, thread_n;       /* that were in it; processes without ranks are not ranks */
+    uint32_t busiest;                /* first thread of the rank with most time outside MPI */
+    double useful_ns;                /* mean of threads */
+    double mpi_ns;                   /* mean of ranks: T without their time outside MPI */
+    struct as_efficiency efficiency; /* without those of a simulation */
+};
+
 struct as_analysis {
+    AS_VEC(struct as_phase) phase;
+    struct as_span range; /* that is analysed; AS_INTEREST_ALL: the whole trace */
+    struct as_span whole; /* the trace */
     AS_VEC(struct as_location) location;
     AS_VEC(struct as_site) site;
     AS_VEC(struct as_site_sum) sum;
@@ -145,6 +162,7 @@ struct as_analysis_watch {
     int (*sample)(void *context, const struct as_trace_process *process, uint32_t location,
                   enum as_activity activity, const char *routine,
                   const struct as_trace_event *event);
+    const struct as_span *range; /* to analyse, of the clock of the trace; NULL: all */
     /* Nothing but what is watched is asked for: no waits, no sums of calls, and nothing that comes
      * of them. */
     bool is_all;

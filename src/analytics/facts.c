@@ -28,6 +28,13 @@ static int64_t count_ranks(const struct as_analysis *a)
     return n;
 }
 
+/* Since the trace began; not known of a whole trace. */
+static struct assay_number range_edge(const struct as_traced *traced, int64_t ns)
+{
+    return traced->is_ranged ? assay_known(ns - traced->analysis.whole.begin_ns)
+                             : (struct assay_number){0};
+}
+
 static int add_trace_row(struct as_trace_facts *f, struct assay_error *err)
 {
     const struct as_traced *traced = f->traced;
@@ -37,6 +44,8 @@ static int add_trace_row(struct as_trace_facts *f, struct assay_error *err)
                                         .traced_run_id = f->traced_id,
                                         .begin_ns = a->begin_ns,
                                         .elapsed_ns = a->end_ns - a->begin_ns,
+                                        .from_ns = range_edge(traced, a->begin_ns),
+                                        .to_ns = range_edge(traced, a->end_ns),
                                         .location_n = (int64_t)a->location.n,
                                         .rank_n = count_ranks(a),
                                         .events_n = (int64_t)a->events_n,
@@ -324,6 +333,44 @@ static int add_late(const struct as_trace_facts *f, struct assay_error *err)
     return 0;
 }
 
+static double phase_share(double share)
+{
+    return isnan(share) ? share : 100 * share;
+}
+
+static int add_phases(const struct as_trace_facts *f, struct assay_error *err)
+{
+    const struct as_analysis *a = &f->traced->analysis;
+    int64_t number = 0;
+    as_vec_foreach (&a->phase, phase) {
+        const struct as_efficiency *e = &phase->efficiency;
+        const struct assay_row_trace_phase row = {
+            .trace_id = f->trace_id,
+            .number = number++,
+            .name = phase->name,
+            .iteration =
+                phase->first ? assay_known((int64_t)phase->first) : (struct assay_number){0},
+            .calls_n = (int64_t)phase->calls_n,
+            .begin_ns = phase->begin_ns - a->begin_ns,
+            .end_ns = phase->end_ns - a->begin_ns,
+            .rank_n = phase->rank_n,
+            .thread_n = phase->thread_n,
+            .time_ns = whole_ns(e->elapsed_ns),
+            .useful_ns = whole_ns(phase->useful_ns),
+            .mpi_ns = whole_ns(phase->mpi_ns),
+            .busiest_location_id =
+                phase->busiest == AS_WAIT_NOBODY ? 0 : f->location_id[phase->busiest],
+            .parallel_pct = phase_share(e->parallel),
+            .balance_pct = phase_share(e->balance),
+            .communication_pct = phase_share(e->communication),
+            .mpi_parallel_pct = phase_share(e->mpi_parallel),
+            .mpi_balance_pct = phase_share(e->mpi_balance),
+            .mpi_communication_pct = phase_share(e->mpi_communication)};
+        AS_TRY(assay_experiment_add_trace_phase(f->experiment, &row, err));
+    }
+    return 0;
+}
+
 static int add_messages(const struct as_trace_facts *f, struct assay_error *err)
 {
     as_vec_foreach (&f->traced->analysis.traffic, traffic) {
@@ -426,6 +473,7 @@ static int say_facts(void *context, struct assay_error *err)
     AS_TRY(add_waits(f, err));
     AS_TRY(add_late(f, err));
     AS_TRY(add_messages(f, err));
+    AS_TRY(add_phases(f, err));
     AS_TRY(as_trace_partial(f, err));
     AS_TRY(as_trace_clocks(f, err));
     AS_TRY(add_unshared(f, err));

@@ -34,6 +34,11 @@ int as_traced_simulate(struct as_traced *traced, const char *directory, struct a
     struct assay_error why = {0};
     if (!has_ranks(&traced->trace) || !(traced->analysis.efficiency.mpi_communication > 0))
         return 0;
+    if (traced->is_ranged) {
+        snprintf(traced->unsimulated, sizeof traced->unsimulated,
+                 "a part of a trace cannot be replayed");
+        return 0;
+    }
     int rc = as_trace_open(directory, &trace, &why);
     if (rc == 0)
         rc = as_ideal_run_of(&trace, &run, &why);

@@ -225,12 +225,13 @@ static struct as_message_side side_of(const struct leaving *l, uint32_t site, in
                                     .leave_ns = l->leave_ns};
 }
 
-int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b)
+int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b,
+                       int64_t sent_ns)
 {
     uint64_t hash = as_hash_mix((uint64_t)from, (uint64_t)to);
     struct as_traffic *traffic = NULL;
     uint32_t at;
-    if (walk->is_watched)
+    if (walk->is_watched || !as_moment_is_in(sent_ns, &walk->out->range))
         return 0;
     for (struct as_probe probe = as_index_probe(&walk->traffics, hash);
          !traffic && (at = as_index_next(&walk->traffics, &probe)) != AS_INDEX_NONE;)
@@ -267,7 +268,7 @@ static int send_message(const struct leaving *l, const struct comm_place *place,
 {
     struct as_message_side side = side_of(l, r->site, begin_ns);
     side.bits = r->bits;
-    AS_TRY(as_mpi_add_traffic(l->walk, place->self, r->partner, r->size_b));
+    AS_TRY(as_mpi_add_traffic(l->walk, place->self, r->partner, r->size_b, begin_ns));
     const bool is_known = !is_doubted(l->walk, place->self) && !is_doubted(l->walk, r->partner);
     if (r->has_begun)
         return is_known ? as_meet_sent(l->walk, r->send, r->partner, r->size_b, &side)
@@ -544,7 +545,8 @@ static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
                                    .begin_ns = request->begin_ns,
                                    .enter_ns = request->begin_ns,
                                    .leave_ns = request->begin_ns};
-    AS_TRY(as_mpi_add_traffic(walk, place.self, request->partner, request->size_b));
+    AS_TRY(
+        as_mpi_add_traffic(walk, place.self, request->partner, request->size_b, request->begin_ns));
     return request->has_begun
                ? as_meet_sent(walk, request->send, request->partner, request->size_b, &side)
                : 0;

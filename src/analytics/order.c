@@ -12,9 +12,15 @@ struct source {
     uint32_t location;
 };
 
+/* Streams without an event end at once. */
+struct walk_target {
+    as_walk_event *each;
+    void *context;
+};
+
 static int gather_sources(const struct as_trace *trace, const bool *is_left_out,
                           struct source *source, struct as_loser *next, size_t *n,
-                          struct assay_error *err)
+                          const struct walk_target *to, struct assay_error *err)
 {
     uint32_t location = 0;
     for (uint32_t p = 0; p < trace->process.n; p++)
@@ -31,6 +37,8 @@ static int gather_sources(const struct as_trace *trace, const bool *is_left_out,
                 s->location = location;
                 next[*n] = (struct as_loser){.ns = s->event.raw_ns, .order = location};
                 (*n)++;
+            } else {
+                AS_TRY(to->each(to->context, location, NULL));
             }
         }
     return 0;
@@ -46,10 +54,12 @@ static int walk_sources(struct source *source, struct as_losers *next, as_walk_e
         const int rc = as_trace_stream_next(first->stream, &first->event, err);
         if (rc < 0)
             return rc;
-        if (rc == 0)
+        if (rc == 0) {
             as_losers_end(next);
-        else if (first->event.raw_ns != ns) /* many records of a call have its time */
+            AS_TRY(each(context, first->location, NULL));
+        } else if (first->event.raw_ns != ns) { /* many records of a call have its time */
             as_losers_next(next, first->event.raw_ns, first->location);
+        }
     }
     return 0;
 }
@@ -65,7 +75,8 @@ int as_walk_in_order(const struct as_trace *trace, const bool *is_left_out, as_w
     struct as_loser *first = as_calloc(most, sizeof *first);
     int rc = source && first ? 0 : as_error_nomem(err, "the streams of a trace");
     if (rc == 0)
-        rc = gather_sources(trace, is_left_out, source, first, &n, err);
+        rc = gather_sources(trace, is_left_out, source, first, &n,
+                            &(const struct walk_target){each, context}, err);
     if (rc == 0 && as_losers_init(&next, first, n) < 0)
         rc = as_error_nomem(err, "the streams of a trace");
     if (rc == 0)

@@ -156,10 +156,24 @@ static int flag_rest(const struct as_trace_facts *f, struct as_str *text, struct
     return flag_run(f, "trace_lost", traced->lost_n + traced->damaged_n, text, err);
 }
 
+/* The analysis is of a part of the trace. */
+static int flag_range(const struct as_trace_facts *f, struct as_str *text, struct assay_error *err)
+{
+    const struct as_analysis *a = &f->traced->analysis;
+    as_str_clear(text);
+    as_str_appendf(text, "the analysis covers %.3f s to %.3f s of a trace of %.3f s",
+                   (double)(a->begin_ns - a->whole.begin_ns) / 1e9,
+                   (double)(a->end_ns - a->whole.begin_ns) / 1e9,
+                   (double)(a->whole.end_ns - a->whole.begin_ns) / 1e9);
+    return flag_run(f, "trace_range", f->traced->is_ranged, text, err);
+}
+
 int as_trace_partial(const struct as_trace_facts *facts, struct assay_error *err)
 {
     struct as_str text = {0};
-    int rc = flag_ends(facts, &text, err);
+    int rc = flag_range(facts, &text, err);
+    if (rc == 0)
+        rc = flag_ends(facts, &text, err);
     if (rc == 0)
         rc = flag_off(facts, &text, err);
     if (rc == 0)

@@ -11,10 +11,12 @@
 #include "analytics/part.h"
 #include "base/error.h"
 
-/* What parts do not hand on: time off and what was counted meanwhile, sums of calls, counters. */
+/* What parts do not hand on: time off and what was counted meanwhile, sums of calls, counters,
+ * regions. */
 static bool takes_one_walk(const struct as_trace_walk *walk, const struct as_traced *mine)
 {
-    return walk->was_off || walk->out->summed_n > 0 || mine->counters.range.n > 0;
+    return walk->was_off || walk->out->summed_n > 0 || mine->counters.range.n > 0 ||
+           as_phases_are_there(walk);
 }
 
 static int say_for_one(const struct as_trace_part *part, struct assay_error *err)

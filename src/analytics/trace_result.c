@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analytics/interest.h"
 #include "base/error.h"
 #include "trace/cost.h"
 
@@ -40,6 +41,8 @@ static int watch_event(void *context, uint32_t location, const struct as_trace_e
     struct as_traced *traced = context;
     if (event->kind == AS_TRACE_OFF)
         traced->gaps.at[location].why = (uint32_t)event->field[0];
+    if (traced->is_ranged && !as_moment_is_in(event->raw_ns, &traced->range))
+        return 0;
     /* Where this is one of several that analyse together, names do not matter: a trace with
      * counters is for one. */
     const struct as_trace_process *process =
@@ -54,12 +57,16 @@ static int watch_sample(void *context, const struct as_trace_process *process, u
                         const struct as_trace_event *event)
 {
     struct as_traced *traced = context;
+    if (traced->is_ranged && !as_moment_is_in(event->raw_ns, &traced->range))
+        return 0;
     return as_sampled_take(&traced->sampled, process, location, activity, routine, event);
 }
 
 static int watch_message(void *context, const struct as_message *message)
 {
     struct as_traced *traced = context;
+    if (traced->is_ranged && !as_moment_is_in(message->send.begin_ns, &traced->range))
+        return 0;
     struct as_size_class *size = &traced->size[as_size_class_of(message->received_b)];
     size->n++;
     size->size_b += message->received_b > 0 ? (uint64_t)message->received_b : 0;
@@ -152,18 +159,20 @@ int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struc
 
 int as_traced_begin(struct as_traced *traced, const struct as_trace *trace)
 {
-    int64_t begin_ns = INT64_MAX, end_ns = INT64_MIN;
+    struct as_span span = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN};
     uint32_t n = 0;
     as_vec_foreach (&trace->process, process)
         as_vec_foreach (&process->thread, stream) {
             const struct as_trace_stream_facts *f = as_trace_stream_facts(*stream);
-            begin_ns = f->begin_raw_ns < begin_ns ? f->begin_raw_ns : begin_ns;
-            end_ns = f->end_raw_ns > end_ns ? f->end_raw_ns : end_ns;
+            span.begin_ns = f->begin_raw_ns < span.begin_ns ? f->begin_raw_ns : span.begin_ns;
+            span.end_ns = f->end_raw_ns > span.end_ns ? f->end_raw_ns : span.end_ns;
             n++;
             const struct as_gaps gaps = {.why = f->overwritten_n ? AS_GAP_OVERWRITTEN : 0};
             AS_TRY(as_vec_push(&traced->gaps, gaps));
         }
-    return as_timeline_new(&traced->timeline, n, n ? begin_ns : 0, n ? end_ns : 0);
+    if (traced->is_ranged)
+        as_span_clip(&span, &traced->range);
+    return as_timeline_new(&traced->timeline, n, n ? span.begin_ns : 0, n ? span.end_ns : 0);
 }
 
 /* Counted while streams are read. */
@@ -185,6 +194,7 @@ static void count_losses(struct as_traced *traced, bool *uses_counter)
 struct as_analysis_watch as_traced_watch(struct as_traced *traced)
 {
     return (struct as_analysis_watch){.context = traced,
+                                      .range = traced->is_ranged ? &traced->range : NULL,
                                       .event = watch_event,
                                       .stretch = watch_stretch,
                                       .idle_until = watch_idle,
@@ -238,20 +248,39 @@ int as_traced_analyse(struct as_traced *out, struct as_party *party, struct assa
                : 0;
 }
 
-int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
-                   struct as_traced *out, struct assay_error *err)
+static int read_traced(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
+                       const struct as_range_wanted *wanted, struct as_traced *out,
+                       struct assay_error *err)
 {
     char path[4096 + 8];
     bool uses_counter = true;
     *out = (struct as_traced){.record_ns = (double)NAN};
     AS_TRY(run_trace_directory(experiment, run_id, path, err));
     AS_TRY(as_trace_open(path, &out->trace, err));
+    if (wanted)
+        AS_TRY(as_range_find(&out->trace, wanted, &out->range, err));
+    out->is_ranged = wanted && as_interest_is_part(&out->range);
     AS_TRY(as_traced_analyse(out, party, err));
+    if (out->is_ranged && out->analysis.begin_ns >= out->analysis.end_ns)
+        return as_range_empty(out->analysis.whole.end_ns - out->analysis.whole.begin_ns, err);
     AS_TRY(as_traced_simulate(out, path, err));
     count_losses(out, &uses_counter);
     *strrchr(path, '/') = 0;
     out->record_ns = as_trace_record_ns(path, uses_counter);
     return 0;
+}
+
+int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
+                   struct as_traced *out, struct assay_error *err)
+{
+    return read_traced(experiment, run_id, party, NULL, out, err);
+}
+
+int as_traced_read_range(struct assay_experiment *experiment, int64_t run_id,
+                         const struct as_range_wanted *wanted, struct as_traced *out,
+                         struct assay_error *err)
+{
+    return read_traced(experiment, run_id, NULL, wanted, out, err);
 }
 
 void as_traced_fini(struct as_traced *traced)

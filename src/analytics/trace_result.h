@@ -10,6 +10,7 @@
 
 #include "analytics/counters.h"
 #include "analytics/gaps.h"
+#include "analytics/range.h"
 #include "analytics/sampled.h"
 #include "analytics/sums.h"
 #include "analytics/timeline.h"
@@ -35,6 +36,8 @@ struct as_routine_sum {
 
 struct as_traced {
     struct as_trace trace;
+    bool is_ranged;       /* a part of the trace is analysed */
+    struct as_span range; /* that part */
     struct as_analysis analysis;
     struct as_wait_sums sums;
     struct as_timeline timeline;
@@ -61,6 +64,10 @@ int as_run_trace_open(struct assay_experiment *experiment, int64_t run_id, struc
 struct as_party;
 int as_traced_read(struct assay_experiment *experiment, int64_t run_id, struct as_party *party,
                    struct as_traced *out, struct assay_error *err);
+/* The same alone, of a part of the trace (NULL: all). Errors: those of as_range_find too. */
+int as_traced_read_range(struct assay_experiment *experiment, int64_t run_id,
+                         const struct as_range_wanted *wanted, struct as_traced *out,
+                         struct assay_error *err);
 /* ideal.c: serialisation and transfer, by a simulation of the trace in `directory` on the ideal
  * network. A trace that cannot be simulated has neither; `unsimulated` says why. Errors: NOMEM. */
 int as_traced_simulate(struct as_traced *traced, const char *directory, struct assay_error *err);

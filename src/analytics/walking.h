@@ -14,6 +14,7 @@
 #include "analytics/interest.h"
 #include "analytics/neighbours.h"
 #include "analytics/omp_teams.h"
+#include "analytics/phases.h"
 #include "base/id_table.h"
 #include "base/index.h"
 
@@ -68,6 +69,7 @@ struct as_walker {
     int64_t join_handle, join_ns; /* whose end it waits for, since; INT64_MIN: nobody's */
     int64_t spare_ns;             /* of is_spare: since */
     bool has_worked, is_spare;    /* had a part of a parallel region; is between two, as a worker */
+    bool is_over;                 /* it has no more events */
     bool is_off, was_off;         /* nothing is recorded; was not, once */
     int64_t on_ns, on_computing_ns; /* since when it is, and what it had computed before */
     int64_t on_interest_ns;         /* of that, in the region of interest */
@@ -97,6 +99,7 @@ struct as_trace_walk {
     struct as_windows *windows;
     struct as_channels *channels;
     struct as_tasks *tasks;
+    struct as_phases *phases;           /* NULL: nobody asks */
     struct as_trace_part *part;         /* NULL: all processes are walked through here */
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;
@@ -156,6 +159,7 @@ struct as_open_call *as_walk_outermost(struct as_walker *walker);
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);
 int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
+enum as_activity as_doing_now(const struct as_walker *walker);
 
 /* A call is left that had something to say; of this site, if waits are asked for. */
 int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
@@ -163,7 +167,9 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
 int as_mpi_matched(struct as_trace_walk *walk, const struct as_message *message);
 int as_mpi_new(struct as_trace_walk *walk);
 int as_mpi_end(struct as_trace_walk *walk);
-int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b);
+/* A message or access that begins at `sent_ns`. */
+int as_mpi_add_traffic(struct as_trace_walk *walk, int64_t from, int64_t to, int64_t size_b,
+                       int64_t sent_ns);
 enum as_collective_kind as_mpi_collective_of(const char *routine);
 uint32_t as_mpi_send_bits(const char *routine); /* as_message_bits */
 bool as_mpi_is_file(const char *routine);       /* it reads or writes */
@@ -224,6 +230,9 @@ int as_team_barrier_end(struct as_team_barrier *meeting, enum as_wait_kind kind,
                         struct as_wait_list *out);
 
 void as_efficiency_of(struct as_analysis *analysis);
+/* Fills shares, means and counts of a phase from the times of each thread in it. */
+void as_efficiency_of_phase(const struct as_analysis *analysis,
+                            const int64_t (*ns)[AS_ACTIVITIES_N], struct as_phase *phase);
 /* Splits the time of calls: `waiting_ns`, and of `transfer_ns`, which is all time of calls that
  * start or complete a transfer, what is not waiting. 0 or ASSAY_ERR_NOMEM. */
 int as_spent_of(struct as_analysis *analysis);
@@ -237,7 +246,7 @@ void as_walk_free(struct as_trace_walk *walk);
 
 /* All events of all threads of those processes whose number `is_left_out` (NULL: of none) does not
  * say, in order of time. Locations are numbered by process and thread, all of them. `each` answers
- * 0 or an error. */
+ * 0 or an error; its event is NULL when the location has no more. */
 typedef int as_walk_event(void *context, uint32_t location, const struct as_trace_event *event);
 int as_walk_in_order(const struct as_trace *trace, const bool *is_left_out, as_walk_event *each,
                      void *context, struct assay_error *err);

@@ -407,7 +407,7 @@ static int leave_access(const struct window_call *call, const struct as_said *sa
         const int64_t own = call->walk->trace->process.at[call->side->process].rank;
         const int64_t other = (int64_t)comm->member[target];
         AS_TRY(as_mpi_add_traffic(call->walk, is_get ? other : own, is_get ? own : other,
-                                  (int64_t)size_b));
+                                  (int64_t)size_b, frame->enter_ns));
     }
     if (!call->side->window || target >= call->side->size)
         return 0;

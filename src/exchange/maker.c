@@ -161,6 +161,19 @@ void as_maker_comm(struct as_trace_maker *m, uint32_t process, uint64_t comm, ui
         as_trace_put_text(w, AS_TRACE_COMM_NAME, 0, field, 1, name);
 }
 
+void as_maker_grid(struct as_trace_maker *m, uint32_t process, uint64_t comm, const uint64_t *list,
+                   size_t dimensions_n)
+{
+    as_trace_put_list(m->process.at[process].definitions, AS_TRACE_GRID, 0, &comm, 1, list,
+                      3 * dimensions_n);
+}
+
+void as_maker_window(struct as_trace_maker *m, uint32_t process, uint64_t window, uint64_t comm)
+{
+    const uint64_t field[] = {window, comm};
+    as_trace_put(m->process.at[process].definitions, AS_TRACE_WINDOW, 0, field, 2);
+}
+
 /* A line of the text of a place. */
 static void add_line_of(struct as_str *text, struct as_view line)
 {

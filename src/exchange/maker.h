@@ -38,6 +38,13 @@ void as_maker_name(struct as_trace_maker *maker, uint32_t process, uint64_t numb
                    const char *text);
 void as_maker_comm(struct as_trace_maker *maker, uint32_t process, uint64_t comm, uint64_t global,
                    uint64_t rank, const uint64_t *member, size_t member_n, const char *name);
+/* The Cartesian topology of a communicator: sizes of n dimensions, whether they are periodic, own
+ * coordinates. */
+void as_maker_grid(struct as_trace_maker *maker, uint32_t process, uint64_t comm,
+                   const uint64_t *list, size_t dimensions_n);
+/* A window of one-sided access, from 1, of the members of `comm`. */
+void as_maker_window(struct as_trace_maker *maker, uint32_t process, uint64_t window,
+                     uint64_t comm);
 /* `number` from 1, one after the other, which stands for an address in CALLERS, SAMPLE and
  * as_maker_function. `line` 0: not known. */
 struct as_made_place {

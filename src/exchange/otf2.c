@@ -118,14 +118,17 @@ static int write_archive(struct as_otf2_writer *w, const char *path, struct assa
 
 static void free_writer(struct as_otf2_writer *w)
 {
-    as_vec_foreach (&w->process, process)
+    as_vec_foreach (&w->process, process) {
         as_free(process->region);
+        as_free(process->window);
+    }
     as_numbered_fini(&w->persistent);
     as_numbered_fini(&w->open);
     as_vec_fini(&w->process);
     as_vec_fini(&w->thread);
     as_vec_fini(&w->region);
     as_vec_fini(&w->comm);
+    as_vec_fini(&w->window);
     as_index_fini(&w->regions);
     as_index_fini(&w->comms);
     as_map_u64_fini(&w->blocks);

@@ -256,6 +256,31 @@ static OTF2_ErrorCode put_done(const struct otf2_at *at)
         at->thread->events, NULL, at->time, r.op, r.comm, r.root, r.sent_b, r.received_b, number);
 }
 
+/* MPI_Put and the like, MPI_Get and the like, all others are atomic. Of a window that is not known
+ * nothing is written. */
+static OTF2_ErrorCode write_access(const struct otf2_at *at)
+{
+    const struct as_trace_event *e = at->event;
+    const OTF2_RmaWinRef window = as_otf2_window_of(at->w, at->thread->process, e->field[2]);
+    const char *routine = at->w->region.at[at->thread->region].text;
+    const uint32_t target = (uint32_t)e->field[0];
+    const uint64_t size_b = as_size(e->field[1]);
+    if (window == OTF2_UNDEFINED_RMA_WIN || e->field[0] < 0) {
+        at->thread->events_n--;
+        at->w->counts->left_out_n++;
+        return OTF2_SUCCESS;
+    }
+    if (strcmp(routine, "MPI_Put") == 0 || strcmp(routine, "MPI_Rput") == 0)
+        return OTF2_EvtWriter_RmaPut(at->thread->events, NULL, at->time, window, target, size_b, 0);
+    if (strcmp(routine, "MPI_Get") == 0 || strcmp(routine, "MPI_Rget") == 0)
+        return OTF2_EvtWriter_RmaGet(at->thread->events, NULL, at->time, window, target, size_b, 0);
+    return OTF2_EvtWriter_RmaAtomic(at->thread->events, NULL, at->time, window, target,
+                                    strcmp(routine, "MPI_Compare_and_swap") == 0
+                                        ? OTF2_RMA_ATOMIC_TYPE_COMPARE_AND_SWAP
+                                        : OTF2_RMA_ATOMIC_TYPE_ACCUMULATE,
+                                    size_b, 0, 0);
+}
+
 /* Its metric has one member, and the number of its name's region. */
 static OTF2_ErrorCode put_value(struct otf2_at *at)
 {
@@ -301,6 +326,8 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
         return drop_persistent(at);
     case AS_TRACE_CANCELLED:
         return OTF2_EvtWriter_MpiRequestCancelled(events, NULL, at->time, (uint64_t)e->field[0]);
+    case AS_TRACE_RMA:
+        return write_access(at);
     case AS_TRACE_ALLOCATE:
     case AS_TRACE_RELEASE:
         at->thread->events_n--;
@@ -333,6 +360,8 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
     struct as_otf2_writer *w = writer;
     struct as_otf2_thread *thread = &w->thread.at[location];
     const uint32_t process = thread->process;
+    if (!event)
+        return 0;
     struct otf2_at at = {.w = w,
                          .thread = thread,
                          .process = &w->process.at[process],

@@ -74,6 +74,40 @@ static int list_comms(struct as_otf2_writer *w, const struct as_trace_process *p
     return 0;
 }
 
+static int find_window(struct as_otf2_writer *w, OTF2_CommRef comm, uint32_t number, uint32_t *out)
+{
+    for (*out = 0; *out < w->window.n; ++*out)
+        if (w->window.at[*out].comm == comm && w->window.at[*out].number == number)
+            return 0;
+    return as_vec_push(&w->window, (struct as_otf2_window){comm, number});
+}
+
+/* All members make windows of a communicator in one order. */
+static int list_windows(struct as_otf2_writer *w, uint32_t at)
+{
+    const struct as_trace_process *process = &w->trace->process.at[at];
+    uint32_t *row = as_calloc(process->window.n + 1, sizeof *row);
+    w->process.at[at].window = row;
+    if (!row)
+        return ASSAY_ERR_NOMEM;
+    for (size_t i = 0; i < process->window.n; i++) {
+        uint32_t number = 0;
+        for (size_t k = 0; k < i; k++)
+            number += process->window.at[k].comm == process->window.at[i].comm;
+        AS_TRY(find_window(w, as_otf2_comm_of(w, at, (int64_t)process->window.at[i].comm), number,
+                           &row[i]));
+    }
+    return 0;
+}
+
+OTF2_RmaWinRef as_otf2_window_of(const struct as_otf2_writer *w, uint32_t process, int64_t window)
+{
+    const struct as_trace_process *p = &w->trace->process.at[process];
+    const struct as_trace_window *known = as_vec_find(&p->window, window, (uint64_t)window);
+    const uint32_t row = known ? w->process.at[process].window[known - p->window.at] : 0;
+    return known && w->window.at[row].comm != OTF2_UNDEFINED_COMM ? row : OTF2_UNDEFINED_RMA_WIN;
+}
+
 int as_otf2_list(struct as_otf2_writer *w)
 {
     uint32_t unknown;
@@ -88,6 +122,8 @@ int as_otf2_list(struct as_otf2_writer *w)
             AS_TRY(find_region(w, &process->name.at[i], &known.region[i]));
         AS_TRY(list_comms(w, process));
     }
+    for (uint32_t at = 0; at < w->trace->process.n; at++)
+        AS_TRY(list_windows(w, at));
     return 0;
 }
 
@@ -305,6 +341,18 @@ static void write_topologies(struct otf2_names *n)
     }
 }
 
+static void write_windows(struct otf2_names *n)
+{
+    char name[32];
+    as_vec_foreach (&n->w->window, window) {
+        const uint32_t at = (uint32_t)(window - n->w->window.at);
+        snprintf(name, sizeof name, "window %" PRIu32, at);
+        if (window->comm != OTF2_UNDEFINED_COMM)
+            note_code(n, OTF2_GlobalDefWriter_WriteRmaWin(n->to, at, put_string(n, name),
+                                                          window->comm, OTF2_RMA_WIN_FLAG_NONE));
+    }
+}
+
 OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
 {
     struct otf2_names n = {
@@ -332,6 +380,7 @@ OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
     put_mpi_locations(&n, empty, members);
     put_communicators(&n, empty);
     write_topologies(&n);
+    write_windows(&n);
     as_free(members);
     return n.rc;
 }

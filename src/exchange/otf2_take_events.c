@@ -289,6 +289,34 @@ static OTF2_CallbackCode take_icollective_done(EVENT_HEAD, OTF2_CollectiveOp op,
     return OTF2_CALLBACK_SUCCESS;
 }
 
+/* ---- One-sided access ------------------------------------------------------------------------ */
+
+static OTF2_CallbackCode put_access(struct as_otf2_taking *t, OTF2_TimeStamp time, uint32_t window,
+                                    uint32_t target, uint64_t size_b)
+{
+    int64_t ns;
+    if (begin_event(t, time, &ns))
+        put_fields(t, AS_TRACE_RMA, ns, target, (int64_t)size_b, (int64_t)window + 1, 0, 0);
+    return OTF2_CALLBACK_SUCCESS;
+}
+
+static OTF2_CallbackCode on_transfer(EVENT_HEAD, OTF2_RmaWinRef window, uint32_t target,
+                                     uint64_t size_b, uint64_t matching)
+{
+    UNUSED_HEAD;
+    (void)matching;
+    return put_access(user, time, window, target, size_b);
+}
+
+static OTF2_CallbackCode on_atomic(EVENT_HEAD, OTF2_RmaWinRef window, uint32_t target,
+                                   OTF2_RmaAtomicType type, uint64_t sent_b, uint64_t received_b,
+                                   uint64_t matching)
+{
+    UNUSED_HEAD;
+    (void)type, (void)matching;
+    return put_access(user, time, window, target, sent_b ? sent_b : received_b);
+}
+
 /* ---- Threads --------------------------------------------------------------------------------- */
 
 static OTF2_CallbackCode take_fork(EVENT_HEAD, OTF2_Paradigm model, uint32_t threads_n)
@@ -428,6 +456,9 @@ OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void)
     OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, take_collective);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, take_icollective);
     OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, take_icollective_done);
+    OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, on_transfer);
+    OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, on_transfer);
+    OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, on_atomic);
     OTF2_EvtReaderCallbacks_SetThreadForkCallback(c, take_fork);
     OTF2_EvtReaderCallbacks_SetThreadJoinCallback(c, take_join);
     OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, take_team);

@@ -237,6 +237,7 @@ OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *t)
     OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, take_metric);
     OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(c, take_instance);
     as_otf2_place_callbacks(c);
+    as_otf2_grid_callbacks(c);
     OTF2_ErrorCode rc = OTF2_Reader_RegisterGlobalDefCallbacks(t->reader, definitions, c, t);
     OTF2_GlobalDefReaderCallbacks_Delete(c);
     if (rc == OTF2_SUCCESS)
@@ -300,9 +301,11 @@ static void define_comms(struct as_otf2_taking *t, const struct as_otf2_taken_pr
     as_vec_foreach (&t->comm, comm) {
         const struct as_otf2_taken_group *group = as_vec_find(&t->group, number, comm->group);
         for (size_t rank = 0; comm->comm && rank < group->member.n; rank++)
-            if (group->member.at[rank] == (uint64_t)process->rank)
+            if (group->member.at[rank] == (uint64_t)process->rank) {
                 as_maker_comm(t->maker, process->made, comm->comm, comm->comm, rank,
                               group->member.at, group->member.n, comm->text);
+                as_otf2_define_grids(t, comm->number, process->made, rank);
+            }
     }
 }
 
@@ -335,6 +338,7 @@ void as_otf2_free_definitions(struct as_otf2_taking *t)
         as_vec_fini(&group->member);
     as_vec_foreach (&t->metric, metric)
         as_vec_fini(&metric->member);
+    as_otf2_free_grids(t);
     as_vec_fini(&t->text);
     as_vec_fini(&t->node);
     as_vec_fini(&t->source);

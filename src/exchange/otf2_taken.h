@@ -68,6 +68,22 @@ struct as_otf2_taken_metric {
     uint32_t name;           /* ours, of a member */
 };
 
+struct as_otf2_taken_dimension {
+    uint32_t number, size;
+    bool is_periodic;
+};
+struct as_otf2_taken_topology {
+    uint32_t number, comm;
+    AS_VEC(uint32_t) dimension; /* numbers */
+};
+struct as_otf2_taken_coordinate {
+    uint32_t topology, rank;
+    size_t first; /* in `coordinates` */
+};
+struct as_otf2_taken_window {
+    uint32_t number, comm;
+};
+
 /* What is asked for and said only when it is done: filled in the first of two readings. */
 struct as_otf2_pending {
     uint64_t request;
@@ -92,6 +108,11 @@ struct as_otf2_taking {
     AS_VEC(struct as_otf2_taken_source) source;
     AS_VEC(struct as_otf2_taken_context) context;
     AS_VEC(struct as_otf2_taken_generator) generator;
+    AS_VEC(struct as_otf2_taken_dimension) dimension;
+    AS_VEC(struct as_otf2_taken_topology) topology;
+    AS_VEC(struct as_otf2_taken_coordinate) coordinate;
+    AS_VEC(uint64_t) coordinates;
+    AS_VEC(struct as_otf2_taken_window) window;
     struct as_map_u64 texts, regions, comms, sources, contexts; /* number -> place */
     bool no_memory;
     /* Of the location that is read: */
@@ -123,6 +144,13 @@ const char *as_otf2_taken_text_of(const struct as_otf2_taking *taking,
 /* NULL: not known. */
 const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *taking,
                                                      uint32_t region);
+
+/* ---- otf2_taken_grids.c: Cartesian topologies, windows ---- */
+void as_otf2_grid_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);
+/* Those of a communicator, for the process that has `rank` in it. */
+void as_otf2_define_grids(struct as_otf2_taking *taking, uint32_t comm, uint32_t made,
+                          uint64_t rank);
+void as_otf2_free_grids(struct as_otf2_taking *taking);
 
 /* ---- otf2_taken_places.c: calling contexts ---- */
 void as_otf2_place_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);

@@ -49,6 +49,13 @@ _Static_assert(offsetof(struct as_otf2_request, id) == 0,
 
 struct as_otf2_process {
     uint32_t *region; /* by number of a name */
+    uint32_t *window; /* by place among the process's windows: row of `window` */
+};
+
+/* A window of all processes that have it: the n-th of its communicator. */
+struct as_otf2_window {
+    OTF2_CommRef comm;
+    uint32_t number; /* n, from 0 */
 };
 
 /* A communicator of all processes that have it. */
@@ -95,6 +102,7 @@ struct as_otf2_writer {
     AS_VEC(struct as_otf2_process) process;
     AS_VEC(struct as_otf2_region) region;
     AS_VEC(struct as_otf2_comm) comm;
+    AS_VEC(struct as_otf2_window) window;
     struct as_index regions, comms; /* rows of `region` and `comm` */
     /* Those that can be started again, and those that are not complete: struct as_otf2_request. */
     struct as_numbered_table persistent, open;
@@ -122,6 +130,9 @@ OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *writer);
 int as_otf2_list_region(struct as_otf2_writer *writer, const char *text, uint32_t group,
                         uint32_t *out);
 bool as_otf2_is_metric(const struct as_otf2_writer *writer, uint32_t region); /* of whole numbers */
+/* OTF2_UNDEFINED_RMA_WIN: not known. */
+OTF2_RmaWinRef as_otf2_window_of(const struct as_otf2_writer *writer, uint32_t process,
+                                 int64_t window);
 OTF2_CommRef as_otf2_comm_of(const struct as_otf2_writer *writer, uint32_t process, int64_t comm);
 
 #endif

@@ -179,6 +179,8 @@ static void free_prv(struct as_prv_writer *w)
     as_vec_foreach (&w->call, calls)
         as_free(*calls);
     as_vec_fini(&w->call);
+    as_vec_foreach (&w->counter, counter)
+        as_free(counter->latest);
     as_vec_fini(&w->counter);
     as_vec_fini(&w->region);
     as_vec_fini(&w->function);

@@ -109,12 +109,17 @@ static int keep_counter(struct as_prv_writer *w, uint32_t location,
 {
     const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
     const bool is_real = event->kind == AS_TRACE_EVENT;
-    const int64_t type =
-        as_prv_counter_type(w, as_trace_name_of(process, event->name).text, is_real);
-    if (type < 0)
+    struct as_prv_counter *counter =
+        as_prv_counter_of(w, as_trace_name_of(process, event->name).text, is_real);
+    int64_t value = event->field[1];
+    if (!counter)
         return as_error_nomem(w->err, "counters of a trace");
-    return as_prv_keep_event(w, location, event->raw_ns, type,
-                             is_real ? millionths_of(event->field[1]) : event->field[1]);
+    if (counter->latest) { /* a total here, an increment there */
+        value = (int64_t)((uint64_t)value - (uint64_t)counter->latest[location]);
+        counter->latest[location] = event->field[1];
+    }
+    return as_prv_keep_event(w, location, event->raw_ns, counter->type,
+                             is_real ? millionths_of(value) : value);
 }
 
 /* ---- Calls that stand for several -------------------------------------------------------------

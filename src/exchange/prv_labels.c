@@ -70,8 +70,10 @@ static void emit_type(const struct as_prv_writer *w, struct as_out *out,
 static void write_counters(const struct as_prv_writer *w, struct as_out *out)
 {
     as_vec_foreach (&w->counter, counter) {
-        as_out_f(out, "\nEVENT_TYPE\n7    %td    %s\n", AS_PRV_COUNTERS + (counter - w->counter.at),
-                 counter->text);
+        const char *public_name = counter->public_name;
+        as_out_f(out, "\nEVENT_TYPE\n7    %" PRId64 "    %s%s%s%s\n", counter->type,
+                 public_name ? public_name : "", public_name ? " [" : "", counter->text,
+                 public_name ? "]" : "");
         if (counter->is_real)
             as_out_f(out, "PRECISION %u\n", AS_PRV_PRECISION);
     }

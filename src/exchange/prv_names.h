@@ -76,9 +76,10 @@ enum as_prv_type {
     AS_PRV_MEMORY_SIZE = 40000041,
     AS_PRV_MEMORY_IN = 40000042,
     AS_PRV_MEMORY_OUT = 40000043,
-    AS_PRV_HARDWARE = 42000000, /* of a CPU: since the reading before */
-    AS_PRV_COUNTERS = 44000000, /* the first of them */
-    AS_PRV_SAMPLED = 30000000,  /* and the level, 1 where the thread was, then its callers */
+    AS_PRV_HARDWARE = 42000000,        /* of a CPU: since the reading before */
+    AS_PRV_HARDWARE_OTHERS = 42001000, /* without a public number */
+    AS_PRV_COUNTERS = 44000000,        /* the first of them */
+    AS_PRV_SAMPLED = 30000000,         /* and the level, 1 where the thread was, then its callers */
     AS_PRV_SAMPLED_LINE = 30000100,
     AS_PRV_CALLER = 70000000, /* of calls, and the level, from 1 */
     AS_PRV_CALLER_LINE = 80000000

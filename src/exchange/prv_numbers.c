@@ -199,6 +199,63 @@ int64_t as_prv_function_value(struct as_prv_writer *w, int64_t function)
     return (int64_t)w->function.n;
 }
 
+/* Public numbers of hardware counters: those of PAPI's presets. */
+static const struct {
+    const char *name, *public_name;
+    int64_t type;
+} hardware_counters[] = {
+    {"instructions", "PAPI_TOT_INS", AS_PRV_HARDWARE + 50},
+    {"cycles", "PAPI_TOT_CYC", AS_PRV_HARDWARE + 59},
+    {"cpu-cycles", "PAPI_TOT_CYC", AS_PRV_HARDWARE + 59},
+    {"ref-cycles", "PAPI_REF_CYC", AS_PRV_HARDWARE + 107},
+    {"branches", "PAPI_BR_INS", AS_PRV_HARDWARE + 55},
+    {"branch-instructions", "PAPI_BR_INS", AS_PRV_HARDWARE + 55},
+    {"branch-misses", "PAPI_BR_MSP", AS_PRV_HARDWARE + 46},
+    {"cache-misses", "PAPI_L3_TCM", AS_PRV_HARDWARE + 8},
+};
+#define HARDWARE_COUNTERS_N (sizeof hardware_counters / sizeof *hardware_counters)
+
+/* Software events of perf, which count as those of a CPU. */
+static const char *const software_counters[] = {
+    "alignment-faults", "context-switches", "cpu-migrations", "emulation-faults",
+    "major-faults",     "minor-faults",     "page-faults",    "task-clock"};
+
+/* Names of libpfm4 have colons, those of an imported trace begin as PAPI's. */
+static bool is_counted_by_cpu(const char *name)
+{
+    bool is = strncmp(name, "PAPI_", 5) == 0 || strchr(name, ':');
+    for (size_t i = 0; !is && i < sizeof software_counters / sizeof *software_counters; i++)
+        is = strcmp(name, software_counters[i]) == 0;
+    return is;
+}
+
+static void choose_counter_type(struct as_prv_counter *counter, size_t at)
+{
+    const size_t n = strcspn(counter->text, " [(");
+    counter->type = AS_PRV_COUNTERS + (int64_t)at;
+    if (counter->is_real)
+        return;
+    for (size_t i = 0; i < HARDWARE_COUNTERS_N; i++) {
+        const char *public_name = hardware_counters[i].public_name;
+        const bool is_known = strcmp(counter->text, hardware_counters[i].name) == 0;
+        if (!is_known && (strlen(public_name) != n || strncmp(counter->text, public_name, n) != 0))
+            continue;
+        counter->type = hardware_counters[i].type;
+        counter->public_name = is_known ? public_name : NULL;
+        return;
+    }
+    if (is_counted_by_cpu(counter->text))
+        counter->type = AS_PRV_HARDWARE_OTHERS + (int64_t)at;
+}
+
+static size_t count_threads(const struct as_trace *trace)
+{
+    size_t n = 0;
+    as_vec_foreach (&trace->process, process)
+        n += process->thread.n;
+    return n;
+}
+
 static int number_counter(struct as_prv_writer *w, const char *name, bool is_real, uint32_t *out)
 {
     const uint64_t hash = as_hash_text(is_real, name);
@@ -206,19 +263,27 @@ static int number_counter(struct as_prv_writer *w, const char *name, bool is_rea
          (*out = as_index_next(&w->counters, &probe)) != AS_INDEX_NONE;)
         if (w->counter.at[*out].is_real == is_real && strcmp(w->counter.at[*out].text, name) == 0)
             return 0;
-    AS_TRY(as_vec_push(&w->counter, (struct as_prv_counter){name, is_real}));
+    struct as_prv_counter counter = {.text = name, .is_real = is_real};
+    choose_counter_type(&counter, w->counter.n);
+    if (counter.type < AS_PRV_COUNTERS &&
+        !(counter.latest = as_calloc(count_threads(w->trace) + 1, sizeof *counter.latest)))
+        return ASSAY_ERR_NOMEM;
+    if (as_vec_push(&w->counter, counter) < 0) {
+        as_free(counter.latest);
+        return ASSAY_ERR_NOMEM;
+    }
     *out = (uint32_t)(w->counter.n - 1);
     return as_index_add(&w->counters, hash, *out);
 }
 
-int64_t as_prv_counter_type(struct as_prv_writer *w, const char *name, bool is_real)
+struct as_prv_counter *as_prv_counter_of(struct as_prv_writer *w, const char *name, bool is_real)
 {
     struct as_prv_counted *known = &w->counted[((uintptr_t)name >> 4) % AS_PRV_COUNTED_KNOWN];
     if (known->text != name || known->is_real != is_real) {
         uint32_t at;
         if (number_counter(w, name, is_real, &at) < 0)
-            return -1;
+            return NULL;
         *known = (struct as_prv_counted){name, is_real, at};
     }
-    return AS_PRV_COUNTERS + (int64_t)known->at;
+    return &w->counter.at[known->at];
 }

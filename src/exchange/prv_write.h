@@ -114,10 +114,13 @@ struct as_prv_call {
     bool is_known;
 };
 
-/* A type of events of its own, from AS_PRV_COUNTERS on. */
+/* A type of events of its own, from AS_PRV_COUNTERS on, or the public one of a hardware counter. */
 struct as_prv_counter {
     const char *text; /* the trace's */
     bool is_real;     /* values are millionths */
+    int64_t type;
+    const char *public_name; /* NULL: it has none */
+    int64_t *latest;         /* by thread: values in the file are increments; NULL: they are not */
 };
 
 /* A counter by the address of its text: events are many and their names few. */
@@ -228,7 +231,9 @@ int64_t as_prv_state_of(struct as_prv_writer *writer, enum as_activity activity,
 int as_prv_type_of(struct as_prv_writer *writer, int64_t type, uint32_t *out);
 int64_t as_prv_comm_number(struct as_prv_writer *writer, uint64_t global);
 int64_t as_prv_function_value(struct as_prv_writer *writer, int64_t function);
-int64_t as_prv_counter_type(struct as_prv_writer *writer, const char *name, bool is_real);
+/* The counter of this name, or NULL: out of memory; good until the next one is asked for. */
+struct as_prv_counter *as_prv_counter_of(struct as_prv_writer *writer, const char *name,
+                                         bool is_real);
 
 /* ---- prv_labels.c: the files beside it ---- */
 void as_prv_put_pcf(const struct as_prv_writer *writer, struct as_out *out);

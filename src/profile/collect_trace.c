@@ -22,6 +22,7 @@
 #include "base/str.h"
 #include "base/ticks.h"
 #include "profile/agent_session.h"
+#include "profile/trace_counters.h"
 #include "profile/trace_meeting.h"
 #include "profile/trace_program.h"
 #include "profile/trace_switch.h"
@@ -32,10 +33,11 @@ struct traced {
     struct as_tracer_part *part;
     struct as_trace_switch switching;
     struct as_str preload;
-    char link[PATH_MAX];   /* "": there is none */
-    char filter[PATH_MAX]; /* the file of its rules; "": there is none */
+    char link[PATH_MAX];     /* "": there is none */
+    char filter[PATH_MAX];   /* the file of its rules; "": there is none */
+    char counters[PATH_MAX]; /* the file of counters of perf; "": there is none */
     struct as_trace_rendezvous meeting;
-    uint64_t missed_n, samples_missed_n;
+    uint64_t missed_n, samples_missed_n, shared_n;
     int missed_errno;
 };
 
@@ -147,6 +149,8 @@ static int prepare_trace(struct as_collector *it, const struct as_collection *al
     traced->part = as_agent_session_part(traced->inside.session, AS_TRACER_CLIENT);
     if (!traced->part)
         return as_error_set(err, ASSAY_ERR_LIMIT, "the agent has no slot left for a tracer");
+    if (options->events)
+        AS_TRY(as_trace_counters_check(options->events, err));
     fill_part(traced->part, options);
     as_trace_rendezvous_prepare(&traced->meeting, traced->part);
     if (as_trace_switch_is_wanted(options)) {
@@ -184,20 +188,40 @@ static int make_rules(const struct as_collection *all, struct as_str *rules,
     return rc;
 }
 
-/* Where the program looks for it. */
-static int write_rules(struct traced *traced, const struct as_str *rules, struct assay_error *err)
+/* Where the program looks for it. `path` is "" if the file was not made. */
+struct agent_file {
+    const char *name, *what;
+    char *path;
+};
+
+static int write_agent_file(const struct traced *traced, const struct agent_file *file,
+                            const struct as_str *text, struct assay_error *err)
 {
-    snprintf(traced->filter, sizeof traced->filter, "%s/" AS_TRACE_FILTER,
-             as_agent_session_path(traced->inside.session));
-    const int fd = open(traced->filter, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    const int error = fd < 0 ? errno : as_whole_write(fd, as_str_z(rules), rules->n);
+    snprintf(file->path, PATH_MAX, "%s/%s", as_agent_session_path(traced->inside.session),
+             file->name);
+    const int fd = open(file->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int error = fd < 0 ? errno : as_whole_write(fd, as_str_z(text), text->n);
     if (fd >= 0)
         close(fd);
     else
-        traced->filter[0] = 0;
-    return error ? as_error_set(err, ASSAY_ERR_IO, "the filter of a trace cannot be written: %s",
-                                strerror(error))
+        file->path[0] = 0;
+    return error ? as_error_set(err, ASSAY_ERR_IO, "%s of a trace cannot be written: %s",
+                                file->what, strerror(error))
                  : 0;
+}
+
+static int write_counters(struct traced *traced, const struct as_collection *all,
+                          struct assay_error *err)
+{
+    const struct agent_file file = {AS_EVENT_COUNTERS_FILE, "the counters", traced->counters};
+    struct as_str packed = {0};
+    if (!all->request->trace->events)
+        return 0;
+    int rc = as_trace_counters_pack(all->request->trace->events, &packed, err);
+    if (rc == 0)
+        rc = write_agent_file(traced, &file, &packed, err);
+    as_str_fini(&packed);
+    return rc;
 }
 
 static int write_filter(struct traced *traced, const struct as_collection *all,
@@ -208,7 +232,9 @@ static int write_filter(struct traced *traced, const struct as_collection *all,
         return 0;
     int rc = make_rules(all, &rules, err);
     if (rc == 0)
-        rc = write_rules(traced, &rules, err);
+        rc = write_agent_file(
+            traced, &(const struct agent_file){AS_TRACE_FILTER, "the filter", traced->filter},
+            &rules, err);
     as_str_fini(&rules);
     return rc;
 }
@@ -239,6 +265,7 @@ static int start_trace(struct as_collector *it, const struct as_collection *all,
         as_trace_rendezvous_start(&traced->meeting, traced->part,
                                   as_agent_session_path(traced->inside.session), all->directory);
         AS_TRY(write_filter(traced, all, err));
+        AS_TRY(write_counters(traced, all, err));
         return start_switching(traced, err);
     }
     traced->link[0] = 0;
@@ -258,6 +285,7 @@ static int finish_trace(struct as_collector *it, const struct as_collection *all
     traced->missed_n = traced->part->streams_missed;
     traced->missed_errno = (int)traced->part->missed_errno;
     traced->samples_missed_n = traced->part->samples_missed;
+    traced->shared_n = traced->part->counters_shared;
     return 0;
 }
 
@@ -291,7 +319,17 @@ static int tell_missed(void *context, struct assay_error *err)
         .name = "trace_samples_missed",
         .text = "samples were dropped: their thread had no event stream yet, or no longer",
         .n = (int64_t)to->traced->samples_missed_n};
-    return samples.n ? assay_experiment_flag(to->experiment, &samples, err) : 0;
+    if (samples.n)
+        AS_TRY(assay_experiment_flag(to->experiment, &samples, err));
+    const struct assay_flag shared = {
+        .run_id = to->run_id,
+        .kind = ASSAY_OBJECT_RUN,
+        .object_id = to->run_id,
+        .name = "trace_counters_shared",
+        .text = "readings of counters were left out: the counters were shared with others; use "
+                "fewer --counters",
+        .n = (int64_t)to->traced->shared_n};
+    return shared.n ? assay_experiment_flag(to->experiment, &shared, err) : 0;
 }
 
 static int tell_beginning(void *context, struct assay_error *err)
@@ -312,7 +350,7 @@ static int tell_trace(struct as_collector *it, const struct as_collection *all,
                       struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
 {
     struct trace_telling to = {it->self, experiment, run_id};
-    if (to.traced->missed_n || to.traced->samples_missed_n)
+    if (to.traced->missed_n || to.traced->samples_missed_n || to.traced->shared_n)
         AS_TRY(assay_experiment_batch(experiment, tell_missed, &to, err));
     return all->request->trace->first_s > 0
                ? assay_experiment_batch(experiment, tell_beginning, &to, err)
@@ -337,6 +375,8 @@ static void close_trace(struct as_collector *it)
         unlink(traced->link);
     if (traced->filter[0])
         unlink(traced->filter);
+    if (traced->counters[0])
+        unlink(traced->counters);
     as_inside_leave(&traced->inside);
     as_str_fini(&traced->preload);
     as_free(traced);

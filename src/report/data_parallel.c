@@ -9,7 +9,8 @@
 #include "base/error.h"
 
 static const char trace_sql[] =
-    "SELECT t.traced_run_id, elapsed_s, bin_s, bin_n, location_n, rank_n, events_n, lost_n,"
+    "SELECT t.traced_run_id, elapsed_s, from_s, to_s, bin_s, bin_n, location_n, rank_n, events_n, "
+    "lost_n,"
     " damaged_n, broken_n, matched_n, sends_n, receives_n, unmet_n, waited_s, record_ns, cost_s,"
     " cost_most_s, points_s FROM v_traces t WHERE run_id = ?1";
 
@@ -59,6 +60,13 @@ static const char late_sql[] =
     " longest_s, elapsed_s FROM v_trace_late WHERE run_id = ?1"
     " ORDER BY total_s DESC, number, trace_site_id LIMIT 500";
 
+/* All calls of regions, then their iterations. */
+static const char phases_sql[] =
+    "SELECT name, iteration, calls_n, begin_s, end_s, rank_n, thread_n, time_s, useful_s, mpi_s,"
+    " busiest_rank, parallel_pct, balance_pct, communication_pct, mpi_parallel_pct,"
+    " mpi_balance_pct, mpi_communication_pct FROM v_trace_phases WHERE run_id = ?1"
+    " ORDER BY number LIMIT 4096";
+
 static const char messages_sql[] =
     "SELECT \"from\", \"to\", n, size_b FROM (SELECT from_rank AS \"from\", to_rank AS \"to\", n,"
     " size_b FROM v_trace_messages WHERE run_id = ?1 ORDER BY size_b DESC LIMIT 16384)"
@@ -98,7 +106,7 @@ int as_data_parallel(struct as_document *document, struct assay_error *err)
     } part[] = {{"locations", locations_sql}, {"states", states_sql}, {"timeline", timeline_sql},
                 {"counters", counters_sql},   {"offs", offs_sql},     {"samples", samples_sql},
                 {"waits", waits_sql},         {"late", late_sql},     {"messages", messages_sql},
-                {"sizes", sizes_sql}};
+                {"sizes", sizes_sql},         {"phases", phases_sql}};
     bool was;
     AS_TRY(was_traced(document, &was, err));
     as_json_key(&document->json, "parallel");

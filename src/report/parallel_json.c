@@ -174,6 +174,39 @@ static void write_efficiency_json(struct as_json *json, const struct as_efficien
         as_json_key_double(json, shares[i].key, shares[i].share);
 }
 
+static void write_phase_rows(const struct parallel_json *p)
+{
+    as_json_key(p->json, "phases");
+    as_json_array_begin(p->json);
+    as_vec_foreach (&p->analysis->phase, phase) {
+        const struct as_efficiency *e = &phase->efficiency;
+        as_json_object_begin(p->json);
+        as_json_key_string(p->json, "region", phase->name);
+        as_json_key(p->json, "iteration");
+        if (phase->first)
+            as_json_u64(p->json, phase->first);
+        else
+            as_json_null(p->json);
+        as_json_key_u64(p->json, "calls_n", phase->calls_n);
+        as_json_key_double(p->json, "begin_s", SECONDS(phase->begin_ns - p->analysis->begin_ns));
+        as_json_key_double(p->json, "end_s", SECONDS(phase->end_ns - p->analysis->begin_ns));
+        as_json_key_u64(p->json, "ranks_n", phase->rank_n);
+        as_json_key_u64(p->json, "threads_n", phase->thread_n);
+        as_json_key_double(p->json, "time_s", SECONDS(e->elapsed_ns));
+        as_json_key_double(p->json, "useful_s", SECONDS(phase->useful_ns));
+        as_json_key_double(p->json, "mpi_s", SECONDS(phase->mpi_ns));
+        write_location_json(p, "busiest", phase->busiest);
+        as_json_key_double(p->json, "parallel_efficiency", e->parallel);
+        as_json_key_double(p->json, "load_balance", e->balance);
+        as_json_key_double(p->json, "communication_efficiency", e->communication);
+        as_json_key_double(p->json, "mpi_parallel_efficiency", e->mpi_parallel);
+        as_json_key_double(p->json, "mpi_load_balance", e->mpi_balance);
+        as_json_key_double(p->json, "mpi_communication_efficiency", e->mpi_communication);
+        as_json_object_end(p->json);
+    }
+    as_json_array_end(p->json);
+}
+
 void as_parallel_json(const struct as_wait_sums *sums, struct as_json *json,
                       as_parallel_place *place, void *context)
 {
@@ -197,5 +230,6 @@ void as_parallel_json(const struct as_wait_sums *sums, struct as_json *json,
     write_blame_rows(&p);
     write_call_rows(&p);
     write_traffic_rows(&p);
+    write_phase_rows(&p);
     as_json_object_end(json);
 }

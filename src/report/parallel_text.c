@@ -69,6 +69,11 @@ static int write_efficiency(const struct parallel_text *t, struct assay_error *e
         {.title = "share", .align = AS_ALIGN_RIGHT},
         {.title = "of the time of all threads, from MPI_Init to MPI_Finalize"},
     };
+    static const struct as_column ranged[] = {
+        {.title = "share", .align = AS_ALIGN_RIGHT},
+        {.title = "of the time of all threads, in the range"},
+    };
+    const bool is_ranged = as_interest_is_part(&t->sums->analysis->range);
     const bool is_part = as_interest_is_part(&t->sums->analysis->interest);
     const struct as_efficiency *e = &t->sums->analysis->efficiency;
     const struct {
@@ -92,7 +97,7 @@ static int write_efficiency(const struct parallel_text *t, struct assay_error *e
         has_threads |= location->thread > 0 && (location->rank >= 0 || isnan(e->mpi_parallel));
         has_sleep |= location->activity_ns[AS_ACTIVITY_SLEEPING] > 0;
     }
-    begin_table(t, &table, is_part ? part : columns, 2, "Efficiency");
+    begin_table(t, &table, is_ranged ? ranged : is_part ? part : columns, 2, "Efficiency");
     for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (isnan(rows[i].share) || (i == THREADS_ROW && !has_threads && !has_sleep))
             continue;
@@ -102,6 +107,108 @@ static int write_efficiency(const struct parallel_text *t, struct assay_error *e
                                     : rows[i].what);
     }
     return as_page_table_end(t->page, &table, err);
+}
+
+static void put_phase_share(struct as_table *table, double share)
+{
+    if (isnan(share))
+        as_table_string(table, NULL);
+    else
+        as_table_f(table, "%.1f", 100 * share);
+}
+
+static void put_phase(const struct parallel_text *t, struct as_table *table,
+                      const struct as_phase *phase)
+{
+    const struct as_efficiency *e = &phase->efficiency;
+    const bool has_mpi = !isnan(e->mpi_parallel);
+    as_table_f(table, "%.3f", SECONDS(e->elapsed_ns));
+    put_phase_share(table, e->parallel);
+    put_phase_share(table, has_mpi ? e->mpi_balance : e->balance);
+    put_phase_share(table, has_mpi ? e->mpi_communication : e->communication);
+    put_location(t, table, phase->busiest);
+}
+
+/* Regions of the program, all calls. */
+static int write_phases(const struct parallel_text *t, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "seconds", .align = AS_ALIGN_RIGHT},
+        {.title = "parallel %", .align = AS_ALIGN_RIGHT},
+        {.title = "balance %", .align = AS_ALIGN_RIGHT},
+        {.title = "comm. %", .align = AS_ALIGN_RIGHT},
+        {.title = "busiest", .shrink = AS_SHRINK_END, .least = 7},
+        {.title = "calls", .align = AS_ALIGN_RIGHT},
+        {.title = "region", .shrink = AS_SHRINK_MIDDLE, .least = 12},
+    };
+    const struct as_analysis *a = t->sums->analysis;
+    struct as_table table;
+    unsigned n = 0;
+    if (!a->phase.n)
+        return 0;
+    begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Phases");
+    as_vec_foreach (&a->phase, phase) {
+        if (phase->first || n++ >= ROWS_MOST)
+            continue;
+        put_phase(t, &table, phase);
+        as_table_u64(&table, phase->calls_n);
+        as_table_string(&table, phase->name);
+    }
+    return as_page_table_end(t->page, &table, err);
+}
+
+/* Returns the region that is called again and again and takes most time, or NULL. */
+static const struct as_phase *main_loop_of(const struct as_analysis *a)
+{
+    const struct as_phase *main = NULL;
+    as_vec_foreach (&a->phase, phase)
+        if (!phase->first && phase->calls_n > 1 &&
+            (!main || phase->efficiency.elapsed_ns > main->efficiency.elapsed_ns))
+            main = phase;
+    return main;
+}
+
+static void put_iteration(struct as_table *table, const struct as_phase *phase)
+{
+    if (phase->calls_n == 1)
+        as_table_u64(table, phase->first);
+    else
+        as_table_f(table, "%" PRIu64 " to %" PRIu64, phase->first,
+                   phase->first + phase->calls_n - 1);
+}
+
+/* Of the region with most time: its first iterations; all of them are in JSON and views. */
+static int write_iterations(const struct parallel_text *t, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "iteration", .align = AS_ALIGN_RIGHT},
+        {.title = "seconds", .align = AS_ALIGN_RIGHT},
+        {.title = "parallel %", .align = AS_ALIGN_RIGHT},
+        {.title = "balance %", .align = AS_ALIGN_RIGHT},
+        {.title = "comm. %", .align = AS_ALIGN_RIGHT},
+        {.title = "busiest", .shrink = AS_SHRINK_END, .least = 7},
+    };
+    const struct as_analysis *a = t->sums->analysis;
+    const struct as_phase *all = main_loop_of(a);
+    struct as_table table;
+    char text[NAME_MOST * 2];
+    unsigned n = 0;
+    if (!all)
+        return 0;
+    snprintf(text, sizeof text, "Iterations of %.*s", (int)NAME_MOST, all->name);
+    begin_table(t, &table, columns, sizeof columns / sizeof *columns, text);
+    for (const struct as_phase *it = all + 1; it < a->phase.at + a->phase.n && it->first; it++) {
+        if (n++ >= ROWS_MOST)
+            continue;
+        put_iteration(&table, it);
+        put_phase(t, &table, it);
+    }
+    AS_TRY(as_page_table_end(t->page, &table, err));
+    if (n > ROWS_MOST) {
+        snprintf(text, sizeof text, "%u more; --format json has all", n - ROWS_MOST);
+        as_page_wrap(t->page, "  ", text, false);
+    }
+    return 0;
 }
 
 static int write_waits(const struct parallel_text *t, struct assay_error *err)
@@ -259,6 +366,10 @@ int as_parallel_text(const struct as_wait_sums *sums, struct as_page *page,
 {
     struct parallel_text t = {sums, page, place, context};
     int rc = write_efficiency(&t, err);
+    if (rc == 0)
+        rc = write_phases(&t, err);
+    if (rc == 0)
+        rc = write_iterations(&t, err);
     if (rc == 0)
         rc = emit_locations(&t, err);
     if (rc == 0)

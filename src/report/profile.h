@@ -121,6 +121,14 @@ struct as_profile_late {
     const char *location, *site;
 };
 
+/* A region of the program in a trace, all calls. */
+struct as_profile_phase {
+    const char *name;
+    int64_t calls_n;
+    double time_s, parallel_pct, balance_pct, communication_pct; /* NAN: no sense */
+    const char *busiest;                                         /* "rank 3"; "": one rank */
+};
+
 /* A finding. */
 struct as_profile_advice {
     const char *topic;   /* snake_case */
@@ -148,6 +156,7 @@ struct as_profile {
     size_t finding_n;                        /* of how many */
     AS_VEC(struct as_profile_wait) wait;     /* of the trace: longest first */
     AS_VEC(struct as_profile_late) late;     /* of the trace: what costs most first */
+    AS_VEC(struct as_profile_phase) phase;   /* of the trace: longest first */
     AS_VEC(const char *) command;            /* to type next */
     const char *all;                         /* the command that shows all of this */
     double running_s, blocked_s;             /* of the threads that worked */

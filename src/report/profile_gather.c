@@ -361,6 +361,24 @@ static void take_trace_late(struct row_reading *in)
                                   .site = read_text(in, 4)});
 }
 
+static const char trace_phase_sql[] =
+    "SELECT name, calls_n, time_s, parallel_pct, ifnull(mpi_balance_pct, balance_pct),"
+    " ifnull(mpi_communication_pct, communication_pct), ifnull('rank ' || busiest_rank, '')"
+    " FROM v_trace_phases WHERE run_id = ?1 AND iteration IS NULL"
+    " ORDER BY time_s DESC, number LIMIT ?2";
+
+static void take_trace_phase(struct row_reading *in)
+{
+    PUSH(in, phase,
+         (struct as_profile_phase){.name = read_text(in, 0),
+                                   .calls_n = assay_rows_integer(in->rows, 1),
+                                   .time_s = assay_rows_real(in->rows, 2),
+                                   .parallel_pct = real(in, 3),
+                                   .balance_pct = real(in, 4),
+                                   .communication_pct = real(in, 5),
+                                   .busiest = read_text(in, 6)});
+}
+
 int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
                       bool no_inline, struct as_profile *profile, struct assay_error *err)
 {
@@ -380,6 +398,7 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
         {count_sql, take_count},
         {trace_wait_sql, take_trace_wait},
         {trace_late_sql, take_trace_late},
+        {trace_phase_sql, take_trace_phase},
     };
 
     *profile = (struct as_profile){.path = assay_experiment_shown_path(experiment)};
@@ -406,6 +425,7 @@ void as_profile_release(struct as_profile *profile)
     as_vec_fini(&profile->advice);
     as_vec_fini(&profile->wait);
     as_vec_fini(&profile->late);
+    as_vec_fini(&profile->phase);
     as_vec_fini(&profile->command);
     as_arena_fini(&profile->arena);
 }

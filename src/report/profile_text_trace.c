@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waits of a traced run and their causes, in the summary. */
+#include <math.h>
+
 #include "base/error.h"
 #include "report/profile_text.h"
 
@@ -58,8 +60,44 @@ static int write_trace_causes(struct as_summary_text *s, struct assay_error *err
     return as_page_table_end(&s->page, &table, err);
 }
 
+static void write_phase_share(struct as_table *table, double pct)
+{
+    if (isnan(pct))
+        as_table_string(table, NULL);
+    else
+        as_table_f(table, "%.1f", pct);
+}
+
+static int write_trace_phases(struct as_summary_text *s, struct assay_error *err)
+{
+    static const struct as_column columns[] = {
+        {.title = "seconds", .align = AS_ALIGN_RIGHT},
+        {.title = "calls", .align = AS_ALIGN_RIGHT},
+        {.title = "parallel %", .align = AS_ALIGN_RIGHT},
+        {.title = "balance %", .align = AS_ALIGN_RIGHT},
+        {.title = "comm. %", .align = AS_ALIGN_RIGHT},
+        {.title = "busiest"},
+        {.title = "region", .shrink = AS_SHRINK_MIDDLE, .least = 12},
+    };
+    struct as_table table;
+    if (!s->profile->phase.n)
+        return 0;
+    begin_trace_table(s, &table, columns, sizeof columns / sizeof *columns, "Phases");
+    as_vec_foreach (&s->profile->phase, it) {
+        as_table_f(&table, "%.3f", it->time_s);
+        as_table_u64(&table, (uint64_t)it->calls_n);
+        write_phase_share(&table, it->parallel_pct);
+        write_phase_share(&table, it->balance_pct);
+        write_phase_share(&table, it->communication_pct);
+        as_table_string(&table, it->busiest);
+        as_table_string(&table, it->name);
+    }
+    return as_page_table_end(&s->page, &table, err);
+}
+
 int as_summary_trace(struct as_summary_text *s, struct assay_error *err)
 {
+    AS_TRY(write_trace_phases(s, err));
     AS_TRY(write_trace_waits(s, err));
     return write_trace_causes(s, err);
 }

@@ -151,6 +151,16 @@ static int find_event(const char *name, struct event *out, struct assay_error *e
     return as_pmu_encode(name, &out->code, &why) < 0 ? unknown(name, err) : 0;
 }
 
+int as_counting_find(const char *name, struct as_event_code *out, const char **known,
+                     struct assay_error *err)
+{
+    struct event event;
+    AS_TRY(find_event(name, &event, err));
+    *out = event.code;
+    *known = event.known;
+    return 0;
+}
+
 static int add_names(struct assay_counting *c, const char *names, struct assay_error *err)
 {
     struct as_view rest = as_view_of(names), part;

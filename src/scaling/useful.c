@@ -33,6 +33,7 @@ struct useful_thread {
     bool was_inside; /* before the events of `last_ns` */
     bool has[USEFUL_COUNTERS_N];
     double sum[USEFUL_COUNTERS_N];
+    double latest[USEFUL_COUNTERS_N]; /* readings are totals */
 };
 
 static void on_useful_event(struct useful_thread *t, const struct as_trace_event *event)
@@ -49,7 +50,9 @@ static void on_useful_event(struct useful_thread *t, const struct as_trace_event
         const int counter = useful_counter_of(name.text);
         if (counter >= 0) {
             t->has[counter] = true;
-            t->sum[counter] += t->was_inside ? 0 : (double)event->field[1];
+            const double value = (double)event->field[1];
+            t->sum[counter] += t->was_inside ? 0 : value - t->latest[counter];
+            t->latest[counter] = value;
         }
     } else if (as_trace_is_mpi(name.group)) {
         if (event->kind == AS_TRACE_ENTER)

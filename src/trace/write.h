@@ -45,9 +45,10 @@ struct as_trace_writer {
     struct as_trace_block *block;
     struct as_trace_head *head;
     uint64_t records_n;
-    _Atomic int64_t *budget_b; /* of the run, shared; NULL: without limit */
-    uint64_t handlers_lost;    /* told by the next block */
-    uint64_t caller;           /* the first of the latest CALLERS in this block; 0: there is none */
+    _Atomic int64_t *budget_b;                  /* of the run, shared; NULL: without limit */
+    uint64_t handlers_lost;                     /* told by the next block */
+    void (*counted)(struct as_trace_writer *w); /* reads counters behind a call's begin or end */
+    uint64_t caller; /* the first of the latest CALLERS in this block; 0: there is none */
     /* What is told by the next record of another kind. */
     struct as_trace_polls poll[AS_TRACE_SUMS_N];
     unsigned polls_n, polls_most;
@@ -211,6 +212,8 @@ static inline void as_trace_put(struct as_trace_writer *w, unsigned kind, uint64
         return;
     as_trace_put_taken(w, kind, tick, field, n);
     as_trace_release(w);
+    if ((kind == AS_TRACE_ENTER || kind == AS_TRACE_LEAVE) && w->counted)
+        w->counted(w);
 }
 
 #endif

@@ -101,7 +101,7 @@ def check_view(book, view):
 
 def check_sql(assay, experiment, view, rows, run):
     """The cells that the SQL view has under the same name."""
-    of_trace = view["name"] in ("waits", "late", "calls", "messages", "message_sizes",
+    of_trace = view["name"] in ("waits", "late", "phases", "calls", "messages", "message_sizes",
                                 "ranks")
     name = f"v_{'trace_' if of_trace else ''}{view['name']}"
     sql = f"SELECT * FROM {name}"

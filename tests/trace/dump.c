@@ -8,8 +8,10 @@
  * as "DEPTH ROUTINE", where those that do not end in their order are a fault; with
  * "samples" those alone, behind the routine that they fell in or "-": "ROUTINE NS ADDRESS
  * FILE+ADDRESS, ...", and at the end of a thread "lost N"; with "marks" when what was: for each
- * thread a line "of RANK TID", then "KIND NS FIELD FIELD", or "enter|leave NS ROUTINE".
- * usage: dump DIRECTORY [teams|callers|times|nested|samples|marks]
+ * thread a line "of RANK TID", then "KIND NS FIELD FIELD", or "enter|leave NS ROUTINE"; with
+ * "counters" values at events: "of TID", then "enter|leave|counter NAME NS VALUE", with
+ * tabulators in between.
+ * usage: dump DIRECTORY [teams|callers|times|nested|samples|marks|counters]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -208,6 +210,20 @@ static void print_word(const char *words)
         putchar(*words == ' ' ? '_' : *words);
 }
 
+static int show_counters(const struct as_trace_process *p, struct as_trace_stream *stream)
+{
+    struct as_trace_event e;
+    struct assay_error err;
+    int rc;
+    printf("of\t%u\n", as_trace_stream_facts(stream)->tid);
+    while ((rc = as_trace_stream_next(stream, &e, &err)) > 0)
+        if (e.kind == AS_TRACE_ENTER || e.kind == AS_TRACE_LEAVE || e.kind == AS_TRACE_COUNTER)
+            printf("%s\t%s\t%" PRId64 "\t%" PRId64 "\n", as_trace_kind_name(e.kind),
+                   as_trace_name_of(p, e.name).text, e.raw_ns,
+                   e.kind == AS_TRACE_COUNTER ? e.field[1] : 0);
+    return rc < 0 || as_trace_stream_facts(stream)->damaged_n;
+}
+
 static int show_marks(const struct as_trace_process *p, struct as_trace_stream *stream)
 {
     struct as_trace_event e;
@@ -239,21 +255,24 @@ int main(int argc, char **argv)
     const bool times = argc == 3 && strcmp(argv[2], "times") == 0;
     const bool nested = argc == 3 && strcmp(argv[2], "nested") == 0;
     const bool samples = argc == 3 && strcmp(argv[2], "samples") == 0;
+    const bool counters = argc == 3 && strcmp(argv[2], "counters") == 0;
     const bool marks = argc == 3 && strcmp(argv[2], "marks") == 0;
     only_callers = argc == 3 && strcmp(argv[2], "callers") == 0;
-    if ((argc != 2 && !teams && !times && !only_callers && !nested && !samples && !marks) ||
+    if ((argc != 2 && !teams && !times && !only_callers && !nested && !samples && !marks &&
+         !counters) ||
         as_trace_open(argv[1], &trace, &err) < 0)
         return 2;
     as_vec_foreach (&trace.process, p) {
         as_vec_foreach (&p->thread, stream)
-            bad |= teams     ? show_teams(*stream)
-                   : nested  ? show_nested(p, *stream)
-                   : samples ? show_samples(p, *stream)
-                   : marks   ? show_marks(p, *stream)
-                             : 0;
+            bad |= teams      ? show_teams(*stream)
+                   : nested   ? show_nested(p, *stream)
+                   : samples  ? show_samples(p, *stream)
+                   : marks    ? show_marks(p, *stream)
+                   : counters ? show_counters(p, *stream)
+                              : 0;
         if (times)
             bad |= show_times(p) < 0;
-        if (teams || times || nested || samples || marks)
+        if (teams || times || nested || samples || marks || counters)
             continue;
         as_vec_foreach (&p->comm, comm) {
             printf("comm %" PRIu64 " global %" PRIu64 " size %" PRIu64 " rank %" PRId64 " members",

@@ -25,6 +25,13 @@
  *   threads 1 - (9 - 6) / 10 = 0.7; 1 - 0.6 = (1 - 0.9) + (1 - 0.7)
  *   regions 1 - ((1 + 0 + 0 + 1) / 4) / 10 = 0.95; serial 0.7 - 0.95 + 1 = 0.75
  *
+ * A region "phase" of the first threads is called at 1 and 7 by rank 0 and at 2 and 8 by rank 1,
+ * and left at 7 and 10, and at 8 and 10. So its first call has 6 and 6, its second 3 and 2. first:
+ * useful 5 (and 1 at a barrier), worker 4; 6, worker 3; so 18 / 4 / 6 = 0.75 second: useful 1 (and
+ * 2 in MPI), worker 0; 2, worker 0; so 3 / 4 / 3 = 0.25; outside MPI for 1 and 2: 1.5 / 3 = 0.5 =
+ * load balance 1.5 / 2 * communication 2 / 3 both: 21 / 4 / 9 = 7/12; outside MPI for 7 and 8: 7.5
+ * / 9 = 7.5 / 8 * 8 / 9
+ *
  * Rank 1 comes last to everything that it takes part in, so that the critical path is its own until
  * 9, and then that of rank 0, which ends as late and stands first.
  */
@@ -33,11 +40,12 @@
 #include <assay/analytics.h>
 #include <math.h>
 
+#include "analytics/trace_result.h"
 #include "trace/write.h"
 
 #define S 1000000000
 
-enum { MPI_BARRIER_NAME = 1, WORLD = 1, REGION = 77 };
+enum { MPI_BARRIER_NAME = 1, PHASE_NAME = 2, WORLD = 1, REGION = 77 };
 
 static struct as_trace_writer writer;
 static uint64_t zero_tick; /* of the first stream: all count from there */
@@ -74,6 +82,9 @@ static void define_rank(const char *directory, uint32_t rank)
     open_stream(directory, 100 + rank, 0, 0);
     assert_true(
         as_trace_put_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), name, 2, "MPI_Barrier"));
+    const uint64_t phase[] = {PHASE_NAME, AS_TRACE_OF_USER};
+    assert_true(
+        as_trace_put_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), phase, 2, "phase"));
     as_trace_put(&writer, AS_TRACE_WORLD, 0, world, 3);
     assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, 0, comm, 5, member, 2));
     close_stream();
@@ -101,6 +112,12 @@ static void put_barrier(int64_t enter_s, int64_t leave_s)
     put(AS_TRACE_LEAVE, leave_s, &name, 1);
 }
 
+static void put_phase(unsigned kind, int64_t at_s)
+{
+    const uint64_t name = PHASE_NAME;
+    put(kind, at_s, &name, 1);
+}
+
 static void put_end(void)
 {
     const uint64_t event[] = {0, 0};
@@ -114,8 +131,12 @@ static void make_trace(const char *directory)
         const int64_t begin_s = rank ? 3 : 2, end_s = rank ? 7 : 6;
         define_rank(directory, rank);
         open_stream(directory, 100 + rank, 100 + rank, 0);
+        put_phase(AS_TRACE_ENTER, begin_s - 1);
         put_region(0, begin_s, rank ? 7 : 5, end_s);
+        put_phase(AS_TRACE_LEAVE, end_s + 1);
+        put_phase(AS_TRACE_ENTER, end_s + 1);
         put_barrier(rank ? 9 : 7, 9);
+        put_phase(AS_TRACE_LEAVE, 10);
         put_end();
         close_stream();
         open_stream(directory, 100 + rank, 200 + rank, 100 + rank);
@@ -266,6 +287,128 @@ static void test_waits_and_path(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+static void assert_phase(struct assay_experiment *e, const char *which, const double want[9])
+{
+    static const char *const column[] = {
+        "time_s",           "parallel_pct",    "balance_pct",           "communication_pct",
+        "mpi_parallel_pct", "mpi_balance_pct", "mpi_communication_pct", "useful_s",
+        "calls_n"};
+    char sql[200];
+    for (size_t i = 0; i < sizeof column / sizeof *column; i++) {
+        snprintf(sql, sizeof sql,
+                 "SELECT %s FROM v_trace_phases WHERE name = 'phase' AND rank_n = 2"
+                 " AND thread_n = 4 AND iteration %s",
+                 column[i], which);
+        assert_near(e, want[i], sql);
+    }
+}
+
+static void test_phases(void **state)
+{
+    struct assay_experiment *e = traced(*state);
+    const double all[] = {9, 175. / 3, 525. / 8, 800. / 9, 250. / 3, 93.75, 800. / 9, 5.25, 2};
+    const double first[] = {6, 75, 75, 100, 100, 100, 100, 4.5, 1};
+    const double second[] = {3, 25, 37.5, 200. / 3, 50, 75, 200. / 3, 0.75, 1};
+    assert_near(e, 3, "SELECT count(*) FROM v_trace_phases");
+    assert_phase(e, "IS NULL", all);
+    assert_phase(e, "= 1", first);
+    assert_phase(e, "= 2", second);
+    assert_near(e, 1, "SELECT busiest_rank FROM v_trace_phases WHERE iteration = 2");
+    assert_near(e, 1, "SELECT begin_s FROM v_trace_phases WHERE iteration = 1");
+    assert_near(e, 8, "SELECT end_s FROM v_trace_phases WHERE iteration = 1");
+    fine(assay_experiment_close(&e, err));
+}
+
+/* ---- A part of the trace --------------------------------------------------------------------- */
+
+static void analyse_part(struct assay_experiment *e, struct as_range_edge from,
+                         struct as_range_edge to)
+{
+    const struct as_range_wanted wanted = {from, to};
+    struct as_traced part;
+    fine(as_traced_read_range(e, 1, &wanted, &part, err));
+    fine(as_traced_write(e, 1, 1, &part, err));
+    as_traced_fini(&part);
+}
+
+#define AT(s)         ((struct as_range_edge){.kind = AS_RANGE_TIME, .ns = (int64_t)(s)*S})
+#define CALL(name, n) ((struct as_range_edge){.kind = AS_RANGE_REGION, .region = name, .call = n})
+
+/* From 5 to 8: rank 0 is useful for 1, at a barrier for 1 and in MPI for 1, its worker computes for
+ * 1; rank 1 computes for 3, its worker for 1 and is at a barrier for 1. */
+static void test_part(void **state)
+{
+    struct assay_experiment *e = traced(*state);
+    analyse_part(e, AT(5), AT(8));
+    assert_near(e, 3, "SELECT elapsed_s FROM v_traces WHERE from_s BETWEEN 4.999 AND 5.001");
+    assert_near(e, 8, "SELECT to_s FROM v_traces");
+    assert_share(e, "parallel_efficiency", 6. / 12);
+    assert_share(e, "load_balance", 6. / 12);
+    assert_share(e, "mpi_parallel_efficiency", 5. / 6);
+    assert_share(e, "mpi_load_balance", 5. / 6);
+    assert_near(e, 1,
+                "SELECT time_s FROM v_trace_states WHERE location = 'rank 0' AND name = 'mpi'");
+    assert_near(e, 12, "SELECT sum(time_s) FROM v_trace_states");
+    assert_near(e, 1,
+                "SELECT time_s FROM v_trace_calls WHERE routine = 'MPI_Barrier' AND calls_n = 1"
+                " AND location = 'rank 0' AND longest_s < 1.01");
+    assert_near(e, 1, "SELECT count(*) FROM v_trace_calls WHERE routine = 'MPI_Barrier'");
+    assert_near(e, 1, "SELECT time_s FROM v_trace_waits WHERE kind = 'wait_at_barrier'");
+    assert_near(e, 3, "SELECT sum(path_s) FROM v_trace_locations");
+    assert_near(e, 12,
+                "SELECT sum(j.value * t.bin_s / 1000) FROM v_trace_timeline t,"
+                " json_each(t.bins) j WHERE name <> 'critical_path'");
+    assert_near(e, 3, "SELECT time_s FROM v_trace_phases WHERE iteration = 1");
+    assert_near(e, 1, "SELECT time_s FROM v_trace_phases WHERE iteration = 2");
+    assert_near(e, 1,
+                "SELECT count(*) FROM v_flags WHERE name = 'trace_range' AND"
+                " text LIKE '%covers 5.000 s to 8.000 s of a trace of 10.000 s'");
+    /* All of it again. */
+    fine(assay_analytics_run(e, 1, 1, err));
+    assert_share(e, "parallel_efficiency", 0.6);
+    assert_near(e, 0, "SELECT count(*) FROM v_flags WHERE name = 'trace_range'");
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_part_of_region(void **state)
+{
+    struct assay_experiment *e = traced(*state);
+    const struct as_range_edge open = {0};
+    analyse_part(e, CALL("phase", 2), open);
+    assert_near(e, 7, "SELECT from_s FROM v_traces");
+    assert_near(e, 10, "SELECT to_s FROM v_traces");
+    analyse_part(e, CALL("phase", 0), CALL("phase", 1));
+    assert_near(e, 1, "SELECT from_s FROM v_traces");
+    assert_near(e, 8, "SELECT to_s FROM v_traces");
+    analyse_part(e, open, CALL("phase", 0));
+    assert_near(e, 0, "SELECT from_s FROM v_traces");
+    assert_near(e, 10, "SELECT to_s FROM v_traces");
+    fine(assay_experiment_close(&e, err));
+}
+
+static void test_no_part(void **state)
+{
+    struct assay_experiment *e = traced(*state);
+    static const struct {
+        struct as_range_wanted wanted;
+        const char *text;
+    } wrong[] = {
+        {{CALL("phase", 3), {0}},
+         "--from: the region phase has 2 calls, not 3; use a lower number"},
+        {{{0}, CALL("phas", 0)}, "--to: the trace has no region 'phas'; did you mean phase?"},
+        {{AT(11), {0}}, "--from, --to: no time of the trace"},
+        {{CALL("phase", 2), AT(2)}, "--from, --to: no time of the trace"}};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct as_traced part;
+        struct assay_error none = {0};
+        assert_int_equal(as_traced_read_range(e, 1, &wrong[i].wanted, &part, &none),
+                         ASSAY_ERR_NOT_FOUND);
+        assert_int_equal(strncmp(none.text, wrong[i].text, strlen(wrong[i].text)), 0);
+        as_traced_fini(&part);
+    }
+    fine(assay_experiment_close(&e, err));
+}
+
 /* Made again, it is the same and there once. */
 static void test_again(void **state)
 {
@@ -283,10 +426,9 @@ static void test_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        place_test(test_efficiency),
-        place_test(test_states),
-        place_test(test_waits_and_path),
-        place_test(test_again),
+        place_test(test_efficiency), place_test(test_states), place_test(test_waits_and_path),
+        place_test(test_phases),     place_test(test_part),   place_test(test_part_of_region),
+        place_test(test_no_part),    place_test(test_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

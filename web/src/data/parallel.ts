@@ -145,6 +145,22 @@ export interface TraceSizes {
     wait_s: number;
 }
 
+/** A region: all calls, or an iteration (`calls_n` of them from that one on). */
+export interface TracePhase {
+    name: string;
+    iteration: number | null;
+    calls_n: number;
+    time_s: number;
+    useful_s: number;
+    mpi_s: number;
+    busiest_rank: number | null;
+    parallel_pct: number | null;
+    balance_pct: number | null;
+    communication_pct: number | null;
+    mpi_balance_pct: number | null;
+    mpi_communication_pct: number | null;
+}
+
 export interface Parallel {
     trace: TraceFacts;
     locations: TraceLocation[];
@@ -157,6 +173,8 @@ export interface Parallel {
     late: TraceLate[];
     messages: TraceMessages[];
     sizes: TraceSizes[];
+    /** Not there: an older experiment. */
+    phases?: TracePhase[];
     /** Null, or not there: the experiment has the time line alone. */
     levels?: FinerLevels | null;
 }

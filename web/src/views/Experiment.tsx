@@ -34,6 +34,7 @@ const PLACED = new Set([
     'flags',
     'waits',
     'late',
+    'phases',
     'messages',
     'message_sizes',
     'ranks',

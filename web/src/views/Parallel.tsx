@@ -12,7 +12,15 @@ import { Efficiency } from './Efficiency';
 import { TraceCounters } from './TraceCounters';
 import { TraceMatrix } from './TraceMatrix';
 import { ThreadTimeline } from './ThreadTimeline';
-import { lateRows, offRows, sampleRows, sizeName, threadRows, waitRows } from './trace_tables';
+import {
+    lateRows,
+    offRows,
+    phaseRows,
+    sampleRows,
+    sizeName,
+    threadRows,
+    waitRows,
+} from './trace_tables';
 
 const GROUP = 'efficiency';
 
@@ -60,6 +68,7 @@ function Known({ data, runId }: { data: Data; runId: number }) {
     const threads = useMemo(() => threadRows(data), [data]);
     const waits = useMemo(() => waitRows(data), [data]);
     const late = useMemo(() => lateRows(data), [data]);
+    const phases = useMemo(() => phaseRows(data.phases ?? []), [data.phases]);
     const offs = useMemo(() => offRows(data.offs), [data]);
     const samples = useMemo(() => sampleRows(data.samples), [data]);
     const line = useMemo(() => lineOf(data), [data]);
@@ -85,6 +94,14 @@ function Known({ data, runId }: { data: Data; runId: number }) {
                     note="Useful is what is neither communication nor waiting nor having no work."
                 >
                     <Efficiency metrics={metrics} />
+                </Panel>
+            )}
+            {(data.phases ?? []).length > 0 && (
+                <Panel
+                    title="Phases"
+                    note="Regions of the program: all calls, then each iteration."
+                >
+                    <Grid rows={phases} name="phases" label="Efficiency of phases" sort={null} />
                 </Panel>
             )}
             <Panel

@@ -5,6 +5,7 @@ import {
     type Parallel,
     type TraceCounter,
     type TraceOff,
+    type TracePhase,
     type TraceSample,
     type TraceSizes,
     placeOf,
@@ -326,6 +327,83 @@ export function lateRows({ late }: Parallel): ViewRows {
             ),
         ],
         'total_s',
+    );
+}
+
+function shareColumn(
+    name: string,
+    title: string,
+    meaning: string,
+    values: (number | null)[],
+): MadeColumn {
+    return {
+        name,
+        title,
+        meaning,
+        values,
+        kind: 'number',
+        digits: 1,
+        unit: '%',
+        shown: true,
+        group: 'share',
+    };
+}
+
+function iterationOf({ iteration, calls_n }: TracePhase): string {
+    if (iteration === null) return 'all';
+    return calls_n > 1 ? `${iteration} to ${iteration + calls_n - 1}` : `${iteration}`;
+}
+
+export function phaseRows(phases: TracePhase[]): ViewRows {
+    return madeView(
+        'phases',
+        'Phases',
+        [
+            textColumn(
+                'name',
+                'Region',
+                phases.map(one => one.name),
+                'code',
+            ),
+            textColumn('iteration', 'Iteration', phases.map(iterationOf)),
+            countColumn(
+                'calls_n',
+                'Calls',
+                'Calls of the rank with most, or iterations in this row.',
+                phases.map(one => one.calls_n),
+            ),
+            secondsColumn(
+                'time_s',
+                'Time',
+                'Longest time of a rank in the region.',
+                phases.map(one => one.time_s),
+                { bar: true },
+            ),
+            shareColumn(
+                'parallel_pct',
+                'Parallel efficiency',
+                'Mean useful time of threads over the time.',
+                phases.map(one => one.parallel_pct),
+            ),
+            shareColumn(
+                'balance_pct',
+                'Load balance',
+                'Mean over longest time outside MPI; without ranks of useful time of threads.',
+                phases.map(one => one.mpi_balance_pct ?? one.balance_pct),
+            ),
+            shareColumn(
+                'communication_pct',
+                'Communication',
+                'Longest time outside MPI over the time; without ranks useful time of a thread.',
+                phases.map(one => one.mpi_communication_pct ?? one.communication_pct),
+            ),
+            textColumn(
+                'busiest',
+                'Busiest',
+                phases.map(one => (one.busiest_rank === null ? '' : `rank ${one.busiest_rank}`)),
+            ),
+        ],
+        null,
     );
 }
 

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trace_range.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+#define SECONDS_MOST 1e9
+
+/* Returns whether the text is a number with a unit of time or none. */
+static bool read_moment(const char *text, double *seconds)
+{
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}};
+    char *end;
+    if (!isdigit((unsigned char)*text) && *text != '.')
+        return false;
+    const double number = strtod(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units && end != text; i++)
+        if (strcmp(end, units[i].unit) == 0) {
+            *seconds = number * units[i].seconds;
+            return *seconds >= 0 && *seconds <= SECONDS_MOST;
+        }
+    return false;
+}
+
+/* Splits "step:3"; a name without a number is a region too. */
+static int read_region(const char *text, struct as_str *name, struct as_range_edge *out)
+{
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    size_t n = strlen(text);
+    if (colon && isdigit((unsigned char)colon[1])) {
+        const unsigned long long call = strtoull(colon + 1, &end, 10);
+        if (*end || call == 0)
+            return ASSAY_ERR_USAGE;
+        out->call = call;
+        n = (size_t)(colon - text);
+    }
+    if (n == 0)
+        return ASSAY_ERR_USAGE;
+    as_str_append(name, text, n);
+    out->kind = AS_RANGE_REGION;
+    out->region = as_str_z(name);
+    return name->failed ? ASSAY_ERR_NOMEM : 0;
+}
+
+static int take_edge(const char *option, const char *text, struct as_str *name,
+                     struct as_range_edge *out, struct assay_error *err)
+{
+    double seconds;
+    if (!text)
+        return 0;
+    if (read_moment(text, &seconds)) {
+        *out = (struct as_range_edge){.kind = AS_RANGE_TIME, .ns = (int64_t)(seconds * 1e9 + 0.5)};
+        return 0;
+    }
+    const bool is_number = isdigit((unsigned char)*text) || strchr("-+.", *text);
+    const int rc = is_number ? ASSAY_ERR_USAGE : read_region(text, name, out);
+    if (rc == ASSAY_ERR_NOMEM)
+        return as_error_nomem(err, option);
+    return rc < 0 ? as_error_set(err, ASSAY_ERR_USAGE,
+                                 "%s: invalid value '%s'; use a time such as 1.5 or 200ms, a "
+                                 "region, or REGION:N",
+                                 option, text)
+                  : 0;
+}
+
+int as_trace_range_take(const struct as_arguments *args, struct as_trace_range_texts *texts,
+                        struct as_range_wanted *out, struct assay_error *err)
+{
+    *texts = (struct as_trace_range_texts){0};
+    *out = (struct as_range_wanted){0};
+    AS_TRY(take_edge("--from", args->value[AS_OPTION_TRACE_FROM], &texts->from, &out->from, err));
+    AS_TRY(take_edge("--to", args->value[AS_OPTION_TRACE_TO], &texts->to, &out->to, err));
+    if (out->from.kind == AS_RANGE_TIME && out->to.kind == AS_RANGE_TIME &&
+        out->from.ns >= out->to.ns)
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--from, --to: the time ends before it begins; use --from below --to");
+    return 0;
+}
+
+void as_trace_range_fini(struct as_trace_range_texts *texts)
+{
+    as_str_fini(&texts->from);
+    as_str_fini(&texts->to);
+}
+
+int as_analyse_asked(const struct as_cli *cli, bool *out, struct assay_error *err)
+{
+    const struct as_arguments *args = &cli->args;
+    const bool is_ranged = args->value[AS_OPTION_TRACE_FROM] || args->value[AS_OPTION_TRACE_TO];
+    *out = as_given(args, AS_OPTION_TRACE_ANALYSE);
+    if (is_ranged &&
+        (as_given(args, AS_OPTION_TRACE_SCORE) || as_given(args, AS_OPTION_TRACE_DRY_RUN)))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--from, --to: a score is of the whole trace; remove --score and "
+                            "--dry-run, or these options");
+    if (*out && (args->positional_n || as_given(args, AS_OPTION_TRACE_SCORE) ||
+                 as_given(args, AS_OPTION_TRACE_DRY_RUN)))
+        return as_error_set(err, ASSAY_ERR_USAGE,
+                            "--analyse: reads an experiment and runs nothing; remove the command, "
+                            "--score and --dry-run, or --analyse");
+    return 0;
+}
+
+int as_analyse_find(struct assay_experiment *experiment, int64_t *run_id, int64_t *traced_id,
+                    struct assay_error *err)
+{
+    struct assay_rows *rows;
+    AS_TRY(assay_rows_open(experiment,
+                           "SELECT run_id, traced_id FROM (SELECT 0 AS place, run_id,"
+                           " ifnull(traced_run_id, run_id) AS traced_id FROM trace UNION ALL"
+                           " SELECT 1, run_id, run_id FROM run WHERE kind = 'trace')"
+                           " ORDER BY place, run_id DESC LIMIT 1",
+                           &rows, err));
+    const int rc = assay_rows_next(rows, err);
+    if (rc > 0) {
+        *run_id = assay_rows_integer(rows, 0);
+        *traced_id = assay_rows_integer(rows, 1);
+    }
+    assay_rows_close(&rows);
+    if (rc == 0)
+        return as_error_set(err, ASSAY_ERR_NOT_FOUND,
+                            "%s: has no trace; record one with 'assay trace'",
+                            assay_experiment_path(experiment));
+    return rc < 0 ? rc : 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The part of a trace to analyse: --from and --to of `assay trace`, and --analyse. */
+#ifndef AS_CLI_TRACE_RANGE_H
+#define AS_CLI_TRACE_RANGE_H
+
+#include <assay/experiment.h>
+
+#include "analytics/range.h"
+#include "cli.h"
+
+/* Reads --from and --to. Regions are borrowed from `store`; release it with as_str_fini. Errors:
+ * USAGE, NOMEM. */
+struct as_trace_range_texts {
+    struct as_str from, to;
+};
+int as_trace_range_take(const struct as_arguments *args, struct as_trace_range_texts *texts,
+                        struct as_range_wanted *out, struct assay_error *err);
+void as_trace_range_fini(struct as_trace_range_texts *texts);
+
+/* Sets `out` if an existing trace is to be analysed: then the verb runs nothing. Errors: USAGE. */
+int as_analyse_asked(const struct as_cli *cli, bool *out, struct assay_error *err);
+/* Finds the run of EXP that has facts of a trace, and the run that was traced. Errors: NOT_FOUND,
+ * those of the experiment. */
+int as_analyse_find(struct assay_experiment *experiment, int64_t *run_id, int64_t *traced_id,
+                    struct assay_error *err);
+
+#endif

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Counters of perf at events: each thread counts for itself, in one group, which is read at each
+ * ENTER and LEAVE of its stream. Descriptors stay open meanwhile, with high numbers. Source:
+ * perf_event_open(2).
+ */
+#ifndef AS_AGENT_EVENT_COUNTERS_H
+#define AS_AGENT_EVENT_COUNTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "trace/write.h"
+
+#define AS_EVENT_COUNTERS_FILE "counters" /* of as_event_counter, in an agent's directory */
+#define AS_EVENT_COUNTERS_N    8u
+#define AS_EVENT_COUNTER_B     64u
+
+/* An event as perf_event_open wants it. */
+struct as_event_counter {
+    uint32_t type;
+    uint8_t exclude_user, exclude_kernel, exclude_hv, unused;
+    uint64_t config, config1, config2;
+    char name[AS_EVENT_COUNTER_B];
+};
+
+/* Of a thread. */
+struct as_event_counters {
+    bool is_tried;
+    unsigned n;
+    int fd[AS_EVENT_COUNTERS_N]; /* the first leads */
+    uint64_t latest[AS_EVENT_COUNTERS_N];
+    bool is_known[AS_EVENT_COUNTERS_N]; /* of `latest` */
+};
+
+/* When the process begins; false: no counters are wanted. */
+bool as_event_counters_begin(void);
+/* Counts the calling thread from now on. `name` gives numbers to names. What cannot be opened is
+ * left out, with all others. System calls; keeps errno. */
+void as_event_counters_open(struct as_event_counters *own,
+                            uint32_t (*name)(uint32_t group, const char *text));
+/* Writes a COUNTER for each value that changed; `tick` 0: with the time of the latest record.
+ * Returns false if the group had to share its counters: values are unknown then. Keeps errno. */
+bool as_event_counters_put(struct as_event_counters *own, struct as_trace_writer *writer,
+                           uint64_t tick);
+/* Also those that the child of a fork has from its parent. */
+void as_event_counters_close(struct as_event_counters *own);
+
+#endif

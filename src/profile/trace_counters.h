@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counters of perf at the events of a trace: their codes for the program. */
+#ifndef AS_PROFILE_TRACE_COUNTERS_H
+#define AS_PROFILE_TRACE_COUNTERS_H
+
+#include <assay/error.h>
+
+#include "base/str.h"
+
+/* Checks that this machine counts the events of `names`, separated by commas. Errors: USAGE,
+ * UNSUPPORTED, PERMISSION and others of assay_counting_open. */
+int as_trace_counters_check(const char *names, struct assay_error *err);
+/* Appends them to `out`, as the agent reads them. Errors: USAGE, NOMEM. */
+int as_trace_counters_pack(const char *names, struct as_str *out, struct assay_error *err);
+
+#endif
