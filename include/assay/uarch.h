@@ -128,7 +128,12 @@ struct assay_uarch_use {
 };
 
 /* Operands of a pair besides the numbers of explicit operands. */
-enum assay_uarch_place { ASSAY_PLACE_MEMORY = 8, ASSAY_PLACE_FLAGS = 9, ASSAY_PLACE_IMPLICIT = 10 };
+enum assay_uarch_place {
+    ASSAY_PLACE_MEMORY = 8,
+    ASSAY_PLACE_FLAGS = 9,
+    ASSAY_PLACE_IMPLICIT = 10,
+    ASSAY_PLACE_INDEX = 11 /* of an address, lea */
+};
 
 struct assay_uarch_pair {
     uint8_t from, to; /* operand number or assay_uarch_place */

@@ -60,6 +60,11 @@ static void weigh_data(const struct as_decan_measure *m, struct as_decan_judgeme
     if (isnan(m->footprint_b))
         as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "the memory range of an instance is unknown");
     weigh_share(m, AS_VARIANT_DL1, as_decan_thresholds.explains, out);
+    /* The level follows from the time of the whole loop, not of its base. */
+    weigh_timing(&m->timing[as_decan_whole_of(m)], out);
+    if (out->verdict == AS_DECAN_RAM && m->reach_b <= m->level[ASSAY_PREDICT_L3].size_b)
+        as_decan_trust_at_most(out, AS_DECAN_LOW,
+                               "its data fit in L3: other programs may have evicted them");
 }
 
 /* Returns whether an instance touches more than a level holds, and the next level is as busy: it
@@ -108,7 +113,21 @@ static void weigh_front_end(const struct as_decan_measure *m, struct as_decan_ju
                                "its arithmetic takes as long, and fetching less by the model");
     else if (is_quick)
         as_decan_trust_at_most(out, AS_DECAN_MEDIUM, "fetching takes less by the model");
+    const struct as_decan_timing *nored = &m->timing[AS_VARIANT_NORED];
+    if (nored->n && nored->median < min_cy)
+        as_decan_trust_at_most(out, AS_DECAN_LOW, "it is faster without its reductions");
     weigh_share(m, AS_VARIANT_FES, t->supplies, out);
+}
+
+/* Weighs a verdict that names arithmetic. A renamer executes idioms and moves, and a recurrence may
+ * run through memory: ports are idle then, though arithmetic alone takes as long as the loop. */
+static void weigh_compute(const struct as_decan_measure *m, struct as_decan_judgement *out)
+{
+    const struct as_decan_model *model = &m->model;
+    const double accesses = fmax(model->load, model->store);
+    const double busy = fmax(fmax(model->arithmetic, accesses), fmax(model->divide, model->chain));
+    if (busy < as_decan_thresholds.overlaps * m->timing[out->base].median)
+        as_decan_trust_at_most(out, AS_DECAN_LOW, "by the model its execution ports are idle");
 }
 
 /* No iteration takes less than the recurrence of the only path. */
@@ -150,6 +169,8 @@ void as_decan_judge_trust(const struct as_decan_measure *measure, struct as_deca
         weigh_front_end(measure, out);
         break;
     default:
+        if (out->verdict == AS_DECAN_COMPUTE)
+            weigh_compute(measure, out);
         weigh_share(measure, AS_VARIANT_FP, t->explains, out);
         weigh_share(measure, AS_VARIANT_LS, t->explains, out);
     }

@@ -308,6 +308,8 @@ static int read_place(const char *text, size_t n)
         return ASSAY_PLACE_FLAGS;
     case 'x':
         return ASSAY_PLACE_IMPLICIT;
+    case 'i':
+        return ASSAY_PLACE_INDEX;
     default:
         return *text >= '0' && *text < '0' + ASSAY_OPERANDS_MAX ? *text - '0' : -1;
     }

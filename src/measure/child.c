@@ -20,6 +20,7 @@
 #define CHILD_SECONDS 20 /* it hangs when it still runs then */
 #define AGREE         0.01
 enum { AGREE_MOST = 64 }; /* sorted on the stack */
+enum { LOOPS_MIN = 400 }; /* of the longer form, so that no exit of a loop is predicted */
 #define WARM_ROUNDS 200   /* a round maps pages; blocks walk through memory for so long at most */
 
 /* What the handler needs: it runs with the segment bases of the block. */
@@ -28,6 +29,7 @@ static struct {
     int memory;
     unsigned page_n, distinct_n;
     volatile unsigned faults;
+    uint64_t page[AS_METER_PAGES]; /* the first page_n are mapped */
 } at_fault;
 
 #define IN_HANDLER                                                                                 \
@@ -69,7 +71,7 @@ IN_HANDLER static bool map_page(uint64_t address)
     if (!may_map(address) || at_fault.page_n == AS_METER_PAGES ||
         raw_call(SYS_mmap, mapping) != page)
         return false;
-    at_fault.page_n++;
+    at_fault.page[at_fault.page_n++] = (uint64_t)page;
     at_fault.faults++;
     return true;
 }
@@ -232,11 +234,9 @@ static double executions(const struct pair *p, const struct as_shape *shape)
     return (double)shape->repeats * shape->copies * (shape->loops ? (double)shape->loops : 1);
 }
 
-/* Maps what is touched, and repeats short blocks so often that the clock's steps are small. */
-static bool warm_up(struct pair *p)
+/* Runs both lengths until they touch no page for the first time. */
+static void touch_pages(const struct pair *p)
 {
-    uint64_t best = UINT64_MAX;
-
     for (unsigned round = 0; round < WARM_ROUNDS; round++) {
         const unsigned before = at_fault.faults;
         run_ticks(p, true);
@@ -244,6 +244,38 @@ static bool warm_up(struct pair *p)
         if (at_fault.faults == before)
             break;
     }
+}
+
+static void forget_pages(void)
+{
+    for (unsigned i = 0; i < at_fault.page_n; i++)
+        munmap((void *)(uintptr_t)at_fault.page[i], 4096);
+    at_fault.page_n = 0;
+}
+
+/* Shortens a loop until its data stay in L1: lines of many pages evict each other, and pages that
+ * share a physical page miss the way predictor. Returns false if it cannot be emitted. */
+static bool fit_loop(struct pair *p)
+{
+    touch_pages(p);
+    while (p->longer.loops > LOOPS_MIN && at_fault.page_n > (unsigned)ASSAY_METER_NEAR_PAGES) {
+        p->longer.loops /= 2;
+        p->shorter.loops = p->longer.loops / 2;
+        forget_pages();
+        if (!emit_pair(p, 1))
+            return false;
+        touch_pages(p);
+    }
+    return true;
+}
+
+/* Maps what is touched, and repeats short blocks so often that the clock's steps are small. */
+static bool warm_up(struct pair *p)
+{
+    uint64_t best = UINT64_MAX;
+
+    if (!fit_loop(p))
+        return false;
     for (unsigned i = 0; i < 8; i++) {
         const uint64_t ticks = run_ticks(p, true);
         best = ticks < best ? ticks : best;

@@ -285,7 +285,17 @@ static void name_candidate(struct function_candidate *candidates, size_t n, uint
         candidates[at].name = name;
 }
 
-/* libgomp starts its threads with one function. */
+/* Returns the start of the candidate that has this name; 0: none has it. */
+static uint64_t start_of_name(const struct function_candidate *candidates, size_t n,
+                              const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (candidates[i].name && strcmp(candidates[i].name, name) == 0)
+            return candidates[i].start;
+    return 0;
+}
+
+/* libgomp starts its threads with one function, in which they wait for the next region. */
 static void name_thread_start(const struct assay_object *object, const function_vec *functions,
                               struct function_candidate *candidates, size_t n)
 {
@@ -296,8 +306,13 @@ static void name_thread_start(const struct assay_object *object, const function_
         if (f->origin == ASSAY_FUNCTION_PLT && strcmp(f->name, "pthread_create@plt") == 0)
             create = f->start;
     }
-    if (is_libgomp && create && (start = as_known_thread_start(object, create)) != 0)
-        name_candidate(candidates, n, start, "gomp_thread_start");
+    if (!is_libgomp || !create || (start = as_known_thread_start(object, create)) == 0)
+        return;
+    name_candidate(candidates, n, start, "gomp_thread_start");
+    const uint64_t team_wait = start_of_name(candidates, n, "gomp_team_barrier_wait_end");
+    const uint64_t dock = team_wait ? as_known_dock_wait(object, start, team_wait) : 0;
+    if (dock)
+        name_candidate(candidates, n, dock, "gomp_barrier_wait_end");
 }
 
 /* Gives names to nameless candidates to which functions with a symbol lead. */

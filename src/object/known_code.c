@@ -131,3 +131,36 @@ uint64_t as_known_thread_start(const struct assay_object *object, uint64_t creat
     }
     return found;
 }
+
+/* ---- Waits of threads between regions ------------------------------------------------------ */
+
+#define WRAPPER_B 48 /* gomp_barrier_wait() enters a barrier and jumps to its wait: 33 bytes */
+
+/* Returns the range that a short function called at `p` (E8) jumps to at its end, or NULL. */
+static const struct assay_unwind_range *wait_of_call(const struct assay_object *object,
+                                                     uint64_t address, const uint8_t *p)
+{
+    int32_t offset;
+    memcpy(&offset, p + 1, sizeof offset);
+    const uint64_t target = address + 5 + (uint64_t)(int64_t)offset;
+    const struct assay_unwind_range *callee = p[0] == 0xe8 ? range_from(object, target) : NULL;
+    return callee && callee->end - callee->start <= WRAPPER_B
+               ? tail_of(object, callee->start, callee->end)
+               : NULL;
+}
+
+uint64_t as_known_dock_wait(const struct assay_object *object, uint64_t start, uint64_t team_wait)
+{
+    const struct assay_unwind_range *range = range_from(object, start);
+    uint64_t have_b = 0, found = 0;
+    const uint8_t *p = range ? assay_object_bytes(object, start, &have_b) : NULL;
+    for (uint64_t i = 0; p && i + 5 <= have_b && start + i + 5 <= range->end; i++) {
+        const struct assay_unwind_range *wait = wait_of_call(object, start + i, p + i);
+        if (!wait || wait->start == team_wait)
+            continue;
+        if (found && wait->start != found)
+            return 0;
+        found = wait->start;
+    }
+    return found;
+}

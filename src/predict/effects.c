@@ -91,7 +91,10 @@ static void read_addresses(struct as_op *op, const struct assay_insn *insn,
     if (insn->base != ASSAY_REG_NONE && is_followed(insn->base))
         add_read(op, insn->base, kind, 0);
     if (insn->index != ASSAY_REG_NONE)
-        add_read(op, insn->index, kind, 0);
+        add_read(op, insn->index, kind,
+                 kind == AS_READ_DATA
+                     ? pair_latency(op->timing, ASSAY_PLACE_INDEX, 0, op->latency) - op->latency
+                     : 0);
 }
 
 /* Registers beyond operands, those of the x87 stack apart. */

@@ -53,6 +53,8 @@ static int judge_body(const struct measuring *m, uint32_t loop, const uint8_t *b
     AS_TRY(assay_meter_block(m->meter, bytes, size_b, ASSAY_METER_LOOP, &cycles, err));
     if (cycles.status != ASSAY_METER_OK)
         return assay_validation_leave_out(m->v, assay_meter_status_text(cycles.status), err);
+    if (cycles.page_n > ASSAY_METER_NEAR_PAGES)
+        return assay_validation_leave_out(m->v, "its data do not stay in L1", err);
     const uint32_t body = m->program->loop[loop].body, header = m->program->loop[loop].header;
     as_str_appendf(&id, "%s:0x%" PRIx64, m->program->body[body].name,
                    m->program->block[header].start);

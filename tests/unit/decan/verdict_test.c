@@ -48,7 +48,7 @@ static struct as_decan_measure loop_of(double fp, double ls, double dl1, double 
     m.footprint_b = 8 << 10;
     m.model = (struct as_decan_model){.cycles = 5,
                                       .fp_alone = 1,
-                                      .arithmetic = 1,
+                                      .arithmetic = 6,
                                       .divide = 0,
                                       .load = 1,
                                       .store = 0.5,
@@ -150,6 +150,7 @@ static void test_mostly_chain(void **state)
 {
     (void)state;
     struct as_decan_measure m = loop_of(9.8, 4, 9.9, 5);
+    m.model.arithmetic = 1;
     m.model.chain = 7;
     expect(&m, AS_DECAN_CHAIN);
     assert_int_equal(judge(&m).confidence, AS_DECAN_MEDIUM);
@@ -183,6 +184,44 @@ static void test_short_front_end(void **state)
     assert_int_equal(judge(&m).confidence, AS_DECAN_LOW);
 }
 
+static void doubted(const struct as_decan_measure *m, enum as_decan_verdict verdict,
+                    enum as_decan_confidence confidence, const char *doubt)
+{
+    const struct as_decan_judgement j = judge(m);
+    assert_string_equal(as_decan_verdict_word(j.verdict), as_decan_verdict_word(verdict));
+    assert_int_equal(j.confidence, confidence);
+    assert_non_null(j.doubt);
+    assert_non_null(strstr(j.doubt, doubt));
+}
+
+/* Verdicts that the model or another variant contradicts. */
+static void test_contradicted(void **state)
+{
+    (void)state;
+    struct as_decan_measure m = loop_of(9.8, 4, 9.9, 5);
+    m.model.arithmetic = 5.9; /* idioms that the renamer executes, or a chain that it misses */
+    doubted(&m, AS_DECAN_COMPUTE, AS_DECAN_LOW, "idle");
+    m.model.arithmetic = 6.1;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    m = loop_of(4, 5, 9.9, 9.9);
+    set_cycles(&m, AS_VARIANT_NORED, 8);
+    doubted(&m, AS_DECAN_FRONT_END, AS_DECAN_LOW, "reductions");
+    set_cycles(&m, AS_VARIANT_NORED, 9);
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    /* 8 MiB fit in the L3 that a hypervisor claims; the time is that of memory. */
+    m = loop_of(2, 9.8, 2, 2);
+    m.footprint_b = 2 << 20;
+    m.reach_b = 8 << 20;
+    m.level[ASSAY_PREDICT_L3].is_claimed = true;
+    doubted(&m, AS_DECAN_RAM, AS_DECAN_LOW, "fit in L3");
+    m.reach_b = 64 << 20;
+    assert_int_not_equal(judge(&m).confidence, AS_DECAN_LOW);
+    m.footprint_b = m.reach_b;
+    assert_int_equal(judge(&m).confidence, AS_DECAN_HIGH);
+    m.timing[AS_VARIANT_ORIG].least = 8; /* the level follows from ORIG */
+    doubted(&m, AS_DECAN_RAM, AS_DECAN_MEDIUM, "instances differ");
+}
+
 static void test_core(void **state)
 {
     (void)state;
@@ -204,6 +243,7 @@ static void test_core(void **state)
     m = loop_of(9.8, 5, 9.9, 9.9); /* arithmetic, too, is as slow: nops alone are */
     expect(&m, AS_DECAN_FRONT_END);
     m = loop_of(9.8, 9.6, 9.9, 9.9); /* the model has not nearly as much for either to do */
+    m.model.arithmetic = 1;
     expect(&m, AS_DECAN_FRONT_END);
     m.model.load = 8;
     expect(&m, AS_DECAN_BALANCED_STARVED);
@@ -680,6 +720,7 @@ int main(void)
         cmocka_unit_test(test_gather_without_l1),
         cmocka_unit_test(test_mostly_chain),
         cmocka_unit_test(test_slower_in_L1),
+        cmocka_unit_test(test_contradicted),
         cmocka_unit_test(test_core),
         cmocka_unit_test(test_divide_and_chain),
         cmocka_unit_test(test_levels),

@@ -111,6 +111,20 @@ static void blocks_are_measured(void **state)
     assert_true(was_measured(&c));
 }
 
+/* 4,000 iterations would touch 40 and 391 pages, which share 8 physical ones. */
+static void a_walk_stays_in_the_first_cache(void **state)
+{
+    (void)state;
+    struct assay_cycles c = measure_text("mov m64[rsi],rcx;add rsi,40", ASSAY_METER_LOOP);
+    assert_true(was_measured(&c));
+    if (c.cycles > 0)
+        assert_in_range(c.page_n, 2, ASSAY_METER_NEAR_PAGES);
+    c = measure_text("mov m64[rsi],rcx;add rsi,400", ASSAY_METER_LOOP);
+    assert_true(was_measured(&c));
+    if (c.cycles > 0)
+        assert_in_range(c.page_n, ASSAY_METER_NEAR_PAGES + 1, 80);
+}
+
 static void what_faults_is_said(void **state)
 {
     (void)state;
@@ -506,6 +520,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_are_measured),
+        cmocka_unit_test(a_walk_stays_in_the_first_cache),
         cmocka_unit_test(what_faults_is_said),
         cmocka_unit_test(a_counter_takes_the_place_of_the_chain),
         cmocka_unit_test(samples_that_agree_are_enough),

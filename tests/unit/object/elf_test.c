@@ -585,6 +585,40 @@ static void test_known_thread_start(void **state)
     }
 }
 
+/* The wait of a stripped libgomp's threads between regions: short functions jump to it. */
+static void test_known_dock_wait(void **state)
+{
+    (void)state;
+    static const char begin[] =
+        ".text\n.globl GOMP_parallel, GOMP_barrier\n.type GOMP_parallel,@function\n"
+        "GOMP_parallel: .cfi_startproc\n lea .Lstart(%rip),%rdx\n call pthread_create@PLT\n"
+        " ret\n .cfi_endproc\n.size GOMP_parallel,.-GOMP_parallel\n.skip 128,0x90\n"
+        ".type GOMP_barrier,@function\nGOMP_barrier: .cfi_startproc\n jmp .Lteam\n"
+        " .cfi_endproc\n.size GOMP_barrier,.-GOMP_barrier\n.skip 128,0x90\n"
+        ".Lteam: .cfi_startproc\n jmp .Lteam_end\n .cfi_endproc\n.skip 128,0x90\n"
+        ".Lteam_end: .cfi_startproc\n ret\n .cfi_endproc\n.skip 128,0x90\n"
+        ".Ldock: .cfi_startproc\n jmp .Ldock_end\n .cfi_endproc\n.skip 128,0x90\n"
+        ".Ldock_end: .cfi_startproc\n pause\n ret\n .cfi_endproc\n.skip 128,0x90\n"
+        ".Lmore: .cfi_startproc\n jmp .Lmore_end\n .cfi_endproc\n.skip 128,0x90\n"
+        ".Lmore_end: .cfi_startproc\n ret\n .cfi_endproc\n.skip 128,0x90\n"
+        ".section .note.GNU-stack,\"\",@progbits\n.text\n"
+        ".Lstart: .cfi_startproc\n call .Lteam\n call .Ldock\n";
+    static const char again[] = " call .Lmore\n", end[] = " ret\n .cfi_endproc\n";
+    char text[sizeof begin + sizeof again + sizeof end];
+    for (int several = 0; several < 2; several++) {
+        snprintf(text, sizeof text, "%s%s%s", begin, several ? again : "", end);
+        program_write("dock.s", text, strlen(text));
+        program_run(TEST_CC " -shared -o dock.so dock.s -lpthread && strip dock.so");
+        struct assay_object *object = open_path(program_path("dock.so"));
+        const struct assay_function *team = find(object, "gomp_team_barrier_wait_end");
+        const struct assay_function *dock = find(object, "gomp_barrier_wait_end");
+        assert_non_null(team);
+        assert_int_equal(dock != NULL, !several);
+        assert_true(several || dock->start > team->start + 256);
+        assay_object_close(&object);
+    }
+}
+
 static int build_all(void **state)
 {
     if (program_setup(state) < 0)
@@ -597,14 +631,23 @@ static int build_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_jumps),   cmocka_unit_test(test_known_thread_start),
-        cmocka_unit_test(test_replaced_code), cmocka_unit_test(test_known_code),
-        cmocka_unit_test(test_identity),      cmocka_unit_test(test_sections),
-        cmocka_unit_test(test_symbols),       cmocka_unit_test(test_plt),
-        cmocka_unit_test(test_static_plt),    cmocka_unit_test(test_unwind),
-        cmocka_unit_test(test_functions),     cmocka_unit_test(test_init_functions),
-        cmocka_unit_test(test_stripped),      cmocka_unit_test(test_without_sections),
-        cmocka_unit_test(test_relocatable),   cmocka_unit_test(test_lsda_and_assembly),
+        cmocka_unit_test(test_known_jumps),
+        cmocka_unit_test(test_known_thread_start),
+        cmocka_unit_test(test_known_dock_wait),
+        cmocka_unit_test(test_replaced_code),
+        cmocka_unit_test(test_known_code),
+        cmocka_unit_test(test_identity),
+        cmocka_unit_test(test_sections),
+        cmocka_unit_test(test_symbols),
+        cmocka_unit_test(test_plt),
+        cmocka_unit_test(test_static_plt),
+        cmocka_unit_test(test_unwind),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_init_functions),
+        cmocka_unit_test(test_stripped),
+        cmocka_unit_test(test_without_sections),
+        cmocka_unit_test(test_relocatable),
+        cmocka_unit_test(test_lsda_and_assembly),
     };
     return cmocka_run_group_tests_name("object/elf", tests, build_all, program_teardown);
 }

@@ -123,6 +123,14 @@ static void zen4_takes_what_was_measured(void **state)
         {"add [rax+48],1; mov rax,[rax+256]", "83403001488b80000100004885c075f0", 4.0},
         {"shld", "480fa4d80349ffcf75f6", 2.0},
         {"vpternlogd", "62f3754825c29649ffcf75f4", 1.0},
+        {"lea of three parts over its index", "8d4441d049ffcf75f7", 1.0},
+        {"lea of three parts over its base", "8d4448d049ffcf75f7", 2.0},
+        {"lea eax,[rax+1]", "8d400149ffcf75f8", 1.0},
+        {"four mul", "4c89d049f7e34c89d049f7e34c89d049f7e34c89d049f7e349ffcf75e3", 5.0},
+        {"movntdq, a line of 16 bytes each",
+         "660fe703660fe74310660fe74320660fe743304883c34049ffcf75e4", 8.8},
+        {"vmovntdq, a line of 32 bytes each", "c5fde703c5fde743204883c34049ffcf75ee", 8.9},
+        {"vmovntdq of 64 bytes", "62f17d48e7034883c34049ffcf75f1", 4.2},
         {"ptest, sbb, movq", "660f3817c04819c066480f6ec049ffcf75ee", 10.0},
     };
     const struct assay_predict_options options = {.mode = ASSAY_PREDICT_LOOP, .simulate = true};
