@@ -109,6 +109,11 @@ static void svg_labels(struct as_evaluating *it, enum as_object_level level, uin
 /* ---- Pixels of a time line --------------------------------------------------------------------
  */
 
+static int64_t svg_pixel_ns(const struct svg_line *l, uint32_t pixel)
+{
+    return l->from_ns + (int64_t)((__int128)(l->to_ns - l->from_ns) * pixel / l->pixels_n);
+}
+
 /* Writes the value of the pixel that was filled, by the draw mode of the window. */
 static void end_pixel(struct svg_line *l)
 {
@@ -116,8 +121,8 @@ static void end_pixel(struct svg_line *l)
     const enum as_draw_mode mode = window->draw_mode ? window->draw_mode
                                    : window->is_code ? AS_DRAW_MODE
                                                      : AS_DRAW_AVERAGE;
-    const double value = as_draw_mode_value(mode, l->seen.at, l->seen.n, l->last,
-                                            (uint64_t)l->row * l->pixels_n + l->pixel);
+    const uint64_t seed = as_draw_mode_seed(l->row, svg_pixel_ns(l, l->pixel));
+    const double value = as_draw_mode_value(mode, l->seen.at, l->seen.n, l->last, seed);
     l->seen.n = 0;
     l->value[(size_t)l->row * l->pixels_n + l->pixel] = value;
     if (isnan(value))
@@ -135,11 +140,6 @@ static int add_to_pixel(struct svg_line *l, double value, int64_t ns)
             return 0;
         }
     return as_vec_push(&l->seen, (struct as_drawn_value){value, ns});
-}
-
-static int64_t svg_pixel_ns(const struct svg_line *l, uint32_t pixel)
-{
-    return l->from_ns + (int64_t)((__int128)(l->to_ns - l->from_ns) * pixel / l->pixels_n);
 }
 
 /* Pieces of an object come in order of time. */

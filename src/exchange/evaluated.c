@@ -181,6 +181,30 @@ static int give_message(struct evaluated_reading *r, const struct as_prv_line_re
     return give_line(r, &message);
 }
 
+/* True if nothing but the evaluation takes lines, and lines are in order. */
+static bool gives_needed_events(const struct evaluated_reading *r)
+{
+    return !r->evaluated->on_line && !r->strays && r->kinds & AS_KINDS_EVENT;
+}
+
+/* Events that the pass needs. `*one` has all but the number and the event. */
+static int give_needed_events(struct evaluated_reading *r, const struct as_prv_line_read *line,
+                              struct as_semantic_line *one)
+{
+    r->was_late |= one->ns < r->latest_ns;
+    if (r->was_late)
+        return 0;
+    r->latest_ns = one->ns;
+    for (size_t i = 0; i + 1 < line->value.n; i += 2) {
+        one->number = r->number++;
+        one->event.type = line->value.at[i];
+        one->event.value = line->value.at[i + 1];
+        if (as_evaluator_takes_event(r->evaluation, one->event.type, one->event.value))
+            AS_TRY(as_evaluator_add_line(r->evaluation, one));
+    }
+    return 0;
+}
+
 static int give_prv_line(struct evaluated_reading *r, const struct as_prv_line_read *line)
 {
     struct as_semantic_line one = {.ns = line->ns,
@@ -198,6 +222,8 @@ static int give_prv_line(struct evaluated_reading *r, const struct as_prv_line_r
         return give_line(r, &one);
     }
     one.kind = AS_LINE_EVENT;
+    if (gives_needed_events(r))
+        return give_needed_events(r, line, &one);
     for (size_t i = 0; i + 1 < line->value.n; i += 2) {
         one.number = r->number++;
         one.event.type = line->value.at[i];

@@ -17,6 +17,7 @@
 struct as_lines {
     gzFile file;
     char *path;
+    char *block; /* the room and a margin on both sides */
     char *room;
     size_t room_b, begin, end; /* what is read and not handed out */
     uint64_t number;
@@ -24,15 +25,27 @@ struct as_lines {
     bool is_open; /* the line read last has no end */
 };
 
+/* Keeps what is read. 0 or NOMEM (nothing changed). */
+static int set_room(struct as_lines *l, size_t room_b)
+{
+    char *block = as_realloc(l->block, 1, room_b + (size_t)2 * AS_LINES_MARGIN_B);
+    if (!block)
+        return ASSAY_ERR_NOMEM;
+    if (!l->block)
+        memset(block, 0, AS_LINES_MARGIN_B);
+    memset(block + AS_LINES_MARGIN_B + room_b, 0, AS_LINES_MARGIN_B);
+    l->block = block;
+    l->room = block + AS_LINES_MARGIN_B;
+    l->room_b = room_b;
+    return 0;
+}
+
 int as_lines_open(const char *path, struct as_lines **out, struct assay_error *err)
 {
     struct as_lines *l = *out = as_calloc(1, sizeof *l);
-    if (l) {
+    if (l)
         l->path = as_malloc(strlen(path) + 1);
-        l->room = as_malloc(FIRST_ROOM_B);
-        l->room_b = FIRST_ROOM_B;
-    }
-    if (!l || !l->path || !l->room) {
+    if (!l || !l->path || set_room(l, FIRST_ROOM_B) < 0) {
         as_lines_close(out);
         return as_error_nomem(err, path);
     }
@@ -62,7 +75,7 @@ void as_lines_close(struct as_lines **lines)
     if (l->file)
         gzclose_r(l->file);
     as_free(l->path);
-    as_free(l->room);
+    as_free(l->block);
     as_free(l);
 }
 
@@ -74,6 +87,18 @@ uint64_t as_lines_number(const struct as_lines *l)
 bool as_lines_is_open(const struct as_lines *l)
 {
     return l->is_open;
+}
+
+struct as_view as_lines_ahead(const struct as_lines *l)
+{
+    return (struct as_view){l->room + l->begin, l->end - l->begin};
+}
+
+void as_lines_pass(struct as_lines *l, size_t n)
+{
+    l->begin += n;
+    l->number++;
+    l->is_open = false;
 }
 
 static int grow_room(struct as_lines *l, struct assay_error *err)
@@ -88,12 +113,7 @@ static int grow_room(struct as_lines *l, struct assay_error *err)
     if (l->room_b >= LINE_MOST_B)
         return as_error_set(err, ASSAY_ERR_LIMIT, "%s:%llu: a line of more than 64 MiB", l->path,
                             (unsigned long long)l->number + 1);
-    char *more = as_realloc(l->room, 2, l->room_b);
-    if (!more)
-        return as_error_nomem(err, l->path);
-    l->room = more;
-    l->room_b *= 2;
-    return 0;
+    return set_room(l, 2 * l->room_b) < 0 ? as_error_nomem(err, l->path) : 0;
 }
 
 static int read_more(struct as_lines *l, struct assay_error *err)

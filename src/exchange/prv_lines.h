@@ -18,6 +18,15 @@ void as_lines_close(struct as_lines **lines);
 int as_lines_next(struct as_lines *lines, struct as_view *out, struct assay_error *err);
 uint64_t as_lines_number(const struct as_lines *lines); /* of the line read last, from 1 */
 
+/* Bytes that may be read before and behind the text ahead, without meaning. */
+#define AS_LINES_MARGIN_B 64u
+
+/* The text that was read and not handed out, until the next call: lines, the last perhaps without
+ * its end. May be empty before the end of the file. */
+struct as_view as_lines_ahead(const struct as_lines *lines);
+/* Passes over the first line of that text: `n` bytes with its end. */
+void as_lines_pass(struct as_lines *lines, size_t n);
+
 /* Returns whether the line read last has no end: the file may be cut off there. */
 bool as_lines_is_open(const struct as_lines *lines);
 

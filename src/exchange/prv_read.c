@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "exchange/prv_lines.h"
+#include "exchange/prv_quick.h"
 
 #define THREADS_MOST ((uint32_t)1 << 22)
 
@@ -19,6 +20,7 @@ struct as_prv_file {
     struct as_view kept; /* the line behind the communicators, which was read already */
     bool has_kept;
     bool keeps_others;
+    struct as_prv_quick quick;
 };
 
 /* ---- Header ---------------------------------------------------------------------------------- */
@@ -215,6 +217,7 @@ static int read_header(struct as_prv_file *f, struct assay_error *err)
     if (rc == 0)
         return as_error_set(err, ASSAY_ERR_CORRUPT, "%s: is empty", f->path);
     AS_TRY(read_head(f, line, err));
+    as_prv_quick_init(&f->quick, f->header.unit_ns);
     return read_groups(f, err);
 }
 
@@ -290,10 +293,10 @@ static bool take_time(const struct as_prv_file *f, struct as_view *at, int64_t *
 }
 
 /* ":processor:application:task:thread" */
-static bool take_thread(const struct as_prv_file *f, struct as_view *at, uint32_t *out,
-                        uint32_t *cpu)
+static bool take_thread(struct as_prv_file *f, struct as_view *at, uint32_t *out, uint32_t *cpu)
 {
     const struct as_prv_header *h = &f->header;
+    const char *begin = at->p;
     int64_t processor, application, task, thread;
     if (!take_field(at, &processor) || !take_field(at, &application) || !take_field(at, &task) ||
         !take_field(at, &thread) || application < 1 || (uint64_t)application > h->application.n ||
@@ -307,6 +310,8 @@ static bool take_thread(const struct as_prv_file *f, struct as_view *at, uint32_
         return false;
     *out = of->first_thread + (uint32_t)thread - 1;
     *cpu = processor > 0 && processor < UINT32_MAX ? (uint32_t)processor : 0;
+    as_prv_quick_note(&f->quick, (struct as_view){begin + 1, (size_t)(at->p - begin) - 1}, *out,
+                      *cpu);
     return true;
 }
 
@@ -375,6 +380,16 @@ void as_prv_file_keep_others(struct as_prv_file *f)
     f->keeps_others = true;
 }
 
+/* Reads the next line if it is an ordinary one. */
+static bool read_quickly(struct as_prv_file *f)
+{
+    const size_t n =
+        f->has_kept ? 0 : as_prv_quick_line(&f->quick, as_lines_ahead(f->lines), &f->line);
+    if (n)
+        as_lines_pass(f->lines, n);
+    return n;
+}
+
 /* Returns whether a line without a record is to be returned. */
 static bool is_other_line(struct as_prv_file *f, struct as_view line)
 {
@@ -391,6 +406,10 @@ int as_prv_file_next(struct as_prv_file *f, const struct as_prv_line_read **out,
     for (;;) {
         struct as_view line = f->kept;
         bool pass, no_memory = false;
+        if (read_quickly(f)) {
+            *out = &f->line;
+            return 1;
+        }
         const int rc = f->has_kept ? 1 : as_lines_next(f->lines, &line, err);
         f->has_kept = false;
         if (rc <= 0)

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "semantic/cells.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 
 #define COLUMNS_MAX       1000000
-#define COLUMNS_AUTOMATIC 200   /* of a scale that nothing sets */
+#define COLUMNS_AUTOMATIC 200 /* of a scale that nothing sets */
+#define PLACES_MAX        ((uint64_t)1 << 20)
 #define CODES_MAX         10000 /* span of codes that get a column each */
 
 /* ---- Scales -----------------------------------------------------------------------------------
@@ -112,9 +114,40 @@ static uint64_t hash_place(uint32_t row, int64_t plane, int64_t column)
     return as_hash_mix(as_hash_mix(as_hash_mix(11, row), (uint64_t)plane), (uint64_t)column);
 }
 
-static struct as_cell_sums *cell_at(struct as_cells *c, uint32_t row, int64_t plane, int64_t column)
+/* Lists of places for tables of few cells. 0 or NOMEM. */
+static int make_places(struct as_cells *c)
 {
-    const uint64_t hash = hash_place(row, plane, column);
+    const uint64_t columns_n = (uint64_t)c->result.columns.columns_n;
+    const uint64_t planes_n = (uint64_t)c->result.planes.columns_n;
+    const uint64_t rows_n = (uint64_t)c->result.rows_n * planes_n; /* below 2^32 * COLUMNS_MAX */
+    if (c->cell_place || c->result.cell.n || rows_n == 0 || columns_n == 0 || rows_n > PLACES_MAX ||
+        rows_n * columns_n > PLACES_MAX)
+        return 0;
+    c->row_place = as_calloc(rows_n, sizeof *c->row_place);
+    c->cell_place = c->row_place ? as_calloc(rows_n * columns_n, sizeof *c->cell_place) : NULL;
+    return c->cell_place ? 0 : ASSAY_ERR_NOMEM;
+}
+
+static size_t place_of_row(const struct as_cells *c, uint32_t row, int64_t plane)
+{
+    return (size_t)row * (size_t)c->result.planes.columns_n + (size_t)plane;
+}
+
+/* The place that holds the number of a cell, or NULL. */
+static uint32_t *place_of_cell(const struct as_cells *c, uint32_t row, int64_t plane,
+                               int64_t column)
+{
+    assert(row < c->result.rows_n && plane < c->result.planes.columns_n &&
+           column < c->result.columns.columns_n);
+    return c->cell_place
+               ? &c->cell_place[place_of_row(c, row, plane) * (size_t)c->result.columns.columns_n +
+                                (size_t)column]
+               : NULL;
+}
+
+static struct as_cell_sums *find_cell(struct as_cells *c, uint32_t row, int64_t plane,
+                                      int64_t column, uint64_t hash)
+{
     struct as_probe probe = as_index_probe(&c->cell_index, hash);
     uint32_t at;
     while ((at = as_index_next(&c->cell_index, &probe)) != AS_INDEX_NONE) {
@@ -122,15 +155,36 @@ static struct as_cell_sums *cell_at(struct as_cells *c, uint32_t row, int64_t pl
         if (cell->row == row && cell->plane == plane && cell->column == column)
             return &cell->cell;
     }
+    return NULL;
+}
+
+static struct as_cell_sums *cell_at(struct as_cells *c, uint32_t row, int64_t plane, int64_t column)
+{
     const struct as_histogram_cell cell = {.row = row, .plane = plane, .column = column};
-    if (as_vec_push(&c->result.cell, cell) < 0 ||
-        as_index_add(&c->cell_index, hash, (uint32_t)(c->result.cell.n - 1)) < 0)
+    if (c->result.cell.n == 0 && make_places(c) < 0)
+        return NULL;
+    uint32_t *place = place_of_cell(c, row, plane, column);
+    if (place && *place)
+        return &c->result.cell.at[*place - 1].cell;
+    const uint64_t hash = place ? 0 : hash_place(row, plane, column);
+    struct as_cell_sums *found = place ? NULL : find_cell(c, row, plane, column, hash);
+    if (found)
+        return found;
+    if (as_vec_push(&c->result.cell, cell) < 0)
+        return NULL;
+    if (place)
+        *place = (uint32_t)c->result.cell.n;
+    else if (as_index_add(&c->cell_index, hash, (uint32_t)(c->result.cell.n - 1)) < 0)
         return NULL;
     return &c->result.cell.at[c->result.cell.n - 1].cell;
 }
 
 static struct as_cells_row *find_row(const struct as_cells *c, uint32_t row, int64_t plane)
 {
+    if (c->row_place) {
+        const uint32_t number = c->row_place[place_of_row(c, row, plane)];
+        return number ? &c->row.at[number - 1] : NULL;
+    }
     struct as_probe probe = as_index_probe(&c->row_index, hash_place(row, plane, -1));
     uint32_t at;
     while ((at = as_index_next(&c->row_index, &probe)) != AS_INDEX_NONE)
@@ -145,8 +199,11 @@ static struct as_cells_row *row_at(struct as_cells *c, uint32_t row, int64_t pla
     const struct as_cells_row fresh = {.row = row, .plane = plane};
     if (found)
         return found;
-    if (as_vec_push(&c->row, fresh) < 0 ||
-        as_index_add(&c->row_index, hash_place(row, plane, -1), (uint32_t)(c->row.n - 1)) < 0)
+    if (as_vec_push(&c->row, fresh) < 0)
+        return NULL;
+    if (c->row_place)
+        c->row_place[place_of_row(c, row, plane)] = (uint32_t)c->row.n;
+    else if (as_index_add(&c->row_index, hash_place(row, plane, -1), (uint32_t)(c->row.n - 1)) < 0)
         return NULL;
     return &c->row.at[c->row.n - 1];
 }
@@ -226,4 +283,7 @@ void as_cells_fini(struct as_cells *c)
     as_vec_fini(&c->row);
     as_index_fini(&c->cell_index);
     as_index_fini(&c->row_index);
+    as_free(c->cell_place);
+    as_free(c->row_place);
+    c->cell_place = c->row_place = NULL;
 }

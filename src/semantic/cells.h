@@ -21,7 +21,8 @@ struct as_cells_extent {
 struct as_cells {
     struct as_histogram_result result;
     AS_VEC(struct as_cells_row) row;
-    struct as_index cell_index, row_index;
+    struct as_index cell_index, row_index; /* of large tables; of all others: */
+    uint32_t *cell_place, *row_place;      /* the number of each, + 1; 0: there is none yet */
     struct as_cells_extent columns, planes;
 };
 

@@ -2,6 +2,7 @@
 #include "semantic/draw_mode.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* By number, from 0. */
 static const char *const draw_words[] = {
@@ -73,11 +74,21 @@ static bool is_better(enum as_draw_mode mode, const struct as_drawn_value *one,
     }
 }
 
-double as_draw_mode_value(enum as_draw_mode mode, const struct as_drawn_value *of, size_t n,
-                          double last, uint64_t seed)
+static int compare_drawn(const void *a, const void *b)
+{
+    const struct as_drawn_value *x = a, *y = b;
+    if (x->value != y->value)
+        return x->value < y->value ? -1 : 1;
+    return (x->ns > y->ns) - (x->ns < y->ns);
+}
+
+double as_draw_mode_value(enum as_draw_mode mode, struct as_drawn_value *of, size_t n, double last,
+                          uint64_t seed)
 {
     if (n == 0)
         return NAN;
+    if (n > 1)
+        qsort(of, n, sizeof *of, compare_drawn);
     switch (mode) {
     case AS_DRAW_LAST:
         return last;

@@ -33,11 +33,18 @@ struct as_drawn_value {
     int64_t ns; /* above 0 */
 };
 
+/* Sets the seed of a random choice: the same object and begin of a pixel choose the same. */
+static inline uint64_t as_draw_mode_seed(uint32_t object, int64_t begin_ns)
+{
+    return (uint64_t)begin_ns ^ (uint64_t)object << 40;
+}
+
 /* "draw_maximum", or the number of an old file; false: neither. */
 bool as_draw_mode_read(struct as_view word, enum as_draw_mode *out);
-/* `last`: the value at the end of the pixel. `seed` makes a random choice repeatable. Returns
- * not-a-number for no values, and 0 if a mode leaves none of them. */
-double as_draw_mode_value(enum as_draw_mode mode, const struct as_drawn_value *of, size_t n,
-                          double last, uint64_t seed);
+/* Sorts the values: of equal ones the lower counts, whatever their order. `last` is the value at
+ * the end of the pixel. `seed` makes a random choice repeatable. Returns not-a-number for no
+ * values, and 0 if a mode leaves none of them. */
+double as_draw_mode_value(enum as_draw_mode mode, struct as_drawn_value *of, size_t n, double last,
+                          uint64_t seed);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "semantic/evaluate.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "semantic/cells.h"
 #include "semantic/node.h"
@@ -28,6 +30,16 @@ struct leaf_at {
     unsigned kinds;
 };
 
+#define KNOWN_TYPES 256u /* a power of two */
+
+/* Which events of a type windows take. */
+enum type_verdict { TYPE_UNKNOWN, TYPE_NEVER, TYPE_ALWAYS, TYPE_BY_VALUE };
+
+struct known_type {
+    int64_t type;
+    enum type_verdict verdict;
+};
+
 /* Messages that count for a table. */
 struct message_table {
     uint32_t table;
@@ -49,6 +61,7 @@ struct as_evaluator {
     AS_VEC(struct evaluation_root) root;
     AS_VEC(struct leaf_at) * thread_leaf, *cpu_leaf; /* by object */
     AS_VEC(const struct as_window *) event_window;   /* of leaves, each once */
+    struct known_type known_type[KNOWN_TYPES];       /* by their last bits */
     AS_VEC(struct message_table) message_table;
     unsigned kinds;
     uint64_t records_n;
@@ -400,6 +413,7 @@ static int start_pass(struct as_evaluator *e, struct assay_error *err)
     end_pass_memory(e);
     e->graph = (struct as_node_graph){.objects = e->objects, .on_round = on_round, .context = e};
     e->order = (struct as_record_order){.sink = on_record, .context = e};
+    memset(e->known_type, 0, sizeof e->known_type);
     e->kinds = 0;
     e->records_n = 0;
     e->last_ns = 0;
@@ -492,11 +506,30 @@ static int on_record(void *context, const struct as_semantic_record *record)
     return 0;
 }
 
-/* Returns whether a window takes an event: most need not be sorted. */
-static bool is_event_taken(const struct as_evaluator *e, const struct as_semantic_line *line)
+static enum type_verdict verdict_of_type(const struct as_evaluator *e, int64_t type)
 {
-    const struct as_semantic_record record = {.kind = AS_RECORD_EVENT,
-                                              .event = {line->event.type, line->event.value}};
+    enum type_verdict verdict = TYPE_NEVER;
+    as_vec_foreach (&e->event_window, window) {
+        const struct as_window *w = *window;
+        const bool passes = as_filter_passes(&w->filter[AS_FILTER_TYPE], as_whole(type));
+        const bool asks_value = w->both_type_value ? passes : !passes;
+        const enum as_filter_test test = w->filter[AS_FILTER_VALUE].test;
+        if (asks_value ? test == AS_TEST_ALL : passes)
+            return TYPE_ALWAYS;
+        if (asks_value && test != AS_TEST_NONE)
+            verdict = TYPE_BY_VALUE;
+    }
+    return verdict;
+}
+
+bool as_evaluator_takes_event(struct as_evaluator *e, int64_t type, int64_t value)
+{
+    struct known_type *known = &e->known_type[(uint64_t)type % KNOWN_TYPES];
+    if (known->verdict == TYPE_UNKNOWN || known->type != type)
+        *known = (struct known_type){type, verdict_of_type(e, type)};
+    if (known->verdict != TYPE_BY_VALUE)
+        return known->verdict == TYPE_ALWAYS;
+    const struct as_semantic_record record = {.kind = AS_RECORD_EVENT, .event = {type, value}};
     as_vec_foreach (&e->event_window, window)
         if (as_window_passes(*window, e->objects, &record))
             return true;
@@ -505,7 +538,8 @@ static bool is_event_taken(const struct as_evaluator *e, const struct as_semanti
 
 int as_evaluator_add_line(struct as_evaluator *e, const struct as_semantic_line *line)
 {
-    if (line->kind == AS_LINE_EVENT && !is_event_taken(e, line)) {
+    if (line->kind == AS_LINE_EVENT &&
+        !as_evaluator_takes_event(e, line->event.type, line->event.value)) {
         e->last_ns = line->ns > e->last_ns ? line->ns : e->last_ns;
         return 0;
     }

@@ -39,6 +39,8 @@ int as_evaluator_begin_pass(struct as_evaluator *evaluation, bool *is_needed,
 int as_evaluator_restart_pass(struct as_evaluator *evaluation, struct assay_error *err);
 /* The kinds of records that this pass needs. */
 unsigned as_evaluator_kinds(const struct as_evaluator *evaluation);
+/* Returns whether the pass needs an event: all others may be left out. */
+bool as_evaluator_takes_event(struct as_evaluator *evaluation, int64_t type, int64_t value);
 /* A line that is not earlier than those before. Errors: NOMEM, those of the sink. */
 int as_evaluator_add_line(struct as_evaluator *evaluation, const struct as_semantic_line *line);
 /* The pass is over; the trace ends here, or with its last record. */

@@ -207,14 +207,14 @@ static int gather_rounds(struct as_node_graph *g, struct as_node *node, round_st
     return 0;
 }
 
-static void set_value(struct as_node *node, const struct round_step *step)
+static void set_value(struct as_node *node, size_t child, struct as_quantity to)
 {
-    struct as_quantity *value = &node->value.at[step->child];
+    struct as_quantity *value = &node->value.at[child];
     if (value->is_real)
         node->reals_n--;
     else
         node->sum.whole -= value->whole;
-    *value = step->value;
+    *value = to;
     if (value->is_real)
         node->reals_n++;
     else
@@ -256,17 +256,34 @@ static int end_round(struct as_node_graph *g, uint32_t at, int64_t ns, uint32_t 
                                                      node->value.at[1], first == 0));
 }
 
+/* Each step of an only child is a round. */
+static int run_only_child(struct as_node_graph *g, uint32_t at)
+{
+    struct as_node *node = &g->node.at[at], *child = child_of(g, node, 0);
+    const struct as_value_step *step;
+    node->known_ns = child->known_ns;
+    for (;
+         (step = first_step(child)) && (step->ns < child->known_ns || child->known_ns == INT64_MAX);
+         child->steps.head++) {
+        set_value(node, 0, step->value);
+        AS_TRY(end_round(g, at, step->ns, 0, 0));
+    }
+    return 0;
+}
+
 static int run_rounds(struct as_node_graph *g, uint32_t at)
 {
     struct as_node *node = &g->node.at[at];
     round_steps rounds = {0};
+    if (node->child.n == 1)
+        return run_only_child(g, at);
     int rc = gather_rounds(g, node, &rounds);
     for (size_t i = 0; rc == 0 && i < rounds.n;) {
         const size_t begin = i;
         for (; i < rounds.n && rounds.at[i].ns == rounds.at[begin].ns &&
                rounds.at[i].round == rounds.at[begin].round;
              i++)
-            set_value(node, &rounds.at[i]);
+            set_value(node, rounds.at[i].child, rounds.at[i].value);
         rc = end_round(g, at, rounds.at[begin].ns, rounds.at[begin].child, rounds.at[i - 1].child);
     }
     as_vec_fini(&rounds);

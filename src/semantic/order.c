@@ -62,8 +62,8 @@ static struct as_record_place take_earliest(struct as_record_order *o)
     return first;
 }
 
-static int add_record(struct as_record_order *o, const struct as_semantic_record *record,
-                      unsigned record_class, unsigned index)
+static int add_to_slot(struct as_record_order *o, const struct as_semantic_record *record,
+                       unsigned record_class, unsigned index)
 {
     struct as_record_place place = {.ns = record->ns,
                                     .order = record->number << 4 | index,
@@ -76,12 +76,37 @@ static int add_record(struct as_record_order *o, const struct as_semantic_record
         AS_TRY(as_vec_push(&o->slot, *record));
         AS_TRY(as_vec_reserve(&o->free_slot, o->slot.n));
     }
-    assert(record->ns >= o->now_ns);
     if (record->ns == o->now_ns)
         return as_vec_push(&o->now, place);
     AS_TRY(as_vec_push(&o->ahead, place));
     sift_place_up(o->ahead.at, o->ahead.n - 1);
     return 0;
+}
+
+/* Puts the single record among the others of its time. */
+static int spill_single(struct as_record_order *o)
+{
+    if (!o->has_single)
+        return 0;
+    o->has_single = false;
+    return add_to_slot(o, &o->single, o->single_class, o->single_index);
+}
+
+/* Most times have one record, which waits without a slot. */
+static int add_record(struct as_record_order *o, const struct as_semantic_record *record,
+                      unsigned record_class, unsigned index)
+{
+    assert(record->ns >= o->now_ns);
+    if (record->ns == o->now_ns && !o->has_single && o->now.n == 0) {
+        o->has_single = true;
+        o->single = *record;
+        o->single_class = (uint8_t)record_class;
+        o->single_index = (uint8_t)index;
+        return 0;
+    }
+    if (record->ns == o->now_ns)
+        AS_TRY(spill_single(o));
+    return add_to_slot(o, record, record_class, index);
 }
 
 /* A state without length ends behind its own begin. */
@@ -136,6 +161,19 @@ static int add_message(struct as_record_order *o, const struct as_semantic_line 
 
 static int add_event(struct as_record_order *o, const struct as_semantic_line *line)
 {
+    if (!o->has_single && o->now.n == 0) { /* without the part of messages */
+        o->has_single = true;
+        o->single_class = record_classes[AS_RECORD_EVENT];
+        o->single_index = 0;
+        o->single.ns = line->ns;
+        o->single.number = line->number;
+        o->single.kind = AS_RECORD_EVENT;
+        o->single.thread = line->thread;
+        o->single.cpu = line->cpu;
+        o->single.event.type = line->event.type;
+        o->single.event.value = line->event.value;
+        return 0;
+    }
     const struct as_semantic_record record = {.ns = line->ns,
                                               .number = line->number,
                                               .kind = AS_RECORD_EVENT,
@@ -145,12 +183,26 @@ static int add_event(struct as_record_order *o, const struct as_semantic_line *l
     return add_record(o, &record, record_classes[record.kind], 0);
 }
 
+static bool places_are_sorted(const struct as_record_order *o)
+{
+    for (size_t i = 1; i < o->now.n; i++)
+        if (compare_places(&o->now.at[i - 1], &o->now.at[i]) > 0)
+            return false;
+    return true;
+}
+
 /* Hands out the records of now, with those ahead that are of the same time. */
 static int hand_out_now(struct as_record_order *o)
 {
+    const bool is_joined = o->ahead.n && o->ahead.at[0].ns == o->now_ns;
+    if (o->has_single && !is_joined) {
+        o->has_single = false;
+        return o->sink(o->context, &o->single);
+    }
+    AS_TRY(spill_single(o));
     while (o->ahead.n && o->ahead.at[0].ns == o->now_ns)
         AS_TRY(as_vec_push(&o->now, take_earliest(o)));
-    if (o->now.n > 1)
+    if (!places_are_sorted(o))
         qsort(o->now.at, o->now.n, sizeof *o->now.at, compare_places_void);
     for (size_t i = 0; i < o->now.n; i++) {
         const uint32_t slot = o->now.at[i].slot;

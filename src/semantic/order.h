@@ -22,8 +22,11 @@ struct as_record_place {
 struct as_record_order {
     as_record_sink *sink;
     void *context;
-    unsigned kinds;                       /* a bit for each that is wanted */
-    int64_t now_ns;                       /* of the latest line */
+    unsigned kinds;  /* a bit for each that is wanted */
+    int64_t now_ns;  /* of the latest line */
+    bool has_single; /* one record of that time, which is not in a slot */
+    uint8_t single_class, single_index;
+    struct as_semantic_record single;
     AS_VEC(struct as_record_place) now;   /* records of that time */
     AS_VEC(struct as_record_place) ahead; /* a heap, the earliest first */
     AS_VEC(struct as_semantic_record) slot;

@@ -45,7 +45,7 @@ struct as_quantity as_quantity_multiply(struct as_quantity a, struct as_quantity
     return as_real(as_quantity_double(a) * as_quantity_double(b));
 }
 
-struct as_quantity as_quantity_divide(struct as_quantity a, struct as_quantity b)
+struct as_quantity as_quantity_divide_any(struct as_quantity a, struct as_quantity b)
 {
     if (as_quantity_is_zero(b))
         return as_whole(0);
@@ -77,14 +77,6 @@ struct as_quantity as_quantity_scale(struct as_quantity a, struct as_quantity fa
 struct as_quantity as_quantity_absolute(struct as_quantity a)
 {
     return as_quantity_compare(a, as_whole(0)) < 0 ? as_quantity_subtract(as_whole(0), a) : a;
-}
-
-int as_quantity_compare(struct as_quantity a, struct as_quantity b)
-{
-    if (!a.is_real && !b.is_real)
-        return (a.whole > b.whole) - (a.whole < b.whole);
-    const double x = as_quantity_double(a), y = as_quantity_double(b);
-    return (x > y) - (x < y);
 }
 
 /* ---- Text ------------------------------------------------------------------------------------ */

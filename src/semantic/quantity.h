@@ -41,15 +41,30 @@ struct as_quantity as_quantity_of_wide(__int128 value);
 struct as_quantity as_quantity_add(struct as_quantity a, struct as_quantity b);
 struct as_quantity as_quantity_subtract(struct as_quantity a, struct as_quantity b);
 struct as_quantity as_quantity_multiply(struct as_quantity a, struct as_quantity b);
+/* The same for any two numbers. */
+struct as_quantity as_quantity_divide_any(struct as_quantity a, struct as_quantity b);
 /* x / 0 is 0. */
-struct as_quantity as_quantity_divide(struct as_quantity a, struct as_quantity b);
+static inline struct as_quantity as_quantity_divide(struct as_quantity a, struct as_quantity b)
+{
+    if (!b.is_real && b.whole == 1)
+        return a;
+    if (!a.is_real && !b.is_real && b.whole > 0 && a.whole % b.whole == 0)
+        return as_whole(a.whole / b.whole);
+    return as_quantity_divide_any(a, b);
+}
 /* The remainder of C's fmod(); of a divisor of 0, that of 1. */
 struct as_quantity as_quantity_modulo(struct as_quantity a, struct as_quantity b);
 /* Times a factor of a derived window: one below 1 divides by its reciprocal. */
 struct as_quantity as_quantity_scale(struct as_quantity a, struct as_quantity factor);
 struct as_quantity as_quantity_absolute(struct as_quantity a);
 /* Below 0, 0, above 0. */
-int as_quantity_compare(struct as_quantity a, struct as_quantity b);
+static inline int as_quantity_compare(struct as_quantity a, struct as_quantity b)
+{
+    if (!a.is_real && !b.is_real)
+        return (a.whole > b.whole) - (a.whole < b.whole);
+    const double x = as_quantity_double(a), y = as_quantity_double(b);
+    return (x > y) - (x < y);
+}
 
 /* A decimal number with sign, point and exponent, all of `text`; false: none. Whole numbers of 64
  * bits are exact. */

@@ -255,22 +255,37 @@ static int end_tile(struct timeline_request *r, const struct as_timeline_view *v
     return rc < 0 ? 500 : 200;
 }
 
+/* "draw=draw_last"; BY_KIND without it. */
+static enum as_draw_mode query_draw_mode(struct timeline_request *r)
+{
+    enum as_draw_mode mode = AS_DRAW_BY_KIND;
+    struct as_view word;
+    if (query_text(r->query, "draw", &word))
+        r->is_bad |= !as_draw_mode_read(word, &mode);
+    return mode;
+}
+
 /* "1": codes, "2": numbers */
 static int answer_tile(struct timeline_request *r)
 {
     struct as_timeline_view v;
     read_view(r, &v);
+    const enum as_draw_mode mode = query_draw_mode(r);
     if (r->is_bad || !r->metric)
         return r->is_bad ? 400 : 404;
     const bool is_code = r->metric->index.head->is_code;
+    if (is_code && !as_timeline_draws_code(mode))
+        return 400;
     const size_t element_b =
         is_code ? sizeof(struct as_timeline_shares) : sizeof(struct as_timeline_levels);
     void *tile = tile_room(r, &v, is_code ? 1 : 2, element_b);
     int rc = tile ? 0 : -1;
     if (tile && is_code)
-        rc = as_timeline_draw_codes(&r->metric->index, &v, tile);
+        rc = as_timeline_draw_codes(&r->metric->index, &v, mode, tile);
     else if (tile)
         as_timeline_draw_levels(&r->metric->index, &v, tile);
+    if (tile && !is_code && mode)
+        rc = as_timeline_draw_mode_levels(&r->metric->index, &v, mode, tile);
     return end_tile(r, &v, tile, element_b, rc);
 }
 

@@ -7,11 +7,20 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/index.h"
 #include "base/map.h"
 #include "base/out.h"
 #include "base/outfile.h"
 
 #define WAITING_MAX ((size_t)4 << 20) /* items in memory, before all series are written */
+
+#define KNOWN_EVENTS 4096u /* a power of two */
+
+/* The series of events of a thread, found again without the maps. */
+struct known_events {
+    int64_t type;
+    uint32_t thread, number; /* of the series, + 1; 0: none */
+};
 
 /* A series while it is made. */
 struct making_series {
@@ -33,7 +42,8 @@ struct index_writer {
     AS_VEC(struct as_timeline_message) message; /* not written yet */
     AS_VEC(double) code;
     struct as_map_u64 of_code, of_type, of_events;
-    AS_VEC(uint32_t) of_object; /* the series of pieces of an object, + 1 */
+    AS_VEC(uint32_t) of_object;                     /* the series of pieces of an object, + 1 */
+    struct known_events known_events[KNOWN_EVENTS]; /* by type and thread */
     uint32_t types_n;
     size_t waiting_n;
     uint64_t lines_n;
@@ -184,7 +194,7 @@ static int on_index_piece(void *context, uint32_t time_line, uint32_t object, in
 /* ---- Events and messages ----------------------------------------------------------------------
  */
 
-static int add_event(struct index_writer *w, const struct as_semantic_line *line)
+static int events_series(struct index_writer *w, const struct as_semantic_line *line, uint32_t *out)
 {
     uint32_t type = as_map_u64_get(&w->of_type, (uint64_t)line->event.type);
     if (type == AS_MAP_NONE) {
@@ -197,9 +207,22 @@ static int add_event(struct index_writer *w, const struct as_semantic_line *line
         AS_TRY(add_series(w, AS_TIMELINE_EVENTS, line->thread, line->event.type, &at));
         AS_TRY(as_map_u64_put(&w->of_events, key, at));
     }
+    *out = at;
+    return 0;
+}
+
+static int add_event(struct index_writer *w, const struct as_semantic_line *line)
+{
     const struct as_timeline_item item = {.ns = line->ns, .whole = line->event.value};
+    const uint64_t hash = as_hash_mix((uint64_t)line->event.type, line->thread);
+    struct known_events *known = &w->known_events[hash % KNOWN_EVENTS];
+    if (known->number == 0 || known->type != line->event.type || known->thread != line->thread) {
+        uint32_t at;
+        AS_TRY(events_series(w, line, &at));
+        *known = (struct known_events){line->event.type, line->thread, at + 1};
+    }
     w->head.events_n++;
-    return add_item(w, at, &item);
+    return add_item(w, known->number - 1, &item);
 }
 
 static int write_messages(struct index_writer *w)
@@ -277,6 +300,7 @@ static void on_index_restart(void *context)
     as_map_u64_init(&w->of_type);
     as_map_u64_init(&w->of_events);
     h->messages_n = h->events_n = h->pieces_n = h->instants_n = 0;
+    memset(w->known_events, 0, sizeof w->known_events);
     w->types_n = 0;
     w->waiting_n = 0;
     w->lines_n = 0;

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/error.h"
+
 static int64_t pixel_ns(const struct as_timeline_view *view, uint32_t at)
 {
     const uint64_t span = (uint64_t)view->to_ns - (uint64_t)view->from_ns;
@@ -146,22 +148,53 @@ static struct as_timeline_shares shares_of(const uint64_t *before, const uint64_
     return s;
 }
 
-/* The code at one moment. */
-static struct as_timeline_shares code_now(const struct piece_walk *w)
+/* A pixel of one code; AS_TIMELINE_CODE_NONE: of no time. */
+static struct as_timeline_shares one_code(uint64_t code)
 {
     struct as_timeline_shares s;
     memset(s.code, AS_TIMELINE_CODE_NONE, sizeof s.code);
     memset(s.share, 0, sizeof s.share);
-    if (w->ns < w->end_ns) {
-        s.code[0] = (uint8_t)piece_now(w)->code;
-        s.share[0] = 255;
-    }
+    s.code[0] = (uint8_t)code;
+    s.share[0] = code == AS_TIMELINE_CODE_NONE ? 0 : 255;
     return s;
 }
 
+/* The code at one moment. */
+static struct as_timeline_shares code_now(const struct piece_walk *w)
+{
+    return w->ns < w->end_ns ? one_code(piece_now(w)->code) : one_code(AS_TIMELINE_CODE_NONE);
+}
+
+/* The code that a draw mode chooses of those with time between two states of a walk. */
+static struct as_timeline_shares chosen_code(const struct piece_walk *w, enum as_draw_mode mode,
+                                             const uint64_t *before, uint64_t last, uint64_t seed)
+{
+    struct as_drawn_value seen[AS_TIMELINE_CODES_MAX];
+    const double *value = w->index->code;
+    const uint64_t codes_n = w->index->head->codes_n;
+    size_t n = 0;
+    for (uint64_t code = 0; code < codes_n; code++)
+        if (w->code_ns[code] > before[code])
+            seen[n++] =
+                (struct as_drawn_value){value[code], (int64_t)(w->code_ns[code] - before[code])};
+    const double chosen =
+        as_draw_mode_value(mode, seen, n, last < codes_n ? value[last] : NAN, seed);
+    for (uint64_t code = 0; code < codes_n; code++)
+        if (value[code] == chosen)
+            return one_code(code);
+    return one_code(AS_TIMELINE_CODE_NONE);
+}
+
+/* The code of the last moment before `ns`; the walk goes on to it. */
+static uint64_t last_code_before(struct piece_walk *w, int64_t ns)
+{
+    walk_to(w, ns - 1);
+    return piece_now(w)->code;
+}
+
 static void draw_code_row(const struct as_timeline_index *index,
-                          const struct as_timeline_view *view, uint32_t object, uint64_t *times,
-                          struct as_timeline_shares *out)
+                          const struct as_timeline_view *view, enum as_draw_mode mode,
+                          uint32_t object, uint64_t *times, struct as_timeline_shares *out)
 {
     const uint64_t codes_n = index->head->codes_n;
     uint64_t *before = times + codes_n;
@@ -179,19 +212,22 @@ static void draw_code_row(const struct as_timeline_index *index,
             continue;
         }
         memcpy(before, times, codes_n * sizeof *before);
+        const uint64_t last = mode ? last_code_before(&w, end_ns) : 0;
         walk_to(&w, end_ns);
-        out[i] = shares_of(before, times, codes_n, time_between(begin_ns, end_ns));
+        out[i] = mode ? chosen_code(&w, mode, before, last, as_draw_mode_seed(object, begin_ns))
+                      : shares_of(before, times, codes_n, time_between(begin_ns, end_ns));
     }
 }
 
 int as_timeline_draw_codes(const struct as_timeline_index *index,
-                           const struct as_timeline_view *view, struct as_timeline_shares *out)
+                           const struct as_timeline_view *view, enum as_draw_mode mode,
+                           struct as_timeline_shares *out)
 {
     uint64_t *times = as_calloc((size_t)index->head->codes_n * 2 + 1, sizeof *times);
     if (!times)
         return ASSAY_ERR_NOMEM;
     for (uint32_t row = 0; row < view->rows_n; row++)
-        draw_code_row(index, view, view->first_row + row, times,
+        draw_code_row(index, view, mode, view->first_row + row, times,
                       out + (size_t)row * view->pixels_n);
     as_free(times);
     return 0;
@@ -231,6 +267,22 @@ static void add_level(struct level_sum *sum, double integral, double max, double
     sum->length_ns += length_ns;
 }
 
+/* Goes on to the next piece if the walk is at the end of this one; false: it is not, or this piece
+ * is the last. */
+static bool enter_next_piece(struct piece_walk *w, int64_t piece_ns)
+{
+    if (piece_ns > w->ns)
+        return false;
+    if (w->item + 1 < w->block[w->at].n) {
+        w->item++;
+        return true;
+    }
+    if (w->at + 1 >= w->blocks_n)
+        return false;
+    enter_block(w, w->at + 1);
+    return true;
+}
+
 /* Adds what lies before `end_ns`: whole blocks at once. */
 static void add_levels(struct piece_walk *w, int64_t end_ns, struct level_sum *sum)
 {
@@ -240,24 +292,19 @@ static void add_levels(struct piece_walk *w, int64_t end_ns, struct level_sum *s
         if (w->item == 0 && w->ns == b->first_ns && whole_ns <= end_ns && whole_ns > w->ns) {
             add_level(sum, b->integral, b->max, b->min, time_between(w->ns, whole_ns));
             w->ns = whole_ns;
-        } else {
-            const int64_t piece_ns = piece_end(w);
-            const int64_t to_ns = piece_ns < end_ns ? piece_ns : end_ns;
-            const uint64_t length_ns = time_between(w->ns, to_ns);
-            const double value = piece_now(w)->real;
-            if (length_ns)
-                add_level(sum, value * (double)length_ns, value, value, length_ns);
-            w->ns = w->ns > to_ns ? w->ns : to_ns;
-            if (piece_ns > w->ns)
+            if (w->at + 1 >= w->blocks_n)
                 break;
-            if (w->item + 1 < b->n) {
-                w->item++;
-                continue;
-            }
+            enter_block(w, w->at + 1);
+            continue;
         }
-        if (w->at + 1 >= w->blocks_n)
+        const int64_t piece_ns = piece_end(w), to_ns = piece_ns < end_ns ? piece_ns : end_ns;
+        const uint64_t length_ns = time_between(w->ns, to_ns);
+        const double value = piece_now(w)->real;
+        if (length_ns)
+            add_level(sum, value * (double)length_ns, value, value, length_ns);
+        w->ns = w->ns > to_ns ? w->ns : to_ns;
+        if (!enter_next_piece(w, piece_ns))
             break;
-        enter_block(w, w->at + 1);
     }
 }
 
@@ -285,6 +332,58 @@ static void draw_level_row(const struct as_timeline_index *index,
             out[i] = (struct as_timeline_levels){(float)(sum.integral / (double)sum.length_ns),
                                                  (float)sum.max, (float)sum.min};
     }
+}
+
+typedef AS_VEC(struct as_drawn_value) drawn_values;
+
+/* Lists the pieces before `end_ns` with their time in the pixel. */
+static int list_pieces(struct piece_walk *w, int64_t end_ns, drawn_values *seen)
+{
+    seen->n = 0;
+    while (w->ns < end_ns && w->ns < w->end_ns) {
+        const int64_t piece_ns = piece_end(w), to_ns = piece_ns < end_ns ? piece_ns : end_ns;
+        const uint64_t length_ns = time_between(w->ns, to_ns);
+        const struct as_drawn_value one = {piece_now(w)->real,
+                                           length_ns > INT64_MAX ? INT64_MAX : (int64_t)length_ns};
+        if (length_ns)
+            AS_TRY(as_vec_push(seen, one));
+        w->ns = w->ns > to_ns ? w->ns : to_ns;
+        if (!enter_next_piece(w, piece_ns))
+            break;
+    }
+    return 0;
+}
+
+static int draw_mode_row(const struct as_timeline_index *index, const struct as_timeline_view *view,
+                         enum as_draw_mode mode, uint32_t object, drawn_values *seen,
+                         struct as_timeline_levels *out)
+{
+    struct piece_walk w;
+    if (!begin_walk(&w, index, object, NULL))
+        return 0;
+    walk_to(&w, view->from_ns);
+    for (uint32_t i = 0; i < view->pixels_n; i++) {
+        const int64_t begin_ns = pixel_ns(view, i), end_ns = pixel_ns(view, i + 1);
+        AS_TRY(list_pieces(&w, end_ns, seen));
+        if (seen->n)
+            out[i].mean =
+                (float)as_draw_mode_value(mode, seen->at, seen->n, seen->at[seen->n - 1].value,
+                                          as_draw_mode_seed(object, begin_ns));
+    }
+    return 0;
+}
+
+int as_timeline_draw_mode_levels(const struct as_timeline_index *index,
+                                 const struct as_timeline_view *view, enum as_draw_mode mode,
+                                 struct as_timeline_levels *out)
+{
+    drawn_values seen = {0};
+    int rc = 0;
+    for (uint32_t row = 0; rc == 0 && row < view->rows_n; row++)
+        rc = draw_mode_row(index, view, mode, view->first_row + row, &seen,
+                           out + (size_t)row * view->pixels_n);
+    as_vec_fini(&seen);
+    return rc;
 }
 
 void as_timeline_draw_levels(const struct as_timeline_index *index,

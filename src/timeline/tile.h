@@ -7,6 +7,7 @@
 #ifndef AS_TIMELINE_TILE_H
 #define AS_TIMELINE_TILE_H
 
+#include "semantic/draw_mode.h"
 #include "timeline/index.h"
 
 #define AS_TIMELINE_SHARES_N 4u
@@ -27,11 +28,25 @@ struct as_timeline_levels {
     float mean, max, min;
 };
 
-/* Fill rows_n x pixels_n elements, row by row. Errors: NOMEM. */
+/* Returns whether a draw mode of codes gives one of them: averages do not. */
+static inline bool as_timeline_draws_code(enum as_draw_mode mode)
+{
+    return mode != AS_DRAW_AVERAGE && mode != AS_DRAW_AVERAGE_NOT_ZERO;
+}
+
+/* Fill rows_n x pixels_n elements, row by row. BY_KIND gives shares; another mode, for which
+ * as_timeline_draws_code() is true, gives the code that it chooses with a share of 255. Errors:
+ * NOMEM. */
 int as_timeline_draw_codes(const struct as_timeline_index *index,
-                           const struct as_timeline_view *view, struct as_timeline_shares *out);
+                           const struct as_timeline_view *view, enum as_draw_mode mode,
+                           struct as_timeline_shares *out);
 void as_timeline_draw_levels(const struct as_timeline_index *index,
                              const struct as_timeline_view *view, struct as_timeline_levels *out);
+/* Puts the value of a draw mode in the place of each mean. Work: one for each piece in view.
+ * Errors: NOMEM. */
+int as_timeline_draw_mode_levels(const struct as_timeline_index *index,
+                                 const struct as_timeline_view *view, enum as_draw_mode mode,
+                                 struct as_timeline_levels *out);
 /* Counts events in [begin, end) of each pixel; INT64_MIN as type: all types. At most 65535. */
 void as_timeline_draw_events(const struct as_timeline_index *index,
                              const struct as_timeline_view *view, int64_t type, uint16_t *out);

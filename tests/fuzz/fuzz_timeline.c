@@ -22,10 +22,14 @@ static void draw_all(const struct as_timeline_index *index, int64_t from_ns, int
     static uint16_t events[PIXELS_N * ROWS_N];
     const struct as_timeline_view v = {from_ns, to_ns, 0, ROWS_N, PIXELS_N};
 
-    if (index->head->is_code)
-        FUZZ_CHECK(as_timeline_draw_codes(index, &v, shares) == 0);
-    else
+    if (index->head->is_code) {
+        FUZZ_CHECK(as_timeline_draw_codes(index, &v, AS_DRAW_BY_KIND, shares) == 0);
+        FUZZ_CHECK(as_timeline_draw_codes(index, &v, AS_DRAW_LAST, shares) == 0);
+        FUZZ_CHECK(as_timeline_draw_codes(index, &v, AS_DRAW_RANDOM, shares) == 0);
+    } else {
         as_timeline_draw_levels(index, &v, levels);
+        FUZZ_CHECK(as_timeline_draw_mode_levels(index, &v, AS_DRAW_MODE, levels) == 0);
+    }
     as_timeline_draw_events(index, &v, INT64_MIN, events);
     for (uint32_t row = 0; index->head->is_code && row < ROWS_N; row++) {
         uint64_t times[AS_TIMELINE_CODES_MAX] = {0};

@@ -133,6 +133,38 @@ def metrics_are_made_when_they_are_asked_for():
         body = served.ask("tile?m=parallelism&px=1")[1]
         # 2 for 60 ns, 1 for 30 ns
         equal([round(value, 5) for value in struct.unpack("3f", body[16:])], [1.5, 2, 0])
+        # 2, 1, 0, 1 and 2, for 20, 20, 10, 10 and 40 ns
+        for mode, value in (("draw_last", 2), ("draw_maximum", 2), ("draw_minnotzero", 1),
+                            ("draw_average", 1.5), ("draw_averagenotzero", 1.66667),
+                            ("draw_mode", 2), ("draw_absolute_maximum", 2),
+                            ("draw_absolute_minimum", 1)):
+            body = served.ask(f"tile?m=parallelism&px=1&draw={mode}")[1]
+            equal([round(one, 5) for one in struct.unpack("3f", body[16:])], [value, 2, 0])
+        drawn = [struct.unpack("3f", served.ask(f"tile?m=parallelism&px=1&draw={mode}")[1][16:])[0]
+                 for mode in ("draw_random", "draw_random", "draw_randnotzero")]
+        equal(drawn[0], drawn[1])
+        if drawn[0] not in (0, 1, 2) or drawn[2] not in (1, 2):
+            raise AssertionError(f"{drawn}: values that the pixel does not have")
+
+
+def draw_modes_choose_a_code():
+    with Served() as served:
+        codes = [one["value"] for one in served.json("metric?m=states")["codes"]]
+
+        def drawn(mode):
+            body = served.ask(f"tile?m=states&px=2&from=0&to=100&draw={mode}")[1]
+            equal({body[at + 4] for at in range(16, len(body), 8)}, {255})
+            return [codes[body[at]] for at in range(16, len(body), 8)]
+        # of 50 ns each: 40 x 1, 10 x 4; 10 x 4, 40 x 1; 20 x 1, 30 x 3; 50 x 1
+        equal(drawn("draw_last"), [4, 1, 3, 1])
+        equal(drawn("draw_maximum"), [4, 4, 3, 1])
+        equal(drawn("draw_minnotzero"), [1, 1, 1, 1])
+        equal(drawn("draw_mode"), [1, 1, 3, 1])
+        equal(drawn("draw_absolute_maximum"), [4, 4, 3, 1])
+        equal(drawn("draw_absolute_minimum"), [1, 1, 1, 1])
+        equal(drawn("draw_random"), drawn("draw_random"))
+        for word in ("draw_average", "draw_averagenotzero", "draw_nothing", ""):
+            equal(served.ask(f"tile?m=states&px=2&draw={word}")[0], 400)
 
 
 def files_of_configurations_are_metrics():
@@ -217,7 +249,8 @@ def main():
     shutil.rmtree(DIRECTORY, ignore_errors=True)
     DIRECTORY.mkdir(parents=True)
     TRACE.write_text(TEXT)
-    tests = [words_are_those_of_the_trace, tiles_have_shares_of_the_time, places_are_found,
+    tests = [words_are_those_of_the_trace, tiles_have_shares_of_the_time,
+             draw_modes_choose_a_code, places_are_found,
              messages_are_on_their_way, metrics_are_made_when_they_are_asked_for,
              files_of_configurations_are_metrics, configurations_are_saved,
              wrong_requests_are_refused, an_index_is_made_once,

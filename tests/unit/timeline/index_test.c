@@ -200,6 +200,64 @@ static void compare_levels(const struct as_timeline_view *v, uint32_t row, uint3
     assert_true(got->max == (float)max && got->min == (float)min);
 }
 
+/* The values of a pixel by plain search; codes each once. */
+static size_t plain_values(bool is_code, uint32_t row, int64_t begin_ns, int64_t end_ns,
+                           struct as_drawn_value *seen, double *last)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < t.pieces_n; i++) {
+        const struct test_piece *p = &t.piece[i];
+        const int64_t ns = p->object == row ? overlap_ns(p, begin_ns, end_ns) : 0;
+        size_t at = is_code ? 0 : n;
+        if (ns == 0)
+            continue;
+        while (at < n && seen[at].value != p->value)
+            at++;
+        if (at == n)
+            seen[n++] = (struct as_drawn_value){.value = p->value};
+        seen[at].ns += ns;
+        *last = p->value;
+    }
+    return n;
+}
+
+/* Values of draw modes are those of the same function over plain pieces. */
+static void compare_modes(const struct as_timeline_index *index, const struct as_timeline_view *v)
+{
+    const size_t pixels_n = (size_t)v->rows_n * v->pixels_n;
+    struct as_timeline_shares *codes = calloc(pixels_n, sizeof *codes);
+    struct as_timeline_levels *levels = calloc(pixels_n, sizeof *levels);
+    struct as_drawn_value *seen = calloc(t.pieces_n + 1, sizeof *seen);
+    const bool is_code = index->head->is_code;
+    assert_true(codes && levels && seen);
+    for (unsigned m = AS_DRAW_LAST; m < AS_DRAW_MODES_N; m++) {
+        const enum as_draw_mode mode = (enum as_draw_mode)m;
+        if (is_code && !as_timeline_draws_code(mode))
+            continue;
+        assert_int_equal(is_code ? as_timeline_draw_codes(index, v, mode, codes)
+                                 : as_timeline_draw_mode_levels(index, v, mode, levels),
+                         0);
+        for (size_t i = 0; i < pixels_n; i++) {
+            const uint32_t row = v->first_row + (uint32_t)(i / v->pixels_n);
+            const uint32_t x = (uint32_t)(i % v->pixels_n);
+            const int64_t begin_ns = border_ns(v, x);
+            double last = NAN;
+            const size_t n = plain_values(is_code, row, begin_ns, border_ns(v, x + 1), seen, &last);
+            const double want =
+                as_draw_mode_value(mode, seen, n, last, as_draw_mode_seed(row, begin_ns));
+            assert_true(n > 0);
+            memset(seen, 0, (n + 1) * sizeof *seen);
+            if (is_code)
+                assert_true(codes[i].share[0] == 255 && index->code[codes[i].code[0]] == want);
+            else
+                assert_true(fabs((double)levels[i].mean - want) <= 1e-6 * fabs(want));
+        }
+    }
+    free(codes);
+    free(levels);
+    free(seen);
+}
+
 static void compare_view(const struct as_timeline_index *index, const struct as_timeline_view *v)
 {
     const size_t n = (size_t)v->rows_n * v->pixels_n;
@@ -207,7 +265,7 @@ static void compare_view(const struct as_timeline_index *index, const struct as_
     struct as_timeline_levels *levels = calloc(n, sizeof *levels);
     assert_true(codes && levels);
     if (index->head->is_code)
-        assert_int_equal(as_timeline_draw_codes(index, v, codes), 0);
+        assert_int_equal(as_timeline_draw_codes(index, v, AS_DRAW_BY_KIND, codes), 0);
     else
         as_timeline_draw_levels(index, v, levels);
     for (uint32_t row = 0; row < v->rows_n; row++)
@@ -371,9 +429,14 @@ static void compare_all(const struct as_timeline_index *index, uint32_t rows_n)
     const struct as_timeline_view coarse = {0, END_NS, 0, rows_n, 5};
     compare_view(index, &whole);
     compare_view(index, &coarse);
+    const bool has_all_codes = index->head->codes_n < AS_TIMELINE_CODES_MAX;
+    if (has_all_codes)
+        compare_modes(index, &coarse);
     for (unsigned i = 0; i < 30; i++) {
         const struct as_timeline_view v = any_view(rows_n);
         compare_view(index, &v);
+        if (has_all_codes && i < 3)
+            compare_modes(index, &v);
         if (index->head->is_code)
             compare_table(index, v.from_ns, v.to_ns);
     }
@@ -453,7 +516,7 @@ static void test_within_a_nanosecond(void **state)
     write_trace(9, false);
     make_index("states", 0, &c, &index);
     evaluate_plainly(&c);
-    assert_int_equal(as_timeline_draw_codes(&index, &v, got), 0);
+    assert_int_equal(as_timeline_draw_codes(&index, &v, AS_DRAW_BY_KIND, got), 0);
     for (uint32_t row = 0; row < THREADS_N; row++)
         for (uint32_t x = 0; x < v.pixels_n; x++)
             for (size_t i = 0; i < t.pieces_n; i++)

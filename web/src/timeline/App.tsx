@@ -11,7 +11,20 @@ import { variablesOf } from './colours';
 import { events, fail, loadMetric, messages, meta, metric, tile, tookMs } from './data';
 import { scaleOf } from './draw';
 import { type Moment, askConfiguration, askMoment, askNext } from './server';
-import { type DrawMode, centred, change, moved, show, undo, undoable, view, zoomed } from './view';
+import {
+    DRAW_MODES,
+    type DrawMode,
+    centred,
+    change,
+    drawModeOf,
+    drawModesOf,
+    moved,
+    show,
+    undo,
+    undoable,
+    view,
+    zoomed,
+} from './view';
 import { codeText, duration, eventName, timeText } from './words';
 
 function Swatch({ colour }: { colour: string }) {
@@ -87,7 +100,7 @@ function Tools() {
     const { metrics, types, end_ns: end } = meta.value!;
     const current = view.value;
     const middle = (current.from + current.to) / 2;
-    const isNumber = metric.value?.state === 'ready' && !metric.value.is_code;
+    const isCode = metric.value?.state === 'ready' && metric.value.is_code;
     const button = (title: string, isOff: boolean, onClick: () => void, tip?: string) => (
         <button type="button" class="button" disabled={isOff} onClick={onClick} data-tip={tip}>
             {title}
@@ -109,16 +122,18 @@ function Tools() {
                     ))}
                 </select>
             </label>
-            {isNumber && (
+            {metric.value?.state === 'ready' && (
                 <label class="tool-label">
                     Pixel{' '}
                     <select
-                        value={current.mode}
+                        value={drawModeOf(current.mode, isCode)}
                         onChange={event => change({ mode: event.currentTarget.value as DrawMode })}
                     >
-                        <option value="mean">mean</option>
-                        <option value="max">maximum</option>
-                        <option value="min">minimum</option>
+                        {drawModesOf(isCode).map(mode => (
+                            <option key={mode} value={mode}>
+                                {isCode && mode === 'mean' ? 'all, by time' : DRAW_MODES[mode]}
+                            </option>
+                        ))}
                     </select>
                 </label>
             )}

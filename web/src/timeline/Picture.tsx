@@ -13,6 +13,7 @@ import {
     centred,
     change,
     clamped,
+    drawModeOf,
     lengthOf,
     moved,
     show,
@@ -129,6 +130,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
     );
     const lastRow = Math.max(0, layout.rows - Math.floor((size.height - SCALE_PX) / layout.rowPx));
     const firstRow = Math.min(current.firstRow, lastRow);
+    const drawn = drawModeOf(current.mode, isReady && state.is_code);
     const moment = useMoment(cursor);
     const dark = isDark.value;
 
@@ -146,6 +148,7 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
         current.firstRow,
         current.event,
         current.messages,
+        drawn.startsWith('draw_') ? drawn : '',
         layout.shown,
         size.width,
     ]);
@@ -153,12 +156,12 @@ export function Picture({ onNext }: { onNext: (isBack: boolean) => void }) {
     const picture = tile.value;
     const painted = useRef<{ key: unknown[]; canvas: HTMLCanvasElement } | null>(null);
     const isOf = isReady && picture && (picture.codes !== null) === state.is_code;
-    const key = [picture, state, current.mode, layout.rowPx, dark];
+    const key = [picture, state, drawn, layout.rowPx, dark];
     if (!isOf) painted.current = null;
     else if (painted.current?.key.some((one, i) => one !== key[i]) ?? true)
         painted.current = {
             key,
-            canvas: paint(picture, state, current.mode, layout.rowPx),
+            canvas: paint(picture, state, drawn, layout.rowPx),
         };
 
     useEffect(() => {

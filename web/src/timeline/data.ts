@@ -15,7 +15,7 @@ import {
     askMetric,
     askTile,
 } from './server';
-import { type Span, type View, lengthOf } from './view';
+import { type Span, type View, drawModeOf, lengthOf } from './view';
 
 export const meta = signal<Meta | null>(null);
 export const metric = signal<MetricState | null>(null);
@@ -72,12 +72,14 @@ export async function load(view: View, layout: Layout, end: number): Promise<voi
     abort = new AbortController();
     const { signal } = abort;
     if (!current || current.state !== 'ready' || current.name !== view.metric) return;
+    const mode = drawModeOf(view.mode, current.is_code);
     const around = aroundOf(view, Math.max(1, layout.width - LABELS_PX), end);
     const window = {
         ...around,
         metric: view.metric,
         firstRow: view.firstRow,
         rows: layout.shown,
+        ...(mode.startsWith('draw_') ? { draw: mode } : {}),
     };
     const isOfThreads = current.level === 'thread';
     const begin = performance.now();

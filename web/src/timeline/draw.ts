@@ -81,7 +81,8 @@ export interface Scale {
     max: number;
 }
 
-const MODES = { mean: 0, max: 1, min: 2 } as const;
+/** The place of a pixel's value: that of a draw mode is in the place of the mean. */
+const placeOf = (mode: View['mode']): number => (mode === 'max' ? 1 : mode === 'min' ? 2 : 0);
 
 /** The range of all values in the tile. */
 export function scaleOf(tile: Tile): Scale {
@@ -104,13 +105,14 @@ function paintLevels(
 ): void {
     const levels = tile.levels!;
     const steps = gradient();
+    const place = placeOf(mode);
     const used = rowPx >= 8 ? rowPx - 1 : rowPx;
     const heightOf = (value: number): number =>
         Math.round(((value - scale.min) / (scale.max - scale.min)) * used);
     for (let row = 0; row < tile.rows; row++)
         for (let x = 0; x < tile.px; x++) {
             const at = (row * tile.px + x) * 3;
-            const value = levels[at + MODES[mode]]!;
+            const value = levels[at + place]!;
             if (Number.isNaN(value)) continue;
             if (used >= CURVE_PX) {
                 const top = heightOf(value);

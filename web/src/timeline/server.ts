@@ -57,7 +57,7 @@ export interface Tile {
     px: number;
     /** Four codes and four shares of 255 for each pixel; null: numbers. */
     codes: Uint8Array | null;
-    /** Mean, max and min for each pixel; null: codes. */
+    /** Mean (or the value of the draw mode), max and min for each pixel; null: codes. */
     levels: Float32Array | null;
 }
 
@@ -101,6 +101,8 @@ export interface Window {
     px: number;
     firstRow: number;
     rows: number;
+    /** A draw mode of Paraver, for tiles. */
+    draw?: string;
 }
 
 type Query = Record<string, string | number | undefined>;
@@ -145,7 +147,7 @@ export const askMeta = (): Promise<Meta> => json('meta');
 export const askMetric = (name: string): Promise<MetricState> => json('metric', { m: name });
 
 export async function askTile(w: Window, signal: AbortSignal): Promise<Tile> {
-    const { bytes, kind, ...size } = await picture('tile', queryOf(w), signal);
+    const { bytes, kind, ...size } = await picture('tile', { ...queryOf(w), draw: w.draw }, signal);
     return {
         ...size,
         from: w.from,

@@ -14,7 +14,44 @@ export interface Place {
     ns: number;
 }
 
-export type DrawMode = 'mean' | 'max' | 'min';
+/** How a pixel shows several values: the tile's own three, or a draw mode of Paraver. */
+export const DRAW_MODES = {
+    mean: 'mean',
+    max: 'maximum',
+    min: 'minimum',
+    draw_last: 'last',
+    draw_maximum: 'maximum',
+    draw_minnotzero: 'minimum, not zero',
+    draw_random: 'random',
+    draw_randnotzero: 'random, not zero',
+    draw_averagenotzero: 'mean, not zero',
+    draw_mode: 'most frequent',
+    draw_absolute_maximum: 'absolute maximum',
+    draw_absolute_minimum: 'absolute minimum, not zero',
+} as const;
+
+export type DrawMode = keyof typeof DRAW_MODES;
+
+const isDrawMode = (word: string | null): word is DrawMode =>
+    word !== null && Object.hasOwn(DRAW_MODES, word);
+
+const OF_NUMBERS: readonly DrawMode[] = ['max', 'min', 'draw_averagenotzero'];
+
+/** Codes have no mean, and no maximum of a tile. */
+export const drawModesOf = (isCode: boolean): DrawMode[] =>
+    (Object.keys(DRAW_MODES) as DrawMode[]).filter(mode =>
+        isCode ? !OF_NUMBERS.includes(mode) : mode !== 'draw_maximum',
+    );
+
+/** The mode of a link, where it is one of the metric; else the first. */
+export const drawModeOf = (mode: DrawMode, isCode: boolean): DrawMode =>
+    drawModesOf(isCode).includes(mode)
+        ? mode
+        : mode === 'max' && isCode
+          ? 'draw_maximum'
+          : mode === 'draw_maximum' && !isCode
+            ? 'max'
+            : 'mean';
 
 export interface View extends Span {
     metric: string;
@@ -109,7 +146,7 @@ export function viewOf(hash: string, end: number, metrics: readonly string[]): V
     return {
         ...clamped(to > from ? { from, to } : { from: 0, to: end }, end),
         metric: metrics.includes(metric) ? metric : DEFAULTS.metric,
-        mode: mode === 'max' || mode === 'min' ? mode : 'mean',
+        mode: isDrawMode(mode) ? mode : 'mean',
         firstRow: numberOf(params.get('row'), 0, 1 << 24),
         rowPx: numberOf(params.get('height'), 0, 64),
         event: /^(all|-?\d+)$/.test(params.get('event') ?? '') ? params.get('event')! : '',

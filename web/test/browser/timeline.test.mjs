@@ -172,6 +172,33 @@ for (const colorScheme of ['light', 'dark'])
             { colorScheme },
         ));
 
+// A rank runs for 60 % of the time and waits for 40 %. A pixel is about a third of a step. One with
+// both states becomes one of them, which adds about a third to the share of that state.
+test('a draw mode chooses one state for each pixel', () =>
+    onTimeline(
+        `#messages=0&from=0&to=${END_NS}`,
+        async page => {
+            const menu = page.getByLabel('Pixel');
+            assert.equal(await menu.inputValue(), 'mean');
+            const sharesIn = async (mode, isRight) => {
+                await menu.selectOption(mode);
+                await until(async () => {
+                    const shares = await coloursOf(page, 0);
+                    assert.ok(isRight(shares), `${mode}: ${JSON.stringify(shares)}`);
+                });
+                await until(async () => {
+                    const hash = await page.evaluate(() => location.hash);
+                    assert.match(hash, new RegExp(`mode=${mode}(&|$)`));
+                });
+            };
+            // Group Communication is 13, Running 1
+            await sharesIn('draw_maximum', shares => shares.group > 0.65);
+            await sharesIn('draw_minnotzero', shares => shares.running > 0.85);
+            await sharesIn('draw_random', ({ running, group }) => running > 0.4 && group > 0.1);
+        },
+        { viewport: { width: 400, height: 900 } },
+    ));
+
 test('the table has the times of the trace, and a cell leads to where they are', () =>
     onTimeline('', async page => {
         const row = rank => page.locator('.times tbody tr').nth(rank + 1);
