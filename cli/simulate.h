@@ -43,6 +43,7 @@ struct as_simulate_view {
     struct as_cli *cli;
     const char *path;
     const char *streams; /* directory of a trace of ours; NULL: `path` is a .dim file */
+    int64_t run_id;      /* of an experiment; 0: `path` is a file */
     /* Of --machine, then of --cpu; the same without --cpu; the same with a speed of 1. */
     AS_VEC(struct as_speed) speeds, of_machine, as_recorded;
     AS_VEC(char *) owned;
@@ -76,6 +77,18 @@ struct as_simulate_efficiency {
     bool is_recorded;
 };
 struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate_view *view);
+
+/* verb_simulate.c: simulates a case once more, and writes the streams of the simulated run to
+ * `directory`, which is empty. Errors: those of the simulation, IO. */
+int as_simulate_write_streams(struct as_simulate_view *view, const struct as_simulate_case *it,
+                              const char *directory, struct assay_error *err);
+/* The case of which ranks are shown: the last before the sweep. */
+const struct as_simulate_case *as_simulate_shown(const struct as_simulate_view *view);
+
+/* simulate_keep.c: --output of a trace, and --store. `run_id` is the recorded run; 0: of a file.
+ * Errors: USAGE before anything is simulated; those of the simulation, of the experiment, IO. */
+int as_simulate_keep_check(const struct as_simulate_view *view, struct assay_error *err);
+int as_simulate_keep(struct as_simulate_view *view, struct assay_error *err);
 
 /* simulate_text.c: the answer, in the format that was asked for. Errors: NOMEM. */
 int as_simulate_show(struct as_simulate_view *view, struct assay_error *err);

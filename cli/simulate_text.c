@@ -340,9 +340,7 @@ static void show_text(const struct as_simulate_view *view)
 int as_simulate_show(struct as_simulate_view *view, struct assay_error *err)
 {
     (void)err;
-    for (size_t i = 0; i < view->cases.n; i++)
-        if (view->cases.at[i].kind < AS_SIMULATE_SWEEP)
-            view->shown = &view->cases.at[i];
+    view->shown = as_simulate_shown(view);
     struct as_sheet cases = {case_fields, CASE_FIELDS_N, view->cases.n, view, fill_case};
     struct as_sheet ranks = {rank_fields, RANK_FIELDS_N, view->shown->result.rank.n,
                              (void *)view->shown, fill_simulated_rank};

@@ -13,6 +13,7 @@
 #include "destination.h"
 #include "simulate.h"
 #include "simulate/dim.h"
+#include "simulate/simulated_trace.h"
 #include "stops.h"
 #include "trace_input.h"
 
@@ -55,28 +56,61 @@ static int check_speeds(const struct as_simulate_view *view, const struct as_pro
     return 0;
 }
 
-static int run_case(const struct as_simulate_view *view, struct as_simulate_case *it,
-                    struct assay_error *err)
+static struct as_speed *speeds_of_case(const struct as_simulate_view *view,
+                                       const struct as_simulate_case *it)
+{
+    const bool is_changed = it->kind == AS_SIMULATE_WHAT_IF || it->kind == AS_SIMULATE_SWEEP;
+    return is_changed                      ? view->speeds.at
+           : it->kind == AS_SIMULATE_IDEAL ? view->as_recorded.at
+                                           : view->of_machine.at;
+}
+
+/* Writes the simulated streams to `directory` unless it is NULL. */
+static int simulate_case(const struct as_simulate_view *view, const struct as_simulate_case *it,
+                         const char *directory, struct as_recorded *recorded,
+                         struct as_simulated *result, struct assay_error *err)
 {
     struct as_trace trace = {0};
     struct as_program program = {0};
+    struct as_simulated_trace *copy = NULL;
     struct as_machine_model model = it->machine.model;
-    const bool is_changed = it->kind == AS_SIMULATE_WHAT_IF || it->kind == AS_SIMULATE_SWEEP;
-    model.speeds.at = is_changed                      ? view->speeds.at
-                      : it->kind == AS_SIMULATE_IDEAL ? view->as_recorded.at
-                                                      : view->of_machine.at;
+    model.speeds.at = speeds_of_case(view, it);
     model.speeds.n = view->speeds.n;
-    int rc = open_program(view, &trace, &it->recorded, &program, err);
+    int rc = open_program(view, &trace, recorded, &program, err);
     if (rc == 0)
         rc = check_speeds(view, &program, err);
     if (rc == 0 && it->kind != AS_SIMULATE_IDEAL)
         rc = as_machine_file_place(&view->file, &program, err);
     program.is_stopped = as_stops_came;
+    if (rc == 0 && directory)
+        rc =
+            as_simulated_trace_begin(view->streams, directory, &it->recorded, &program, &copy, err);
     if (rc == 0)
-        rc = as_simulate_program(&program, &model, &it->result, err);
+        rc = as_simulate_program(&program, &model, result, err);
+    rc = as_simulated_trace_end(&copy, rc, err);
     as_program_fini(&program);
     as_trace_close(&trace);
     return rc;
+}
+
+int as_simulate_write_streams(struct as_simulate_view *view, const struct as_simulate_case *it,
+                              const char *directory, struct assay_error *err)
+{
+    struct as_recorded recorded = {0};
+    struct as_simulated result = {0};
+    const int rc = simulate_case(view, it, directory, &recorded, &result, err);
+    as_simulated_fini(&result);
+    as_recorded_fini(&recorded);
+    return rc;
+}
+
+const struct as_simulate_case *as_simulate_shown(const struct as_simulate_view *view)
+{
+    const struct as_simulate_case *shown = NULL;
+    as_vec_foreach (&view->cases, it)
+        if (it->kind < AS_SIMULATE_SWEEP)
+            shown = it;
+    return shown;
 }
 
 static int run_cases(void *context, size_t from, size_t to, unsigned worker,
@@ -84,8 +118,10 @@ static int run_cases(void *context, size_t from, size_t to, unsigned worker,
 {
     struct as_simulate_view *view = context;
     (void)worker;
-    for (size_t i = from; i < to; i++)
-        AS_TRY(run_case(view, &view->cases.at[i], err));
+    for (size_t i = from; i < to; i++) {
+        struct as_simulate_case *it = &view->cases.at[i];
+        AS_TRY(simulate_case(view, it, NULL, &it->recorded, &it->result, err));
+    }
     return 0;
 }
 
@@ -147,6 +183,11 @@ static void note_caveats(const struct as_simulate_view *view)
         as_cli_note(view->cli,
                     "simulate: collectives of neighbours or of two groups take no time (%llu)",
                     (unsigned long long)recorded->neighbours_n);
+    if (recorded->unnamed_n)
+        as_cli_note(view->cli,
+                    "simulate: collectives without a communicator take no time (%llu); record "
+                    "their details (50100004 in a .prv)",
+                    (unsigned long long)recorded->unnamed_n);
     if (recorded->off_n)
         as_cli_note(view->cli, "simulate: periods without recording take no time (%llu)",
                     (unsigned long long)recorded->off_n);
@@ -181,9 +222,46 @@ static int write_dim(const struct as_simulate_view *view, struct assay_error *er
     return as_outfile_end(&file, rc, err);
 }
 
+static int write_machine_to(const struct as_simulate_view *view, struct as_out *out,
+                            struct assay_error *err)
+{
+    struct as_trace trace = {0};
+    struct as_program program = {0};
+    struct as_recorded recorded = {0};
+    const struct as_simulate_case *shown = as_simulate_shown(view);
+    struct as_machine_model model = shown->machine.model;
+    model.speeds.at = speeds_of_case(view, shown);
+    model.speeds.n = view->speeds.n;
+    int rc = open_program(view, &trace, &recorded, &program, err);
+    if (rc == 0 && shown->kind != AS_SIMULATE_IDEAL)
+        rc = as_machine_file_place(&view->file, &program, err);
+    if (rc == 0)
+        as_machine_file_write(&model, &program, out);
+    as_program_fini(&program);
+    as_recorded_fini(&recorded);
+    as_trace_close(&trace);
+    return rc < 0 ? rc : as_out_flush(out, err);
+}
+
+static int write_machine(const struct as_simulate_view *view, struct assay_error *err)
+{
+    const enum as_option_id option = AS_OPTION_SIMULATE_WRITE_MACHINE;
+    const char *path = view->cli->args.value[option];
+    struct as_outfile file = {0};
+    struct as_out out;
+    if (!path)
+        return 0;
+    AS_TRY(as_destination_begin(&view->cli->args, option, path, 0, &file, err));
+    as_out_init_fd(&out, file.fd, path);
+    const int rc = write_machine_to(view, &out, err);
+    as_out_fini(&out);
+    return as_outfile_end(&file, rc, err);
+}
+
 static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
 {
     struct as_pool *pool = NULL;
+    AS_TRY(as_simulate_keep_check(view, err));
     AS_TRY(as_simulate_choose(view, err));
     int rc = as_pool_new(&pool, view->cli->jobs, err);
     if (rc == 0)
@@ -193,6 +271,8 @@ static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
     AS_TRY(check_functions(view, err));
     AS_TRY(as_simulate_each(view, err));
     AS_TRY(write_dim(view, err));
+    AS_TRY(write_machine(view, err));
+    AS_TRY(as_simulate_keep(view, err));
     note_caveats(view);
     return as_simulate_show(view, err);
 }
@@ -232,6 +312,7 @@ static int simulate_trace(struct as_simulate_view *view, struct assay_error *err
     int rc = as_trace_input_open(view->path, (int64_t)view->cli->args.number[AS_OPTION_RUN], &input,
                                  err);
     view->streams = as_str_z(&input.streams);
+    view->run_id = input.run_id;
     if (rc == 0)
         as_trace_input_note(view->cli, view->path, &input);
     if (rc == 0)

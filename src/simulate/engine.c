@@ -42,6 +42,14 @@ static int wait_request(struct as_replay *sim, uint32_t rank, const struct as_ac
     return 0;
 }
 
+static int report_mark(const struct as_replay *sim, uint32_t rank, const struct as_action *action)
+{
+    const struct as_program *program = sim->program;
+    return program->mark ? program->mark(program->mark_context, rank, action,
+                                         sim->rank[rank].now_ns, sim->err)
+                         : 0;
+}
+
 static int do_action(struct as_replay *sim, uint32_t rank, const struct as_action *action)
 {
     switch (action->kind) {
@@ -55,6 +63,8 @@ static int do_action(struct as_replay *sim, uint32_t rank, const struct as_actio
         return as_sim_collective(sim, rank, action);
     case AS_ACTION_WAIT:
         return wait_request(sim, rank, action);
+    case AS_ACTION_MARK:
+        return report_mark(sim, rank, action);
     default:
         return as_sim_forget(sim, rank, action);
     }
@@ -64,6 +74,8 @@ static int read_actions(struct as_replay *sim, uint32_t rank)
 {
     struct as_rank_state *r = &sim->rank[rank];
     size_t n = 0;
+    if (sim->program->is_stopped && sim->program->is_stopped())
+        return as_error_set(sim->err, ASSAY_ERR_LIMIT, "simulation: stopped");
     AS_TRY(sim->program->read(sim->program->context, rank, r->action, sim->read_n, &n, sim->err));
     r->action_at = 0;
     r->action_n = (uint32_t)n;
