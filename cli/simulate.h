@@ -8,10 +8,11 @@
 #include "simulate/recorded.h"
 #include "simulate/simulation.h"
 
-/* A machine as options make it. The network inside nodes is as between them unless given. */
+/* A machine as options make it. Networks inside nodes and between machines
+ * are as between nodes unless given. */
 struct as_simulate_machine {
     struct as_machine_model model; /* without speeds of its own */
-    bool has_inside_latency, has_inside_bandwidth;
+    bool has_inside_latency, has_inside_bandwidth, has_wide_latency, has_wide_bandwidth;
 };
 
 enum as_simulate_kind {

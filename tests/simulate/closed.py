@@ -167,6 +167,24 @@ def nodes(t):
            NETWORK + ("--ranks-per-node", "2", "--out-links", "1"), [L, L, L + s, L + 2 * s])
 
 
+def wide_area(t):
+    s, flight, latency = 1000, 5000, 400
+    options = NETWORK + ("--nodes-per-machine", "2", "--wide-latency", "%dns" % latency,
+                         "--wide-bandwidth", "500MB/s", "--wide-flight", "%dns" % flight)
+    # Ranks 0 and 1 are nodes of one machine, 2 and 3 of another: 2 ns a byte, then the flight.
+    t.ends("within a machine and between machines",
+           [[send(1, s), send(2, s)], [receive(0)], [receive(0)], []], options,
+           [L + latency, L + s, L + latency + 2 * s + flight, 0],
+           {2: {"transfer": 2 * s + flight, "blocked": L + latency}})
+    # The link of a machine is free after the transfer: messages of both its nodes fly at once.
+    pairs = [[send(2, s)], [send(3, s)], [receive(0)], [receive(1)]]
+    t.ends("one link of a machine", pairs, options + ("--wide-links", "1"),
+           [latency] * 2 + [latency + 2 * s + flight, latency + 4 * s + flight], {3: {"link": 2 * s}})
+    # A tree of 2 nodes in each machine, and one of 2 machines.
+    t.ends("a barrier of two machines", [[collective(0)] for _ in range(4)], options,
+           [L + latency + flight] * 4)
+
+
 def collectives(t):
     n, c = 5, 700
     sent, received = [10, 20, 30, 40, 50], [5, 5, 5, 5, 95]
@@ -425,8 +443,8 @@ def errors(t):
 def main():
     tap = Tap(sys.argv[1])
     t = Closed(tap)
-    for cases in (messages, contention, nodes, collectives, patterns, speeds, efficiencies, forms,
-                  machines, errors):
+    for cases in (messages, contention, nodes, wide_area, collectives, patterns, speeds,
+                  efficiencies, forms, machines, errors):
         cases(t)
     tap.end()
 
