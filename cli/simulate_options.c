@@ -313,12 +313,11 @@ static int parse_sweep(const char *text, struct simulate_sweep *sweep, struct as
     as_view_split(&rest, '=', &word);
     const int parameter = find_parameter(word);
     if (parameter < 0 || !rest.p || sweep->n == SWEPT_OPTIONS_MAX)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--sweep: invalid value '%s'; use OPTION=VALUE,VALUE with latency, "
-                            "bandwidth, buses, in-links, out-links, inside-latency, "
-                            "inside-bandwidth, inside-buses, ranks-per-node, nodes-per-machine, "
-                            "wide-latency, wide-bandwidth, wide-flight, wide-links, eager or cpu",
-                            text);
+        return as_error_set(
+            err, ASSAY_ERR_USAGE,
+            "--sweep: invalid value '%s'; use OPTION=VALUE,VALUE with an option of the "
+            "network or of nodes, eager or cpu",
+            text);
     sweep->parameter[sweep->n] = (enum swept_parameter)parameter;
     sweep->values[sweep->n++] = rest.p;
     return 0;

@@ -12,6 +12,9 @@
 
 #define READ_AT_ONCE 256u
 
+/* The number of a communicator: the reference has no 0. */
+#define COMM_NUMBER(place) ((place) + 1u)
+
 /* An operation that a wait will name. */
 struct dim_written {
     struct as_numbered id; /* rank, 1, request */
@@ -29,14 +32,15 @@ struct dim_writer {
 static void write_collective(struct dim_writer *w, uint32_t rank, const struct as_action *a,
                              unsigned sync)
 {
-    as_out_f(w->out, "10:%u:0:%u:%u:0:0:%" PRId64 ":%" PRId64 ":%u\n", rank, a->collective, a->comm,
-             a->sent_b, a->received_b, sync);
+    as_out_f(w->out, "10:%u:0:%u:%u:0:0:%" PRId64 ":%" PRId64 ":%u\n", rank, a->collective,
+             COMM_NUMBER(a->comm), a->sent_b, a->received_b, sync);
 }
 
 static void write_receive(struct dim_writer *w, uint32_t rank, const struct as_action *a,
                           unsigned type)
 {
-    as_out_f(w->out, "3:%u:0:%u:-1:0:%d:%u:%u\n", rank, a->partner, a->tag, a->comm, type);
+    as_out_f(w->out, "3:%u:0:%u:-1:0:%d:%u:%u\n", rank, a->partner, a->tag, COMM_NUMBER(a->comm),
+             type);
 }
 
 static void write_wait(struct dim_writer *w, uint32_t rank, int64_t request)
@@ -70,7 +74,7 @@ static int write_action(struct dim_writer *w, uint32_t rank, const struct as_act
         return 0;
     case AS_ACTION_SEND:
         as_out_f(w->out, "2:%u:0:%u:-1:%" PRId64 ":%d:%u:%u\n", rank, a->partner, a->sent_b, a->tag,
-                 a->comm, (is_begun ? 2u : 0u) + a->is_synchronous);
+                 COMM_NUMBER(a->comm), (is_begun ? 2u : 0u) + a->is_synchronous);
         return 0;
     case AS_ACTION_RECEIVE:
         write_receive(w, rank, a, is_begun);
@@ -97,7 +101,7 @@ static void write_head(const struct as_program *program, const char *name, uint6
         as_out_z(out, i ? ",1" : "1");
     as_out_f(out, "),%zu,0\n", program->comm.n);
     for (size_t i = 0; i < program->comm.n; i++) {
-        as_out_f(out, "d:1:%zu:%zu", i, program->comm.at[i].rank.n);
+        as_out_f(out, "d:1:%zu:%zu", COMM_NUMBER(i), program->comm.at[i].rank.n);
         as_vec_foreach (&program->comm.at[i].rank, rank)
             as_out_f(out, ":%u", *rank);
         as_out_c(out, '\n');

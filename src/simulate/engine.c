@@ -198,9 +198,9 @@ struct spread_count {
     uint32_t members_n, nodes_n; /* of a node; of a machine, at its first node */
 };
 
-static void note_most(uint32_t *most, uint32_t n)
+static void note_max(uint32_t *max, uint32_t n)
 {
-    *most = n > *most ? n : *most;
+    *max = n > *max ? n : *max;
 }
 
 /* Members of a node, nodes of a machine, machines. */
@@ -212,10 +212,10 @@ static void spread_comm(const struct as_replay *sim, const struct as_program_com
     as_vec_foreach (&from->rank, rank) {
         const struct as_rank_state *r = &sim->rank[*rank];
         struct spread_count *node = &count[r->node], *machine = &count[r->machine];
-        note_most(&to->spread.n[AS_NETWORK_INSIDE], ++node->members_n);
+        note_max(&to->spread.n[AS_NETWORK_INSIDE], ++node->members_n);
         if (node->members_n > 1)
             continue;
-        note_most(&to->spread.n[AS_NETWORK_BETWEEN], ++machine->nodes_n);
+        note_max(&to->spread.n[AS_NETWORK_BETWEEN], ++machine->nodes_n);
         to->spread.n[AS_NETWORK_WIDE] += machine->nodes_n == 1;
     }
 }

@@ -412,7 +412,7 @@ static int simulate_made_up(void)
     struct as_simulated simulated = {0};
     struct as_machine_model model;
     as_machine_ideal(&model);
-    model.network[AS_NETWORK_BETWEEN] = (struct as_network){100, 1000000000, 1, 1, 1};
+    model.network[AS_NETWORK_BETWEEN] = (struct as_network){100, 1000000000, 1, 1, 1, 0};
     int rc = as_trace_open(directory, &trace, &failure);
     if (rc < 0)
         return rc;
