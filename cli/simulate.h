@@ -79,8 +79,20 @@ struct as_simulate_efficiency {
 };
 struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate_view *view);
 
-/* verb_simulate.c: simulates a case once more, and writes the streams of the simulated run to
- * `directory`, which is empty. Errors: those of the simulation, IO. */
+/* simulate_run.c: opens the program of the view. `trace` stays open while it is used; zeroed of a
+ * .dim file. Errors: those of the trace, NOMEM. */
+int as_simulate_open(const struct as_simulate_view *view, struct as_trace *trace,
+                     struct as_recorded *recorded, struct as_program *program,
+                     struct assay_error *err);
+/* Gives the speeds of a case, as many as view->speeds. */
+struct as_speed *as_simulate_speeds(const struct as_simulate_view *view,
+                                    const struct as_simulate_case *it);
+/* Simulates a case. `directory` is empty and gets the simulated streams; NULL: none are written.
+ * Errors: USAGE (no such rank), those of the trace and of the simulation, IO, NOMEM. */
+int as_simulate_case_run(const struct as_simulate_view *view, const struct as_simulate_case *it,
+                         const char *directory, struct as_recorded *recorded,
+                         struct as_simulated *result, struct assay_error *err);
+/* Simulates a case once more, and writes the simulated streams. Errors: as above. */
 int as_simulate_write_streams(struct as_simulate_view *view, const struct as_simulate_case *it,
                               const char *directory, struct assay_error *err);
 /* The case of which ranks are shown: the last before the sweep. */

@@ -6,10 +6,12 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #include <assay/analytics.h>
 #include <assay/experiment.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/shell.h"
 #include "base/tree.h"
@@ -95,6 +97,7 @@ static int fill_simulated(void *context, const char *directory, struct as_import
 {
     const struct stored_case *stored = context;
     counts->length_ns = stored->it->result.total_ns;
+    counts->start_ns = as_clock_ns(CLOCK_REALTIME);
     return as_simulate_write_streams(stored->view, stored->it, directory, err);
 }
 

@@ -315,8 +315,8 @@ static int parse_sweep(const char *text, struct simulate_sweep *sweep, struct as
     if (parameter < 0 || !rest.p || sweep->n == SWEPT_OPTIONS_MAX)
         return as_error_set(
             err, ASSAY_ERR_USAGE,
-            "--sweep: invalid value '%s'; use OPTION=VALUE,VALUE with an option of the "
-            "network or of nodes, eager or cpu",
+            "--sweep: invalid value '%s'; use OPTION=VALUE,VALUE with latency or another "
+            "option of the machine, or with cpu",
             text);
     sweep->parameter[sweep->n] = (enum swept_parameter)parameter;
     sweep->values[sweep->n++] = rest.p;

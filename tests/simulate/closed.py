@@ -179,7 +179,8 @@ def wide_area(t):
     # The link of a machine is free after the transfer: messages of both its nodes fly at once.
     pairs = [[send(2, s)], [send(3, s)], [receive(0)], [receive(1)]]
     t.ends("one link of a machine", pairs, options + ("--wide-links", "1"),
-           [latency] * 2 + [latency + 2 * s + flight, latency + 4 * s + flight], {3: {"link": 2 * s}})
+           [latency] * 2 + [latency + 2 * s + flight, latency + 4 * s + flight],
+           {3: {"link": 2 * s}})
     # A tree of 2 nodes in each machine, and one of 2 machines.
     t.ends("a barrier of two machines", [[collective(0)] for _ in range(4)], options,
            [L + latency + flight] * 4)

@@ -179,7 +179,8 @@ def barrier(t):
             made.compute(r, (r + 1) * C)
             made.call(r, "barrier")
         end = n * C + steps * L
-        t.calls(f"barrier of {n}, {'with' if n != 5 else 'without'} its communicator", made, NETWORK,
+        named = "with" if n != 5 else "without"
+        t.calls(f"barrier of {n}, {named} its communicator", made, NETWORK,
                 {r: [((r + 1) * C, end)] for r in range(n)}, [], f"barrier-{n}")
         t.again(f"barrier-{n}")
 
