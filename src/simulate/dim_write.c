@@ -159,6 +159,7 @@ static int count_offsets(struct dim_writer *w, struct as_program *program, const
     w->is_counting = true;
     const int rc = write_once(w, program, name, 0, err);
     as_out_fini(&counted);
+    w->out = NULL;
     w->is_counting = false;
     return rc;
 }
