@@ -18,9 +18,27 @@
 
 enum { TRACE_AS_PRV = ASSAY_EXPORT_PPROF + 1, TRACE_AS_OTF2, TRACE_AS_PERFETTO };
 
+/* By the ending of --output; 0: none. */
+static int format_of_ending(const struct as_arguments *args)
+{
+    const char *output = args->value[AS_OPTION_OUTPUT];
+    const struct as_view name = as_view_of(output ? output : "");
+    return as_view_ends(name, ".prv")       ? TRACE_AS_PRV
+           : as_view_ends(name, ".otf2")    ? TRACE_AS_OTF2
+           : as_view_ends(name, ".pftrace") ? TRACE_AS_PERFETTO
+                                            : 0;
+}
+
+static int trace_format(const struct as_arguments *args)
+{
+    return args->verb == AS_VERB_EXPORT     ? (int)args->number[AS_OPTION_AS]
+           : args->verb == AS_VERB_SIMULATE ? format_of_ending(args)
+                                            : 0;
+}
+
 bool as_exports_trace(const struct as_arguments *args)
 {
-    return args->verb == AS_VERB_EXPORT && args->number[AS_OPTION_AS] >= TRACE_AS_PRV;
+    return trace_format(args) >= TRACE_AS_PRV;
 }
 
 /* What --output says, else a name beside us: "run.assay" gives run.prv. */
@@ -47,7 +65,7 @@ static int name_output(const struct as_cli *cli, const char *ending, struct as_s
 static int check_names(const struct as_cli *cli, struct assay_error *err)
 {
     static const char *const ending[] = {".prv", ".pcf", ".row"};
-    const bool is_prv = cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV;
+    const bool is_prv = trace_format(&cli->args) == TRACE_AS_PRV;
     struct as_str name = {0};
     int rc = name_output(cli, is_prv ? ending[0] : ".pftrace", &name, err);
     for (size_t i = 0; rc == 0 && name.p && i < (is_prv ? 3 : 1); i++) {
@@ -115,6 +133,24 @@ static int write_perfetto(const struct as_cli *cli, const struct as_trace *trace
     return rc;
 }
 
+int as_export_streams_check(const struct as_cli *cli, struct assay_error *err)
+{
+    return trace_format(&cli->args) == TRACE_AS_OTF2 ? 0 : check_names(cli, err);
+}
+
+int as_export_streams(const struct as_cli *cli, const struct as_trace *trace,
+                      struct assay_error *err)
+{
+    switch (trace_format(&cli->args)) {
+    case TRACE_AS_PRV:
+        return write_prv(cli, trace, err);
+    case TRACE_AS_OTF2:
+        return write_otf2(cli, trace, err);
+    default:
+        return write_perfetto(cli, trace, err);
+    }
+}
+
 int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
                     struct assay_error *err)
 {
@@ -125,8 +161,7 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--by, --blocked: only for call stacks; remove them with --as %s",
                             cli->args.value[AS_OPTION_AS]);
-    if (cli->args.number[AS_OPTION_AS] != TRACE_AS_OTF2)
-        AS_TRY(check_names(cli, err));
+    AS_TRY(as_export_streams_check(cli, err));
     AS_TRY(
         as_report_run(experiment, (int64_t)cli->args.number[AS_OPTION_RUN], &run_id, &run_n, err));
     int rc = as_run_trace_open(experiment, run_id, &trace, err);
@@ -137,12 +172,8 @@ int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
     AS_TRY(rc);
     rc = as_export_code_read(experiment, &trace, &code, err);
     trace.code = &code.code;
-    if (rc == 0 && cli->args.number[AS_OPTION_AS] == TRACE_AS_PRV)
-        rc = write_prv(cli, &trace, err);
-    else if (rc == 0 && cli->args.number[AS_OPTION_AS] == TRACE_AS_OTF2)
-        rc = write_otf2(cli, &trace, err);
-    else if (rc == 0)
-        rc = write_perfetto(cli, &trace, err);
+    if (rc == 0)
+        rc = as_export_streams(cli, &trace, err);
     as_export_code_fini(&code);
     as_trace_close(&trace);
     return rc;

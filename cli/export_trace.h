@@ -7,16 +7,24 @@
 #include <assay/experiment.h>
 
 #include "cli.h"
+#include "trace/read.h"
 
 /* Says what the trace of a run says (verb_trace.c). Errors: those of reading. */
 int as_trace_show(struct as_cli *cli, struct assay_experiment *experiment, int64_t run_id,
                   struct assay_error *err);
 
-/* Whether --as names a format of traces: then --output is a name that is not opened before. */
+/* Whether --as, or of 'simulate' the ending of --output, names a format of traces: then --output is
+ * a name that is not opened before. */
 bool as_exports_trace(const struct as_arguments *args);
 
 /* Errors: NOT_FOUND (the run has no trace), USAGE, those of reading and writing. */
 int as_export_trace(struct as_cli *cli, struct assay_experiment *experiment,
                     struct assay_error *err);
+
+/* Checks the files that as_export_streams writes. Errors: USAGE, IO. */
+int as_export_streams_check(const struct as_cli *cli, struct assay_error *err);
+/* Writes a trace that is open to --output, by its ending. Errors: those of reading and writing. */
+int as_export_streams(const struct as_cli *cli, const struct as_trace *trace,
+                      struct assay_error *err);
 
 #endif

@@ -8,10 +8,11 @@
 #include "simulate/recorded.h"
 #include "simulate/simulation.h"
 
-/* A machine as options make it. The network inside nodes is as between them unless given. */
+/* A machine as options make it. Networks inside nodes and between machines
+ * are as between nodes unless given. */
 struct as_simulate_machine {
     struct as_machine_model model; /* without speeds of its own */
-    bool has_inside_latency, has_inside_bandwidth;
+    bool has_inside_latency, has_inside_bandwidth, has_wide_latency, has_wide_bandwidth;
 };
 
 enum as_simulate_kind {
@@ -43,6 +44,7 @@ struct as_simulate_view {
     struct as_cli *cli;
     const char *path;
     const char *streams; /* directory of a trace of ours; NULL: `path` is a .dim file */
+    int64_t run_id;      /* of an experiment; 0: `path` is a file */
     /* Of --machine, then of --cpu; the same without --cpu; the same with a speed of 1. */
     AS_VEC(struct as_speed) speeds, of_machine, as_recorded;
     AS_VEC(char *) owned;
@@ -76,6 +78,30 @@ struct as_simulate_efficiency {
     bool is_recorded;
 };
 struct as_simulate_efficiency as_simulate_efficiency_of(const struct as_simulate_view *view);
+
+/* simulate_run.c: opens the program of the view. `trace` stays open while it is used; zeroed of a
+ * .dim file. Errors: those of the trace, NOMEM. */
+int as_simulate_open(const struct as_simulate_view *view, struct as_trace *trace,
+                     struct as_recorded *recorded, struct as_program *program,
+                     struct assay_error *err);
+/* Gives the speeds of a case, as many as view->speeds. */
+struct as_speed *as_simulate_speeds(const struct as_simulate_view *view,
+                                    const struct as_simulate_case *it);
+/* Simulates a case. `directory` is empty and gets the simulated streams; NULL: none are written.
+ * Errors: USAGE (no such rank), those of the trace and of the simulation, IO, NOMEM. */
+int as_simulate_case_run(const struct as_simulate_view *view, const struct as_simulate_case *it,
+                         const char *directory, struct as_recorded *recorded,
+                         struct as_simulated *result, struct assay_error *err);
+/* Simulates a case once more, and writes the simulated streams. Errors: as above. */
+int as_simulate_write_streams(struct as_simulate_view *view, const struct as_simulate_case *it,
+                              const char *directory, struct assay_error *err);
+/* The case of which ranks are shown: the last before the sweep. */
+const struct as_simulate_case *as_simulate_shown(const struct as_simulate_view *view);
+
+/* simulate_keep.c: --output of a trace, and --store. `run_id` is the recorded run; 0: of a file.
+ * Errors: USAGE before anything is simulated; those of the simulation, of the experiment, IO. */
+int as_simulate_keep_check(const struct as_simulate_view *view, struct assay_error *err);
+int as_simulate_keep(struct as_simulate_view *view, struct assay_error *err);
 
 /* simulate_text.c: the answer, in the format that was asked for. Errors: NOMEM. */
 int as_simulate_show(struct as_simulate_view *view, struct assay_error *err);

@@ -15,7 +15,7 @@
 #define SPEED_MIN         1e-6
 #define SPEED_MAX         1e6
 #define SWEEP_CASES_MAX   4096u
-#define SWEPT_OPTIONS_MAX 12u
+#define SWEPT_OPTIONS_MAX 17u
 
 /* ---- Units ----------------------------------------------------------------------------------- */
 
@@ -103,6 +103,11 @@ enum swept_parameter {
     SWEPT_INSIDE_BANDWIDTH,
     SWEPT_INSIDE_BUSES,
     SWEPT_RANKS_PER_NODE,
+    SWEPT_NODES_PER_MACHINE,
+    SWEPT_WIDE_LATENCY,
+    SWEPT_WIDE_BANDWIDTH,
+    SWEPT_WIDE_FLIGHT,
+    SWEPT_WIDE_LINKS,
     SWEPT_EAGER,
     SWEPT_CPU,
     SWEPT_PARAMETERS_N
@@ -127,6 +132,15 @@ static const struct {
                             "use a number, 0 for any number"},
     [SWEPT_RANKS_PER_NODE] = {"ranks-per-node", AS_OPTION_SIMULATE_RANKS_PER_NODE,
                               "use a number, 0 for nodes as recorded"},
+    [SWEPT_NODES_PER_MACHINE] = {"nodes-per-machine", AS_OPTION_SIMULATE_NODES_PER_MACHINE,
+                                 "use a number, 0 for one machine"},
+    [SWEPT_WIDE_LATENCY] = {"wide-latency", AS_OPTION_SIMULATE_WIDE_LATENCY,
+                            "use a time such as 1ms"},
+    [SWEPT_WIDE_BANDWIDTH] = {"wide-bandwidth", AS_OPTION_SIMULATE_WIDE_BANDWIDTH,
+                              "use a rate such as 1GB/s, or inf"},
+    [SWEPT_WIDE_FLIGHT] = {"wide-flight", AS_OPTION_SIMULATE_WIDE_FLIGHT, "use a time such as 5ms"},
+    [SWEPT_WIDE_LINKS] = {"wide-links", AS_OPTION_SIMULATE_WIDE_LINKS,
+                          "use a number, 0 for any number"},
     [SWEPT_EAGER] = {"eager", AS_OPTION_SIMULATE_EAGER, "use a size such as 32K, or inf"},
     [SWEPT_CPU] = {"cpu", -1, "use a speed such as 2x"},
 };
@@ -148,6 +162,7 @@ static bool set_parameter(struct as_simulate_machine *machine, enum swept_parame
 {
     struct as_network *between = &machine->model.network[AS_NETWORK_BETWEEN];
     struct as_network *inside = &machine->model.network[AS_NETWORK_INSIDE];
+    struct as_network *wide = &machine->model.network[AS_NETWORK_WIDE];
     switch (parameter) {
     case SWEPT_LATENCY:
         return parse_latency(text, &between->latency_ns);
@@ -169,6 +184,18 @@ static bool set_parameter(struct as_simulate_machine *machine, enum swept_parame
         return parse_number(text, &inside->buses);
     case SWEPT_RANKS_PER_NODE:
         return parse_number(text, &machine->model.ranks_per_node);
+    case SWEPT_NODES_PER_MACHINE:
+        return parse_number(text, &machine->model.nodes_per_machine);
+    case SWEPT_WIDE_LATENCY:
+        machine->has_wide_latency = true;
+        return parse_latency(text, &wide->latency_ns);
+    case SWEPT_WIDE_BANDWIDTH:
+        machine->has_wide_bandwidth = true;
+        return parse_bandwidth(text, &wide->bandwidth_bps);
+    case SWEPT_WIDE_FLIGHT:
+        return parse_latency(text, &wide->flight_ns);
+    case SWEPT_WIDE_LINKS:
+        return parse_number(text, &wide->in_links) && parse_number(text, &wide->out_links);
     case SWEPT_EAGER:
         return set_eager(&machine->model, text);
     default:
@@ -180,10 +207,15 @@ static void settle_machine(struct as_simulate_machine *machine)
 {
     const struct as_network *between = &machine->model.network[AS_NETWORK_BETWEEN];
     struct as_network *inside = &machine->model.network[AS_NETWORK_INSIDE];
+    struct as_network *wide = &machine->model.network[AS_NETWORK_WIDE];
     if (!machine->has_inside_latency)
         inside->latency_ns = between->latency_ns;
     if (!machine->has_inside_bandwidth)
         inside->bandwidth_bps = between->bandwidth_bps;
+    if (!machine->has_wide_latency)
+        wide->latency_ns = between->latency_ns;
+    if (!machine->has_wide_bandwidth)
+        wide->bandwidth_bps = between->bandwidth_bps;
 }
 
 /* ---- Speeds ---------------------------------------------------------------------------------- */
@@ -281,11 +313,11 @@ static int parse_sweep(const char *text, struct simulate_sweep *sweep, struct as
     as_view_split(&rest, '=', &word);
     const int parameter = find_parameter(word);
     if (parameter < 0 || !rest.p || sweep->n == SWEPT_OPTIONS_MAX)
-        return as_error_set(err, ASSAY_ERR_USAGE,
-                            "--sweep: invalid value '%s'; use OPTION=VALUE,VALUE with latency, "
-                            "bandwidth, buses, in-links, out-links, inside-latency, "
-                            "inside-bandwidth, inside-buses, ranks-per-node, eager or cpu",
-                            text);
+        return as_error_set(
+            err, ASSAY_ERR_USAGE,
+            "--sweep: invalid value '%s'; use OPTION=VALUE,VALUE with latency or another "
+            "option of the machine, or with cpu",
+            text);
     sweep->parameter[sweep->n] = (enum swept_parameter)parameter;
     sweep->values[sweep->n++] = rest.p;
     return 0;
@@ -360,9 +392,10 @@ static int add_halves(struct as_simulate_view *view, const struct as_simulate_ma
     struct as_simulate_machine fast = *asked, wide = *asked;
     settle_machine(&fast);
     settle_machine(&wide);
-    fast.has_inside_latency = wide.has_inside_bandwidth = true;
+    fast.has_inside_latency = fast.has_wide_latency = true;
+    wide.has_inside_bandwidth = wide.has_wide_bandwidth = true;
     for (unsigned i = 0; i < AS_NETWORKS_N; i++) {
-        fast.model.network[i].latency_ns = 0;
+        fast.model.network[i].latency_ns = fast.model.network[i].flight_ns = 0;
         wide.model.network[i].bandwidth_bps = 0;
     }
     AS_TRY(add_case(view, AS_SIMULATE_NO_LATENCY, &fast, "network latency=0", err));

@@ -83,6 +83,11 @@ static const struct as_field case_fields[] = {
     {"inside_bandwidth_bps", NULL, 0},
     {"inside_buses", NULL, 0},
     {"ranks_per_node", NULL, 0},
+    {"nodes_per_machine", NULL, 0},
+    {"wide_latency_ns", NULL, 0},
+    {"wide_bandwidth_bps", NULL, 0},
+    {"wide_flight_ns", NULL, 0},
+    {"wide_links", NULL, 0},
     {"eager_b", NULL, 0},
     {"cpu", NULL, 0},
     {"actions", NULL, 0},
@@ -105,6 +110,7 @@ static void fill_case(void *context, size_t row, struct as_cell *cell)
     const struct as_machine_model *model = &it->machine.model;
     const struct as_network *between = &model->network[AS_NETWORK_BETWEEN];
     const struct as_network *inside = &model->network[AS_NETWORK_INSIDE];
+    const struct as_network *wide = &model->network[AS_NETWORK_WIDE];
     unsigned at = 0;
     cell[at++] = as_cell_text(as_str_z(&it->name));
     cell[at++] = as_cell_signed(it->result.total_ns);
@@ -117,6 +123,16 @@ static void fill_case(void *context, size_t row, struct as_cell *cell)
     cell[at++] = limit_cell(inside->bandwidth_bps);
     cell[at++] = limit_cell(inside->buses);
     cell[at++] = limit_cell(model->ranks_per_node);
+    cell[at++] = limit_cell(model->nodes_per_machine);
+    for (unsigned i = 0; i < 4; i++)
+        cell[at + i] = (struct as_cell){.kind = AS_CELL_NONE};
+    if (model->nodes_per_machine) {
+        cell[at] = as_cell_signed(wide->latency_ns);
+        cell[at + 1] = limit_cell(wide->bandwidth_bps);
+        cell[at + 2] = as_cell_signed(wide->flight_ns);
+        cell[at + 3] = limit_cell(wide->in_links);
+    }
+    at += 4;
     cell[at++] = limit_cell(model->eager_b == UINT64_MAX ? 0 : model->eager_b);
     if (model->eager_b == 0)
         cell[at - 1] = as_cell_count(0);
@@ -340,9 +356,7 @@ static void show_text(const struct as_simulate_view *view)
 int as_simulate_show(struct as_simulate_view *view, struct assay_error *err)
 {
     (void)err;
-    for (size_t i = 0; i < view->cases.n; i++)
-        if (view->cases.at[i].kind < AS_SIMULATE_SWEEP)
-            view->shown = &view->cases.at[i];
+    view->shown = as_simulate_shown(view);
     struct as_sheet cases = {case_fields, CASE_FIELDS_N, view->cases.n, view, fill_case};
     struct as_sheet ranks = {rank_fields, RANK_FIELDS_N, view->shown->result.rank.n,
                              (void *)view->shown, fill_simulated_rank};

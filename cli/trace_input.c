@@ -37,23 +37,28 @@ static int open_streams(const char *path, int64_t run, struct as_trace_input *ou
                               (long long)out->run_id);
 }
 
+int as_trace_input_place(struct as_str *path, struct assay_error *err)
+{
+    const char *place = getenv("TMPDIR");
+    as_str_appendf(path, "%s/assay-trace-XXXXXX", place && *place ? place : "/tmp");
+    if (path->failed)
+        return as_error_nomem(err, "the name of a directory");
+    as_stops_note(); /* the directory is to be removed */
+    if (mkdtemp(path->p))
+        return 0;
+    as_error_set(err, ASSAY_ERR_IO,
+                 "%s: a temporary directory cannot be made: %m; set TMPDIR to one that can be "
+                 "written",
+                 as_str_z(path));
+    as_str_fini(path);
+    return ASSAY_ERR_IO;
+}
+
 /* A trace of another tool becomes one of ours for the time being. */
 static int import_streams(const char *path, enum as_import_kind kind, struct as_trace_input *out,
                           struct assay_error *err)
 {
-    const char *place = getenv("TMPDIR");
-    as_str_appendf(&out->streams, "%s/assay-trace-XXXXXX", place && *place ? place : "/tmp");
-    if (out->streams.failed)
-        return as_error_nomem(err, path);
-    as_stops_note(); /* the directory is to be removed */
-    if (!mkdtemp(out->streams.p)) {
-        as_error_set(err, ASSAY_ERR_IO,
-                     "%s: a temporary directory cannot be made: %m; set TMPDIR to one that can be "
-                     "written",
-                     as_str_z(&out->streams));
-        as_str_fini(&out->streams);
-        return ASSAY_ERR_IO;
-    }
+    AS_TRY(as_trace_input_place(&out->streams, err));
     const int rc = (kind == AS_IMPORT_PRV ? as_prv_import : as_otf2_import)(
         path, as_str_z(&out->streams), &out->counts, err);
     return rc < 0 || !as_stops_came() ? rc

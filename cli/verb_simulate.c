@@ -16,76 +16,15 @@
 #include "stops.h"
 #include "trace_input.h"
 
-/* ---- Opening --------------------------------------------------------------------------------- */
-
-/* The program of a case. `trace` stays open while it is used; zeroed of a .dim file. */
-static int open_program(const struct as_simulate_view *view, struct as_trace *trace,
-                        struct as_recorded *recorded, struct as_program *program,
-                        struct assay_error *err)
-{
-    const char **name = as_calloc(view->speeds.n + 1, sizeof *name);
-    if (!name)
-        return as_error_nomem(err, "the options");
-    for (size_t i = 0; i < view->speeds.n; i++)
-        name[i] = view->speeds.at[i].name;
-    int rc;
-    if (!view->streams) {
-        rc = as_dim_open(view->path, program, err);
-    } else {
-        rc = as_trace_open(view->streams, trace, err);
-        if (rc == 0)
-            rc = as_recorded_open(trace, name, view->speeds.n, recorded, program, err);
-    }
-    as_free(name);
-    return rc;
-}
-
-static int check_speeds(const struct as_simulate_view *view, const struct as_program *program,
-                        struct assay_error *err)
-{
-    as_vec_foreach (&view->speeds, speed) {
-        if (!speed->name && !speed->is_node && speed->number >= program->rank_n)
-            return as_error_set(err, ASSAY_ERR_USAGE,
-                                "--cpu: rank %u is not one of the %u ranks; use rank:0 to rank:%u",
-                                speed->number, program->rank_n, program->rank_n - 1);
-        if (speed->name && !view->streams)
-            return as_error_set(err, ASSAY_ERR_UNSUPPORTED,
-                                "--cpu: a .dim file has no names of functions; use rank:N=2x");
-    }
-    return 0;
-}
-
-static int run_case(const struct as_simulate_view *view, struct as_simulate_case *it,
-                    struct assay_error *err)
-{
-    struct as_trace trace = {0};
-    struct as_program program = {0};
-    struct as_machine_model model = it->machine.model;
-    const bool is_changed = it->kind == AS_SIMULATE_WHAT_IF || it->kind == AS_SIMULATE_SWEEP;
-    model.speeds.at = is_changed                      ? view->speeds.at
-                      : it->kind == AS_SIMULATE_IDEAL ? view->as_recorded.at
-                                                      : view->of_machine.at;
-    model.speeds.n = view->speeds.n;
-    int rc = open_program(view, &trace, &it->recorded, &program, err);
-    if (rc == 0)
-        rc = check_speeds(view, &program, err);
-    if (rc == 0 && it->kind != AS_SIMULATE_IDEAL)
-        rc = as_machine_file_place(&view->file, &program, err);
-    program.is_stopped = as_stops_came;
-    if (rc == 0)
-        rc = as_simulate_program(&program, &model, &it->result, err);
-    as_program_fini(&program);
-    as_trace_close(&trace);
-    return rc;
-}
-
 static int run_cases(void *context, size_t from, size_t to, unsigned worker,
                      struct assay_error *err)
 {
     struct as_simulate_view *view = context;
     (void)worker;
-    for (size_t i = from; i < to; i++)
-        AS_TRY(run_case(view, &view->cases.at[i], err));
+    for (size_t i = from; i < to; i++) {
+        struct as_simulate_case *it = &view->cases.at[i];
+        AS_TRY(as_simulate_case_run(view, it, NULL, &it->recorded, &it->result, err));
+    }
     return 0;
 }
 
@@ -147,6 +86,11 @@ static void note_caveats(const struct as_simulate_view *view)
         as_cli_note(view->cli,
                     "simulate: collectives of neighbours or of two groups take no time (%llu)",
                     (unsigned long long)recorded->neighbours_n);
+    if (recorded->unnamed_n)
+        as_cli_note(view->cli,
+                    "simulate: collectives without a communicator take no time (%llu); record "
+                    "their details (50100004 in a .prv)",
+                    (unsigned long long)recorded->unnamed_n);
     if (recorded->off_n)
         as_cli_note(view->cli, "simulate: periods without recording take no time (%llu)",
                     (unsigned long long)recorded->off_n);
@@ -169,7 +113,7 @@ static int write_dim(const struct as_simulate_view *view, struct assay_error *er
     if (rc < 0)
         return rc;
     as_out_init_fd(&out, file.fd, path);
-    rc = open_program(view, &trace, &recorded, &program, err);
+    rc = as_simulate_open(view, &trace, &recorded, &program, err);
     if (rc == 0)
         rc = as_dim_write(&program, as_path_last(view->path), &out, err);
     if (rc == 0)
@@ -181,9 +125,46 @@ static int write_dim(const struct as_simulate_view *view, struct assay_error *er
     return as_outfile_end(&file, rc, err);
 }
 
+static int write_machine_to(const struct as_simulate_view *view, struct as_out *out,
+                            struct assay_error *err)
+{
+    struct as_trace trace = {0};
+    struct as_program program = {0};
+    struct as_recorded recorded = {0};
+    const struct as_simulate_case *shown = as_simulate_shown(view);
+    struct as_machine_model model = shown->machine.model;
+    model.speeds.at = as_simulate_speeds(view, shown);
+    model.speeds.n = view->speeds.n;
+    int rc = as_simulate_open(view, &trace, &recorded, &program, err);
+    if (rc == 0 && shown->kind != AS_SIMULATE_IDEAL)
+        rc = as_machine_file_place(&view->file, &program, err);
+    if (rc == 0)
+        as_machine_file_write(&model, &program, out);
+    as_program_fini(&program);
+    as_recorded_fini(&recorded);
+    as_trace_close(&trace);
+    return rc < 0 ? rc : as_out_flush(out, err);
+}
+
+static int write_machine(const struct as_simulate_view *view, struct assay_error *err)
+{
+    const enum as_option_id option = AS_OPTION_SIMULATE_WRITE_MACHINE;
+    const char *path = view->cli->args.value[option];
+    struct as_outfile file = {0};
+    struct as_out out;
+    if (!path)
+        return 0;
+    AS_TRY(as_destination_begin(&view->cli->args, option, path, 0, &file, err));
+    as_out_init_fd(&out, file.fd, path);
+    const int rc = write_machine_to(view, &out, err);
+    as_out_fini(&out);
+    return as_outfile_end(&file, rc, err);
+}
+
 static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
 {
     struct as_pool *pool = NULL;
+    AS_TRY(as_simulate_keep_check(view, err));
     AS_TRY(as_simulate_choose(view, err));
     int rc = as_pool_new(&pool, view->cli->jobs, err);
     if (rc == 0)
@@ -193,6 +174,8 @@ static int simulate_all(struct as_simulate_view *view, struct assay_error *err)
     AS_TRY(check_functions(view, err));
     AS_TRY(as_simulate_each(view, err));
     AS_TRY(write_dim(view, err));
+    AS_TRY(write_machine(view, err));
+    AS_TRY(as_simulate_keep(view, err));
     note_caveats(view);
     return as_simulate_show(view, err);
 }
@@ -232,6 +215,7 @@ static int simulate_trace(struct as_simulate_view *view, struct assay_error *err
     int rc = as_trace_input_open(view->path, (int64_t)view->cli->args.number[AS_OPTION_RUN], &input,
                                  err);
     view->streams = as_str_z(&input.streams);
+    view->run_id = input.run_id;
     if (rc == 0)
         as_trace_input_note(view->cli, view->path, &input);
     if (rc == 0)

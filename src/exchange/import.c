@@ -52,7 +52,6 @@ enum as_import_kind as_import_kind_of(const char *path)
 
 struct trace_importing {
     struct assay_experiment *experiment;
-    const char *path;
     struct as_import_counts *counts;
     int64_t run_id;
     struct as_trace trace;
@@ -124,44 +123,58 @@ static int write_import(void *context, struct assay_error *err)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static int import_streams(struct trace_importing *im, const char *directory,
-                          struct assay_error *err)
+static int import_to(struct trace_importing *im, const struct as_import_source *source,
+                     const char *directory, struct assay_error *err)
 {
-    const bool is_prv = as_import_kind_of(im->path) == AS_IMPORT_PRV;
-    AS_TRY(is_prv ? as_prv_import(im->path, directory, im->counts, err)
-                  : as_otf2_import(im->path, directory, im->counts, err));
+    AS_TRY(source->fill(source->context, directory, im->counts, err));
     AS_TRY(as_trace_open(directory, &im->trace, err));
     const int rc = assay_experiment_batch(im->experiment, write_import, im, err);
     as_trace_close(&im->trace);
     return rc;
 }
 
+int as_import_streams(struct assay_experiment *experiment, const struct as_import_source *source,
+                      int64_t *run_id, struct as_import_counts *counts, struct assay_error *err)
+{
+    struct trace_importing im = {.experiment = experiment, .counts = counts};
+    char directory[4096], streams[4096 + 8];
+    im.row = (struct assay_row_run){.kind = "trace",
+                                    .label = source->label,
+                                    .command = source->command,
+                                    .state = "recording",
+                                    .role = source->role,
+                                    .reference_id = source->reference_id};
+    *counts = (struct as_import_counts){0};
+    AS_TRY(assay_experiment_add_run(experiment, &im.row, &im.run_id, err));
+    *run_id = im.run_id;
+    AS_TRY(assay_experiment_run_directory(experiment, im.run_id, directory, sizeof directory, err));
+    snprintf(streams, sizeof streams, "%s/trace", directory);
+    if (mkdir(streams, 0777) != 0 && errno != EEXIST)
+        return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s", streams, strerror(errno));
+    AS_TRY(import_to(&im, source, streams, err));
+    return assay_experiment_summarise(experiment, im.run_id, err);
+}
+
+static int fill_from_file(void *context, const char *directory, struct as_import_counts *counts,
+                          struct assay_error *err)
+{
+    const char *path = context;
+    const bool is_prv = as_import_kind_of(path) == AS_IMPORT_PRV;
+    return (is_prv ? as_prv_import : as_otf2_import)(path, directory, counts, err);
+}
+
 int as_import_trace(struct assay_experiment *experiment, const char *path, const char *label,
                     int64_t *run_id, struct as_import_counts *counts, struct assay_error *err)
 {
-    struct trace_importing im = {.experiment = experiment, .path = path, .counts = counts};
     struct as_str command = {0};
-    char directory[4096], streams[4096 + 8];
     as_str_appendz(&command, "import ");
     as_shell_word(&command, path);
-    im.row = (struct assay_row_run){
-        .kind = "trace", .label = label, .command = as_str_z(&command), .state = "recording"};
-    int rc = command.failed ? as_error_nomem(err, path)
-                            : assay_experiment_add_run(experiment, &im.row, &im.run_id, err);
-    *run_id = im.run_id;
-    if (rc == 0)
-        rc =
-            assay_experiment_run_directory(experiment, im.run_id, directory, sizeof directory, err);
-    if (rc == 0) {
-        snprintf(streams, sizeof streams, "%s/trace", directory);
-        if (mkdir(streams, 0777) != 0 && errno != EEXIST)
-            rc =
-                as_error_set(err, ASSAY_ERR_IO, "%s: cannot be made: %s", streams, strerror(errno));
-    }
-    if (rc == 0)
-        rc = import_streams(&im, streams, err);
-    if (rc == 0)
-        rc = assay_experiment_summarise(experiment, im.run_id, err);
+    const struct as_import_source source = {.label = label,
+                                            .command = as_str_z(&command),
+                                            .fill = fill_from_file,
+                                            .context = (void *)path};
+    const int rc = command.failed ? as_error_nomem(err, path)
+                                  : as_import_streams(experiment, &source, run_id, counts, err);
     as_str_fini(&command);
     return rc;
 }

@@ -38,6 +38,21 @@ int as_prv_import(const char *path, const char *directory, struct as_import_coun
 int as_otf2_import(const char *path, const char *directory, struct as_import_counts *counts,
                    struct assay_error *err);
 
+/* A run that gets streams of our own. */
+struct as_import_source {
+    const char *label, *command; /* `label` may be NULL */
+    const char *role;            /* NULL: main */
+    int64_t reference_id;        /* the run that it is a simulation of; 0: none */
+    /* Writes the streams to `directory`, which is there, and fills the counts. Errors: its own. */
+    int (*fill)(void *context, const char *directory, struct as_import_counts *counts,
+                struct assay_error *err);
+    void *context;
+};
+/* Adds the run to `experiment`, open for writing. A run that fails stays there, unfinished.
+ * Errors: those of `fill`, of reading and of writing. */
+int as_import_streams(struct assay_experiment *experiment, const struct as_import_source *source,
+                      int64_t *run_id, struct as_import_counts *counts, struct assay_error *err);
+
 /* A run with the trace of `path`, by its kind, in `experiment`, open for writing. Errors: as above.
  */
 int as_import_trace(struct assay_experiment *experiment, const char *path, const char *label,

@@ -94,13 +94,32 @@ static int note_collective(struct as_prv_taking *t, uint32_t task, size_t group,
     return 0;
 }
 
+/* Returns the only communicator with several members, if it has all tasks of the application; else
+ * -1. Collectives without events of their own belong to it. */
+static int64_t only_communicator(const struct as_prv_taking *t, uint32_t task)
+{
+    const struct as_prv_world own = as_prv_taken_world(t, task);
+    int64_t number = -1;
+    for (size_t i = 0; i < t->header->group.n; i++) {
+        const struct as_prv_group *group = &t->header->group.at[i];
+        if (group->application != own.application || group->member.n < 2)
+            continue;
+        if (number >= 0 || group->member.n != own.tasks_n)
+            return -1;
+        number = group->number;
+    }
+    return number;
+}
+
 static int end_collective(struct as_prv_taking *t, uint32_t at)
 {
     struct as_taken_thread *thread = &t->thread.at[at];
-    const struct as_taken_gather gather = thread->gather;
+    struct as_taken_gather gather = thread->gather;
     if (!gather.is_open)
         return 0;
     thread->gather.is_open = false;
+    if (gather.comm < 0)
+        gather.comm = only_communicator(t, thread->task);
     const size_t group = as_prv_taken_group(t, thread->task, gather.comm);
     struct as_taken record = {
         .kind = AS_TAKEN_GATHER,
@@ -112,6 +131,41 @@ static int end_collective(struct as_prv_taking *t, uint32_t at)
     return take_record(t, gather.ns, AS_TAKEN_AT, &record);
 }
 
+/* Routines of 50000002 that do not block name their request in events of their own. */
+static bool is_bare_collective(struct as_prv_taking *t, int64_t value)
+{
+    uint32_t name;
+    if (as_prv_taken_name(t, AS_PRV_MPI_GROUP, value, &name) < 0)
+        return false;
+    const char *text = t->name.at[name - 1].text;
+    const bool is_immediate = strncmp(text, "MPI_I", 5) == 0 && text[5] >= 'a';
+    return strncmp(text, "MPI_", 4) == 0 && !is_immediate && !strstr(text, "_init") &&
+           strcmp(text, "MPI_Reduce_local") != 0;
+}
+
+/* The call has ended: without size and root, it is a collective of the only communicator. */
+static int end_bare_collective(struct as_prv_taking *t, uint32_t at)
+{
+    struct as_taken_thread *thread = &t->thread.at[at];
+    const struct as_taken_bare bare = thread->bare;
+    const int64_t comm = bare.value ? only_communicator(t, thread->task) : -1;
+    struct as_taken record = {.kind = AS_TAKEN_GATHER, .thread = at, .field = {comm, -1, 0, 0, 0}};
+    thread->bare.value = 0;
+    if (comm < 0 || !is_bare_collective(t, bare.value))
+        return 0;
+    const size_t group = as_prv_taken_group(t, thread->task, comm);
+    if (note_collective(t, thread->task, group, false, &record.field[1]) < 0)
+        return as_error_nomem(t->err, t->path);
+    return take_record(t, bare.ns, AS_TAKEN_AT, &record);
+}
+
+static int note_collective_call(struct as_prv_taking *t, uint32_t at, int64_t ns, int64_t value)
+{
+    AS_TRY(end_bare_collective(t, at));
+    t->thread.at[at].bare = (struct as_taken_bare){ns, value};
+    return 0;
+}
+
 /* Sizes, root and communicator stand at one time, before the next event of their thread. */
 static int parse_prv_collective(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t type,
                                 int64_t value)
@@ -119,6 +173,7 @@ static int parse_prv_collective(struct as_prv_taking *t, uint32_t thread, int64_
     struct as_taken_gather *gather = &t->thread.at[thread].gather;
     if (gather->is_open && gather->ns != ns)
         AS_TRY(end_collective(t, thread));
+    t->thread.at[thread].bare.value = 0;
     if (!gather->is_open)
         *gather = (struct as_taken_gather){.is_open = true, .ns = ns, .comm = -1};
     if (type == AS_PRV_GROUP_SENT)
@@ -153,6 +208,8 @@ static int take_event(struct as_prv_taking *t, uint32_t thread, int64_t ns, int6
     if (type >= AS_PRV_GROUP_SENT && type <= AS_PRV_GROUP_COMM)
         return parse_prv_collective(t, thread, ns, type, value);
     AS_TRY(end_collective(t, thread));
+    if (type == AS_PRV_MPI_GROUP)
+        AS_TRY(note_collective_call(t, thread, ns, value));
     if (type == AS_PRV_SAMPLED + 1 && value && as_prv_note_sample(t, &t->thread.at[thread], ns) < 0)
         return as_error_nomem(t->err, t->path);
     t->has_calls |= as_prv_is_call(type) && type != AS_PRV_USER;

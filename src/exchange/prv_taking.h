@@ -46,6 +46,11 @@ struct as_taken_gather {
     int64_t ns, comm, sent_b, received_b, request;
 };
 
+/* A collective's call without such events; value 0: none. */
+struct as_taken_bare {
+    int64_t ns, value;
+};
+
 struct as_taken_call {
     int64_t type;
     uint32_t name;
@@ -74,6 +79,7 @@ struct as_taken_thread {
     uint32_t task, number; /* number: in its task, from 0 */
     int64_t begin_ns, end_ns;
     struct as_taken_gather gather;
+    struct as_taken_bare bare;
     /* While records are emitted: */
     uint32_t made; /* the maker's */
     bool is_made;

@@ -370,6 +370,18 @@ static void wait_pending(struct dim_task *task, struct as_action *action, bool i
     action->kind = AS_ACTION_WAIT; /* of no request: without effect */
 }
 
+/* The thread of a partner: 0, or -1 or -2 for any. */
+static void skip_thread(struct dim_line *line)
+{
+    const bool is_any = line->at + 1 < line->end && line->at[0] == ':' && line->at[1] == '-';
+    if (!is_any) {
+        dim_field_below(line, 1);
+        return;
+    }
+    line->at += 2;
+    line->is_bad |= dim_number(line) > 2;
+}
+
 #define SEND_SYNCHRONOUS 1u
 #define SEND_IMMEDIATE   2u
 
@@ -378,7 +390,7 @@ static void parse_send(struct dim_reader *d, struct dim_line *line, struct as_ac
 {
     action->kind = AS_ACTION_SEND;
     action->partner = (uint32_t)dim_field_below(line, d->task.n);
-    dim_field_below(line, 1);
+    skip_thread(line);
     action->sent_b = (int64_t)dim_field_below(line, (uint64_t)AS_ACTION_SIZE_B_MAX);
     action->tag = dim_tag(line);
     action->comm = dim_comm_field(d, line);
@@ -393,7 +405,7 @@ static int parse_receive(struct dim_reader *d, struct dim_task *task, struct dim
 {
     action->kind = AS_ACTION_RECEIVE;
     action->partner = (uint32_t)dim_field_below(line, d->task.n);
-    dim_field_below(line, 1);
+    skip_thread(line);
     dim_field_below(line, (uint64_t)AS_ACTION_SIZE_B_MAX);
     action->tag = dim_tag(line);
     action->comm = dim_comm_field(d, line);

@@ -42,6 +42,14 @@ static int wait_request(struct as_replay *sim, uint32_t rank, const struct as_ac
     return 0;
 }
 
+static int report_mark(const struct as_replay *sim, uint32_t rank, const struct as_action *action)
+{
+    const struct as_program *program = sim->program;
+    return program->mark ? program->mark(program->mark_context, rank, action,
+                                         sim->rank[rank].now_ns, sim->err)
+                         : 0;
+}
+
 static int do_action(struct as_replay *sim, uint32_t rank, const struct as_action *action)
 {
     switch (action->kind) {
@@ -55,6 +63,8 @@ static int do_action(struct as_replay *sim, uint32_t rank, const struct as_actio
         return as_sim_collective(sim, rank, action);
     case AS_ACTION_WAIT:
         return wait_request(sim, rank, action);
+    case AS_ACTION_MARK:
+        return report_mark(sim, rank, action);
     default:
         return as_sim_forget(sim, rank, action);
     }
@@ -64,6 +74,8 @@ static int read_actions(struct as_replay *sim, uint32_t rank)
 {
     struct as_rank_state *r = &sim->rank[rank];
     size_t n = 0;
+    if (sim->program->is_stopped && sim->program->is_stopped())
+        return as_error_set(sim->err, ASSAY_ERR_LIMIT, "simulation: stopped");
     AS_TRY(sim->program->read(sim->program->context, rank, r->action, sim->read_n, &n, sim->err));
     r->action_at = 0;
     r->action_n = (uint32_t)n;
@@ -168,7 +180,9 @@ static int begin_ranks(struct as_replay *sim)
         sim->name_speed[i + 1] = sim->model->speeds.at[i].name ? sim->model->speeds.at[i].times : 1;
     for (uint32_t i = 0; i < n; i++) {
         struct as_rank_state *r = &sim->rank[i];
+        const uint32_t of = sim->model->nodes_per_machine;
         r->node = node_of(sim, i);
+        r->machine = of ? r->node / of * of : 0;
         r->speed = speed_of_cpu(sim->model, i, r->node);
         sim->node_n = r->node >= sim->node_n ? r->node + 1 : sim->node_n;
         r->action = as_malloc(sim->read_n * sizeof *r->action);
@@ -180,28 +194,41 @@ static int begin_ranks(struct as_replay *sim)
     return sim->node ? 0 : as_error_nomem(sim->err, "the nodes");
 }
 
-/* On how many nodes its members are, and how many of them on one. */
-static void spread_comm(const struct as_replay *sim, const struct as_program_comm *from,
-                        uint32_t *on_node, struct as_simulated_comm *to)
+struct spread_count {
+    uint32_t members_n, nodes_n; /* of a node; of a machine, at its first node */
+};
+
+static void note_max(uint32_t *max, uint32_t n)
 {
-    memset(on_node, 0, sim->node_n * sizeof *on_node);
+    *max = n > *max ? n : *max;
+}
+
+/* Members of a node, nodes of a machine, machines. */
+static void spread_comm(const struct as_replay *sim, const struct as_program_comm *from,
+                        struct spread_count *count, struct as_simulated_comm *to)
+{
+    memset(count, 0, sim->node_n * sizeof *count);
     to->member_n = (uint32_t)from->rank.n;
     as_vec_foreach (&from->rank, rank) {
-        const uint32_t n = ++on_node[sim->rank[*rank].node];
-        to->node_n += n == 1;
-        to->inside_n = n > to->inside_n ? n : to->inside_n;
+        const struct as_rank_state *r = &sim->rank[*rank];
+        struct spread_count *node = &count[r->node], *machine = &count[r->machine];
+        note_max(&to->spread.n[AS_NETWORK_INSIDE], ++node->members_n);
+        if (node->members_n > 1)
+            continue;
+        note_max(&to->spread.n[AS_NETWORK_BETWEEN], ++machine->nodes_n);
+        to->spread.n[AS_NETWORK_WIDE] += machine->nodes_n == 1;
     }
 }
 
 static int begin_comms(struct as_replay *sim)
 {
     const size_t n = sim->program->comm.n;
-    uint32_t *on_node = as_calloc(sim->node_n + 1, sizeof *on_node);
+    struct spread_count *count = as_calloc(sim->node_n + 1, sizeof *count);
     sim->comm = as_calloc(n + 1, sizeof *sim->comm);
-    const bool is_there = on_node && sim->comm;
+    const bool is_there = count && sim->comm;
     for (size_t i = 0; is_there && i < n; i++)
-        spread_comm(sim, &sim->program->comm.at[i], on_node, &sim->comm[i]);
-    as_free(on_node);
+        spread_comm(sim, &sim->program->comm.at[i], count, &sim->comm[i]);
+    as_free(count);
     return is_there ? 0 : as_error_nomem(sim->err, "the communicators");
 }
 
@@ -254,7 +281,8 @@ static void free_simulation(struct as_replay *sim)
     for (size_t i = 0; sim->comm && i < sim->program->comm.n; i++)
         as_vec_fini(&sim->comm[i].open);
     for (uint32_t i = 0; sim->node && i < sim->node_n; i++)
-        as_vec_fini(&sim->node[i].queue.message);
+        for (unsigned k = 0; k < AS_NETWORKS_N; k++)
+            as_vec_fini(&sim->node[i].network[k].queue.message);
     as_free(sim->rank);
     as_free(sim->comm);
     as_free(sim->node);
@@ -263,8 +291,7 @@ static void free_simulation(struct as_replay *sim)
     as_vec_fini(&sim->timers.due);
     as_vec_fini(&sim->ends.due);
     as_vec_fini(&sim->ready.due);
-    as_vec_fini(&sim->queue.message);
-    as_vec_fini(&sim->changed_node);
+    as_vec_fini(&sim->changed);
     as_vec_fini(&sim->message);
     as_vec_fini(&sim->meeting);
     as_numbered_fini(&sim->requests);

@@ -72,7 +72,8 @@ struct as_meeting_point {
 };
 
 struct as_simulated_comm {
-    uint32_t member_n, node_n, inside_n;
+    uint32_t member_n;
+    struct as_collective_spread spread;
     uint64_t first;        /* number of the first that is open */
     AS_VEC(uint32_t) open; /* places of meeting points; those before `open_at` are over */
     size_t open_at;
@@ -98,11 +99,11 @@ enum as_waits_for { AS_WAITS_FOR_NOTHING, AS_WAITS_FOR_MESSAGE, AS_WAITS_FOR_COL
 
 struct as_rank_state {
     int64_t now_ns;
-    double speed; /* of its CPU */
-    uint32_t node;
-    uint32_t sequence; /* of its next message */
-    uint32_t item;     /* that it waits for */
-    uint32_t comm;     /* of the collective that it waits for */
+    double speed;           /* of its CPU */
+    uint32_t node, machine; /* machine: its first node */
+    uint32_t sequence;      /* of its next message */
+    uint32_t item;          /* that it waits for */
+    uint32_t comm;          /* of the collective that it waits for */
     uint32_t next_waiting;
     uint8_t waits_for; /* as_waits_for */
     bool is_over;
@@ -115,11 +116,19 @@ struct as_message_queue {
     AS_VEC(uint32_t) message;
 };
 
+/* A network of a node, of a machine (at its first node), or of all (at node 0). */
+struct as_network_state {
+    uint32_t bus_n; /* buses in use */
+    bool is_changed;
+    struct as_message_queue queue;
+};
 struct as_node_state {
     uint32_t in_n[AS_NETWORKS_N], out_n[AS_NETWORKS_N]; /* links in use */
-    uint32_t bus_n;                                     /* buses inside in use */
-    struct as_message_queue queue;                      /* of messages inside */
-    bool is_changed;
+    struct as_network_state network[AS_NETWORKS_N];
+};
+struct as_changed_network {
+    uint32_t node;
+    uint8_t network; /* as_network_kind */
 };
 
 struct as_replay {
@@ -134,13 +143,10 @@ struct as_replay {
     uint32_t node_n;
     uint32_t read_n; /* actions of a rank that are read at once */
     bool is_limited[AS_NETWORKS_N], is_ordered;
-    struct as_due_heap timers;     /* of ranks that are ready to run */
-    struct as_due_heap ends;       /* of transfers that hold resources */
-    struct as_due_heap ready;      /* messages that will be ready for a limited network */
-    uint32_t bus_n;                /* buses between nodes in use */
-    struct as_message_queue queue; /* of messages between nodes */
-    bool is_changed;
-    AS_VEC(uint32_t) changed_node;
+    struct as_due_heap timers; /* of ranks that are ready to run */
+    struct as_due_heap ends;   /* of transfers that hold resources */
+    struct as_due_heap ready;  /* messages that will be ready for a limited network */
+    AS_VEC(struct as_changed_network) changed;
     AS_VEC(struct as_in_flight) message;
     uint32_t free_message;
     uint64_t message_n;     /* in flight */

@@ -12,6 +12,7 @@ static int check_whole(const struct as_recorded *recorded, struct assay_error *e
 {
     const char *what = recorded->one_sided_n    ? "one-sided access is not simulated"
                        : recorded->neighbours_n ? "collectives of neighbours are not simulated"
+                       : recorded->unnamed_n    ? "collectives lack their communicator"
                        : recorded->off_n        ? "parts of the run were not recorded"
                        : recorded->damaged_n    ? "records of the trace are missing"
                                                 : NULL;

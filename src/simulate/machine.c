@@ -142,7 +142,7 @@ static int64_t phase_ns(const struct as_network *network, const struct as_collec
 {
     if (n < 2 || phase->factor == AS_FACTOR_ZERO)
         return 0;
-    const int64_t step_ns = network->latency_ns +
+    const int64_t step_ns = network->latency_ns + network->flight_ns +
                             as_network_transfer_ns(network, size_of_collective(sizes, phase->size));
     const int64_t steps = phase->factor == AS_FACTOR_CONSTANT ? 1
                           : phase->factor == AS_FACTOR_LINEAR
@@ -152,14 +152,13 @@ static int64_t phase_ns(const struct as_network *network, const struct as_collec
 }
 
 int64_t as_collective_cost_ns(const struct as_machine_model *model, unsigned collective,
-                              const struct as_collective_sizes *sizes, uint32_t node_n,
-                              uint32_t inside_n)
+                              const struct as_collective_sizes *sizes,
+                              const struct as_collective_spread *spread)
 {
     const struct as_collective_model *m = &model->collective[collective];
-    const struct as_network *inside = &model->network[AS_NETWORK_INSIDE];
-    const struct as_network *between = &model->network[AS_NETWORK_BETWEEN];
-    return bounded_ns((__int128)phase_ns(inside, &m->in, sizes, inside_n) +
-                      phase_ns(between, &m->in, sizes, node_n) +
-                      phase_ns(inside, &m->out, sizes, inside_n) +
-                      phase_ns(between, &m->out, sizes, node_n));
+    __int128 ns = 0;
+    for (unsigned i = 0; i < AS_NETWORKS_N; i++)
+        ns += (__int128)phase_ns(&model->network[i], &m->in, sizes, spread->n[i]) +
+              phase_ns(&model->network[i], &m->out, sizes, spread->n[i]);
+    return bounded_ns(ns);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machine that a simulation assumes: two networks, nodes, speeds of the CPUs, models of
+ * The machine that a simulation assumes: its networks, nodes, speeds of the CPUs, models of
  * collectives (doc/internals/simulate.md has the formulas).
  */
 #ifndef AS_SIMULATE_MACHINE_H
@@ -19,8 +19,10 @@ struct as_network {
     int64_t latency_ns;
     uint64_t bandwidth_bps;              /* bytes a second; 0: infinite */
     uint32_t buses, in_links, out_links; /* buses of the network, links of a node; 0: unlimited */
+    int64_t flight_ns;                   /* after the transfer, without a bus or link */
 };
-enum as_network_kind { AS_NETWORK_INSIDE, AS_NETWORK_BETWEEN, AS_NETWORKS_N };
+/* Inside a node, between the nodes of a machine, and between machines, which have its links. */
+enum as_network_kind { AS_NETWORK_INSIDE, AS_NETWORK_BETWEEN, AS_NETWORK_WIDE, AS_NETWORKS_N };
 
 /* The collectives of .dim files: number, constant, word. */
 #define AS_COLLECTIVES(X)                                                                          \
@@ -86,9 +88,10 @@ struct as_speed {
 
 struct as_machine_model {
     struct as_network network[AS_NETWORKS_N];
-    uint32_t ranks_per_node; /* 0: nodes as the program has them */
-    uint64_t eager_b;        /* larger messages take a rendezvous */
-    double speed;            /* of all CPUs */
+    uint32_t ranks_per_node;    /* 0: nodes as the program has them */
+    uint32_t nodes_per_machine; /* 0: all nodes are of one machine */
+    uint64_t eager_b;           /* larger messages take a rendezvous */
+    double speed;               /* of all CPUs */
     AS_VEC(struct as_speed) speeds;
     struct as_collective_model collective[AS_COLLECTIVES_N];
 };
@@ -108,10 +111,13 @@ struct as_collective_sizes {
     uint32_t member_n;
     int64_t min_b, max_b, sum_b, received_max_b;
 };
-/* Gives the cost for members on `node_n` nodes, at most `inside_n` on one. ns; both phases in both
- * networks. */
+/* How many take part in each network: most members of a node, most nodes of a machine, machines. */
+struct as_collective_spread {
+    uint32_t n[AS_NETWORKS_N];
+};
+/* Gives the cost in ns: both phases in all networks. */
 int64_t as_collective_cost_ns(const struct as_machine_model *model, unsigned collective,
-                              const struct as_collective_sizes *sizes, uint32_t node_n,
-                              uint32_t inside_n);
+                              const struct as_collective_sizes *sizes,
+                              const struct as_collective_spread *spread);
 
 #endif

@@ -128,8 +128,7 @@ static int end_meeting(struct as_replay *sim, uint32_t comm, uint32_t meeting)
     const struct as_simulated_comm *c = &sim->comm[comm];
     struct as_meeting_point *at = &sim->meeting.at[meeting];
     at->sizes.member_n = c->member_n;
-    at->cost_ns =
-        as_collective_cost_ns(sim->model, at->collective, &at->sizes, c->node_n, c->inside_n);
+    at->cost_ns = as_collective_cost_ns(sim->model, at->collective, &at->sizes, &c->spread);
     at->end_ns = at->last_ns + at->cost_ns;
     for (uint32_t rank = at->first_waiting, next; rank != UINT32_MAX; rank = next) {
         struct as_rank_state *r = &sim->rank[rank];

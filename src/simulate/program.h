@@ -19,8 +19,9 @@ enum as_action_kind {
     AS_ACTION_SEND,
     AS_ACTION_RECEIVE,
     AS_ACTION_COLLECTIVE,
-    AS_ACTION_WAIT,  /* for the request; without effect if no such request is there */
-    AS_ACTION_FORGET /* the request: a send goes its way, a receive is cancelled */
+    AS_ACTION_WAIT,   /* for the request; without effect if no such request is there */
+    AS_ACTION_FORGET, /* the request: a send goes its way, a receive is cancelled */
+    AS_ACTION_MARK    /* as_program.mark gets the time of the rank; no effect */
 };
 
 /* Requests. Others are positive numbers of the rank. */
@@ -39,9 +40,9 @@ struct as_action {
     uint32_t comm;              /* place in as_program.comm */
     int32_t tag;                /* SEND, RECEIVE */
     uint32_t name;              /* COMPUTE: 1 + place of its function in as_speed.name, 0: none */
-    int64_t ns;                 /* COMPUTE */
+    int64_t ns;                 /* COMPUTE; MARK: the recorded time */
     int64_t sent_b, received_b; /* SEND: sent_b; COLLECTIVE: both, of this rank */
-    int64_t request;
+    int64_t request;            /* MARK: number of events of the rank until then */
 };
 
 struct as_program_comm {
@@ -62,6 +63,11 @@ struct as_program {
     /* Each rank begins again. */
     int (*rewind)(void *context, struct assay_error *err);
     void (*close)(void *context);
+    /* Receives each MARK of a rank in order, with the simulated time. May be NULL. Errors: its
+     * own. */
+    int (*mark)(void *mark_context, uint32_t rank, const struct as_action *mark, int64_t now_ns,
+                struct assay_error *err);
+    void *mark_context;
     bool (*is_stopped)(void); /* asked now and then: the simulation is to end; may be NULL */
 };
 

@@ -12,24 +12,39 @@ static bool is_left(uint32_t used_n, uint32_t limit_n)
     return limit_n == 0 || used_n < limit_n;
 }
 
-static uint32_t *buses_of(struct as_replay *sim, const struct as_in_flight *m)
+/* The node at which the buses and the queue of the message's network stand. */
+static uint32_t network_place(const struct as_replay *sim, const struct as_in_flight *m)
 {
-    return m->network == AS_NETWORK_BETWEEN ? &sim->bus_n
-                                            : &sim->node[sim->rank[m->from].node].bus_n;
+    const struct as_rank_state *from = &sim->rank[m->from];
+    return m->network == AS_NETWORK_INSIDE    ? from->node
+           : m->network == AS_NETWORK_BETWEEN ? from->machine
+                                              : 0;
+}
+
+static struct as_network_state *network_of(struct as_replay *sim, const struct as_in_flight *m)
+{
+    return &sim->node[network_place(sim, m)].network[m->network];
+}
+
+/* The links of a machine stand at its first node. */
+static struct as_node_state *links_of(const struct as_replay *sim, const struct as_in_flight *m,
+                                      uint32_t rank)
+{
+    const struct as_rank_state *r = &sim->rank[rank];
+    return &sim->node[m->network == AS_NETWORK_WIDE ? r->machine : r->node];
 }
 
 static void hold_resources(struct as_replay *sim, const struct as_in_flight *m)
 {
-    ++*buses_of(sim, m);
-    sim->node[sim->rank[m->from].node].out_n[m->network]++;
-    sim->node[sim->rank[m->to].node].in_n[m->network]++;
+    network_of(sim, m)->bus_n++;
+    links_of(sim, m, m->from)->out_n[m->network]++;
+    links_of(sim, m, m->to)->in_n[m->network]++;
 }
 
 static bool has_links(const struct as_replay *sim, const struct as_in_flight *m)
 {
     const struct as_network *network = &sim->model->network[m->network];
-    const struct as_node_state *from = &sim->node[sim->rank[m->from].node];
-    const struct as_node_state *to = &sim->node[sim->rank[m->to].node];
+    const struct as_node_state *from = links_of(sim, m, m->from), *to = links_of(sim, m, m->to);
     return is_left(from->out_n[m->network], network->out_links) &&
            is_left(to->in_n[m->network], network->in_links);
 }
@@ -37,16 +52,12 @@ static bool has_links(const struct as_replay *sim, const struct as_in_flight *m)
 /* The queue that its resources are for is to be scanned. */
 static int mark_changed(struct as_replay *sim, const struct as_in_flight *m)
 {
-    const uint32_t at = sim->rank[m->from].node;
-    struct as_node_state *node = &sim->node[at];
-    if (m->network == AS_NETWORK_BETWEEN) {
-        sim->is_changed = true;
+    struct as_network_state *network = network_of(sim, m);
+    if (network->is_changed)
         return 0;
-    }
-    if (node->is_changed)
-        return 0;
-    node->is_changed = true;
-    return as_vec_push(&sim->changed_node, at);
+    network->is_changed = true;
+    return as_vec_push(&sim->changed,
+                       (struct as_changed_network){network_place(sim, m), m->network});
 }
 
 int as_sim_release(struct as_replay *sim, int64_t ns)
@@ -54,9 +65,9 @@ int as_sim_release(struct as_replay *sim, int64_t ns)
     while (as_due_first_ns(&sim->ends) <= ns) {
         const uint32_t message = as_due_pop(&sim->ends);
         const struct as_in_flight *m = &sim->message.at[message];
-        --*buses_of(sim, m);
-        sim->node[sim->rank[m->from].node].out_n[m->network]--;
-        sim->node[sim->rank[m->to].node].in_n[m->network]--;
+        network_of(sim, m)->bus_n--;
+        links_of(sim, m, m->from)->out_n[m->network]--;
+        links_of(sim, m, m->to)->in_n[m->network]--;
         if (mark_changed(sim, m) < 0)
             return as_error_nomem(sim->err, "the queues of messages");
         as_sim_drop(sim, message);
@@ -70,15 +81,17 @@ int as_sim_release(struct as_replay *sim, int64_t ns)
 static int begin_transfer(struct as_replay *sim, uint32_t message, int64_t ns)
 {
     struct as_in_flight *m = &sim->message.at[message];
+    const struct as_network *network = &sim->model->network[m->network];
+    const int64_t free_ns = ns + as_network_transfer_ns(network, m->size_b);
     m->begin_ns = ns;
-    m->end_ns = ns + as_network_transfer_ns(&sim->model->network[m->network], m->size_b);
+    m->end_ns = free_ns + network->flight_ns;
     if (m->end_ns > AS_SIMULATED_NS_MAX)
         return as_error_set(sim->err, ASSAY_ERR_CORRUPT,
                             "simulation: times exceed 36 years; check sizes and bandwidth");
-    if (sim->is_limited[m->network] && m->end_ns > ns) {
+    if (sim->is_limited[m->network] && free_ns > ns) {
         hold_resources(sim, m);
         m->references++;
-        if (as_due_push(&sim->ends, m->end_ns, message, message) < 0)
+        if (as_due_push(&sim->ends, free_ns, message, message) < 0)
             return as_error_nomem(sim->err, "the transfers");
     }
     return as_sim_transferred(sim, message);
@@ -150,9 +163,7 @@ static int take_ready(struct as_replay *sim, int64_t ns)
     while (as_due_first_ns(&sim->ready) <= ns) {
         const uint32_t message = as_due_pop(&sim->ready);
         const struct as_in_flight *m = &sim->message.at[message];
-        struct as_message_queue *queue = m->network == AS_NETWORK_BETWEEN
-                                             ? &sim->queue
-                                             : &sim->node[sim->rank[m->from].node].queue;
+        struct as_message_queue *queue = &network_of(sim, m)->queue;
         if (mark_changed(sim, m) < 0 || insert_queued(sim, queue, message) < 0)
             return as_error_nomem(sim->err, "the queues of messages");
     }
@@ -161,16 +172,14 @@ static int take_ready(struct as_replay *sim, int64_t ns)
 
 int as_sim_begin_ready(struct as_replay *sim, int64_t ns)
 {
-    const struct as_network *network = sim->model->network;
     AS_TRY(take_ready(sim, ns));
-    if (sim->is_changed)
-        AS_TRY(scan_queue(sim, &sim->queue, &sim->bus_n, network[AS_NETWORK_BETWEEN].buses, ns));
-    sim->is_changed = false;
-    for (size_t i = 0; i < sim->changed_node.n; i++) {
-        struct as_node_state *node = &sim->node[sim->changed_node.at[i]];
-        node->is_changed = false;
-        AS_TRY(scan_queue(sim, &node->queue, &node->bus_n, network[AS_NETWORK_INSIDE].buses, ns));
+    for (size_t i = 0; i < sim->changed.n; i++) {
+        const struct as_changed_network at = sim->changed.at[i];
+        struct as_network_state *network = &sim->node[at.node].network[at.network];
+        network->is_changed = false;
+        AS_TRY(scan_queue(sim, &network->queue, &network->bus_n,
+                          sim->model->network[at.network].buses, ns));
     }
-    sim->changed_node.n = 0;
+    sim->changed.n = 0;
     return 0;
 }

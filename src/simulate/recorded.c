@@ -120,6 +120,17 @@ static int add_burst(const struct recorded_step *r)
     return add_action(r, &burst);
 }
 
+/* The time of the run at the event that was read last. */
+static int add_mark(const struct recorded_step *r)
+{
+    const struct as_recorded *since = r->reader->marked_since;
+    return since && r->ns >= since->rank.at[r->rank].begin_ns
+               ? add_action(r, &(struct as_action){.kind = AS_ACTION_MARK,
+                                                   .ns = r->ns,
+                                                   .request = r->thread->events_n})
+               : 0;
+}
+
 static int64_t bounded_size(int64_t size_b)
 {
     return size_b < 0 ? 0 : size_b < AS_ACTION_SIZE_B_MAX ? size_b : AS_ACTION_SIZE_B_MAX - 1;
@@ -326,9 +337,23 @@ static bool is_send_and_receive(const struct recorded_thread *t)
     return sends && receives;
 }
 
+/* A collective that says nothing of its communicator. */
+static bool is_unnamed(const struct recorded_thread *t)
+{
+    const size_t n = strlen(t->routine);
+    bool is_named = collective_of_routine(t->routine) == NO_NUMBER ||
+                    strcmp(t->routine, "MPI_Reduce_local") == 0 ||
+                    (n > 5 && strcmp(t->routine + n - 5, "_init") == 0);
+    as_vec_foreach (&t->said, said)
+        is_named |= said->kind == AS_TRACE_COLLECTIVE;
+    return !is_named;
+}
+
 static int leave_call(const struct recorded_step *r)
 {
     struct recorded_thread *t = r->thread;
+    if (t->is_collective && is_unnamed(t))
+        r->reader->recorded->unnamed_n++;
     const bool is_both = is_send_and_receive(t);
     const int64_t first = t->temporary_n;
     as_vec_foreach (&t->said, said) {
@@ -363,10 +388,13 @@ static int on_enter(const struct recorded_step *r, const struct as_trace_event *
     const uint32_t speed_name = name.group == AS_TRACE_OF_USER && r->reader->name_n
                                     ? speed_name_of(r->reader, name.text)
                                     : 0;
-    if (is_first || speed_name)
+    if (is_first || speed_name) {
         AS_TRY(add_burst(r));
+        AS_TRY(add_mark(r));
+    }
     if (is_first) {
         t->routine = name.text;
+        t->is_collective = name.group == AS_TRACE_OF_MPI_COLLECTIVE;
         t->is_init = strncmp(name.text, "MPI_Init", 8) == 0 && strlen(name.text) < 16;
         t->is_init &= name.text[8] == 0 || name.text[8] == '_';
     }
@@ -382,8 +410,10 @@ static int leave_recorded_frame(const struct recorded_step *r)
 {
     struct recorded_thread *t = r->thread;
     const struct recorded_frame frame = t->frame.at[t->frame.n - 1];
-    if (t->speed_name != frame.speed_name)
+    if (t->speed_name != frame.speed_name) {
         AS_TRY(add_burst(r));
+        AS_TRY(add_mark(r));
+    }
     t->frame.n--;
     t->speed_name = frame.speed_name;
     if (!frame.is_mpi || --t->mpi_depth)
@@ -391,7 +421,8 @@ static int leave_recorded_frame(const struct recorded_step *r)
     t->since_ns = r->ns;
     if (t->is_init)
         begin_again(r);
-    return leave_call(r);
+    AS_TRY(leave_call(r));
+    return add_mark(r);
 }
 
 static int on_leave(const struct recorded_step *r, const struct as_trace_event *event)
@@ -408,6 +439,7 @@ static int on_leave(const struct recorded_step *r, const struct as_trace_event *
 static int on_off(const struct recorded_step *r, bool is_off)
 {
     AS_TRY(add_burst(r));
+    AS_TRY(add_mark(r));
     r->reader->recorded->off_n += is_off && !r->thread->is_off;
     r->thread->is_off = is_off;
     return 0;
@@ -460,6 +492,7 @@ static int end_thread(const struct recorded_step *r)
     struct recorded_thread *t = r->thread;
     const struct as_trace_stream_facts *facts = as_trace_stream_facts(t->stream);
     AS_TRY(add_burst(r));
+    AS_TRY(add_mark(r));
     t->is_over = true;
     r->reader->recorded->damaged_n += facts->damaged_n + facts->lost_n;
     for (size_t i = t->queue_at; t->unresolved_n && i < t->queue.n; i++)
@@ -488,6 +521,7 @@ static int read_event(struct recorded_step *r)
         t->has_begun = true;
     }
     rank->end_ns = r->ns;
+    t->events_n++;
     AS_TRY(on_event(r, &event));
     return t->is_over ? end_thread(r) : 0;
 }

@@ -20,6 +20,7 @@ struct as_recorded {
     AS_VEC(struct as_recorded_rank) rank;
     uint64_t one_sided_n;   /* records of one-sided access, which are not simulated */
     uint64_t neighbours_n;  /* collectives among neighbours or two groups, not simulated */
+    uint64_t unnamed_n;     /* collectives of unknown communicators, not simulated */
     uint64_t off_n;         /* times without recording, taken as empty */
     uint64_t damaged_n;     /* blocks and records that are missing */
     uint32_t *name_found_n; /* bursts of each name */
@@ -34,6 +35,13 @@ struct as_recorded {
  */
 int as_recorded_open(const struct as_trace *trace, const char *const *name, size_t name_n,
                      struct as_recorded *recorded, struct as_program *out, struct assay_error *err);
+/*
+ * From now on the program has marks: where calls of MPI begin and end, and where a burst changes.
+ * `before` was filled by an earlier reading, and stays until the program is closed.
+ */
+void as_recorded_mark(struct as_program *program, const struct as_recorded *before);
+/* The thread of a rank that calls MPI, as its stream names it. */
+uint32_t as_recorded_tid(const struct as_program *program, uint32_t rank);
 /* From the first begin to the last end, ns. */
 int64_t as_recorded_ns(const struct as_recorded *recorded);
 void as_recorded_fini(struct as_recorded *recorded);

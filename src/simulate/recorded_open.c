@@ -26,8 +26,8 @@ static int rewind_recorded(void *context, struct assay_error *err)
         reader->recorded->rank.at[i] = (struct as_recorded_rank){0};
         AS_TRY(as_trace_stream_seek(reader->thread.at[i].stream, INT64_MIN, err));
     }
-    reader->recorded->one_sided_n = reader->recorded->neighbours_n = reader->recorded->off_n = 0;
-    reader->recorded->damaged_n = 0;
+    reader->recorded->one_sided_n = reader->recorded->neighbours_n = 0;
+    reader->recorded->off_n = reader->recorded->unnamed_n = reader->recorded->damaged_n = 0;
     for (size_t i = 0; i < reader->name_n; i++)
         reader->recorded->name_ns[i] = 0;
     return 0;
@@ -175,6 +175,18 @@ int as_recorded_open(const struct as_trace *trace, const char *const *name, size
     if (rc < 0)
         as_program_fini(out);
     return rc;
+}
+
+void as_recorded_mark(struct as_program *program, const struct as_recorded *before)
+{
+    struct recorded_reader *reader = program->context;
+    reader->marked_since = before;
+}
+
+uint32_t as_recorded_tid(const struct as_program *program, uint32_t rank)
+{
+    const struct recorded_reader *reader = program->context;
+    return as_trace_stream_facts(reader->thread.at[rank].stream)->tid;
 }
 
 int64_t as_recorded_ns(const struct as_recorded *recorded)

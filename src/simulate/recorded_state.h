@@ -32,13 +32,14 @@ struct recorded_thread {
     uint32_t mpi_depth;
     uint32_t speed_name;
     const char *routine; /* of MPI, the outermost; the trace's */
-    bool has_begun, is_over, is_off, is_init;
+    bool has_begun, is_over, is_off, is_init, is_collective;
     AS_VEC(struct recorded_frame) frame;
     AS_VEC(struct recorded_said) said;
     AS_VEC(struct as_action) queue;
     size_t queue_at;
     uint64_t queue_first; /* number of the action at queue.at[0] */
     uint64_t unresolved_n;
+    int64_t events_n; /* read until now */
 };
 
 /* Persistent operations, and receives without a known partner. */
@@ -65,6 +66,7 @@ struct recorded_reader {
     struct as_numbered_table requests;
     const char **name; /* borrowed texts */
     size_t name_n;
+    const struct as_recorded *marked_since; /* its begins; NULL: no marks */
 };
 
 /* recorded_comms.c: the place of a communicator in the program, by its global number; NO_PLACE:

@@ -155,8 +155,10 @@ static int end_send(struct as_replay *sim, uint32_t rank, const struct as_action
 int as_sim_send(struct as_replay *sim, uint32_t rank, const struct as_action *action)
 {
     struct as_rank_state *r = &sim->rank[rank];
-    const uint8_t network =
-        r->node == sim->rank[action->partner].node ? AS_NETWORK_INSIDE : AS_NETWORK_BETWEEN;
+    const struct as_rank_state *partner = &sim->rank[action->partner];
+    const uint8_t network = r->node == partner->node         ? AS_NETWORK_INSIDE
+                            : r->machine == partner->machine ? AS_NETWORK_BETWEEN
+                                                             : AS_NETWORK_WIDE;
     const int64_t latency_ns = sim->model->network[network].latency_ns;
     const struct as_in_flight like = {
         .comm = action->comm, .from = rank, .to = action->partner, .tag = action->tag};

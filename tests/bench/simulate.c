@@ -93,12 +93,12 @@ int main(int argc, char **argv)
     if (as_vec_push(&program.comm, world) < 0)
         return 1;
     as_machine_ideal(&model);
-    model.network[AS_NETWORK_BETWEEN] = (struct as_network){1000, 10000000000u, 0, 0, 0};
+    model.network[AS_NETWORK_BETWEEN] = (struct as_network){1000, 10000000000u, 0, 0, 0, 0};
     measure(&program, &model, "unlimited");
     for (uint32_t i = 0; i < ring.rank_n; i++)
         ring.step[i] = ring.action[i] = 0;
     model.network[AS_NETWORK_BETWEEN] =
-        (struct as_network){1000, 10000000000u, ring.rank_n / 2, 1, 1};
+        (struct as_network){1000, 10000000000u, ring.rank_n / 2, 1, 1, 0};
     measure(&program, &model, "limited");
     as_program_fini(&program);
     return 0;

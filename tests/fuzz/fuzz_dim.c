@@ -81,8 +81,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size_b)
     as_machine_ideal(&model);
     model.eager_b = 1000;
     const int64_t ideal_ns = simulate_once(&program, &model);
-    model.network[AS_NETWORK_BETWEEN] = (struct as_network){10, 1000000000, 2, 1, 1};
-    model.network[AS_NETWORK_INSIDE] = (struct as_network){1, 0, 1, 0, 0};
+    model.network[AS_NETWORK_BETWEEN] = (struct as_network){10, 1000000000, 2, 1, 1, 0};
+    model.network[AS_NETWORK_INSIDE] = (struct as_network){1, 0, 1, 0, 0, 0};
     model.ranks_per_node = 2;
     const int64_t total_ns = simulate_once(&program, &model);
     FUZZ_CHECK(ideal_ns < 0 || total_ns < 0 || ideal_ns <= total_ns);

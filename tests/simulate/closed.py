@@ -167,6 +167,25 @@ def nodes(t):
            NETWORK + ("--ranks-per-node", "2", "--out-links", "1"), [L, L, L + s, L + 2 * s])
 
 
+def wide_area(t):
+    s, flight, latency = 1000, 5000, 400
+    options = NETWORK + ("--nodes-per-machine", "2", "--wide-latency", "%dns" % latency,
+                         "--wide-bandwidth", "500MB/s", "--wide-flight", "%dns" % flight)
+    # Ranks 0 and 1 are nodes of one machine, 2 and 3 of another: 2 ns a byte, then the flight.
+    t.ends("within a machine and between machines",
+           [[send(1, s), send(2, s)], [receive(0)], [receive(0)], []], options,
+           [L + latency, L + s, L + latency + 2 * s + flight, 0],
+           {2: {"transfer": 2 * s + flight, "blocked": L + latency}})
+    # The link of a machine is free after the transfer: messages of both its nodes fly at once.
+    pairs = [[send(2, s)], [send(3, s)], [receive(0)], [receive(1)]]
+    t.ends("one link of a machine", pairs, options + ("--wide-links", "1"),
+           [latency] * 2 + [latency + 2 * s + flight, latency + 4 * s + flight],
+           {3: {"link": 2 * s}})
+    # A tree of 2 nodes in each machine, and one of 2 machines.
+    t.ends("a barrier of two machines", [[collective(0)] for _ in range(4)], options,
+           [L + latency + flight] * 4)
+
+
 def collectives(t):
     n, c = 5, 700
     sent, received = [10, 20, 30, 40, 50], [5, 5, 5, 5, 95]
@@ -303,6 +322,19 @@ def forms(t):
     one = t.tap.call(path, *NETWORK, "--format", "csv").stdout
     t.tap.check("a .dim file that is written says the same",
                 one and one == t.tap.call(again, *NETWORK, "--format", "csv").stdout)
+    # The head has the offset of the last lines, and these that of each task's first line.
+    with open(again, "rb") as lines:
+        text = lines.read()
+    tail = int(text.split(b":")[2].split(b",")[1])
+    offsets = [int(line.split(b":")[2]) for line in text[tail:].split()]
+    t.tap.check("offsets of a written .dim file",
+                len(offsets) > 1 and all(text[at:].split(b":")[1] == b"%d" % task and
+                                         text[at - 1:at] == b"\n" and
+                                         text[:at].count(b"\n%s:" % text[at:at + 1] + b"%d:" % task)
+                                         == 0 for task, at in enumerate(offsets)), offsets)
+    t.tap.check("partners of a written .dim file are of any thread",
+                all(line.split(b":")[4] == b"-1" for line in text.split()
+                    if line[:2] in (b"2:", b"3:")) and b"\n2:" in text)
     with open(path, "w", encoding="ascii") as out:
         out.write('#DIMEMAS:"a:(b":1,17:2(1,1),1,0\r\nd:1:7:2:1:0\r\n20:0:0:5:1\r\n'
                   "1:0:0:1.5\r\n1:1:0:0.0000000005\r\n1:1:0:2\r\n1:0:0:0.25\r\n"
@@ -325,11 +357,27 @@ CFG = """/* "node information" {1: int "machine ID"};; */
 NODE = '"multi node information" {0, %d, "", 2, %s, 5e-8, 0.0, 1, 1, 0, 1e-7, 1, 1, 0.0};;\n'
 
 
+def written_machines(t, program):
+    """A machine that is written says the same when it is read."""
+    path, dim = t.tap.path("written.cfg"), t.tap.path("machine.dim")
+    write_dim(dim, program)
+    for options in (NETWORK, ("--latency", "2us", "--bandwidth", "3GB/s", "--buses", "1",
+                              "--in-links", "1", "--out-links", "2", "--inside-latency", "10ns",
+                              "--inside-buses", "1", "--ranks-per-node", "2"),
+                    NETWORK + ("--cpu", "node:1=0.5x", "--cpu", "node:2=4x")):
+        one = t.tap.call(dim, *options, "--write-machine", path, "--force", "--format", "csv")
+        two = t.tap.call(dim, "--machine", path, "--format", "csv")
+        ends = [[line.split(",")[-8:] for line in done.stdout.split()[1:]] for done in (one, two)]
+        t.tap.check("a written machine, %s" % " ".join(options[-4:]),
+                    ends[0] == ends[1] and len(ends[0]) == len(program), (ends, two.stderr))
+
+
 def machines(t):
     """Files of machines say the same as options."""
     path = t.tap.path("machine.cfg")
     s, c = 1000, 500
     program = [[compute(c), send(1, s), send(2, s)], [receive(0)], [receive(0)]]
+    written_machines(t, program + [[compute(3 * c)]])
 
     def write(nodes=4, buses=0, node=NODE % (4, "1.0"), mapping=""):
         with open(path, "w", encoding="ascii") as out:
@@ -425,8 +473,8 @@ def errors(t):
 def main():
     tap = Tap(sys.argv[1])
     t = Closed(tap)
-    for cases in (messages, contention, nodes, collectives, patterns, speeds, efficiencies, forms,
-                  machines, errors):
+    for cases in (messages, contention, nodes, wide_area, collectives, patterns, speeds,
+                  efficiencies, forms, machines, errors):
         cases(t)
     tap.end()
 

@@ -13,13 +13,18 @@ class Deadlock(Exception):
 
 class Machine:
     def __init__(self, **given):
-        network = {"latency": 0, "bandwidth": 0, "buses": 0, "in": 0, "out": 0}
+        network = {"latency": 0, "bandwidth": 0, "buses": 0, "in": 0, "out": 0, "flight": 0}
         self.between = dict(network, **given.get("between", {}))
         self.inside = dict(network, **given.get("inside", {}))
+        self.wide = dict(network, **given.get("wide", {}))
         self.ranks_per_node = given.get("ranks_per_node", 1)
+        self.nodes_per_machine = given.get("nodes_per_machine", 0)  # 0: one machine
         self.eager = given.get("eager")  # None: by the records alone
         self.speed = given.get("speed", {})  # of ranks
         self.collectives = given.get("collectives", {})  # number: (in, out), each (factor, size)
+
+    def machine_of(self, node):
+        return node // self.nodes_per_machine if self.nodes_per_machine else 0
 
 
 def transfer_ns(network, size):
@@ -46,15 +51,22 @@ def usual_model(number):
     return ("log", "2max" if number == 10 else "max"), ("0", "max")
 
 
-def collective_ns(machine, number, sent, received, per_node):
+def most(numbers):
+    return max(numbers.count(n) for n in numbers)
+
+
+def collective_ns(machine, number, sent, received, nodes):
+    """`nodes`: of each member."""
+    machines = [machine.machine_of(node) for node in sorted(set(nodes))]
     sizes = {"max": max(sent), "min": min(sent), "mean": sum(sent) // len(sent),
              "2max": 2 * max(sent), "s+r": max(sent) + max(received)}
     total = 0
     for factor, size in machine.collectives.get(number, usual_model(number)):
-        for network, n in ((machine.inside, max(per_node)), (machine.between, len(per_node))):
+        for network, n in ((machine.inside, most(nodes)), (machine.between, most(machines)),
+                           (machine.wide, len(set(machines)))):
             if n < 2 or factor == "0":
                 continue
-            step = network["latency"] + transfer_ns(network, sizes[size])
+            step = network["latency"] + network["flight"] + transfer_ns(network, sizes[size])
             times = {"const": 1, "lin": n - 1, "log": log_steps(n, network["buses"])}[factor]
             total += step * times
     return total
@@ -64,7 +76,8 @@ class Message:
     """One send and one receive of a channel; what is not known yet is None."""
 
     def __init__(self):
-        self.sent = self.post = self.ready = self.begin = self.end = self.queued_for = None
+        self.sent = self.post = self.ready = self.begin = self.free = self.end = None
+        self.queued_for = None
 
 
 class Simulation:
@@ -83,8 +96,16 @@ class Simulation:
         return rank // self.machine.ranks_per_node
 
     def network(self, m):
-        is_inside = self.node(m.source) == self.node(m.target)
-        return self.machine.inside if is_inside else self.machine.between
+        a, b = self.node(m.source), self.node(m.target)
+        if a == b:
+            return self.machine.inside
+        one = self.machine.machine_of(a) == self.machine.machine_of(b)
+        return self.machine.between if one else self.machine.wide
+
+    def place(self, rank, network):
+        """Which node's links, or which machine's, a message of a rank needs."""
+        node = self.node(rank)
+        return self.machine.machine_of(node) if network is self.machine.wide else node
 
     # ---- Messages
 
@@ -107,16 +128,19 @@ class Simulation:
     def is_free(self, m, t):
         """1: it may begin; else what it is queued for."""
         network = self.network(m)
-        same = [o for o in self.messages if o.begin is not None and o.begin <= t < o.end
+        same = [o for o in self.messages if o.begin is not None and o.begin <= t < o.free
                 and self.network(o) is network]
         if network is self.machine.inside:
             buses = [o for o in same if self.node(o.source) == self.node(m.source)]
+        elif network is self.machine.between:
+            mine = self.machine.machine_of(self.node(m.source))
+            buses = [o for o in same if self.machine.machine_of(self.node(o.source)) == mine]
         else:
             buses = same
         if network["buses"] and len(buses) >= network["buses"]:
             return "bus"
-        out = [o for o in same if self.node(o.source) == self.node(m.source)]
-        into = [o for o in same if self.node(o.target) == self.node(m.target)]
+        out = [o for o in same if self.place(o.source, network) == self.place(m.source, network)]
+        into = [o for o in same if self.place(o.target, network) == self.place(m.target, network)]
         if (network["out"] and len(out) >= network["out"]) or (
                 network["in"] and len(into) >= network["in"]):
             return "link"
@@ -128,7 +152,8 @@ class Simulation:
         for m in sorted(waiting, key=lambda m: (m.ready, m.source, m.sequence)):
             free = self.is_free(m, t)
             if free == 1:
-                m.begin, m.end = t, t + transfer_ns(self.network(m), m.size)
+                m.begin, m.free = t, t + transfer_ns(self.network(m), m.size)
+                m.end = m.free + self.network(m)["flight"]
             elif m.queued_for is None:
                 m.queued_for = free
 
@@ -178,7 +203,7 @@ class Simulation:
             meeting["cost"] = collective_ns(self.machine, number,
                                             [v[1] for v in meeting["in"].values()],
                                             [v[2] for v in meeting["in"].values()],
-                                            [nodes.count(x) for x in sorted(set(nodes))])
+                                            nodes)
             meeting["end"] = max(v[0] for v in meeting["in"].values()) + meeting["cost"]
         return meeting
 
@@ -241,7 +266,7 @@ class Simulation:
             if w:
                 times.append(w[1].end if w[0] == "message" else w[1]["end"])
         for m in self.messages:
-            times += [m.ready if m.begin is None else m.end]
+            times += [m.ready] if m.begin is None else [m.free, m.end]
         return min((x for x in times if x is not None and x > t), default=None)
 
     def run(self):

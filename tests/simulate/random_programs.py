@@ -96,6 +96,15 @@ def make_machine(r, n):
                 "--inside-latency", "%dns" % inside["latency"],
                 "--inside-bandwidth", RATES[inside["bandwidth"]]]
     given = {"between": between, "inside": inside, "ranks_per_node": r.randrange(1, 4)}
+    if r.random() < 0.4:
+        links = r.randrange(3)
+        given["nodes_per_machine"] = r.randrange(1, 3)
+        wide = given["wide"] = {"latency": r.choice((0, 200)), "bandwidth": r.choice(list(RATES)),
+                                "flight": r.choice((0, 30, 1000)), "in": links, "out": links}
+        options += ["--nodes-per-machine", str(given["nodes_per_machine"]),
+                    "--wide-latency", "%dns" % wide["latency"],
+                    "--wide-bandwidth", RATES[wide["bandwidth"]],
+                    "--wide-flight", "%dns" % wide["flight"], "--wide-links", str(links)]
     options += ["--ranks-per-node", str(given["ranks_per_node"])]
     if r.random() < 0.6:
         given["eager"] = r.choice((0, 10, 100, 1000))

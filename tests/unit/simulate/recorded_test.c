@@ -5,11 +5,16 @@
  */
 #include "unit.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include "directory.h"
 
+#include "base/tree.h"
 #include "exchange/maker.h"
 #include "simulate/dim.h"
 #include "simulate/recorded.h"
+#include "simulate/simulated_trace.h"
 #include "simulate/simulation.h"
 
 enum {
@@ -412,7 +417,7 @@ static int simulate_made_up(void)
     struct as_simulated simulated = {0};
     struct as_machine_model model;
     as_machine_ideal(&model);
-    model.network[AS_NETWORK_BETWEEN] = (struct as_network){100, 1000000000, 1, 1, 1};
+    model.network[AS_NETWORK_BETWEEN] = (struct as_network){100, 1000000000, 1, 1, 1, 0};
     int rc = as_trace_open(directory, &trace, &failure);
     if (rc < 0)
         return rc;
@@ -426,6 +431,77 @@ static int simulate_made_up(void)
     as_recorded_fini(&recorded);
     as_trace_close(&trace);
     return rc;
+}
+
+/* The same once more, with its simulated streams beside it. Fills the time of the copy. */
+static int copy_made_up(int64_t *copied_ns)
+{
+    char copies[sizeof directory + 8];
+    struct as_trace trace = {0}, copied = {0};
+    struct as_recorded before = {0}, recorded = {0};
+    struct as_program program = {0};
+    struct as_simulated simulated = {0};
+    struct as_simulated_trace *copy = NULL;
+    struct as_machine_model model;
+    as_machine_ideal(&model);
+    snprintf(copies, sizeof copies, "%s/copies", directory);
+    as_tree_remove(AT_FDCWD, copies);
+    assert_int_equal(mkdir(copies, 0700), 0);
+    int rc = as_trace_open(directory, &trace, &failure);
+    if (rc == 0)
+        rc = as_recorded_open(&trace, NULL, 0, &before, &program, &failure);
+    if (rc == 0)
+        rc = as_simulate_program(&program, &model, &simulated, &failure);
+    as_simulated_fini(&simulated);
+    as_program_fini(&program);
+    if (rc == 0)
+        rc = as_recorded_open(&trace, NULL, 0, &recorded, &program, &failure);
+    if (rc == 0)
+        rc = as_simulated_trace_begin(directory, copies, &before, &program, &copy, &failure);
+    if (rc == 0)
+        rc = as_simulate_program(&program, &model, &simulated, &failure);
+    rc = as_simulated_trace_end(&copy, rc, &failure);
+    as_simulated_fini(&simulated);
+    as_program_fini(&program);
+    as_recorded_fini(&recorded);
+    if (rc == 0)
+        rc = as_trace_open(copies, &copied, &failure);
+    if (rc == 0)
+        rc = as_recorded_open(&copied, NULL, 0, &recorded, &program, &failure);
+    if (rc == 0)
+        rc = as_simulate_program(&program, &model, &simulated, &failure);
+    *copied_ns = rc == 0 ? as_recorded_ns(&recorded) : -1;
+    as_simulated_fini(&simulated);
+    as_program_fini(&program);
+    as_recorded_fini(&recorded);
+    as_recorded_fini(&before);
+    as_trace_close(&copied);
+    as_trace_close(&trace);
+    return rc;
+}
+
+static void test_copy(void **state)
+{
+    int rc = ASSAY_ERR_NOMEM;
+    int64_t copied_ns, n = 0;
+    (void)state;
+    begin_trace();
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        call(rank, 100, 110, ISEND, AS_TRACE_SEND, 1 - rank, 3, 80, 1, 5, 0);
+        call(rank, 300, 400, RECV, AS_TRACE_RECEIVE, 1 - rank, 3, 80, 1, 0, 0);
+        call(rank, 500, 900, WAIT, AS_TRACE_DONE, 5, 0, 0, 0, 0, 0);
+    }
+    end_trace();
+    /* The first event is at 100. Bursts are left: 110 to 300 and 400 to 500. */
+    assert_int_equal(copy_made_up(&copied_ns), 0);
+    assert_int_equal(copied_ns, 190 + 100);
+    for (; rc == ASSAY_ERR_NOMEM; n++) {
+        as_alloc_fail_after(n);
+        rc = copy_made_up(&copied_ns);
+        as_alloc_fail_after(-1);
+    }
+    assert_int_equal(rc, 0);
+    assert_true(n > 20);
 }
 
 static void test_memory(void **state)
@@ -466,7 +542,7 @@ int main(void)
         TEST(test_sends),       TEST(test_sendrecv),  TEST(test_persistent),
         TEST(test_collectives), TEST(test_functions), TEST(test_off),
         TEST(test_refused),     TEST(test_sums),      TEST(test_missing_rank),
-        TEST(test_memory),
+        TEST(test_memory),      TEST(test_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
