@@ -3,11 +3,10 @@
  * Writing .dim: a line for each action, rank by rank. The file ends with the offset of each rank's
  * first line, and its head has the offset of those: the reference needs both. A first pass counts.
  */
-#include <stddef.h>
-
 #include "simulate/dim.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 
 #include "base/error.h"
 #include "base/id_table.h"

@@ -139,6 +139,12 @@ const struct rule_case rule_topics[] = {
       .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}},
      {RUN, .code = {FULL},
       .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_64_n", 2}}}},
+    {"reciprocal_instructions", /* integers are divided */
+     {RUN, .code = {FULL},
+      .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}},
+     {RUN, .code = {FULL},
+      .metric =
+          {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}, {"fp_divide_n", 0}}}},
     {"reciprocal_instructions", /* the divider limits: that is said */
      {RUN, .code = {FULL},
       .metric = {{"cqa_divide_cy", 4}, {"cqa_cycles", 9}, {"cqa_access_32_n", 2}}},

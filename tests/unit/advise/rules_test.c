@@ -17,6 +17,23 @@ static const struct rule_case findings[] = {
       .code = {{"work", "application", 1000, .is_uneven = true}}},
      {RUN, .thread_n = 2, .no_openmp = true,
       .code = {{"work", "application", 1000, .only = 1}, {"read", "application", 500, .only = 2}}}},
+    {"load_imbalance", /* their work is a library's: pieces of unequal size, or work of its own */
+     {RUN, .thread_n = 2, .no_openmp = true,
+      .code = {{"lzma_code", "compression", 1000, .is_uneven = true}}},
+     {RUN, .thread_n = 2, .no_openmp = true,
+      .code = {{"lzma_code", "compression", 1000, .only = 1},
+               {"lzma_crc", "compression", 500, .only = 2}}}},
+    {"load_imbalance", /* the longest queues longest, too */
+     {.wall_ms = 12000,
+      .cpu_n = 2,
+      .thread_n = 2,
+      .queued_ms = 10000,
+      .others_ms = 20000,
+      .code = {{"work", "application", 600, .is_uneven = true}}},
+     {.wall_ms = 12000,
+      .cpu_n = 2,
+      .thread_n = 2,
+      .code = {{"work", "application", 600, .is_uneven = true}}}},
     /* 60 samples: the longest of two is no longer than chance makes it. */
     {"load_imbalance",
      {.wall_ms = 1000,
@@ -311,6 +328,14 @@ static const struct rule_case findings[] = {
     {"lock_contention",
      {RUN, .thread_n = 2, .code = {OWN(800), {"pthread_mutex_lock", "pthread", 50, 150}}},
      {RUN, .thread_n = 1, .code = {OWN(800), {"pthread_mutex_lock", "pthread", 50, 150}}}},
+    {"lock_contention", /* holders of locks have no CPU */
+     {RUN, .thread_n = 2, .code = {OWN(800), {"pthread_mutex_lock", "pthread", 10, 150}}},
+     {.wall_ms = 10000,
+      .cpu_n = 2,
+      .thread_n = 2,
+      .queued_ms = 9000,
+      .others_ms = 18000,
+      .code = {OWN(800), {"pthread_mutex_lock", "pthread", 10, 150}}}},
     {"lock_contention", /* who waits hardly runs */
      {RUN, .thread_n = 2,
       .code = {{"work", "application", 1000, .only = 1},
@@ -380,6 +405,14 @@ static const struct rule_case findings[] = {
     {"oversubscribed",
      {.wall_ms = 2000, .cpu_n = 1, .thread_n = 2, .queued_ms = 1000, .code = {ALL}},
      {.wall_ms = 1000, .cpu_n = 2, .thread_n = 2, .queued_ms = 10, .code = {ALL}}},
+    {"oversubscribed", /* three that hardly run queue for what others take */
+     {.wall_ms = 10000, .cpu_n = 2, .thread_n = 3, .queued_ms = 3300, .code = {OWN(6600)}},
+     {.wall_ms = 10000,
+      .cpu_n = 2,
+      .thread_n = 3,
+      .queued_ms = 9000,
+      .others_ms = 18000,
+      .code = {OWN(300)}}},
     {"oversubscribed", /* others take the CPUs */
      {.wall_ms = 2000, .cpu_n = 1, .thread_n = 2, .queued_ms = 1000, .code = {ALL}},
      {.wall_ms = 2000,

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Promises of findings on a host with external load: less work queues less, too. */
+/* Stories name what matters to a rule; all else of them is zero. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+#include "place.h"
+
+#include <assay/advise.h>
+
+#include "story.h"
+
+static void expect_of(const struct story *story, const char *sql, const char *want)
+{
+    struct assay_experiment *e = story_tell(story);
+
+    expect_row(e, sql, want);
+    fine(assay_experiment_close(&e, err));
+}
+
+/* 0.2 s ran and 9 s queued: 46 s for each that ran. Waiting for the disk queues for nothing. */
+static void test_synchronised(void **state)
+{
+    struct story story = {.wall_ms = 10000,
+                          .cpu_n = 2,
+                          .queued_ms = 9000,
+                          .others_ms = 18000,
+                          .code = {OWN(150), {"fdatasync", "io", 50, 800}}};
+    const char *sql = "SELECT printf('%.2f', gain_s), workaround LIKE 'Synchronise less often: %'"
+                      " FROM v_findings WHERE rule = 'input_output'";
+
+    (void)state;
+    expect_of(&story, sql, "4.34 1"); /* 1.4 * (0.05 * 46 + 0.8) */
+    story.queued_ms = 0;
+    story.code[1].name = "write";
+    expect_of(&story, sql, "1.19 0"); /* 1.4 * (0.05 + 0.8) */
+}
+
+/* Two threads take 0.6 and 0.3 s: the longest has 0.15 s more than the mean, and queued 10 s. */
+static void test_uneven(void **state)
+{
+    struct story story = {.wall_ms = 12000,
+                          .cpu_n = 2,
+                          .thread_n = 2,
+                          .queued_ms = 10000,
+                          .others_ms = 20000,
+                          .no_openmp = true,
+                          .code = {{"lzma_code", "compression", 600, .is_uneven = true}}};
+    const char *sql = "SELECT printf('%.2f', gain_s), gain_low_s < 0.15, gain_high_s > gain_s,"
+                      " workaround LIKE '% smaller pieces, %' FROM v_findings WHERE rule ="
+                      " 'load_imbalance'";
+
+    (void)state;
+    expect_of(&story, sql, "2.65 1 1 1"); /* 0.15 * (1 + 10 / 0.6) */
+    story.others_ms = 2700;               /* with 0.3 s of the story: an external load of 3 s */
+    expect_of(&story, sql, "0.90 1 1 1");
+    story.others_ms = 20000; /* a spinning thread takes what the longest queues for */
+    story.code[1] = (struct story_code){"GOMP_barrier", "openmp", 300};
+    expect_of(&story, "SELECT count(*) FROM v_findings WHERE rule = 'load_imbalance'", "0");
+}
+
+/* At most the thread that waits longest gains its waiting, and what it queued for that. */
+static void test_spinning(void **state)
+{
+    struct story story = {RUN, .thread_n = 2, .queued_ms = 300,
+                          .code = {OWN(300), {"GOMP_barrier", "openmp", 200}}};
+    const char *sql = "SELECT level, printf('%.2f', gain_s), gain_low_s FROM v_findings"
+                      " WHERE rule = 'busy_waiting'";
+
+    (void)state;
+    expect_of(&story, sql, "potential 0.32 0.0"); /* 0.2 * (1 + 0.3 / 0.5) */
+}
+
+/* A finding without a cause comes after hints that are about half of its time. */
+static void test_order_of_hints(void **state)
+{
+    struct story story = {RUN, .code = {OWN(600), {"poll", "other", 0, 500}}};
+    const char *sql = "SELECT rule FROM v_findings WHERE rule IN ('waiting', 'hottest')"
+                      " ORDER BY rank LIMIT 1";
+
+    (void)state;
+    expect_of(&story, sql, "waiting");
+    story.code[1].blocked_ms = 250;
+    expect_of(&story, sql, "hottest");
+}
+
+/* The mean of the paths that ran is less than one division. */
+static void test_division_on_a_path(void **state)
+{
+    struct story story = {RUN,
+                          .code = {{"work", "application", 1000, .in_loop = true, .flags = "-O3"}},
+                          .metric = {{"cqa_insn_class_divide_n", 0.4},
+                                     {"cqa_divide_cy", 3},
+                                     {"cqa_cycles", 4},
+                                     {"fp_divide_n", 0}}};
+    const char *sql = "SELECT text LIKE '% divides integers (/ or %) on some paths: 3 of its 4 %'"
+                      " FROM v_findings WHERE rule = 'integer_division'";
+
+    (void)state;
+    expect_of(&story, sql, "1");
+    story.metric[0].value = 2;
+    expect_of(&story, sql, "0");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_synchronised),       cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_spinning),           cmocka_unit_test(test_order_of_hints),
+        cmocka_unit_test(test_division_on_a_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
