@@ -376,6 +376,26 @@ static int fill_trace(struct assay_experiment *e, const struct fixture *f, struc
         &(struct assay_row_trace_clock){site.trace_id, 0, "node-b", 1, "measured", 8, -5000000000,
                                         2e-5, assay_known(2000), 300},
         err));
+    AS_TRY(assay_experiment_add_trace_phase(
+        e,
+        &(struct assay_row_trace_phase){.trace_id = site.trace_id,
+                                        .number = 1,
+                                        .name = "step",
+                                        .calls_n = 2,
+                                        .end_ns = 500000000,
+                                        .rank_n = 2,
+                                        .thread_n = 2,
+                                        .time_ns = 500000000,
+                                        .useful_ns = 250000000,
+                                        .mpi_ns = 250000000,
+                                        .busiest_location_id = id[0],
+                                        .parallel_pct = 50,
+                                        .balance_pct = 100,
+                                        .communication_pct = 50,
+                                        .mpi_parallel_pct = 50,
+                                        .mpi_balance_pct = 100,
+                                        .mpi_communication_pct = 50},
+        err));
     AS_TRY(assay_experiment_add_trace_message(
         e, &(struct assay_row_trace_message){site.trace_id, 1, 0, 2, 16}, err));
     return assay_experiment_add_trace_message_size(
