@@ -3,7 +3,7 @@
  * predicts */
 #include "program.h"
 
-#define N 8000
+#define N 40000
 
 static int one[N + 1], other[N + 1], both[2 * N];
 
@@ -37,7 +37,7 @@ int main(void)
         other[i] = y += 1 + (int)(draw() >> 8) % 64;
 #endif
     }
-    for (int step = 0; step < 70000; step++) {
+    for (int step = 0; step < 9000; step++) {
         one[N - 1] += step & 1;
         merge(one, other, both);
         all += both[N];
