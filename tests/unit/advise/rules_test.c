@@ -576,18 +576,18 @@ static void test_hottest_of_branches(void **state)
 
     (void)state;
     expect_row(e, sql,
-               "No cause found for the loop at a.c:20 in work (100 % of the time): its 2 branches "
+               "No cause found for the loop at a.c:10 in work (100 % of the time): its 2 branches "
                "on data may take 17 cycles of an iteration if mispredicted; a model has 3 without "
                "that.");
     fine(assay_experiment_close(&e, err));
     e = story_tell(&timed);
     expect_row(e, sql,
-               "No cause found for the loop at a.c:20 in work (100 % of the time): timed, it takes "
+               "No cause found for the loop at a.c:10 in work (100 % of the time): timed, it takes "
                "4 times the 3 cycles of a model.");
     fine(assay_experiment_close(&e, err));
     e = story_tell(&busy);
     expect_row(e, sql,
-               "Nothing better is known for the loop at a.c:20 in work (100 % of the time): its "
+               "Nothing better is known for the loop at a.c:10 in work (100 % of the time): its "
                "busiest unit works in 100 % of the cycles, by a model.");
     fine(assay_experiment_close(&e, err));
 }
