@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: mispredictions; flags: -O2; mended: a table of classes in place of comparisons */
+/* finding: mispredictions; flags: -O2; repair: a table of classes in place of comparisons */
 #include "program.h"
 
 #define N 60000

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: mispredictions; flags: -O2 -fno-if-conversion -fno-if-conversion2; mended: the bit is
+/* finding: mispredictions; flags: -O2 -fno-if-conversion -fno-if-conversion2; repair: the bit is
  * multiplied, which needs no branch */
 #include "program.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: mispredictions; flags: -O2; mended: the difference and the smaller number are selected,
+/* finding: mispredictions; flags: -O2; repair: the difference and the smaller number are selected,
  * in place of a branch */
 #include "program.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: mispredictions; flags: -O2; mended: keys are looked for in ascending order, so that the
+/* finding: mispredictions; flags: -O2; repair: keys are looked for in ascending order, so that the
  * same halves are taken again */
 #include "program.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: mispredictions; flags: -O2; mended: elements of both lists come in turns, which a core
+/* finding: mispredictions; flags: -O2; repair: elements of both lists come in turns, which a core
  * predicts */
 #include "program.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: mispredictions; flags: -O2; mended: a partition without a branch: both elements are
+/* finding: mispredictions; flags: -O2; repair: a partition without a branch: both elements are
  * stored, and the comparison is added to the index */
 #include "program.h"
 

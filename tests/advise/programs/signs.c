@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: mispredictions; flags: -O2; mended: positive and negative numbers come in turns, which a
+/* finding: mispredictions; flags: -O2; repair: positive and negative numbers come in turns, which a
  * core predicts */
 #include "program.h"
 

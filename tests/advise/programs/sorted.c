@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* finding: mispredictions; flags: -O2; mended: the array is
+/* finding: mispredictions; flags: -O2; repair: the array is
  * sorted first, so that the branch goes one way for long */
 #include "program.h"
 
