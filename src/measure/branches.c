@@ -94,8 +94,8 @@ static int measure_taken(struct as_parameter_work *w, struct as_assembly *a,
 /* ---- Mispredicted branches -------------------------------------------------------------------
  */
 
-/* Writes a loop with a number of a random series (Knuth's MMIX) in r9, and a branch over a nop by
- * the sign of `by`. The series goes on from call to call, so that no predictor learns it. */
+/* Writes a loop with a random series (Knuth's MMIX) in r9, and a branch by the sign of `by`. The
+ * series goes on from call to call, so that no predictor learns it. */
 static void write_drawn(struct as_assembly *a, const char *by, size_t *label)
 {
     static const uint8_t over_nop[] = {0x78, 3, 0x0f, 0x1f, 0x00};

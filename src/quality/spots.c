@@ -155,15 +155,15 @@ static double wrong_of(const struct assay_program *program, uint32_t loop,
 
     if (!started)
         return 0.5;
-    double least = 0.5 * (double)all;
+    double wrong = 0.5 * (double)all;
     for (int k = 0; k < 2; k++) {
         const struct assay_block *way = &program->block[to[k].block];
         const double taken = (double)count_of(ran, ran_n, way->start);
 
         if (way->preds == 1 && taken <= (double)all)
-            least = fmin(least, fmin(taken, (double)all - taken));
+            wrong = fmin(wrong, fmin(taken, (double)all - taken));
     }
-    return least / (double)started;
+    return wrong / (double)started;
 }
 
 /* Samples behind the branch at the end of a block; false where it does not go both ways often. */

@@ -33,7 +33,7 @@ struct as_branch_spots {
  * the instruction after the one that is waited for: at the second of the way. Without
  * mispredictions many instructions retire at once, and samples are at the first of these.
  *
- * A predictor of one direction is wrong for at most half of the branches. Where blocks were counted
+ * A predictor of one direction is wrong for at most half of the branches. If blocks were counted
  * (`ran`, by address; NULL: not) it is wrong for the rarer way at most.
  */
 struct as_block_samples;

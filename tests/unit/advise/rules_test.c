@@ -569,8 +569,10 @@ static void test_hottest_of_branches(void **state)
     const struct story timed = {
         RUN, .code = {LOOP},
         .metric = {{"loop_model_ratio", 4}, {"cqa_ports_cy", 3}, {"cqa_cycles", 3}}};
-    const struct story busy = {RUN, .code = {LOOP},
-                               .metric = {{"cqa_ports_cy", 3}, {"cqa_cycles", 3}}};
+    const struct story busy = {
+        RUN, .code = {LOOP},
+        .metric = {
+            {"cqa_ports_cy", 3}, {"cqa_divide_cy", 0}, {"cqa_front_end_cy", 1}, {"cqa_cycles", 3}}};
     static const char sql[] = "SELECT text FROM v_findings WHERE rule = 'hottest'";
     struct assay_experiment *e = story_tell(&branches);
 
