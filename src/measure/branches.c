@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The front end: taken branches in a row, pairs that share a slot among nops, and how many
- * instructions a loop has when it no longer comes out of the cache of decoded ones.
+ * The front end: taken branches in a row, branches that random bits decide, pairs that share a slot
+ * among nops, and how many instructions a loop has when it no longer comes out of the cache of
+ * decoded ones.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,9 +15,11 @@
 #include "measure/knee.h"
 #include "measure/parameters.h"
 
-enum { GROUPS = 64, OPCACHE_POINTS = 44, OPCACHE_LEAST = 512, OPCACHE_MOST = 12288 };
+enum { DRAWN = 400, GROUPS = 64, OPCACHE_POINTS = 44, OPCACHE_LEAST = 512, OPCACHE_MOST = 12288 };
 
 #define OPCACHE_STEP 1.25
+/* Cycles: no pipeline is shorter. */
+#define MISPREDICTED_LEAST 4
 /* Instructions of three bytes: 21.3 in 64 bytes of code, for which a cache of decoded ones has
  * four lines of six or three of eight. */
 #define SLOTS_OF_INSN 1.125
@@ -85,6 +88,57 @@ static int measure_taken(struct as_parameter_work *w, struct as_assembly *a,
     AS_TRY(measure_loop(w, a, label, 40, &cycles, err));
     struct as_parameter *p = note_cycles(w, "taken_branch", "cycles", &cycles);
     p->value = as_cycles_whole(cycles.cycles / (GROUPS + 1), p->spread);
+    return 0;
+}
+
+/* ---- Mispredicted branches -------------------------------------------------------------------
+ */
+
+/* Writes a loop with a random series (Knuth's MMIX) in r9, and a branch by the sign of `by`. The
+ * series goes on from call to call, so that no predictor learns it. */
+static void write_drawn(struct as_assembly *a, const char *by, size_t *label)
+{
+    static const uint8_t over_nop[] = {0x78, 3, 0x0f, 0x1f, 0x00};
+
+    a->n = 0;
+    as_assembly_line(a, "mov r8,0x5851f42d4c957f2d");
+    as_assembly_line(a, "mov r10,0x14057b7ef767814f");
+    as_assembly_line(a, "mov r11,0x7fffffffffffffff");
+    as_assembly_line(a, "mov r9,m64[rdi]");
+    *label = as_assembly_label(a);
+    as_assembly_line(a, "imul r9,r8");
+    as_assembly_line(a, "add r9,r10");
+    as_assembly_line(a, "test %s,%s", by, by);
+    as_assembly_bytes(a, over_nop, sizeof over_nop, "js");
+}
+
+/* Half of the branches on a random bit are mispredicted, of those on a constant none. */
+static int measure_mispredicted(struct as_parameter_work *w, struct as_assembly *a,
+                                struct assay_error *err)
+{
+    struct assay_cycles cycles[2];
+    size_t label;
+
+    for (int k = 0; k < 2; k++) {
+        struct front_end_run r = {.shorter = DRAWN, .longer = (size_t)4 * DRAWN};
+        const struct assay_meter_work work = {run_front_end, &r, 3.0 * DRAWN};
+
+        write_drawn(a, k ? "r9" : "r11", &label);
+        as_assembly_line(a, "dec rcx");
+        as_assembly_jump_back(a, label);
+        as_assembly_line(a, "mov m64[rdi],r9");
+        AS_TRY(as_kernel_open(a, &r.kernel, err));
+        const int rc = assay_meter_work(w->meter, &work, &cycles[k], err);
+        as_kernel_close(&r.kernel);
+        AS_TRY(rc);
+    }
+    struct as_parameter *p = note_cycles(w, "mispredicted_branch", "cycles", &cycles[1]);
+    p->value = 2 * (cycles[1].cycles - cycles[0].cycles);
+    p->is_noisy |= cycles[0].status == ASSAY_METER_NOISY;
+    if (!*p->unseen && !(cycles[0].cycles > 0 && p->value >= MISPREDICTED_LEAST))
+        snprintf(p->unseen, sizeof p->unseen,
+                 "a branch on random bits takes %.2f cycles more than one on a constant",
+                 p->value / 2);
     return 0;
 }
 
@@ -264,6 +318,8 @@ int as_measure_front_end(struct as_parameter_work *w, struct assay_error *err)
     if (!a)
         return as_error_nomem(err, "a kernel");
     int rc = measure_taken(w, a, err);
+    if (rc == 0)
+        rc = measure_mispredicted(w, a, err);
     if (rc == 0 && w->width >= 2)
         rc = measure_fusion(w, a, err);
     if (rc == 0)

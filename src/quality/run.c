@@ -56,10 +56,11 @@ static const char loops_sql[] =
     " t.exclusive_share >= " PAGE_SHARE
     " AND NOT EXISTS (SELECT 1 FROM detail d WHERE d.object_kind = 'loop'"
     "             AND d.object_id = l.loop_id AND d.name = 'mix') AS wants_page, f.module_id,"
-    " l.is_innermost AND t.exclusive_share >= " PAGE_SHARE " AS wants_cqa"
+    " l.is_innermost AND t.exclusive_share >= " PAGE_SHARE " AS wants_cqa,"
+    " t.exclusive_share >= " PAGE_SHARE " AS wants_branches"
     " FROM object_time t JOIN loop l ON l.loop_id = t.object_id JOIN function f USING (function_id)"
     " WHERE t.run_id = ?1 AND t.object_kind = 'loop' AND t.exclusive_n > 0)"
-    " WHERE wants_values OR wants_page OR wants_cqa";
+    " WHERE wants_values OR wants_branches";
 
 static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err)
 {
@@ -69,7 +70,8 @@ static int list_loop(void *pass, struct assay_rows *row, struct assay_error *err
                                      .depth = (uint32_t)assay_rows_integer(row, 2),
                                      .wants_values = assay_rows_integer(row, 3) != 0,
                                      .wants_page = assay_rows_integer(row, 4) != 0,
-                                     .wants_cqa = assay_rows_integer(row, 6) != 0};
+                                     .wants_cqa = assay_rows_integer(row, 6) != 0,
+                                     .wants_branches = assay_rows_integer(row, 7) != 0};
     struct as_quality_module *module = as_vec_find(&p->module, id, assay_rows_integer(row, 5));
 
     if (!module)
@@ -167,7 +169,7 @@ static const char spots_sql[] =
     " JOIN object_time t ON t.run_id = ?1 AND t.object_kind = 'function'"
     " AND t.object_id = a.function_id WHERE p.run_id = ?1 AND s.state = 0"
     " AND t.exclusive_share >= 0.01 GROUP BY a.location_id"
-    " ORDER BY a.function_id, 3, a.address";
+    " ORDER BY a.function_id, a.address";
 
 static int add_copying(struct as_quality_pass *p, const struct as_quality_copying *it)
 {
@@ -183,7 +185,9 @@ static int list_spot(void *pass, struct assay_rows *row, struct assay_error *err
 {
     struct as_quality_pass *p = pass;
     struct as_quality_module *module = as_vec_find(&p->module, id, assay_rows_integer(row, 0));
-    struct as_spot it = {.loop_id = assay_rows_integer(row, 2), .n = assay_rows_integer(row, 4)};
+    struct as_spot it = {.function_id = assay_rows_integer(row, 1),
+                         .loop_id = assay_rows_integer(row, 2),
+                         .n = assay_rows_integer(row, 4)};
     int rc = 0;
 
     if (!module)
@@ -257,6 +261,7 @@ static int analyse_loops(struct as_quality_pass *p, struct assay_error *err)
     if (rc == ASSAY_ERR_NOT_FOUND)
         rc = 0;
     struct as_core_asked asked = {.uarch = uarch};
+    p->mispredicted_cy = uarch ? uarch->set[ASSAY_UARCH_mispredicted_branch] : 0;
 
     if (rc == 0 && uarch)
         rc = assay_cqa_engine_new(uarch, &engine, err);

@@ -26,6 +26,7 @@ struct as_quality_hot_loop {
     uint32_t depth;
     bool wants_values, wants_page;  /* page: hot enough for tables behind its figures */
     bool wants_cqa;                 /* hot, and no loop inside: of this run */
+    bool wants_branches;            /* hot: samples behind its branches, of this run */
     struct as_block_samples *block; /* where its samples fell, for ways through it */
     size_t block_n;
     bool counted; /* these are no samples but how often they ran */
@@ -57,8 +58,9 @@ struct as_quality_pass {
     AS_VEC(struct as_quality_module) module;
     AS_VEC(struct as_quality_hot_loop) loop; /* whose code can be read */
     AS_VEC(struct as_quality_straight_part) straight;
-    AS_VEC(struct as_spot) spot; /* in loops; those of a loop are neighbours, by instruction */
+    AS_VEC(struct as_spot) spot; /* in loops; those of a function are neighbours, by instruction */
     AS_VEC(struct as_quality_copying) copying;
+    double mispredicted_cy;    /* what a misprediction adds on this core; 0: not known */
     struct as_arena arena;     /* of what is kept of code quality analysis */
     struct assay_error unread; /* why what was measured of this core is not used; else empty */
 };

@@ -43,6 +43,8 @@ enum metric { /* those that loops have, in the order of their names below */
               MATH_CALLS,
               POINTER_CALLS,
               BRANCH_STALLS,
+              DATA_BRANCHES,
+              MISPREDICTIONS,
               OPTIONS, /* of functions, from here on */
               STRAIGHT_N,
               STRAIGHT_PACKED,
@@ -81,6 +83,8 @@ static const char *const names[METRIC_COUNT] = {"flow_paths",
                                                 "math_call_n",
                                                 "pointer_call_n",
                                                 "branch_stall_pct",
+                                                "data_branch_n",
+                                                "mispredict_cy",
                                                 "compilation_options_pct",
                                                 "straight_instruction_n",
                                                 "straight_packed_pct",
@@ -226,21 +230,44 @@ static int write_share(const struct value_writer *w, enum metric metric,
     return assay_experiment_value(w->pass->experiment, w->metric[metric], &of, pct, err);
 }
 
+static int write_branches_of(const struct value_writer *w, const struct as_quality_hot_loop *it,
+                             const struct as_spot *spot, size_t n, struct assay_error *err)
+{
+    const struct assay_subject of = {
+        .kind = ASSAY_OBJECT_LOOP, .object_id = it->id, .run_id = w->pass->run_id};
+    struct as_branch_spots found;
+
+    as_spots_behind_branches(it->program, it->at, it->id, spot, n, it->counted ? it->block : NULL,
+                             it->counted ? it->block_n : 0, &found);
+    if (!found.branch_n)
+        return 0;
+    const double cycles = found.wrong_n * w->pass->mispredicted_cy;
+
+    AS_TRY(write_share(w, BRANCH_STALLS, ASSAY_OBJECT_LOOP, it->id, found.behind, found.all, err));
+    AS_TRY(assay_experiment_value(w->pass->experiment, w->metric[DATA_BRANCHES], &of,
+                                  assay_exact(found.branch_n, 1), err));
+    return cycles > 0 ? assay_experiment_value(w->pass->experiment, w->metric[MISPREDICTIONS], &of,
+                                               assay_derived(cycles, 0, cycles, 1), err)
+                      : 0;
+}
+
 static int write_branches(const struct value_writer *w, struct assay_error *err)
 {
     const struct as_spot *spot = w->pass->spot.at;
+    const size_t n = w->pass->spot.n;
 
-    for (size_t i = 0, end; i < w->pass->spot.n; i = end) {
-        int64_t all = 0;
+    as_vec_foreach (&w->pass->loop, it) {
+        size_t first = 0, end;
 
-        for (end = i; end < w->pass->spot.n && spot[end].loop_id == spot[i].loop_id; end++)
-            all += spot[end].n;
-        const struct as_quality_hot_loop *it = as_vec_find(&w->pass->loop, id, spot[i].loop_id);
-        const int64_t behind =
-            it && it->wants_cqa ? as_spots_behind_branches(it->program, it->at, spot + i, end - i)
-                                : 0;
-        if (behind)
-            AS_TRY(write_share(w, BRANCH_STALLS, ASSAY_OBJECT_LOOP, it->id, behind, all, err));
+        while (first < n && spot[first].loop_id != it->id)
+            first++;
+        if (first == n || !it->wants_branches)
+            continue;
+        for (end = first; end < n && spot[end].function_id == spot[first].function_id;)
+            end++;
+        while (first && spot[first - 1].function_id == spot[end - 1].function_id)
+            first--;
+        AS_TRY(write_branches_of(w, it, spot + first, end - first, err));
     }
     return 0;
 }

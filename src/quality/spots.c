@@ -5,11 +5,14 @@
  */
 #include "quality/spots.h"
 
-#include "base/search.h"
+#include <math.h>
 
-#define FIRST_INSNS 2   /* of a way: at the second one if the first is waited for */
-#define LEAST_PART  0.1 /* of the loop's samples, of each way */
-#define ROUNDS      4   /* values go through so many instructions */
+#include "base/search.h"
+#include "quality/weights.h"
+
+#define LEAST_PART    0.1 /* of the samples of both ways, of each */
+#define LEAST_SAMPLES 4   /* of both ways */
+#define ROUNDS        4   /* values go through so many instructions */
 
 bool as_spot_copies(const struct assay_insn *insn)
 {
@@ -31,6 +34,19 @@ static bool reads_data(const struct assay_insn *insn)
     return false;
 }
 
+/* Results that look like draws: of products, shifts and exclusive or of what the iteration before
+ * left. A count goes up by sums alone. */
+static bool mixes(const struct assay_insn *insn)
+{
+    switch (assay_form_get(insn->form)->insn_class) {
+    case ASSAY_CLASS_MUL:
+    case ASSAY_CLASS_SHIFT:
+        return true;
+    default:
+        return false;
+    }
+}
+
 static void add_block(const struct assay_program *program, const struct assay_block *block,
                       struct assay_regset *data)
 {
@@ -39,12 +55,13 @@ static void add_block(const struct assay_program *program, const struct assay_bl
         struct assay_effects effects;
 
         assay_insn_effects(insn, &effects);
-        if (reads_data(insn) || assay_regset_meets(effects.read, *data))
+        if (reads_data(insn) || assay_regset_meets(effects.read, *data) ||
+            (mixes(insn) && assay_regset_meets(effects.read, effects.written)))
             assay_regset_join(data, effects.written);
     }
 }
 
-/* Registers that have at some place what was loaded, or computed from it. */
+/* Registers that have at some place what was loaded, or computed from it, or mixed. */
 static struct assay_regset data_of(const struct assay_program *program, uint32_t loop)
 {
     const struct assay_loop *from = &program->loop[loop];
@@ -71,58 +88,128 @@ static bool decides_by(const struct assay_program *program, const struct assay_b
     return false;
 }
 
-/* Both ways stay in the loop, and neither begins its next iteration. */
+static bool is_within(const struct assay_program *program, uint32_t inner, uint32_t loop)
+{
+    while (inner != ASSAY_NONE && inner != loop)
+        inner = program->loop[inner].parent;
+    return inner == loop;
+}
+
+/* Both ways stay in the loop, and not both in one loop inside. */
 static bool forks(const struct assay_program *program, const struct assay_block *block,
                   uint32_t loop)
 {
     const struct assay_insn *last = &program->code.insn[block->first_insn + block->insns - 1];
     const struct assay_edge *to = &program->succ[block->first_succ];
 
-    return block->insns > 1 && block->succs == 2 &&
-           assay_form_get(last->form)->insn_class == ASSAY_CLASS_BRANCH && !to[0].back &&
-           !to[1].back && program->block[to[0].block].loop == loop &&
-           program->block[to[1].block].loop == loop;
+    if (block->insns < 2 || block->succs != 2 || to[0].block == to[1].block ||
+        assay_form_get(last->form)->insn_class != ASSAY_CLASS_BRANCH)
+        return false;
+    const uint32_t one = program->block[to[0].block].loop;
+    const uint32_t other = program->block[to[1].block].loop;
+
+    return one == loop ? is_within(program, other, loop)
+                       : other == loop && is_within(program, one, loop);
 }
 
-static int64_t samples_at(const struct as_spot *spot, size_t n, uint32_t first, uint32_t insns)
+/* Samples at some instructions, of the loop `id` (0: of any). */
+static int64_t samples_at(const struct as_spot *spot, size_t n, uint32_t first, uint32_t insns,
+                          int64_t id)
 {
     int64_t sum = 0;
 
     for (size_t i = as_first_not(k, n, spot[k].insn < first); i < n && spot[i].insn < first + insns;
          i++)
-        sum += spot[i].n;
+        sum += !id || spot[i].loop_id == id ? spot[i].n : 0;
     return sum;
 }
 
-int64_t as_spots_behind_branches(const struct assay_program *program, uint32_t loop,
-                                 const struct as_spot *spot, size_t n)
+/* Samples at the second instruction of a way, in the next block if the first has one alone. */
+static int64_t samples_at_second(const struct assay_program *program, const struct assay_block *way,
+                                 const struct as_spot *spot, size_t n, int64_t id)
+{
+    if (way->insns >= 2)
+        return samples_at(spot, n, way->first_insn + 1, 1, id);
+    if (way->succs != 1)
+        return 0;
+    return samples_at(spot, n, program->block[program->succ[way->first_succ].block].first_insn, 1,
+                      id);
+}
+
+static int64_t count_of(const struct as_block_samples *ran, size_t n, uint64_t address)
+{
+    for (size_t i = 0; i < n; i++)
+        if (ran[i].address == address)
+            return ran[i].n;
+    return 0;
+}
+
+/* How often the branch at the end of `block` is mispredicted in an iteration, at most. */
+static double wrong_of(const struct assay_program *program, uint32_t loop,
+                       const struct assay_block *block, const struct as_block_samples *ran,
+                       size_t ran_n)
+{
+    const struct assay_edge *to = &program->succ[block->first_succ];
+    const int64_t all = count_of(ran, ran_n, block->start);
+    const int64_t started = count_of(ran, ran_n, program->block[program->loop[loop].header].start);
+
+    if (!started)
+        return 0.5;
+    double wrong = 0.5 * (double)all;
+    for (int k = 0; k < 2; k++) {
+        const struct assay_block *way = &program->block[to[k].block];
+        const double taken = (double)count_of(ran, ran_n, way->start);
+
+        if (way->preds == 1 && taken <= (double)all)
+            wrong = fmin(wrong, fmin(taken, (double)all - taken));
+    }
+    return wrong / (double)started;
+}
+
+/* Samples behind the branch at the end of a block; false where it does not go both ways often. */
+static bool find_behind(const struct assay_program *program, const struct assay_block *block,
+                        int64_t id, const struct as_spot *spot, size_t n, int64_t *behind)
+{
+    int64_t way[2];
+
+    *behind = 0;
+    for (int k = 0; k < 2; k++) {
+        const struct assay_block *to =
+            &program->block[program->succ[block->first_succ + (uint32_t)k].block];
+
+        way[k] = samples_at(spot, n, to->first_insn, to->insns, 0);
+        if (to->insns == 1)
+            way[k] += samples_at_second(program, to, spot, n, 0);
+        *behind += samples_at_second(program, to, spot, n, id);
+    }
+    const int64_t both = way[0] + way[1];
+
+    return both >= LEAST_SAMPLES && (double)way[0] >= LEAST_PART * (double)both &&
+           (double)way[1] >= LEAST_PART * (double)both;
+}
+
+void as_spots_behind_branches(const struct assay_program *program, uint32_t loop, int64_t id,
+                              const struct as_spot *spot, size_t n,
+                              const struct as_block_samples *ran, size_t ran_n,
+                              struct as_branch_spots *out)
 {
     const struct assay_loop *from = &program->loop[loop];
-    struct assay_regset data = {0};
-    bool has_data = false;
-    int64_t all = 0, behind = 0;
+    const struct assay_regset data = data_of(program, loop);
 
+    *out = (struct as_branch_spots){0};
     for (size_t i = 0; i < n; i++)
-        all += spot[i].n;
+        out->all += spot[i].loop_id == id ? spot[i].n : 0;
     for (uint32_t i = 0; i < from->blocks; i++) {
         const struct assay_block *block =
             &program->block[program->loop_block[from->first_block + i]];
-        int64_t way[2];
+        int64_t behind;
 
-        if (block->loop != loop || !forks(program, block, loop))
+        if (!forks(program, block, loop) || !decides_by(program, block, data) ||
+            !find_behind(program, block, id, spot, n, &behind))
             continue;
-        for (int k = 0; k < 2; k++) {
-            const struct assay_block *to =
-                &program->block[program->succ[block->first_succ + (uint32_t)k].block];
-            way[k] = samples_at(spot, n, to->first_insn,
-                                to->insns < FIRST_INSNS ? to->insns : FIRST_INSNS);
-        }
-        if ((double)way[0] < LEAST_PART * (double)all || (double)way[1] < LEAST_PART * (double)all)
-            continue;
-        data = has_data ? data : data_of(program, loop);
-        has_data = true;
-        if (decides_by(program, block, data))
-            behind += way[0] + way[1];
+        out->branch_n++;
+        out->behind += behind;
+        out->wrong_n += wrong_of(program, loop, block, ran, ran_n);
     }
-    return behind < all ? behind : all;
+    out->behind = out->behind < out->all ? out->behind : out->all;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* finding: mispredictions; flags: -O2; repair: a sum in place of a branch;
- * says: a branch that loaded data decide, and [0-9]+ % of its samples stand behind it */
+ * says: a branch that data decide, and [0-9]+ % of its samples stand behind */
 #include "program.h"
 
 #define N 20000

@@ -219,8 +219,17 @@ const size_t rule_topic_n = sizeof rule_topics / sizeof *rule_topics;
 /* Samples at single instructions, and calls. */
 const struct rule_case rule_instructions[] = {
     {"mispredictions",
-     {RUN, .code = {LOOP}, .metric = {{"branch_stall_pct", 60}}},
-     {RUN, .code = {LOOP}, .metric = {{"branch_stall_pct", 30}}}},
+     {RUN, .code = {LOOP}, .metric = {{"branch_stall_pct", 41}, {"data_branch_n", 1}}},
+     {RUN, .code = {LOOP}, .metric = {{"branch_stall_pct", 14}, {"data_branch_n", 1}}}},
+    {"mispredictions", /* timed instances are as fast as the model */
+     {RUN, .code = {LOOP},
+      .metric = {{"branch_stall_pct", 60}, {"data_branch_n", 1}, {"loop_model_ratio", 1.4}}},
+     {RUN, .code = {LOOP},
+      .metric = {{"branch_stall_pct", 60}, {"data_branch_n", 1}, {"loop_model_ratio", 1.1}}}},
+    {"mispredictions", /* timed instances are far slower than the model */
+     {RUN, .code = {LOOP},
+      .metric = {{"branch_stall_pct", 3}, {"data_branch_n", 1}, {"loop_model_ratio", 4}}},
+     {RUN, .code = {LOOP}, .metric = {{"branch_stall_pct", 3}, {"loop_model_ratio", 4}}}},
     {"mispredictions", /* waiting for data comes first */
      {RUN, .code = {LOOP}, .metric = {{"branch_stall_pct", 60}}},
      {RUN, .cache = "32768K", .code = {LOOP},

@@ -590,6 +590,43 @@ static void test_hottest_loop(void **state)
     fine(assay_experiment_close(&e, err));
 }
 
+/* A unit that is always busy by a model says nothing where branches or clocks say otherwise. */
+static void test_hottest_of_branches(void **state)
+{
+    const struct story branches = {RUN, .code = {LOOP},
+                                   .metric = {{"data_branch_n", 2},
+                                              {"mispredict_cy", 17},
+                                              {"branch_stall_pct", 10},
+                                              {"cqa_ports_cy", 3},
+                                              {"cqa_cycles", 3}}};
+    const struct story timed = {
+        RUN, .code = {LOOP},
+        .metric = {{"loop_model_ratio", 4}, {"cqa_ports_cy", 3}, {"cqa_cycles", 3}}};
+    const struct story busy = {
+        RUN, .code = {LOOP},
+        .metric = {
+            {"cqa_ports_cy", 3}, {"cqa_divide_cy", 0}, {"cqa_front_end_cy", 1}, {"cqa_cycles", 3}}};
+    static const char sql[] = "SELECT text FROM v_findings WHERE rule = 'hottest'";
+    struct assay_experiment *e = story_tell(&branches);
+
+    (void)state;
+    expect_row(e, sql,
+               "No cause found for the loop at a.c:10 in work (100 % of the time): its 2 branches "
+               "on data may take 17 cycles of an iteration if mispredicted; a model has 3 without "
+               "that.");
+    fine(assay_experiment_close(&e, err));
+    e = story_tell(&timed);
+    expect_row(e, sql,
+               "No cause found for the loop at a.c:10 in work (100 % of the time): timed, it takes "
+               "4 times the 3 cycles of a model.");
+    fine(assay_experiment_close(&e, err));
+    e = story_tell(&busy);
+    expect_row(e, sql,
+               "Nothing better is known for the loop at a.c:10 in work (100 % of the time): its "
+               "busiest unit works in 100 % of the cycles, by a model.");
+    fine(assay_experiment_close(&e, err));
+}
+
 /* What the time of the kernel is: how much would go, and whose doing it is. */
 static void test_given_back(void **state)
 {
@@ -1216,6 +1253,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_flags),
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_hottest_loop),
+        cmocka_unit_test(test_hottest_of_branches),
         cmocka_unit_test(test_other_language),
         cmocka_unit_test(test_pipes),
         cmocka_unit_test(test_caller_of_category),

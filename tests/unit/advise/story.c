@@ -142,7 +142,9 @@ static void add_thread(struct assay_experiment *e, const struct story *story,
 static struct assay_subject subject_of(const char *metric, int number)
 {
     const bool of_run =
-        strncmp(metric, "operand_", 8) == 0 || strcmp(metric, "branch_stall_pct") == 0;
+        strncmp(metric, "operand_", 8) == 0 || strcmp(metric, "branch_stall_pct") == 0 ||
+        strcmp(metric, "data_branch_n") == 0 || strcmp(metric, "mispredict_cy") == 0 ||
+        strcmp(metric, "loop_model_ratio") == 0;
     const bool of_function =
         strncmp(metric, "option_", 7) == 0 || strncmp(metric, "given_", 6) == 0;
 
