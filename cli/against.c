@@ -45,7 +45,7 @@ static size_t name_n_of(const char *word)
 }
 
 /* Names first: their text moves while it grows. */
-static int take_variables(struct other_command *it)
+static int make_variable_settings(struct other_command *it)
 {
     size_t at = 0;
     for (size_t i = 0; i < it->variable_n; i++) {
@@ -80,7 +80,7 @@ static int read_other(struct other_command *it, const char *text, struct assay_e
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--against: '%s' has no command; use --against './program' -- ./other",
                             text);
-    return take_variables(it) < 0 ? as_error_nomem(err, "the words of a command") : 0;
+    return make_variable_settings(it) < 0 ? as_error_nomem(err, "the words of a command") : 0;
 }
 
 /* ---- Running ------------------------------------------------------------------------------- */
@@ -149,8 +149,8 @@ static int run_both(struct as_series *series, struct both *both, size_t pair_n, 
     return 0;
 }
 
-static int take_pairs(struct as_cli *cli, size_t *pair_n, size_t *warm_up_n,
-                      struct assay_error *err)
+static int parse_pair_counts(struct as_cli *cli, size_t *pair_n, size_t *warm_up_n,
+                             struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
     *pair_n = as_given(args, AS_OPTION_RUNS) ? args->number[AS_OPTION_RUNS] : PAIRS_DEFAULT;
@@ -280,7 +280,7 @@ static int run_series(struct as_cli *cli, const struct other_command *other, siz
         rc = run_both(&series, &both, pair_n, warm_up_n, err);
     if (both.first[1]) {
         struct assay_error late = {0};
-        as_external_say(cli, &load);
+        as_external_load_print(cli, &load);
         const int shown = as_against_show(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown < 0 ? shown : 0;
     }
@@ -293,7 +293,7 @@ int as_against_run(struct as_cli *cli, struct assay_error *err)
 {
     struct other_command other = {0};
     size_t pair_n, warm_up_n;
-    AS_TRY(take_pairs(cli, &pair_n, &warm_up_n, err));
+    AS_TRY(parse_pair_counts(cli, &pair_n, &warm_up_n, err));
     int rc = read_other(&other, cli->args.value[AS_OPTION_AGAINST], err);
     if (rc == 0)
         rc = run_series(cli, &other, pair_n, warm_up_n, err);

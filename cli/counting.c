@@ -27,7 +27,7 @@ static int count_into(struct as_cli *cli, struct as_experiment_name *name,
     if (rc == 0 && request->profile.command) /* else the runs are of different work */
         rc = assay_trust_run(experiment, result->profile.run_id, err);
     if (rc == 0)
-        as_external_say(cli, &load);
+        as_external_load_print(cli, &load);
     if (rc == 0)
         rc = show(cli, experiment, result, err);
     return as_recording_close(&experiment, result->profile.run_id, rc, err);
@@ -44,7 +44,7 @@ int as_counting_verb(struct as_cli *cli, void (*prepare)(struct as_cli *), as_co
     request.levels = args->value[AS_OPTION_COUNT_LEVELS] || request.caches;
     struct assay_count_result result = {.profile = {.exit_code = -1}};
     struct as_experiment_name name = {0};
-    AS_TRY(as_recording_take(cli, &request.profile, err));
+    AS_TRY(as_recording_parse(cli, &request.profile, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0 && prepare && !name.is_rank)
         prepare(cli);

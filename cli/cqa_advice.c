@@ -51,7 +51,7 @@ static const char *kept_words(struct as_cqa_advice *a, const char *text)
     return text ? as_arena_strndup(&a->arena, text, strlen(text)) : NULL;
 }
 
-static int keep_cause(void *context, const struct assay_cause *cause, struct assay_error *err)
+static int copy_cause(void *context, const struct assay_cause *cause, struct assay_error *err)
 {
     struct as_cqa_advice *a = context;
     struct assay_cause copy = *cause;
@@ -63,8 +63,8 @@ static int keep_cause(void *context, const struct assay_cause *cause, struct ass
                : as_error_nomem(err, "the advice on loops");
 }
 
-static int ask_rules(struct as_quality_view *view, const struct assay_cqa *answer, size_t n,
-                     struct assay_error *err)
+static int run_advice_rules(struct as_quality_view *view, const struct assay_cqa *answer, size_t n,
+                            struct assay_error *err)
 {
     static const struct assay_rule_choice all;
     struct as_cqa_advice *a = &view->advice;
@@ -74,7 +74,7 @@ static int ask_rules(struct as_quality_view *view, const struct assay_cqa *answe
     if (!a->row)
         return as_error_nomem(err, "the advice on loops");
     AS_TRY(assay_quality_code(a->experiment, &code, a->row, err));
-    return assay_advise_causes(a->experiment, &all, keep_cause, a, err);
+    return assay_advise_causes(a->experiment, &all, copy_cause, a, err);
 }
 
 int as_cqa_advice_batch(struct as_quality_view *view, const struct assay_cqa *answer, size_t n,
@@ -87,7 +87,7 @@ int as_cqa_advice_batch(struct as_quality_view *view, const struct assay_cqa *an
     a->cause.n = 0;
     as_arena_reset(&a->arena);
     AS_TRY(assay_experiment_begin(a->experiment, err));
-    const int rc = ask_rules(view, answer, n, err);
+    const int rc = run_advice_rules(view, answer, n, err);
     assay_experiment_rollback(a->experiment);
     return rc;
 }
@@ -101,7 +101,7 @@ static const char *const level_key[] = {[ASSAY_FINDING_GAIN] = "gain",
 _Static_assert(sizeof level_key / sizeof *level_key == ASSAY_FINDING_EXPERT + 1,
                "an entry for each of the enumeration");
 
-static bool is_told(const struct as_quality_view *view, const struct assay_cause *cause)
+static bool is_level_shown(const struct as_quality_view *view, const struct assay_cause *cause)
 {
     return view->levels >> (cause->level - ASSAY_FINDING_GAIN) & 1;
 }
@@ -152,7 +152,7 @@ void as_cqa_advice_report(struct as_quality_view *view, const struct assay_cqa *
 
         as_vec_foreach (&a->cause, it) {
             if (!a->row || it->loop_id != a->row[view->at] || (int)it->level != level ||
-                !is_told(view, it))
+                !is_level_shown(view, it))
                 continue;
             if (!any) {
                 as_cli_print(view->cli, "\n  ");
@@ -179,7 +179,7 @@ void as_cqa_advice_json(struct as_quality_view *view, const struct assay_cqa *cq
     as_vec_foreach (&a->cause, it) {
         const struct assay_cqa_what_if *without = variant_of(cqa, it);
 
-        if (it->loop_id != a->row[view->at] || !is_told(view, it))
+        if (it->loop_id != a->row[view->at] || !is_level_shown(view, it))
             continue;
         as_json_object_begin(json);
         as_json_key_string(json, "level", level_key[it->level]);

@@ -69,7 +69,7 @@ void as_cqa_place_words(const struct as_quality_view *view, const struct assay_c
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void put_metrics(struct as_json *json, const struct assay_cqa_path *path)
+static void write_path_metrics(struct as_json *json, const struct assay_cqa_path *path)
 {
     as_json_key(json, "metrics");
     as_json_object_begin(json);
@@ -78,7 +78,7 @@ static void put_metrics(struct as_json *json, const struct assay_cqa_path *path)
     as_json_object_end(json);
 }
 
-static void put_what_ifs(struct as_json *json, const struct assay_cqa_path *path)
+static void write_path_what_ifs(struct as_json *json, const struct assay_cqa_path *path)
 {
     as_json_key(json, "what_if");
     as_json_object_begin(json);
@@ -102,8 +102,8 @@ static void put_what_ifs(struct as_json *json, const struct assay_cqa_path *path
     as_json_object_end(json);
 }
 
-static void put_ports(const struct as_quality_view *view, struct as_json *json,
-                      const struct assay_cqa_path *path)
+static void write_path_ports(const struct as_quality_view *view, struct as_json *json,
+                             const struct assay_cqa_path *path)
 {
     as_json_key(json, "ports_cy");
     as_json_object_begin(json);
@@ -142,8 +142,8 @@ static void emit_reasons(const struct as_quality_view *view, struct as_json *jso
     as_json_array_end(json);
 }
 
-static void put_insns(const struct as_quality_view *view, struct as_json *json,
-                      const struct assay_cqa_path *path)
+static void write_path_insns(const struct as_quality_view *view, struct as_json *json,
+                             const struct assay_cqa_path *path)
 {
     const struct assay_code *code = &view->chosen.program->code;
 
@@ -179,16 +179,16 @@ static void print_path(const struct as_quality_view *view, struct as_json *json,
     as_json_key_double(json, "weight", path->weight);
     as_model_json_bound(json, path->bound, path->limit);
     write_obstacles(json, path->obstacles);
-    put_metrics(json, path);
-    put_ports(view, json, path);
-    put_what_ifs(json, path);
+    write_path_metrics(json, path);
+    write_path_ports(view, json, path);
+    write_path_what_ifs(json, path);
     if (path->insn_n)
-        put_insns(view, json, path);
+        write_path_insns(view, json, path);
     as_json_object_end(json);
 }
 
-static void put_place(const struct as_quality_view *view, struct as_json *json,
-                      const struct assay_cqa *cqa)
+static void write_cqa_place(const struct as_quality_view *view, struct as_json *json,
+                            const struct assay_cqa *cqa)
 {
     const struct assay_program *program = view->chosen.program;
     const struct assay_loop *loop = cqa->loop == ASSAY_NONE ? NULL : &program->loop[cqa->loop];
@@ -218,7 +218,7 @@ void as_cqa_json(struct as_quality_view *view, const struct assay_cqa *cqa)
     struct as_json *json = &view->facts.json;
 
     as_json_object_begin(json);
-    put_place(view, json, cqa);
+    write_cqa_place(view, json, cqa);
     emit_reasons(view, json, cqa);
     as_cqa_remarks_json(view, cqa);
     as_cqa_advice_json(view, cqa);
@@ -269,8 +269,8 @@ void as_cqa_csv_head(struct as_quality_view *view)
     as_csv_row_end(&view->csv);
 }
 
-static void put_csv_row(struct as_quality_view *view, const struct assay_cqa *cqa,
-                        const struct assay_cqa_path *path, const char *number)
+static void write_cqa_csv_row(struct as_quality_view *view, const struct assay_cqa *cqa,
+                              const struct assay_cqa_path *path, const char *number)
 {
     const struct assay_program *program = view->chosen.program;
     struct as_csv *csv = &view->csv;
@@ -313,8 +313,8 @@ void as_cqa_csv(struct as_quality_view *view, const struct assay_cqa *cqa)
 
     for (size_t i = 0; i < cqa->path_n; i++) {
         snprintf(number, sizeof number, "%u", cqa->path[i].number);
-        put_csv_row(view, cqa, &cqa->path[i], cqa->merged ? "all" : number);
+        write_cqa_csv_row(view, cqa, &cqa->path[i], cqa->merged ? "all" : number);
     }
     if (cqa->path_n > 1)
-        put_csv_row(view, cqa, &cqa->mean, "mean");
+        write_cqa_csv_row(view, cqa, &cqa->mean, "mean");
 }

@@ -146,7 +146,7 @@ static int write_answers(struct page_work *w, size_t n, struct assay_error *err)
 }
 
 /* Code of the functions of the first loops, as much as there is room for. */
-static int keep_code(struct page_work *w, struct assay_error *err)
+static int store_page_code(struct page_work *w, struct assay_error *err)
 {
     const struct assay_program *program = w->view->chosen.program;
     bool *kept = as_calloc(program->body_n + 1, sizeof *kept);
@@ -184,7 +184,7 @@ static int write_run(void *context, struct assay_error *err)
                  : assay_experiment_add_run(w->view->advice.experiment, &run, &run_id, err);
     as_str_fini(&command);
     if (rc == 0)
-        rc = keep_code(w, err);
+        rc = store_page_code(w, err);
     return rc == 0 ? assay_experiment_list_code(w->view->advice.experiment, run_id, err) : rc;
 }
 

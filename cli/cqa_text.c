@@ -217,7 +217,7 @@ static void write_best(struct as_quality_view *view, const struct assay_cqa_path
 
 /* ---- The source ---------------------------------------------------------------------------- */
 
-static void say_source(struct as_quality_view *view, const struct assay_cqa *cqa)
+static void print_cqa_source(struct as_quality_view *view, const struct assay_cqa *cqa)
 {
     const struct assay_program *program = view->chosen.program;
     const struct assay_loop *loop = cqa->loop == ASSAY_NONE ? NULL : &program->loop[cqa->loop];
@@ -330,7 +330,8 @@ static void write_evidence(struct as_quality_view *view, const struct assay_cqa 
 }
 
 /* Prints facts about the whole loop: its end, and aliasing of its arrays. */
-static void say_of_whole(struct as_quality_view *view, const struct assay_cqa *cqa, unsigned shown)
+static void print_loop_obstacles(struct as_quality_view *view, const struct assay_cqa *cqa,
+                                 unsigned shown)
 {
     for (size_t i = 0; cqa->verdict && i < cqa->verdict->reason_n; i++) {
         const unsigned obstacle = cqa->verdict->reason[i].obstacle;
@@ -367,7 +368,7 @@ static void emit_obstacles(struct as_quality_view *view, const struct assay_cqa 
         write_evidence(view, cqa, 1u << i);
         as_str_fini(&text);
     }
-    say_of_whole(view, cqa, shown);
+    print_loop_obstacles(view, cqa, shown);
 }
 
 /* ---- Paths --------------------------------------------------------------------------------- */
@@ -423,7 +424,7 @@ void as_cqa_text_report(struct as_quality_view *view, const struct assay_cqa *cq
     emit_vectors(view, &cqa->mean);
     if (view->levels & AS_LEVEL_GAIN)
         write_best(view, &cqa->mean);
-    say_source(view, cqa);
+    print_cqa_source(view, cqa);
     if (view->levels & (AS_LEVEL_GAIN | AS_LEVEL_EXPERT))
         write_gains(view, &cqa->mean);
     if (view->levels & AS_LEVEL_POTENTIAL)

@@ -7,7 +7,7 @@
 #include "compared.h"
 #include "decan_view.h"
 
-static const char *reliability_of(const struct assay_decan_take *take)
+static const char *reliability_of(const struct assay_decan_measured *take)
 {
     static const char *const word[] = {[ASSAY_DECAN_UNRELIABLE] = "unreliable",
                                        [ASSAY_DECAN_WEAK] = "weak",
@@ -24,7 +24,7 @@ struct number {
 };
 enum { NUMBERS_N = 10 };
 
-static void numbers_of(const struct assay_decan_take *take, struct number *out)
+static void numbers_of(const struct assay_decan_measured *take, struct number *out)
 {
     const double none = (double)NAN;
     const struct number all[NUMBERS_N] = {
@@ -44,7 +44,7 @@ static void numbers_of(const struct assay_decan_take *take, struct number *out)
 
 /* ---- JSON ---------------------------------------------------------------------------------- */
 
-static void put_number(struct as_json *json, const char *key, double value)
+static void write_finite_number(struct as_json *json, const char *key, double value)
 {
     as_json_key(json, key);
     if (isfinite(value))
@@ -53,7 +53,7 @@ static void put_number(struct as_json *json, const char *key, double value)
         as_json_null(json);
 }
 
-static void put_take(struct as_json *json, const struct assay_decan_take *take)
+static void write_variant_json(struct as_json *json, const struct assay_decan_measured *take)
 {
     struct number number[NUMBERS_N];
     numbers_of(take, number);
@@ -64,7 +64,7 @@ static void put_take(struct as_json *json, const struct assay_decan_take *take)
     as_json_key_u64(json, "disturbed", take->disturbed);
     as_json_key_u64(json, "ended", take->ended);
     for (size_t i = 0; i < NUMBERS_N; i++)
-        put_number(json, number[i].key, number[i].value);
+        write_finite_number(json, number[i].key, number[i].value);
     as_json_key_string(json, "reliability", reliability_of(take));
     as_json_key_bool(json, "decides", take->decides);
     as_json_key_bool(json, "chains", take->chains);
@@ -82,22 +82,23 @@ static void write_bounds(struct as_json *json, const struct assay_decan_bucket *
             continue;
         as_json_key(json, metric->name);
         as_json_object_begin(json);
-        put_number(json, "low", it->column_low[i]);
-        put_number(json, "high", it->column_high[i]);
+        write_finite_number(json, "low", it->column_low[i]);
+        write_finite_number(json, "high", it->column_high[i]);
         as_json_key_u64(json, "n", it->column_n[i]);
         as_json_object_end(json);
     }
     as_json_object_end(json);
 }
 
-static void put_bucket(struct as_json *json, const struct assay_decan_bucket *it, bool is_main)
+static void write_decan_bucket(struct as_json *json, const struct assay_decan_bucket *it,
+                               bool is_main)
 {
     const struct assay_metric *metric;
     as_json_object_begin(json);
     as_json_key_double(json, "iterations_from", it->low);
     as_json_key_double(json, "iterations_below", it->high);
     as_json_key_bool(json, "main", is_main);
-    put_number(json, "share", it->share);
+    write_finite_number(json, "share", it->share);
     as_json_key_string(json, "verdict", it->verdict);
     as_json_key_string(json, "title", it->title);
     as_json_key_string(json, "confidence", it->confidence);
@@ -113,12 +114,13 @@ static void put_bucket(struct as_json *json, const struct assay_decan_bucket *it
     as_json_key(json, "variants");
     as_json_array_begin(json);
     for (size_t i = 0; i < it->take_n; i++)
-        put_take(json, &it->take[i]);
+        write_variant_json(json, &it->take[i]);
     as_json_array_end(json);
     as_json_object_end(json);
 }
 
-static void put_loop(struct as_json *json, const struct assay_decan_loop *loop, const char *name)
+static void write_decan_loop(struct as_json *json, const struct assay_decan_loop *loop,
+                             const char *name)
 {
     as_json_object_begin(json);
     as_json_key_i64(json, "loop_id", loop->loop_id);
@@ -131,11 +133,11 @@ static void put_loop(struct as_json *json, const struct assay_decan_loop *loop, 
     as_json_key_u64(json, "faulted", loop->faulted);
     as_json_key_u64(json, "endless", loop->endless);
     as_json_key_u64(json, "threads", loop->threads);
-    put_number(json, "waits", loop->gained);
+    write_finite_number(json, "waits", loop->gained);
     as_json_key(json, "buckets");
     as_json_array_begin(json);
     for (size_t i = 0; i < loop->bucket_n; i++)
-        put_bucket(json, &loop->bucket[i], i == loop->main);
+        write_decan_bucket(json, &loop->bucket[i], i == loop->main);
     as_json_array_end(json);
     as_json_object_end(json);
 }
@@ -149,7 +151,7 @@ int as_decan_json(struct as_decan_view *view, struct assay_error *err)
     as_json_array_begin(&json);
     for (size_t i = 0; rc == 0 && i < result->loop_n; i++) {
         rc = as_decan_view_name(view, &result->loop[i], err);
-        put_loop(&json, &result->loop[i], as_str_z(&view->name));
+        write_decan_loop(&json, &result->loop[i], as_str_z(&view->name));
     }
     as_json_array_end(&json);
     as_json_key_i64(&json, "varied_run", result->varied.run_id);
@@ -174,14 +176,14 @@ int as_decan_json(struct as_decan_view *view, struct assay_error *err)
 
 /* ---- CSV ----------------------------------------------------------------------------------- */
 
-static void put_header(struct as_csv *csv)
+static void write_decan_csv_header(struct as_csv *csv)
 {
     static const char *const first[] = {
         "loop_id",          "name",    "address",    "share",   "refused", "iterations_from",
         "iterations_below", "verdict", "confidence", "variant", "missing", "n",
         "disturbed",        "ended",   "reliability"};
     struct number number[NUMBERS_N];
-    const struct assay_decan_take none = {0};
+    const struct assay_decan_measured none = {0};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         as_csv_string(csv, first[i]);
     numbers_of(&none, number);
@@ -190,7 +192,7 @@ static void put_header(struct as_csv *csv)
     as_csv_row_end(csv);
 }
 
-static void put_real(struct as_csv *csv, double value)
+static void write_csv_real(struct as_csv *csv, double value)
 {
     if (isfinite(value))
         as_csv_double(csv, value);
@@ -208,8 +210,8 @@ static void write_loop_fields(struct as_csv *csv, const struct assay_decan_loop 
     as_csv_string(csv, loop->reason ? loop->reason : "");
 }
 
-static void put_row(struct as_csv *csv, const struct assay_decan_bucket *it,
-                    const struct assay_decan_take *take)
+static void write_decan_csv_row(struct as_csv *csv, const struct assay_decan_bucket *it,
+                                const struct assay_decan_measured *take)
 {
     struct number number[NUMBERS_N];
     numbers_of(take, number);
@@ -224,7 +226,7 @@ static void put_row(struct as_csv *csv, const struct assay_decan_bucket *it,
     as_csv_u64(csv, take->ended);
     as_csv_string(csv, take->n ? reliability_of(take) : "");
     for (size_t i = 0; i < NUMBERS_N; i++)
-        put_real(csv, number[i].value);
+        write_csv_real(csv, number[i].value);
     as_csv_row_end(csv);
 }
 
@@ -235,14 +237,14 @@ int as_decan_csv(struct as_decan_view *view, struct assay_error *err)
     const struct assay_decan_result *result = view->result;
     struct as_csv csv;
     as_cli_csv(view->cli, &csv);
-    put_header(&csv);
+    write_decan_csv_header(&csv);
     for (size_t i = 0; i < result->loop_n; i++) {
         const struct assay_decan_loop *loop = &result->loop[i];
         AS_TRY(as_decan_view_name(view, loop, err));
         for (size_t b = 0; b < loop->bucket_n; b++)
             for (size_t k = 0; k < loop->bucket[b].take_n; k++) {
                 write_loop_fields(&csv, loop, as_str_z(&view->name));
-                put_row(&csv, &loop->bucket[b], &loop->bucket[b].take[k]);
+                write_decan_csv_row(&csv, &loop->bucket[b], &loop->bucket[b].take[k]);
             }
         if (loop->bucket_n)
             continue;

@@ -27,7 +27,7 @@ static void write_cycles(struct as_table *table, double cycles)
 }
 
 /* Too few instances have no interval. */
-static void write_interval(struct as_table *table, const struct assay_decan_take *take)
+static void write_interval(struct as_table *table, const struct assay_decan_measured *take)
 {
     const int digits = take->median < 10 ? 2 : take->median < 100 ? 1 : 0;
     if (isnan(take->low) || isnan(take->high))
@@ -36,7 +36,7 @@ static void write_interval(struct as_table *table, const struct assay_decan_take
         as_table_f(table, "%.*f-%.*f", digits, take->low, digits, take->high);
 }
 
-static const char *mark_of(const struct assay_decan_take *take)
+static const char *mark_of(const struct assay_decan_measured *take)
 {
     return !take->n                                      ? ""
            : take->reliability == ASSAY_DECAN_UNRELIABLE ? "!"
@@ -53,7 +53,7 @@ static void emit_stability(struct as_table *table, double value)
         as_table_f(table, "%.2f", value);
 }
 
-static void put_take(struct as_table *table, const struct assay_decan_take *take)
+static void add_variant_cells(struct as_table *table, const struct assay_decan_measured *take)
 {
     as_table_string(table, take->variant);
     as_table_f(table, "%u", take->n);
@@ -118,7 +118,7 @@ static int print_takes(struct as_decan_view *view, const struct assay_decan_buck
     table.indent = 2;
     for (size_t i = 0; i < bucket->take_n; i++)
         if (bucket->take[i].n)
-            put_take(&table, &bucket->take[i]);
+            add_variant_cells(&table, &bucket->take[i]);
     const int rc = as_table_print(&table, &view->cli->out, as_cli_table_width(view->cli),
                                   view->cli->color, err);
     as_table_fini(&table);

@@ -58,7 +58,7 @@ static void write_chain(struct listing *l, uint32_t at)
     }
 }
 
-static void say_source(struct listing *l, const struct listed_place *here)
+static void append_source_line(struct listing *l, const struct listed_place *here)
 {
     const char *file = as_disasm_file(l->d, here->file);
     const struct as_view text = as_source_line(&l->d->sources, here->file, file, here->line);
@@ -88,7 +88,7 @@ static void write_source(struct listing *l, uint64_t address)
     here.line = line->line;
     here.inlined = assay_debug_inline_at(l->d->object, address);
     if (memcmp(&here, &l->last, sizeof here) != 0)
-        say_source(l, &here);
+        append_source_line(l, &here);
     l->last = here;
 }
 
@@ -138,7 +138,7 @@ static void set_of(struct listing *l, const char *verb, struct assay_regset set,
     }
 }
 
-static void say_facts(struct listing *l, const struct assay_insn *insn)
+static void append_insn_facts(struct listing *l, const struct assay_insn *insn)
 {
     const struct assay_form *form = assay_form_get(insn->form);
     const char *element = as_element_word(form->element);
@@ -181,7 +181,7 @@ static void instruction(struct listing *l, size_t i)
     write_target(l, insn, begin);
     as_str_append(&l->s, "\n", 1);
     if (l->d->with_facts)
-        say_facts(l, insn);
+        append_insn_facts(l, insn);
 }
 
 static void write_heading(struct listing *l)

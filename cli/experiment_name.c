@@ -219,7 +219,7 @@ int as_experiment_continue(struct as_cli *cli, struct as_experiment_name *name,
                                      : rc;
 }
 
-void as_experiment_tell(const struct as_cli *cli, const struct as_experiment_name *name)
+void as_experiment_name_print(const struct as_cli *cli, const struct as_experiment_name *name)
 {
     const char *path = as_str_z(&name->made), *pattern = as_str_z(&name->pattern);
     const int stem_n = (int)(strlen(path) - name->tail.n); /* "x" of x.r3.assay */

@@ -43,6 +43,6 @@ int as_experiment_continue(struct as_cli *cli, struct as_experiment_name *name,
                            struct assay_experiment **out, struct assay_error *err);
 
 /* "the experiment is NAME"; of ranks how to merge them. */
-void as_experiment_tell(const struct as_cli *cli, const struct as_experiment_name *name);
+void as_experiment_name_print(const struct as_cli *cli, const struct as_experiment_name *name);
 
 #endif

@@ -24,7 +24,7 @@ static char *copy_of_text(const char *text)
     return copy;
 }
 
-static int take_code(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_code_place(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct as_export_code *code = context;
     const struct as_export_place place = {.address = (uint64_t)assay_rows_integer(row, 0),
@@ -147,7 +147,7 @@ int as_export_code_read(struct assay_experiment *experiment, const struct as_tra
 {
     *out = (struct as_export_code){
         .experiment = experiment, .trace = trace, .code = {out, function_at, line_at}};
-    return assay_rows_each(experiment, places_sql, 0, take_code, out, err);
+    return assay_rows_each(experiment, places_sql, 0, add_code_place, out, err);
 }
 
 void as_export_code_fini(struct as_export_code *code)

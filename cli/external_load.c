@@ -30,7 +30,7 @@ void as_external_begin(struct as_external_load *load)
     assay_host_load_read(NULL, 0, &load->begun);
 }
 
-void as_external_say(struct as_cli *cli, struct as_external_load *load)
+void as_external_load_print(struct as_cli *cli, struct as_external_load *load)
 {
     struct assay_host_load now;
     if (load->is_said || as_given(&cli->args, AS_OPTION_PID))

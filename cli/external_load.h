@@ -19,6 +19,6 @@ void as_external_begin(struct as_external_load *load);
  * Says what other processes used since, if that is too much: the first line of a text, else a note.
  * Says it once. A process that was attached to is not ours, so nothing is known then.
  */
-void as_external_say(struct as_cli *cli, struct as_external_load *load);
+void as_external_load_print(struct as_cli *cli, struct as_external_load *load);
 
 #endif

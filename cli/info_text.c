@@ -54,7 +54,7 @@ static void write_identity(struct as_cli *cli, const struct as_info *info)
     as_append_size(&s, it->text_b);
     fact_str(cli, "size", &s);
     as_cli_fact(cli, "build-id",
-                as_hex_put(build_id, it->build_id, it->build_id_b) ? build_id : "none");
+                as_hex_encode(build_id, it->build_id, it->build_id_b) ? build_id : "none");
     if (it->soname)
         as_cli_fact(cli, "soname", it->soname);
     if (it->interpreter)

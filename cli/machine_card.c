@@ -48,7 +48,7 @@ static void append_fact(struct as_str *to, const struct assay_host *host, const 
 /* ---- What it is -------------------------------------------------------------------------------
  */
 
-static void say_name(struct as_cli *cli, const struct as_machine_page *page)
+static void print_machine_name(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_host *h = page->host;
     struct as_str s = {0}, wrapped = {0};
@@ -161,7 +161,7 @@ static void append_kinds(struct as_str *s, const struct assay_topology *t)
     }
 }
 
-static void say_memory(struct as_cli *cli, const struct as_machine_page *page)
+static void print_machine_memory(struct as_cli *cli, const struct as_machine_page *page)
 {
     const struct assay_topology *t = page->topology;
     const uint64_t all_b = memory_of_kind(t, NULL, 0);
@@ -327,7 +327,7 @@ static void append_fused(struct as_str *to, const struct assay_figures *figures)
     }
 }
 
-static void say_parameters(struct as_cli *cli, const struct assay_figures *figures)
+static void print_core_parameters(struct as_cli *cli, const struct assay_figures *figures)
 {
     static const char *const window[][2] = {{"rob", "ROB"},
                                             {"regs_int", "integer registers"},
@@ -475,17 +475,17 @@ int as_machine_card(struct as_cli *cli, const struct as_machine_page *page, stru
     const struct assay_figures *f = page->figures;
     struct as_str never = {0};
 
-    say_name(cli, page);
+    print_machine_name(cli, page);
     if (page->topology) {
         write_cores(cli, page);
         write_caches(cli, page->topology);
-        say_memory(cli, page);
+        print_machine_memory(cli, page);
     }
     write_clock(cli, page);
     write_system(cli, page);
     emit_table(cli, page->host);
     if (f)
-        say_parameters(cli, f);
+        print_core_parameters(cli, f);
     if (!f || f->figure_n == 0) {
         if (page->host) {
             as_str_appendz(&never, "never; run 'assay machine --measure all' (some minutes)");

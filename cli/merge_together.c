@@ -79,25 +79,25 @@ int as_merge_lead(struct as_party *party, const struct as_str *copies,
     AS_TRY(assay_experiment_run_directory(experiment, run_id, directory, sizeof directory, err));
     snprintf(streams, sizeof streams, "%s/trace", directory);
     AS_TRY(write_plan(party, streams, copies, err));
-    AS_TRY(as_party_meet(party, err));
+    AS_TRY(as_party_barrier(party, err));
     if (copies->n == 0)
         return 0;
     AS_TRY(copy_share(party, copies->p, copies->n, err));
-    AS_TRY(as_party_meet(party, err));
+    AS_TRY(as_party_barrier(party, err));
     return as_analytics_run_together(experiment, run_id, run_id, party, err);
 }
 
 int as_merge_follow(struct as_party *party, struct assay_error *err)
 {
     struct as_str plan = {0};
-    int rc = as_party_meet(party, err);
+    int rc = as_party_barrier(party, err);
     if (rc == 0)
         rc = read_plan(party, &plan, err);
     const size_t first = rc == 0 && plan.n ? strlen(plan.p) + 1 : 0;
     if (first && first < plan.n) {
         rc = copy_share(party, plan.p + first, plan.n - first, err);
         if (rc == 0)
-            rc = as_party_meet(party, err);
+            rc = as_party_barrier(party, err);
         if (rc == 0)
             rc = as_analytics_help(plan.p, party, err);
     }

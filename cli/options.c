@@ -193,7 +193,7 @@ static void append_near_choice(struct as_str *out, const char *choices, struct a
     }
 }
 
-static int take_choice(int id, struct as_view value, uint64_t *index, struct assay_error *err)
+static int parse_choice(int id, struct as_view value, uint64_t *index, struct assay_error *err)
 {
     const struct as_option *option = &as_options[id];
     const char *rest = option->choices, *word;
@@ -220,19 +220,19 @@ static int take_choice(int id, struct as_view value, uint64_t *index, struct ass
 }
 
 /* "a,c": the bits of the first and the third choice. */
-static int take_choices(int id, const char *value, uint64_t *bits, struct assay_error *err)
+static int parse_choices(int id, const char *value, uint64_t *bits, struct assay_error *err)
 {
     struct as_view rest = as_view_of(value), word;
     uint64_t index;
 
     while (as_view_split(&rest, ',', &word)) {
-        AS_TRY(take_choice(id, word, &index, err));
+        AS_TRY(parse_choice(id, word, &index, err));
         *bits |= UINT64_C(1) << index;
     }
     return 0;
 }
 
-static int take_number(int id, const char *value, uint64_t *number, struct assay_error *err)
+static int parse_option_number(int id, const char *value, uint64_t *number, struct assay_error *err)
 {
     char *end;
 
@@ -245,18 +245,19 @@ static int take_number(int id, const char *value, uint64_t *number, struct assay
     return 0;
 }
 
-static int take_option(struct as_arguments *out, int id, const char *value, struct assay_error *err)
+static int parse_option_value(struct as_arguments *out, int id, const char *value,
+                              struct assay_error *err)
 {
     if (!value)
         value = ""; /* a flag */
     out->value[id] = value;
     switch (as_options[id].kind) {
     case AS_KIND_CHOICE:
-        return take_choice(id, as_view_of(value), &out->number[id], err);
+        return parse_choice(id, as_view_of(value), &out->number[id], err);
     case AS_KIND_CHOICES:
-        return take_choices(id, value, &out->number[id], err);
+        return parse_choices(id, value, &out->number[id], err);
     case AS_KIND_NUMBER:
-        return take_number(id, value, &out->number[id], err);
+        return parse_option_number(id, value, &out->number[id], err);
     case AS_KIND_LIST:
         return as_vec_push(&out->list[id], value) < 0 ? as_error_nomem(err, "the command line") : 0;
     case AS_KIND_FLAG:
@@ -269,8 +270,8 @@ static int take_option(struct as_arguments *out, int id, const char *value, stru
 }
 
 /* Runs getopt over argv once; afterwards optind is the first word that is not an option. */
-static int take_options(int argc, char **argv, int verb, const char *first,
-                        struct as_arguments *out, struct assay_error *err)
+static int run_getopt(int argc, char **argv, int verb, const char *first, struct as_arguments *out,
+                      struct assay_error *err)
 {
     struct getopt_tables tables;
     int c;
@@ -285,7 +286,7 @@ static int take_options(int argc, char **argv, int verb, const char *first,
             optopt = c;
             return refused_option(':', optarg, verb, err);
         }
-        AS_TRY(take_option(out, option_of(c, verb), optarg, err));
+        AS_TRY(parse_option_value(out, option_of(c, verb), optarg, err));
     }
     return 0;
 }
@@ -305,9 +306,9 @@ bool as_arguments_name_experiment(const struct as_arguments *args)
 }
 
 /* Behind an experiment there are options of assay, behind a command its own. */
-static int take_behind_experiment(struct as_arguments *out, struct assay_error *err)
+static int parse_behind_experiment(struct as_arguments *out, struct assay_error *err)
 {
-    AS_TRY(take_options((int)out->positional_n, out->positional, out->verb, "", out, err));
+    AS_TRY(run_getopt((int)out->positional_n, out->positional, out->verb, "", out, err));
     const size_t rest = out->positional_n - (size_t)optind;
     if (rest)
         return as_error_set(err, ASSAY_ERR_USAGE,
@@ -384,7 +385,7 @@ static int parse_topic(int n, char **word, struct as_arguments *out, struct assa
 int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct assay_error *err)
 {
     *out = (struct as_arguments){.verb = -1};
-    AS_TRY(take_options(argc, argv, -1, "+", out, err));
+    AS_TRY(run_getopt(argc, argv, -1, "+", out, err));
     if (optind >= argc) {
         if (only_asks(out))
             return 0;
@@ -404,11 +405,11 @@ int as_arguments_parse(int argc, char **argv, struct as_arguments *out, struct a
     argv += optind;
     /* The options behind a command are its own. */
     const bool runs_command = strstr(as_verbs[out->verb].arguments, "CMD");
-    AS_TRY(take_options(argc, argv, out->verb, runs_command ? "+" : "", out, err));
+    AS_TRY(run_getopt(argc, argv, out->verb, runs_command ? "+" : "", out, err));
     out->positional = argv + optind;
     out->positional_n = (size_t)(argc - optind);
     if (strstr(as_verbs[out->verb].arguments, "EXP |") && as_arguments_name_experiment(out))
-        AS_TRY(take_behind_experiment(out, err));
+        AS_TRY(parse_behind_experiment(out, err));
     return only_asks(out) ? 0 : check_positional(out, err);
 }
 

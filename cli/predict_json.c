@@ -5,7 +5,7 @@
 #include "model_json.h"
 #include "predict.h"
 
-static void put_insns(struct as_predicting *p, const struct as_predicted *predicted)
+static void write_predicted_insns(struct as_predicting *p, const struct as_predicted *predicted)
 {
     struct as_json *json = &p->facts.json;
     const struct assay_prediction *out = &predicted->out;
@@ -98,7 +98,7 @@ static void write_answer(struct as_predicting *p, const struct as_predicted *pre
     as_json_key_u64(json, "alike_n", out->alike_n);
 }
 
-static void put_what_ifs(struct as_json *json, const struct as_predicted *predicted)
+static void write_predicted_what_ifs(struct as_json *json, const struct as_predicted *predicted)
 {
     as_json_key(json, "what_if");
     as_json_object_begin(json);
@@ -142,10 +142,10 @@ void as_predict_json(struct as_predicting *p, const struct as_predicted *predict
     struct as_json *json = &p->facts.json;
     as_json_object_begin(json);
     write_answer(p, predicted);
-    put_insns(p, predicted);
+    write_predicted_insns(p, predicted);
     emit_chain(json, &predicted->out);
     write_timeline(json, &predicted->out);
-    put_what_ifs(json, predicted);
+    write_predicted_what_ifs(json, predicted);
     print_levels(p, predicted);
     as_json_object_end(json);
 }

@@ -33,8 +33,8 @@ static void show_answer(struct as_predicting *p, const struct as_predicted *pred
 }
 
 /* Ports with their share of the instruction: "a0 0.5 a1 0.5"; nothing where it takes none. */
-static void put_ports(const struct as_predicting *p, const struct assay_prediction *out, size_t i,
-                      struct as_str *words)
+static void append_insn_ports(const struct as_predicting *p, const struct assay_prediction *out,
+                              size_t i, struct as_str *words)
 {
     as_str_clear(words);
     for (unsigned port = 0; port < out->port_n; port++) {
@@ -54,7 +54,7 @@ static void show_insns(struct as_predicting *p, const struct as_predicted *predi
     for (size_t i = 0; i < out->insn_n; i++) {
         const struct assay_insn_prediction *insn = &out->insn[i];
         as_predict_assembly(predicted, i, assembly, sizeof assembly);
-        put_ports(p, out, i, &ports);
+        append_insn_ports(p, out, i, &ports);
         if (insn->fused)
             as_cli_print(p->cli, "%c     -       -  %-40s fused with the one before\n", ' ',
                          assembly);

@@ -23,7 +23,7 @@ static struct {
     volatile sig_atomic_t is_on;
 } stopping;
 
-static void say_stopped(int signal)
+static void report_stop_signal(int signal)
 {
     if (stopping.is_on && write(STDERR_FILENO, stopping.sentence, stopping.n) < 0)
         stopping.is_on = 0;
@@ -33,7 +33,7 @@ static void say_stopped(int signal)
 void as_stage_guard(const char *experiment)
 {
     static const int stops[] = {SIGINT, SIGTERM, SIGHUP};
-    const struct sigaction say = {.sa_handler = say_stopped,
+    const struct sigaction say = {.sa_handler = report_stop_signal,
                                   .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
     struct sigaction now;
     const int n = snprintf(stopping.sentence, sizeof stopping.sentence,

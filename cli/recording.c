@@ -16,7 +16,7 @@
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
-static int take_rate(const char *text, uint32_t *rate, struct assay_error *err)
+static int parse_rate(const char *text, uint32_t *rate, struct assay_error *err)
 {
     static const struct {
         const char *word;
@@ -42,7 +42,7 @@ static int take_rate(const char *text, uint32_t *rate, struct assay_error *err)
     return 0;
 }
 
-static int take_duration(const char *text, double *seconds, struct assay_error *err)
+static int parse_duration(const char *text, double *seconds, struct assay_error *err)
 {
     char *end;
     *seconds = 0;
@@ -94,8 +94,8 @@ int as_recording_size(const char *option, const char *text, uint64_t *size_b,
 #define STACK_LEAST_B 1024u
 #define STACK_MOST_B  65528u
 
-static int take_stack_size(const char *text, struct assay_sample_options *sampling,
-                           struct assay_error *err)
+static int parse_stack_size(const char *text, struct assay_sample_options *sampling,
+                            struct assay_error *err)
 {
     uint64_t size_b = 0;
     AS_TRY(as_recording_size("--stack-size", text, &size_b, err));
@@ -122,8 +122,8 @@ static int no_command(const struct as_arguments *args, struct assay_error *err)
                         verb, verb, attach);
 }
 
-int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
-                      struct assay_error *err)
+int as_recording_parse(struct as_cli *cli, struct assay_profile_request *request,
+                       struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
     *request = (struct assay_profile_request){
@@ -156,10 +156,10 @@ int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--objects: not possible with --pid, earlier allocations are unknown; "
                             "run the program with assay");
-    AS_TRY(take_rate(args->value[AS_OPTION_RATE], &request->sampling.rate_hz, err));
-    AS_TRY(take_duration(args->value[AS_OPTION_DURATION], &request->duration_s, err));
+    AS_TRY(parse_rate(args->value[AS_OPTION_RATE], &request->sampling.rate_hz, err));
+    AS_TRY(parse_duration(args->value[AS_OPTION_DURATION], &request->duration_s, err));
     AS_TRY(check_times(args, request, err));
-    AS_TRY(take_stack_size(args->value[AS_OPTION_STACK_SIZE], &request->sampling, err));
+    AS_TRY(parse_stack_size(args->value[AS_OPTION_STACK_SIZE], &request->sampling, err));
     return as_recording_size("--max-size", args->value[AS_OPTION_MAX_SIZE], &request->max_b, err);
 }
 
@@ -240,7 +240,7 @@ void as_recording_end(struct as_cli *cli, struct as_experiment_name *name,
                       const struct assay_profile_result *result, bool interrupted, int rc)
 {
     if (rc == 0)
-        as_experiment_tell(cli, name);
+        as_experiment_name_print(cli, name);
     as_experiment_name_fini(name);
     as_end_like(cli, result);
     if (interrupted)

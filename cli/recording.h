@@ -12,8 +12,8 @@
 #include "experiment_name.h"
 
 /* The request that the arguments make. Errors: USAGE, with the option and what to write. */
-int as_recording_take(struct as_cli *cli, struct assay_profile_request *request,
-                      struct assay_error *err);
+int as_recording_parse(struct as_cli *cli, struct assay_profile_request *request,
+                       struct assay_error *err);
 
 /* Bytes of an option's text ("16M"); 0 where it is NULL. Errors: USAGE. */
 int as_recording_size(const char *option, const char *text, uint64_t *size_b,

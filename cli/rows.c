@@ -248,7 +248,7 @@ static void print_brief(const struct show *show, int i, const struct as_cell *ce
 }
 
 /* Takes the current row into `table`. */
-static void take_row(struct show *show, struct as_table *table, struct layout *layout)
+static void add_shown_row(struct show *show, struct as_table *table, struct layout *layout)
 {
     const int table_n = count_columns(show);
     struct as_str printed = {0};
@@ -281,7 +281,7 @@ static int show_some(struct show *show, struct layout *layout, bool is_first, in
 
     as_table_init(&table, layout->column, (size_t)count_columns(show));
     for (int i = 0; i < TEXT_ROWS && (*more = assay_rows_next(show->rows, err)) > 0; i++)
-        take_row(show, &table, layout);
+        add_shown_row(show, &table, layout);
     columns_make(show, layout, is_first);
     if (is_first)
         as_table_hide(&table, layout->column, as_cli_table_width(show->cli));

@@ -32,7 +32,7 @@ static int no_list(const char *option, const char *text, struct assay_error *err
                         option, text, COUNT_MOST);
 }
 
-static bool take_number(const char **text, int64_t *number)
+static bool parse_positive(const char **text, int64_t *number)
 {
     char *end;
     if (**text < '0' || **text > '9')
@@ -54,16 +54,16 @@ static bool add_number(struct list *list, int64_t number)
     return true;
 }
 
-static int take_list(struct as_cli *cli, enum as_option_id option, const char *name,
-                     struct list *list, struct assay_error *err)
+static int parse_scale_list(struct as_cli *cli, enum as_option_id option, const char *name,
+                            struct list *list, struct assay_error *err)
 {
     const char *text = cli->args.value[option];
     for (const char *at = text; at;) {
         int64_t first, last;
-        if (!take_number(&at, &first))
+        if (!parse_positive(&at, &first))
             return no_list(name, text, err);
         last = first;
-        if (*at == '-' && (at++, !take_number(&at, &last)))
+        if (*at == '-' && (at++, !parse_positive(&at, &last)))
             return no_list(name, text, err);
         if (last < first || (*at && *at != ','))
             return no_list(name, text, err);
@@ -184,7 +184,7 @@ static int check_axis(struct as_cli *cli, const struct as_scale_plan *plan,
     return 0;
 }
 
-static int take_axes(struct as_cli *cli, struct as_scale_plan *plan, struct assay_error *err)
+static int parse_axes(struct as_cli *cli, struct as_scale_plan *plan, struct assay_error *err)
 {
     const size_t n = cli->args.list[AS_OPTION_VARY].n;
     plan->axis = as_arena_array(&plan->arena, struct assay_axis *, n + 1);
@@ -311,12 +311,12 @@ static int combine(struct as_cli *cli, struct as_scale_plan *plan, const struct 
     return 0;
 }
 
-static int take_lists(struct as_cli *cli, struct lists *lists, struct assay_error *err)
+static int parse_scale_lists(struct as_cli *cli, struct lists *lists, struct assay_error *err)
 {
     char *const *words = cli->args.positional;
-    AS_TRY(take_list(cli, AS_OPTION_NODES, "nodes", &lists->nodes, err));
-    AS_TRY(take_list(cli, AS_OPTION_PROCESSES, "processes", &lists->processes, err));
-    AS_TRY(take_list(cli, AS_OPTION_THREADS, "threads", &lists->threads, err));
+    AS_TRY(parse_scale_list(cli, AS_OPTION_NODES, "nodes", &lists->nodes, err));
+    AS_TRY(parse_scale_list(cli, AS_OPTION_PROCESSES, "processes", &lists->processes, err));
+    AS_TRY(parse_scale_list(cli, AS_OPTION_THREADS, "threads", &lists->threads, err));
     AS_TRY(check_placeholder(words, "nodes", &lists->nodes,
                              "srun -N {nodes} -n {processes} ./program", err));
     AS_TRY(check_placeholder(words, "processes", &lists->processes,
@@ -342,8 +342,8 @@ int as_scale_reference(struct as_cli *cli, struct assay_scale_setting *setting,
     *out = NULL;
     if (!text)
         return 0;
-    if (!take_number(&at, &setting->processes) || *at++ != ':' ||
-        !take_number(&at, &setting->threads) || *at)
+    if (!parse_positive(&at, &setting->processes) || *at++ != ':' ||
+        !parse_positive(&at, &setting->threads) || *at)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--reference: invalid value '%s'; use processes and threads, such as "
                             "1:4",
@@ -376,7 +376,7 @@ int as_scale_sizes(struct as_cli *cli, enum as_option_id option, const char *nam
                    size_t capacity, size_t *n, struct assay_error *err)
 {
     struct list list = {.n = 0};
-    AS_TRY(take_list(cli, option, name, &list, err));
+    AS_TRY(parse_scale_list(cli, option, name, &list, err));
     if (list.n > capacity)
         return as_error_set(err, ASSAY_ERR_USAGE, "--%s: more than %zu numbers; use fewer", name,
                             capacity);
@@ -398,8 +398,8 @@ int as_scale_plan(struct as_cli *cli, struct as_scale_plan *plan, struct assay_e
                             "./program'");
     if (repeats > 10000)
         return as_error_set(err, ASSAY_ERR_USAGE, "--repeats: at most 10000 are possible");
-    AS_TRY(take_axes(cli, plan, err));
-    AS_TRY(take_lists(cli, &lists, err));
+    AS_TRY(parse_axes(cli, plan, err));
+    AS_TRY(parse_scale_lists(cli, &lists, err));
     AS_TRY(combine(cli, plan, &lists, err));
     return mark_reference(cli, plan, err);
 }

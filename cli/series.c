@@ -67,7 +67,7 @@ int as_series_begin(struct as_series *series, struct as_cli *cli, size_t run_n,
     struct as_experiment_name chosen = {0};
     const struct sigaction action = {.sa_handler = note_interrupt, .sa_flags = (int)SA_RESETHAND};
     *series = (struct as_series){.cli = cli, .run_n = run_n};
-    AS_TRY(as_recording_take(cli, &series->request, err));
+    AS_TRY(as_recording_parse(cli, &series->request, err));
     series->request.command = command;
     AS_TRY(assay_campaign_open(&series->campaign, err));
     AS_TRY(assay_campaign_check(series->campaign, run_n, err));

@@ -431,7 +431,7 @@ void as_facts_end(struct as_facts *facts)
 
 struct as_cell as_cell_build_id(const struct assay_object_info *identity, char *buf)
 {
-    return as_cell_text(as_hex_put(buf, identity->build_id, identity->build_id_b) ? buf : NULL);
+    return as_cell_text(as_hex_encode(buf, identity->build_id, identity->build_id_b) ? buf : NULL);
 }
 
 void as_facts_binary(struct as_facts *facts, const struct assay_object *object)

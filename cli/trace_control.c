@@ -10,7 +10,8 @@
 #include "base/str.h"
 
 /* Seconds; 0: not given. */
-static int take_time(const char *option, const char *text, double *out, struct assay_error *err)
+static int parse_option_seconds(const char *option, const char *text, double *out,
+                                struct assay_error *err)
 {
     static const struct {
         const char *unit;
@@ -39,7 +40,7 @@ static const struct {
                {"WINCH", SIGWINCH}, {"URG", SIGURG},       {"CONT", SIGCONT},
                {"IO", SIGIO},       {"VTALRM", SIGVTALRM}, {"PROF", SIGPROF}};
 
-static int take_signal(const char *text, int *out, struct assay_error *err)
+static int parse_toggle_signal(const char *text, int *out, struct assay_error *err)
 {
     *out = 0;
     if (!text)
@@ -73,7 +74,7 @@ static uint32_t counter_bit(struct as_view name)
     return 0;
 }
 
-static int take_counters(const char *text, uint32_t *out, struct assay_error *err)
+static int parse_os_counters(const char *text, uint32_t *out, struct assay_error *err)
 {
     struct as_view rest = as_view_of(text), part;
     *out = 0;
@@ -89,15 +90,16 @@ static int take_counters(const char *text, uint32_t *out, struct assay_error *er
     return 0;
 }
 
-int as_trace_control_take(const struct as_arguments *args, struct assay_trace_options *o,
-                          struct assay_error *err)
+int as_trace_control_parse(const struct as_arguments *args, struct assay_trace_options *o,
+                           struct assay_error *err)
 {
-    AS_TRY(take_time("--delay", args->value[AS_OPTION_TRACE_DELAY], &o->delay_s, err));
-    AS_TRY(take_time("--duration", args->value[AS_OPTION_TRACE_DURATION], &o->duration_s, err));
-    AS_TRY(take_time("--burst", args->value[AS_OPTION_TRACE_BURST], &o->burst_s, err));
-    AS_TRY(take_counters(args->value[AS_OPTION_TRACE_COUNTERS], &o->counters, err));
-    AS_TRY(take_time("--os-interval", args->value[AS_OPTION_TRACE_COUNTERS_TIME], &o->counters_s,
-                     err));
+    AS_TRY(parse_option_seconds("--delay", args->value[AS_OPTION_TRACE_DELAY], &o->delay_s, err));
+    AS_TRY(parse_option_seconds("--duration", args->value[AS_OPTION_TRACE_DURATION], &o->duration_s,
+                                err));
+    AS_TRY(parse_option_seconds("--burst", args->value[AS_OPTION_TRACE_BURST], &o->burst_s, err));
+    AS_TRY(parse_os_counters(args->value[AS_OPTION_TRACE_COUNTERS], &o->counters, err));
+    AS_TRY(parse_option_seconds("--os-interval", args->value[AS_OPTION_TRACE_COUNTERS_TIME],
+                                &o->counters_s, err));
     if (!(o->counters_s > 0))
         o->counters_s = ASSAY_TRACE_COUNTERS_MS / 1e3;
     o->events = args->value[AS_OPTION_TRACE_EVENTS];
@@ -105,7 +107,7 @@ int as_trace_control_take(const struct as_arguments *args, struct assay_trace_op
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--counters: calls are summed with --burst, so nothing reads them; "
                             "remove one of the two");
-    AS_TRY(take_signal(args->value[AS_OPTION_TRACE_SIGNAL], &o->toggle_signal, err));
+    AS_TRY(parse_toggle_signal(args->value[AS_OPTION_TRACE_SIGNAL], &o->toggle_signal, err));
     o->while_file = args->value[AS_OPTION_TRACE_WHILE];
     o->start_off = as_given(args, AS_OPTION_TRACE_START_OFF);
     if (o->duration_s > 0 && o->duration_s <= o->delay_s)

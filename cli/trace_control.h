@@ -8,7 +8,7 @@
 #include "cli.h"
 
 /* Errors: USAGE. */
-int as_trace_control_take(const struct as_arguments *args, struct assay_trace_options *options,
-                          struct assay_error *err);
+int as_trace_control_parse(const struct as_arguments *args, struct assay_trace_options *options,
+                           struct assay_error *err);
 
 #endif

@@ -12,7 +12,7 @@ static const char places_sql[] =
     " JOIN function f USING (function_id) LEFT JOIN line l ON l.line_id = s.line_id"
     " LEFT JOIN source_file o USING (source_file_id) WHERE t.run_id = ?1";
 
-static int take_place(void *context, struct assay_rows *row, struct assay_error *err)
+static int store_place_text(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct as_trace_place_list *list = context;
     const int64_t at = assay_rows_integer(row, 0);
@@ -40,7 +40,7 @@ int as_trace_place_list_read(struct assay_experiment *experiment, int64_t run_id
     for (size_t i = 0; i < analysis->site.n; i++)
         if (as_vec_push(&out->text, NULL) < 0)
             return as_error_nomem(err, "places of calls");
-    return assay_rows_each(experiment, places_sql, run_id, take_place, out, err);
+    return assay_rows_each(experiment, places_sql, run_id, store_place_text, out, err);
 }
 
 void as_trace_place_list_fini(struct as_trace_place_list *list)

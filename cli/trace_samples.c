@@ -66,7 +66,7 @@ static void drop_row(struct as_trace_sample_row *row)
     as_free(row->caller);
 }
 
-static int take_sampled(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_sample_row(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct as_trace_sample_list *list = context;
     struct as_trace_sample_row it = {.number = assay_rows_integer(row, 0),
@@ -86,7 +86,7 @@ int as_trace_samples_read(struct assay_experiment *experiment, int64_t run_id,
                           struct as_trace_sample_list *out, struct assay_error *err)
 {
     *out = (struct as_trace_sample_list){0};
-    return assay_rows_each(experiment, samples_sql, run_id, take_sampled, out, err);
+    return assay_rows_each(experiment, samples_sql, run_id, add_sample_row, out, err);
 }
 
 void as_trace_samples_fini(struct as_trace_sample_list *list)

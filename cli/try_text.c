@@ -163,7 +163,7 @@ static int show_table(struct as_cli *cli, struct assay_rows *rows, struct try_co
 
 /* ---- Below it ------------------------------------------------------------------------------ */
 
-static void say_line(struct as_cli *cli, const char *title, const char *text)
+static void print_try_line(struct as_cli *cli, const char *title, const char *text)
 {
     char before[32];
 
@@ -182,7 +182,7 @@ static void write_measured(struct as_cli *cli, struct assay_rows *rows)
     snprintf(text, sizeof text, "%+.2f s %s%.2f of %.2f s, %s", -gain,
              assay_report_locale_is_utf8() ? "\302\261" : "+-", half, assay_rows_real(rows, BASE_S),
              is_known(rows, RESULT) ? assay_rows_text(rows, RESULT) : "results not compared");
-    say_line(cli, "measured", text);
+    print_try_line(cli, "measured", text);
 }
 
 /* Prints the command and the changes of a trial, if there are any. */
@@ -198,14 +198,14 @@ static void write_try(struct as_cli *cli, struct assay_rows *rows)
     as_cli_styled(cli, AS_STYLE_BOLD, assay_rows_text(rows, NAME));
     as_cli_print(cli, ": %s\n", assay_rows_text(rows, TITLE));
     if (is_known(rows, SAID))
-        say_line(cli, assay_rows_text(rows, VERDICT), assay_rows_text(rows, SAID));
+        print_try_line(cli, assay_rows_text(rows, VERDICT), assay_rows_text(rows, SAID));
     if (!measured)
         return;
     write_measured(cli, rows);
     if (is_known(rows, WHY))
-        say_line(cli, "changed", assay_rows_text(rows, WHY));
+        print_try_line(cli, "changed", assay_rows_text(rows, WHY));
     if (!is_verdict(rows, "harm") && is_known(rows, COMMAND))
-        say_line(cli, "type", assay_rows_text(rows, COMMAND));
+        print_try_line(cli, "type", assay_rows_text(rows, COMMAND));
 }
 
 /* Those with nothing but "no gain" are in the table alone; what never ran is said in one line. */

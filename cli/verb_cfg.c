@@ -229,7 +229,7 @@ static void edge_row(void *context, size_t row, struct as_cell *cell)
     cell[EDGE_BACK] = as_cell_bool(arrow->back);
 }
 
-static int gather_edges(const struct cfg_view *v, struct cfg_rows *rows, struct assay_error *err)
+static int collect_edges(const struct cfg_view *v, struct cfg_rows *rows, struct assay_error *err)
 {
     for (uint32_t i = 0; i < v->blocks; i++) {
         const struct assay_block *block = block_of(v, i);
@@ -404,7 +404,7 @@ static int show_cfg(struct cfg_view *v, struct assay_error *err)
 {
     struct cfg_rows rows = {.v = v};
     struct as_str name = {0};
-    int rc = gather_edges(v, &rows, err);
+    int rc = collect_edges(v, &rows, err);
 
     if (rc == 0 && v->cli->format == AS_FORMAT_TEXT) {
         as_chosen_name(&v->chosen, v->body, &name);

@@ -131,7 +131,7 @@ static void show_csv(struct as_cli *cli, const struct assay_comparison *it)
 
 /* ---- The verdict --------------------------------------------------------------------------- */
 
-static int take_limit(struct as_cli *cli, double *pct, struct assay_error *err)
+static int parse_slower_limit(struct as_cli *cli, double *pct, struct assay_error *err)
 {
     const char *text = cli->args.value[AS_OPTION_FAIL_IF_SLOWER];
     char *end;
@@ -237,7 +237,7 @@ int as_verb_compare(struct as_cli *cli, struct assay_error *err)
     struct assay_comparison *result = NULL;
     struct sides sides = {0};
     double pct = 0;
-    AS_TRY(take_limit(cli, &pct, err));
+    AS_TRY(parse_slower_limit(cli, &pct, err));
     if (cli->args.number[AS_OPTION_COMPARE_FORMAT] == FORMAT_HTML &&
         !as_given(&cli->args, AS_OPTION_OUTPUT))
         return as_error_set(err, ASSAY_ERR_USAGE,

@@ -110,7 +110,7 @@ static int analyse_piece(void *context, size_t from, size_t to, unsigned worker,
 }
 
 /* Keeps only path N of --path; returns false if there are fewer. */
-static bool keep_path(struct as_quality_view *view, struct assay_cqa *cqa)
+static bool select_cqa_path(struct as_quality_view *view, struct assay_cqa *cqa)
 {
     if (!view->path)
         return true;
@@ -124,7 +124,7 @@ static bool keep_path(struct as_quality_view *view, struct assay_cqa *cqa)
 
 static void show_answer(struct as_quality_view *view, struct assay_cqa *cqa)
 {
-    if (!keep_path(view, cqa))
+    if (!select_cqa_path(view, cqa))
         return;
     view->shown++;
     if (view->cli->format == AS_FORMAT_JSON)

@@ -26,8 +26,8 @@ int as_decan_view_name(struct as_decan_view *view, const struct assay_decan_loop
                               &view->name, err);
 }
 
-static int take_request(struct as_cli *cli, struct assay_decan_request *request,
-                        struct assay_error *err)
+static int parse_decan_request(struct as_cli *cli, struct assay_decan_request *request,
+                               struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
     const char *most = args->value[AS_OPTION_VARIED_OVERHEAD];
@@ -45,7 +45,7 @@ static int take_request(struct as_cli *cli, struct assay_decan_request *request,
     if (as_given(args, AS_OPTION_VARIED_RUNS) && request->runs == 0)
         return as_error_set(err, ASSAY_ERR_USAGE, "--runs: 0 runs measure nothing; use 1 or more");
     AS_TRY(assay_decan_check_variants(request->variants, err));
-    return as_recording_take(cli, &request->profile, err);
+    return as_recording_parse(cli, &request->profile, err);
 }
 
 static int measure_command(struct as_decan_view *view, struct assay_campaign *campaign,
@@ -94,7 +94,7 @@ static int decan_into(struct as_cli *cli, struct as_experiment_name *name,
     if (rc == 0)
         rc = measure_command(&view, campaign, request, result, err);
     if (rc == 0)
-        as_external_say(cli, &load);
+        as_external_load_print(cli, &load);
     if (rc == 0)
         rc = show(&view, err);
     assay_campaign_close(&campaign);
@@ -125,14 +125,14 @@ int as_verb_decan(struct as_cli *cli, struct assay_error *err)
     struct assay_decan_request request;
     struct assay_decan_result result = {.profile = {.exit_code = -1}, .varied = {.exit_code = -1}};
     struct as_experiment_name name = {0};
-    AS_TRY(take_request(cli, &request, err));
+    AS_TRY(parse_decan_request(cli, &request, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0 && !name.is_rank)
         as_machine_need(cli);
     if (rc == 0)
         rc = decan_into(cli, &name, &request, &result, err);
     if (rc == 0) {
-        as_experiment_tell(cli, &name);
+        as_experiment_name_print(cli, &name);
         write_difference(cli, &result);
     }
     as_experiment_name_fini(&name);

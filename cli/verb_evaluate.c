@@ -205,8 +205,8 @@ static int read_times(struct as_evaluating *it, struct assay_error *err)
 /* ---- Evaluating -------------------------------------------------------------------------------
  */
 
-static int keep_piece(void *context, uint32_t time_line, uint32_t object, int64_t begin_ns,
-                      int64_t end_ns, struct as_quantity value)
+static int store_piece(void *context, uint32_t time_line, uint32_t object, int64_t begin_ns,
+                       int64_t end_ns, struct as_quantity value)
 {
     struct as_evaluating *it = context;
     const struct as_evaluated_piece piece = {(int64_t)((uint64_t)time_line << 32 | object),
@@ -252,7 +252,7 @@ static int evaluate_trace(struct as_evaluating *it, struct assay_error *err)
 {
     const struct as_evaluator_options options = {.from_ns = it->from_ns,
                                                  .to_ns = it->to_ns,
-                                                 .on_piece = keep_piece,
+                                                 .on_piece = store_piece,
                                                  .on_restart = forget_pieces,
                                                  .context = it};
     if (as_ordered_new(&it->pieces, sizeof(struct as_evaluated_piece)) < 0 ||

@@ -15,8 +15,8 @@
 #include "profiling.h"
 #include "unfinished.h"
 
-static int take_options(const struct as_cli *cli, struct assay_export_options *options,
-                        struct assay_error *err)
+static int parse_export_options(const struct as_cli *cli, struct assay_export_options *options,
+                                struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
 
@@ -110,7 +110,7 @@ int as_verb_export(struct as_cli *cli, struct assay_error *err)
     struct assay_experiment *experiment = NULL;
     int rc;
 
-    AS_TRY(take_options(cli, &options, err));
+    AS_TRY(parse_export_options(cli, &options, err));
     AS_TRY(assay_experiment_read(cli->args.positional[0], &experiment, err));
     if (as_exports_trace(&cli->args))
         rc = as_export_trace(cli, experiment, err);

@@ -221,8 +221,8 @@ static void sort_functions(struct function_list *list)
         list->rows.n = limit;
 }
 
-static int gather_functions(struct function_list *list, struct assay_object *object,
-                            struct assay_error *err)
+static int collect_functions(struct function_list *list, struct assay_object *object,
+                             struct assay_error *err)
 {
     const char *filter = list->cli->args.value[AS_OPTION_FILTER];
     const struct assay_function *function;
@@ -264,7 +264,7 @@ int as_verb_functions(struct as_cli *cli, struct assay_error *err)
     if (!object)
         return 0;
     as_arena_init(&list.arena);
-    rc = gather_functions(&list, object, err);
+    rc = collect_functions(&list, object, err);
     if (rc == 0)
         rc = show_functions(&list, object, err);
     as_vec_fini(&list.rows);

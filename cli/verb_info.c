@@ -157,8 +157,8 @@ static int analyse_code(struct as_cli *cli, struct assay_object *object, struct 
 
 /* ---- The verb -------------------------------------------------------------------------- */
 
-static int gather_info(struct as_cli *cli, struct assay_object *object, struct as_info *info,
-                       struct assay_error *err)
+static int collect_info(struct as_cli *cli, struct assay_object *object, struct as_info *info,
+                        struct assay_error *err)
 {
     *info = (struct as_info){.object = object, .identity = assay_object_info(object)};
     AS_TRY(assay_object_debug(object, ASSAY_DEBUG_UNITS, cli->jobs, &info->debug,
@@ -179,7 +179,7 @@ static int show_info(struct as_cli *cli, struct as_facts *facts, const char *pat
 
     if (!object)
         return 0;
-    rc = gather_info(cli, object, &info, err);
+    rc = collect_info(cli, object, &info, err);
     if (rc == 0 && facts)
         as_info_facts(facts, &info);
     else if (rc == 0)

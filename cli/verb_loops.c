@@ -208,7 +208,7 @@ static void fill_loop_row(void *context, size_t row, struct as_cell *cell)
 
 /* ---- For people -------------------------------------------------------------------------- */
 
-static const char *keep_text(struct loop_list *list, const struct as_str *s)
+static const char *copy_loop_text(struct loop_list *list, const struct as_str *s)
 {
     const char *text = as_arena_strndup(&list->arena, as_str_z((struct as_str *)s), s->n);
 
@@ -223,7 +223,7 @@ static const char *level_text(struct loop_list *list, const struct assay_loop *l
     for (uint32_t i = 1; i < loop->depth && i < 6; i++)
         as_str_appendz(&s, " ");
     as_str_appendz(&s, as_level_word(loop->level));
-    const char *text = keep_text(list, &s);
+    const char *text = copy_loop_text(list, &s);
     as_str_fini(&s);
     return text;
 }
@@ -235,7 +235,7 @@ static const char *role_text(struct loop_list *list, const struct assay_loop *lo
     as_str_appendz(&s, as_role_word(loop->role));
     if (loop->role != ASSAY_ROLE_MAIN)
         as_str_appendf(&s, " of %" PRIu32, loop->group);
-    const char *text = keep_text(list, &s);
+    const char *text = copy_loop_text(list, &s);
     as_str_fini(&s);
     return text;
 }
@@ -254,13 +254,13 @@ static void fill_text(void *context, size_t row, struct as_cell *cell)
     as_words_loop_marks(&list->marks, loop, ',');
     cell[0] = as_cell_count(list->loops.at[row]);
     cell[1] = as_cell_text(level_text(list, loop));
-    cell[2] = as_cell_text(keep_text(list, &list->source));
+    cell[2] = as_cell_text(copy_loop_text(list, &list->source));
     cell[3] = as_cell_text(role_text(list, loop));
     cell[4] = loop->unroll ? as_cell_count(loop->unroll) : as_cell_text("");
     cell[5] = as_cell_count(loop->insns);
     cell[6] = loop->paths ? as_cell_count(loop->paths) : as_cell_text("");
-    cell[7] = as_cell_text(keep_text(list, &list->marks));
-    cell[8] = as_cell_text(keep_text(list, &list->name));
+    cell[7] = as_cell_text(copy_loop_text(list, &list->marks));
+    cell[8] = as_cell_text(copy_loop_text(list, &list->name));
 }
 
 static const struct as_field text_columns[] = {

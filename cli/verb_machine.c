@@ -204,7 +204,7 @@ static int show_host(struct as_cli *cli, struct assay_error *err)
             rc = assay_figures_save(figures, copy, err);
     }
     if (rc == 0 && as_given(&cli->args, AS_OPTION_MEASURE))
-        as_external_say(cli, &load);
+        as_external_load_print(cli, &load);
     if (rc == 0) {
         const struct as_machine_page page = {host, host->topology, figures};
         if (cli->format == AS_FORMAT_TEXT)

@@ -92,8 +92,8 @@ static int merge_into(struct as_cli *cli, struct as_party *party,
     return rc;
 }
 
-static int tell_merged(struct as_cli *cli, const char *name,
-                       const struct assay_merge_result *result, struct assay_error *err)
+static int print_merge_result(struct as_cli *cli, const char *name,
+                              const struct assay_merge_result *result, struct assay_error *err)
 {
     struct assay_experiment *experiment;
     int rc;
@@ -117,7 +117,7 @@ static int tell_merged(struct as_cli *cli, const char *name,
 /* Rank 0 reports an error once, while it lives. */
 static int end_helping(struct as_cli *cli, const struct as_party *party, int rc)
 {
-    if (rc == 0 || !as_party_is_told(party))
+    if (rc == 0 || !as_party_is_follower(party))
         return rc;
     cli->status = as_stops_came() ? as_stops_status() : 1;
     return 0;
@@ -146,7 +146,7 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
                             "merge: no result named; use --output NAME.assay");
     as_stops_note();
     AS_TRY(as_party_join(name, as_stops_came, &party, err));
-    rc = party ? as_party_meet(party, err) : 0; /* so that what fails now is heard by all */
+    rc = party ? as_party_barrier(party, err) : 0; /* so that what fails now is heard by all */
     if (as_party_rank(party)) {
         rc = rc < 0 ? rc : as_merge_follow(party, err);
         const int code = end_helping(cli, party, rc);
@@ -156,7 +156,7 @@ int as_verb_merge(struct as_cli *cli, struct assay_error *err)
     rc = rc < 0 ? rc : merge_alone_or_first(cli, party, name, &result, err);
     as_party_leave(&party, rc, err);
     if (rc == 0)
-        return tell_merged(cli, name, &result, err);
+        return print_merge_result(cli, name, &result, err);
     write_nothing_is_kept(err);
     if (as_stops_came()) {
         as_error_set(err, rc, "merge: stopped; no result was written");

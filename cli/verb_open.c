@@ -245,7 +245,7 @@ static int serve(struct as_cli *cli, const char *page, struct as_open_trace *tra
     rc = assay_server_open(page, (uint16_t)port, &server, err);
     if (rc == 0) {
         if (trace->is_open)
-            assay_server_ask(server, as_open_trace_answer, trace);
+            assay_server_set_function(server, as_open_trace_answer, trace);
         print_address(cli, server, page && trace->is_open ? "?timeline" : "");
         if (page && trace->is_open)
             print_address(cli, server, "timeline");

@@ -42,7 +42,8 @@ static int predict_hex(struct as_predicting *p, const char *text, struct assay_e
     return rc;
 }
 
-static void put_csv_row(struct as_csv *csv, struct as_view id, const struct assay_prediction *out)
+static void write_predicted_csv_row(struct as_csv *csv, struct as_view id,
+                                    const struct assay_prediction *out)
 {
     as_csv_view(csv, id);
     as_csv_double(csv, out->cycles);
@@ -76,7 +77,7 @@ static int predict_line(struct as_predicting *p, struct as_csv *csv, char *line,
     AS_TRY(decode_digits(p, bytes, (size_t)n, &code, err));
     const int rc = assay_predict(p->predictor, &code, 0, code.n, &p->options, &out, err);
     if (rc == 0)
-        put_csv_row(csv, id, &out);
+        write_predicted_csv_row(csv, id, &out);
     assay_code_free(&code);
     return rc;
 }

@@ -326,7 +326,7 @@ static int run_command(struct probe_view *view, struct assay_error *err)
     struct assay_probe_request request = {.probes = view->probes};
     struct assay_probe_result result = {.profile = {.exit_code = -1}};
     struct as_experiment_name name = {0};
-    AS_TRY(as_recording_take(cli, &request.profile, err));
+    AS_TRY(as_recording_parse(cli, &request.profile, err));
     request.profile.command = command_behind(&cli->args);
     if (!*request.profile.command)
         return as_error_set(err, ASSAY_ERR_USAGE,

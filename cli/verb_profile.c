@@ -32,12 +32,12 @@ int as_verb_profile(struct as_cli *cli, struct assay_error *err)
     struct assay_profile_request request;
     struct assay_profile_result result = {.exit_code = -1};
     struct as_experiment_name name = {0};
-    AS_TRY(as_recording_take(cli, &request, err));
+    AS_TRY(as_recording_parse(cli, &request, err));
     int rc = as_recording_name(cli, &request, &name, err);
     if (rc == 0)
         rc = profile_into(cli, &name, &request, &result, err);
     if (rc == 0)
-        as_experiment_tell(cli, &name);
+        as_experiment_name_print(cli, &name);
     as_experiment_name_fini(&name);
     as_end_like(cli, &result);
     return rc;

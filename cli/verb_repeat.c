@@ -188,8 +188,8 @@ static int show_stability(struct as_cli *cli, struct assay_experiment *experimen
     return rc;
 }
 
-static int take_counts(struct as_cli *cli, size_t *run_n, size_t *warm_up_n,
-                       struct assay_error *err)
+static int parse_run_counts(struct as_cli *cli, size_t *run_n, size_t *warm_up_n,
+                            struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
     *run_n = as_given(args, AS_OPTION_RUNS) ? args->number[AS_OPTION_RUNS] : RUNS_DEFAULT;
@@ -216,7 +216,7 @@ int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
         return as_compared_read(cli, show_stability, err);
     if (as_given(&cli->args, AS_OPTION_AGAINST))
         return as_against_run(cli, err);
-    AS_TRY(take_counts(cli, &run_n, &warm_up_n, err));
+    AS_TRY(parse_run_counts(cli, &run_n, &warm_up_n, err));
     const char *const *command = (const char *const *)cli->args.positional;
     as_external_begin(&load);
     int rc = as_series_begin(&series, cli, run_n + warm_up_n, command, &name, err);
@@ -224,7 +224,7 @@ int as_verb_repeat(struct as_cli *cli, struct assay_error *err)
         rc = run_all(&series, command, warm_up_n, err);
     if (series.begun_n > warm_up_n) {
         struct assay_error late = {0};
-        as_external_say(cli, &load);
+        as_external_load_print(cli, &load);
         const int shown = show_stability(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown;
     }

@@ -17,7 +17,7 @@
 #include "runs.h"
 #include "unfinished.h"
 
-static int take_share(const char *text, double *share, struct assay_error *err)
+static int parse_share_pct(const char *text, double *share, struct assay_error *err)
 {
     char *end;
 
@@ -31,8 +31,8 @@ static int take_share(const char *text, double *share, struct assay_error *err)
     return 0;
 }
 
-static int take_level(const struct as_cli *cli, struct assay_pipeline_request *request,
-                      struct assay_error *err)
+static int parse_run_level(const struct as_cli *cli, struct assay_pipeline_request *request,
+                           struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
 
@@ -50,7 +50,7 @@ static int take_level(const struct as_cli *cli, struct assay_pipeline_request *r
     return 0;
 }
 
-static int take_more(const struct as_cli *cli, unsigned *more, struct assay_error *err)
+static int parse_more_passes(const struct as_cli *cli, unsigned *more, struct assay_error *err)
 {
     *more = (as_given(&cli->args, AS_OPTION_RUN_COUNT) ? ASSAY_PIPELINE_COUNT : 0u) |
             (as_given(&cli->args, AS_OPTION_RUN_INSTANCES) ? ASSAY_PIPELINE_INSTANCES : 0u) |
@@ -204,10 +204,10 @@ int as_verb_run(struct as_cli *cli, struct assay_error *err)
     struct assay_pipeline_result result = {.profile.exit_code = -1};
     struct as_experiment_name name = {0};
 
-    AS_TRY(as_recording_take(cli, &request.profile, err));
-    AS_TRY(take_share(cli->args.value[AS_OPTION_SHARE], &request.share, err));
-    AS_TRY(take_level(cli, &request, err));
-    AS_TRY(take_more(cli, &request.more, err));
+    AS_TRY(as_recording_parse(cli, &request.profile, err));
+    AS_TRY(parse_share_pct(cli->args.value[AS_OPTION_SHARE], &request.share, err));
+    AS_TRY(parse_run_level(cli, &request, err));
+    AS_TRY(parse_more_passes(cli, &request.more, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
     /* Ranks would measure each other, and a program that runs already the machine it shares. */
     if (rc == 0 && !name.is_rank && !as_given(&cli->args, AS_OPTION_PID))
@@ -217,7 +217,7 @@ int as_verb_run(struct as_cli *cli, struct assay_error *err)
     if (rc == 0)
         add_report(cli, as_str_z(&name.made), result.profile.run_id);
     if (rc == 0 && name.is_rank)
-        as_experiment_tell(cli, &name);
+        as_experiment_name_print(cli, &name);
     as_experiment_name_fini(&name);
     as_end_like(cli, &result.profile);
     return rc;

@@ -221,7 +221,7 @@ static int run_series(struct as_cli *cli, const struct as_scale_plan *plan, stru
     }
     if (series.begun_n) {
         struct assay_error late = {0};
-        as_external_say(cli, &load);
+        as_external_load_print(cli, &load);
         const int shown = show_scaling(cli, series.experiment, rc < 0 ? &late : err);
         rc = rc < 0 ? rc : shown;
     }

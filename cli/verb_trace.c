@@ -503,7 +503,7 @@ static const char *near_group(struct as_view name)
     return nearest.best;
 }
 
-static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
+static int parse_trace_groups(const char *text, uint32_t *out, struct assay_error *err)
 {
     struct as_view rest = as_view_of(text), part;
     *out = text ? 0 : ASSAY_TRACE_USUAL;
@@ -524,7 +524,7 @@ static int take_groups(const char *text, uint32_t *out, struct assay_error *err)
     return 0;
 }
 
-static int take_callers(const struct as_arguments *args, uint32_t *out, struct assay_error *err)
+static int parse_callers(const struct as_arguments *args, uint32_t *out, struct assay_error *err)
 {
     const uint64_t wanted = args->number[AS_OPTION_TRACE_CALLERS];
     *out = as_given(args, AS_OPTION_TRACE_CALLERS) ? (uint32_t)wanted : ASSAY_TRACE_CALLERS;
@@ -535,8 +535,8 @@ static int take_callers(const struct as_arguments *args, uint32_t *out, struct a
 }
 
 /* Samples among the events are taken inside the program. */
-static int take_samples(struct as_cli *cli, struct assay_trace_options *options,
-                        struct assay_profile_request *request, struct assay_error *err)
+static int parse_sample_options(struct as_cli *cli, struct assay_trace_options *options,
+                                struct assay_profile_request *request, struct assay_error *err)
 {
     const uint8_t event = request->sampling.event;
     options->samples = as_given(&cli->args, AS_OPTION_TRACE_SAMPLES);
@@ -558,12 +558,12 @@ static int take_samples(struct as_cli *cli, struct assay_trace_options *options,
 
 #define DRY_RUN_S 1.0
 
-static int take_options(struct as_cli *cli, struct assay_trace_options *options,
-                        struct assay_error *err)
+static int parse_trace_options(struct as_cli *cli, struct assay_trace_options *options,
+                               struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
-    AS_TRY(take_groups(args->value[AS_OPTION_TRACE_GROUPS], &options->groups, err));
-    AS_TRY(take_callers(args, &options->callers, err));
+    AS_TRY(parse_trace_groups(args->value[AS_OPTION_TRACE_GROUPS], &options->groups, err));
+    AS_TRY(parse_callers(args, &options->callers, err));
     if (as_given(args, AS_OPTION_TRACE_FUNCTIONS_OF) && !as_given(args, AS_OPTION_TRACE_FUNCTIONS))
         return as_error_set(
             err, ASSAY_ERR_USAGE,
@@ -574,7 +574,7 @@ static int take_options(struct as_cli *cli, struct assay_trace_options *options,
     if (least)
         AS_TRY(as_recording_size("--memory-least", least, &options->memory_least_b, err));
     options->first_s = as_given(args, AS_OPTION_TRACE_DRY_RUN) ? DRY_RUN_S : 0;
-    AS_TRY(as_trace_control_take(args, options, err));
+    AS_TRY(as_trace_control_parse(args, options, err));
     AS_TRY(as_recording_size("--ring", args->value[AS_OPTION_RING], &options->ring_b, err));
     return as_recording_size("--limit", args->value[AS_OPTION_TRACE_LIMIT], &options->limit_b, err);
 }
@@ -598,9 +598,9 @@ int as_verb_trace(struct as_cli *cli, struct assay_error *err)
     const int range_rc = as_trace_range_take(&cli->args, &texts, &wanted, err);
     as_trace_range_fini(&texts);
     AS_TRY(range_rc);
-    AS_TRY(as_recording_take(cli, &request, err));
-    AS_TRY(take_options(cli, &options, err));
-    AS_TRY(take_samples(cli, &options, &request, err));
+    AS_TRY(as_recording_parse(cli, &request, err));
+    AS_TRY(parse_trace_options(cli, &options, err));
+    AS_TRY(parse_sample_options(cli, &options, &request, err));
     int rc = as_filter_choose(cli, &choice, err);
     /* The filter is not yet applied: the score shows its effect. */
     if (choice.path && options.first_s <= 0) {

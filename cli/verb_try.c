@@ -51,7 +51,7 @@ static void append_time(struct as_str *out, double seconds)
         as_str_appendf(out, "%.0f s", ceil(seconds));
 }
 
-static void tell_news(void *context, const struct assay_trial_news *news)
+static void print_trial_news(void *context, const struct assay_trial_news *news)
 {
     const struct as_cli *cli = context;
     struct as_str line = {0};
@@ -74,7 +74,7 @@ static void tell_news(void *context, const struct assay_trial_news *news)
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
-static int take_budget(const char *text, double *seconds, struct assay_error *err)
+static int parse_budget(const char *text, double *seconds, struct assay_error *err)
 {
     char *end;
 
@@ -91,8 +91,8 @@ static int take_budget(const char *text, double *seconds, struct assay_error *er
     return 0;
 }
 
-static int take_tolerance(const struct as_arguments *args, double *tolerance,
-                          struct assay_error *err)
+static int parse_tolerance(const struct as_arguments *args, double *tolerance,
+                           struct assay_error *err)
 {
     const char *text = args->value[AS_OPTION_TOLERANCE];
     char *end;
@@ -115,7 +115,7 @@ static int take_tolerance(const struct as_arguments *args, double *tolerance,
     return 0;
 }
 
-static int take_what(const struct as_arguments *args, unsigned *what, struct assay_error *err)
+static int parse_what(const struct as_arguments *args, unsigned *what, struct assay_error *err)
 {
     const uint64_t chosen = args->number[AS_OPTION_WHAT];
 
@@ -134,8 +134,8 @@ static int take_what(const struct as_arguments *args, unsigned *what, struct ass
     return 0;
 }
 
-static int take_trial(struct as_cli *cli, struct assay_trial_request *request,
-                      struct assay_error *err)
+static int parse_trial_request(struct as_cli *cli, struct assay_trial_request *request,
+                               struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
 
@@ -144,16 +144,16 @@ static int take_trial(struct as_cli *cli, struct assay_trial_request *request,
                                             .check = args->value[AS_OPTION_CHECK],
                                             .copy = as_given(args, AS_OPTION_COPY),
                                             .jobs = cli->jobs,
-                                            .tell = tell_news,
+                                            .tell = print_trial_news,
                                             .stop = was_stopped,
                                             .context = cli};
     if (!args->positional_n)
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "try: no command given; use 'assay try -- ./program'");
-    AS_TRY(take_what(args, &request->what, err));
-    AS_TRY(take_tolerance(args, &request->tolerance, err));
-    AS_TRY(take_budget(args->value[AS_OPTION_BUDGET], &request->budget_s, err));
-    return as_recording_take(cli, &request->profile, err);
+    AS_TRY(parse_what(args, &request->what, err));
+    AS_TRY(parse_tolerance(args, &request->tolerance, err));
+    AS_TRY(parse_budget(args->value[AS_OPTION_BUDGET], &request->budget_s, err));
+    return as_recording_parse(cli, &request->profile, err);
 }
 
 /* ---- The verb ------------------------------------------------------------------------------ */
@@ -235,7 +235,7 @@ static int try_anew(struct as_cli *cli, struct assay_error *err)
     struct assay_experiment *experiment = NULL;
     struct assay_trial_request request;
 
-    AS_TRY(take_trial(cli, &request, err));
+    AS_TRY(parse_trial_request(cli, &request, err));
     int rc = name_experiment(cli, &request, &name, err);
     if (rc == 0)
         rc = as_experiment_create(cli, &name, &experiment, err);
@@ -333,7 +333,7 @@ static int try_earlier(struct as_cli *cli, struct as_experiment_name *name, stru
         cli->args.positional_n = earlier->word.n - 1;
     }
     if (rc == 0)
-        rc = take_trial(cli, &request, err);
+        rc = parse_trial_request(cli, &request, err);
     request.run_id = earlier->run_id;
     if (rc == 0)
         return run_trial(cli, &request, &experiment, as_str_z(&name->made), err);

@@ -169,8 +169,8 @@ static int judge_row(struct validating *v, const struct table_head *head, const 
     return judge_code(v, id, measured, address_of(head, row, n), bytes, (size_t)size_b, err);
 }
 
-static int keep_truth(struct validating *v, const struct table_head *head,
-                      const struct as_view *row, size_t n, struct assay_error *err)
+static int store_measured_cycles(struct validating *v, const struct table_head *head,
+                                 const struct as_view *row, size_t n, struct assay_error *err)
 {
     const struct as_view id = cell_of(row, n, head->id);
     const double measured = measured_of(head, row, n);
@@ -187,7 +187,7 @@ static int judge_blocks(struct validating *v, const char *blocks, struct assay_e
 {
     const char *truths = v->p.cli->args.value[AS_OPTION_TRUTHS];
     if (truths)
-        AS_TRY(read_rows(v, truths, keep_truth, err));
+        AS_TRY(read_rows(v, truths, store_measured_cycles, err));
     return read_rows(v, blocks, judge_row, err);
 }
 
@@ -260,7 +260,7 @@ static int judge_given(struct validating *v, struct assay_error *err)
     if (v->p.cli->status != 0)
         return 0; /* a file was refused: said already */
     if (!blocks)
-        as_external_say(v->p.cli, &load);
+        as_external_load_print(v->p.cli, &load);
     return as_validate_show(&v->p, v->judged, err);
 }
 

@@ -43,7 +43,7 @@ static const struct as_column columns[] = {
     {.title = "stability", .align = AS_ALIGN_RIGHT},
     {.title = "loop", .shrink = AS_SHRINK_MIDDLE, .least = 16}};
 
-static void put_number(struct as_table *table, bool is_known, double value)
+static void add_number_cell(struct as_table *table, bool is_known, double value)
 {
     if (is_known)
         as_table_f(table, value < 1e6 ? "%.*f" : "%.*e",
@@ -82,10 +82,10 @@ static void bucket_row(struct as_table *table, const struct assay_vprof_bucket *
 {
     as_table_f(table, "%.0f %%", 100 * it->share);
     as_table_f(table, "%s%.0f", is_exact ? "" : "~", it->instances);
-    put_number(table, true, it->iterations);
-    put_number(table, isfinite(it->median), it->median);
-    put_number(table, isfinite(it->median) && cycle_ns > 0, it->median * cycle_ns);
-    put_number(table, isfinite(it->stability), it->stability);
+    add_number_cell(table, true, it->iterations);
+    add_number_cell(table, isfinite(it->median), it->median);
+    add_number_cell(table, isfinite(it->median) && cycle_ns > 0, it->median * cycle_ns);
+    add_number_cell(table, isfinite(it->stability), it->stability);
     const double most = it->high > 1 ? it->high - 1 : 0;
     if (it->is_split)
         as_table_f(table, "  of %.0f to %.0f, at %.3g to %.3g cycles", it->low, most,
@@ -103,11 +103,11 @@ static void loop_row(struct as_table *table, const struct assay_vprof_loop *loop
         as_table_f(table, "%s%.0f", loop->is_counted ? "" : "~", loop->instances);
     else
         as_table_string(table, NULL);
-    put_number(table, any && loop->has_iterations, loop->all.iterations);
+    add_number_cell(table, any && loop->has_iterations, loop->all.iterations);
     const bool timed = any && loop->has_iterations && isfinite(loop->all.median);
-    put_number(table, timed, loop->all.median);
-    put_number(table, timed && cycle_ns > 0, loop->all.median * cycle_ns);
-    put_number(table, any && isfinite(loop->all.stability), loop->all.stability);
+    add_number_cell(table, timed, loop->all.median);
+    add_number_cell(table, timed && cycle_ns > 0, loop->all.median * cycle_ns);
+    add_number_cell(table, any && isfinite(loop->all.stability), loop->all.stability);
     as_table_string(table, name);
     if (loop->bucket_n < 2)
         path_rows(table, &loop->all);
@@ -261,7 +261,7 @@ static int show_text(struct shown *it, struct assay_error *err)
 
 /* ---- Data ---------------------------------------------------------------------------------- */
 
-static void put_paths(struct as_json *json, const struct assay_vprof_bucket *it)
+static void write_bucket_paths(struct as_json *json, const struct assay_vprof_bucket *it)
 {
     as_json_key_u64(json, "paths_seen", it->path_seen);
     as_json_key(json, "paths");
@@ -285,7 +285,8 @@ static void put_paths(struct as_json *json, const struct assay_vprof_bucket *it)
     as_json_array_end(json);
 }
 
-static void put_bucket(struct as_json *json, const struct assay_vprof_bucket *it, double cycle_ns)
+static void write_vprof_bucket(struct as_json *json, const struct assay_vprof_bucket *it,
+                               double cycle_ns)
 {
     as_json_object_begin(json);
     as_json_key_double(json, "iterations_from", it->low);
@@ -305,12 +306,12 @@ static void put_bucket(struct as_json *json, const struct assay_vprof_bucket *it
     as_json_key_double(json, "iteration_cycles_least", it->least);
     as_json_key_double(json, "stability", it->stability);
     as_json_key_double(json, "instance_cycles", it->instance);
-    put_paths(json, it);
+    write_bucket_paths(json, it);
     as_json_object_end(json);
 }
 
-static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, const char *name,
-                     double cycle_ns)
+static void write_vprof_loop(struct as_json *json, const struct assay_vprof_loop *loop,
+                             const char *name, double cycle_ns)
 {
     as_json_object_begin(json);
     as_json_key_i64(json, "loop_id", loop->loop_id);
@@ -338,11 +339,11 @@ static void put_loop(struct as_json *json, const struct assay_vprof_loop *loop, 
     as_json_key_double(json, "imbalance_processes", loop->imbalance_processes);
     as_json_key_double(json, "imbalance_within", loop->imbalance_within);
     as_json_key(json, "all");
-    put_bucket(json, &loop->all, cycle_ns);
+    write_vprof_bucket(json, &loop->all, cycle_ns);
     as_json_key(json, "buckets");
     as_json_array_begin(json);
     for (size_t i = 0; i < loop->bucket_n; i++)
-        put_bucket(json, &loop->bucket[i], cycle_ns);
+        write_vprof_bucket(json, &loop->bucket[i], cycle_ns);
     as_json_array_end(json);
     as_json_object_end(json);
 }
@@ -355,7 +356,7 @@ static int show_json(struct shown *it, struct assay_error *err)
     as_json_array_begin(&json);
     for (size_t i = 0; rc == 0 && i < it->result->loop_n; i++) {
         rc = name_loop(it, &it->result->loop[i], err);
-        put_loop(&json, &it->result->loop[i], as_str_z(&it->name), it->result->cycle_ns);
+        write_vprof_loop(&json, &it->result->loop[i], as_str_z(&it->name), it->result->cycle_ns);
     }
     as_json_array_end(&json);
     as_json_key_i64(&json, "timed_run", it->result->timed_run);
@@ -484,8 +485,8 @@ static int show_vprof_csv(struct shown *it, struct assay_error *err)
 
 /* ---- The verb ------------------------------------------------------------------------------ */
 
-static int take_request(struct as_cli *cli, struct assay_vprof_request *request,
-                        struct assay_error *err)
+static int parse_vprof_request(struct as_cli *cli, struct assay_vprof_request *request,
+                               struct assay_error *err)
 {
     const struct as_arguments *args = &cli->args;
     const char *most = args->value[AS_OPTION_MAX_OVERHEAD];
@@ -502,7 +503,7 @@ static int take_request(struct as_cli *cli, struct assay_vprof_request *request,
     if (most && (end == most || (*end && strcmp(end, "%") != 0) || !(request->max_overhead > 0)))
         return as_error_set(err, ASSAY_ERR_USAGE,
                             "--max-overhead: invalid value '%s'; use per cent above 0", most);
-    return as_recording_take(cli, &request->profile, err);
+    return as_recording_parse(cli, &request->profile, err);
 }
 
 static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
@@ -524,7 +525,7 @@ static int vprof_into(struct as_cli *cli, struct as_experiment_name *name,
     if (rc == 0 && request->profile.command) /* else the runs are of different work */
         rc = assay_trust_run(it.experiment, result->profile.run_id, err);
     if (rc == 0)
-        as_external_say(cli, &load);
+        as_external_load_print(cli, &load);
     if (rc == 0)
         rc = cli->format == AS_FORMAT_TEXT  ? show_text(&it, err)
              : cli->format == AS_FORMAT_CSV ? show_vprof_csv(&it, err)
@@ -538,7 +539,7 @@ int as_verb_vprof(struct as_cli *cli, struct assay_error *err)
     struct assay_vprof_request request;
     struct assay_vprof_result result = {.profile = {.exit_code = -1}};
     struct as_experiment_name name = {0};
-    AS_TRY(take_request(cli, &request, err));
+    AS_TRY(parse_vprof_request(cli, &request, err));
     int rc = as_recording_name(cli, &request.profile, &name, err);
     if (rc == 0)
         rc = vprof_into(cli, &name, &request, &result, err);

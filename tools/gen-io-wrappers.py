@@ -52,23 +52,23 @@ def lines_of_role(role):
     if verb in ("read", "written"):
         fd, offset = rest.split()
         offset = "-1" if offset == "-" else offset
-        return [], [f"put_bytes(&call, {fd}, (int64_t)result, {offset}, {way});"]
+        return [], [f"emit_io_bytes(&call, {fd}, (int64_t)result, {offset}, {way});"]
     if verb in ("read-stream", "written-stream"):
         stream, _, size = rest.partition(" ")
-        return [], [f"put_bytes(&call, fd_of({stream}), (int64_t)({size}), -1, {way});"]
+        return [], [f"emit_io_bytes(&call, fd_of({stream}), (int64_t)({size}), -1, {way});"]
     if verb == "open":
-        return [], [f"put_opened(&call, result, {rest});"]
+        return [], [f"emit_file_open(&call, result, {rest});"]
     if verb == "fopen":
-        return [], [f"put_opened(&call, fd_of(result), {rest});"]
+        return [], [f"emit_file_open(&call, fd_of(result), {rest});"]
     if verb == "close":
-        return [], [f"put_closed(&call, {rest}, result);"]
+        return [], [f"emit_file_close(&call, {rest}, result);"]
     if verb == "fclose":
-        return [f"const int fd = fd_of({rest});"], ["put_closed(&call, fd, result);"]
+        return [f"const int fd = fd_of({rest});"], ["emit_file_close(&call, fd, result);"]
     if verb == "fork":
         return [], ["if (result == 0)", "    return result; /* the child is not in the call */",
-                    "put_child(&call, result);"]
+                    "emit_fork(&call, result);"]
     if verb == "exec":
-        return [f"put_exec(&call, {rest});"], []
+        return [f"emit_exec(&call, {rest});"], []
     if verb == "-":
         return [], []
     sys.exit(f"gen-io-wrappers: '{role}' is no role")

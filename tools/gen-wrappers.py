@@ -25,12 +25,12 @@ BITS = {"persistent": "AS_TRACE_PERSISTENT", "synchronous": "AS_TRACE_SYNCHRONOU
 # What src/agent/mpi_wrap.h has under as_mpi_NAME; in lines made here the names are short.
 HELPERS = """begin_world bytes_each bytes_near bytes_of cancel_request comm_number comm_rank
 complete_all complete_one complete_some define_comm define_window
-forget_comm forget_window is_ignored is_in_place keep_message keep_request
-name_comm near_n new_request note_requests peers_n poll poll_probe put_access
-put_collective put_lock put_matched put_message put_of_request put_parts put_probed
-put_received put_started put_sync put_sync_group relate_begin relate_end requests_of_fortran
+forget_comm forget_window is_ignored is_in_place store_message store_request
+name_comm near_n new_request note_requests peers_n poll poll_probe emit_access
+emit_collective emit_lock emit_matched emit_message emit_request emit_parts emit_probed
+emit_received emit_started emit_sync emit_sync_group relate_begin relate_end requests_of_fortran
 root_of share_of status_of_fortran statuses_for_fortran statuses_of statuses_of_fortran sum_of
-take_message""".split()
+remove_message""".split()
 FROM_FORTRAN = {"MPI_Comm": "Comm", "MPI_Datatype": "Type", "MPI_Win": "Win",
                 "MPI_Group": "Group", "MPI_Message": "Message", "MPI_Request": "Request"}
 
@@ -193,7 +193,7 @@ class Roles:
     def do_send(self, verb, a, request="0"):
         size = amount(a[0], self)
         self.use(a[0], *a[1:4])
-        line = (f"put_message(&call, AS_TRACE_SEND, {a[1]}, {a[2]}, {size}, {a[3]}, {request}, "
+        line = (f"emit_message(&call, AS_TRACE_SEND, {a[1]}, {a[2]}, {size}, {a[3]}, {request}, "
                 f"{bits_of(verb)});")
         (self.before if request == "0" else self.after).append(line)
 
@@ -203,9 +203,9 @@ class Roles:
         keep = "REQUEST_SEND" if kind == "AS_TRACE_SEND" else \
             "REQUEST_OTHER" if "+partitioned" in verb else "REQUEST_RECEIVE"  # without a status
         self.before.append("const uint64_t number = new_request();")
-        self.before.append(f"put_message(&call, {kind}, {a[1]}, {a[2]}, {amount(a[0], self)}, "
+        self.before.append(f"emit_message(&call, {kind}, {a[1]}, {a[2]}, {amount(a[0], self)}, "
                            f"{a[3]}, number, {bits_of(verb)});")
-        self.after.append(f"keep_request(&call, *{a[4]}, number, {keep}, "
+        self.after.append(f"store_request(&call, *{a[4]}, number, {keep}, "
                           f"comm_number(&call, {a[3]}), {str('+persistent' in verb).lower()}, rc);")
 
     def do_isend(self, verb, a):
@@ -217,23 +217,23 @@ class Roles:
     def do_recv(self, verb, a):
         self.use(a[0], *a[1:4])
         self.own_status = a[4]
-        self.before.append(f"put_message(&call, AS_TRACE_POST, {a[1]}, {a[2]}, "
+        self.before.append(f"emit_message(&call, AS_TRACE_POST, {a[1]}, {a[2]}, "
                            f"{amount(a[0], self)}, {a[3]}, 0, 0);")
-        self.after.append(f"put_received(&call, {a[4]}, comm_number(&call, {a[3]}), 0, rc);")
+        self.after.append(f"emit_received(&call, {a[4]}, comm_number(&call, {a[3]}), 0, rc);")
 
     def do_mrecv(self, verb, a):
         self.own_status = a[2]
         self.use(a[1])
-        self.before.append(f"const uint64_t matched = take_message(*{a[1]});")
-        self.after.append(f"put_received(&call, {a[2]}, matched, 0, rc);")
+        self.before.append(f"const uint64_t matched = remove_message(*{a[1]});")
+        self.after.append(f"emit_received(&call, {a[2]}, matched, 0, rc);")
 
     def do_imrecv(self, verb, a):
         self.use(a[0], a[1])
         self.outputs[a[2]] = "MPI_Request"
-        self.before += [f"const uint64_t matched = take_message(*{a[1]});",
+        self.before += [f"const uint64_t matched = remove_message(*{a[1]});",
                         "const uint64_t number = new_request();",
-                        f"put_matched(&call, {amount(a[0], self)}, matched, number);"]
-        self.after.append(f"keep_request(&call, *{a[2]}, number, REQUEST_RECEIVE, matched, false, "
+                        f"emit_matched(&call, {amount(a[0], self)}, matched, number);"]
+        self.after.append(f"store_request(&call, *{a[2]}, number, REQUEST_RECEIVE, matched, false, "
                           "rc);")
 
     def do_probe(self, verb, a):
@@ -244,7 +244,7 @@ class Roles:
                          f"{', '.join(a[:3])});")
         else:
             self.use(a[2])
-        self.after.append(f"put_probed(&call, {a[4]}, {a[2]}, rc);")
+        self.after.append(f"emit_probed(&call, {a[4]}, {a[2]}, rc);")
 
     def do_poll(self, verb, a):
         self.poll = (f"*{a[0]} == 0", f"poll(&call, {self.routine.number});")
@@ -252,12 +252,12 @@ class Roles:
     def do_message(self, verb, a):
         self.use(a[1])
         self.outputs[a[0]] = "MPI_Message"
-        self.after.append(f"keep_message(&call, *{a[0]}, {a[1]}, rc);")
+        self.after.append(f"store_message(&call, *{a[0]}, {a[1]}, rc);")
 
     def do_request(self, verb, a):
         self.outputs[a[0]] = "MPI_Request"
         self.before.append("const uint64_t number = new_request();")
-        self.after.append(f"keep_request(&call, *{a[0]}, number, REQUEST_OTHER, 0, false, rc);")
+        self.after.append(f"store_request(&call, *{a[0]}, number, REQUEST_OTHER, 0, false, rc);")
 
     def do_wait(self, verb, a):
         n = none(a[0], "1")
@@ -282,13 +282,13 @@ class Roles:
 
     def do_ready(self, verb, a):
         self.use(*a)
-        self.before.append(f"put_parts(&call, {a[1]}, {a[0]});")
+        self.before.append(f"emit_parts(&call, {a[1]}, {a[0]});")
 
     def do_start(self, verb, a):
         n = none(a[0], "1")
         self.use(n)
         self.array = (n, a[1], None)
-        self.before.append(f"put_started(&call, {n}, {a[1]});")
+        self.before.append(f"emit_started(&call, {n}, {a[1]});")
 
     def do_cancel(self, verb, a):
         self.array = ("1", a[0], None)
@@ -296,7 +296,7 @@ class Roles:
 
     def do_free(self, verb, a):
         self.array = ("1", a[0], None)
-        self.before.append(f"put_of_request(&call, AS_TRACE_FREED, *{a[0]}, true);")
+        self.before.append(f"emit_request(&call, AS_TRACE_FREED, *{a[0]}, true);")
 
     def do_coll(self, verb, a):
         found = re.match(r"(\S+) comm (\S+), sent (.*), received (.*)$", " ".join(a))
@@ -316,11 +316,11 @@ class Roles:
             self.outputs[request] = "MPI_Request"
             self.before.append("const uint64_t number = new_request();")
         at_root = f"root_of({root})" if self.rooted else "AS_TRACE_NO_ROOT"
-        self.before.append(f"put_collective(&call, comm, {number}, {at_root}, "
+        self.before.append(f"emit_collective(&call, comm, {number}, {at_root}, "
                            f"{amount(sent, self)}, {amount(received, self)}, {bits_of(verb)});")
         if request != "-":
             persistent = str("+persistent" in verb).lower()
-            self.after.append(f"keep_request(&call, *{request}, number, REQUEST_OTHER, "
+            self.after.append(f"store_request(&call, *{request}, number, REQUEST_OTHER, "
                               f"comm_number(&call, comm), {persistent}, rc);")
 
     def do_newcomm(self, verb, a):
@@ -346,20 +346,20 @@ class Roles:
 
     def do_rma(self, verb, a):
         self.use(*a)
-        self.before.append(f"put_access(&call, {a[1]}, {amount(a[0], self)}, {a[2]});")
+        self.before.append(f"emit_access(&call, {a[1]}, {amount(a[0], self)}, {a[2]});")
 
     def do_sync(self, verb, a):
         """Before the call, but of one that says behind it whether it found something."""
         rank = none(a[1], "AS_MPI_NO_RANK")
         self.use(rank, a[2])
-        helper = "put_sync_group" if verb == "sync+group" else "put_sync"
+        helper = "emit_sync_group" if verb == "sync+group" else "emit_sync"
         (self.after if self.poll else self.before).append(
             f"{helper}(&call, AS_TRACE_{a[0]}, {rank}, {a[2]});")
 
     def do_lock(self, verb, a):
         kind, rank = none(a[0], "MPI_LOCK_SHARED"), none(a[1], "AS_MPI_NO_RANK")
         self.use(kind, rank, a[2], a[3])
-        self.before.append(f"put_lock(&call, {kind}, {rank}, {a[2]}, {a[3]});")
+        self.before.append(f"emit_lock(&call, {kind}, {rank}, {a[2]}, {a[3]});")
 
     def do_freewin(self, verb, a):
         self.outputs_in(a[0], "MPI_Win")

@@ -118,12 +118,12 @@ int assay_what_if_gains(const struct assay_thread_time *thread, size_t thread_n,
 
 /* Seconds that the run may save, per second of computing that a loop saves: of the longest thread;
  * at most. Both are 1 if no thread queued. */
-struct assay_stretch {
+struct assay_saving_factor {
     double value, most;
 };
 
-struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *thread, size_t thread_n,
-                                           const struct assay_run_time *run);
+struct assay_saving_factor assay_what_if_factor(const struct assay_thread_time *thread,
+                                                size_t thread_n, const struct assay_run_time *run);
 
 /*
  * Returns the gain in seconds if parallel_s were 0: max (C + P) - max C. With `balanced`, all

@@ -40,7 +40,7 @@ enum assay_decan_reliability {
     ASSAY_DECAN_RELIABLE
 };
 
-struct assay_decan_take {
+struct assay_decan_measured {
     const char *variant; /* "dl1": constant */
     const char *reason;  /* why there is none of it; NULL: there is. Constant */
     uint32_t n;          /* instances that count */
@@ -67,7 +67,7 @@ struct assay_decan_bucket {
     double low, high; /* iterations: at least, less than */
     double iterations;
     double share; /* of the loop's time; NAN: not known */
-    struct assay_decan_take take[ASSAY_DECAN_TAKES_MOST];
+    struct assay_decan_measured take[ASSAY_DECAN_TAKES_MOST];
     size_t take_n;
     double column[ASSAY_DECAN_COLUMNS_MOST]; /* NAN: not known */
     /* 95 % interval of each, by those of the medians; 0 and unbounded where that is not known. NAN:

@@ -426,12 +426,13 @@ int assay_experiment_forget_object(struct assay_experiment *experiment,
  * A pass says what it has found of a run, in a batch of its own: what it said before is forgotten,
  * and what `say` adds bears its name where it names no pass. When `say` fails nothing has changed.
  */
-int assay_experiment_say(struct assay_experiment *experiment, int64_t run_id, const char *pass,
-                         int (*say)(void *context, struct assay_error *err), void *context,
-                         struct assay_error *err);
+int assay_experiment_write_pass(struct assay_experiment *experiment, int64_t run_id,
+                                const char *pass,
+                                int (*say)(void *context, struct assay_error *err), void *context,
+                                struct assay_error *err);
 
 /* The result of a pass for one object. */
-struct assay_saying {
+struct assay_pass_object {
     struct assay_experiment *experiment;
     const char *pass;
     struct assay_subject of;
@@ -441,26 +442,27 @@ struct assay_saying {
 
 /* A pass that says the same sort of things of all objects of a kind: its name is also that of its
  * set of metrics and its tables, and the topic of its findings. */
-struct assay_saying_each {
+struct assay_pass_objects {
     const char *pass;
     enum assay_object_kind kind;
     const struct assay_set_metric *metric; /* NULL: no set */
     size_t metric_n;
-    int (*say)(struct assay_saying *it, struct assay_error *err);
+    int (*say)(struct assay_pass_object *it, struct assay_error *err);
 };
 
-/* All of it as assay_experiment_say does. */
-int assay_experiment_say_each(struct assay_experiment *experiment, int64_t run_id,
-                              const struct assay_saying_each *each, void *context,
-                              struct assay_error *err);
+/* All of it as assay_experiment_write_pass does. */
+int assay_experiment_write_each(struct assay_experiment *experiment, int64_t run_id,
+                                const struct assay_pass_objects *each, void *context,
+                                struct assay_error *err);
 /* `value`: as of assay_metric_set_add. `where`: what else they depend on, or NULL. */
-int assay_say_values(const struct assay_saying *it, const struct assay_row_context *where,
-                     const struct assay_quantity *value, struct assay_error *err);
-int assay_say_table(const struct assay_saying *it, const char *title, const char *const *column,
-                    size_t column_n, const struct assay_cell *cell, size_t row_n,
-                    struct assay_error *err);
-int assay_say_finding(const struct assay_saying *it, enum assay_level level, const char *text,
-                      struct assay_error *err);
+int assay_pass_write_values(const struct assay_pass_object *it,
+                            const struct assay_row_context *where,
+                            const struct assay_quantity *value, struct assay_error *err);
+int assay_pass_write_table(const struct assay_pass_object *it, const char *title,
+                           const char *const *column, size_t column_n,
+                           const struct assay_cell *cell, size_t row_n, struct assay_error *err);
+int assay_pass_write_finding(const struct assay_pass_object *it, enum assay_level level,
+                             const char *text, struct assay_error *err);
 
 /* ---- Summaries --------------------------------------------------------------------------- */
 

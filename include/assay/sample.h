@@ -323,8 +323,8 @@ struct assay_recorder;
 int assay_recorder_new(const char *path, const struct assay_sample_choice *choice, uint64_t max_b,
                        struct assay_recorder **out, struct assay_error *err);
 /* An assay_sample_sink; its context is the recorder. */
-int assay_recorder_take(void *recorder, const struct assay_sample_record *record,
-                        struct assay_error *err);
+int assay_recorder_add(void *recorder, const struct assay_sample_record *record,
+                       struct assay_error *err);
 /* Files with samples that have lost their names are copied to `directory`, which must exist:
  * attribution will need them. Those that were nameless when they were first seen when the stream is
  * flushed, the others when it is finished. The text is copied. Errors: NOMEM. */

@@ -43,7 +43,8 @@ struct assay_answer {
  */
 typedef int assay_server_function(void *context, const char *name, size_t name_n, const char *query,
                                   size_t query_n, struct assay_answer *answer);
-void assay_server_ask(struct assay_server *server, assay_server_function *function, void *context);
+void assay_server_set_function(struct assay_server *server, assay_server_function *function,
+                               void *context);
 
 /*
  * Answers until the descriptor `stop` is readable (-1: for ever). A faulty request ends its

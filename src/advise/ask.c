@@ -32,7 +32,8 @@ void as_advice_close(struct as_advice *advice)
 }
 
 /* The column that `name` stands for. */
-static void put_column(struct as_str *out, const struct as_advice *advice, struct as_view name)
+static void append_column_expression(struct as_str *out, const struct as_advice *advice,
+                                     struct as_view name)
 {
     char wanted[80];
     const int n = snprintf(wanted, sizeof wanted, " cqa_%.*s ", (int)name.n, name.p);
@@ -57,14 +58,14 @@ static void fill_statement(struct as_str *out, const struct as_advice *advice, c
         const size_t n = strcspn(name, ")");
 
         as_str_append(out, sql, (size_t)(at - sql));
-        put_column(out, advice, (struct as_view){name, n});
+        append_column_expression(out, advice, (struct as_view){name, n});
         sql = name + n + (name[n] == ')');
     }
     as_str_appendz(out, sql);
 }
 
-int as_advice_ask(const struct as_advice *advice, const char *sql, struct assay_rows **rows,
-                  struct assay_error *err)
+int as_advice_open_rows(const struct as_advice *advice, const char *sql, struct assay_rows **rows,
+                        struct assay_error *err)
 {
     struct as_str text = {0};
     int rc;

@@ -58,8 +58,8 @@ struct loop_card {
 
 struct deck {
     const struct as_advice *advice;
-    struct assay_stretch stretch;  /* of the seconds of a loop to those of the run */
-    AS_VEC(struct loop_card) card; /* most samples first */
+    struct assay_saving_factor stretch; /* of the seconds of a loop to those of the run */
+    AS_VEC(struct loop_card) card;      /* most samples first */
     struct as_map_u64 by_loop;
     struct as_arena arena;
 };
@@ -79,7 +79,7 @@ static const char *kept_text(struct deck *d, struct assay_rows *rows, int column
     return copy;
 }
 
-static int take_loop(struct deck *d, struct assay_rows *rows)
+static int add_loop_card(struct deck *d, struct assay_rows *rows)
 {
     const struct loop_card card = {.loop_id = assay_rows_integer(rows, 0),
                                    .subject = kept_text(d, rows, 1),
@@ -113,7 +113,7 @@ static bool is_explained(const struct loop_card *card, const struct as_cause_row
     return false;
 }
 
-static int take_cause(struct deck *d, uint32_t number, struct assay_rows *rows)
+static int add_card_cause(struct deck *d, uint32_t number, struct assay_rows *rows)
 {
     const uint32_t at = as_map_u64_get(&d->by_loop, (uint64_t)assay_rows_integer(rows, 0));
     struct loop_card *card = at == AS_MAP_NONE ? NULL : &d->card.at[at];
@@ -128,15 +128,15 @@ static int take_cause(struct deck *d, uint32_t number, struct assay_rows *rows)
     return cause.what && cause.how ? 0 : ASSAY_ERR_NOMEM;
 }
 
-/* Hands each row of a statement to `take_loop`, or of a cause to `take_cause`. */
+/* Hands each row of a statement to `add_loop_card`, or of a cause to `add_card_cause`. */
 static int read_rows(struct deck *d, const char *sql, uint32_t cause, struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc, taken = 0;
 
-    AS_TRY(as_advice_ask(d->advice, sql, &rows, err));
+    AS_TRY(as_advice_open_rows(d->advice, sql, &rows, err));
     while (taken == 0 && (rc = assay_rows_next(rows, err)) > 0)
-        taken = cause < as_advise_cause_n ? take_cause(d, cause, rows) : take_loop(d, rows);
+        taken = cause < as_advise_cause_n ? add_card_cause(d, cause, rows) : add_loop_card(d, rows);
     assay_rows_close(&rows);
     return taken < 0 ? as_error_nomem(err, "the findings of loops") : rc;
 }
@@ -208,7 +208,7 @@ static int add_gain(const struct deck *d, const struct loop_card *card,
 
     as_str_appendf(&sql, what_if->variant ? gain_sql : share_sql, what_if->max_factor);
     int rc = sql.failed ? as_error_nomem(err, "the findings of loops")
-                        : as_advice_ask(d->advice, as_str_z(&sql), &rows, err);
+                        : as_advice_open_rows(d->advice, as_str_z(&sql), &rows, err);
     as_str_fini(&sql);
     if (rc < 0)
         return rc;
@@ -251,7 +251,7 @@ static int add_cycles(const struct deck *d, const struct loop_card *card,
              "SELECT set_cqa(cycles), set_cqa(%s_x), ifnull(set_cqa(%s_sound), 1) FROM loop l"
              " WHERE l.loop_id = ?2",
              what_if->variant, what_if->variant);
-    AS_TRY(as_advice_ask(d->advice, sql, &rows, err));
+    AS_TRY(as_advice_open_rows(d->advice, sql, &rows, err));
     assay_rows_bind_integer(rows, 2, card->loop_id);
     const int rc = assay_rows_next(rows, err);
     if (rc > 0 && assay_rows_real(rows, 1) > LEAST_SPEEDUP && assay_rows_integer(rows, 2)) {
@@ -280,17 +280,18 @@ static int add_called(const struct deck *d, const struct loop_card *card, int64_
 {
     struct assay_rows *rows;
 
-    AS_TRY(as_advice_ask(d->advice,
-                         "SELECT ifnull(sum(t.inclusive_ns), 0) FROM callpath p JOIN location a"
-                         " ON a.location_id = p.call_location_id JOIN callpath_time t"
-                         " ON t.run_id = ?1 AND t.callpath_id = p.callpath_id"
-                         " JOIN category c USING (category_id)"
-                         " LEFT JOIN category o ON o.category_id = c.parent_id"
-                         " WHERE a.loop_id = ?2 AND ('application' IN (c.name, o.name)"
-                         " OR c.name = 'runtime' OR c.name = 'math' AND NOT EXISTS (SELECT 1"
-                         "  FROM function f JOIN module m USING (module_id)"
-                         "  WHERE f.function_id = p.function_id AND m.name GLOB 'libm[.-]*'))",
-                         &rows, err));
+    AS_TRY(
+        as_advice_open_rows(d->advice,
+                            "SELECT ifnull(sum(t.inclusive_ns), 0) FROM callpath p JOIN location a"
+                            " ON a.location_id = p.call_location_id JOIN callpath_time t"
+                            " ON t.run_id = ?1 AND t.callpath_id = p.callpath_id"
+                            " JOIN category c USING (category_id)"
+                            " LEFT JOIN category o ON o.category_id = c.parent_id"
+                            " WHERE a.loop_id = ?2 AND ('application' IN (c.name, o.name)"
+                            " OR c.name = 'runtime' OR c.name = 'math' AND NOT EXISTS (SELECT 1"
+                            "  FROM function f JOIN module m USING (module_id)"
+                            "  WHERE f.function_id = p.function_id AND m.name GLOB 'libm[.-]*'))",
+                            &rows, err));
     assay_rows_bind_integer(rows, 2, card->loop_id);
     const int rc = assay_rows_next(rows, err);
     if (rc > 0)
@@ -305,10 +306,10 @@ static int add_loop(const struct deck *d, const struct loop_card *card, struct c
 {
     struct assay_rows *rows;
 
-    AS_TRY(as_advice_ask(d->advice,
-                         "SELECT " LONGEST_S " FROM object_time t WHERE t.run_id = ?1"
-                         " AND t.object_kind = 'loop' AND t.object_id = ?2",
-                         &rows, err));
+    AS_TRY(as_advice_open_rows(d->advice,
+                               "SELECT " LONGEST_S " FROM object_time t WHERE t.run_id = ?1"
+                               " AND t.object_kind = 'loop' AND t.object_id = ?2",
+                               &rows, err));
     assay_rows_bind_integer(rows, 2, card->loop_id);
     const int rc = assay_rows_next(rows, err);
     *out = (struct card_gain){.thread_s = rc > 0 ? assay_rows_real(rows, 0) : 0};
@@ -337,12 +338,12 @@ static int add_measured(const struct deck *d, const struct loop_card *card, stru
 {
     struct assay_rows *rows;
 
-    AS_TRY(as_advice_ask(d->advice,
-                         "SELECT v.value / 100, ifnull(v.high, v.value) / 100 FROM v_values v"
-                         " WHERE EXISTS (SELECT 1 FROM metric WHERE name = 'decan_waits_pct')"
-                         " AND v.object_kind = 'loop' AND v.object_id = ?2 AND v.run_id = ?1"
-                         " AND v.context_id = 0 AND v.metric = 'decan_waits_pct'",
-                         &rows, err));
+    AS_TRY(as_advice_open_rows(d->advice,
+                               "SELECT v.value / 100, ifnull(v.high, v.value) / 100 FROM v_values v"
+                               " WHERE EXISTS (SELECT 1 FROM metric WHERE name = 'decan_waits_pct')"
+                               " AND v.object_kind = 'loop' AND v.object_id = ?2 AND v.run_id = ?1"
+                               " AND v.context_id = 0 AND v.metric = 'decan_waits_pct'",
+                               &rows, err));
     assay_rows_bind_integer(rows, 2, card->loop_id);
     const int rc = assay_rows_next(rows, err);
     const double share = rc > 0 ? assay_rows_real(rows, 0) : 0;
@@ -392,7 +393,7 @@ static int find_gain(const struct deck *d, const struct loop_card *card, struct 
     return 0;
 }
 
-static void say_gain(struct as_str *text, const struct card_gain *gain)
+static void append_card_gain(struct as_str *text, const struct card_gain *gain)
 {
     as_str_appendf(text,
                    " By a model of the core an iteration takes %.3g cycles, and could take %.3g"
@@ -559,10 +560,11 @@ static int append_measured(const struct deck *d, int64_t loop_id, struct as_str 
 {
     struct assay_rows *rows;
 
-    AS_TRY(as_advice_ask(d->advice,
-                         "SELECT text FROM finding WHERE run_id = ?1 AND rule = 'decan_verdict'"
-                         " AND object_kind = 'loop' AND object_id = ?2",
-                         &rows, err));
+    AS_TRY(
+        as_advice_open_rows(d->advice,
+                            "SELECT text FROM finding WHERE run_id = ?1 AND rule = 'decan_verdict'"
+                            " AND object_kind = 'loop' AND object_id = ?2",
+                            &rows, err));
     assay_rows_bind_integer(rows, 2, loop_id);
     const int rc = assay_rows_next(rows, err);
     const char *said = rc > 0 ? assay_rows_text(rows, 0) : NULL;
@@ -623,7 +625,7 @@ static int write_card(struct deck *d, const struct loop_card *card, struct assay
         finding.gain = &gain.factor;
     AS_TRY(d->advice->run_id ? append_measured(d, card->loop_id, &text, err) : 0);
     if (gain.what_ifs && gain.before_cy > 0 && (finding.gain || !d->advice->run_id))
-        say_gain(&text, &gain);
+        append_card_gain(&text, &gain);
     return write_finding(d, &finding, &text, &how, err);
 }
 
@@ -698,7 +700,7 @@ static int open_deck(struct deck *d, const struct assay_rule_choice *choice,
 {
     as_arena_init(&d->arena);
     as_map_u64_init(&d->by_loop);
-    d->stretch = (struct assay_stretch){1, 1};
+    d->stretch = (struct assay_saving_factor){1, 1};
     if (d->advice->run_id)
         AS_TRY(as_advise_stretch(d->advice, &d->stretch, err));
     AS_TRY(read_all(d, choice, err));

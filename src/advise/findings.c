@@ -80,8 +80,8 @@ static int add_finding(const struct as_advice *a, const struct as_finding_row *r
     return rc;
 }
 
-static int take_finding(const struct as_advice *a, const struct as_finding_row *row,
-                        struct assay_rows *rows, struct assay_error *err)
+static int store_finding_row(const struct as_advice *a, const struct as_finding_row *row,
+                             struct assay_rows *rows, struct assay_error *err)
 {
     struct assay_quantity gain;
     struct assay_finding finding = {.of = {row->object, assay_rows_integer(rows, 0), a->run_id, 0},
@@ -105,9 +105,9 @@ static int apply_rule(const struct as_advice *a, const struct as_finding_row *ro
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(as_advice_ask(a, row->sql, &rows, err));
+    AS_TRY(as_advice_open_rows(a, row->sql, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
-        rc = take_finding(a, row, rows, err);
+        rc = store_finding_row(a, row, rows, err);
         if (rc < 0)
             break;
     }
@@ -148,7 +148,7 @@ static int apply_flag(const struct as_advice *a, const struct as_flag_row *row,
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(as_advice_ask(a, row->sql, &rows, err));
+    AS_TRY(as_advice_open_rows(a, row->sql, &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc > 0) {
         const char *text = assay_rows_text(rows, 1);

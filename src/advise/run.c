@@ -41,7 +41,8 @@ static double mean_of(const struct draws *d, double sigmas)
  * Mean of values weighted by samples. With a third and fourth column, bounds, rows whose value is
  * not known widen the interval: the value is that of the others, as far as the bounds allow it.
  */
-static int take_mean(struct assay_rows *rows, struct assay_quantity *out, struct assay_error *err)
+static int compute_weighted_mean(struct assay_rows *rows, struct assay_quantity *out,
+                                 struct assay_error *err)
 {
     const double sigmas = as_stat_normal_quantile(0.5 + AS_STAT_LEVEL / 2);
     const bool bounded = assay_rows_column_n(rows) > 3;
@@ -64,8 +65,8 @@ static int take_mean(struct assay_rows *rows, struct assay_quantity *out, struct
     return 1;
 }
 
-static int take_row(struct assay_rows *rows, enum as_metric_kind kind, struct assay_quantity *out,
-                    struct assay_error *err)
+static int read_metric_quantity(struct assay_rows *rows, enum as_metric_kind kind,
+                                struct assay_quantity *out, struct assay_error *err)
 {
     const int rc = assay_rows_next(rows, err);
 
@@ -102,9 +103,9 @@ static int make_metric(const struct as_advice *a, const struct as_metric_row *ro
 
     metric.pass = AS_ADVISE_PASS;
     AS_TRY(assay_experiment_metric(a->experiment, &metric, &id, err));
-    AS_TRY(as_advice_ask(a, row->sql, &rows, err));
-    rc = row->kind == AS_METRIC_MEAN ? take_mean(rows, &quantity, err)
-                                     : take_row(rows, row->kind, &quantity, err);
+    AS_TRY(as_advice_open_rows(a, row->sql, &rows, err));
+    rc = row->kind == AS_METRIC_MEAN ? compute_weighted_mean(rows, &quantity, err)
+                                     : read_metric_quantity(rows, row->kind, &quantity, err);
     assay_rows_close(&rows);
     return rc <= 0 ? rc : assay_experiment_value(a->experiment, id, &run, quantity, err);
 }
@@ -112,8 +113,8 @@ static int make_metric(const struct as_advice *a, const struct as_metric_row *ro
 /* ---- Checks ------------------------------------------------------------------- */
 
 /* Whether a rule has said what to do: it is said once. */
-static int is_said(const struct as_advice *a, const struct as_check_row *row, bool *said,
-                   struct assay_error *err)
+static int is_rule_reported(const struct as_advice *a, const struct as_check_row *row, bool *said,
+                            struct assay_error *err)
 {
     struct assay_rows *rows;
     int rc;
@@ -121,7 +122,7 @@ static int is_said(const struct as_advice *a, const struct as_check_row *row, bo
     *said = false;
     if (!row->said_by)
         return 0;
-    AS_TRY(as_advice_ask(
+    AS_TRY(as_advice_open_rows(
         a,
         "SELECT 1 FROM finding WHERE run_id = ?1 AND ?2 GLOB '* ' || rule || ' *'"
         " UNION ALL SELECT 1 FROM flag WHERE run_id = ?1 AND ?2 GLOB '* ' || name || ' *'",
@@ -140,8 +141,8 @@ static int make_check(const struct as_advice *a, const struct as_check_row *row,
     bool said;
     int rc;
 
-    AS_TRY(is_said(a, row, &said, err));
-    AS_TRY(as_advice_ask(a, row->sql, &rows, err));
+    AS_TRY(is_rule_reported(a, row, &said, err));
+    AS_TRY(as_advice_open_rows(a, row->sql, &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc > 0) {
         const bool known = assay_rows_kind(rows, 0) != ASSAY_CELL_NULL;
@@ -171,8 +172,8 @@ static int read_time(struct as_advice *a, struct assay_error *err)
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(
-        as_advice_ask(a, "SELECT ifnull(wall_ns, 0) / 1e9 FROM run WHERE run_id = ?1", &rows, err));
+    AS_TRY(as_advice_open_rows(a, "SELECT ifnull(wall_ns, 0) / 1e9 FROM run WHERE run_id = ?1",
+                               &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc > 0)
         a->time_s = assay_rows_real(rows, 0);
@@ -218,7 +219,7 @@ int assay_advise_run(struct assay_experiment *experiment, int64_t run_id, struct
     if (rc == 0)
         rc = read_time(&a, err);
     if (rc == 0)
-        rc = assay_experiment_say(experiment, run_id, AS_ADVISE_PASS, advise, &a, err);
+        rc = assay_experiment_write_pass(experiment, run_id, AS_ADVISE_PASS, advise, &a, err);
     as_advice_close(&a);
     return rc;
 }
@@ -230,7 +231,7 @@ int assay_advise_code(struct assay_experiment *experiment, const struct assay_ru
 
     int rc = as_advice_open(&it.advice, err);
     if (rc == 0)
-        rc = assay_experiment_say(experiment, 0, AS_ADVISE_PASS, advise_on_code, &it, err);
+        rc = assay_experiment_write_pass(experiment, 0, AS_ADVISE_PASS, advise_on_code, &it, err);
     as_advice_close(&it.advice);
     return rc;
 }

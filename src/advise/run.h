@@ -22,8 +22,8 @@ int as_advice_open(struct as_advice *advice, struct assay_error *err);
 void as_advice_close(struct as_advice *advice);
 
 /* Opens a statement whose ?1 is the run. */
-int as_advice_ask(const struct as_advice *advice, const char *sql, struct assay_rows **rows,
-                  struct assay_error *err);
+int as_advice_open_rows(const struct as_advice *advice, const char *sql, struct assay_rows **rows,
+                        struct assay_error *err);
 
 /* Seconds off the run as a factor of its speed. */
 double as_advice_factor(const struct as_advice *advice, double gain_s);
@@ -41,7 +41,7 @@ int as_advise_flags(const struct as_advice *advice, struct assay_error *err);
 /* Computes and writes the what-ifs of data/advise/. */
 int as_advise_what_ifs(const struct as_advice *advice, struct assay_error *err);
 /* Seconds of the run per second of computing, where threads queued for CPUs. */
-int as_advise_stretch(const struct as_advice *advice, struct assay_stretch *out,
+int as_advise_stretch(const struct as_advice *advice, struct assay_saving_factor *out,
                       struct assay_error *err);
 
 #endif

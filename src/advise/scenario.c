@@ -168,7 +168,7 @@ static int read_objects(struct scenario *s, const char *sql, struct assay_error 
     s->object.n = s->saving.n = 0;
     as_map_u64_fini(&s->object_of);
     as_map_u64_init(&s->object_of);
-    AS_TRY(as_advice_ask(s->advice, sql, &rows, err));
+    AS_TRY(as_advice_open_rows(s->advice, sql, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const struct object it = {assay_rows_integer(rows, 0), assay_rows_real(rows, 1),
                                   assay_rows_real(rows, 2), assay_rows_real(rows, 3)};
@@ -320,10 +320,11 @@ static int has_metric(const struct as_advice *advice, const char *metric, bool *
 {
     struct assay_rows *rows;
 
-    AS_TRY(as_advice_ask(advice,
-                         "SELECT EXISTS (SELECT 1 FROM v_values v WHERE v.object_kind = 'loop'"
-                         " AND v.run_id IN (0, ?1) AND v.metric GLOB ?2)",
-                         &rows, err));
+    AS_TRY(
+        as_advice_open_rows(advice,
+                            "SELECT EXISTS (SELECT 1 FROM v_values v WHERE v.object_kind = 'loop'"
+                            " AND v.run_id IN (0, ?1) AND v.metric GLOB ?2)",
+                            &rows, err));
     assay_rows_bind_text(rows, 2, metric);
     const int rc = assay_rows_next(rows, err);
     *is = rc > 0 && assay_rows_integer(rows, 0) != 0;
@@ -353,14 +354,14 @@ static int open_scenario(struct scenario *s, const struct as_advice *advice,
     return read_parts(s, err);
 }
 
-int as_advise_stretch(const struct as_advice *advice, struct assay_stretch *out,
+int as_advise_stretch(const struct as_advice *advice, struct assay_saving_factor *out,
                       struct assay_error *err)
 {
     struct scenario s;
     const int rc = open_scenario(&s, advice, err);
 
     if (rc == 0)
-        *out = assay_what_if_stretch(s.thread.at, s.thread.n, &s.run);
+        *out = assay_what_if_factor(s.thread.at, s.thread.n, &s.run);
     release_scenario(&s);
     return rc;
 }

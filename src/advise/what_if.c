@@ -97,11 +97,11 @@ static double stretch_of(const struct assay_thread_time *thread, double wall_s)
     return running_s > 0 ? 1 + queued(thread, wall_s) / running_s : 1;
 }
 
-struct assay_stretch assay_what_if_stretch(const struct assay_thread_time *thread, size_t thread_n,
-                                           const struct assay_run_time *run)
+struct assay_saving_factor assay_what_if_factor(const struct assay_thread_time *thread,
+                                                size_t thread_n, const struct assay_run_time *run)
 {
     const struct queueing all = queueing_of(thread, thread_n, run->wall_s);
-    struct assay_stretch out = {1, 1};
+    struct assay_saving_factor out = {1, 1};
     double longest_s = 0, busiest_s = 0;
 
     for (size_t i = 0; i < thread_n; i++) {

@@ -58,7 +58,7 @@ struct as_agent_thread {
 extern AS_AGENT_LOCAL struct as_agent_thread as_agent_self;
 
 /* Tells the clients of this process, in their order, that have `hook`. */
-#define AS_AGENT_TELL(hook, ...)                                                                   \
+#define AS_AGENT_NOTIFY(hook, ...)                                                                 \
     do {                                                                                           \
         for (unsigned as_i = 0; as_agent_clients[as_i]; as_i++)                                    \
             if ((as_agent.clients & (1u << as_i)) && as_agent_clients[as_i]->hook)                 \
@@ -117,12 +117,12 @@ int as_agent_ends_begin(void);
 /* ---- load.c ---- */
 
 /* Tells of modules that came in a way that could not be watched. */
-void as_agent_tell_loaded(void);
+void as_agent_notify_loaded(void);
 
 /* ---- signals.c ---- */
 
 /* The highest real-time signal that nobody uses becomes `as_agent.signal`; 0: there is none. */
-int as_agent_take_signal(void);
+int as_agent_claim_signal(void);
 /* What the program set for our signal, when it comes from elsewhere. */
 void as_agent_forward(int signal, siginfo_t *info, void *context);
 

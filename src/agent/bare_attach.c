@@ -217,7 +217,7 @@ static void leave_thread(struct as_bare_thread *thread)
     thread->base = 0;
 }
 
-static void give_up_memory(const void *at, uint64_t size_b)
+static void unmap_memory(const void *at, uint64_t size_b)
 {
     if (at)
         munmap((void *)(uintptr_t)at, size_b);
@@ -230,16 +230,16 @@ static void unmap_all(void)
     as_bare_end_ended(); /* all are by now, but for those that nobody told of */
     for (uint64_t m = 0; m < plan->module.n; m++) {
         as_patcher_map_gone(&as_patcher.module[m]);
-        give_up_memory(as_patcher.module[m].cache, as_patcher.module[m].cache_b);
+        unmap_memory(as_patcher.module[m].cache, as_patcher.module[m].cache_b);
     }
-    give_up_memory(state, plan->region.n + 1);
-    give_up_memory(as_patcher.module, plan->module.n * sizeof *as_patcher.module);
-    give_up_memory((const uint8_t *)as_patcher.nowhere - AS_PATCHER_LOCAL_B,
-                   AS_PATCHER_LOCAL_B + as_patcher.thread_b);
-    give_up_memory(as_patcher.outcomes,
-                   sizeof *as_patcher.outcomes + plan->region.n * sizeof(struct as_patch_outcome));
-    give_up_memory(as_agent.control, AS_AGENT_PAGE_B);
-    give_up_memory(plan, plan->size_b);
+    unmap_memory(state, plan->region.n + 1);
+    unmap_memory(as_patcher.module, plan->module.n * sizeof *as_patcher.module);
+    unmap_memory((const uint8_t *)as_patcher.nowhere - AS_PATCHER_LOCAL_B,
+                 AS_PATCHER_LOCAL_B + as_patcher.thread_b);
+    unmap_memory(as_patcher.outcomes,
+                 sizeof *as_patcher.outcomes + plan->region.n * sizeof(struct as_patch_outcome));
+    unmap_memory(as_agent.control, AS_AGENT_PAGE_B);
+    unmap_memory(plan, plan->size_b);
     as_agent.state = AS_AGENT_INERT;
 }
 

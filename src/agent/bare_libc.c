@@ -131,8 +131,8 @@ void *dlsym(void *handle, const char *symbol)
     return NULL;
 }
 
-static int tell_module(const struct as_bare_module *it,
-                       int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
+static int pass_bare_module(const struct as_bare_module *it,
+                            int (*each)(struct dl_phdr_info *, size_t, void *), void *data)
 {
     struct dl_phdr_info info;
     memset(&info, 0, sizeof info);
@@ -151,9 +151,9 @@ int dl_iterate_phdr(int (*each)(struct dl_phdr_info *, size_t, void *), void *da
         (const struct as_bare_module *)(uintptr_t)as_bare_given->module;
     int rc = 0;
     if (as_bare_given->modules == 0)
-        return tell_module(&own, each, data);
+        return pass_bare_module(&own, each, data);
     for (uint64_t i = 0; rc == 0 && i < as_bare_given->modules; i++)
-        rc = tell_module(&all[i], each, data);
+        rc = pass_bare_module(&all[i], each, data);
     return rc;
 }
 

@@ -73,7 +73,7 @@ const char *as_callers_path(const struct as_unwind_module *module, char *path)
     return n > 0 ? path : module->name;
 }
 
-static bool is_told(uint64_t start)
+static bool is_module_known(uint64_t start)
 {
     for (unsigned i = 0; i < modules_n; i++)
         if (module_start[i] == start)
@@ -88,7 +88,7 @@ static bool note_untold(uint64_t start)
     for (unsigned i = 0; i < n; i++)
         if (untold[i] == start)
             return true;
-    if (is_told(start))
+    if (is_module_known(start))
         return true;
     if (n == UNTOLD_N)
         return false;
@@ -102,7 +102,7 @@ static void __attribute__((noinline))
 tell_module(const struct as_unwind_module *module, as_callers_module *tell)
 {
     char path[PATH_MAX];
-    if (is_told(module->start))
+    if (is_module_known(module->start))
         return;
     if (modules_n < MODULES_N)
         module_start[modules_n++] = module->start;
@@ -110,7 +110,7 @@ tell_module(const struct as_unwind_module *module, as_callers_module *tell)
          as_callers_path(module, path));
 }
 
-void as_callers_tell(const struct as_unwind_module *module, as_callers_module *tell)
+void as_callers_report(const struct as_unwind_module *module, as_callers_module *tell)
 {
     for (unsigned tries = 0; atomic_exchange(&changing, 1); tries++) {
         if (tries == TRIES_MOST) /* a handler may have interrupted who does */
@@ -163,7 +163,7 @@ void as_callers_forget(void)
     atomic_store(&changing, 0);
 }
 
-void as_callers_tell_rest(as_callers_module *tell)
+void as_callers_report_rest(as_callers_module *tell)
 {
     struct as_unwind_module module;
     const int saved = errno;

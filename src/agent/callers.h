@@ -25,14 +25,14 @@ size_t as_callers_find(const void *return_address, const void *frame, uint64_t *
 /* Its file; `path` has PATH_MAX bytes and is used where the loader does not say it. */
 const char *as_callers_path(const struct as_unwind_module *module, char *path);
 /* Tells it, unless it was. Waits for other threads that do; not for long. */
-void as_callers_tell(const struct as_unwind_module *module, as_callers_module *tell);
+void as_callers_report(const struct as_unwind_module *module, as_callers_module *tell);
 /* The same for a handler of signals that interrupted the thread there: the place itself, and its
  * callers, those inside an MPI too. `tell` NULL: nothing may be told now, but later. */
 size_t as_callers_stack(uint64_t pc, uintptr_t sp, uintptr_t frame, uint64_t *out, size_t most,
                         as_callers_module *tell);
 /* Modules are still to be told of; tells them. */
 extern _Atomic unsigned as_callers_untold;
-void as_callers_tell_rest(as_callers_module *tell);
+void as_callers_report_rest(as_callers_module *tell);
 /* Modules came or went, or this is the child of a fork: nothing is known any more. */
 void as_callers_forget(void);
 

@@ -38,7 +38,7 @@ static void in_child(void)
         if (!as_agent_control_lives())
             as_agent.state = AS_AGENT_INERT;
     }
-    AS_AGENT_TELL(forked);
+    AS_AGENT_NOTIFY(forked);
     errno = saved;
 }
 
@@ -88,8 +88,8 @@ void as_agent_end(void)
     if (as_agent.state != AS_AGENT_READY || as_agent_is_confined() || getpid() != as_agent.pid ||
         atomic_exchange(&as_agent.ended, 1))
         return;
-    as_agent_tell_loaded();
-    AS_AGENT_TELL(end);
+    as_agent_notify_loaded();
+    AS_AGENT_NOTIFY(end);
 }
 
 __attribute__((constructor)) static void program_begins(void)

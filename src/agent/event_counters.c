@@ -123,7 +123,7 @@ bool as_event_counters_put(struct as_event_counters *own, struct as_trace_writer
         const uint64_t field[] = {number_of_event[i], as_trace_zigzag((int64_t)reading.value[i])};
         own->latest[i] = reading.value[i];
         own->is_known[i] = true;
-        as_trace_put(writer, AS_TRACE_COUNTER, tick, field, 2);
+        as_trace_emit(writer, AS_TRACE_COUNTER, tick, field, 2);
     }
     return true;
 }

@@ -31,7 +31,7 @@ static struct {
 } tells;
 
 /* The first is the program. */
-FUNCTIONS_OWN int take_bias(struct dl_phdr_info *info, size_t size, void *context)
+FUNCTIONS_OWN int store_program_bias(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
     *(uintptr_t *)context = info->dlpi_addr;
@@ -45,7 +45,7 @@ FUNCTIONS_OWN __attribute__((constructor)) void find_functions(void)
     tells.hooks = hooks && hooks->version == AS_TRACER_VERSION ? hooks : NULL;
     tells.enter = (compiled_call *)dlsym(RTLD_NEXT, "__cyg_profile_func_enter");
     tells.exit = (compiled_call *)dlsym(RTLD_NEXT, "__cyg_profile_func_exit");
-    dl_iterate_phdr(take_bias, &tells.bias);
+    dl_iterate_phdr(store_program_bias, &tells.bias);
     __atomic_store_n(&tells.is_found, 1, __ATOMIC_RELEASE);
 }
 

@@ -27,7 +27,7 @@ static unsigned guard_index(int signal)
 }
 
 /* Registers of the variant, as where it is left. */
-static void keep_left(struct as_variant_area *area, const ucontext_t *context)
+static void save_left_registers(struct as_variant_area *area, const ucontext_t *context)
 {
     static const int of[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
                                REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
@@ -45,7 +45,7 @@ static bool end_variant(const siginfo_t *info, ucontext_t *context)
         return by_timer;
     if (by_timer && area->guard == AS_VARIANT_RESTORES)
         return true;
-    keep_left(area, context);
+    save_left_registers(area, context);
     area->flags |= by_timer ? AS_VARIANT_ENDLESS : AS_VARIANT_FAULTED;
     context->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)as_variant_abandoned;
     context->uc_mcontext.gregs[REG_RSP] = (greg_t)area->local.stack;

@@ -45,7 +45,7 @@ static struct {
 
 /* ---- Who is known ---------------------------------------------------------------------------- */
 
-bool as_inject_meet_thread(pid_t tid)
+bool as_inject_note_thread(pid_t tid)
 {
     const uint32_t n = (uint32_t)tid % THREADS_MOST;
     const uint8_t bit = (uint8_t)(1u << n % 8);
@@ -91,7 +91,7 @@ struct as_injected *as_inject_process(unsigned number)
 /* ---- What happens ---------------------------------------------------------------------------- */
 
 /* Begun by a process with the agent: a copy of it, or one that has its very memory (vfork). */
-static void meet_process(pid_t pid)
+static void adopt_process(pid_t pid)
 {
     struct as_injected *parent = find_process((pid_t)as_inject_status(pid, "\nPPid:", 10));
     struct as_injected own;
@@ -103,21 +103,21 @@ static void meet_process(pid_t pid)
     if (syscall(SYS_kcmp, parent->pid, pid, KCMP_VM, 0, 0) <= 0 || !as_inject_add_process(&own))
         as_inject_leave_out(parent, pid);
     else
-        as_inject_tell(&own, pid, AS_BARE_FORKED);
+        as_inject_notify_thread(&own, pid, AS_BARE_FORKED);
 }
 
-static void meet_new(pid_t tid)
+static void adopt_new_thread(pid_t tid)
 {
     const pid_t pid = (pid_t)as_inject_status(tid, "\nTgid:", 10);
     const struct as_injected *it = pid == tid ? NULL : find_process(pid);
     const struct as_injected own = it ? *it : (struct as_injected){0};
     if (pid == tid)
-        meet_process(pid);
+        adopt_process(pid);
     else if (it)
-        as_inject_tell(&own, tid, AS_BARE_THREAD);
+        as_inject_notify_thread(&own, tid, AS_BARE_THREAD);
 }
 
-static void meet_execution(pid_t pid)
+static void handle_exec(pid_t pid)
 {
     struct as_injected it;
     unsigned long former = 0;
@@ -125,7 +125,7 @@ static void meet_execution(pid_t pid)
     if (ptrace(PTRACE_GETEVENTMSG, pid, NULL, &former) == 0 && (pid_t)former != pid)
         as_inject_forget_thread(
             (pid_t)former); /* the thread that did it has the process's number now */
-    as_inject_meet_thread(pid);
+    as_inject_note_thread(pid);
     as_inject_forget_process(pid); /* what was in its memory is gone */
     if (!follow.attached && follow.processes < AS_INJECT_PROCESSES &&
         as_inject_program(pid, follow.control, &follow.image, follow.directory, &it) == 0)
@@ -137,15 +137,15 @@ bool as_inject_is_stopping(int signal)
     return signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU;
 }
 
-static void meet_stop(pid_t tid, int status)
+static void handle_thread_stop(pid_t tid, int status)
 {
     const int event = status >> 16, signal = WSTOPSIG(status);
     if (event == PTRACE_EVENT_EXEC) {
-        meet_execution(tid);
+        handle_exec(tid);
     } else if (event == PTRACE_EVENT_STOP) {
-        const bool is_new = as_inject_meet_thread(tid);
+        const bool is_new = as_inject_note_thread(tid);
         if (is_new)
-            meet_new(tid);
+            adopt_new_thread(tid);
         if (as_inject_is_stopping(signal) && !is_new) { /* it stays there until SIGCONT comes */
             ptrace(PTRACE_LISTEN, tid, NULL, NULL);
             return;
@@ -160,7 +160,7 @@ static void meet_stop(pid_t tid, int status)
 void as_inject_handle(pid_t tid, int status)
 {
     if (WIFSTOPPED(status)) {
-        meet_stop(tid, status);
+        handle_thread_stop(tid, status);
     } else {
         as_inject_forget_thread(tid);
         as_inject_forget_process(tid);
@@ -268,7 +268,7 @@ static void report_to_parent(int report, int why)
 static void follow_child(pid_t child, int report)
 {
     const int why = seize_child(child);
-    as_inject_meet_thread(child);
+    as_inject_note_thread(child);
     report_to_parent(report, why);
     if (!why)
         follow_all();

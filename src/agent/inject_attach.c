@@ -57,7 +57,7 @@ static bool write_table(int memory, uint64_t at, bool with_stacks)
 }
 
 /* %gs of each as the hook left it in the table. */
-static bool take_bases(int memory, uint64_t at)
+static bool set_gs_bases(int memory, uint64_t at)
 {
     bool good = true;
     for (unsigned i = 0; i < as_stopped_n; i++) {
@@ -92,7 +92,7 @@ static int64_t run_change(const struct as_injected *it, const struct asked_chang
             as_inject_run_hook(it, leader->tid, asked->hook) == 0 &&
             as_inject_read(memory, it->given, &given, sizeof given))
             pending = (int64_t)given.pending;
-        if (pending >= 0 && leaves && !take_bases(memory, given.thread))
+        if (pending >= 0 && leaves && !set_gs_bases(memory, given.thread))
             pending = -1;
     }
     if (memory >= 0)
@@ -128,13 +128,13 @@ static int64_t change_code(const struct as_injected *it, uint64_t hook, bool is_
 }
 
 /* Threads that began since the agent came have their maker's %gs until they are told. */
-static void tell_new(const struct as_injected *it)
+static void run_hooks_of_new_threads(const struct as_injected *it)
 {
     for (unsigned i = 0; i < as_stopped_n; i++)
         if (as_stopped_thread[i].is_new) {
             as_stopped_thread[i].is_new = false;
             as_stopped_thread[i].is_moved = true;
-            as_inject_tell(it, as_stopped_thread[i].tid, AS_BARE_THREAD);
+            as_inject_notify_thread(it, as_stopped_thread[i].tid, AS_BARE_THREAD);
             as_hold_look(&as_stopped_thread[i]);
         }
 }
@@ -144,7 +144,7 @@ static enum as_attach_refusal hold_again(const struct as_injected *it,
 {
     const enum as_attach_refusal refusal = as_hold_all(it->pid, false, state);
     if (!refusal)
-        tell_new(it);
+        run_hooks_of_new_threads(it);
     return refusal;
 }
 
@@ -174,7 +174,7 @@ static enum as_attach_refusal check_threads(struct as_attach_state *state)
 }
 
 /* Behind the image and its page lie the tables of threads and of modules. */
-static bool give_tables(int memory, const struct as_injected *it, struct as_bare_given *given)
+static bool write_bare_tables(int memory, const struct as_injected *it, struct as_bare_given *given)
 {
     static uint8_t room[MODULES_B] __attribute__((aligned(8)));
     size_t used_b;
@@ -196,8 +196,8 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
     const struct as_stopped_thread *leader = as_hold_leader(memory);
     it->entry = it->base + image->entry;
     it->given = it->base + image->size_b;
-    if (!as_inject_copy_image(memory, image, it->base) || !give_tables(memory, it, &given) ||
-        !as_inject_tell_agent(as_hold_living(), memory, &given, it->given, directory) ||
+    if (!as_inject_copy_image(memory, image, it->base) || !write_bare_tables(memory, it, &given) ||
+        !as_inject_write_facts(as_hold_living(), memory, &given, it->given, directory) ||
         as_inject_run_hook(it, leader->tid, AS_BARE_ATTACH) < 0 ||
         !as_inject_read(memory, it->given, &given, sizeof given))
         return AS_ATTACH_GONE;
@@ -206,10 +206,10 @@ static enum as_attach_refusal begin_agent(struct as_injected *it, int memory,
         return AS_ATTACH_NO_FILES;
     it->nowhere = given.nowhere;
     it->missed = given.missed;
-    return take_bases(memory, given.thread) ? AS_ATTACH_DONE : AS_ATTACH_GONE;
+    return set_gs_bases(memory, given.thread) ? AS_ATTACH_DONE : AS_ATTACH_GONE;
 }
 
-static void take_room(const struct as_injected *it)
+static void unmap_injected_memory(const struct as_injected *it)
 {
     const int memory = as_inject_memory(as_hold_living());
     const struct as_stopped_thread *leader = as_hold_leader(memory);
@@ -250,7 +250,7 @@ static enum as_attach_refusal bring_agent(struct as_injected *it, const struct a
     if (!refusal) {
         refusal = begin_agent(it, memory, image, directory, state);
         if (refusal)
-            take_room(it);
+            unmap_injected_memory(it);
     }
     if (memory >= 0)
         close(memory);
@@ -370,7 +370,7 @@ static enum as_attach_end leave_process(const struct as_injected *it, struct as_
     if (end == AS_ATTACH_LOST || end == AS_ATTACH_PATCHED)
         return end;
     if (end == AS_ATTACH_CLEAN)
-        take_room(it);
+        unmap_injected_memory(it);
     as_inject_handle_for(0); /* children that it made are met while it is known */
     as_hold_detach();
     return end;

@@ -49,7 +49,7 @@ struct kept {
 };
 
 /* All but those that the thread itself could cause. */
-static bool keep_state(pid_t tid, struct kept *kept)
+static bool save_thread_state(pid_t tid, struct kept *kept)
 {
     const uint64_t own = UINT64_C(1) << (SIGTRAP - 1) | UINT64_C(1) << (SIGSEGV - 1) |
                          UINT64_C(1) << (SIGBUS - 1) | UINT64_C(1) << (SIGILL - 1) |
@@ -61,7 +61,7 @@ static bool keep_state(pid_t tid, struct kept *kept)
            ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof blocked, &blocked) == 0;
 }
 
-static bool put_back(pid_t tid, struct kept *kept)
+static bool restore_thread_state(pid_t tid, struct kept *kept)
 {
     const bool good = ptrace(PTRACE_SETREGS, tid, NULL, &kept->regs) == 0 &&
                       ptrace(PTRACE_SETSIGMASK, tid, (void *)sizeof kept->mask, &kept->mask) == 0;
@@ -103,10 +103,10 @@ static bool go_until(pid_t tid, enum __ptrace_request how, int signal, struct ke
 bool as_inject_leave_execve(pid_t tid)
 {
     struct kept kept;
-    if (!keep_state(tid, &kept) || !go_until(tid, PTRACE_SYSCALL, SYSCALL_STOP, &kept) ||
+    if (!save_thread_state(tid, &kept) || !go_until(tid, PTRACE_SYSCALL, SYSCALL_STOP, &kept) ||
         ptrace(PTRACE_GETREGS, tid, NULL, &kept.regs) < 0)
         return false;
-    return put_back(tid, &kept);
+    return restore_thread_state(tid, &kept);
 }
 
 /* ---- Calls ---------------------------------------------------------------------------------- */
@@ -114,7 +114,7 @@ bool as_inject_leave_execve(pid_t tid)
 int as_inject_syscall(pid_t tid, uint64_t at, const uint64_t argument[7], int64_t *out)
 {
     struct kept kept;
-    if (!keep_state(tid, &kept))
+    if (!save_thread_state(tid, &kept))
         return -1;
     struct user_regs_struct regs = kept.regs;
     regs.orig_rax = UINT64_MAX; /* nothing is to be restarted */
@@ -131,13 +131,13 @@ int as_inject_syscall(pid_t tid, uint64_t at, const uint64_t argument[7], int64_
                       go_until(tid, PTRACE_SYSCALL, SYSCALL_STOP, &kept) &&
                       ptrace(PTRACE_GETREGS, tid, NULL, &regs) == 0;
     *out = (int64_t)regs.rax;
-    return put_back(tid, &kept) && done ? 0 : -1;
+    return restore_thread_state(tid, &kept) && done ? 0 : -1;
 }
 
 int as_inject_hook(pid_t tid, uint64_t entry, uint64_t hook, uint64_t given)
 {
     struct kept kept;
-    if (!keep_state(tid, &kept))
+    if (!save_thread_state(tid, &kept))
         return -1;
     struct user_regs_struct regs = kept.regs;
     regs.orig_rax = UINT64_MAX;
@@ -149,7 +149,7 @@ int as_inject_hook(pid_t tid, uint64_t entry, uint64_t hook, uint64_t given)
                       ptrace(PTRACE_GETREGS, tid, NULL, &regs) == 0;
     if (done)
         kept.regs.gs_base = regs.gs_base;
-    return put_back(tid, &kept) && done ? 0 : -1;
+    return restore_thread_state(tid, &kept) && done ? 0 : -1;
 }
 
 int as_inject_set_gs(pid_t tid, uint64_t base)
@@ -164,9 +164,11 @@ int as_inject_set_gs(pid_t tid, uint64_t base)
 int as_inject_step(pid_t tid)
 {
     struct kept kept;
-    if (!keep_state(tid, &kept))
+    if (!save_thread_state(tid, &kept))
         return -1;
     const bool done = go_until(tid, PTRACE_SINGLESTEP, SIGTRAP, &kept);
-    return ptrace(PTRACE_GETREGS, tid, NULL, &kept.regs) == 0 && put_back(tid, &kept) && done ? 0
-                                                                                              : -1;
+    return ptrace(PTRACE_GETREGS, tid, NULL, &kept.regs) == 0 && restore_thread_state(tid, &kept) &&
+                   done
+               ? 0
+               : -1;
 }

@@ -98,7 +98,7 @@ int as_inject_step(pid_t tid);
 #define AS_INJECT_PROCESSES 4096u
 
 /* Whether it was not known yet. */
-bool as_inject_meet_thread(pid_t tid);
+bool as_inject_note_thread(pid_t tid);
 void as_inject_forget_thread(pid_t tid);
 struct as_injected *as_inject_add_process(const struct as_injected *it);
 void as_inject_forget_process(pid_t pid);
@@ -177,8 +177,8 @@ bool as_inject_is_confined(pid_t tid);
 bool as_inject_map_image(pid_t pid, uint64_t at, const struct as_image *image, uint64_t more_b,
                          uint64_t *out);
 bool as_inject_copy_image(int memory, const struct as_image *image, uint64_t base);
-bool as_inject_tell_agent(pid_t pid, int memory, const struct as_bare_given *more, uint64_t at,
-                          const char *directory);
+bool as_inject_write_facts(pid_t pid, int memory, const struct as_bare_given *more, uint64_t at,
+                           const char *directory);
 /* Runs a hook; SIGTRAP is ignored afterwards where it was. 0 or -1. */
 int as_inject_run_hook(const struct as_injected *it, pid_t tid, uint64_t hook);
 
@@ -190,7 +190,7 @@ uint64_t as_inject_status(pid_t pid, const char *key, unsigned base);
 int as_inject_program(pid_t pid, struct as_agent_control *control, const struct as_image *image,
                       const char *directory, struct as_injected *out);
 /* In a new thread, or the first of a new process. */
-void as_inject_tell(const struct as_injected *it, pid_t tid, uint64_t hook);
+void as_inject_notify_thread(const struct as_injected *it, pid_t tid, uint64_t hook);
 /* A process in the memory of another: nobody counts what it does. */
 void as_inject_leave_out(const struct as_injected *it, pid_t tid);
 

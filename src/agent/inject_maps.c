@@ -43,7 +43,7 @@ static uint64_t hexadecimal(const char **at)
 }
 
 /* "START-END RIGHTS OFFSET DEVICE INODE PATH" */
-static void take_line(const char *at)
+static void parse_mapping_line(const char *at)
 {
     if (mapped_n == MAPPED_MOST)
         return;
@@ -86,7 +86,7 @@ bool as_maps_read(pid_t pid)
         char *line = text;
         for (char *end; (end = strchr(line, '\n')); line = end + 1) {
             *end = 0;
-            take_line(line);
+            parse_mapping_line(line);
         }
         have -= (size_t)(line - text);
         memmove(text, line, have);

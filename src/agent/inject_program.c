@@ -187,8 +187,8 @@ bool as_inject_copy_image(int memory, const struct as_image *image, uint64_t bas
 }
 
 /* What the C library would know of itself; `more`: what else is told, or NULL. */
-bool as_inject_tell_agent(pid_t pid, int memory, const struct as_bare_given *more, uint64_t at,
-                          const char *directory)
+bool as_inject_write_facts(pid_t pid, int memory, const struct as_bare_given *more, uint64_t at,
+                           const char *directory)
 {
     static struct as_bare_given given;
     Elf64_Ehdr head;
@@ -233,7 +233,7 @@ static int begin_agent(pid_t pid, int memory, const struct as_image *image, cons
     *out = (struct as_injected){
         .pid = pid, .entry = base + image->entry, .given = base + image->size_b};
     if (!as_inject_copy_image(memory, image, base) ||
-        !as_inject_tell_agent(pid, memory, NULL, out->given, directory) ||
+        !as_inject_write_facts(pid, memory, NULL, out->given, directory) ||
         as_inject_run_hook(out, pid, AS_BARE_BEGIN) < 0 ||
         !as_inject_read(memory, out->given, &given, sizeof given))
         return -1;
@@ -273,7 +273,7 @@ static void miss_thread(const struct as_injected *it, pid_t tid)
         close(memory);
 }
 
-void as_inject_tell(const struct as_injected *it, pid_t tid, uint64_t hook)
+void as_inject_notify_thread(const struct as_injected *it, pid_t tid, uint64_t hook)
 {
     if (as_inject_is_confined(tid) || as_inject_run_hook(it, tid, hook) < 0)
         miss_thread(it, tid);

@@ -64,10 +64,10 @@ static bool is_runnable(pid_t tid)
 }
 
 /* 0, or errno. One that ends, or that its maker's trace has reached already, is fine. */
-static int ask_thread(pid_t pid, pid_t tid, bool seize)
+static int interrupt_thread(pid_t pid, pid_t tid, bool seize)
 {
     if (seize && ptrace(PTRACE_SEIZE, tid, NULL, (void *)(intptr_t)AS_INJECT_OPTIONS) == 0)
-        as_inject_meet_thread(tid);
+        as_inject_note_thread(tid);
     else if (seize && errno == EPERM && as_inject_status(tid, "\nTracerPid:", 10) == 0 &&
              !has_ended(tid))
         return EPERM;
@@ -80,7 +80,7 @@ static int ask_thread(pid_t pid, pid_t tid, bool seize)
 }
 
 /* Asks those that are not listed yet; how many, or a refusal below 0. */
-static int ask_others(pid_t pid, bool seize, struct as_attach_state *state)
+static int interrupt_other_threads(pid_t pid, bool seize, struct as_attach_state *state)
 {
     static char entries[16384] __attribute__((aligned(8)));
     char path[64] = "/proc/";
@@ -99,7 +99,7 @@ static int ask_others(pid_t pid, bool seize, struct as_attach_state *state)
                 tid = tid * 10 + (*digit - '0');
             if (tid == 0 || find_stopped_thread(tid))
                 continue;
-            state->error = as_stopped_n == AS_HELD_MOST ? 0 : ask_thread(pid, tid, seize);
+            state->error = as_stopped_n == AS_HELD_MOST ? 0 : interrupt_thread(pid, tid, seize);
             state->who = tid;
             refusal = as_stopped_n == AS_HELD_MOST ? AS_ATTACH_MANY
                       : state->error               ? AS_ATTACH_FORBIDDEN
@@ -148,7 +148,7 @@ static void mend_wait(pid_t tid)
 
 /* What stopped it; it goes on to where it was asked to. False: it is no more, or another program.
  */
-static bool take_stop(struct as_stopped_thread *it, int status)
+static bool handle_stop(struct as_stopped_thread *it, int status)
 {
     const int event = status >> 16, signal = WSTOPSIG(status);
     if (!WIFSTOPPED(status) || event == PTRACE_EVENT_EXEC) {
@@ -158,7 +158,7 @@ static bool take_stop(struct as_stopped_thread *it, int status)
     if (event == PTRACE_EVENT_STOP) {
         it->is_held = true;
         it->is_grouped = signal != SIGTRAP;
-        it->is_new |= as_inject_meet_thread(it->tid);
+        it->is_new |= as_inject_note_thread(it->tid);
         mend_wait(it->tid);
         return as_hold_look(it);
     }
@@ -182,7 +182,7 @@ static struct as_stopped_thread *look_around(void)
         struct as_stopped_thread *it = find_stopped_thread(tid);
         if (!it)
             as_inject_handle(tid, status);
-        else if (!take_stop(it, status))
+        else if (!handle_stop(it, status))
             *it = as_stopped_thread[--as_stopped_n];
     }
     for (unsigned i = 0; i < as_stopped_n; i++)
@@ -191,12 +191,12 @@ static struct as_stopped_thread *look_around(void)
     return NULL;
 }
 
-static enum as_attach_refusal gather_threads(pid_t pid, bool seize, struct as_attach_state *state)
+static enum as_attach_refusal stop_all_threads(pid_t pid, bool seize, struct as_attach_state *state)
 {
     const struct timespec time = {0, 50000};
     const int64_t until_ns = as_monotonic_ns() + PATIENCE_NS;
     for (;;) {
-        const int asked = ask_others(pid, seize, state);
+        const int asked = interrupt_other_threads(pid, seize, state);
         if (asked < 0)
             return (enum as_attach_refusal) - asked;
         for (struct as_stopped_thread *waits; (waits = look_around());) {
@@ -222,7 +222,7 @@ enum as_attach_refusal as_hold_all(pid_t pid, bool seize, struct as_attach_state
     if (!has_table())
         return AS_ATTACH_NO_MEMORY;
     as_stopped_n = 0;
-    const enum as_attach_refusal refusal = gather_threads(pid, seize, state);
+    const enum as_attach_refusal refusal = stop_all_threads(pid, seize, state);
     if (refusal)
         as_hold_release();
     return refusal;
@@ -297,7 +297,7 @@ static void settle_thread(struct as_stopped_thread *it)
     it->signal = 0;
     while (!it->is_held) {
         const pid_t got = waitpid(it->tid, &status, __WALL);
-        if ((got < 0 && errno != EINTR) || (got > 0 && !take_stop(it, status)))
+        if ((got < 0 && errno != EINTR) || (got > 0 && !handle_stop(it, status)))
             return;
     }
 }

@@ -91,7 +91,7 @@ static bool enter_io(struct as_io_call *call, size_t number)
     call->tick = 0;
     if (records) {
         call->thread->inside = 1;
-        as_trace_put(w, AS_TRACE_ENTER, as_trace_now(w), &field, 1);
+        as_trace_emit(w, AS_TRACE_ENTER, as_trace_now(w), &field, 1);
     } else {
         as_trace_leave_out(w);
     }
@@ -108,7 +108,7 @@ static void stamp_io(struct as_io_call *call)
 static void leave_io(const struct as_io_call *call, size_t number)
 {
     const uint64_t field = name_of[number];
-    as_trace_put(&call->thread->writer, AS_TRACE_LEAVE, call->tick, &field, 1);
+    as_trace_emit(&call->thread->writer, AS_TRACE_LEAVE, call->tick, &field, 1);
     call->thread->inside = 0;
     errno = call->error;
 }
@@ -129,39 +129,39 @@ static int64_t text_bytes(const char *text)
     return text ? (int64_t)strlen(text) : -1;
 }
 
-static void put_bytes(const struct as_io_call *call, int fd, int64_t size_b, int64_t offset,
-                      enum as_trace_io way)
+static void emit_io_bytes(const struct as_io_call *call, int fd, int64_t size_b, int64_t offset,
+                          enum as_trace_io way)
 {
     const uint64_t field[] = {(uint64_t)(unsigned)fd, as_trace_zigzag(size_b < 0 ? -1 : size_b),
                               as_trace_zigzag(offset), way};
-    as_trace_put(&call->thread->writer, AS_TRACE_IO, call->tick, field, 4);
+    as_trace_emit(&call->thread->writer, AS_TRACE_IO, call->tick, field, 4);
 }
 
-static void put_opened(const struct as_io_call *call, int fd, const char *path)
+static void emit_file_open(const struct as_io_call *call, int fd, const char *path)
 {
     const uint64_t field = as_trace_zigzag(fd);
-    as_trace_put_text(&call->thread->writer, AS_TRACE_FILE_OPEN, call->tick, &field, 1,
-                      path && (fd >= 0 || call->error != EFAULT) ? path : "");
+    as_trace_emit_text(&call->thread->writer, AS_TRACE_FILE_OPEN, call->tick, &field, 1,
+                       path && (fd >= 0 || call->error != EFAULT) ? path : "");
 }
 
-static void put_closed(const struct as_io_call *call, int fd, int result)
+static void emit_file_close(const struct as_io_call *call, int fd, int result)
 {
     const uint64_t field = (uint64_t)(unsigned)fd;
     if (result == 0 && fd >= 0)
-        as_trace_put(&call->thread->writer, AS_TRACE_FILE_CLOSE, call->tick, &field, 1);
+        as_trace_emit(&call->thread->writer, AS_TRACE_FILE_CLOSE, call->tick, &field, 1);
 }
 
-static void put_child(const struct as_io_call *call, pid_t child)
+static void emit_fork(const struct as_io_call *call, pid_t child)
 {
     const uint64_t field = (uint64_t)child;
     if (child > 0)
-        as_trace_put(&call->thread->writer, AS_TRACE_FORK, call->tick, &field, 1);
+        as_trace_emit(&call->thread->writer, AS_TRACE_FORK, call->tick, &field, 1);
 }
 
 /* Before it: there is no behind. */
-static void put_exec(const struct as_io_call *call, const char *path)
+static void emit_exec(const struct as_io_call *call, const char *path)
 {
-    as_trace_put_text(&call->thread->writer, AS_TRACE_EXEC, 0, NULL, 0, path ? path : "");
+    as_trace_emit_text(&call->thread->writer, AS_TRACE_EXEC, 0, NULL, 0, path ? path : "");
     as_trace_writer_stamp(&call->thread->writer);
 }
 

@@ -9,18 +9,18 @@
 #include "agent/agent.h"
 #include "base/clock.h"
 
-static void tell_come(uint64_t since_ns)
+static void notify_modules_changed(uint64_t since_ns)
 {
     const uint64_t outer_ns = as_agent_self.loading_ns;
     as_agent_self.loading_ns = since_ns;
-    AS_AGENT_TELL(modules_changed);
+    AS_AGENT_NOTIFY(modules_changed);
     as_agent_self.loading_ns = outer_ns;
 }
 
-void as_agent_tell_loaded(void)
+void as_agent_notify_loaded(void)
 {
     if (atomic_exchange(&as_agent.loaded, 0))
-        tell_come(as_monotonic_ns());
+        notify_modules_changed(as_monotonic_ns());
 }
 
 AS_AGENT_API void *dlopen(const char *name, int flags)
@@ -32,13 +32,13 @@ AS_AGENT_API void *dlopen(const char *name, int flags)
         void *handle = AS_AGENT_REAL(dlopen)(name, flags);
         if (handle) {
             atomic_store(&as_agent.loaded, 0);
-            tell_come(begun_ns);
+            notify_modules_changed(begun_ns);
         }
         return handle;
     }
-    as_agent_tell_loaded(); /* of an earlier one */
+    as_agent_notify_loaded(); /* of an earlier one */
     atomic_store(&as_agent.loaded, 1);
-    AS_AGENT_TELL(modules_unseen);
+    AS_AGENT_NOTIFY(modules_unseen);
     return AS_AGENT_REAL(dlopen)(name, flags);
 }
 
@@ -46,8 +46,8 @@ AS_AGENT_API int dlclose(void *handle)
 {
     if (!as_agent_active())
         return AS_AGENT_REAL(dlclose)(handle);
-    as_agent_tell_loaded();
+    as_agent_notify_loaded();
     const int rc = AS_AGENT_REAL(dlclose)(handle);
-    AS_AGENT_TELL(modules_changed);
+    AS_AGENT_NOTIFY(modules_changed);
     return rc;
 }

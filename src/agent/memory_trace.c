@@ -61,8 +61,8 @@ static bool write_call(const struct as_memory_call *call, unsigned kind, const u
         as_trace_leave_out(w);
         return false;
     }
-    as_trace_put(w, AS_TRACE_ENTER, call->enter, &name, 1);
-    as_trace_put(w, kind, 0, field, n);
+    as_trace_emit(w, AS_TRACE_ENTER, call->enter, &name, 1);
+    as_trace_emit(w, kind, 0, field, n);
     return true;
 }
 
@@ -71,7 +71,7 @@ static void end_call(const struct as_memory_call *call, bool is_told)
     struct as_trace_writer *w = &call->thread->writer;
     const uint64_t name = name_of[call->routine];
     if (is_told)
-        as_trace_put(w, AS_TRACE_LEAVE, as_trace_now(w), &name, 1);
+        as_trace_emit(w, AS_TRACE_LEAVE, as_trace_now(w), &name, 1);
     call->thread->inside = 0;
 }
 
@@ -104,7 +104,7 @@ void as_memory_resized(const struct as_memory_call *call, const void *before, vo
                          : gives ? write_call(call, AS_TRACE_ALLOCATE, given, 2)
                                  : false;
     if (is_told && takes && gives)
-        as_trace_put(&call->thread->writer, AS_TRACE_ALLOCATE, 0, given, 2);
+        as_trace_emit(&call->thread->writer, AS_TRACE_ALLOCATE, 0, given, 2);
     end_call(call, is_told);
     errno = saved;
 }

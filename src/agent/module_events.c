@@ -23,7 +23,7 @@ static int note_library(struct dl_phdr_info *info, size_t size_b, void *context)
     return 0;
 }
 
-void as_loaded_gather(struct as_loaded *it)
+void as_loaded_collect(struct as_loaded *it)
 {
     it->library_n = 0;
     dl_iterate_phdr(note_library, it);

@@ -15,7 +15,7 @@ struct as_loaded {
 };
 
 /* Takes what is loaded now; `prefix` is set. */
-void as_loaded_gather(struct as_loaded *it);
+void as_loaded_collect(struct as_loaded *it);
 /* In those libraries, else in what is seen by all after this library. `version` may be NULL: any.
  * NULL: nobody has it. */
 void *as_loaded_find(const struct as_loaded *it, const char *symbol, const char *version);

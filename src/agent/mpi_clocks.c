@@ -105,7 +105,7 @@ static bool hear(int from, struct clock_word *word, int64_t until_ns)
 }
 
 /* As short as it is it goes at once, whoever takes it and when. */
-static bool say_word(int to, int64_t what, int64_t number)
+static bool send_clock_word(int to, int64_t what, int64_t number)
 {
     static struct clock_word words[64]; /* what is not gone yet stays as it is */
     static unsigned next;
@@ -128,9 +128,9 @@ static void answer(int other)
     struct clock_word word;
     while (hear(other, &word, as_monotonic_ns() + PATIENCE_NS))
         if (word.phase == phase &&
-            (word.what != CLOCK_ASKS || !say_word(other, CLOCK_SAYS, word.number)))
+            (word.what != CLOCK_ASKS || !send_clock_word(other, CLOCK_SAYS, word.number)))
             return;
-    say_word(other, CLOCK_GONE, 0);
+    send_clock_word(other, CLOCK_GONE, 0);
 }
 
 /* ---- Of another machine --------------------------------------------------------------------- */
@@ -141,18 +141,18 @@ struct clock_measurement {
 };
 
 /* What comes late of a question that was given up is no answer to this one. */
-static bool ask_once(struct clock_measurement *best)
+static bool measure_clock_once(struct clock_measurement *best)
 {
     static int64_t number;
     struct clock_word word;
     const int64_t sent_ns = raw_now(), until_ns = as_monotonic_ns() + PATIENCE_NS;
-    bool is_there = say_word(0, CLOCK_ASKS, ++number);
+    bool is_there = send_clock_word(0, CLOCK_ASKS, ++number);
     do
         is_there = is_there && hear(0, &word, until_ns);
     while (is_there && (word.phase != phase || (word.what == CLOCK_SAYS && word.number != number)));
     const int64_t came_ns = raw_now();
     if (!is_there)
-        say_word(0, CLOCK_GONE, 0);
+        send_clock_word(0, CLOCK_GONE, 0);
     if (!is_there || word.what != CLOCK_SAYS)
         return false;
     if (!best->trip_ns || came_ns - sent_ns < best->trip_ns)
@@ -161,7 +161,7 @@ static bool ask_once(struct clock_measurement *best)
     return true;
 }
 
-static void tell_relation(const struct clock_measurement *best)
+static void emit_clock_relation(const struct clock_measurement *best)
 {
     const uint64_t field[] = {as_trace_zigzag(best->own_ns), as_trace_zigzag(best->reference_ns),
                               (uint64_t)(best->trip_ns + 1) / 2};
@@ -169,20 +169,20 @@ static void tell_relation(const struct clock_measurement *best)
 }
 
 /* The first answer says no more than that rank 0 is there. */
-static void ask_often(void)
+static void measure_clock(void)
 {
     struct clock_measurement first = {0};
-    if (!ask_once(&first))
+    if (!measure_clock_once(&first))
         return;
     const int64_t until_ns = as_monotonic_ns() + MACHINE_NS;
     for (int i = 0; i < MEASUREMENTS_N && as_monotonic_ns() < until_ns; i++) {
         struct clock_measurement best = {0};
         for (int k = 0; k < TRIES_N && (k == 0 || as_monotonic_ns() < until_ns); k++)
-            if (!ask_once(&best))
+            if (!measure_clock_once(&best))
                 return;
-        tell_relation(&best);
+        emit_clock_relation(&best);
     }
-    say_word(0, CLOCK_DONE, 0);
+    send_clock_word(0, CLOCK_DONE, 0);
 }
 
 /* ---- Beginning and end ---------------------------------------------------------------------- */
@@ -191,7 +191,7 @@ static void compare_clocks(void)
 {
     phase++;
     if (place > 0)
-        ask_often();
+        measure_clock();
     for (int other = 1; place == 0 && other <= others_n; other++)
         answer(other);
 }

@@ -33,7 +33,7 @@ static uint64_t global_number(uint64_t hash)
     static struct as_keys alike;
     uint64_t before = 0;
     struct as_key found;
-    if (as_keys_take(&alike, hash, &found))
+    if (as_keys_remove(&alike, hash, &found))
         before = found.number;
     as_keys_put(&alike, &(struct as_key){.key = hash, .number = before + 1});
     return fnv(hash, before) >> 1;
@@ -89,7 +89,7 @@ static uint64_t number_of_two(const struct as_mpi_call *call, MPI_Comm comm, boo
     return global_number(*is_second ? fnv(other, own) : fnv(own, other));
 }
 
-static uint64_t tell_comm(const struct as_mpi_call *call, MPI_Comm comm)
+static uint64_t define_communicator(const struct as_mpi_call *call, MPI_Comm comm)
 {
     int inter = 0, rank = 0, size = 0;
     uint64_t *member = NULL;
@@ -124,8 +124,8 @@ void as_mpi_begin_world(const struct as_mpi_call *call)
     int n = 0, level = 0;
     if (atomic_exchange(&world_begun, 1))
         return;
-    tell_comm(call, as_mpi_own.world);
-    tell_comm(call, as_mpi_own.self);
+    define_communicator(call, as_mpi_own.world);
+    define_communicator(call, as_mpi_own.self);
     as_mpi_own.Query_thread(&level);
     const uint64_t field[] = {(uint64_t)as_mpi_comm_rank(as_mpi_own.world),
                               (uint64_t)as_mpi_comm_size(as_mpi_own.world), (uint64_t)level};
@@ -145,24 +145,24 @@ uint64_t as_mpi_comm_number(const struct as_mpi_call *call, MPI_Comm comm)
     as_mpi_begin_world(call);
     if (as_keys_get(&comms, AS_MPI_KEY(comm), &found))
         return found.number;
-    return tell_comm(call, comm);
+    return define_communicator(call, comm);
 }
 
 void as_mpi_define_comm(const struct as_mpi_call *call, MPI_Comm comm)
 {
     if (is_comm(comm)) {
         as_mpi_begin_world(call);
-        tell_comm(call, comm);
+        define_communicator(call, comm);
     }
 }
 
 void as_mpi_forget_comm(const struct as_mpi_call *call, MPI_Comm comm)
 {
     struct as_key found;
-    if (!as_keys_take(&comms, AS_MPI_KEY(comm), &found))
+    if (!as_keys_remove(&comms, AS_MPI_KEY(comm), &found))
         return;
     as_mpi_forget_near(comm);
-    as_mpi_put_numbers(call, AS_TRACE_COMM_FREE, &found.number, 1);
+    as_mpi_emit_numbers(call, AS_TRACE_COMM_FREE, &found.number, 1);
 }
 
 void as_mpi_name_comm(const struct as_mpi_call *call, MPI_Comm comm, const char *name)

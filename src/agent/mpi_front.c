@@ -82,7 +82,7 @@ static void *find_profiling(const char *name)
 
 static void find_all(void)
 {
-    as_loaded_gather(&loaded);
+    as_loaded_collect(&loaded);
     for (size_t i = 0; i < as_mpi_routines_n; i++) {
         real[i] = find_symbol(as_mpi_name[i]);
         real_fortran[i] = find_symbol(as_mpi_name_fortran[i]);

@@ -93,7 +93,7 @@ static inline bool as_keys_get(struct as_keys *it, uint64_t key, struct as_key *
 }
 
 /* As above, and it is gone: those behind it move up (Knuth, 6.4, algorithm R). */
-static inline bool as_keys_take(struct as_keys *it, uint64_t key, struct as_key *out)
+static inline bool as_keys_remove(struct as_keys *it, uint64_t key, struct as_key *out)
 {
     bool found = false;
     as_keys_lock(it);

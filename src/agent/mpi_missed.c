@@ -92,7 +92,7 @@ static void miss_record(unsigned kind, const uint64_t *field)
 /* As who reads records of each call adds them up. */
 static void sum_record(struct as_tracer_thread *thread, unsigned kind, const uint64_t *field)
 {
-    if (kind == AS_TRACE_SEND && field[0] != as_trace_zigzag(AS_TRACE_NOBODY)) {
+    if (kind == AS_TRACE_SEND && field[0] != as_trace_zigzag(AS_TRACE_NO_RANK)) {
         thread->sent_b += field[2];
     } else if (kind == AS_TRACE_RECEIVE) {
         thread->received_b += field[2];
@@ -110,28 +110,28 @@ void as_mpi_count(struct as_tracer_thread *thread, unsigned kind, const uint64_t
         sum_record(thread, kind, field);
 }
 
-static void put_missed(struct as_trace_writer *w, uint32_t what, uint64_t partner, uint64_t tag,
-                       uint64_t comm, uint64_t n)
+static void emit_missed(struct as_trace_writer *w, uint32_t what, uint64_t partner, uint64_t tag,
+                        uint64_t comm, uint64_t n)
 {
     const uint64_t field[] = {what, partner, tag, comm, n};
-    as_trace_put(w, AS_TRACE_MISSED, 0, field, 5);
+    as_trace_emit(w, AS_TRACE_MISSED, 0, field, 5);
 }
 
 /* Counts that come meanwhile are told by the next. */
-void as_mpi_tell_missed(struct as_tracer_thread *thread)
+void as_mpi_emit_missed(struct as_tracer_thread *thread)
 {
     struct as_trace_writer *w = &thread->writer;
     if (!atomic_exchange(&as_mpi_missed, 0))
         return;
     const uint64_t any_n = atomic_exchange(&without_room, 0);
     if (any_n)
-        put_missed(w, AS_TRACE_MISSED_ANY, 0, 0, 0, any_n);
+        emit_missed(w, AS_TRACE_MISSED_ANY, 0, 0, 0, any_n);
     for (uint32_t i = 0; i < SORTS_N; i++) {
         struct missed_sort *sort = &sorts[i];
         if (atomic_load_explicit(&sort->state, memory_order_acquire) != SORT_READY)
             continue;
         const uint64_t n = atomic_exchange(&sort->n, 0);
         if (n)
-            put_missed(w, sort->what, sort->partner, sort->tag, sort->comm, n);
+            emit_missed(w, sort->what, sort->partner, sort->tag, sort->comm, n);
     }
 }

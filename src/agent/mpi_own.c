@@ -68,5 +68,5 @@ unsigned as_mpi_share_of(int root, MPI_Comm comm)
 
 int as_mpi_root_of(int root)
 {
-    return root == MPI_ROOT ? AS_TRACE_IS_ROOT : root == MPI_PROC_NULL ? AS_TRACE_NOBODY : root;
+    return root == MPI_ROOT ? AS_TRACE_IS_ROOT : root == MPI_PROC_NULL ? AS_TRACE_NO_RANK : root;
 }

@@ -15,27 +15,28 @@ uint64_t as_mpi_new_request(void)
 
 /* An MPI may give the same handle to all that is done as soon as it is begun: who has it already
  * is done. */
-void as_mpi_keep_request(const struct as_mpi_call *call, MPI_Request handle, uint64_t number,
-                         unsigned kind, uint64_t comm, bool persistent, int rc)
+void as_mpi_store_request(const struct as_mpi_call *call, MPI_Request handle, uint64_t number,
+                          unsigned kind, uint64_t comm, bool persistent, int rc)
 {
     struct as_key before;
     if (rc != MPI_SUCCESS)
         return;
-    if (as_keys_take(&requests, AS_MPI_KEY(handle), &before) && !(before.kind & REQUEST_PERSISTENT))
-        as_mpi_put_numbers(call, AS_TRACE_DONE, &before.number, 1);
+    if (as_keys_remove(&requests, AS_MPI_KEY(handle), &before) &&
+        !(before.kind & REQUEST_PERSISTENT))
+        as_mpi_emit_numbers(call, AS_TRACE_DONE, &before.number, 1);
     as_keys_put(&requests, &(struct as_key){.key = AS_MPI_KEY(handle),
                                             .number = number,
                                             .comm = (uint32_t)comm,
                                             .kind = kind | (persistent ? REQUEST_PERSISTENT : 0)});
 }
 
-void as_mpi_put_of_request(const struct as_mpi_call *call, unsigned kind, MPI_Request handle,
-                           bool gone)
+void as_mpi_emit_request(const struct as_mpi_call *call, unsigned kind, MPI_Request handle,
+                         bool gone)
 {
     struct as_key found;
-    if (gone ? as_keys_take(&requests, AS_MPI_KEY(handle), &found)
+    if (gone ? as_keys_remove(&requests, AS_MPI_KEY(handle), &found)
              : as_keys_get(&requests, AS_MPI_KEY(handle), &found))
-        as_mpi_put_numbers(call, kind, &found.number, 1);
+        as_mpi_emit_numbers(call, kind, &found.number, 1);
 }
 
 void as_mpi_cancel_request(MPI_Request handle)
@@ -47,17 +48,17 @@ void as_mpi_cancel_request(MPI_Request handle)
     as_keys_put(&requests, &found);
 }
 
-void as_mpi_put_started(const struct as_mpi_call *call, int n, const MPI_Request *handle)
+void as_mpi_emit_started(const struct as_mpi_call *call, int n, const MPI_Request *handle)
 {
     for (int i = 0; i < n && handle; i++)
-        as_mpi_put_of_request(call, AS_TRACE_START, handle[i], false);
+        as_mpi_emit_request(call, AS_TRACE_START, handle[i], false);
 }
 
-void as_mpi_put_parts(const struct as_mpi_call *call, MPI_Request handle, int n)
+void as_mpi_emit_parts(const struct as_mpi_call *call, MPI_Request handle, int n)
 {
     struct as_key found;
     if (n > 0 && as_keys_get(&requests, AS_MPI_KEY(handle), &found))
-        as_mpi_put_numbers(call, AS_TRACE_PARTS, (const uint64_t[]){found.number, (uint64_t)n}, 2);
+        as_mpi_emit_numbers(call, AS_TRACE_PARTS, (const uint64_t[]){found.number, (uint64_t)n}, 2);
 }
 
 /* ---- Completion --------------------------------------------------------------------------- */
@@ -136,14 +137,14 @@ static void complete_note(const struct as_mpi_call *call, const struct as_mpi_no
     if (!note->known)
         return;
     if (was_cancelled(note, status))
-        as_mpi_put_numbers(call, AS_TRACE_CANCELLED, &note->of.number, 1);
+        as_mpi_emit_numbers(call, AS_TRACE_CANCELLED, &note->of.number, 1);
     else if ((note->of.kind & ~(unsigned)(REQUEST_PERSISTENT | REQUEST_CANCELLED)) ==
              REQUEST_RECEIVE)
-        as_mpi_put_status(call, status, note->of.comm, note->of.number);
+        as_mpi_emit_status(call, status, note->of.comm, note->of.number);
     else
-        as_mpi_put_numbers(call, AS_TRACE_DONE, &note->of.number, 1);
+        as_mpi_emit_numbers(call, AS_TRACE_DONE, &note->of.number, 1);
     if (!(note->of.kind & REQUEST_PERSISTENT))
-        as_keys_take(&requests, note->of.key, &gone);
+        as_keys_remove(&requests, note->of.key, &gone);
 }
 
 void as_mpi_complete_one(const struct as_mpi_call *call, const struct as_mpi_note *note, int n,

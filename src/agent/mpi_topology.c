@@ -75,7 +75,7 @@ static bool find_dist_graph(const struct as_mpi_call *call, MPI_Comm comm, struc
 
 /* Those that are there, and which are not: of a grid's first 32 dimensions, where a place is the
  * same among in- and out-neighbours. Graphs have none that are not there. */
-static void tell_near(uint64_t number, MPI_Comm comm, const struct near_ranks *near)
+static void define_neighbourhood(uint64_t number, MPI_Comm comm, const struct near_ranks *near)
 {
     const int n = near->in_n + near->out_n;
     uint64_t *list = (uint64_t *)(void *)near->rank - n;
@@ -129,7 +129,7 @@ void as_mpi_define_near(const struct as_mpi_call *call, uint64_t number, MPI_Com
     else if (topology == MPI_DIST_GRAPH)
         found = find_dist_graph(call, comm, &near);
     if (found)
-        tell_near(number, comm, &near);
+        define_neighbourhood(number, comm, &near);
     if (found && topology == MPI_CART)
         define_dimensions(number, comm);
 }
@@ -137,7 +137,7 @@ void as_mpi_define_near(const struct as_mpi_call *call, uint64_t number, MPI_Com
 void as_mpi_forget_near(MPI_Comm comm)
 {
     struct as_key gone;
-    as_keys_take(&neighbourhoods, AS_MPI_KEY(comm), &gone);
+    as_keys_remove(&neighbourhoods, AS_MPI_KEY(comm), &gone);
 }
 
 /* ---- Sizes -------------------------------------------------------------------------------- */

@@ -55,7 +55,7 @@ static void begin_call(const struct as_mpi_call *call, unsigned number)
     const uint64_t field = AS_TRACER_NUMBER(number_of(number));
     if (call->thread->quiet)
         return;
-    as_trace_put(&call->thread->writer, AS_TRACE_ENTER, call->enter, &field, 1);
+    as_trace_emit(&call->thread->writer, AS_TRACE_ENTER, call->enter, &field, 1);
     call->thread->untold = false;
     as_mpi_hooks->callers(call->thread, call->return_address, call->frame);
 }
@@ -72,7 +72,7 @@ static bool enter_poll(struct as_mpi_call *call, unsigned number)
         return false;
     }
     if (as_mpi_missed && call->thread->quiet != AS_TRACER_MUTED)
-        as_mpi_tell_missed(call->thread);
+        as_mpi_emit_missed(call->thread);
     call->thread->untold = true;
     call->enter = as_trace_now(&call->thread->writer);
     return true;
@@ -133,7 +133,7 @@ static void leave_call(struct as_mpi_call *call, unsigned number)
     if (call->thread->quiet == AS_TRACER_SUMMED)
         sum_call(call, field);
     else
-        as_mpi_put_numbers(call, AS_TRACE_LEAVE, &field, 1);
+        as_mpi_emit_numbers(call, AS_TRACE_LEAVE, &field, 1);
     call->thread->untold = false;
     call->thread->inside = 0;
 }

@@ -28,15 +28,15 @@ extern _Atomic uint32_t as_mpi_missed; /* some are counted that no stream tells 
 /* A record with these fields is not written: it is switched off, or calls are summed. */
 void as_mpi_count(struct as_tracer_thread *thread, unsigned kind, const uint64_t *field);
 /* Recording goes on. */
-void as_mpi_tell_missed(struct as_tracer_thread *thread);
+void as_mpi_emit_missed(struct as_tracer_thread *thread);
 
-static inline void as_mpi_put_numbers(const struct as_mpi_call *call, unsigned kind,
-                                      const uint64_t *field, unsigned n)
+static inline void as_mpi_emit_numbers(const struct as_mpi_call *call, unsigned kind,
+                                       const uint64_t *field, unsigned n)
 {
     if (__builtin_expect(call->thread->quiet, 0))
         as_mpi_count(call->thread, kind, field);
     else
-        as_trace_put(&call->thread->writer, kind, call->tick, field, n);
+        as_trace_emit(&call->thread->writer, kind, call->tick, field, n);
 }
 
 /* ---- mpi_own.c: MPI's own ---- */
@@ -120,13 +120,13 @@ void as_mpi_relate_end(void);   /* it is about to end */
 #define AS_MPI_NO_RANK MPI_ANY_SOURCE /* as of a record without one */
 
 void as_mpi_define_window(const struct as_mpi_call *call, MPI_Win win, MPI_Comm comm);
-void as_mpi_put_access(const struct as_mpi_call *call, int target, int64_t size_b, MPI_Win win);
+void as_mpi_emit_access(const struct as_mpi_call *call, int target, int64_t size_b, MPI_Win win);
 void as_mpi_forget_window(const struct as_mpi_call *call, MPI_Win win);
-void as_mpi_put_sync(const struct as_mpi_call *call, unsigned kind, int rank, MPI_Win win);
-void as_mpi_put_sync_group(const struct as_mpi_call *call, unsigned kind, MPI_Group group,
-                           MPI_Win win);
-void as_mpi_put_lock(const struct as_mpi_call *call, int type, int rank, int assertion,
-                     MPI_Win win);
+void as_mpi_emit_sync(const struct as_mpi_call *call, unsigned kind, int rank, MPI_Win win);
+void as_mpi_emit_sync_group(const struct as_mpi_call *call, unsigned kind, MPI_Group group,
+                            MPI_Win win);
+void as_mpi_emit_lock(const struct as_mpi_call *call, int type, int rank, int assertion,
+                      MPI_Win win);
 
 /* ---- mpi_topology.c: neighbours, and sizes of operations whose parts differ ---- */
 
@@ -167,24 +167,24 @@ int as_mpi_peers_n(MPI_Comm comm); /* members of the other group where there are
 
 /* ---- mpi_messages.c ---- */
 
-void as_mpi_put_message(const struct as_mpi_call *call, unsigned kind, int partner, int tag,
-                        int64_t size_b, MPI_Comm comm, uint64_t request, unsigned bits);
-void as_mpi_put_status(const struct as_mpi_call *call, const MPI_Status *status, uint64_t comm,
-                       uint64_t request);
-void as_mpi_put_received(const struct as_mpi_call *call, const MPI_Status *status, uint64_t comm,
-                         uint64_t request, int rc);
-void as_mpi_put_probed(const struct as_mpi_call *call, const MPI_Status *status, MPI_Comm comm,
-                       int rc);
+void as_mpi_emit_message(const struct as_mpi_call *call, unsigned kind, int partner, int tag,
+                         int64_t size_b, MPI_Comm comm, uint64_t request, unsigned bits);
+void as_mpi_emit_status(const struct as_mpi_call *call, const MPI_Status *status, uint64_t comm,
+                        uint64_t request);
+void as_mpi_emit_received(const struct as_mpi_call *call, const MPI_Status *status, uint64_t comm,
+                          uint64_t request, int rc);
+void as_mpi_emit_probed(const struct as_mpi_call *call, const MPI_Status *status, MPI_Comm comm,
+                        int rc);
 /* A probe that found nothing: what it looked for. */
 void as_mpi_poll_probe(const struct as_mpi_call *call, unsigned number, int partner, int tag,
                        MPI_Comm comm);
-void as_mpi_keep_message(const struct as_mpi_call *call, MPI_Message message, MPI_Comm comm,
-                         int rc);
-uint64_t as_mpi_take_message(MPI_Message message); /* the communicator of one that was probed */
-void as_mpi_put_matched(const struct as_mpi_call *call, int64_t size_b, uint64_t comm,
-                        uint64_t request);
-void as_mpi_put_collective(const struct as_mpi_call *call, MPI_Comm comm, uint64_t request,
-                           int root, int64_t sent_b, int64_t received_b, unsigned bits);
+void as_mpi_store_message(const struct as_mpi_call *call, MPI_Message message, MPI_Comm comm,
+                          int rc);
+uint64_t as_mpi_remove_message(MPI_Message message); /* the communicator of one that was probed */
+void as_mpi_emit_matched(const struct as_mpi_call *call, int64_t size_b, uint64_t comm,
+                         uint64_t request);
+void as_mpi_emit_collective(const struct as_mpi_call *call, MPI_Comm comm, uint64_t request,
+                            int root, int64_t sent_b, int64_t received_b, unsigned bits);
 uint64_t as_mpi_partner_of(int partner);
 
 /* ---- mpi_requests.c ---- */
@@ -198,15 +198,15 @@ enum {
 };
 
 uint64_t as_mpi_new_request(void);
-void as_mpi_keep_request(const struct as_mpi_call *call, MPI_Request handle, uint64_t number,
-                         unsigned kind, uint64_t comm, bool persistent, int rc);
+void as_mpi_store_request(const struct as_mpi_call *call, MPI_Request handle, uint64_t number,
+                          unsigned kind, uint64_t comm, bool persistent, int rc);
 /* The program asks MPI to cancel the operation; its completion says whether that was done. */
 void as_mpi_cancel_request(MPI_Request handle);
-void as_mpi_put_of_request(const struct as_mpi_call *call, unsigned kind, MPI_Request handle,
-                           bool gone);
+void as_mpi_emit_request(const struct as_mpi_call *call, unsigned kind, MPI_Request handle,
+                         bool gone);
 /* So many partitions of what is sent may go. */
-void as_mpi_put_parts(const struct as_mpi_call *call, MPI_Request handle, int n);
-void as_mpi_put_started(const struct as_mpi_call *call, int n, const MPI_Request *handle);
+void as_mpi_emit_parts(const struct as_mpi_call *call, MPI_Request handle, int n);
+void as_mpi_emit_started(const struct as_mpi_call *call, int n, const MPI_Request *handle);
 
 /* What was known of a handle before the call, which may take it away. */
 struct as_mpi_note {

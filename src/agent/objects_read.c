@@ -91,7 +91,8 @@ void as_objects_logs_fini(struct as_objects_logs *logs)
 
 /* ---- Events ------------------------------------------------------------------------------- */
 
-static void read_site(const struct as_objects_log *log, uint32_t number, struct as_object_told *out)
+static void read_site(const struct as_objects_log *log, uint32_t number,
+                      struct as_object_record *out)
 {
     if (number == 0 || number > AS_OBJECTS_SITES_N)
         return;
@@ -107,11 +108,11 @@ static void read_site(const struct as_objects_log *log, uint32_t number, struct 
 static int hand_event(struct as_objects_logs *logs, const struct as_objects_log *log,
                       const struct as_object_event *event, as_object_sink *sink, void *context)
 {
-    struct as_object_told it = {.kind = event->kind,
-                                .pid = log->pid,
-                                .time_ns = event->time_ns,
-                                .address = event->address,
-                                .size_b = event->size_b};
+    struct as_object_record it = {.kind = event->kind,
+                                  .pid = log->pid,
+                                  .time_ns = event->time_ns,
+                                  .address = event->address,
+                                  .size_b = event->size_b};
     const bool begins = it.kind == AS_OBJECT_ALLOCATED || it.kind == AS_OBJECT_MAPPED;
     if (it.kind < AS_OBJECT_ALLOCATED || it.kind > AS_OBJECT_FORKED || it.time_ns > INT64_MAX ||
         (begins && it.size_b > UINT64_MAX - it.address)) {

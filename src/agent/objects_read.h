@@ -24,7 +24,7 @@ struct as_objects_logs {
     uint64_t damaged;    /* files and events that make no sense */
 };
 
-struct as_object_told {
+struct as_object_record {
     uint32_t kind, pid; /* as_object_event_kind */
     uint64_t time_ns, address, size_b;
     uint64_t site; /* the same number has the same callers; 0: not known */
@@ -33,7 +33,7 @@ struct as_object_told {
 };
 
 /* 0, or a negative code that ends the reading. */
-typedef int as_object_sink(void *context, const struct as_object_told *it);
+typedef int as_object_sink(void *context, const struct as_object_record *it);
 
 /* Opens new files of `directory` and removes their names. 0 or NOMEM. */
 int as_objects_find(struct as_objects_logs *logs, const char *directory);

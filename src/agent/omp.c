@@ -34,7 +34,7 @@ void *as_omp_find(const char *symbol, const char *version)
     void *at = as_loaded_find(&loaded, symbol, version);
     if (at)
         return at;
-    as_loaded_gather(&loaded);
+    as_loaded_collect(&loaded);
     return as_loaded_find(&loaded, symbol, version);
 }
 
@@ -94,13 +94,13 @@ bool as_omp_leaves_out(enum as_omp_construct construct)
     return is == 2;
 }
 
-void as_omp_put(enum as_omp_construct construct, unsigned kind, unsigned n, uint64_t a, uint64_t b,
-                uint64_t c)
+void as_omp_emit(enum as_omp_construct construct, unsigned kind, unsigned n, uint64_t a, uint64_t b,
+                 uint64_t c)
 {
     const bool begins =
         kind == AS_TRACE_WORK || kind == AS_TRACE_BARRIER || kind == AS_TRACE_TASK_CREATE;
     if (!as_omp_leaves_out(construct)) {
-        as_wrapped_put(kind, n, a, b, c);
+        as_wrapped_emit(kind, n, a, b, c);
         return;
     }
     struct as_tracer_thread *t = begins ? as_wrapped_thread() : NULL;
@@ -111,13 +111,13 @@ void as_omp_put(enum as_omp_construct construct, unsigned kind, unsigned n, uint
 void as_omp_begin_work(unsigned kind, uint64_t n)
 {
     if (as_omp_self.region)
-        as_omp_put(AS_OMP_WORK, AS_TRACE_WORK, 3, as_omp_self.region, kind, n);
+        as_omp_emit(AS_OMP_WORK, AS_TRACE_WORK, 3, as_omp_self.region, kind, n);
 }
 
 void as_omp_end_work(unsigned kind)
 {
     if (as_omp_self.region)
-        as_omp_put(AS_OMP_WORK, AS_TRACE_WORK_END, 2, as_omp_self.region, kind, 0);
+        as_omp_emit(AS_OMP_WORK, AS_TRACE_WORK_END, 2, as_omp_self.region, kind, 0);
 }
 
 void as_omp_end_single(void)
@@ -132,11 +132,11 @@ void as_omp_begin_sync(unsigned kind)
 {
     as_omp_end_single();
     if (as_omp_self.region)
-        as_omp_put(AS_OMP_BARRIER, AS_TRACE_BARRIER, 2, as_omp_self.region, kind, 0);
+        as_omp_emit(AS_OMP_BARRIER, AS_TRACE_BARRIER, 2, as_omp_self.region, kind, 0);
 }
 
 void as_omp_end_sync(unsigned kind)
 {
     if (as_omp_self.region)
-        as_omp_put(AS_OMP_BARRIER, AS_TRACE_BARRIER_END, 2, as_omp_self.region, kind, 0);
+        as_omp_emit(AS_OMP_BARRIER, AS_TRACE_BARRIER_END, 2, as_omp_self.region, kind, 0);
 }

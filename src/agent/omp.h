@@ -119,9 +119,10 @@ uint64_t as_omp_new_task(void);
 enum as_omp_construct { AS_OMP_CONSTRUCTS(AS_OMP_ENUM) AS_OMP_CONSTRUCTS_N };
 #undef AS_OMP_ENUM
 bool as_omp_leaves_out(enum as_omp_construct construct);
-/* As as_wrapped_put, where the construct is not left out; those that begin one are counted then. */
-void as_omp_put(enum as_omp_construct construct, unsigned kind, unsigned n, uint64_t a, uint64_t b,
-                uint64_t c);
+/* As as_wrapped_emit, where the construct is not left out; those that begin one are counted then.
+ */
+void as_omp_emit(enum as_omp_construct construct, unsigned kind, unsigned n, uint64_t a, uint64_t b,
+                 uint64_t c);
 
 /* In a region. `kind` is an as_trace_sync, as_trace_work. */
 void as_omp_begin_sync(unsigned kind);

@@ -31,13 +31,13 @@ static void run_part(void *argument)
     self->index = (uint64_t)AS_OMP_REAL(omp_get_thread_num)();
     self->task = 0;
     self->in_single = false;
-    as_wrapped_put(AS_TRACE_IMPLICIT, 3, box.region, self->index,
-                   (uint64_t)AS_OMP_REAL(omp_get_num_threads)());
+    as_wrapped_emit(AS_TRACE_IMPLICIT, 3, box.region, self->index,
+                    (uint64_t)AS_OMP_REAL(omp_get_num_threads)());
     if (box.work >= 0)
         as_omp_begin_work((unsigned)box.work, box.work_n);
     box.function(box.data);
     as_omp_end_single();
-    as_wrapped_put(AS_TRACE_IMPLICIT_END, 2, box.region, self->index, 0);
+    as_wrapped_emit(AS_TRACE_IMPLICIT_END, 2, box.region, self->index, 0);
     self->region = outer.region;
     self->index = outer.index;
     self->task = outer.task;
@@ -47,7 +47,7 @@ static void run_part(void *argument)
 static _Atomic bool runtime_told; /* by this process */
 
 /* Readers know by it that loops may be divided without a call. */
-static void tell_runtime(void)
+static void define_openmp_runtime(void)
 {
     static const char fact[] = AS_TRACE_OPENMP_FACT "\0" AS_TRACE_LIBGOMP;
     if (!runtime_told && !atomic_exchange_explicit(&runtime_told, true, memory_order_relaxed))
@@ -70,14 +70,14 @@ static void begin_region(struct omp_box *box, void (*function)(void *), void *da
                          const void *behind, const void *frame)
 {
     as_omp_end_single();
-    tell_runtime();
+    define_openmp_runtime();
     *box = (struct omp_box){0, function, data, as_omp_new_region(), -1, 0};
-    as_wrapped_put(AS_TRACE_PARALLEL, 3, box->region, asked, as_wrapped_place(behind, frame));
+    as_wrapped_emit(AS_TRACE_PARALLEL, 3, box->region, asked, as_wrapped_place(behind, frame));
 }
 
 static void end_region(const struct omp_box *box)
 {
-    as_wrapped_put(AS_TRACE_PARALLEL_END, 1, box->region, 0, 0);
+    as_wrapped_emit(AS_TRACE_PARALLEL_END, 1, box->region, 0, 0);
 }
 
 #define GOMP_FUNCTION void (*function)(void *), void *data

@@ -37,15 +37,15 @@ static void run_task(void *argument)
     self->region = box->region;
     if (box->is_loop) {
         memcpy(data, box->shared, 2 * sizeof *box->shared);
-        as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_CREATE, 3, task, outer,
-                   (uint64_t)(uintptr_t)box->behind);
+        as_omp_emit(AS_OMP_TASK, AS_TRACE_TASK_CREATE, 3, task, outer,
+                    (uint64_t)(uintptr_t)box->behind);
     }
     self->task = task;
     self->in_single = false;
-    as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_BEGIN, 1, task, 0, 0);
+    as_omp_emit(AS_OMP_TASK, AS_TRACE_TASK_BEGIN, 1, task, 0, 0);
     box->function(data);
     as_omp_end_single();
-    as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_END, 2, task, 1, 0);
+    as_omp_emit(AS_OMP_TASK, AS_TRACE_TASK_END, 2, task, 1, 0);
     self->region = region;
     self->task = outer;
     self->in_single = in_single;
@@ -115,8 +115,8 @@ AS_WRAPPER void GOMP_task(void (*function)(void *), void *data, void (*copy)(voi
                                  .offset_b = offset_of_data(align_b)};
     char *room = aligned_to(__builtin_alloca(ROOM_B(box, align_b)), align_b);
     fill_box(room, &box);
-    as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_CREATE, 3, box.task, as_omp_self.task,
-               (uint64_t)(uintptr_t)__builtin_return_address(0));
+    as_omp_emit(AS_OMP_TASK, AS_TRACE_TASK_CREATE, 3, box.task, as_omp_self.task,
+                (uint64_t)(uintptr_t)__builtin_return_address(0));
     AS_OMP_REAL(GOMP_task)
     (run_task, room, copy ? copy_task : NULL, box.offset_b + data_b, ALIGN_OF(align_b), deferred,
      flags, depend, priority, detach);

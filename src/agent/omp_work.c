@@ -242,8 +242,8 @@ AS_WRAPPER void *GOMP_single_copy_start(void)
     } else if (t && as_omp_leaves_out(AS_OMP_BARRIER)) {
         as_trace_leave_out(&t->writer);
     } else if (t) {
-        as_trace_put(&t->writer, AS_TRACE_BARRIER, came, field, 2);
-        as_trace_put(&t->writer, AS_TRACE_BARRIER_END, as_trace_now(&t->writer), field, 2);
+        as_trace_emit(&t->writer, AS_TRACE_BARRIER, came, field, 2);
+        as_trace_emit(&t->writer, AS_TRACE_BARRIER_END, as_trace_now(&t->writer), field, 2);
     }
     return copy;
 }

@@ -74,26 +74,26 @@ static __thread struct {
     const void *begun; /* behind the call that begins a region now */
 } nest __attribute__((tls_model("initial-exec")));
 
-static void tell_parallel_begin(union ompt_data *by, const void *frame, union ompt_data *region,
-                                unsigned asked, int flags, const void *behind)
+static void on_parallel_begin(union ompt_data *by, const void *frame, union ompt_data *region,
+                              unsigned asked, int flags, const void *behind)
 {
     (void)by;
     (void)frame;
     (void)flags;
     region->value = as_omp_new_region();
     nest.begun = behind;
-    as_wrapped_put(AS_TRACE_PARALLEL, 3, region->value, asked,
-                   as_wrapped_place(behind, __builtin_frame_address(0)));
+    as_wrapped_emit(AS_TRACE_PARALLEL, 3, region->value, asked,
+                    as_wrapped_place(behind, __builtin_frame_address(0)));
 }
 
-static void tell_parallel_end(union ompt_data *region, union ompt_data *by, int flags,
-                              const void *behind)
+static void on_parallel_end(union ompt_data *region, union ompt_data *by, int flags,
+                            const void *behind)
 {
     (void)by;
     (void)flags;
     (void)behind;
     if (region)
-        as_wrapped_put(AS_TRACE_PARALLEL_END, 1, region->value, 0, 0);
+        as_wrapped_emit(AS_TRACE_PARALLEL_END, 1, region->value, 0, 0);
 }
 
 static void end_part(void)
@@ -101,7 +101,7 @@ static void end_part(void)
     if (nest.has_ended || !as_omp_self.region)
         return;
     nest.has_ended = true;
-    as_wrapped_put(AS_TRACE_IMPLICIT_END, 2, as_omp_self.region, as_omp_self.index, 0);
+    as_wrapped_emit(AS_TRACE_IMPLICIT_END, 2, as_omp_self.region, as_omp_self.index, 0);
 }
 
 static void begin_part(uint64_t region, uint64_t index, uint64_t threads)
@@ -114,7 +114,7 @@ static void begin_part(uint64_t region, uint64_t index, uint64_t threads)
     as_omp_self.index = index;
     as_omp_self.task = 0;
     as_omp_self.behind = index == 0 ? nest.begun : NULL;
-    as_wrapped_put(AS_TRACE_IMPLICIT, 3, region, index, threads);
+    as_wrapped_emit(AS_TRACE_IMPLICIT, 3, region, index, threads);
 }
 
 /* Workers are told of this end when the next region begins. */
@@ -130,8 +130,8 @@ static void leave_part(void)
     nest.has_ended = false;
 }
 
-static void tell_implicit_task(int endpoint, union ompt_data *region, union ompt_data *task,
-                               unsigned threads, unsigned index, int flags)
+static void on_implicit_task(int endpoint, union ompt_data *region, union ompt_data *task,
+                             unsigned threads, unsigned index, int flags)
 {
     if (flags & OMPT_INITIAL_TASK)
         return;
@@ -158,8 +158,8 @@ static void pass_sync(int endpoint, unsigned as)
         as_omp_end_sync(as);
 }
 
-static void tell_sync(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
-                      const void *behind)
+static void on_sync_region(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
+                           const void *behind)
 {
     (void)region;
     (void)task;
@@ -177,8 +177,8 @@ static void tell_sync(int kind, int endpoint, union ompt_data *region, union omp
 }
 
 /* A group of tasks is told from its beginning; what counts is the waiting at its end. */
-static void tell_sync_wait(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
-                           const void *behind)
+static void on_sync_region_wait(int kind, int endpoint, union ompt_data *region,
+                                union ompt_data *task, const void *behind)
 {
     (void)region;
     (void)task;
@@ -187,8 +187,8 @@ static void tell_sync_wait(int kind, int endpoint, union ompt_data *region, unio
         pass_sync(endpoint, AS_TRACE_TASKGROUP);
 }
 
-static void tell_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
-                      uint64_t n, const void *behind)
+static void on_work(int kind, int endpoint, union ompt_data *region, union ompt_data *task,
+                    uint64_t n, const void *behind)
 {
     static const uint8_t known[] = {[OMPT_LOOP] = AS_TRACE_LOOP + 1,
                                     [OMPT_SECTIONS] = AS_TRACE_SECTIONS + 1,
@@ -205,8 +205,8 @@ static void tell_work(int kind, int endpoint, union ompt_data *region, union omp
         as_omp_end_work(known[kind] - 1u);
 }
 
-static void tell_task_create(union ompt_data *by, const void *frame, union ompt_data *task,
-                             int flags, int has_dependences, const void *behind)
+static void on_task_create(union ompt_data *by, const void *frame, union ompt_data *task, int flags,
+                           int has_dependences, const void *behind)
 {
     (void)by;
     (void)frame;
@@ -214,8 +214,8 @@ static void tell_task_create(union ompt_data *by, const void *frame, union ompt_
     if (!(flags & OMPT_EXPLICIT_TASK))
         return;
     task->value = as_omp_new_task() | EXPLICIT_BIT;
-    as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_CREATE, 3, task->value & ~EXPLICIT_BIT, as_omp_self.task,
-               (uint64_t)(uintptr_t)behind);
+    as_omp_emit(AS_OMP_TASK, AS_TRACE_TASK_CREATE, 3, task->value & ~EXPLICIT_BIT, as_omp_self.task,
+                (uint64_t)(uintptr_t)behind);
 }
 
 /* Tasks lie within each other as those that wait for others do: one that is only interrupted by
@@ -227,7 +227,7 @@ static __thread struct {
 
 static void end_explicit(uint64_t task, bool is_complete)
 {
-    as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_END, 2, task, is_complete, 0);
+    as_omp_emit(AS_OMP_TASK, AS_TRACE_TASK_END, 2, task, is_complete, 0);
     if (tasks.n)
         tasks.n--;
     const unsigned top = tasks.n && tasks.n <= DEPTH_MOST * 4 ? tasks.n : 0;
@@ -242,10 +242,10 @@ static void begin_explicit(uint64_t task)
         tasks.task[tasks.n] = task;
     tasks.n++;
     as_omp_self.task = task;
-    as_omp_put(AS_OMP_TASK, AS_TRACE_TASK_BEGIN, 1, task, 0, 0);
+    as_omp_emit(AS_OMP_TASK, AS_TRACE_TASK_BEGIN, 1, task, 0, 0);
 }
 
-static void tell_task_schedule(union ompt_data *prior, int status, union ompt_data *next)
+static void on_task_schedule(union ompt_data *prior, int status, union ompt_data *next)
 {
     const uint64_t from = prior ? prior->value : 0, to = next ? next->value : 0;
     const bool goes_on = status == TASK_SWITCHED;
@@ -262,14 +262,14 @@ static int begin_telling(ompt_lookup *lookup, int device, union ompt_data *own)
     static const struct {
         int event;
         ompt_any *callback;
-    } wanted[] = {{OMPT_PARALLEL_BEGIN, (ompt_any *)tell_parallel_begin},
-                  {OMPT_PARALLEL_END, (ompt_any *)tell_parallel_end},
-                  {OMPT_TASK_CREATE, (ompt_any *)tell_task_create},
-                  {OMPT_TASK_SCHEDULE, (ompt_any *)tell_task_schedule},
-                  {OMPT_IMPLICIT_TASK, (ompt_any *)tell_implicit_task},
-                  {OMPT_SYNC_WAIT, (ompt_any *)tell_sync_wait},
-                  {OMPT_WORK, (ompt_any *)tell_work},
-                  {OMPT_SYNC_REGION, (ompt_any *)tell_sync}};
+    } wanted[] = {{OMPT_PARALLEL_BEGIN, (ompt_any *)on_parallel_begin},
+                  {OMPT_PARALLEL_END, (ompt_any *)on_parallel_end},
+                  {OMPT_TASK_CREATE, (ompt_any *)on_task_create},
+                  {OMPT_TASK_SCHEDULE, (ompt_any *)on_task_schedule},
+                  {OMPT_IMPLICIT_TASK, (ompt_any *)on_implicit_task},
+                  {OMPT_SYNC_WAIT, (ompt_any *)on_sync_region_wait},
+                  {OMPT_WORK, (ompt_any *)on_work},
+                  {OMPT_SYNC_REGION, (ompt_any *)on_sync_region}};
     ompt_set *set = (ompt_set *)lookup("ompt_set_callback");
     (void)device;
     (void)own;

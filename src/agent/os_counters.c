@@ -38,12 +38,12 @@ struct os_reading {
     uint32_t (*name)(uint32_t group, const char *text);
 };
 
-static void put_value(const struct os_reading *r, unsigned which, int64_t value)
+static void emit_counter_value(const struct os_reading *r, unsigned which, int64_t value)
 {
     if (!number_of_text[which])
         number_of_text[which] = r->name(AS_TRACE_OF_COUNTED, texts[which]);
     const uint64_t field[] = {number_of_text[which], as_trace_zigzag(value)};
-    as_trace_put(r->writer, AS_TRACE_COUNTER, r->tick, field, 2);
+    as_trace_emit(r->writer, AS_TRACE_COUNTER, r->tick, field, 2);
 }
 
 /* ---- Files of the kernel ------------------------------------------------------------------ */
@@ -65,7 +65,7 @@ static bool read_text(const char *path, char *out, size_t room)
 }
 
 /* The next number behind blanks. */
-static int64_t take_number(const char **at)
+static int64_t parse_proc_number(const char **at)
 {
     int64_t value = 0;
     while (**at == ' ')
@@ -75,14 +75,14 @@ static int64_t take_number(const char **at)
     return value;
 }
 
-static void put_memory(const struct os_reading *r)
+static void emit_memory_counters(const struct os_reading *r)
 {
     char text[128];
     const char *at = text;
     if (!read_text("/proc/thread-self/statm", text, sizeof text))
         return;
-    take_number(&at);
-    put_value(r, OS_RESIDENT, take_number(&at) * 4096);
+    parse_proc_number(&at);
+    emit_counter_value(r, OS_RESIDENT, parse_proc_number(&at) * 4096);
 }
 
 /* A line of /proc/net/dev: "NAME: received-bytes 7 others sent-bytes ...". */
@@ -97,13 +97,13 @@ static void add_interface(const char *at, int64_t sum[2])
         return;
     at++;
     for (unsigned i = 0; i < 9; i++) {
-        const int64_t value = take_number(&at);
+        const int64_t value = parse_proc_number(&at);
         if (i == 0 || i == 8)
             sum[i / 8] += value;
     }
 }
 
-static void put_network(const struct os_reading *r)
+static void emit_network_counters(const struct os_reading *r)
 {
     static char text[16384]; /* one thread at a time */
     int64_t sum[2] = {0};
@@ -119,31 +119,31 @@ static void put_network(const struct os_reading *r)
     for (unsigned i = 0; i < 2; i++) {
         if (!has_network_begun)
             network_before[i] = sum[i];
-        put_value(r, OS_RECEIVED + i, sum[i] - network_before[i]);
+        emit_counter_value(r, OS_RECEIVED + i, sum[i] - network_before[i]);
     }
     has_network_begun = true;
 }
 
 /* ---- All ---------------------------------------------------------------------------------- */
 
-void as_os_counters_put(struct as_trace_writer *w, uint64_t tick, uint32_t wanted,
-                        uint32_t (*name)(uint32_t group, const char *text))
+void as_os_counters_emit(struct as_trace_writer *w, uint64_t tick, uint32_t wanted,
+                         uint32_t (*name)(uint32_t group, const char *text))
 {
     const struct os_reading r = {w, tick, name};
     const int saved = errno;
     struct rusage usage;
     const bool is_known = syscall(SYS_getrusage, RUSAGE_SELF, &usage) == 0;
     if (is_known && (wanted & AS_OS_SWITCHES)) {
-        put_value(&r, OS_VOLUNTARY, usage.ru_nvcsw);
-        put_value(&r, OS_INVOLUNTARY, usage.ru_nivcsw);
+        emit_counter_value(&r, OS_VOLUNTARY, usage.ru_nvcsw);
+        emit_counter_value(&r, OS_INVOLUNTARY, usage.ru_nivcsw);
     }
     if (is_known && (wanted & AS_OS_FAULTS)) {
-        put_value(&r, OS_MINOR, usage.ru_minflt);
-        put_value(&r, OS_MAJOR, usage.ru_majflt);
+        emit_counter_value(&r, OS_MINOR, usage.ru_minflt);
+        emit_counter_value(&r, OS_MAJOR, usage.ru_majflt);
     }
     if (wanted & AS_OS_MEMORY)
-        put_memory(&r);
+        emit_memory_counters(&r);
     if (wanted & AS_OS_NETWORK)
-        put_network(&r);
+        emit_network_counters(&r);
     errno = saved;
 }

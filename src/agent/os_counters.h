@@ -18,7 +18,7 @@ enum as_os_counters {
 
 /* Reads those of `wanted` and writes a COUNTER each; `name` gives numbers to names. System calls;
  * keeps errno. One thread at a time. */
-void as_os_counters_put(struct as_trace_writer *w, uint64_t tick, uint32_t wanted,
-                        uint32_t (*name)(uint32_t group, const char *text));
+void as_os_counters_emit(struct as_trace_writer *w, uint64_t tick, uint32_t wanted,
+                         uint32_t (*name)(uint32_t group, const char *text));
 
 #endif

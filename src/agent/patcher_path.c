@@ -92,8 +92,8 @@ static uint64_t header_of(const struct as_patch_record *record)
     return loop->header + as_patcher_outcome(loop->region)->bias;
 }
 
-static void take_path(struct as_patch_thread *thread, const struct as_patch_record *record,
-                      const struct as_patcher_saved *saved)
+static void store_call_path(struct as_patch_thread *thread, const struct as_patch_record *record,
+                            const struct as_patcher_saved *saved)
 {
     const uint64_t rsp = (uintptr_t)(saved + 1) + AS_PATCHER_AT_EXIT_B;
     const uint64_t stack_b = stack_size(rsp);
@@ -139,7 +139,7 @@ void as_patcher_do_path(struct as_patch_thread *thread, const struct as_patcher_
     if (record->loop >= thread->loops)
         return;
     if (record->sp == 0) /* else it is cut, and the stack another */
-        take_path(thread, record, saved);
+        store_call_path(thread, record, saved);
     slot_of(thread, record->loop)->path = draw_pass(as_patcher_total(thread, record->loop));
 }
 

@@ -88,8 +88,8 @@ static bool is_drawn(const struct as_patch_total *total)
             (as_patcher_draw_number() & ((UINT64_C(1) << total->halved) - 1)) == 0);
 }
 
-static void keep_record(struct as_patch_thread *thread, struct as_patch_total *total,
-                        const struct as_patch_record *record)
+static void store_instance_record(struct as_patch_thread *thread, struct as_patch_total *total,
+                                  const struct as_patch_record *record)
 {
     if (thread->kept_room == 0 || !is_drawn(total))
         return;
@@ -129,7 +129,7 @@ static void count_record(struct as_patch_thread *thread, struct as_patch_record 
     total->ticks += record->t1 - record->t0;
     total->switched += as_patch_is_switched(record);
     total->faulted += as_patch_is_faulted(record);
-    keep_record(thread, total, record);
+    store_instance_record(thread, total, record);
 }
 
 void as_patcher_drain(struct as_patch_thread *thread)
@@ -191,7 +191,7 @@ void as_patcher_set_mark(void)
 
 /* A system call, where one may be made: rarely, and then the thread lost more time than it takes.
  * False: not known. */
-static bool ask_usage(struct rusage *usage)
+static bool read_thread_usage(struct rusage *usage)
 {
     long rc;
     if (as_agent.confined || as_agent_self.confined)
@@ -216,7 +216,7 @@ static uint64_t read_clock(clockid_t clock)
 
 /* Returns the units that the thread was off the CPU since the last call; 1: unknown. Entries call
  * it too, so an instance has no time from before its entry. */
-static uint64_t ask_away(struct as_patch_thread *thread)
+static uint64_t read_off_cpu_units(struct as_patch_thread *thread)
 {
     const uint64_t now_ns = read_clock(CLOCK_MONOTONIC);
     const uint64_t own_ns = read_clock(CLOCK_THREAD_CPUTIME_ID);
@@ -236,14 +236,14 @@ void as_patcher_do_switched(void)
     as_patcher_set_mark();
     if (!thread)
         return;
-    if (!ask_usage(&usage)) {
+    if (!read_thread_usage(&usage)) {
         thread->disturbed++;
         return;
     }
     const uint64_t switches = (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
     const uint64_t faults = (uint64_t)usage.ru_majflt;
     if (switches != thread->switches)
-        thread->disturbed += ask_away(thread);
+        thread->disturbed += read_off_cpu_units(thread);
     thread->disturbed += (uint64_t)(faults != thread->faults) << AS_PATCH_AWAY_BITS;
     thread->switches = switches;
     thread->faults = faults;

@@ -111,7 +111,7 @@ static int is_new(pid_t tid)
     return !is_known(tid);
 }
 
-static int ask(pid_t tid)
+static int signal_thread(pid_t tid)
 {
     const uint32_t at = stop.asked;
     if (is_known(tid))
@@ -168,7 +168,7 @@ static int look_for_missing(int64_t waited_ns)
 /* ---- Stopping ------------------------------------------------------------------------------- */
 
 /* A signal that the program does nothing with. */
-static int take_signal(void)
+static int claim_unused_signal(void)
 {
     struct sigaction action;
     for (int n = SIGRTMAX; n > SIGRTMAX - 8; n--) {
@@ -186,12 +186,12 @@ static int take_signal(void)
 }
 
 /* Until all who were asked stand still, and nobody new is there. */
-static int gather_threads(void)
+static int wait_for_threads_to_stop(void)
 {
     const int64_t begin_ns = as_monotonic_ns();
     int64_t looked_ns = begin_ns;
     for (;;) {
-        const int found = as_agent_tasks(ask);
+        const int found = as_agent_tasks(signal_thread);
         if (found < 0)
             return -found;
         while (stop.arrived + stop.gone < stop.asked) {
@@ -215,7 +215,7 @@ static int stop_once(void)
     stop.bad = 0;
     stop.asked = 0;
     stop.held = 1;
-    const int error = gather_threads();
+    const int error = wait_for_threads_to_stop();
     return error ? error : stop.bad ? EBUSY : 0;
 }
 
@@ -231,7 +231,7 @@ void as_patcher_go_on(void)
 
 /* Signals that were sent and have not come yet would have no handler: it stays where some did not
  * come, and lets them go on. */
-static void give_signal_back(void)
+static void restore_signal_action(void)
 {
     if (stop.arrived + stop.gone == stop.asked)
         AS_AGENT_REAL(sigaction)(stop.signal, &stop.before, NULL);
@@ -261,7 +261,7 @@ int as_patcher_stop(uint64_t m, bool (*is_bad)(uint64_t m, uint64_t address))
         return EPERM;
     stop.module = m;
     stop.is_bad = is_bad;
-    stop.signal = take_signal();
+    stop.signal = claim_unused_signal();
     if (!stop.signal)
         return EAGAIN;
     for (int i = 0; i < ATTEMPTS_MOST && error == EBUSY; i++) {
@@ -272,6 +272,6 @@ int as_patcher_stop(uint64_t m, bool (*is_bad)(uint64_t m, uint64_t address))
             let_run(stop.bad);
     }
     if (error)
-        give_signal_back();
+        restore_signal_action();
     return error;
 }

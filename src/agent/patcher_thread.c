@@ -144,7 +144,7 @@ void as_patcher_thread_flush(void)
 }
 
 /* The pages that lie between. */
-static void give_back_between(struct as_patch_thread *thread, uint64_t from, uint64_t to)
+static void release_pages_between(struct as_patch_thread *thread, uint64_t from, uint64_t to)
 {
     from = (from + AS_AGENT_PAGE_B - 1) / AS_AGENT_PAGE_B * AS_AGENT_PAGE_B;
     to = to / AS_AGENT_PAGE_B * AS_AGENT_PAGE_B;
@@ -153,15 +153,15 @@ static void give_back_between(struct as_patch_thread *thread, uint64_t from, uin
 }
 
 /* The disk gets back what was not needed. */
-static void give_back(struct as_patch_thread *thread)
+static void release_unused_pages(struct as_patch_thread *thread)
 {
     const uint64_t paths_at = as_patch_paths_at(thread->loops, thread->counters);
     const uint64_t kept_at =
         as_patch_kept_at(thread->loops, thread->counters, thread->paths_room_b);
-    give_back_between(thread, paths_at + thread->paths_b, kept_at);
-    give_back_between(thread, kept_at + thread->kept * sizeof(struct as_patch_record),
-                      as_patcher.plan->addresses_b ? as_patch_addresses_at(as_patcher.plan)
-                                                   : as_patcher.thread_b + AS_AGENT_PAGE_B - 1);
+    release_pages_between(thread, paths_at + thread->paths_b, kept_at);
+    release_pages_between(thread, kept_at + thread->kept * sizeof(struct as_patch_record),
+                          as_patcher.plan->addresses_b ? as_patch_addresses_at(as_patcher.plan)
+                                                       : as_patcher.thread_b + AS_AGENT_PAGE_B - 1);
 }
 
 static void unmap_file(struct as_patch_thread *thread)
@@ -170,7 +170,7 @@ static void unmap_file(struct as_patch_thread *thread)
 }
 
 /* A thread that it made, and that nobody saw begin, may count there still. */
-static void take_away(struct as_patch_thread *thread)
+static void release_thread_area(struct as_patch_thread *thread)
 {
     if (as_patcher.plan->counter.n == 0 || AS_PATCHER_LOCAL_B != 0)
         unmap_file(thread);
@@ -191,8 +191,8 @@ void as_patcher_thread_end(void)
     set_thread(as_patcher.nowhere);
     if (as_agent_is_confined())
         return;
-    give_back(thread);
-    take_away(thread);
+    release_unused_pages(thread);
+    release_thread_area(thread);
 }
 
 /* The child of a fork has a file of its own; loops that it is in began in the parent and are cut.

@@ -154,8 +154,8 @@ static bool is_floating(unsigned type)
     return type == AS_PATCH_DOUBLE || type == AS_PATCH_FLOAT;
 }
 
-static bool take_value(const struct as_prober_frame *frame, const struct as_patch_act *act,
-                       int64_t *out)
+static bool read_probe_value(const struct as_prober_frame *frame, const struct as_patch_act *act,
+                             int64_t *out)
 {
     const bool is_narrow = act->type == AS_PATCH_INT || act->type == AS_PATCH_FLOAT;
     uint64_t raw;
@@ -233,7 +233,7 @@ static void count_top(struct as_probe_values *values, int64_t value)
     rarest->n++;
 }
 
-static void keep_value(struct as_probe_values *values, int64_t value, bool floating)
+static void add_recorded_value(struct as_probe_values *values, int64_t value, bool floating)
 {
     const int64_t order = order_of(value, floating);
     const uint64_t n = values->n++;
@@ -259,7 +259,7 @@ static void keep_value(struct as_probe_values *values, int64_t value, bool float
 
 /* ---- Functions of the user's ----------------------------------------------------------------- */
 
-static void take_call_time(struct as_probe_tally *tally, uint64_t ticks)
+static void add_call_time(struct as_probe_tally *tally, uint64_t ticks)
 {
     if (tally->timed == 0 || ticks < tally->least)
         tally->least = ticks;
@@ -294,7 +294,7 @@ static void call_function(struct as_prober_area *area, const struct as_prober_fr
     as_prober_call(area->state[area->states++ % AS_PROBER_STATES], as_prober.function[act->called],
                    &hit);
     *area->error = error;
-    take_call_time(&area->tally[act->place], stamp_now() - now);
+    add_call_time(&area->tally[act->place], stamp_now() - now);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
@@ -325,8 +325,8 @@ static void do_act(struct as_prober_area *area, const struct as_prober_frame *fr
         begin_time(timer_of(area, act), frame->general[RSP]);
     else if (act->kind == AS_PATCH_ACT_CALLS)
         call_function(area, frame, point, act, now);
-    else if (take_value(frame, act, &value))
-        keep_value(&area->values[act->place], value, is_floating(act->type));
+    else if (read_probe_value(frame, act, &value))
+        add_recorded_value(&area->values[act->place], value, is_floating(act->type));
     else
         area->values[act->place].missed++;
 }

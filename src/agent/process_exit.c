@@ -15,16 +15,16 @@
 
 /* ---- Ours --------------------------------------------------------------------------------- */
 
-static void tell_code(int code)
+static void notify_exit_code(int code)
 {
     if (as_agent.state == AS_AGENT_READY && as_agent.pid == getpid()) /* see as_agent_end */
-        AS_AGENT_TELL(exiting, code);
+        AS_AGENT_NOTIFY(exiting, code);
 }
 
 static void on_end(int code, void *unused)
 {
     (void)unused;
-    tell_code(code);
+    notify_exit_code(code);
 }
 
 /* quick_exit(3) runs no destructor, and its code is not told. */
@@ -42,7 +42,7 @@ int as_agent_ends_begin(void)
 AS_AGENT_API __attribute__((noreturn)) void _exit(int code)
 {
     if (!as_agent_is_confined()) {
-        tell_code(code);
+        notify_exit_code(code);
         as_agent_end();
     }
     for (;;)
@@ -56,12 +56,12 @@ AS_AGENT_API __attribute__((noreturn)) void _Exit(int code)
 
 /* ---- Children's --------------------------------------------------------------------------- */
 
-static void tell_child_end(pid_t pid, int status)
+static void notify_child_end(pid_t pid, int status)
 {
     const int saved = errno;
     if (as_agent.state == AS_AGENT_READY && !as_agent_is_confined() &&
         (WIFEXITED(status) || WIFSIGNALED(status)))
-        AS_AGENT_TELL(child_ended, pid, status);
+        AS_AGENT_NOTIFY(child_ended, pid, status);
     errno = saved;
 }
 
@@ -70,7 +70,7 @@ AS_AGENT_API pid_t wait4(pid_t pid, int *status, int options, struct rusage *usa
     int own = 0;
     const pid_t got = AS_AGENT_REAL(wait4)(pid, &own, options, usage);
     if (got > 0)
-        tell_child_end(got, own);
+        notify_child_end(got, own);
     if (got > 0 && status)
         *status = own;
     return got;
@@ -81,7 +81,7 @@ AS_AGENT_API pid_t waitpid(pid_t pid, int *status, int options)
     int own = 0;
     const pid_t got = AS_AGENT_REAL(waitpid)(pid, &own, options);
     if (got > 0)
-        tell_child_end(got, own);
+        notify_child_end(got, own);
     if (got > 0 && status)
         *status = own;
     return got;
@@ -104,9 +104,9 @@ AS_AGENT_API int waitid(idtype_t type, id_t id, siginfo_t *info, int options)
     const siginfo_t *got = info ? info : &own;
     if (rc == 0 && got->si_pid > 0 && !(options & WNOWAIT)) {
         if (got->si_code == CLD_EXITED)
-            tell_child_end(got->si_pid, (got->si_status & 0xff) << 8);
+            notify_child_end(got->si_pid, (got->si_status & 0xff) << 8);
         else if (got->si_code == CLD_KILLED || got->si_code == CLD_DUMPED)
-            tell_child_end(got->si_pid, got->si_status & 0x7f);
+            notify_child_end(got->si_pid, got->si_status & 0x7f);
     }
     return rc;
 }

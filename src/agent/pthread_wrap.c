@@ -330,9 +330,9 @@ AS_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
     if (!t)
         return REAL(pthread_barrier_wait)(barrier);
     as_wrapped_enter(t, ROUTINE_OF(pthread_barrier_wait), AS_CALLED, as_trace_now(&t->writer));
-    as_trace_put(&t->writer, AS_TRACE_BARRIER, 0, field, 2);
+    as_trace_emit(&t->writer, AS_TRACE_BARRIER, 0, field, 2);
     const int rc = REAL(pthread_barrier_wait)(barrier);
-    as_trace_put(&t->writer, AS_TRACE_BARRIER_END, as_trace_now(&t->writer), field, 2);
+    as_trace_emit(&t->writer, AS_TRACE_BARRIER_END, as_trace_now(&t->writer), field, 2);
     as_wrapped_leave(t, ROUTINE_OF(pthread_barrier_wait), 0);
     return rc;
 }
@@ -343,7 +343,7 @@ AS_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
         const uint64_t handle = (uint64_t)thread;                                                  \
         if (t) {                                                                                   \
             as_wrapped_enter(t, ROUTINE_OF(name), AS_CALLED, as_trace_now(&t->writer));            \
-            as_trace_put(&t->writer, AS_TRACE_THREAD_JOIN, 0, &handle, 1);                         \
+            as_trace_emit(&t->writer, AS_TRACE_THREAD_JOIN, 0, &handle, 1);                        \
         }                                                                                          \
         const int rc = REAL(name)(__VA_ARGS__);                                                    \
         if (t)                                                                                     \

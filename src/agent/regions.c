@@ -124,7 +124,8 @@ static struct as_region_row *find_row(struct as_regions *it, struct known_rows *
 }
 
 /* This thread's row of a name, and its `known` busy until release_row; NULL: not counted. */
-static struct as_region_row *take_row(const char *name, uint32_t kind, struct known_rows **by)
+static struct as_region_row *claim_region_row(const char *name, uint32_t kind,
+                                              struct known_rows **by)
 {
     struct known_rows *known =
         wanted && name ? as_agent_area(&as_agent_regions, sizeof *known) : NULL;
@@ -150,7 +151,7 @@ static void begin_region(const char *name)
 {
     struct known_rows *by;
     as_tracer_region(name, true);
-    struct as_region_row *row = as_agent.off ? NULL : take_row(name, AS_REGION_TIMED, &by);
+    struct as_region_row *row = as_agent.off ? NULL : claim_region_row(name, AS_REGION_TIMED, &by);
     if (!row)
         return;
     row->n++;
@@ -163,7 +164,7 @@ static void end_region(const char *name)
 {
     struct known_rows *by;
     as_tracer_region(name, false);
-    struct as_region_row *row = take_row(name, AS_REGION_TIMED, &by);
+    struct as_region_row *row = claim_region_row(name, AS_REGION_TIMED, &by);
     if (!row)
         return;
     if (row->depth == 0)
@@ -176,7 +177,7 @@ static void end_region(const char *name)
 static void count_event(const char *name, double value)
 {
     struct known_rows *by;
-    struct as_region_row *row = as_agent.off ? NULL : take_row(name, AS_REGION_EVENT, &by);
+    struct as_region_row *row = as_agent.off ? NULL : claim_region_row(name, AS_REGION_EVENT, &by);
     if (!row)
         return;
     row->least = row->n && row->least < value ? row->least : value;
@@ -189,7 +190,7 @@ static void count_event(const char *name, double value)
 static void set_datum(const char *name, double value)
 {
     struct known_rows *by;
-    struct as_region_row *row = take_row(name, AS_REGION_DATUM, &by);
+    struct as_region_row *row = claim_region_row(name, AS_REGION_DATUM, &by);
     if (!row)
         return;
     row->sum = row->least = row->most = value;
@@ -201,7 +202,7 @@ static void set_measuring(int on)
 {
     as_agent.off = !on;
     if (as_agent.state == AS_AGENT_READY)
-        AS_AGENT_TELL(switched);
+        AS_AGENT_NOTIFY(switched);
 }
 
 static int is_measured(void)

@@ -36,7 +36,7 @@ static bool make_fact(const struct as_regions *it, const struct as_region_row *r
            out->n < INT64_MAX && out->ns < INT64_MAX && isfinite(row->sum);
 }
 
-static int take_rows(const struct as_regions *it, struct as_region_facts *out)
+static int read_region_rows(const struct as_regions *it, struct as_region_facts *out)
 {
     uint32_t n = it->rows < AS_REGIONS_ROWS_N ? it->rows : AS_REGIONS_ROWS_N;
     out->lost += it->lost;
@@ -62,7 +62,7 @@ static int read_file(int directory, const char *name, struct as_regions *room,
         close(fd);
     unlinkat(directory, name, 0);
     out->damaged += !whole;
-    return whole ? take_rows(room, out) : 0;
+    return whole ? read_region_rows(room, out) : 0;
 }
 
 int as_regions_read(const char *directory, struct as_region_facts *out, struct assay_error *err)

@@ -21,8 +21,8 @@
 #define MEETING_MAGIC UINT64_C(0x3274656d79617373)
 #define PAUSE_MOST_NS 20000000
 
-enum meeting_outcome { OUTCOME_OPEN, OUTCOME_NOBODY, OUTCOME_SOME };
-struct meeting_word {
+enum rendezvous_outcome { OUTCOME_OPEN, OUTCOME_NOBODY, OUTCOME_SOME };
+struct rendezvous_word {
     uint64_t magic;
     uint64_t number, hub; /* of rank 0; that of rank 0 as this rank read it */
     uint64_t machine;
@@ -32,7 +32,7 @@ struct meeting_word {
     uint64_t sum;     /* of all before, and of the list */
 };
 /* The mark is of the rank's number: what stands in a list of a job before is not of this one. */
-struct meeting_speaker {
+struct rendezvous_rank {
     uint32_t rank, mark;
     uint32_t compares; /* it was chosen to */
 };
@@ -44,7 +44,7 @@ static uint32_t mark_of(uint64_t number)
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 
-struct meeting_path {
+struct rendezvous_path {
     char text[PATH_MAX];
 };
 
@@ -56,7 +56,7 @@ static void append_hex(char *at, uint64_t value)
 }
 
 static void name_file(const struct as_rank_rendezvous *m, const char *what, uint64_t number,
-                      struct meeting_path *out)
+                      struct rendezvous_path *out)
 {
     const size_t directory_b = strlen(m->directory), what_b = strlen(what);
     memcpy(out->text, m->directory, directory_b);
@@ -71,16 +71,16 @@ static uint64_t fnv_of(uint64_t hash, const void *bytes, size_t n)
     return hash;
 }
 
-static uint64_t sum_of_word(const struct meeting_word *word, const struct meeting_speaker *list)
+static uint64_t sum_of_word(const struct rendezvous_word *word, const struct rendezvous_rank *list)
 {
     const uint64_t hash =
-        fnv_of(UINT64_C(14695981039346656037), word, offsetof(struct meeting_word, sum));
+        fnv_of(UINT64_C(14695981039346656037), word, offsetof(struct rendezvous_word, sum));
     return fnv_of(hash, list, word->list_n * sizeof *list);
 }
 
 /* In place of what was there; the sum says whether it was read whole. */
-static bool write_word(const char *path, struct meeting_word *word,
-                       const struct meeting_speaker *list)
+static bool write_word(const char *path, struct rendezvous_word *word,
+                       const struct rendezvous_rank *list)
 {
     const size_t list_b = word->list_n * sizeof *list;
     word->sum = sum_of_word(word, list);
@@ -97,8 +97,8 @@ static bool write_word(const char *path, struct meeting_word *word,
 
 /* Opened each time: so file systems of networks ask whether it has changed. `list` has room for
  * `most_n`. */
-static bool read_word(const char *path, int how, struct meeting_word *out,
-                      struct meeting_speaker *list, size_t most_n)
+static bool read_word(const char *path, int how, struct rendezvous_word *out,
+                      struct rendezvous_rank *list, size_t most_n)
 {
     const int fd = (int)syscall(SYS_openat, AT_FDCWD, path, how | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
@@ -125,11 +125,11 @@ static void rest_more(int64_t *ns)
 
 /* Makes the decision of the job of rank 0's `number`, where nobody did: `wanted` with its list.
  * Answers what it is, with its list, in `wanted` and `list`. False: that cannot be known. */
-static bool decide_once(const struct as_rank_rendezvous *m, struct meeting_word *wanted,
-                        struct meeting_speaker *list)
+static bool decide_once(const struct as_rank_rendezvous *m, struct rendezvous_word *wanted,
+                        struct rendezvous_rank *list)
 {
-    struct meeting_path own, decided;
-    struct meeting_word word;
+    struct rendezvous_path own, decided;
+    struct rendezvous_word word;
     name_file(m, "/wanted.", m->rank, &own);
     name_file(m, "/decided.", wanted->number, &decided);
     (void)syscall(SYS_unlink, own.text); /* what has two names is never written to */
@@ -149,18 +149,18 @@ static bool decide_once(const struct as_rank_rendezvous *m, struct meeting_word 
 
 struct hub {
     const struct as_rank_rendezvous *meeting;
-    struct meeting_word own;
-    struct meeting_path path;
+    struct rendezvous_word own;
+    struct rendezvous_path path;
     uint64_t *machine; /* by rank */
     uint32_t *came;    /* by rank: as_rendezvous_roles; 0: not yet */
     uint32_t *mark;    /* by rank */
-    struct meeting_speaker *list;
+    struct rendezvous_rank *list;
 };
 
 static void look_for_rank(struct hub *hub, uint32_t rank)
 {
-    struct meeting_path path;
-    struct meeting_word word;
+    struct rendezvous_path path;
+    struct rendezvous_word word;
     name_file(hub->meeting, "/rank.", rank, &path);
     if (!read_word(path.text, O_RDWR | O_CREAT, &word, NULL, 0) || word.rank != rank ||
         word.size != hub->own.size)
@@ -207,7 +207,7 @@ static size_t choose_speakers(struct hub *hub)
         if (hub->came[r] != AS_MEETING_SPEAKS)
             continue;
         const bool compares = is_of_new_machine(hub, n, r);
-        hub->list[n++] = (struct meeting_speaker){r, hub->mark[r], compares};
+        hub->list[n++] = (struct rendezvous_rank){r, hub->mark[r], compares};
         chosen += compares;
     }
     hub->own.list_n = n;
@@ -218,14 +218,14 @@ static size_t choose_speakers(struct hub *hub)
 static size_t hold_as_hub(struct hub *hub)
 {
     const struct as_rank_rendezvous *m = hub->meeting;
-    struct meeting_path path;
+    struct rendezvous_path path;
     int64_t pause_ns = 500000;
     name_file(m, "/rank.", 0, &path);
     if (!write_word(path.text, &hub->own, NULL))
         return 0;
     await_ranks(hub);
     hub->own.outcome = choose_speakers(hub) ? OUTCOME_SOME : OUTCOME_NOBODY;
-    struct meeting_word word = hub->own;
+    struct rendezvous_word word = hub->own;
     const int64_t until_ns = as_monotonic_ns() + 6 * m->limit_ns;
     bool is_decided;
     while (!(is_decided = decide_once(m, &word, hub->list)) && as_monotonic_ns() < until_ns)
@@ -239,8 +239,8 @@ static size_t hold_as_hub(struct hub *hub)
 /* ---- Others --------------------------------------------------------------------------------- */
 
 /* NULL: it is not among those that rank 0 knew of. */
-static const struct meeting_speaker *find_speaker(const struct meeting_word *own,
-                                                  const struct meeting_speaker *list, size_t n)
+static const struct rendezvous_rank *find_speaker(const struct rendezvous_word *own,
+                                                  const struct rendezvous_rank *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (list[i].rank == own->rank && list[i].mark == mark_of(own->number))
@@ -249,10 +249,10 @@ static const struct meeting_speaker *find_speaker(const struct meeting_word *own
 }
 
 /* Its word; false: nothing yet. Its number is repeated where it is new, for rank 0 to see. */
-static bool ask_hub(const struct as_rank_rendezvous *m, struct meeting_word *own,
-                    struct meeting_word *out, struct meeting_speaker *list)
+static bool read_hub_word(const struct as_rank_rendezvous *m, struct rendezvous_word *own,
+                          struct rendezvous_word *out, struct rendezvous_rank *list)
 {
-    struct meeting_path hub, path;
+    struct rendezvous_path hub, path;
     name_file(m, "/rank.", 0, &hub);
     if (!read_word(hub.text, O_RDWR | O_CREAT, out, list, m->size) || out->rank != 0 ||
         out->size != m->size)
@@ -265,21 +265,21 @@ static bool ask_hub(const struct as_rank_rendezvous *m, struct meeting_word *own
     return false; /* what it said before does not answer us */
 }
 
-static size_t speakers_of(const struct meeting_word *word, const struct meeting_speaker *place)
+static size_t speakers_of(const struct rendezvous_word *word, const struct rendezvous_rank *place)
 {
     return place && place->compares && word->outcome == OUTCOME_SOME ? word->list_n : 0;
 }
 
 /* Goes on only when rank 0 has decided without this rank, or can do nothing else any more: nobody
  * waits for it then. A word of a job before does not know it, and is passed over for a while. */
-static size_t hold_as_speaker(const struct as_rank_rendezvous *m, struct meeting_word *own,
-                              struct meeting_speaker *list)
+static size_t hold_as_speaker(const struct as_rank_rendezvous *m, struct rendezvous_word *own,
+                              struct rendezvous_rank *list)
 {
     int64_t since_ns = as_monotonic_ns(), pause_ns = 500000;
-    struct meeting_word word;
+    struct rendezvous_word word;
     for (uint64_t known = 0;; rest_more(&pause_ns)) {
-        const bool is_told = ask_hub(m, own, &word, list) && word.outcome != OUTCOME_OPEN;
-        const struct meeting_speaker *place = is_told ? find_speaker(own, list, word.list_n) : NULL;
+        const bool is_told = read_hub_word(m, own, &word, list) && word.outcome != OUTCOME_OPEN;
+        const struct rendezvous_rank *place = is_told ? find_speaker(own, list, word.list_n) : NULL;
         if (place)
             return speakers_of(&word, place);
         if (own->hub != known)
@@ -290,7 +290,7 @@ static size_t hold_as_speaker(const struct as_rank_rendezvous *m, struct meeting
             return 0;
         if (waited_ns <= 2 * m->limit_ns)
             continue;
-        word = (struct meeting_word){
+        word = (struct rendezvous_word){
             .magic = MEETING_MAGIC, .number = known, .outcome = OUTCOME_NOBODY};
         if (decide_once(m, &word, list))
             return speakers_of(&word, find_speaker(own, list, word.list_n));
@@ -309,10 +309,10 @@ static uint64_t draw_number(void)
     return number | 1;
 }
 
-static size_t hold_any(const struct as_rank_rendezvous *m, struct meeting_word *own,
-                       struct meeting_speaker *list, void *room)
+static size_t hold_any(const struct as_rank_rendezvous *m, struct rendezvous_word *own,
+                       struct rendezvous_rank *list, void *room)
 {
-    struct meeting_path path;
+    struct rendezvous_path path;
     struct hub hub = {.meeting = m, .own = *own, .machine = room, .list = list};
     hub.came = (uint32_t *)(hub.machine + m->size);
     hub.mark = hub.came + m->size;
@@ -326,25 +326,25 @@ static size_t hold_any(const struct as_rank_rendezvous *m, struct meeting_word *
 
 bool as_rendezvous_hold(const struct as_rank_rendezvous *m, int *rank, int *n)
 {
-    struct meeting_word own = {.magic = MEETING_MAGIC,
-                               .number = draw_number(),
-                               .machine = m->machine,
-                               .rank = m->rank,
-                               .size = m->size,
-                               .role = m->role};
+    struct rendezvous_word own = {.magic = MEETING_MAGIC,
+                                  .number = draw_number(),
+                                  .machine = m->machine,
+                                  .rank = m->rank,
+                                  .size = m->size,
+                                  .role = m->role};
     *n = 0;
     if (m->role == AS_MEETING_NONE || m->size < 2 || m->size > AS_MEETING_RANKS_MOST ||
         m->rank >= m->size)
         return false;
     if (syscall(SYS_mkdirat, AT_FDCWD, m->directory, 0777) != 0 && errno != EEXIST)
         return false;
-    const size_t list_b = m->size * sizeof(struct meeting_speaker);
+    const size_t list_b = m->size * sizeof(struct rendezvous_rank);
     const size_t ranks_b = m->size * (sizeof(uint64_t) + 2 * sizeof(uint32_t));
     const size_t room_b = ranks_b + list_b;
     char *room = mmap(NULL, room_b, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
         return false;
-    struct meeting_speaker *list = (struct meeting_speaker *)(void *)(room + ranks_b);
+    struct rendezvous_rank *list = (struct rendezvous_rank *)(void *)(room + ranks_b);
     const size_t list_n = hold_any(m, &own, list, room);
     rank[(*n)++] = 0;
     for (size_t i = 0; i < list_n && *n < (int)m->size; i++)

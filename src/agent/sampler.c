@@ -14,7 +14,7 @@ struct as_sampler as_sampler;
 
 /* ---- Threads ------------------------------------------------------------------------------ */
 
-static void tell_thread(uint32_t kind, uint32_t parent_tid)
+static void record_thread(uint32_t kind, uint32_t parent_tid)
 {
     if (as_agent_is_confined())
         return;
@@ -37,19 +37,19 @@ static void arm_wanted(void)
 
 static void begin_sampled_thread(void)
 {
-    tell_thread(AS_AGENT_THREAD, (uint32_t)as_agent_self.parent_tid);
+    record_thread(AS_AGENT_THREAD, (uint32_t)as_agent_self.parent_tid);
     arm_wanted();
 }
 
 static void end_sampled_thread(void)
 {
     as_sampler_disarm();
-    tell_thread(AS_AGENT_EXIT, 0);
+    record_thread(AS_AGENT_EXIT, 0);
 }
 
 static void rename_sampled_thread(void)
 {
-    tell_thread(AS_AGENT_NAME, 0);
+    record_thread(AS_AGENT_NAME, 0);
 }
 
 /* A thread that gives up system calls loses its timer before; what it does from then on is not
@@ -69,7 +69,7 @@ static void confine_sampled(enum as_agent_confinement what)
 
 /* ---- Modules ------------------------------------------------------------------------------ */
 
-static void tell_modules(void)
+static void record_modules(void)
 {
     as_sampler_python_look();
     if (as_agent_self.loading_ns == 0) /* they only go */
@@ -78,7 +78,7 @@ static void tell_modules(void)
     as_agent_wake(); /* while the file is there */
 }
 
-static void tell_modules_unseen(void)
+static void mark_modules_loaded(void)
 {
     if (!as_agent_is_confined())
         as_sampler_mark(AS_AGENT_LOADED);
@@ -105,7 +105,7 @@ static bool begin_sampler(void)
         return false;
     if (as_sampler.sampling->python == AS_AGENT_PYTHON_ALONE && !as_sampler_python_is_here())
         return false;
-    if (as_agent_take_signal() == 0 || as_sampler_handle() < 0) {
+    if (as_agent_claim_signal() == 0 || as_sampler_handle() < 0) {
         as_agent_process_missed(EAGAIN);
         return false;
     }
@@ -137,7 +137,7 @@ static void end_sampled(void)
     as_sampler_mark(AS_AGENT_END);
 }
 
-static void tell_child(pid_t pid, int status)
+static void record_child_end_status(pid_t pid, int status)
 {
     struct as_agent_child_record *record = as_sampler_reserve(sizeof *record, 0);
     if (!record)
@@ -151,12 +151,12 @@ const struct as_agent_client as_agent_sampler = {.name = "sampler",
                                                  .begin = begin_sampler,
                                                  .thread_begin = begin_sampled_thread,
                                                  .thread_end = end_sampled_thread,
-                                                 .modules_changed = tell_modules,
+                                                 .modules_changed = record_modules,
                                                  .forked = begin_sampled_child,
                                                  .end = end_sampled,
-                                                 .modules_unseen = tell_modules_unseen,
+                                                 .modules_unseen = mark_modules_loaded,
                                                  .thread_named = rename_sampled_thread,
                                                  .thread_missed = as_sampler_missed,
                                                  .confined = confine_sampled,
                                                  .exiting = note_code,
-                                                 .child_ended = tell_child};
+                                                 .child_ended = record_child_end_status};

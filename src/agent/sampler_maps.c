@@ -102,7 +102,7 @@ static size_t read_image(void *unused, uint64_t offset, void *to, size_t n)
     return got > 0 ? (size_t)got : 0;
 }
 
-static void tell_file(const struct line *it, struct as_agent_map_record *record)
+static void set_map_file(const struct line *it, struct as_agent_map_record *record)
 {
     static uint8_t room[4096];
     struct stat st;
@@ -120,7 +120,7 @@ static void tell_file(const struct line *it, struct as_agent_map_record *record)
 
 /* ---- Telling ------------------------------------------------------------------------------ */
 
-static void tell_line(const char *line, size_t n, uint64_t time_ns)
+static void record_map_line(const char *line, size_t n, uint64_t time_ns)
 {
     const struct line it = parse(line);
     const char *rights = memchr(line, ' ', n);
@@ -128,7 +128,7 @@ static void tell_line(const char *line, size_t n, uint64_t time_ns)
     if (!rights || line + n - rights < 5 || rights[3] != 'x')
         return;
     struct as_agent_map_record told = {0};
-    tell_file(&it, &told);
+    set_map_file(&it, &told);
     uint32_t size_b = (uint32_t)(sizeof told + n + 1);
     struct as_agent_map_record *record = as_sampler_reserve(size_b, 0);
     if (!record)
@@ -142,12 +142,12 @@ static void tell_line(const char *line, size_t n, uint64_t time_ns)
 }
 
 /* Tells of the whole lines in `text`; the bytes of the rest, moved to its beginning. */
-static size_t tell_lines(size_t n, uint64_t time_ns)
+static size_t record_map_lines(size_t n, uint64_t time_ns)
 {
     char *at = text, *end;
     while ((end = memchr(at, '\n', n - (size_t)(at - text)))) {
         *end = 0;
-        tell_line(at, (size_t)(end - at), time_ns);
+        record_map_line(at, (size_t)(end - at), time_ns);
         at = end + 1;
     }
     n -= (size_t)(at - text);
@@ -172,7 +172,7 @@ void as_sampler_maps(uint64_t time_ns)
     for (long got = fd < 0 ? 0 : 1; got > 0;) {
         got = syscall(SYS_read, fd, text + n, sizeof text - n);
         if (got > 0)
-            n = tell_lines(n + (size_t)got, time_ns);
+            n = record_map_lines(n + (size_t)got, time_ns);
     }
     if (fd >= 0)
         syscall(SYS_close, fd);

@@ -137,7 +137,7 @@ static void *find_symbol(const char *name)
     return library ? dlsym(library, name) : at;
 }
 
-static void take_interpreter(uintptr_t runtime)
+static void set_interpreter(uintptr_t runtime)
 {
     const unsigned long *number = find_symbol("Py_Version");
     const char *(*text)(void) = (const char *(*)(void))find_symbol("Py_GetVersion");
@@ -175,7 +175,7 @@ void as_sampler_python_look(void)
     if (!as_sampler.ring || !as_sampler.sampling->python || python.state != PYTHON_NONE)
         return;
     if (as_sampler_python_is_here())
-        take_interpreter((uintptr_t)find_symbol("_PyRuntime"));
+        set_interpreter((uintptr_t)find_symbol("_PyRuntime"));
 }
 
 /* The ring of the child is empty. */
@@ -352,7 +352,7 @@ static uint64_t where_of(struct python_walk *walk, uintptr_t code, uintptr_t ins
 }
 
 /* The caller of a frame; 0: there is none, or the frame is none. */
-static uintptr_t take_frame(struct python_walk *walk, uintptr_t at, bool *is_entry)
+static uintptr_t read_python_frame(struct python_walk *walk, uintptr_t at, bool *is_entry)
 {
     uint8_t frame[AS_PYTHON_FRAME_B];
     uintptr_t of_code, previous, instruction;
@@ -383,7 +383,7 @@ static void walk_evaluation(struct python_walk *walk, uintptr_t cframe)
         return;
     walk->frame[walk->n++] = (struct as_agent_python_frame){0, cframe};
     while (at && !is_entry)
-        at = take_frame(walk, at, &is_entry);
+        at = read_python_frame(walk, at, &is_entry);
     if (!is_entry && walk->n < AS_AGENT_PYTHON_MOST_N) { /* not a chain: it is as if it were none */
         walk->n = first;
         walk->is_wrong = true;

@@ -19,7 +19,7 @@ bool as_agent_is_confined(void)
 
 static void confine(bool all)
 {
-    AS_AGENT_TELL(confined, all ? AS_AGENT_CONFINING_ALL : AS_AGENT_CONFINING);
+    AS_AGENT_NOTIFY(confined, all ? AS_AGENT_CONFINING_ALL : AS_AGENT_CONFINING);
     if (all)
         as_agent.confined = 1;
     as_agent_self.confined = true;
@@ -34,7 +34,7 @@ static void conclude(bool done, bool all)
             as_agent.confined = 0;
         as_agent_self.confined = false;
     }
-    AS_AGENT_TELL(confined, done ? AS_AGENT_CONFINED : AS_AGENT_UNCONFINED);
+    AS_AGENT_NOTIFY(confined, done ? AS_AGENT_CONFINED : AS_AGENT_UNCONFINED);
     errno = saved;
 }
 

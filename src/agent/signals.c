@@ -25,7 +25,7 @@ void as_agent_forward(int signal, siginfo_t *info, void *context)
 }
 
 /* Programs count from the lowest. */
-int as_agent_take_signal(void)
+int as_agent_claim_signal(void)
 {
     for (int signal = SIGRTMAX - 1; signal >= SIGRTMIN; signal--) {
         struct sigaction action;

@@ -55,7 +55,7 @@ struct begin {
 static struct begin begins[4096];
 static _Atomic uint32_t begins_next;
 
-static struct begin *take_begin(void)
+static struct begin *claim_begin(void)
 {
     uint32_t n = sizeof begins / sizeof *begins;
     for (uint32_t tries = 0; tries < n; tries++) {
@@ -79,7 +79,7 @@ static void begin_thread(struct begin *slot)
     self->parent_tid = (pid_t)parent_tid;
     pthread_setspecific(end_key, self);
     if (!as_agent_is_confined())
-        AS_AGENT_TELL(thread_begin);
+        AS_AGENT_NOTIFY(thread_begin);
 }
 
 /* Both jump rather than call: no frame of ours is on the program's stack. */
@@ -108,7 +108,7 @@ static void end_agent_thread(void *thread)
     if (++as_agent_self.rounds < PTHREAD_DESTRUCTOR_ITERATIONS &&
         pthread_setspecific(end_key, thread) == 0)
         return;
-    AS_AGENT_TELL(thread_end);
+    AS_AGENT_NOTIFY(thread_end);
     if (!as_agent_is_confined())
         as_agent_areas_end();
 }
@@ -126,9 +126,9 @@ static struct begin *prepare_thread(const void *maker, const pthread_attr_t *att
 {
     if (!as_agent_active() || as_agent.control->only_pid)
         return NULL;
-    struct begin *begin = as_agent_is_confined() ? NULL : take_begin(); /* so will be the thread */
+    struct begin *begin = as_agent_is_confined() ? NULL : claim_begin(); /* so will be the thread */
     if (!begin) {
-        AS_AGENT_TELL(thread_missed, as_agent_is_confined() ? EPERM : EAGAIN);
+        AS_AGENT_NOTIFY(thread_missed, as_agent_is_confined() ? EPERM : EAGAIN);
         return NULL;
     }
     size_t size_b;
@@ -143,10 +143,10 @@ static struct begin *prepare_thread(const void *maker, const pthread_attr_t *att
 }
 
 /* Its number is not read where the program has it: the new thread may have freed that. */
-static void tell_made(const void *maker, const void *function)
+static void notify_thread_made(const void *maker, const void *function)
 {
     if (as_agent.state == AS_AGENT_READY && !as_agent_is_confined())
-        AS_AGENT_TELL(thread_made, maker, function);
+        AS_AGENT_NOTIFY(thread_made, maker, function);
 }
 
 AS_AGENT_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
@@ -159,7 +159,7 @@ AS_AGENT_API int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
     if (rc != 0)
         atomic_store(&begin->taken, false);
     else
-        tell_made(__builtin_return_address(0), (void *)function);
+        notify_thread_made(__builtin_return_address(0), (void *)function);
     return rc;
 }
 
@@ -173,21 +173,21 @@ AS_AGENT_API int thrd_create(thrd_t *thread, thrd_start_t function, void *argume
     if (rc != thrd_success)
         atomic_store(&begin->taken, false);
     else
-        tell_made(__builtin_return_address(0), (void *)(void (*)(void))function);
+        notify_thread_made(__builtin_return_address(0), (void *)(void (*)(void))function);
     return rc;
 }
 
-static void tell_name(void)
+static void notify_thread_name(void)
 {
     if (as_agent.state == AS_AGENT_READY && !as_agent_is_confined())
-        AS_AGENT_TELL(thread_named);
+        AS_AGENT_NOTIFY(thread_named);
 }
 
 AS_AGENT_API int pthread_setname_np(pthread_t thread, const char *name)
 {
     int rc = AS_AGENT_REAL(pthread_setname_np)(thread, name);
     if (rc == 0 && pthread_equal(thread, pthread_self()))
-        tell_name();
+        notify_thread_name();
     return rc;
 }
 
@@ -201,6 +201,6 @@ AS_AGENT_API int prctl(int option, ...)
     va_end(ap);
     int rc = as_agent_prctl(option, a);
     if (rc == 0 && option == PR_SET_NAME)
-        tell_name();
+        notify_thread_name();
     return rc;
 }

@@ -146,7 +146,7 @@ static void unlock_definitions(struct as_tracer_thread *t)
 static bool has_definitions(void);
 
 /* The child of a fork may call nothing that its parent did not name. */
-static void say_inherited(void)
+static void redefine_after_fork(void)
 {
     if (!names || as_agent_is_confined())
         return;
@@ -170,7 +170,7 @@ static struct as_tracer_thread *begin_own(void)
     if (t && !t->failed && !t->writer.head) {
         t->switches = as_switches.n;
         if (begin_stream(t))
-            say_inherited();
+            redefine_after_fork();
     }
     own = t;
     beginning = false;
@@ -200,7 +200,7 @@ static struct as_tracer_thread *begin_muted(void)
 
 /* What was switched since this thread's latest event, oldest first. Of more than are kept the
  * oldest ones are one: what is not known was off. */
-static void tell_switches(struct as_tracer_thread *t)
+static void emit_switches(struct as_tracer_thread *t)
 {
     const uint32_t n = atomic_load_explicit(&as_switches.n, memory_order_acquire);
     const uint32_t first = n > AS_SWITCH_KEPT_N ? n - AS_SWITCH_KEPT_N : 0;
@@ -211,13 +211,13 @@ static void tell_switches(struct as_tracer_thread *t)
     } else if (t->switches < first) {
         t->switches = first;
         if (first & 1)
-            as_trace_put(&t->writer, AS_TRACE_OFF, 0, &why, 1);
+            as_trace_emit(&t->writer, AS_TRACE_OFF, 0, &why, 1);
     }
     for (; t->switches < n; t->switches++) {
         const struct as_switch_time *at = &as_switches.at[t->switches % AS_SWITCH_KEPT_N];
         const bool is_on = t->switches & 1;
         why = at->why;
-        as_trace_put(&t->writer, is_on ? AS_TRACE_ON : AS_TRACE_OFF, at->tick, &why, !is_on);
+        as_trace_emit(&t->writer, is_on ? AS_TRACE_ON : AS_TRACE_OFF, at->tick, &why, !is_on);
     }
     t->telling = false;
 }
@@ -265,7 +265,7 @@ static bool has_room_left(const struct as_tracer_thread *t)
     return t->writer.limit && t->writer.at + most_b < t->writer.limit;
 }
 
-static uint32_t give_number(uint32_t group, const char *text);
+static uint32_t assign_name_number(uint32_t group, const char *text);
 
 static uint64_t next_reading; /* of counters; by the first thread alone */
 
@@ -279,7 +279,8 @@ static void read_counters(struct as_tracer_thread *t, bool is_last)
         return;
     next_reading = tick + part->counter_ticks;
     t->inside = 1; /* what we call may be wrapped */
-    as_os_counters_put(&t->writer, tick, part->counters, give_number); /* no filter names these */
+    as_os_counters_emit(&t->writer, tick, part->counters,
+                        assign_name_number); /* no filter names these */
     t->inside = 0;
 }
 
@@ -306,7 +307,7 @@ static void begin_event_counters(struct as_tracer_thread *t)
     if (as_agent_is_confined() || !t->writer.block)
         return;
     t->inside = 1; /* what we call may be wrapped */
-    as_event_counters_open(&t->events, give_number);
+    as_event_counters_open(&t->events, assign_name_number);
     t->writer.counted = t->events.n ? count_event : NULL;
     t->inside = 0;
 }
@@ -331,9 +332,9 @@ static struct as_tracer_thread *enter_routine(uint32_t group_bit)
         (part->first_ns && has_enough()))
         return NULL;
     if (t->switches != as_switches.n)
-        tell_switches(t);
+        emit_switches(t);
     if (as_callers_untold)
-        as_callers_tell_rest(as_tracer_tell_module);
+        as_callers_report_rest(as_tracer_define_module);
     if (part->counters)
         read_counters(t, false);
     if (has_event_counters && !t->events.is_tried)
@@ -369,16 +370,16 @@ struct as_tracer_thread *as_tracer_sampled(bool may_begin)
     if (!t || t->failed || t->telling || (part->first_ns && has_enough()))
         return NULL;
     if (t->switches != as_switches.n)
-        tell_switches(t);
+        emit_switches(t);
     return t;
 }
 
 /* ---- Definitions -------------------------------------------------------------------------- */
 
-static void say_name(uint32_t number, uint32_t group, const char *text)
+static void define_name_number(uint32_t number, uint32_t group, const char *text)
 {
     const uint64_t field[] = {number, group};
-    as_trace_put_text(&definitions, AS_TRACE_NAME, as_trace_now(&definitions), field, 2, text);
+    as_trace_emit_text(&definitions, AS_TRACE_NAME, as_trace_now(&definitions), field, 2, text);
 }
 
 /* Names alone may be those of two. */
@@ -402,13 +403,13 @@ static uint64_t number_of_machine(void)
     return hash;
 }
 
-static void say_machine(void)
+static void define_machine(void)
 {
     char text[sizeof AS_TRACE_FACT_MACHINE + 16 + 1] = AS_TRACE_FACT_MACHINE;
     uint64_t number = number_of_machine();
     for (size_t i = sizeof text - 1; i-- > sizeof AS_TRACE_FACT_MACHINE; number >>= 4)
         text[i] = "0123456789abcdef"[number & 15];
-    as_trace_put_text(&definitions, AS_TRACE_FACT, as_trace_now(&definitions), NULL, 0, text);
+    as_trace_emit_text(&definitions, AS_TRACE_FACT, as_trace_now(&definitions), NULL, 0, text);
 }
 
 static bool has_definitions(void)
@@ -419,10 +420,10 @@ static bool has_definitions(void)
     syscall(SYS_uname, &machine);
     definitions_failed = !open_stream(&definitions, 0, machine.nodename, NULL);
     if (!definitions_failed)
-        say_machine();
+        define_machine();
     for (uint32_t i = 1; i < AS_TRACER_NAMES_N && i <= names && !definitions_failed; i++)
         if (known[i].text)
-            say_name(i, known[i].group, known[i].text);
+            define_name_number(i, known[i].group, known[i].text);
     return !definitions_failed;
 }
 
@@ -437,24 +438,24 @@ static void define_any(unsigned kind, const uint64_t *field, unsigned n, const c
     if (has_definitions()) {
         const uint64_t now = as_trace_now(&definitions);
         if (text)
-            as_trace_put_text(&definitions, kind, now, field, n, text);
+            as_trace_emit_text(&definitions, kind, now, field, n, text);
         else if (list)
-            as_trace_put_list(&definitions, kind, now, field, n, list, list_n);
+            as_trace_emit_list(&definitions, kind, now, field, n, list, list_n);
         else
-            as_trace_put(&definitions, kind, now, field, n);
+            as_trace_emit(&definitions, kind, now, field, n);
     }
     unlock_definitions(locked);
 }
 
 /* `text` stays where it is. */
-static uint32_t give_number(uint32_t group, const char *text)
+static uint32_t assign_name_number(uint32_t group, const char *text)
 {
     const uint32_t number = atomic_fetch_add(&names, 1) + 1;
     if (number >= AS_TRACER_NAMES_N || !known || as_agent_is_confined())
         return 0;
     struct as_tracer_thread *locked = lock_definitions();
     if (has_definitions())
-        say_name(number, group, text);
+        define_name_number(number, group, text);
     known[number].group = group;
     known[number].text = text;
     unlock_definitions(locked);
@@ -466,13 +467,13 @@ static uint32_t new_name(uint32_t group, const char *text)
     const uint32_t bits = as_tracer_filter_bits(text);
     if (bits & AS_TRACER_LEFT_OUT)
         return bits;
-    const uint32_t number = give_number(group, text);
+    const uint32_t number = assign_name_number(group, text);
     return number ? number | bits : 0;
 }
 
 /* ---- Callers ------------------------------------------------------------------------------ */
 
-void as_tracer_tell_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path)
+void as_tracer_define_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path)
 {
     const uint64_t field[] = {start, size_b, address};
     define_any(AS_TRACE_MODULE, field, 3, path, NULL, 0);
@@ -481,17 +482,18 @@ void as_tracer_tell_module(uint64_t start, uint64_t size_b, uint64_t address, co
 static unsigned find_callers(const void *return_address, const void *frame, uint64_t *out)
 {
     const size_t most = part->callers < AS_TRACE_CALLERS_N ? part->callers : AS_TRACE_CALLERS_N;
-    return most ? (unsigned)as_callers_find(return_address, frame, out, most, as_tracer_tell_module)
+    return most ? (unsigned)as_callers_find(return_address, frame, out, most,
+                                            as_tracer_define_module)
                 : 0;
 }
 
-static void put_callers(struct as_tracer_thread *t, const void *return_address, const void *frame)
+static void emit_callers(struct as_tracer_thread *t, const void *return_address, const void *frame)
 {
     uint64_t caller[AS_TRACE_CALLERS_N];
     const unsigned n =
         t->quiet == AS_TRACER_MUTED ? 0 : find_callers(return_address, frame, caller);
     if (n)
-        as_trace_put_list(&t->writer, AS_TRACE_CALLERS, 0, NULL, 0, caller, n);
+        as_trace_emit_list(&t->writer, AS_TRACE_CALLERS, 0, NULL, 0, caller, n);
 }
 
 uint32_t as_tracer_name_function(const char *text, uint64_t address,
@@ -502,7 +504,7 @@ uint32_t as_tracer_name_function(const char *text, uint64_t address,
     if (!number || number & AS_TRACER_LEFT_OUT || as_agent_is_confined())
         return number;
     if (module)
-        as_callers_tell(module, as_tracer_tell_module);
+        as_callers_report(module, as_tracer_define_module);
     define_any(AS_TRACE_FUNCTION, field, 2, NULL, NULL, 0);
     return number;
 }
@@ -580,7 +582,7 @@ AS_AGENT_API const struct as_tracer_hooks assay_tracer_hooks = {AS_TRACER_VERSIO
                                                                 define_any,
                                                                 get_scratch,
                                                                 wanted_groups,
-                                                                put_callers,
+                                                                emit_callers,
                                                                 find_callers,
                                                                 least_of_memory,
                                                                 find_meeting,
@@ -615,20 +617,20 @@ static struct as_tracer_thread *threads_between(const void *maker)
     return as_runtime_owns(maker) ? NULL : enter_routine(AS_TRACER_PTHREAD);
 }
 
-static void tell_thread_begun(void)
+static void emit_thread_begin(void)
 {
     struct as_tracer_thread *t = threads_between(as_agent_self.maker);
     const uint64_t field[] = {(uint64_t)pthread_self(), (uint64_t)as_agent_self.parent_tid};
     if (t)
-        as_trace_put(&t->writer, AS_TRACE_THREAD_BEGIN, as_trace_now(&t->writer), field, 2);
+        as_trace_emit(&t->writer, AS_TRACE_THREAD_BEGIN, as_trace_now(&t->writer), field, 2);
 }
 
-static void tell_thread_made(const void *maker, const void *function)
+static void emit_thread_create(const void *maker, const void *function)
 {
     struct as_tracer_thread *t = threads_between(maker);
     const uint64_t field[] = {0, (uint64_t)(uintptr_t)function};
     if (t)
-        as_trace_put(&t->writer, AS_TRACE_THREAD_CREATE, as_trace_now(&t->writer), field, 2);
+        as_trace_emit(&t->writer, AS_TRACE_THREAD_CREATE, as_trace_now(&t->writer), field, 2);
 }
 
 static void close_own_stream(void)
@@ -646,7 +648,7 @@ static void close_own_stream(void)
         return;
     end_event_counters(t);
     if (t->writer.head && !t->failed)
-        tell_switches(t);
+        emit_switches(t);
     as_trace_writer_close(&t->writer, AS_TRACE_CLOSED);
     drop_scratch(t);
     t->failed = true;
@@ -656,7 +658,7 @@ static void end_thread_stream(void)
 {
     struct as_tracer_thread *t = own ? enter_routine(AS_TRACER_PTHREAD) : NULL;
     if (t && t->writer.head)
-        as_trace_put(&t->writer, AS_TRACE_THREAD_END, as_trace_now(&t->writer), NULL, 0);
+        as_trace_emit(&t->writer, AS_TRACE_THREAD_END, as_trace_now(&t->writer), NULL, 0);
     close_own_stream();
 }
 
@@ -707,7 +709,7 @@ static void end_tracer(void)
 {
     close_own_stream();
     if (as_callers_untold)
-        as_callers_tell_rest(as_tracer_tell_module);
+        as_callers_report_rest(as_tracer_define_module);
     struct as_tracer_thread *locked = lock_definitions();
     as_trace_writer_stamp(&definitions);
     unlock_definitions(locked);
@@ -715,8 +717,8 @@ static void end_tracer(void)
 
 const struct as_agent_client as_agent_tracer = {.name = AS_TRACER_CLIENT,
                                                 .begin = begin_tracer,
-                                                .thread_begin = tell_thread_begun,
-                                                .thread_made = tell_thread_made,
+                                                .thread_begin = emit_thread_begin,
+                                                .thread_made = emit_thread_create,
                                                 .thread_end = end_thread_stream,
                                                 .modules_changed = forget_modules,
                                                 .switched = as_switch_look,

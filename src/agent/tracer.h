@@ -96,7 +96,7 @@ struct as_tracer_hooks {
     struct as_tracer_thread *(*enter)(uint32_t group_bit);
     /* A new number for a name, from 1 on, with bits of as_tracer_name_bits; 0: there is none. */
     uint32_t (*name)(uint32_t group, const char *text);
-    /* Definitions: as as_trace_put_text and as_trace_put_list; neither of them: numbers alone. */
+    /* Definitions: as as_trace_emit_text and as_trace_emit_list; neither of them: numbers alone. */
     void (*define)(unsigned kind, const uint64_t *field, unsigned n, const char *text,
                    const uint64_t *list, size_t list_n);
     /* Memory of this thread, of at least so many bytes, until the next call. NULL: no memory. */
@@ -133,6 +133,6 @@ struct as_tracer_thread *as_tracer_sampled(bool may_begin);
 bool as_tracer_takes_samples(void);
 /* The definitions are not being changed by this thread: a handler may add to them. */
 bool as_tracer_may_define(void);
-void as_tracer_tell_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path);
+void as_tracer_define_module(uint64_t start, uint64_t size_b, uint64_t address, const char *path);
 
 #endif

@@ -173,7 +173,7 @@ static void close_last(struct function_stack *s, struct as_tracer_thread *t, uin
     const struct open_function it = s->at[--s->n];
     const uint64_t field = it.number;
     if (t && it.number && it.switches == t->switches)
-        as_trace_put(&t->writer, AS_TRACE_LEAVE, tick, &field, 1);
+        as_trace_emit(&t->writer, AS_TRACE_LEAVE, tick, &field, 1);
 }
 
 static void open_function(struct function_stack *s, struct as_tracer_thread *t,
@@ -196,7 +196,7 @@ static void open_function(struct function_stack *s, struct as_tracer_thread *t,
                                            .number = t ? number : 0,
                                            .switches = t ? t->switches : 0};
     if (t && number)
-        as_trace_put(&t->writer, AS_TRACE_ENTER, as_trace_now(&t->writer), &field, 1);
+        as_trace_emit(&t->writer, AS_TRACE_ENTER, as_trace_now(&t->writer), &field, 1);
 }
 
 /* A handler that interrupts us in the middle. */

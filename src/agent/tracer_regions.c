@@ -81,8 +81,8 @@ void as_tracer_region(const char *name, bool enters)
         if (enters)
             as_trace_leave_out(&t->writer);
     } else if (number) {
-        as_trace_put(&t->writer, enters ? AS_TRACE_ENTER : AS_TRACE_LEAVE, as_trace_now(&t->writer),
-                     &field, 1);
+        as_trace_emit(&t->writer, enters ? AS_TRACE_ENTER : AS_TRACE_LEAVE,
+                      as_trace_now(&t->writer), &field, 1);
     }
     errno = saved;
 }

@@ -39,7 +39,7 @@ void as_tracer_sample(const void *context, uint64_t period_ns)
     t->inside++; /* what we call may be wrapped */
     const size_t n = as_callers_stack(
         (uint64_t)regs[REG_RIP], (uintptr_t)regs[REG_RSP], (uintptr_t)regs[REG_RBP], stack,
-        AS_TRACE_STACK_N, has_room && as_tracer_may_define() ? as_tracer_tell_module : NULL);
+        AS_TRACE_STACK_N, has_room && as_tracer_may_define() ? as_tracer_define_module : NULL);
     as_trace_sample(&t->writer, tick, period_ns, stack, (unsigned)n, t->untold);
     t->inside--;
 }

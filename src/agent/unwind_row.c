@@ -96,7 +96,7 @@ static bool is_by_frame(struct as_read *r, bool loaded, int64_t *offset)
     return !block.bad && as_read_left(&block) == 0;
 }
 
-static void say_expression(struct row_machine *m, struct as_read *r)
+static void set_frame_expression(struct row_machine *m, struct as_read *r)
 {
     const uint64_t reg = as_read_uleb(r);
     int64_t offset = 0;
@@ -191,7 +191,7 @@ static void run_other(struct row_machine *m, unsigned op, struct as_read *r)
         define_cfa_expression(m, r);
         break;
     case 0x10:
-        say_expression(m, r);
+        set_frame_expression(m, r);
         break;
     case 0x11: /* offset_extended_sf */
         reg = as_read_uleb(r);

@@ -51,7 +51,7 @@ static uint32_t choose_turn(struct as_variant_area *area, uint64_t number, uint6
         const uint32_t turn = bucket->turns++ % region->variants;
         const bool writes = turn && variant[turn].bits & AS_VARIANT_WRITES;
         if (!(writes && area->flags & AS_VARIANT_HELD))
-            return as_variant_take_room(area, number) ? turn : AS_VARIANT_NO_TURN;
+            return as_variant_claim_record(area, number) ? turn : AS_VARIANT_NO_TURN;
     }
     return AS_VARIANT_NO_TURN;
 }
@@ -69,7 +69,8 @@ static uint64_t measure_original(struct as_variant_area *area, uint64_t number,
 {
     area->record = *record;
     area->record.kind = AS_VARIANT_ORIG;
-    area->record.flags = (uint16_t)(sliced | as_variant_meet(area, number) << AS_VARIANT_TOGETHER);
+    area->record.flags =
+        (uint16_t)(sliced | as_variant_wait_for_round(area, number) << AS_VARIANT_TOGETHER);
     area->pending = true;
     area->pending_sp = area->local.general[4];
     return AS_VARIANT_MEASURED;
@@ -105,7 +106,8 @@ static uint64_t vary_instance(struct as_variant_area *area, uint64_t number)
         return AS_VARIANT_PLAIN;
     }
     if (is_held && turn && as_variant_of(area->region)[turn].bits & AS_VARIANT_WRITES) {
-        as_variant_meet(area, number); /* another thread, whose addresses are sure, chose it */
+        as_variant_wait_for_round(area,
+                                  number); /* another thread, whose addresses are sure, chose it */
         return AS_VARIANT_PLAIN;
     }
     if (number < AS_PATCHER_COUNTDOWNS)
@@ -122,7 +124,7 @@ static uint64_t vary_instance(struct as_variant_area *area, uint64_t number)
 }
 
 /* Faults have a stack of ours, unless the program is on one of its own. */
-static bool take_stack(struct as_variant_area *area, stack_t *before)
+static bool set_fault_stack(struct as_variant_area *area, stack_t *before)
 {
     const stack_t own = {.ss_sp = area->guard_stack, .ss_size = sizeof area->guard_stack};
     return as_variant_call_system(SYS_sigaltstack, (long)&own, (long)before, 0, 0) == 0;
@@ -163,7 +165,7 @@ as_variant_dispatch(struct as_variant_area *area, uint64_t number)
     stack_t stack;
     as_variant_call_system(SYS_rt_sigprocmask, SIG_SETMASK, (long)&blocked, (long)&area->local.mask,
                            sizeof blocked);
-    if (take_stack(area, &stack)) {
+    if (set_fault_stack(area, &stack)) {
         area->region = (const struct as_patch_region *)as_patch_at(plan, &plan->region) + number;
         result = vary_guarded(area, number);
         as_variant_call_system(SYS_sigaltstack, (long)&stack, 0, 0, 0);

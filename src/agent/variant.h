@@ -130,7 +130,7 @@ uint64_t as_variant_dispatch(struct as_variant_area *area, uint64_t region);
 /* Divides the room for records among the regions of the plan. */
 void as_variant_promise_room(struct as_variant_area *area, const struct as_patch_plan *plan);
 /* Takes room for a record of region `number`; returns false if there is none. */
-bool as_variant_take_room(struct as_variant_area *area, uint64_t number);
+bool as_variant_claim_record(struct as_variant_area *area, uint64_t number);
 
 /* ---- variant_dispatch.c ---- */
 
@@ -179,22 +179,22 @@ void as_variant_end_turn(struct as_variant_area *area);
  * the round. */
 uint32_t as_variant_share_turn(struct as_variant_area *area, uint64_t region, uint32_t turn);
 /* Waits for the others of the round; how many there are, 0 where nobody asks. */
-unsigned as_variant_meet(struct as_variant_area *area, uint64_t region);
+unsigned as_variant_wait_for_round(struct as_variant_area *area, uint64_t region);
 void as_variant_turns_forked(void);
 
 /* ---- variant_undo_log.c ---- */
 
 /* Whether what is stored may be what addresses or branches are loaded from. */
-bool as_variant_is_held(struct as_variant_area *area);
+bool as_variant_loads_stores(struct as_variant_area *area);
 /* Places that the loop counts in: false if those of its stack do not lie there, or after a fault.
  */
-bool as_variant_take_frame(struct as_variant_area *area);
+bool as_variant_save_frame(struct as_variant_area *area);
 /* Notes which of them the loop stored to, by the notes of REC. */
 void as_variant_see_slots(struct as_variant_area *area);
-void as_variant_put_frame_back(struct as_variant_area *area);
+void as_variant_restore_frame(struct as_variant_area *area);
 bool as_variant_hits_frame(const struct as_variant_area *area); /* what it stores elsewhere */
-bool as_variant_take(struct as_variant_area *area); /* false: it is too much, or a fault */
-void as_variant_put_back(struct as_variant_area *area);
+bool as_variant_save(struct as_variant_area *area); /* false: it is too much, or a fault */
+void as_variant_restore(struct as_variant_area *area);
 void as_variant_drain(uint64_t stored_b); /* waits for stores past the caches */
 
 /* ---- variant_stub.c ---- */

@@ -176,7 +176,7 @@ void as_variant_thread_begin(void)
 }
 
 /* The disk gets back what was not needed. */
-static void give_rest_back(struct as_variant_file *file)
+static void release_file_rest(struct as_variant_file *file)
 {
     const uint64_t used_b = offsetof(struct as_variant_file, record) +
                             file->records * sizeof file->record[0] + AS_AGENT_PAGE_B - 1;
@@ -194,7 +194,7 @@ void as_variant_thread_end(void)
     as_variant_end_turn(area);
     if (area->has_timer)
         syscall(SYS_timer_delete, area->timer);
-    give_rest_back(area->file);
+    release_file_rest(area->file);
     drop_room(area);
 }
 

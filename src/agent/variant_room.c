@@ -6,7 +6,7 @@ enum { PROMISED_BUCKETS = 2 };
 
 /* Loops that run first leave room for those that the program comes to later: what was promised to
  * the region, or to none, is free. */
-bool as_variant_take_room(struct as_variant_area *area, uint64_t number)
+bool as_variant_claim_record(struct as_variant_area *area, uint64_t number)
 {
     if (number < AS_PATCHER_COUNTDOWNS && area->promised[number]) {
         area->promised[number]--;

@@ -69,7 +69,7 @@ static void see_notes(struct as_variant_area *area, const struct as_patch_varian
 {
     if (!ran && area->notes >= AS_VARIANT_LOG_B / sizeof *area->log)
         area->flags = AS_VARIANT_WIDE;
-    if (ran && area->notes && notes->bits & AS_VARIANT_READS && as_variant_is_held(area))
+    if (ran && area->notes && notes->bits & AS_VARIANT_READS && as_variant_loads_stores(area))
         area->flags |= AS_VARIANT_HELD;
 }
 
@@ -78,7 +78,7 @@ bool as_variant_record(struct as_variant_area *area, struct as_variant_record *r
 {
     const struct as_patch_variant *notes = as_variant_of(area->region);
     prepare_state(area);
-    if (!as_variant_take_frame(area)) {
+    if (!as_variant_save_frame(area)) {
         area->flags = AS_VARIANT_HELD;
         record->flags = AS_VARIANT_HELD;
         record->kind = AS_VARIANT_REC;
@@ -86,7 +86,7 @@ bool as_variant_record(struct as_variant_area *area, struct as_variant_record *r
     }
     const bool ran = run_notes(area, notes);
     as_variant_see_slots(area);
-    as_variant_put_frame_back(area);
+    as_variant_restore_frame(area);
     as_variant_drain(area->notes * sizeof *area->log);
     area->trips = area->local.trips;
     see_notes(area, notes, ran);
@@ -107,9 +107,9 @@ bool as_variant_record(struct as_variant_area *area, struct as_variant_record *r
 static bool go_before(struct as_variant_area *area, const uint8_t *entry, bool writes)
 {
     const bool ran = as_variant_run_at(area, entry);
-    as_variant_put_frame_back(area);
+    as_variant_restore_frame(area);
     if (writes)
-        as_variant_put_back(area);
+        as_variant_restore(area);
     return ran;
 }
 
@@ -121,8 +121,8 @@ bool as_variant_vary(struct as_variant_area *area, const struct as_patch_variant
     const struct as_patch_variant *first = as_patch_at(plan, &plan->variant);
     record->kind = (uint16_t)variant->kind;
     record->ticks = 0;
-    const bool taken = !writes || as_variant_take(area);
-    const unsigned together = as_variant_meet(area, number);
+    const bool taken = !writes || as_variant_save(area);
+    const unsigned together = as_variant_wait_for_round(area, number);
     if (taken) {
         const uint8_t *entry = as_variants.entry[variant - first];
         as_variant_watch(area);
@@ -130,12 +130,12 @@ bool as_variant_vary(struct as_variant_area *area, const struct as_patch_variant
                          as_variant_run_at(area, entry);
         if (as_variant_was_switched(area))
             area->flags |= AS_VARIANT_SWITCHED;
-        as_variant_put_frame_back(area);
+        as_variant_restore_frame(area);
         record->t0 = area->local.t0;
         record->ticks = ran ? area->local.t1 - area->local.t0 : 0;
         record->written_b = writes ? area->copied_b : 0;
         if (writes)
-            as_variant_put_back(area);
+            as_variant_restore(area);
     }
     record->flags = (uint16_t)(area->flags | together << AS_VARIANT_TOGETHER);
     return !(area->flags & ~(uint32_t)AS_VARIANT_SWITCHED);

@@ -20,7 +20,7 @@
 static _Atomic uint32_t owner; /* thread; 0: none */
 static _Atomic uint64_t owned; /* ticks: since when */
 
-static bool take_turn(uint64_t now)
+static bool claim_turn(uint64_t now)
 {
     const uint32_t own = (uint32_t)as_agent_self.tid;
     uint32_t is = 0;
@@ -94,7 +94,7 @@ bool as_variant_begin_turn(struct as_variant_area *area, uint64_t region, bool m
 {
     if (is_together(region))
         return join_round(area, region, may_open);
-    if (may_open && take_turn(area->asked))
+    if (may_open && claim_turn(area->asked))
         return true;
     as_variant_skip(region, 7);
     return false;
@@ -136,7 +136,7 @@ uint32_t as_variant_share_turn(struct as_variant_area *area, uint64_t region, ui
 }
 
 /* As many as last time, but no longer than the window is open; then those that came. */
-unsigned as_variant_meet(struct as_variant_area *area, uint64_t region)
+unsigned as_variant_wait_for_round(struct as_variant_area *area, uint64_t region)
 {
     struct as_variant_round *round = &rounds[is_together(region) ? region : 0];
     unsigned times = 0;

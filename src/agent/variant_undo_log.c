@@ -84,7 +84,7 @@ static bool loads_stored(struct as_variant_area *area)
     return meet;
 }
 
-bool as_variant_is_held(struct as_variant_area *area)
+bool as_variant_loads_stores(struct as_variant_area *area)
 {
     struct reach stores = {UINT64_MAX, 0}, loads = {UINT64_MAX, 0};
     for (uint64_t i = 0; i < area->notes; i++)
@@ -121,12 +121,12 @@ static void copy_back(uint8_t *to, const uint8_t *from, uint64_t n)
 
 typedef void copy_fn(struct as_variant_area *area, uint8_t *program, uint64_t n);
 
-static void take_piece(struct as_variant_area *area, uint8_t *program, uint64_t n)
+static void save_piece(struct as_variant_area *area, uint8_t *program, uint64_t n)
 {
     copy_out(area->copy + area->copied_b - n, program, n);
 }
 
-static void put_piece(struct as_variant_area *area, uint8_t *program, uint64_t n)
+static void restore_piece(struct as_variant_area *area, uint8_t *program, uint64_t n)
 {
     copy_back(program, area->copy + area->copied_b - n, n);
 }
@@ -247,7 +247,7 @@ static bool lies_in_frame(const struct as_variant_area *area, uint64_t at)
     return at >= low && at - low <= FRAME_B;
 }
 
-static void take_slots(struct as_variant_area *area)
+static void save_slots(struct as_variant_area *area)
 {
     const struct as_patch_stream *slot = slots_of(area);
     for (uint32_t i = 0; i < area->region->slots; i++)
@@ -255,7 +255,7 @@ static void take_slots(struct as_variant_area *area)
 }
 
 /* Places of the stack are the thread's own; others are put back where the loop stored to them. */
-bool as_variant_take_frame(struct as_variant_area *area)
+bool as_variant_save_frame(struct as_variant_area *area)
 {
     const struct as_patch_stream *slot = slots_of(area);
     area->stored_slots = 0;
@@ -268,7 +268,7 @@ bool as_variant_take_frame(struct as_variant_area *area)
             return false;
     }
     area->guard = AS_VARIANT_RUNS;
-    as_variant_call(area, take_slots);
+    as_variant_call(area, save_slots);
     area->guard = AS_VARIANT_FREE;
     return !(area->flags & AS_VARIANT_FAULTED);
 }
@@ -297,7 +297,7 @@ static void restore_slots(struct as_variant_area *area)
 }
 
 /* A place that cannot be written now could not be before. */
-void as_variant_put_frame_back(struct as_variant_area *area)
+void as_variant_restore_frame(struct as_variant_area *area)
 {
     const uint32_t flags = area->flags;
     area->slot = 0;
@@ -341,20 +341,20 @@ bool as_variant_hits_frame(const struct as_variant_area *area)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static void take_all(struct as_variant_area *area)
+static void save_region_data(struct as_variant_area *area)
 {
     if (area->region->streams)
-        copy_streams(area, take_piece);
+        copy_streams(area, save_piece);
     else
-        copy_notes(area, take_piece);
+        copy_notes(area, save_piece);
 }
 
-static void put_all_back(struct as_variant_area *area)
+static void restore_region_data(struct as_variant_area *area)
 {
     if (area->region->streams)
-        copy_streams(area, put_piece);
+        copy_streams(area, restore_piece);
     else
-        copy_notes(area, put_piece);
+        copy_notes(area, restore_piece);
 }
 
 static void go_to_start(struct as_variant_area *area)
@@ -374,7 +374,7 @@ void as_variant_drain(uint64_t copied_b)
         __builtin_ia32_pause();
 }
 
-bool as_variant_take(struct as_variant_area *area)
+bool as_variant_save(struct as_variant_area *area)
 {
     if (streams_are_wide(area)) {
         area->flags |= AS_VARIANT_WIDE;
@@ -382,20 +382,20 @@ bool as_variant_take(struct as_variant_area *area)
     }
     go_to_start(area);
     area->guard = AS_VARIANT_RUNS;
-    as_variant_call(area, take_all);
+    as_variant_call(area, save_region_data);
     area->guard = AS_VARIANT_FREE;
     as_variant_drain(area->copied_b);
     return !(area->flags & (AS_VARIANT_WIDE | AS_VARIANT_FAULTED | AS_VARIANT_ENDLESS));
 }
 
 /* A place that cannot be written now could not be before. */
-void as_variant_put_back(struct as_variant_area *area)
+void as_variant_restore(struct as_variant_area *area)
 {
     const uint32_t flags = area->flags;
     go_to_start(area);
     area->guard = AS_VARIANT_RESTORES;
     while (area->region->streams ? area->stream < area->region->streams : area->at < area->notes)
-        as_variant_call(area, put_all_back);
+        as_variant_call(area, restore_region_data);
     area->guard = AS_VARIANT_FREE;
     area->flags = flags;
 }

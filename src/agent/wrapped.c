@@ -24,12 +24,12 @@ struct as_tracer_thread *as_wrapped_thread(void)
     return as_wrapped_hooks ? as_wrapped_hooks->enter(own_group) : NULL;
 }
 
-void as_wrapped_put(unsigned kind, unsigned n, uint64_t a, uint64_t b, uint64_t c)
+void as_wrapped_emit(unsigned kind, unsigned n, uint64_t a, uint64_t b, uint64_t c)
 {
     struct as_tracer_thread *t = as_wrapped_thread();
     const uint64_t field[] = {a, b, c};
     if (t)
-        as_trace_put(&t->writer, kind, as_trace_now(&t->writer), field, n < 3 ? n : 3);
+        as_trace_emit(&t->writer, kind, as_trace_now(&t->writer), field, n < 3 ? n : 3);
 }
 
 /* Of two threads that call it first the second finds a number: a call ends as it began. */
@@ -55,14 +55,14 @@ void as_wrapped_enter(struct as_tracer_thread *t, struct as_wrapped *routine, co
                       const void *frame, uint64_t tick)
 {
     const uint64_t name = number_of_routine(routine);
-    as_trace_put(&t->writer, AS_TRACE_ENTER, tick, &name, 1);
+    as_trace_emit(&t->writer, AS_TRACE_ENTER, tick, &name, 1);
     as_wrapped_hooks->callers(t, behind, frame);
 }
 
 void as_wrapped_leave(struct as_tracer_thread *t, struct as_wrapped *routine, uint64_t tick)
 {
     const uint64_t name = number_of_routine(routine);
-    as_trace_put(&t->writer, AS_TRACE_LEAVE, tick, &name, 1);
+    as_trace_emit(&t->writer, AS_TRACE_LEAVE, tick, &name, 1);
 }
 
 uint64_t as_wrapped_place(const void *behind, const void *frame)
@@ -81,7 +81,7 @@ struct as_tracer_thread *as_wrapped_wait(struct as_wrapped *routine, const void 
         return NULL;
     atomic_fetch_add(as_wrapped_waiters(lock), 1);
     as_wrapped_enter(t, routine, behind, frame, as_trace_now(&t->writer));
-    as_trace_put(&t->writer, AS_TRACE_LOCK_WAIT, 0, field, 2);
+    as_trace_emit(&t->writer, AS_TRACE_LOCK_WAIT, 0, field, 2);
     return t;
 }
 
@@ -91,12 +91,12 @@ void as_wrapped_waited(struct as_tracer_thread *t, struct as_wrapped *routine, c
     const uint64_t tick = as_trace_now(&t->writer);
     const uint64_t field[] = {(uint64_t)(uintptr_t)lock, kind};
     if (has_it)
-        as_trace_put(&t->writer, AS_TRACE_LOCK_HELD, tick, field, 2);
+        as_trace_emit(&t->writer, AS_TRACE_LOCK_HELD, tick, field, 2);
     as_wrapped_leave(t, routine, tick);
     atomic_fetch_sub(as_wrapped_waiters(lock), 1);
 }
 
-void as_wrapped_tell_release(struct as_wrapped *routine, const void *lock, unsigned kind,
+void as_wrapped_emit_release(struct as_wrapped *routine, const void *lock, unsigned kind,
                              const void *behind, const void *frame)
 {
     struct as_tracer_thread *t = as_wrapped_thread_of(routine);
@@ -104,6 +104,6 @@ void as_wrapped_tell_release(struct as_wrapped *routine, const void *lock, unsig
     if (!t)
         return;
     as_wrapped_enter(t, routine, behind, frame, as_trace_now(&t->writer));
-    as_trace_put(&t->writer, AS_TRACE_LOCK_RELEASED, 0, field, 2);
+    as_trace_emit(&t->writer, AS_TRACE_LOCK_RELEASED, 0, field, 2);
     as_wrapped_leave(t, routine, 0);
 }

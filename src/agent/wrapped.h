@@ -36,7 +36,7 @@ struct as_tracer_thread *as_wrapped_thread(void);
 /* The same for a routine, which the user's filter may leave out; that is counted. */
 struct as_tracer_thread *as_wrapped_thread_of(struct as_wrapped *routine);
 /* Of numbers alone, at this moment; for threads that record. */
-void as_wrapped_put(unsigned kind, unsigned n, uint64_t a, uint64_t b, uint64_t c);
+void as_wrapped_emit(unsigned kind, unsigned n, uint64_t a, uint64_t b, uint64_t c);
 
 void as_wrapped_enter(struct as_tracer_thread *t, struct as_wrapped *routine, const void *behind,
                       const void *frame, uint64_t tick);
@@ -62,14 +62,14 @@ struct as_tracer_thread *as_wrapped_wait(struct as_wrapped *routine, const void 
 void as_wrapped_waited(struct as_tracer_thread *t, struct as_wrapped *routine, const void *lock,
                        unsigned kind, bool has_it);
 /* Somebody waits for what is given back now. */
-void as_wrapped_tell_release(struct as_wrapped *routine, const void *lock, unsigned kind,
+void as_wrapped_emit_release(struct as_wrapped *routine, const void *lock, unsigned kind,
                              const void *behind, const void *frame);
 
 static inline void as_wrapped_release(struct as_wrapped *routine, const void *lock, unsigned kind,
                                       const void *behind, const void *frame)
 {
     if (atomic_load_explicit(as_wrapped_waiters(lock), memory_order_relaxed))
-        as_wrapped_tell_release(routine, lock, kind, behind, frame);
+        as_wrapped_emit_release(routine, lock, kind, behind, frame);
 }
 
 #endif

@@ -355,8 +355,8 @@ static int stand_at_barrier(struct as_trace_walk *walk, struct as_walker *walker
     return 0;
 }
 
-static int take_sample(struct as_trace_walk *walk, struct as_walker *walker,
-                       const struct as_trace_event *event)
+static int notify_sample(struct as_trace_walk *walk, struct as_walker *walker,
+                         const struct as_trace_event *event)
 {
     if (!walk->watch || !walk->watch->sample)
         return 0;
@@ -400,7 +400,7 @@ int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
         add_moved(walker, event);
         return 0;
     case AS_TRACE_SAMPLE:
-        return take_sample(walk, walker, event);
+        return notify_sample(walk, walker, event);
     case AS_TRACE_BARRIER:
     case AS_TRACE_BARRIER_END:
         return stand_at_barrier(walk, walker, event);

@@ -53,7 +53,7 @@ static int add_locations(struct as_trace_walk *walk, uint32_t p)
                                        .thread = t,
                                        .rank = process->rank,
                                        .tid = f->tid,
-                                       .span = {f->begin_raw_ns, f->end_raw_ns, AS_WAIT_NOBODY}};
+                                       .span = {f->begin_raw_ns, f->end_raw_ns, AS_WAIT_UNKNOWN}};
         for (uint32_t i = first; i < walk->out->location.n; i++)
             if (f->parent_tid && walk->out->location.at[i].tid == f->parent_tid)
                 location.span.parent = i;
@@ -100,12 +100,12 @@ int as_walk_prepare(struct as_trace_walk *walk, struct assay_error *err)
 
 /* ---- The walk -------------------------------------------------------------------------------- */
 
-static int keep_said(struct as_walker *walker, const struct as_trace_event *event)
+static int store_call_record(struct as_walker *walker, const struct as_trace_event *event)
 {
     if (walker->frame.n == 0)
         return 0;
     AS_TRY(as_vec_reserve(&walker->said, walker->said.n + 1));
-    struct as_said *said = &walker->said.at[walker->said.n++];
+    struct as_call_record *said = &walker->said.at[walker->said.n++];
     said->ns = event->raw_ns;
     said->kind = event->kind;
     memcpy(said->field, event->field, sizeof said->field);
@@ -125,7 +125,7 @@ static int hand_event(struct as_trace_walk *walk, struct as_walker *walker,
     case AS_TRACE_SYNC:
         if (!walk->is_doubted.at[walker->process])
             AS_TRY(as_windows_event(walk, walker, event));
-        return keep_said(walker, event);
+        return store_call_record(walker, event);
     case AS_TRACE_SEND:
     case AS_TRACE_POST:
     case AS_TRACE_RECEIVE:
@@ -136,7 +136,7 @@ static int hand_event(struct as_trace_walk *walk, struct as_walker *walker,
     case AS_TRACE_COLLECTIVE:
     case AS_TRACE_RMA:
     case AS_TRACE_PARTS:
-        return keep_said(walker, event);
+        return store_call_record(walker, event);
     case AS_TRACE_OFF:
     case AS_TRACE_ON:
         return as_off_event(walk, walker, event);
@@ -150,8 +150,8 @@ static int hand_event(struct as_trace_walk *walk, struct as_walker *walker,
     }
 }
 
-static int take_event(struct as_trace_walk *walk, struct as_walker *walker,
-                      const struct as_trace_event *event)
+static int on_trace_event(struct as_trace_walk *walk, struct as_walker *walker,
+                          const struct as_trace_event *event)
 {
     struct as_location *location = &walk->out->location.at[walker->location];
     walk->out->events_n++;
@@ -178,9 +178,9 @@ static int walk_event(void *context, uint32_t location, const struct as_trace_ev
     if (!event)
         return 0;
     if (!walk->part)
-        return take_event(walk, walker, event);
+        return on_trace_event(walk, walker, event);
     as_part_at(walk->part, location, event->raw_ns);
-    AS_TRY(take_event(walk, walker, event));
+    AS_TRY(on_trace_event(walk, walker, event));
     return as_part_passed(walk->part, walk);
 }
 

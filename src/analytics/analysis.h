@@ -47,7 +47,7 @@ struct as_location {
 struct as_site {
     const char *routine; /* the trace's */
     uint32_t group;      /* as_trace_group */
-    uint32_t process;    /* whose address it is; AS_WAIT_NOBODY: of all, without an address */
+    uint32_t process;    /* whose address it is; AS_WAIT_UNKNOWN: of all, without an address */
     uint64_t address;    /* of the caller; 0: not known */
     bool is_function;    /* the address is where it begins itself */
     const char *module;  /* the trace's: file that this lies in; NULL: not known */
@@ -127,7 +127,7 @@ struct as_analysis {
     AS_VEC(struct as_site_sum) sum;
     AS_VEC(struct as_traffic) traffic;
     struct as_wait_list waits;
-    struct as_blame_list blame;
+    struct as_delay_cost_list blame;
     struct as_path path;
     struct as_efficiency efficiency;
     struct as_span interest; /* that efficiencies are about; AS_INTEREST_ALL: the whole run */

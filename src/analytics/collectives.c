@@ -99,8 +99,8 @@ static struct as_collective_member *new_members(struct as_collectives *g, uint32
     return members;
 }
 
-static void keep_spare(struct as_collectives *g, struct as_collective_member *members,
-                       uint32_t size)
+static void store_spare_members(struct as_collectives *g, struct as_collective_member *members,
+                                uint32_t size)
 {
     if (g->spare.n == 0)
         g->spare_size = size;
@@ -178,7 +178,7 @@ static int leave_operation(struct as_collectives *g, struct comm_group *group,
     else
         rc = g->met(g->context, &collective);
     if (operation->member)
-        keep_spare(g, operation->member, group->size);
+        store_spare_members(g, operation->member, group->size);
     operation->member = NULL;
     shift_operations(group);
     return rc;

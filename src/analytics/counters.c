@@ -39,7 +39,7 @@ static int new_counter(struct as_counters *counters, const struct as_trace_proce
 }
 
 /* Where there is no room, every second one goes. */
-static int keep_point(struct as_counter_range *range, int64_t ns, int64_t value)
+static int add_counter_point(struct as_counter_range *range, int64_t ns, int64_t value)
 {
     if ((range->n - 1) % range->every != 0)
         return 0;
@@ -70,7 +70,7 @@ int as_counters_event(struct as_counters *counters, const struct as_trace_proces
     range->last_ns = event->raw_ns;
     range->least = value < range->least ? value : range->least;
     range->most = value > range->most ? value : range->most;
-    return keep_point(range, event->raw_ns, value);
+    return add_counter_point(range, event->raw_ns, value);
 }
 
 int as_counters_stretch(struct as_counters *counters, uint32_t location, enum as_activity activity,

@@ -41,7 +41,7 @@ static const struct as_wait *wait_of(const struct as_causes *c, const struct end
 static void place_locations(struct as_causes *c)
 {
     for (uint32_t i = 0; i < c->waits->wait.n; i++)
-        if (c->waits->wait.at[i].cause != AS_WAIT_NOBODY)
+        if (c->waits->wait.at[i].cause != AS_WAIT_UNKNOWN)
             c->first[c->waits->wait.at[i].location + 1]++;
     for (uint32_t l = 1; l <= c->location_n; l++)
         c->first[l] += c->first[l - 1];
@@ -54,7 +54,7 @@ static int sort_waits(struct as_causes *c)
     memcpy(c->near, c->first, c->location_n * sizeof *c->near);
     for (uint32_t i = 0; i < c->waits->wait.n; i++) {
         const struct as_wait *wait = &c->waits->wait.at[i];
-        if (wait->cause != AS_WAIT_NOBODY)
+        if (wait->cause != AS_WAIT_UNKNOWN)
             c->by_end[c->near[wait->location]++] =
                 (struct as_sort_key){key_of_time(wait->end_ns), i};
     }
@@ -157,7 +157,7 @@ int as_causes_path(struct as_causes *c, struct as_path *out)
             uint32_t parent = c->span[location].parent;
             int64_t begin = c->span[location].begin_ns;
             AS_TRY(add_piece(out, location, begin, now));
-            if (parent == AS_WAIT_NOBODY || begin > now)
+            if (parent == AS_WAIT_UNKNOWN || begin > now)
                 return 0;
             location = parent;
             now = begin;
@@ -175,12 +175,13 @@ int as_causes_path(struct as_causes *c, struct as_path *out)
 
 /* ---- Who costs how much ---------------------------------------------------------------------- */
 
-struct blames {
-    struct as_blame_list *out;
+struct delay_cost_sums {
+    struct as_delay_cost_list *out;
     struct as_index rows;
 };
 
-static int blame_row(struct blames *b, uint32_t location, uint32_t site, struct as_blame **out)
+static int blame_row(struct delay_cost_sums *b, uint32_t location, uint32_t site,
+                     struct as_delay_cost **out)
 {
     uint64_t hash = as_hash_mix(location, site);
     uint32_t at;
@@ -190,7 +191,7 @@ static int blame_row(struct blames *b, uint32_t location, uint32_t site, struct 
         if ((*out)->location == location && (*out)->site == site)
             return 0;
     }
-    AS_TRY(as_vec_push(&b->out->blame, (struct as_blame){.location = location, .site = site}));
+    AS_TRY(as_vec_push(&b->out->blame, (struct as_delay_cost){.location = location, .site = site}));
     *out = &b->out->blame.at[b->out->blame.n - 1];
     return as_index_add(&b->rows, hash, (uint32_t)(b->out->blame.n - 1));
 }
@@ -228,7 +229,7 @@ static double hand_on(struct as_causes *c, const struct as_wait *wait, int64_t e
     return cost * (1 - share);
 }
 
-static int put_down(struct as_causes *c, double *cost, struct blames *b)
+static int record_delay_costs(struct as_causes *c, double *cost, struct delay_cost_sums *b)
 {
     for (uint32_t i = c->order_n; i-- > 0;) {
         const uint32_t at = c->by_end[i].at;
@@ -237,7 +238,7 @@ static int put_down(struct as_causes *c, double *cost, struct blames *b)
         const uint32_t before = ended_before(c, wait->location, wait->begin_ns);
         const int64_t even_ns =
             before == c->first[wait->location] ? INT64_MIN : c->order[before - 1].end_ns;
-        struct as_blame *row;
+        struct as_delay_cost *row;
         AS_TRY(blame_row(b, wait->cause, wait->cause_site, &row));
         row->n++;
         row->direct_ns += length;
@@ -249,10 +250,10 @@ static int put_down(struct as_causes *c, double *cost, struct blames *b)
     return 0;
 }
 
-static int sort_blames(struct as_blame_list *list)
+static int sort_blames(struct as_delay_cost_list *list)
 {
     struct as_sort_key *keys = as_calloc(list->blame.n + 1, sizeof *keys);
-    struct as_blame *sorted = as_calloc(list->blame.n + 1, sizeof *sorted);
+    struct as_delay_cost *sorted = as_calloc(list->blame.n + 1, sizeof *sorted);
     int rc = keys && sorted ? 0 : ASSAY_ERR_NOMEM;
     for (uint32_t i = 0; rc == 0 && i < list->blame.n; i++)
         keys[i] = (struct as_sort_key){~key_of_time(list->blame.at[i].total_ns), i};
@@ -267,11 +268,11 @@ static int sort_blames(struct as_blame_list *list)
     return rc;
 }
 
-int as_causes_blame(struct as_causes *c, struct as_blame_list *out)
+int as_causes_blame(struct as_causes *c, struct as_delay_cost_list *out)
 {
-    struct blames blames = {.out = out};
+    struct delay_cost_sums blames = {.out = out};
     double *cost = as_calloc(c->waits->wait.n + 1, sizeof *cost);
-    int rc = cost ? put_down(c, cost, &blames) : ASSAY_ERR_NOMEM;
+    int rc = cost ? record_delay_costs(c, cost, &blames) : ASSAY_ERR_NOMEM;
     if (rc == 0)
         rc = sort_blames(out);
     as_index_fini(&blames.rows);

@@ -14,7 +14,7 @@
 /* When a location was there; times in nanoseconds. */
 struct as_span {
     int64_t begin_ns, end_ns;
-    uint32_t parent; /* which made it, AS_WAIT_NOBODY: none that is known */
+    uint32_t parent; /* which made it, AS_WAIT_UNKNOWN: none that is known */
 };
 
 /* A stretch of the critical path. */
@@ -28,7 +28,7 @@ struct as_path {
 };
 
 /* What comes late somewhere costs others. */
-struct as_blame {
+struct as_delay_cost {
     uint32_t location, site; /* who was late, to which call */
     uint64_t n;              /* waits of others for it */
     int64_t direct_ns;       /* of waiting for it */
@@ -37,8 +37,8 @@ struct as_blame {
     int64_t most_ns;         /* the longest of those waits */
 };
 
-struct as_blame_list {
-    AS_VEC(struct as_blame) blame; /* most total time first */
+struct as_delay_cost_list {
+    AS_VEC(struct as_delay_cost) blame; /* most total time first */
 };
 
 /*
@@ -60,6 +60,6 @@ int as_causes_path(struct as_causes *causes, struct as_path *out);
  * other), to whom it waited for instead, in proportion. The sums of `total_ns` and of all waits
  * that have a cause are equal (but for rounding).
  */
-int as_causes_blame(struct as_causes *causes, struct as_blame_list *out);
+int as_causes_blame(struct as_causes *causes, struct as_delay_cost_list *out);
 
 #endif

@@ -109,7 +109,7 @@ static void add_pop_process(struct pop_sums *sums, const struct pop_times *times
 /* Where there are ranks, launchers and what else was traced are not the program. */
 static struct pop_sums pop_sums_of(const struct pop_times *times)
 {
-    struct pop_sums sums = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN, .busiest = AS_WAIT_NOBODY};
+    struct pop_sums sums = {.begin_ns = INT64_MAX, .end_ns = INT64_MIN, .busiest = AS_WAIT_UNKNOWN};
     bool has_ranks = false;
     for (size_t i = 0; i < times->n; i++)
         has_ranks |= times->location[i].rank >= 0;
@@ -123,7 +123,7 @@ static struct pop_sums pop_sums_of(const struct pop_times *times)
     return sums;
 }
 
-static void put_mpi_shares(struct as_efficiency *e, const struct pop_sums *s, double elapsed)
+static void set_mpi_efficiencies(struct as_efficiency *e, const struct pop_sums *s, double elapsed)
 {
     const double mean = s->outside / (double)s->rank_n;
     e->mpi_parallel = mean / elapsed;
@@ -151,7 +151,7 @@ static void put_shares(struct as_efficiency *e, const struct pop_sums *s, double
         e->communication = s->useful_most / elapsed;
     }
     if (s->rank_n > 1 && s->outside_most > 0)
-        put_mpi_shares(e, s, elapsed);
+        set_mpi_efficiencies(e, s, elapsed);
     e->thread = 1 - (s->outside_of_threads - s->useful) / (threads * elapsed);
     e->openmp_region = 1 - s->in_openmp / (threads * elapsed);
     e->serial_region = e->thread - e->openmp_region + 1;
@@ -177,7 +177,7 @@ void as_efficiency_of_phase(const struct as_analysis *a, const int64_t (*ns)[AS_
     put_shares(&phase->efficiency, &s, s.longest);
     phase->rank_n = (uint32_t)s.rank_n;
     phase->thread_n = (uint32_t)s.thread_n;
-    phase->busiest = s.rank_n > 1 ? s.busiest : AS_WAIT_NOBODY;
+    phase->busiest = s.rank_n > 1 ? s.busiest : AS_WAIT_UNKNOWN;
     phase->useful_ns = s.thread_n ? s.useful / (double)s.thread_n : 0;
     phase->mpi_ns = s.rank_n ? s.longest - s.outside / (double)s.rank_n : 0;
 }

@@ -68,7 +68,7 @@ static int add_trace_row(struct as_trace_facts *f, struct assay_error *err)
 }
 
 /* Threads that were seen running: by process and thread number. */
-static int take_thread(void *context, struct assay_rows *row, struct assay_error *err)
+static int map_thread_id(void *context, struct assay_rows *row, struct assay_error *err)
 {
     const struct as_trace_facts *f = context;
     const struct as_analysis *a = &f->traced->analysis;
@@ -89,7 +89,7 @@ static int add_locations(struct as_trace_facts *f, struct assay_error *err)
     AS_TRY(assay_rows_each(f->experiment,
                            "SELECT x.thread_id, p.pid, x.tid FROM thread x JOIN process p"
                            " USING (process_id) WHERE p.run_id = ?1 ORDER BY x.thread_id",
-                           f->traced_id, take_thread, f, err));
+                           f->traced_id, map_thread_id, f, err));
     for (size_t i = 0; i < a->location.n; i++) {
         const struct as_location *l = &a->location.at[i];
         const struct assay_row_trace_location row = {
@@ -150,8 +150,8 @@ static int add_states(const struct as_trace_facts *f, struct assay_error *err)
 }
 
 /* Thousandths of bins from `from` to `to`, up to the last that has any; "": none has. */
-static void put_bins(struct as_str *out, const struct as_timeline *timeline, uint32_t location,
-                     unsigned plane, unsigned level, uint32_t from, uint32_t to)
+static void append_bins(struct as_str *out, const struct as_timeline *timeline, uint32_t location,
+                        unsigned plane, unsigned level, uint32_t from, uint32_t to)
 {
     const int64_t bin_ns = as_timeline_bin_ns(timeline, level);
     uint32_t next = from;
@@ -159,7 +159,7 @@ static void put_bins(struct as_str *out, const struct as_timeline *timeline, uin
     for (uint32_t i = from; i < to; i++) {
         const int64_t ns = as_timeline_ns(timeline, location, plane, level, i);
         const int64_t thousandths = (ns * 2000 + bin_ns) / (2 * bin_ns);
-        as_bins_put(out, &next, i, thousandths);
+        as_bins_append(out, &next, i, thousandths);
     }
     as_bins_end(out);
 }
@@ -171,8 +171,8 @@ static int add_timeline(const struct as_trace_facts *f, struct assay_error *err)
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < timeline->location_n; i++)
         for (unsigned s = 0; rc == 0 && s < AS_TIMELINE_PLANES_N; s++) {
-            put_bins(&bins, timeline, i, s, AS_TIMELINE_SHOWN, 0,
-                     timeline->bin_n >> AS_TIMELINE_SHOWN);
+            append_bins(&bins, timeline, i, s, AS_TIMELINE_SHOWN, 0,
+                        timeline->bin_n >> AS_TIMELINE_SHOWN);
             const struct assay_row_trace_timeline row = {.trace_location_id = f->location_id[i],
                                                          .position = s,
                                                          .name = as_timeline_word(s),
@@ -196,7 +196,7 @@ static int add_level(const struct as_trace_facts *f, uint32_t location, unsigned
     for (uint32_t from = 0; from < bin_n && rc == 0; from += AS_BINS_OF_ROW)
         for (unsigned plane = 0; plane < AS_TIMELINE_PLANES_N && rc == 0; plane++) {
             const uint32_t to = bin_n - from < AS_BINS_OF_ROW ? bin_n : from + AS_BINS_OF_ROW;
-            put_bins(bins, timeline, location, plane, level, from, to);
+            append_bins(bins, timeline, location, plane, level, from, to);
             const struct assay_row_trace_level row = {.trace_location_id = f->location_id[location],
                                                       .level = level,
                                                       .segment = from / AS_BINS_OF_ROW,
@@ -268,7 +268,7 @@ static int add_offs(const struct as_trace_facts *f, struct assay_error *err)
 
 static int64_t site_of(const struct as_trace_facts *f, uint32_t site)
 {
-    return site == AS_WAIT_NOBODY ? 0 : f->site_id[site];
+    return site == AS_WAIT_UNKNOWN ? 0 : f->site_id[site];
 }
 
 /* Calls of MPI alone have it. Sums of calls (--burst) do not tell waiting from transfer. */
@@ -318,7 +318,7 @@ static int add_waits(const struct as_trace_facts *f, struct assay_error *err)
 
 static int add_late(const struct as_trace_facts *f, struct assay_error *err)
 {
-    const struct as_blame_list *list = &f->traced->analysis.blame;
+    const struct as_delay_cost_list *list = &f->traced->analysis.blame;
     as_vec_foreach (&list->blame, blame) {
         const struct assay_row_trace_late row = {
             .trace_location_id = f->location_id[blame->location],
@@ -359,7 +359,7 @@ static int add_phases(const struct as_trace_facts *f, struct assay_error *err)
             .useful_ns = whole_ns(phase->useful_ns),
             .mpi_ns = whole_ns(phase->mpi_ns),
             .busiest_location_id =
-                phase->busiest == AS_WAIT_NOBODY ? 0 : f->location_id[phase->busiest],
+                phase->busiest == AS_WAIT_UNKNOWN ? 0 : f->location_id[phase->busiest],
             .parallel_pct = phase_share(e->parallel),
             .balance_pct = phase_share(e->balance),
             .communication_pct = phase_share(e->communication),
@@ -419,7 +419,7 @@ struct static_programs {
     char text[512];
 };
 
-static int take_program(void *context, struct assay_rows *row, struct assay_error *err)
+static int note_static_program(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct static_programs *programs = context;
     struct as_executable executable;
@@ -445,7 +445,7 @@ static int add_static(const struct as_trace_facts *f, struct assay_error *err)
     AS_TRY(assay_rows_each(f->experiment,
                            "SELECT exe, count(*) FROM process WHERE run_id = ?1"
                            " GROUP BY exe ORDER BY exe",
-                           f->traced_id, take_program, &programs, err));
+                           f->traced_id, note_static_program, &programs, err));
     const struct assay_flag flag = {.run_id = f->run_id,
                                     .kind = ASSAY_OBJECT_RUN,
                                     .object_id = f->run_id,
@@ -456,7 +456,7 @@ static int add_static(const struct as_trace_facts *f, struct assay_error *err)
     return flag.n ? assay_experiment_flag(f->experiment, &flag, err) : 0;
 }
 
-static int say_facts(void *context, struct assay_error *err)
+static int store_trace_facts(void *context, struct assay_error *err)
 {
     struct as_trace_facts *f = context;
     AS_TRY(add_trace_row(f, err));
@@ -494,11 +494,11 @@ int as_traced_write(struct assay_experiment *experiment, int64_t run_id, int64_t
     f.line_id = as_calloc(traced->analysis.site.n + 1, sizeof *f.line_id);
     f.sampled_function_id = as_calloc(traced->sampled.place.n + 1, sizeof *f.sampled_function_id);
     f.sampled_line_id = as_calloc(traced->sampled.place.n + 1, sizeof *f.sampled_line_id);
-    const int rc =
-        f.location_id && f.thread_id && f.site_id && f.function_id && f.line_id &&
-                f.sampled_function_id && f.sampled_line_id
-            ? assay_experiment_say(experiment, run_id, AS_ANALYTICS_PASS, say_facts, &f, err)
-            : as_error_nomem(err, "facts of a trace");
+    const int rc = f.location_id && f.thread_id && f.site_id && f.function_id && f.line_id &&
+                           f.sampled_function_id && f.sampled_line_id
+                       ? assay_experiment_write_pass(experiment, run_id, AS_ANALYTICS_PASS,
+                                                     store_trace_facts, &f, err)
+                       : as_error_nomem(err, "facts of a trace");
     as_free(f.location_id);
     as_free(f.thread_id);
     as_free(f.site_id);

@@ -14,7 +14,7 @@ struct gather {
     int64_t part_bin_ns;
 };
 
-static int take_site(void *context, uint32_t part, const struct as_handed *record)
+static int read_site_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     const int64_t *f = record->field + AS_HANDED_KEY_N;
@@ -30,10 +30,10 @@ static int take_site(void *context, uint32_t part, const struct as_handed *recor
 
 static uint32_t site_of(const struct gather *g, uint32_t part, int64_t site)
 {
-    return (uint64_t)site < g->site[part].n ? g->site[part].at[site] : AS_WAIT_NOBODY;
+    return (uint64_t)site < g->site[part].n ? g->site[part].at[site] : AS_WAIT_UNKNOWN;
 }
 
-static int take_sum(void *context, uint32_t part, const struct as_handed *record)
+static int read_sum_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     const int64_t *f = record->field + AS_HANDED_KEY_N;
@@ -48,7 +48,7 @@ static int take_sum(void *context, uint32_t part, const struct as_handed *record
                                                                    .transfer_ns = f[8]});
 }
 
-static int take_traffic(void *context, uint32_t part, const struct as_handed *record)
+static int read_traffic_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     const int64_t *f = record->field + AS_HANDED_KEY_N;
@@ -57,7 +57,7 @@ static int take_traffic(void *context, uint32_t part, const struct as_handed *re
                        (struct as_traffic){f[0], f[1], (uint64_t)f[2], (uint64_t)f[3]});
 }
 
-static int take_samples(void *context, uint32_t part, const struct as_handed *record)
+static int read_samples_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     const int64_t *f = record->field + AS_HANDED_KEY_N;
@@ -81,7 +81,7 @@ static uint32_t part_of_location(const struct gather *g, uint32_t location)
                : g->part->number;
 }
 
-static int take_wait(void *context, uint32_t part, const struct as_handed *record)
+static int read_wait_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     const int64_t *f = record->field + AS_HANDED_KEY_N;
@@ -101,7 +101,7 @@ static int take_wait(void *context, uint32_t part, const struct as_handed *recor
     return as_vec_push(&g->out->analysis.waits.wait, wait);
 }
 
-static int take_location(void *context, uint32_t part, const struct as_handed *record)
+static int read_thread_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     const int64_t *f = record->field;
@@ -118,7 +118,7 @@ static int take_location(void *context, uint32_t part, const struct as_handed *r
 }
 
 /* Comes before the bins of the part. */
-static int take_found_count(void *context, uint32_t part, const struct as_handed *record)
+static int read_found_count(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     (void)part;
@@ -129,7 +129,7 @@ static int take_found_count(void *context, uint32_t part, const struct as_handed
     return (uint64_t)record->field[3] == g->part->partition ? 0 : ASSAY_ERR_CORRUPT;
 }
 
-static int take_bin(void *context, uint32_t part, const struct as_handed *record)
+static int read_bin_record(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     const int64_t *f = record->field;
@@ -139,7 +139,7 @@ static int take_bin(void *context, uint32_t part, const struct as_handed *record
     return 0;
 }
 
-static int take_met_count(void *context, uint32_t part, const struct as_handed *record)
+static int read_match_count(void *context, uint32_t part, const struct as_handed *record)
 {
     struct gather *g = context;
     struct as_analysis *a = &g->out->analysis;
@@ -166,8 +166,8 @@ static int take_met_count(void *context, uint32_t part, const struct as_handed *
 /* ---- All of a channel ------------------------------------------------------------------------ */
 
 /* Of one part after the other: what has no place in time. */
-static int take_unordered(struct gather *g, const char *name, uint32_t channel, uint32_t part,
-                          as_handed_each *each, struct assay_error *err)
+static int read_unordered_records(struct gather *g, const char *name, uint32_t channel,
+                                  uint32_t part, as_handed_each *each, struct assay_error *err)
 {
     struct as_handed_in *from = NULL;
     struct as_handed record;
@@ -180,8 +180,8 @@ static int take_unordered(struct gather *g, const char *name, uint32_t channel, 
     return rc;
 }
 
-static int take_ordered(struct gather *g, const char *name, uint32_t channel, as_handed_each *each,
-                        struct assay_error *err)
+static int merge_ordered_records(struct gather *g, const char *name, uint32_t channel,
+                                 as_handed_each *each, struct assay_error *err)
 {
     const struct as_handed_files files = {.directory = as_party_directory(g->part->party),
                                           .part_n = g->part->part_n,
@@ -190,29 +190,31 @@ static int take_ordered(struct gather *g, const char *name, uint32_t channel, as
     return as_handed_merge(&files, each, g, err);
 }
 
-static int take_waits(struct gather *g, struct assay_error *err)
+static int merge_wait_records(struct gather *g, struct assay_error *err)
 {
     const struct as_handed_files files = {
         .directory = as_party_directory(g->part->party),
         .part_n = g->part->part_n,
         .kind_n = 2,
         .kind = {{AS_PART_FOUND, AS_FOUND_WAITS}, {AS_PART_MET, AS_MET_WAITS}}};
-    AS_TRY(as_handed_merge(&files, take_wait, g, err));
-    return take_ordered(g, AS_PART_MET, AS_MET_LATE_WAITS, take_wait, err);
+    AS_TRY(as_handed_merge(&files, read_wait_record, g, err));
+    return merge_ordered_records(g, AS_PART_MET, AS_MET_LATE_WAITS, read_wait_record, err);
 }
 
-static int take_part_of(struct gather *g, uint32_t part, struct assay_error *err)
+static int read_part_records(struct gather *g, uint32_t part, struct assay_error *err)
 {
-    const int rc = take_unordered(g, AS_PART_FOUND, AS_FOUND_COUNTS, part, take_found_count, err);
+    const int rc =
+        read_unordered_records(g, AS_PART_FOUND, AS_FOUND_COUNTS, part, read_found_count, err);
     if (rc == ASSAY_ERR_CORRUPT)
         return as_error_set(err, rc, "rank %u finds other trace streams than rank 0", part);
     AS_TRY(rc);
-    AS_TRY(take_unordered(g, AS_PART_FOUND, AS_FOUND_BINS, part, take_bin, err));
-    AS_TRY(take_unordered(g, AS_PART_FOUND, AS_FOUND_LOCATIONS, part, take_location, err));
-    return take_unordered(g, AS_PART_MET, AS_MET_COUNTS, part, take_met_count, err);
+    AS_TRY(read_unordered_records(g, AS_PART_FOUND, AS_FOUND_BINS, part, read_bin_record, err));
+    AS_TRY(read_unordered_records(g, AS_PART_FOUND, AS_FOUND_LOCATIONS, part, read_thread_record,
+                                  err));
+    return read_unordered_records(g, AS_PART_MET, AS_MET_COUNTS, part, read_match_count, err);
 }
 
-static int gather_all(struct gather *g, struct assay_error *err)
+static int read_all_parts(struct gather *g, struct assay_error *err)
 {
     AS_TRY(as_walk_prepare(&g->walk, err));
     g->damaged = as_calloc(g->out->analysis.location.n + 1, sizeof *g->damaged);
@@ -220,12 +222,12 @@ static int gather_all(struct gather *g, struct assay_error *err)
     if (!g->damaged || !g->site)
         return ASSAY_ERR_NOMEM;
     for (uint32_t part = 0; part < g->part->part_n; part++)
-        AS_TRY(take_part_of(g, part, err));
-    AS_TRY(take_ordered(g, AS_PART_FOUND, AS_FOUND_SITES, take_site, err));
-    AS_TRY(take_ordered(g, AS_PART_FOUND, AS_FOUND_SUMS, take_sum, err));
-    AS_TRY(take_ordered(g, AS_PART_FOUND, AS_FOUND_TRAFFIC, take_traffic, err));
-    AS_TRY(take_ordered(g, AS_PART_FOUND, AS_FOUND_SAMPLES, take_samples, err));
-    AS_TRY(take_waits(g, err));
+        AS_TRY(read_part_records(g, part, err));
+    AS_TRY(merge_ordered_records(g, AS_PART_FOUND, AS_FOUND_SITES, read_site_record, err));
+    AS_TRY(merge_ordered_records(g, AS_PART_FOUND, AS_FOUND_SUMS, read_sum_record, err));
+    AS_TRY(merge_ordered_records(g, AS_PART_FOUND, AS_FOUND_TRAFFIC, read_traffic_record, err));
+    AS_TRY(merge_ordered_records(g, AS_PART_FOUND, AS_FOUND_SAMPLES, read_samples_record, err));
+    AS_TRY(merge_wait_records(g, err));
     for (size_t i = 0; i < g->out->analysis.location.n; i++)
         g->out->damaged_n += g->damaged[i];
     return as_walk_conclude(&g->out->analysis);
@@ -235,7 +237,7 @@ int as_part_gather(struct as_trace_part *part, struct as_traced *out, struct ass
 {
     struct gather g = {
         .part = part, .out = out, .walk = {.trace = &out->trace, .out = &out->analysis}};
-    const int rc = gather_all(&g, err);
+    const int rc = read_all_parts(&g, err);
     for (uint32_t i = 0; g.site && i < part->part_n; i++)
         as_vec_fini(&g.site[i]);
     as_free(g.site);

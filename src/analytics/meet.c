@@ -8,7 +8,7 @@
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static void put_side(struct as_handed *record, const struct as_message_side *side)
+static void append_message_side(struct as_handed *record, const struct as_message_side *side)
 {
     as_part_field(record, side->site);
     as_part_field(record, side->arrival_site);
@@ -18,8 +18,8 @@ static void put_side(struct as_handed *record, const struct as_message_side *sid
     as_part_field(record, side->leave_ns);
 }
 
-int as_meet_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
-                 int64_t size_b, const struct as_message_side *side)
+int as_match_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
+                  int64_t size_b, const struct as_message_side *side)
 {
     if (!walk->part)
         return as_messages_send(walk->messages, comm, from, to, tag, size_b, side);
@@ -29,14 +29,14 @@ int as_meet_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_
     as_part_field(&record, to);
     as_part_field(&record, tag);
     as_part_field(&record, size_b);
-    put_side(&record, side);
-    as_handed_put(walk->part->crossing, as_part_of_rank(walk->part, to), &record);
+    append_message_side(&record, side);
+    as_handed_write(walk->part->crossing, as_part_of_rank(walk->part, to), &record);
     return 0;
 }
 
 /* Slots of sends are those of the sending part. */
-int as_meet_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to,
-                       int64_t tag, uint32_t *send)
+int as_match_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to,
+                        int64_t tag, uint32_t *send)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
@@ -48,12 +48,12 @@ int as_meet_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, 
     as_part_field(&record, to);
     as_part_field(&record, tag);
     as_part_field(&record, *send);
-    as_handed_put(part->crossing, as_part_of_rank(part, to), &record);
+    as_handed_write(part->crossing, as_part_of_rank(part, to), &record);
     return 0;
 }
 
-int as_meet_sent(struct as_trace_walk *walk, uint32_t send, int64_t to, int64_t size_b,
-                 const struct as_message_side *side)
+int as_match_sent(struct as_trace_walk *walk, uint32_t send, int64_t to, int64_t size_b,
+                  const struct as_message_side *side)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
@@ -61,25 +61,25 @@ int as_meet_sent(struct as_trace_walk *walk, uint32_t send, int64_t to, int64_t 
     struct as_handed record = as_part_record(part, AS_PART_SENT);
     as_part_field(&record, send);
     as_part_field(&record, size_b);
-    put_side(&record, side);
-    as_handed_put(part->crossing, as_part_of_rank(part, to), &record);
+    append_message_side(&record, side);
+    as_handed_write(part->crossing, as_part_of_rank(part, to), &record);
     return as_vec_push(&part->free_send, send);
 }
 
-int as_meet_unsend(struct as_trace_walk *walk, uint32_t send, int64_t to)
+int as_match_cancel_send(struct as_trace_walk *walk, uint32_t send, int64_t to)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
         return as_messages_unsend(walk->messages, send);
     struct as_handed record = as_part_record(part, AS_PART_UNSEND);
     as_part_field(&record, send);
-    as_handed_put(part->crossing, as_part_of_rank(part, to), &record);
+    as_handed_write(part->crossing, as_part_of_rank(part, to), &record);
     return as_vec_push(&part->free_send, send);
 }
 
 /* Receives meet their messages in the part of their own process. */
-int as_meet_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t source, int64_t tag,
-                 uint32_t *post)
+int as_match_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t source,
+                  int64_t tag, uint32_t *post)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
@@ -91,12 +91,12 @@ int as_meet_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t 
     as_part_field(&record, source);
     as_part_field(&record, tag);
     as_part_field(&record, *post);
-    as_handed_put(part->crossing, part->number, &record);
+    as_handed_write(part->crossing, part->number, &record);
     return 0;
 }
 
-int as_meet_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, int64_t tag,
-                    int64_t size_b, const struct as_message_side *side)
+int as_match_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, int64_t tag,
+                     int64_t size_b, const struct as_message_side *side)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
@@ -106,19 +106,19 @@ int as_meet_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, i
     as_part_field(&record, source);
     as_part_field(&record, tag);
     as_part_field(&record, size_b);
-    put_side(&record, side);
-    as_handed_put(part->crossing, part->number, &record);
+    append_message_side(&record, side);
+    as_handed_write(part->crossing, part->number, &record);
     return as_vec_push(&part->free_slot, post);
 }
 
-int as_meet_give_up(struct as_trace_walk *walk, uint32_t post)
+int as_match_cancel_post(struct as_trace_walk *walk, uint32_t post)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
-        return as_messages_give_up(walk->messages, post);
+        return as_messages_cancel_post(walk->messages, post);
     struct as_handed record = as_part_record(part, AS_PART_GIVE_UP);
     as_part_field(&record, post);
-    as_handed_put(part->crossing, part->number, &record);
+    as_handed_write(part->crossing, part->number, &record);
     return as_vec_push(&part->free_slot, post);
 }
 
@@ -153,8 +153,8 @@ static int count_begun(struct as_trace_part *part, uint64_t comm, uint32_t rank,
     return as_index_add(&part->begun_rows, hash, (uint32_t)(part->begun.n - 1));
 }
 
-int as_meet_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint32_t rank,
-                  enum as_collective_kind kind, int64_t root, uint64_t *number)
+int as_match_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint32_t rank,
+                   enum as_collective_kind kind, int64_t root, uint64_t *number)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
@@ -166,12 +166,12 @@ int as_meet_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint
     as_part_field(&record, rank);
     as_part_field(&record, kind);
     as_part_field(&record, root);
-    as_handed_put(part->crossing, part_of_operation(part, comm, *number), &record);
+    as_handed_write(part->crossing, part_of_operation(part, comm, *number), &record);
     return 0;
 }
 
-int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, uint32_t rank,
-                  const struct as_collective_member *member)
+int as_match_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, uint32_t rank,
+                   const struct as_collective_member *member)
 {
     struct as_trace_part *part = walk->part;
     if (!part)
@@ -186,6 +186,6 @@ int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, ui
     as_part_field(&record, member->begin_ns);
     as_part_field(&record, member->enter_ns);
     as_part_field(&record, member->leave_ns);
-    as_handed_put(part->crossing, part_of_operation(part, comm, number), &record);
+    as_handed_write(part->crossing, part_of_operation(part, comm, number), &record);
     return 0;
 }

@@ -156,7 +156,7 @@ static int append_half(struct as_messages *m, uint32_t channel, bool is_send,
     return 0;
 }
 
-static struct message_half take_half(struct as_messages *m, struct message_halves *list)
+static struct message_half pop_message_half(struct as_messages *m, struct message_halves *list)
 {
     uint32_t at = list->first;
     struct message_half half = m->half.at[at];
@@ -174,8 +174,8 @@ static struct message_half take_half(struct as_messages *m, struct message_halve
 
 /* ---- Two sides meet -------------------------------------------------------------------------- */
 
-static int say_match(struct as_messages *m, const struct channel *c,
-                     const struct message_half *send, const struct message_half *receive)
+static int report_message_match(struct as_messages *m, const struct channel *c,
+                                const struct message_half *send, const struct message_half *receive)
 {
     struct as_message message = {.send = send->side,
                                  .receive = receive->side,
@@ -195,7 +195,7 @@ static int match_first(struct as_messages *m, const struct channel *c,
 {
     m->count.sends_n += receive->missed_n > 0 && send->missed_n == 0;
     m->count.receives_n += send->missed_n > 0 && receive->missed_n == 0;
-    return send->missed_n || receive->missed_n ? 0 : say_match(m, c, send, receive);
+    return send->missed_n || receive->missed_n ? 0 : report_message_match(m, c, send, receive);
 }
 
 /* Sides of which neither was recorded: of counts the smaller one goes at once. */
@@ -217,14 +217,14 @@ static int match_channel(struct as_messages *m, uint32_t at)
     while (c->sends.first != NONE) {
         const struct message_half *first = &m->half.at[c->sends.first];
         if (first->is_gone) {
-            take_half(m, &c->sends);
+            pop_message_half(m, &c->sends);
             continue;
         }
         if (first->is_open || c->receives.first == NONE)
             return 0;
         pass_missed(m, c);
-        const struct message_half send = take_half(m, &c->sends);
-        const struct message_half receive = take_half(m, &c->receives);
+        const struct message_half send = pop_message_half(m, &c->sends);
+        const struct message_half receive = pop_message_half(m, &c->receives);
         AS_TRY(match_first(m, c, &send, &receive));
     }
     return 0;
@@ -269,7 +269,7 @@ int as_messages_send(struct as_messages *m, uint64_t comm, int64_t from, int64_t
     return match_channel(m, at);
 }
 
-static int meet_send(struct as_messages *m, const struct post *post)
+static int match_wild_receive(struct as_messages *m, const struct post *post)
 {
     const struct message_half receive = {.side = post->side, .size_b = post->size_b};
     AS_TRY(append_half(m, post->channel, false, &receive, NULL));
@@ -383,7 +383,7 @@ static bool is_before(const struct as_messages *m, uint32_t first, const struct 
     return false;
 }
 
-static bool is_held(const struct as_messages *m, const struct post *post)
+static bool is_receive_blocked(const struct as_messages *m, const struct post *post)
 {
     return is_before(m, m->channel.at[post->channel].first_post, post) ||
            is_before(m, m->inbox.at[post->inbox].first_wild, post);
@@ -396,7 +396,7 @@ static size_t next_released(const struct as_messages *m, uint32_t inbox)
     for (size_t i = 0; i < m->held.n; i++) {
         const struct post *post = &m->post.at[m->held.at[i].at];
         if (post->inbox == inbox && (next == m->held.n || post->order < m->held.at[next].key) &&
-            !is_held(m, post))
+            !is_receive_blocked(m, post))
             next = i;
     }
     return next;
@@ -413,7 +413,7 @@ static int release_held(struct as_messages *m, uint32_t inbox)
         AS_TRY(forget_post(m, m->held.at[next].at));
         m->held.at[next] = m->held.at[--m->held.n];
         m->inbox.at[inbox].held_n--;
-        AS_TRY(meet_send(m, &post));
+        AS_TRY(match_wild_receive(m, &post));
     }
     return 0;
 }
@@ -430,17 +430,17 @@ int as_messages_receive(struct as_messages *m, uint32_t at, int64_t source, int6
     post->size_b = size_b;
     post->side = *side;
     post->is_done = true;
-    if (is_held(m, post)) {
+    if (is_receive_blocked(m, post)) {
         m->inbox.at[post->inbox].held_n++;
         return as_vec_push(&m->held, (struct as_sort_key){post->order, at});
     }
     const struct post done = *post;
     AS_TRY(forget_post(m, at));
-    AS_TRY(meet_send(m, &done));
+    AS_TRY(match_wild_receive(m, &done));
     return release_held(m, done.inbox);
 }
 
-int as_messages_give_up(struct as_messages *m, uint32_t at)
+int as_messages_cancel_post(struct as_messages *m, uint32_t at)
 {
     assert(at < m->post.n && !m->post.at[at].is_done);
     uint32_t inbox = m->post.at[at].inbox;
@@ -454,7 +454,7 @@ struct behind {
     AS_VEC(struct as_message) message;
 };
 
-static int keep_behind(void *context, const struct as_message *message)
+static int queue_message(void *context, const struct as_message *message)
 {
     struct behind *behind = context;
     return as_vec_push(&behind->message, *message);
@@ -482,8 +482,8 @@ static int pass_open_sends(struct as_messages *m, struct as_messages_count *out)
     for (uint32_t at = 0; at < m->channel.n; at++) {
         struct channel *c = &m->channel.at[at];
         while (c->sends.first != NONE && c->receives.first != NONE) {
-            take_half(m, &c->sends); /* it is open */
-            const struct message_half receive = take_half(m, &c->receives);
+            pop_message_half(m, &c->sends); /* it is open */
+            const struct message_half receive = pop_message_half(m, &c->receives);
             out->receives_n += receive.missed_n == 0;
             AS_TRY(match_channel(m, at));
         }
@@ -497,7 +497,7 @@ static int finish_behind(struct as_messages *m, struct as_messages_count *out)
     as_message_matched *const matched = m->matched;
     void *const context = m->context;
     struct behind behind = {.message = {.n = 0}};
-    as_messages_listen(m, keep_behind, &behind);
+    as_messages_listen(m, queue_message, &behind);
     int rc = pass_open_sends(m, out);
     as_messages_listen(m, matched, context);
     if (behind.message.n)
@@ -523,7 +523,7 @@ int as_messages_finish(struct as_messages *m, struct as_messages_count *out)
     AS_TRY(as_sort_keys(m->held.at, m->held.n));
     as_vec_foreach (&m->held, held) {
         m->finishing = held->at;
-        AS_TRY(meet_send(m, &m->post.at[held->at]));
+        AS_TRY(match_wild_receive(m, &m->post.at[held->at]));
     }
     m->held.n = 0;
     AS_TRY(finish_behind(m, &left));

@@ -75,7 +75,7 @@ int as_messages_receive(struct as_messages *messages, uint32_t post, int64_t sou
 int as_messages_missed(struct as_messages *messages, uint64_t comm, int64_t from, int64_t to,
                        int64_t tag, bool are_sends, uint64_t n);
 /* It will never be: cancelled. */
-int as_messages_give_up(struct as_messages *messages, uint32_t post);
+int as_messages_cancel_post(struct as_messages *messages, uint32_t post);
 
 struct as_messages_count {
     uint64_t matched_n, sends_n, receives_n; /* the latter two: without a partner */

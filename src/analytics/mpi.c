@@ -67,7 +67,7 @@ static struct as_request *find_request(struct as_trace_walk *walk, uint32_t proc
     return as_numbered_find(&walk->requests, sizeof(struct as_request), process, number);
 }
 
-static int put_request(struct as_trace_walk *walk, struct as_request request)
+static int store_mpi_request(struct as_trace_walk *walk, struct as_request request)
 {
     return as_numbered_put(&walk->requests, sizeof request, &request);
 }
@@ -84,7 +84,7 @@ static void end_request(struct as_trace_walk *walk, struct as_request *request)
  */
 
 /* A collective in which this rank has bytes: others only wait, or make something. */
-static bool has_bytes(const struct as_said *said)
+static bool has_bytes(const struct as_call_record *said)
 {
     return said->field[3] > 0 || said->field[4] > 0;
 }
@@ -95,14 +95,15 @@ static bool ends_accesses(int64_t sync)
            sync == AS_TRACE_UNLOCKED || sync == AS_TRACE_FLUSHED;
 }
 
-static bool is_transfer(struct as_trace_walk *walk, uint32_t process, const struct as_said *said)
+static bool is_transfer(struct as_trace_walk *walk, uint32_t process,
+                        const struct as_call_record *said)
 {
     const struct as_request *request;
     switch (said->kind) {
     case AS_TRACE_SEND:
-        return said->field[0] != AS_TRACE_NOBODY && !(said->field[5] & AS_TRACE_PERSISTENT);
+        return said->field[0] != AS_TRACE_NO_RANK && !(said->field[5] & AS_TRACE_PERSISTENT);
     case AS_TRACE_RECEIVE:
-        return said->field[0] != AS_TRACE_NOBODY;
+        return said->field[0] != AS_TRACE_NO_RANK;
     case AS_TRACE_START:
     case AS_TRACE_DONE:
         request = find_request(walk, process, said->field[0]);
@@ -257,8 +258,8 @@ static int begin_send(const struct leaving *l, struct as_request *r)
 {
     const struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)r->comm);
     r->has_begun = !is_doubted(l->walk, place.self) && !is_doubted(l->walk, r->partner);
-    return r->has_begun ? as_meet_begin_send(l->walk, channel_of(&place, r), place.self, r->partner,
-                                             r->tag, &r->send)
+    return r->has_begun ? as_match_begin_send(l->walk, channel_of(&place, r), place.self,
+                                              r->partner, r->tag, &r->send)
                         : 0;
 }
 
@@ -271,16 +272,16 @@ static int send_message(const struct leaving *l, const struct comm_place *place,
     AS_TRY(as_mpi_add_traffic(l->walk, place->self, r->partner, r->size_b, begin_ns));
     const bool is_known = !is_doubted(l->walk, place->self) && !is_doubted(l->walk, r->partner);
     if (r->has_begun)
-        return is_known ? as_meet_sent(l->walk, r->send, r->partner, r->size_b, &side)
-                        : as_meet_unsend(l->walk, r->send, r->partner);
-    return is_known && r->id.number == 0 ? as_meet_send(l->walk, channel_of(place, r), place->self,
-                                                        r->partner, r->tag, r->size_b, &side)
+        return is_known ? as_match_sent(l->walk, r->send, r->partner, r->size_b, &side)
+                        : as_match_cancel_send(l->walk, r->send, r->partner);
+    return is_known && r->id.number == 0 ? as_match_send(l->walk, channel_of(place, r), place->self,
+                                                         r->partner, r->tag, r->size_b, &side)
                                          : 0;
 }
 
 /* The number that both sides of a partitioned message know; 0 of others. */
 static int find_channel(const struct leaving *l, const struct comm_place *place,
-                        const struct as_said *said, int64_t partner, uint64_t *out)
+                        const struct as_call_record *said, int64_t partner, uint64_t *out)
 {
     const bool is_send = said->kind == AS_TRACE_SEND;
     *out = 0;
@@ -296,7 +297,7 @@ static int find_channel(const struct leaving *l, const struct comm_place *place,
 }
 
 /* Parts of a message go by an agreement of both sides, whatever their size. */
-static uint32_t send_bits_of(const struct leaving *l, const struct as_said *said,
+static uint32_t send_bits_of(const struct leaving *l, const struct as_call_record *said,
                              const struct as_open_call *frame)
 {
     if (said->field[5] & (AS_TRACE_SYNCHRONOUS | AS_TRACE_PARTITIONED))
@@ -316,12 +317,12 @@ static void add_received(struct as_open_call *frame, int64_t size_b)
     frame->received_b += (uint64_t)(size_b > 0 ? size_b : 0);
 }
 
-static int said_send(const struct leaving *l, const struct as_said *said)
+static int on_send_record(const struct leaving *l, const struct as_call_record *said)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
     int64_t to = world_rank(&place, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
-    if (said->field[0] == AS_TRACE_NOBODY) /* nothing is sent */
+    if (said->field[0] == AS_TRACE_NO_RANK) /* nothing is sent */
         return 0;
     const bool is_persistent = said->field[5] & AS_TRACE_PERSISTENT;
     if (!is_persistent)
@@ -344,7 +345,7 @@ static int said_send(const struct leaving *l, const struct as_said *said)
     AS_TRY(find_channel(l, &place, said, to, &request.channel));
     if (!is_persistent)
         AS_TRY(begin_send(l, &request));
-    return put_request(l->walk, request);
+    return store_mpi_request(l->walk, request);
 }
 
 static int post_receive(const struct leaving *l, struct as_request *request)
@@ -352,16 +353,16 @@ static int post_receive(const struct leaving *l, struct as_request *request)
     struct comm_place place = place_of(l->walk, l->walker->process, (int64_t)request->comm);
     request->begin_ns = l->frame->enter_ns;
     request->is_active = true;
-    return as_meet_post(l->walk, request->channel ? request->channel : place.global, place.self,
-                        request->partner, request->tag, &request->post);
+    return as_match_post(l->walk, request->channel ? request->channel : place.global, place.self,
+                         request->partner, request->tag, &request->post);
 }
 
-static int said_post(const struct leaving *l, const struct as_said *said)
+static int on_post_record(const struct leaving *l, const struct as_call_record *said)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
     int64_t from =
         said->field[0] == AS_TRACE_ANY ? AS_MESSAGE_ANY : world_rank(&place, said->field[0]);
-    /* That of a call that blocks is done when it is left: said_receive posts it. */
+    /* That of a call that blocks is done when it is left: on_receive_record posts it. */
     if (said->field[4] == 0 || !place.is_known || (from < 0 && from != AS_MESSAGE_ANY))
         return 0;
     struct as_request request = {.id = {l->walker->process, AS_TRACE_POST, said->field[4]},
@@ -377,11 +378,11 @@ static int said_post(const struct leaving *l, const struct as_said *said)
     request.is_active = !request.is_persistent;
     if (request.is_active)
         AS_TRY(post_receive(l, &request));
-    return put_request(l->walk, request);
+    return store_mpi_request(l->walk, request);
 }
 
 /* Done by a call that asked for it, or by one that waits for or looks at a request. */
-static int said_receive(const struct leaving *l, const struct as_said *said)
+static int on_receive_record(const struct leaving *l, const struct as_call_record *said)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[3]);
     int64_t from = world_rank(&place, said->field[0]);
@@ -399,13 +400,13 @@ static int said_receive(const struct leaving *l, const struct as_said *said)
         post = request->post;
         end_request(l->walk, request);
     } else if (said->field[4] == 0 || l->walker->was_off) { /* it may have been asked for then */
-        AS_TRY(as_meet_post(l->walk, place.global, place.self, from, said->field[1], &post));
+        AS_TRY(as_match_post(l->walk, place.global, place.self, from, said->field[1], &post));
     } else {
         l->walk->out->broken_n++;
         return 0;
     }
     const struct as_message_side side = side_of(l, site, begin_ns);
-    return as_meet_receive(l->walk, post, from, said->field[1], said->field[2], &side);
+    return as_match_receive(l->walk, post, from, said->field[1], said->field[2], &side);
 }
 
 /* ---- Operations of many ---------------------------------------------------------------------- */
@@ -420,7 +421,7 @@ static int leave_collective(const struct leaving *l, const struct as_request *r)
                                           .begin_ns = r->begin_ns,
                                           .enter_ns = l->frame->enter_ns,
                                           .leave_ns = l->leave_ns};
-    int rc = as_meet_leave(l->walk, r->comm, r->collective, r->rank, &member);
+    int rc = as_match_leave(l->walk, r->comm, r->collective, r->rank, &member);
     if (rc == ASSAY_ERR_CORRUPT) {
         l->walk->out->broken_n++;
         rc = 0;
@@ -428,7 +429,7 @@ static int leave_collective(const struct leaving *l, const struct as_request *r)
     return rc;
 }
 
-static int said_collective(const struct leaving *l, const struct as_said *said)
+static int on_collective_record(const struct leaving *l, const struct as_call_record *said)
 {
     struct comm_place place = place_of(l->walk, l->walker->process, said->field[0]);
     struct as_open_call *frame = as_walk_outermost(l->walker);
@@ -444,8 +445,8 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
     const int64_t root = root_among_both(&place, said->field[2]);
     uint64_t number = 0;
     if (!is_persistent) {
-        int rc = as_meet_begin(l->walk, place.global, place.size, place.rank,
-                               (enum as_collective_kind)kind, root, &number);
+        int rc = as_match_begin(l->walk, place.global, place.size, place.rank,
+                                (enum as_collective_kind)kind, root, &number);
         if (rc == ASSAY_ERR_CORRUPT)
             l->walk->out->broken_n++;
         if (rc < 0)
@@ -467,12 +468,12 @@ static int said_collective(const struct leaving *l, const struct as_said *said)
         .sent_b = said->field[3],
         .received_b = said->field[4],
         .moves_data = has_bytes(said)};
-    return said->field[1] ? put_request(l->walk, request) : leave_collective(l, &request);
+    return said->field[1] ? store_mpi_request(l->walk, request) : leave_collective(l, &request);
 }
 
 /* ---- Beginning and end of requests ----------------------------------------------------------- */
 
-static int said_start(const struct leaving *l, const struct as_said *said)
+static int on_start_record(const struct leaving *l, const struct as_call_record *said)
 {
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
     if (!request || request->is_active)
@@ -489,13 +490,13 @@ static int said_start(const struct leaving *l, const struct as_said *said)
     add_sent(as_walk_outermost(l->walker), request->sent_b);
     add_received(as_walk_outermost(l->walker), request->received_b);
     if (request->id.kind == AS_TRACE_COLLECTIVE)
-        return as_meet_begin(l->walk, request->comm, (uint32_t)request->size_b, request->rank,
-                             (enum as_collective_kind)request->tag, request->partner,
-                             &request->collective);
+        return as_match_begin(l->walk, request->comm, (uint32_t)request->size_b, request->rank,
+                              (enum as_collective_kind)request->tag, request->partner,
+                              &request->collective);
     return 0;
 }
 
-static int said_parts(const struct leaving *l, const struct as_said *said)
+static int on_parts_record(const struct leaving *l, const struct as_call_record *said)
 {
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
     if (request && request->is_active)
@@ -511,11 +512,11 @@ static int parts_done(const struct leaving *l, const struct as_request *r)
     if (r->id.kind == AS_TRACE_SEND)
         return send_message(l, &place, r, r->ready_ns);
     add_received(as_walk_outermost(l->walker), r->size_b);
-    return as_meet_receive(l->walk, r->post, r->partner, r->tag, r->size_b, &side);
+    return as_match_receive(l->walk, r->post, r->partner, r->tag, r->size_b, &side);
 }
 
 /* A send, or an operation of many, is complete. */
-static int said_done(const struct leaving *l, const struct as_said *said)
+static int on_done_record(const struct leaving *l, const struct as_call_record *said)
 {
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
     if (!request || !request->is_active)
@@ -548,12 +549,12 @@ static int let_go(struct as_trace_walk *walk, const struct as_walker *walker,
     AS_TRY(
         as_mpi_add_traffic(walk, place.self, request->partner, request->size_b, request->begin_ns));
     return request->has_begun
-               ? as_meet_sent(walk, request->send, request->partner, request->size_b, &side)
+               ? as_match_sent(walk, request->send, request->partner, request->size_b, &side)
                : 0;
 }
 
 /* A send that is freed goes its way all the same. */
-static int said_given_up(const struct leaving *l, const struct as_said *said)
+static int on_cancel_record(const struct leaving *l, const struct as_call_record *said)
 {
     struct as_request *request = find_request(l->walk, l->walker->process, said->field[0]);
     const bool is_freed = said->kind == AS_TRACE_FREED;
@@ -566,12 +567,12 @@ static int said_given_up(const struct leaving *l, const struct as_said *said)
     if (!r.is_active)
         return 0;
     if (r.id.kind == AS_TRACE_POST)
-        return as_meet_give_up(l->walk, r.post);
+        return as_match_cancel_post(l->walk, r.post);
     if (r.id.kind != AS_TRACE_SEND)
         return 0;
     if (is_freed)
         return let_go(l->walk, l->walker, &r);
-    return r.has_begun ? as_meet_unsend(l->walk, r.send, r.partner) : 0;
+    return r.has_begun ? as_match_cancel_send(l->walk, r.send, r.partner) : 0;
 }
 
 /* ---- While nothing is recorded --------------------------------------------------------------- */
@@ -582,14 +583,14 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int give_up_request(struct as_trace_walk *walk, const struct as_walker *walker,
-                           int64_t number)
+static int cancel_request(struct as_trace_walk *walk, const struct as_walker *walker,
+                          int64_t number)
 {
     struct as_request *request = find_request(walk, walker->process, number);
     const struct as_request r = *request;
     end_request(walk, request);
     if (r.id.kind == AS_TRACE_POST)
-        return as_meet_give_up(walk, r.post);
+        return as_match_cancel_post(walk, r.post);
     return r.id.kind == AS_TRACE_SEND ? let_go(walk, walker, &r) : 0;
 }
 
@@ -606,7 +607,7 @@ int as_mpi_off(struct as_trace_walk *walk, const struct as_walker *walker)
     if (number.n)
         qsort(number.at, number.n, sizeof *number.at, compare_numbers);
     for (size_t i = 0; rc == 0 && i < number.n; i++)
-        rc = give_up_request(walk, walker, number.at[i]);
+        rc = cancel_request(walk, walker, number.at[i]);
     as_vec_fini(&number);
     return rc;
 }
@@ -694,32 +695,32 @@ int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,
     as_vec_foreach (&walker->said, said) {
         switch (said->kind) {
         case AS_TRACE_SEND:
-            AS_TRY(said_send(&l, said));
+            AS_TRY(on_send_record(&l, said));
             break;
         case AS_TRACE_POST:
-            AS_TRY(said_post(&l, said));
+            AS_TRY(on_post_record(&l, said));
             break;
         case AS_TRACE_RECEIVE:
-            AS_TRY(said_receive(&l, said));
+            AS_TRY(on_receive_record(&l, said));
             break;
         case AS_TRACE_COLLECTIVE:
-            AS_TRY(said_collective(&l, said));
+            AS_TRY(on_collective_record(&l, said));
             break;
         case AS_TRACE_START:
-            AS_TRY(said_start(&l, said));
+            AS_TRY(on_start_record(&l, said));
             break;
         case AS_TRACE_DONE:
-            AS_TRY(said_done(&l, said));
+            AS_TRY(on_done_record(&l, said));
             break;
         case AS_TRACE_PARTS:
-            AS_TRY(said_parts(&l, said));
+            AS_TRY(on_parts_record(&l, said));
             break;
         case AS_TRACE_RMA:
         case AS_TRACE_SYNC:
             AS_TRY(as_windows_left(walk, walker, frame, l.site, leave_ns, said));
             break;
         default:
-            AS_TRY(said_given_up(&l, said));
+            AS_TRY(on_cancel_record(&l, said));
             break;
         }
     }
@@ -781,7 +782,7 @@ static int message_matched(void *context, const struct as_message *message)
     return as_mpi_matched(context, message);
 }
 
-static int collective_met(void *context, const struct as_collective *collective)
+static int on_matched_collective(void *context, const struct as_collective *collective)
 {
     struct as_trace_walk *walk = context;
     struct as_collective met = *collective;
@@ -798,7 +799,7 @@ int as_mpi_new(struct as_trace_walk *walk)
     AS_TRY(as_groups_new(&walk->groups, walk->trace));
     AS_TRY(as_windows_new(walk));
     AS_TRY(as_channels_new(&walk->channels));
-    return as_collectives_new(&walk->collectives, collective_met, walk);
+    return as_collectives_new(&walk->collectives, on_matched_collective, walk);
 }
 
 int as_mpi_end(struct as_trace_walk *walk)

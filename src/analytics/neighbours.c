@@ -45,8 +45,8 @@ void as_neighbours_free(struct as_neighbour_table **table)
 }
 
 /* What each rank of the communicator said of itself; NULL: it said nothing. */
-static bool find_said(const struct as_trace *trace, uint64_t comm, uint32_t size,
-                      const struct as_trace_comm **said)
+static bool find_neighbour_lists(const struct as_trace *trace, uint64_t comm, uint32_t size,
+                                 const struct as_trace_comm **said)
 {
     uint32_t said_n = 0;
     as_vec_foreach (&trace->process, process)
@@ -59,8 +59,8 @@ static bool find_said(const struct as_trace *trace, uint64_t comm, uint32_t size
     return said_n == size;
 }
 
-static int gather_near(const struct as_trace_comm *const *said, uint32_t size,
-                       struct as_neighbours *out)
+static int collect_neighbours(const struct as_trace_comm *const *said, uint32_t size,
+                              struct as_neighbours *out)
 {
     size_t all_n = 0;
     for (uint32_t r = 0; r < size; r++)
@@ -87,9 +87,9 @@ static int learn_near(struct as_neighbour_table *t, uint64_t comm, uint32_t size
     if (!said)
         return ASSAY_ERR_NOMEM;
     int rc = 0;
-    known.is_whole = find_said(t->trace, comm, size, said);
+    known.is_whole = find_neighbour_lists(t->trace, comm, size, said);
     if (known.is_whole)
-        rc = gather_near(said, size, &known.near);
+        rc = collect_neighbours(said, size, &known.near);
     as_free(said);
     if (rc == 0 && as_vec_push(&t->known, known) == 0)
         return as_index_add_word(&t->rows, comm, (uint32_t)(t->known.n - 1));

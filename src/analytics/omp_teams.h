@@ -19,7 +19,7 @@ struct as_team_barrier {
 struct as_open_team {
     int64_t region;
     uint64_t place;        /* behind the call that began it; 0: not known */
-    uint32_t master, site; /* who began it; AS_WAIT_NOBODY: not seen */
+    uint32_t master, site; /* who began it; AS_WAIT_UNKNOWN: not seen */
     int64_t begin_ns;
     int64_t threads;                     /* 0: nobody said yet */
     bool has_work;                       /* that is shared, as far as the runtime told */

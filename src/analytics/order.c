@@ -18,9 +18,9 @@ struct walk_target {
     void *context;
 };
 
-static int gather_sources(const struct as_trace *trace, const bool *is_left_out,
-                          struct source *source, struct as_loser *next, size_t *n,
-                          const struct walk_target *to, struct assay_error *err)
+static int collect_order_sources(const struct as_trace *trace, const bool *is_left_out,
+                                 struct source *source, struct as_loser *next, size_t *n,
+                                 const struct walk_target *to, struct assay_error *err)
 {
     uint32_t location = 0;
     for (uint32_t p = 0; p < trace->process.n; p++)
@@ -75,8 +75,8 @@ int as_walk_in_order(const struct as_trace *trace, const bool *is_left_out, as_w
     struct as_loser *first = as_calloc(most, sizeof *first);
     int rc = source && first ? 0 : as_error_nomem(err, "the streams of a trace");
     if (rc == 0)
-        rc = gather_sources(trace, is_left_out, source, first, &n,
-                            &(const struct walk_target){each, context}, err);
+        rc = collect_order_sources(trace, is_left_out, source, first, &n,
+                                   &(const struct walk_target){each, context}, err);
     if (rc == 0 && as_losers_init(&next, first, n) < 0)
         rc = as_error_nomem(err, "the streams of a trace");
     if (rc == 0)

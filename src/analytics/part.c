@@ -166,8 +166,8 @@ struct as_handed as_part_record(struct as_trace_part *part, enum as_part_kind ki
     return record_at(&part->key, kind);
 }
 
-void as_part_put_wait(struct as_handed_out *to, uint32_t channel, const struct as_part_key *key,
-                      const struct as_wait *wait)
+void as_part_write_wait(struct as_handed_out *to, uint32_t channel, const struct as_part_key *key,
+                        const struct as_wait *wait)
 {
     struct as_handed record = record_at(key, AS_PART_WAIT);
     const int64_t bits =
@@ -177,7 +177,7 @@ void as_part_put_wait(struct as_handed_out *to, uint32_t channel, const struct a
                              wait->sent_b};
     for (size_t i = 0; i < sizeof field / sizeof *field; i++)
         as_part_field(&record, field[i]);
-    as_handed_put(to, channel, &record);
+    as_handed_write(to, channel, &record);
 }
 
 /* ---- On the walk ----------------------------------------------------------------------------- */
@@ -188,8 +188,8 @@ void as_part_at(struct as_trace_part *part, uint32_t location, int64_t ns)
     part->key.location = location;
 }
 
-static void put_site(struct as_trace_part *part, const struct as_trace_walk *walk,
-                     const struct as_site_seen *seen)
+static void write_site_record(struct as_trace_part *part, const struct as_trace_walk *walk,
+                              const struct as_site_seen *seen)
 {
     struct as_handed record = as_part_record(part, AS_PART_SITE);
     as_part_field(&record, seen->routine);
@@ -197,7 +197,7 @@ static void put_site(struct as_trace_part *part, const struct as_trace_walk *wal
     as_part_field(&record, seen->process);
     as_part_field(&record, (int64_t)seen->address);
     as_part_field(&record, walk->out->site.at[seen->site].is_function);
-    as_handed_put(part->found, AS_FOUND_SITES, &record);
+    as_handed_write(part->found, AS_FOUND_SITES, &record);
 }
 
 int as_part_passed(struct as_trace_part *part, struct as_trace_walk *walk)
@@ -205,7 +205,7 @@ int as_part_passed(struct as_trace_part *part, struct as_trace_walk *walk)
     struct as_analysis *out = walk->out;
     for (; part->seen_n < walk->seen.n; part->seen_n++)
         if (walk->seen.at[part->seen_n].site == part->sites_n) {
-            put_site(part, walk, &walk->seen.at[part->seen_n]);
+            write_site_record(part, walk, &walk->seen.at[part->seen_n]);
             part->sites_n++;
         }
     while (part->sum_key.n < out->sum.n) {
@@ -222,7 +222,7 @@ int as_part_passed(struct as_trace_part *part, struct as_trace_walk *walk)
     }
     as_vec_foreach (&out->waits.wait, wait) {
         part->key.step++;
-        as_part_put_wait(part->found, AS_FOUND_WAITS, &part->key, wait);
+        as_part_write_wait(part->found, AS_FOUND_WAITS, &part->key, wait);
     }
     out->waits.wait.n = 0; /* rank 0 has them */
     return 0;
@@ -230,7 +230,7 @@ int as_part_passed(struct as_trace_part *part, struct as_trace_walk *walk)
 
 /* ---- After the walk -------------------------------------------------------------------------- */
 
-static void put_sums(const struct as_trace_part *part, const struct as_analysis *a)
+static void write_sum_records(const struct as_trace_part *part, const struct as_analysis *a)
 {
     for (size_t i = 0; i < a->sum.n; i++) {
         const struct as_site_sum *sum = &a->sum.at[i];
@@ -241,7 +241,7 @@ static void put_sums(const struct as_trace_part *part, const struct as_analysis 
             sum->transfer_ns};
         for (size_t k = 0; k < sizeof field / sizeof *field; k++)
             as_part_field(&record, field[k]);
-        as_handed_put(part->found, AS_FOUND_SUMS, &record);
+        as_handed_write(part->found, AS_FOUND_SUMS, &record);
     }
     for (size_t i = 0; i < a->traffic.n; i++) {
         const struct as_traffic *traffic = &a->traffic.at[i];
@@ -250,7 +250,7 @@ static void put_sums(const struct as_trace_part *part, const struct as_analysis 
         as_part_field(&record, traffic->to);
         as_part_field(&record, (int64_t)traffic->messages_n);
         as_part_field(&record, (int64_t)traffic->size_b);
-        as_handed_put(part->found, AS_FOUND_TRAFFIC, &record);
+        as_handed_write(part->found, AS_FOUND_TRAFFIC, &record);
     }
 }
 
@@ -273,7 +273,7 @@ static int64_t number_of_text(const struct as_trace_walk *walk, const struct as_
     return -1;
 }
 
-static int put_samples(const struct as_trace_part *part, const struct as_trace_walk *walk)
+static int write_sample_records(const struct as_trace_part *part, const struct as_trace_walk *walk)
 {
     struct as_index numbers = {0};
     const int rc = part->sampled->sum.n ? number_texts(walk, &numbers) : 0;
@@ -290,13 +290,14 @@ static int put_samples(const struct as_trace_part *part, const struct as_trace_w
                                  sum->time_ns};
         for (size_t k = 0; k < sizeof field / sizeof *field; k++)
             as_part_field(&record, field[k]);
-        as_handed_put(part->found, AS_FOUND_SAMPLES, &record);
+        as_handed_write(part->found, AS_FOUND_SAMPLES, &record);
     }
     as_index_fini(&numbers);
     return rc;
 }
 
-static void put_location(const struct as_trace_part *part, const struct as_analysis *a, uint32_t at)
+static void write_thread_record(const struct as_trace_part *part, const struct as_analysis *a,
+                                uint32_t at)
 {
     const struct as_location *location = &a->location.at[at];
     const struct as_trace_stream *stream =
@@ -310,11 +311,11 @@ static void put_location(const struct as_trace_part *part, const struct as_analy
         as_part_field(&record, location->activity_ns[i]);
     for (unsigned i = 0; i < AS_ACTIVITIES_N; i++)
         as_part_field(&record, location->interest_ns[i]);
-    as_handed_put(part->found, AS_FOUND_LOCATIONS, &record);
+    as_handed_write(part->found, AS_FOUND_LOCATIONS, &record);
 }
 
-static void put_bins(const struct as_trace_part *part, const struct as_timeline *timeline,
-                     uint32_t at)
+static void write_bin_records(const struct as_trace_part *part, const struct as_timeline *timeline,
+                              uint32_t at)
 {
     for (unsigned plane = 0; plane < AS_ACTIVITIES_N; plane++) {
         const int64_t *ns = as_timeline_bins(timeline, at, plane);
@@ -322,7 +323,7 @@ static void put_bins(const struct as_trace_part *part, const struct as_timeline 
             struct as_handed record = {
                 .kind = AS_PART_BIN, .n = 4, .field = {at, plane, bin, ns[bin]}};
             if (ns[bin])
-                as_handed_put(part->found, AS_FOUND_BINS, &record);
+                as_handed_write(part->found, AS_FOUND_BINS, &record);
         }
     }
 }
@@ -331,18 +332,18 @@ int as_part_hand_found(struct as_trace_part *part, const struct as_trace_walk *w
                        const struct as_timeline *timeline)
 {
     const struct as_analysis *a = walk->out;
-    put_sums(part, a);
-    AS_TRY(put_samples(part, walk));
+    write_sum_records(part, a);
+    AS_TRY(write_sample_records(part, walk));
     for (uint32_t at = 0; at < a->location.n; at++)
         if (!part->is_left_out[a->location.at[at].process]) {
-            put_location(part, a, at);
-            put_bins(part, timeline, at);
+            write_thread_record(part, a, at);
+            write_bin_records(part, timeline, at);
         }
     const struct as_handed count = {.kind = AS_PART_COUNT,
                                     .n = 5,
                                     .field = {(int64_t)a->events_n, (int64_t)a->broken_n,
                                               timeline->bin_ns, (int64_t)part->partition,
                                               (int64_t)a->unshared_n}};
-    as_handed_put(part->found, AS_FOUND_COUNTS, &count);
+    as_handed_write(part->found, AS_FOUND_COUNTS, &count);
     return 0;
 }

@@ -122,8 +122,8 @@ int as_part_passed(struct as_trace_part *part, struct as_trace_walk *walk);
 /* The next step; a record of it with its key. */
 struct as_handed as_part_record(struct as_trace_part *part, enum as_part_kind kind);
 void as_part_field(struct as_handed *record, int64_t value);
-void as_part_put_wait(struct as_handed_out *to, uint32_t channel, const struct as_part_key *key,
-                      const struct as_wait *wait);
+void as_part_write_wait(struct as_handed_out *to, uint32_t channel, const struct as_part_key *key,
+                        const struct as_wait *wait);
 
 /* What came of the walk is handed to rank 0. 0 or NOMEM. */
 int as_part_hand_found(struct as_trace_part *part, const struct as_trace_walk *walk,

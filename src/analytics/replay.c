@@ -112,7 +112,7 @@ static int replay_one(struct replay *r, uint32_t part, const struct as_handed *r
         return as_messages_receive(messages, r->post.at[f[0]], f[1], f[2], f[3], &side);
     case AS_PART_GIVE_UP:
         assert((size_t)f[0] < r->post.n);
-        return as_messages_give_up(messages, r->post.at[f[0]]);
+        return as_messages_cancel_post(messages, r->post.at[f[0]]);
     case AS_PART_BEGIN:
         return replay_begin(r, f);
     default:
@@ -144,8 +144,8 @@ static int finish_match(void *context, const struct as_message *message)
     return 0;
 }
 
-static int hand_met(const struct replay *r, size_t late, const struct as_traced *traced,
-                    struct assay_error *err)
+static int write_match_results(const struct replay *r, size_t late, const struct as_traced *traced,
+                               struct assay_error *err)
 {
     const struct as_analysis *a = r->walk->out;
     struct as_handed_out *to;
@@ -153,8 +153,8 @@ static int hand_met(const struct replay *r, size_t late, const struct as_traced 
     as_part_path(r->part, AS_PART_MET, r->part->number, path);
     AS_TRY(as_handed_new(path, AS_MET_CHANNELS_N, &to, err));
     for (size_t i = 0; i < a->waits.wait.n; i++)
-        as_part_put_wait(to, i < late ? AS_MET_WAITS : AS_MET_LATE_WAITS, &r->wait_key.at[i],
-                         &a->waits.wait.at[i]);
+        as_part_write_wait(to, i < late ? AS_MET_WAITS : AS_MET_LATE_WAITS, &r->wait_key.at[i],
+                           &a->waits.wait.at[i]);
     const struct as_handed count = {
         .kind = AS_PART_COUNT,
         .n = 6 + AS_EAGER_PATHS_N,
@@ -162,13 +162,13 @@ static int hand_met(const struct replay *r, size_t late, const struct as_traced 
                   (int64_t)a->messages.sends_n, (int64_t)a->messages.receives_n,
                   (int64_t)a->unmet_n, (int64_t)a->broken_n, a->eager_b[AS_EAGER_NEVER],
                   a->eager_b[AS_EAGER_NEAR], a->eager_b[AS_EAGER_FAR]}};
-    as_handed_put(to, AS_MET_COUNTS, &count);
+    as_handed_write(to, AS_MET_COUNTS, &count);
     for (unsigned i = 0; i < AS_SIZE_CLASSES_N; i++) {
         const struct as_size_class *size = &traced->size[i];
         const struct as_handed record = {
             .kind = AS_PART_SIZE, .n = 3, .field = {i, (int64_t)size->n, (int64_t)size->size_b}};
         if (size->n)
-            as_handed_put(to, AS_MET_COUNTS, &record);
+            as_handed_write(to, AS_MET_COUNTS, &record);
     }
     return as_handed_close(&to, err);
 }
@@ -190,7 +190,7 @@ int as_part_replay(struct as_trace_part *part, struct as_trace_walk *walk, struc
         rc = as_messages_finish(walk->messages, &walk->out->messages);
     }
     if (rc == 0)
-        rc = hand_met(&r, late, traced, err);
+        rc = write_match_results(&r, late, traced, err);
     if (rc == ASSAY_ERR_NOMEM)
         as_error_nomem(err, "what a trace says");
     for (uint32_t i = 0; r.send && i < part->part_n; i++)

@@ -62,9 +62,9 @@ int as_sampled_add(struct as_sampled *sampled, const struct as_trace_process *pr
     return 0;
 }
 
-int as_sampled_take(struct as_sampled *sampled, const struct as_trace_process *process,
-                    uint32_t location, enum as_activity activity, const char *routine,
-                    const struct as_trace_event *event)
+int as_sampled_add_event(struct as_sampled *sampled, const struct as_trace_process *process,
+                         uint32_t location, enum as_activity activity, const char *routine,
+                         const struct as_trace_event *event)
 {
     struct as_sampled_sum one = {.location = location,
                                  .activity = activity,

@@ -39,9 +39,9 @@ struct as_sampled {
 int as_sampled_add(struct as_sampled *sampled, const struct as_trace_process *process,
                    const struct as_sampled_sum *sum);
 /* A sample of a thread of this process. 0 or ASSAY_ERR_NOMEM. */
-int as_sampled_take(struct as_sampled *sampled, const struct as_trace_process *process,
-                    uint32_t location, enum as_activity activity, const char *routine,
-                    const struct as_trace_event *event);
+int as_sampled_add_event(struct as_sampled *sampled, const struct as_trace_process *process,
+                         uint32_t location, enum as_activity activity, const char *routine,
+                         const struct as_trace_event *event);
 void as_sampled_fini(struct as_sampled *sampled);
 
 #endif

@@ -94,7 +94,7 @@ static void flush_channel(struct as_handed_out *to, uint32_t number)
     memset(channel->before, 0, sizeof channel->before);
 }
 
-void as_handed_put(struct as_handed_out *to, uint32_t number, const struct as_handed *record)
+void as_handed_write(struct as_handed_out *to, uint32_t number, const struct as_handed *record)
 {
     struct out_channel *channel = &to->channel[number];
     if (to->failed)
@@ -292,8 +292,8 @@ static int open_sources(const struct as_handed_files *files, struct handed_sourc
     return 0;
 }
 
-static int take_in_order(struct handed_source **heap, size_t n, as_handed_each *each, void *context,
-                         struct assay_error *err)
+static int deliver_in_order(struct handed_source **heap, size_t n, as_handed_each *each,
+                            void *context, struct assay_error *err)
 {
     while (n) {
         struct handed_source *first = heap[0];
@@ -319,7 +319,7 @@ int as_handed_merge(const struct as_handed_files *files, as_handed_each *each, v
     if (rc == 0)
         rc = open_sources(files, source, heap, &n, err);
     if (rc == 0)
-        rc = take_in_order(heap, n, each, context, err);
+        rc = deliver_in_order(heap, n, each, context, err);
     for (size_t i = 0; source && i < most; i++)
         as_handed_free(&source[i].file);
     as_free(source);

@@ -24,7 +24,7 @@ struct as_handed_out;
 /* Errors: IO, NOMEM. What fails meanwhile is said when it is closed. */
 int as_handed_new(const char *path, uint32_t channel_n, struct as_handed_out **out,
                   struct assay_error *err);
-void as_handed_put(struct as_handed_out *to, uint32_t channel, const struct as_handed *record);
+void as_handed_write(struct as_handed_out *to, uint32_t channel, const struct as_handed *record);
 /* Writes what is left; NULL inside is fine. `err` may be NULL: it is given up. */
 int as_handed_close(struct as_handed_out **to, struct assay_error *err);
 

@@ -49,7 +49,7 @@ int as_walk_site(struct as_trace_walk *walk, const struct as_walker *walker,
                  const struct as_open_call *frame, uint32_t *out)
 {
     struct as_site_seen seen = {.routine = frame->routine,
-                                .process = frame->address ? walker->process : AS_WAIT_NOBODY,
+                                .process = frame->address ? walker->process : AS_WAIT_UNKNOWN,
                                 .address = frame->address};
     uint64_t hash = as_hash_mix(as_hash_mix(seen.routine, seen.process), seen.address);
     uint32_t at;

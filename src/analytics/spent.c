@@ -25,7 +25,7 @@ static struct as_site_sum *sum_of_wait(struct as_analysis *a, const struct as_in
 }
 
 /* Waits of OpenMP have a region in place of a call, and no sum. */
-static void take_waits(struct as_analysis *a, const struct as_index *rows)
+static void subtract_waits(struct as_analysis *a, const struct as_index *rows)
 {
     as_vec_foreach (&a->waits.wait, wait) {
         struct as_site_sum *sum = sum_of_wait(a, rows, wait);
@@ -44,7 +44,7 @@ int as_spent_of(struct as_analysis *a)
     for (uint32_t i = 0; rc == 0 && i < a->sum.n; i++)
         rc = as_index_add(&rows, hash_of_sum(a->sum.at[i].location, a->sum.at[i].site), i);
     if (rc == 0)
-        take_waits(a, &rows);
+        subtract_waits(a, &rows);
     as_index_fini(&rows);
     return rc;
 }

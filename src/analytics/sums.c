@@ -97,8 +97,8 @@ static uint32_t who_is_late(const void *context, const struct as_wait *wait)
     return wait->cause;
 }
 
-struct blame_rows {
-    const struct as_blame_list *list;
+struct delay_cost_rows {
+    const struct as_delay_cost_list *list;
     struct as_index rows;
     int64_t *ns;
 };
@@ -110,16 +110,16 @@ static uint64_t hash_of_blame(uint32_t location, uint32_t site)
 
 static uint32_t which_blame(const void *context, const struct as_wait *wait)
 {
-    const struct blame_rows *b = context;
+    const struct delay_cost_rows *b = context;
     uint32_t at;
     for (struct as_probe probe =
              as_index_probe(&b->rows, hash_of_blame(wait->cause, wait->cause_site));
          (at = as_index_next(&b->rows, &probe)) != AS_INDEX_NONE;) {
-        const struct as_blame *blame = &b->list->blame.at[at];
+        const struct as_delay_cost *blame = &b->list->blame.at[at];
         if (blame->location == wait->cause && blame->site == wait->cause_site)
             return at;
     }
-    return AS_WAIT_NOBODY;
+    return AS_WAIT_UNKNOWN;
 }
 
 static void add_covered(void *context, uint32_t owner, const struct as_wait *first,
@@ -133,13 +133,13 @@ static void add_covered(void *context, uint32_t owner, const struct as_wait *fir
 static void add_covered_blame(void *context, uint32_t owner, const struct as_wait *first,
                               int64_t begin_ns, int64_t end_ns)
 {
-    struct blame_rows *b = context;
+    struct delay_cost_rows *b = context;
     add_covered(b->ns, owner, first, begin_ns, end_ns);
 }
 
 static int cover_blames(struct as_wait_sums *p)
 {
-    struct blame_rows b = {.list = &p->analysis->blame, .ns = p->blame_ns};
+    struct delay_cost_rows b = {.list = &p->analysis->blame, .ns = p->blame_ns};
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < b.list->blame.n; i++)
         rc = as_index_add(&b.rows,

@@ -20,8 +20,8 @@ static int find_lock(struct as_trace_walk *walk, uint32_t process, int64_t addre
             return 0;
     }
     AS_TRY(as_vec_push(&walk->lock, (struct as_lock){.process = process,
-                                                     .location = AS_WAIT_NOBODY,
-                                                     .site = AS_WAIT_NOBODY,
+                                                     .location = AS_WAIT_UNKNOWN,
+                                                     .site = AS_WAIT_UNKNOWN,
                                                      .address = address,
                                                      .released_ns = INT64_MIN}));
     *out = &walk->lock.at[walk->lock.n - 1];
@@ -30,7 +30,7 @@ static int find_lock(struct as_trace_walk *walk, uint32_t process, int64_t addre
 
 static int site_of_call(struct as_trace_walk *walk, struct as_walker *walker, uint32_t *out)
 {
-    *out = AS_WAIT_NOBODY;
+    *out = AS_WAIT_UNKNOWN;
     return walker->frame.n ? as_walk_site(walk, walker, &walker->frame.at[walker->frame.n - 1], out)
                            : 0;
 }
@@ -49,8 +49,8 @@ static enum as_wait_kind wait_of_lock(int64_t kind)
 }
 
 /* Contention is what ended when another gave the lock back in the meantime. */
-static int lock_is_held(struct as_trace_walk *walk, struct as_walker *walker,
-                        const struct as_trace_event *event)
+static int on_lock_acquired(struct as_trace_walk *walk, struct as_walker *walker,
+                            const struct as_trace_event *event)
 {
     struct as_lock *lock;
     const int64_t begin_ns = walker->lock_ns;
@@ -58,7 +58,7 @@ static int lock_is_held(struct as_trace_walk *walk, struct as_walker *walker,
     if (begin_ns == INT64_MIN)
         return 0;
     AS_TRY(find_lock(walk, walker->process, event->lock.address, &lock));
-    if (lock->location == AS_WAIT_NOBODY || lock->location == walker->location ||
+    if (lock->location == AS_WAIT_UNKNOWN || lock->location == walker->location ||
         lock->released_ns <= begin_ns || event->raw_ns <= begin_ns)
         return 0;
     struct as_wait wait = {.kind = (uint8_t)wait_of_lock(event->lock.kind),
@@ -114,7 +114,7 @@ static int end_thread(struct as_trace_walk *walk, const struct as_walker *ended,
         struct as_wait wait = {.kind = AS_WAIT_JOIN,
                                .location = walker->location,
                                .cause = ended->location,
-                               .cause_site = AS_WAIT_NOBODY,
+                               .cause_site = AS_WAIT_UNKNOWN,
                                .begin_ns = walker->join_ns,
                                .end_ns = ns,
                                .cause_ns = ns};
@@ -159,7 +159,7 @@ int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
         walker->lock_ns = event->raw_ns;
         return 0;
     case AS_TRACE_LOCK_HELD:
-        return lock_is_held(walk, walker, event);
+        return on_lock_acquired(walk, walker, event);
     case AS_TRACE_LOCK_RELEASED:
         return lock_is_released(walk, walker, event);
     case AS_TRACE_BARRIER:

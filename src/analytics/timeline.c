@@ -149,7 +149,7 @@ struct waiting {
     enum as_activity activity; /* of the call that waits */
 };
 
-static int64_t take_from(int64_t *bin, int64_t ns)
+static int64_t subtract_up_to(int64_t *bin, int64_t ns)
 {
     const int64_t taken = *bin < ns ? *bin : ns;
     *bin -= taken;
@@ -159,9 +159,9 @@ static int64_t take_from(int64_t *bin, int64_t ns)
 static void add_waiting(void *context, uint32_t bin, int64_t ns)
 {
     const struct waiting *w = context;
-    int64_t left = ns - take_from(&plane_of(w->timeline, w->location, w->activity)[bin], ns);
+    int64_t left = ns - subtract_up_to(&plane_of(w->timeline, w->location, w->activity)[bin], ns);
     for (unsigned a = AS_ACTIVITY_MPI; left > 0 && a < AS_ACTIVITIES_N; a++)
-        left -= take_from(&plane_of(w->timeline, w->location, a)[bin], left);
+        left -= subtract_up_to(&plane_of(w->timeline, w->location, a)[bin], left);
     plane_of(w->timeline, w->location, AS_TIMELINE_WAITING)[bin] += ns - left;
 }
 
@@ -171,12 +171,12 @@ static uint32_t waiting_one(const void *context, const struct as_wait *wait)
     return wait->location;
 }
 
-static void put_waiting(void *context, uint32_t location, const struct as_wait *first,
-                        int64_t begin_ns, int64_t end_ns)
+static void add_waiting_interval(void *context, uint32_t location, const struct as_wait *first,
+                                 int64_t begin_ns, int64_t end_ns)
 {
     struct waiting *w = context;
     const struct as_site *site =
-        first->site == AS_WAIT_NOBODY ? NULL : &w->analysis->site.at[first->site];
+        first->site == AS_WAIT_UNKNOWN ? NULL : &w->analysis->site.at[first->site];
     w->location = location;
     w->activity = site ? as_activity_of_group(site->group) : AS_ACTIVITY_OPENMP;
     each_part(w->timeline, begin_ns, end_ns, add_waiting, w);
@@ -185,7 +185,7 @@ static void put_waiting(void *context, uint32_t location, const struct as_wait *
 int as_timeline_finish(struct as_timeline *timeline, const struct as_analysis *analysis)
 {
     struct waiting waiting = {.timeline = timeline, .analysis = analysis};
-    AS_TRY(as_waits_cover(&analysis->waits, waiting_one, put_waiting, &waiting));
+    AS_TRY(as_waits_cover(&analysis->waits, waiting_one, add_waiting_interval, &waiting));
     as_vec_foreach (&analysis->path.piece, piece)
         each_part(timeline, piece->begin_ns, piece->end_ns, add_to_plane,
                   plane_of(timeline, piece->location, AS_TIMELINE_PATH));

@@ -19,7 +19,7 @@ static bool takes_one_walk(const struct as_trace_walk *walk, const struct as_tra
            as_phases_are_there(walk);
 }
 
-static int say_for_one(const struct as_trace_part *part, struct assay_error *err)
+static int mark_one_process_needed(const struct as_trace_part *part, struct assay_error *err)
 {
     char path[4200];
     as_part_path(part, AS_PART_FOR_ONE, part->number, path);
@@ -57,7 +57,7 @@ static int walk_part(struct as_trace_part *part, struct as_traced *mine, struct 
     if (rc == 0)
         rc = as_walk_all(&walk, err);
     if (rc == 0 && takes_one_walk(&walk, mine))
-        rc = say_for_one(part, err);
+        rc = mark_one_process_needed(part, err);
     if (rc == 0)
         rc = as_part_hand_found(part, &walk, &mine->timeline);
     if (rc == ASSAY_ERR_NOMEM)
@@ -90,12 +90,12 @@ int as_traced_read_part(const struct as_trace *trace, struct as_party *party,
         return as_error_nomem(err, "the time line of a trace");
     int rc = walk_part(part, &mine, err);
     if (rc == 0)
-        rc = as_party_meet(party, err);
+        rc = as_party_barrier(party, err);
     part->is_for_one = rc == 0 && is_for_one(part);
     if (rc == 0 && !part->is_for_one)
         rc = match_part(part, &mine, err);
     if (rc == 0)
-        rc = as_party_meet(party, err);
+        rc = as_party_barrier(party, err);
     as_traced_fini(&mine);
     return rc;
 }

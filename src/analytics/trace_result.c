@@ -59,7 +59,7 @@ static int watch_sample(void *context, const struct as_trace_process *process, u
     struct as_traced *traced = context;
     if (traced->is_ranged && !as_moment_is_in(event->raw_ns, &traced->range))
         return 0;
-    return as_sampled_take(&traced->sampled, process, location, activity, routine, event);
+    return as_sampled_add_event(&traced->sampled, process, location, activity, routine, event);
 }
 
 static int watch_message(void *context, const struct as_message *message)

@@ -10,7 +10,7 @@ static int sort_owned(const struct as_wait_list *waits, as_wait_owner *owner, co
 {
     *n = 0;
     for (uint32_t i = 0; i < waits->wait.n; i++)
-        if (owner(context, &waits->wait.at[i]) != AS_WAIT_NOBODY)
+        if (owner(context, &waits->wait.at[i]) != AS_WAIT_UNKNOWN)
             key[(*n)++] =
                 (struct as_sort_key){(uint64_t)waits->wait.at[i].begin_ns ^ (uint64_t)1 << 63, i};
     AS_TRY(as_sort_keys(key, *n));

@@ -5,7 +5,7 @@
 
 #include "analytics/waits.h"
 
-/* What belongs together; AS_WAIT_NOBODY: to nothing that is asked for. */
+/* What belongs together; AS_WAIT_UNKNOWN: to nothing that is asked for. */
 typedef uint32_t as_wait_owner(const void *context, const struct as_wait *wait);
 /* A stretch that waits of `owner` cover, which no other such stretch overlaps; `first` is the one
  * that began it. */

@@ -135,7 +135,7 @@ static void find_wrong_order(const struct as_message *message, struct as_wait_re
 }
 
 /* A new wait, against messages that are known already. */
-static void keep_recent(struct as_wait_list *list, uint32_t at, struct as_wait_recent *recent)
+static void add_recent_wait(struct as_wait_list *list, uint32_t at, struct as_wait_recent *recent)
 {
     for (uint32_t i = 0; i < recent_n(recent->messages_n); i++)
         if (is_wrong_order(&list->wait.at[at], recent->message[i].sent_ns,
@@ -181,7 +181,7 @@ int as_waits_of_message(const struct as_message *message, enum as_eager_path pat
                                  .cause_ns = send->begin_ns,
                              }));
         if (out->wait.n > n)
-            keep_recent(out, (uint32_t)n, receiver);
+            add_recent_wait(out, (uint32_t)n, receiver);
         return 0;
     }
     /* A send that is done before its receive is asked for did not wait for it. */
@@ -259,8 +259,8 @@ static int wait_for_range(const struct as_collective *collective, struct member_
                                  .moves_data = m->moves_data,
                                  .location = m->location,
                                  .site = m->site,
-                                 .cause = AS_WAIT_NOBODY,
-                                 .cause_site = AS_WAIT_NOBODY,
+                                 .cause = AS_WAIT_UNKNOWN,
+                                 .cause_site = AS_WAIT_UNKNOWN,
                                  .begin_ns = done_ns > m->enter_ns ? done_ns : m->enter_ns,
                                  .end_ns = m->leave_ns,
                                  .cause_ns = done_ns,

@@ -52,18 +52,19 @@ enum as_eager_path { AS_EAGER_NEVER, AS_EAGER_NEAR, AS_EAGER_FAR, AS_EAGER_PATHS
 enum as_wait_kind { AS_WAITS(AS_WAIT_ENUM) AS_WAIT_KINDS_N };
 #undef AS_WAIT_ENUM
 
-#define AS_WAIT_NOBODY UINT32_MAX
+#define AS_WAIT_UNKNOWN UINT32_MAX
 
 struct as_wait {
-    uint8_t kind;               /* as_wait_kind */
-    uint8_t size_class;         /* of a message: as_size_class_of; of other waits 0 */
-    uint8_t eager;              /* as_eager_path of a late receiver; AS_EAGER_NEVER of others */
-    bool moves_data;            /* the call that waits starts or completes a transfer */
-    uint32_t location, site;    /* who waited, in which call */
-    uint32_t cause, cause_site; /* for whom, which call that began; AS_WAIT_NOBODY: not one alone */
-    uint32_t sent_b;            /* where it may be eager: the size, at most UINT32_MAX */
-    int64_t begin_ns, end_ns;   /* of waiting; end > begin */
-    int64_t cause_ns;           /* when the cause came */
+    uint8_t kind;            /* as_wait_kind */
+    uint8_t size_class;      /* of a message: as_size_class_of; of other waits 0 */
+    uint8_t eager;           /* as_eager_path of a late receiver; AS_EAGER_NEVER of others */
+    bool moves_data;         /* the call that waits starts or completes a transfer */
+    uint32_t location, site; /* who waited, in which call */
+    uint32_t cause,
+        cause_site;           /* for whom, which call that began; AS_WAIT_UNKNOWN: not one alone */
+    uint32_t sent_b;          /* where it may be eager: the size, at most UINT32_MAX */
+    int64_t begin_ns, end_ns; /* of waiting; end > begin */
+    int64_t cause_ns;         /* when the cause came */
 };
 
 struct as_wait_list {

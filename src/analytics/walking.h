@@ -32,7 +32,7 @@ struct as_open_call {
 };
 
 /* What a call said of itself; it counts when the call is left, for then its end is known. */
-struct as_said {
+struct as_call_record {
     int64_t ns;
     uint8_t kind;
     int64_t field[6];
@@ -55,9 +55,9 @@ struct as_call_known {
 struct as_walker {
     uint32_t location, process;
     AS_VEC(struct as_open_call) frame;
-    size_t speaking_n;           /* frames up to the outermost call of MPI; 0: in none */
-    AS_VEC(struct as_said) said; /* of that call */
-    AS_VEC(struct as_team) team; /* implicit tasks that it is in */
+    size_t speaking_n;                  /* frames up to the outermost call of MPI; 0: in none */
+    AS_VEC(struct as_call_record) said; /* of that call */
+    AS_VEC(struct as_team) team;        /* implicit tasks that it is in */
     uint32_t depth[AS_ACTIVITIES_N];
     int64_t since_ns;             /* what it does now it does since then */
     AS_VEC(uint32_t) task;        /* explicit ones that it is in: OpenMP's depth outside of them */
@@ -179,22 +179,22 @@ bool as_mpi_moves_data(struct as_trace_walk *walk, struct as_walker *walker,
 
 /* meet.c: what of several processes meets: here, or in the process of ours that has the other. As
  * as_messages_* and as_collectives_*. */
-int as_meet_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
-                 int64_t size_b, const struct as_message_side *side);
-int as_meet_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to,
-                       int64_t tag, uint32_t *send);
-int as_meet_sent(struct as_trace_walk *walk, uint32_t send, int64_t to, int64_t size_b,
-                 const struct as_message_side *side);
-int as_meet_unsend(struct as_trace_walk *walk, uint32_t send, int64_t to);
-int as_meet_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t source, int64_t tag,
-                 uint32_t *post);
-int as_meet_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, int64_t tag,
-                    int64_t size_b, const struct as_message_side *side);
-int as_meet_give_up(struct as_trace_walk *walk, uint32_t post);
-int as_meet_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint32_t rank,
-                  enum as_collective_kind kind, int64_t root, uint64_t *number);
-int as_meet_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, uint32_t rank,
-                  const struct as_collective_member *member);
+int as_match_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to, int64_t tag,
+                  int64_t size_b, const struct as_message_side *side);
+int as_match_begin_send(struct as_trace_walk *walk, uint64_t comm, int64_t from, int64_t to,
+                        int64_t tag, uint32_t *send);
+int as_match_sent(struct as_trace_walk *walk, uint32_t send, int64_t to, int64_t size_b,
+                  const struct as_message_side *side);
+int as_match_cancel_send(struct as_trace_walk *walk, uint32_t send, int64_t to);
+int as_match_post(struct as_trace_walk *walk, uint64_t comm, int64_t to, int64_t source,
+                  int64_t tag, uint32_t *post);
+int as_match_receive(struct as_trace_walk *walk, uint32_t post, int64_t source, int64_t tag,
+                     int64_t size_b, const struct as_message_side *side);
+int as_match_cancel_post(struct as_trace_walk *walk, uint32_t post);
+int as_match_begin(struct as_trace_walk *walk, uint64_t comm, uint32_t size, uint32_t rank,
+                   enum as_collective_kind kind, int64_t root, uint64_t *number);
+int as_match_leave(struct as_trace_walk *walk, uint64_t comm, uint64_t number, uint32_t rank,
+                   const struct as_collective_member *member);
 
 int as_threads_event(struct as_trace_walk *walk, struct as_walker *walker,
                      const struct as_trace_event *event);

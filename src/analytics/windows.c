@@ -38,7 +38,7 @@ struct open_access {
     uint64_t number;
 };
 
-struct held_lock {
+struct window_lock_state {
     uint32_t target;
     bool is_exclusive;
 };
@@ -52,7 +52,7 @@ struct window_side {
     const struct as_trace_comm *comm;
     AS_VEC(uint32_t) exposed;            /* pairs of its exposure epoch */
     AS_VEC(struct open_access) accessed; /* of its access epoch */
-    AS_VEC(struct held_lock) held;
+    AS_VEC(struct window_lock_state) held;
     int64_t last_access_ns;
     int64_t judged_ns; /* enter of the call that was judged last */
 };
@@ -197,7 +197,7 @@ static void complete_accesses(struct as_windows *w, const struct window_side *si
     }
 }
 
-static struct held_lock *held_of(const struct window_side *side, uint32_t target)
+static struct window_lock_state *find_window_lock(const struct window_side *side, uint32_t target)
 {
     as_vec_foreach (&side->held, held)
         if (held->target == target)
@@ -208,7 +208,7 @@ static struct held_lock *held_of(const struct window_side *side, uint32_t target
 static int release_lock(struct as_windows *w, const struct window_side *side, uint32_t target,
                         const struct rma_moment *now)
 {
-    const struct held_lock *held = held_of(side, target);
+    const struct window_lock_state *held = find_window_lock(side, target);
     struct rma_lock *lock;
     if (!held)
         return 0;
@@ -248,8 +248,8 @@ int as_windows_event(struct as_trace_walk *walk, struct as_walker *walker,
     if (kind == AS_TRACE_COMPLETED)
         complete_accesses(walk->windows, side, &now);
     if (kind == AS_TRACE_LOCK_SHARED || kind == AS_TRACE_LOCK_EXCLUSIVE)
-        return as_vec_push(&side->held,
-                           (struct held_lock){target_of(partner), kind == AS_TRACE_LOCK_EXCLUSIVE});
+        return as_vec_push(&side->held, (struct window_lock_state){
+                                            target_of(partner), kind == AS_TRACE_LOCK_EXCLUSIVE});
     if (kind == AS_TRACE_UNLOCKED)
         return release_lock(walk->windows, side, target_of(partner), &now);
     return 0;
@@ -342,11 +342,11 @@ static void later_of_others(const struct window_call *call, const struct rma_mom
 static int wait_for_lock(const struct window_call *call, uint32_t target)
 {
     struct as_windows *w = call->walk->windows;
-    const struct held_lock *held = held_of(call->side, target);
+    const struct window_lock_state *held = find_window_lock(call->side, target);
     struct rma_moment latest = {.ns = INT64_MIN};
     struct rma_lock *lock;
     if (!held)
-        held = held_of(call->side, EVERYBODY);
+        held = find_window_lock(call->side, EVERYBODY);
     if (!held)
         return 0;
     AS_TRY(lock_of(w, call->side->window, target, &lock));
@@ -364,7 +364,7 @@ static int wait_for_lock(const struct window_call *call, uint32_t target)
 static int leave_unlock(const struct window_call *call, uint32_t target)
 {
     AS_TRY(wait_for_lock(call, target));
-    struct held_lock *held = held_of(call->side, target);
+    struct window_lock_state *held = find_window_lock(call->side, target);
     if (held)
         *held = call->side->held.at[--call->side->held.n];
     return 0;
@@ -392,7 +392,7 @@ static int leave_fence(const struct window_call *call, enum as_collective_kind k
     return rc == ASSAY_ERR_CORRUPT ? 0 : rc;
 }
 
-static int leave_access(const struct window_call *call, const struct as_said *said)
+static int leave_access(const struct window_call *call, const struct as_call_record *said)
 {
     struct as_open_call *frame = as_walk_outermost(&call->walk->walker.at[call->location]);
     const struct as_trace_comm *comm = call->side->comm;
@@ -416,7 +416,7 @@ static int leave_access(const struct window_call *call, const struct as_said *sa
     return wait_for_lock(call, (uint32_t)target);
 }
 
-static int leave_sync(const struct window_call *call, const struct as_said *said)
+static int leave_sync(const struct window_call *call, const struct as_call_record *said)
 {
     const uint32_t target = target_of(said->field[2]);
     switch (said->field[1]) {
@@ -446,7 +446,7 @@ static int leave_sync(const struct window_call *call, const struct as_said *said
 
 int as_windows_left(struct as_trace_walk *walk, struct as_walker *walker,
                     const struct as_open_call *frame, uint32_t site, int64_t leave_ns,
-                    const struct as_said *said)
+                    const struct as_call_record *said)
 {
     struct window_call call = {.walk = walk,
                                .location = walker->location,

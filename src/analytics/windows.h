@@ -20,6 +20,6 @@ int as_windows_event(struct as_trace_walk *walk, struct as_walker *walker,
 /* The call that said it is left: what it waited for. */
 int as_windows_left(struct as_trace_walk *walk, struct as_walker *walker,
                     const struct as_open_call *frame, uint32_t site, int64_t leave_ns,
-                    const struct as_said *said);
+                    const struct as_call_record *said);
 
 #endif

@@ -58,7 +58,7 @@ void as_arena_reset(struct as_arena *arena)
 #endif
 }
 
-static void *take_room(struct as_arena_chunk *chunk, size_t size_b, size_t align_b)
+static void *allocate_in_chunk(struct as_arena_chunk *chunk, size_t size_b, size_t align_b)
 {
     uintptr_t from = (uintptr_t)chunk->data + chunk->used_b;
     size_t pad_b = (size_t)(-from & (align_b - 1));
@@ -86,7 +86,7 @@ static struct as_arena_chunk *chunk_new(struct as_arena *arena, size_t size_b)
 void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b)
 {
     assert(align_b && (align_b & (align_b - 1)) == 0 && "alignment is a power of two");
-    void *p = arena->head ? take_room(arena->head, size_b, align_b) : NULL;
+    void *p = arena->head ? allocate_in_chunk(arena->head, size_b, align_b) : NULL;
     if (p)
         return p;
     size_t want_b;
@@ -99,7 +99,7 @@ void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b)
             return NULL;
         own->next = arena->head->next;
         arena->head->next = own;
-        return take_room(own, size_b, align_b);
+        return allocate_in_chunk(own, size_b, align_b);
     }
     struct as_arena_chunk *chunk =
         chunk_new(arena, want_b > arena->chunk_b ? want_b : arena->chunk_b);
@@ -109,7 +109,7 @@ void *as_arena_alloc(struct as_arena *arena, size_t size_b, size_t align_b)
     arena->head = chunk;
     if (arena->chunk_b < CHUNK_MOST_B)
         arena->chunk_b *= 2;
-    return take_room(chunk, size_b, align_b);
+    return allocate_in_chunk(chunk, size_b, align_b);
 }
 
 void *as_arena_alloc_n(struct as_arena *arena, size_t count, size_t size_b, size_t align_b)

@@ -62,7 +62,7 @@ static bool is_number(struct as_view s)
     return n && at == s.n;
 }
 
-static void put_view(struct as_csv *csv, struct as_view s);
+static void write_csv_field(struct as_csv *csv, struct as_view s);
 
 static void write_safe(struct as_csv *csv, struct as_view s)
 {
@@ -71,7 +71,7 @@ static void write_safe(struct as_csv *csv, struct as_view s)
     if (s.n && strchr("=+-@\t\r\n", s.p[0]) && !is_number(s))
         as_str_appendz(&text, "'");
     as_clean_append(&text, s);
-    put_view(csv, as_view_of(as_str_z(&text)));
+    write_csv_field(csv, as_view_of(as_str_z(&text)));
     if (text.failed && !csv->out->failed)
         csv->out->failed = ENOMEM;
     as_str_fini(&text);
@@ -83,10 +83,10 @@ void as_csv_view(struct as_csv *csv, struct as_view s)
     if (csv->safe)
         write_safe(csv, s);
     else
-        put_view(csv, s);
+        write_csv_field(csv, s);
 }
 
-static void put_view(struct as_csv *csv, struct as_view s)
+static void write_csv_field(struct as_csv *csv, struct as_view s)
 {
     if (!needs_quotes(s)) {
         /* A lone empty field would make an empty line, which readers skip. */

@@ -43,7 +43,7 @@ static inline char *as_digits_rest(char *to, uint32_t v)
 }
 
 /* Returns the end of the text. `to` has a capacity of AS_DIGITS_MOST and AS_DIGITS_SPARE bytes. */
-static inline char *as_digits_put(char *to, uint64_t v)
+static inline char *as_digits_print(char *to, uint64_t v)
 {
     const uint64_t high = v / AS_DIGITS_EIGHT;
     if (high == 0)
@@ -60,9 +60,9 @@ static inline char *as_digits_put(char *to, uint64_t v)
 static inline char *as_digits_signed(char *to, int64_t v)
 {
     if (v >= 0)
-        return as_digits_put(to, (uint64_t)v);
+        return as_digits_print(to, (uint64_t)v);
     *to = '-';
-    return as_digits_put(to + 1, 0 - (uint64_t)v);
+    return as_digits_print(to + 1, 0 - (uint64_t)v);
 }
 
 #endif

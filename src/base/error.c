@@ -76,7 +76,7 @@ int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
     return code;
 }
 
-void as_error_say_nomem(struct assay_error *err, const char *what)
+void as_error_set_nomem(struct assay_error *err, const char *what)
 {
     as_error_set(err, ASSAY_ERR_NOMEM, "%s: out of memory; free some or analyse a smaller part",
                  what);

@@ -11,11 +11,11 @@
 int as_error_set(struct assay_error *err, int code, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 
-void as_error_say_nomem(struct assay_error *err, const char *what);
+void as_error_set_nomem(struct assay_error *err, const char *what);
 /* As as_error_set, for out of memory: names what could not be held. Returns ASSAY_ERR_NOMEM. */
 static inline int as_error_nomem(struct assay_error *err, const char *what)
 {
-    as_error_say_nomem(err, what);
+    as_error_set_nomem(err, what);
     return ASSAY_ERR_NOMEM;
 }
 

@@ -86,7 +86,7 @@ static void install_handler(void)
 /* ---- Guards --------------------------------------------------------------------------------- */
 
 /* Returns a slot, or 0. */
-static unsigned take_guard(const char *path)
+static unsigned claim_guard(const char *path)
 {
     const size_t n = strlen(path);
     unsigned i = 1;
@@ -151,7 +151,7 @@ int as_filemap_open(int fd, size_t size_b, const char *path, struct as_filemap *
     if (size_b == 0)
         return 0;
     if (size_b > AS_FILEMAP_COPY_B)
-        out->guard = take_guard(path);
+        out->guard = claim_guard(path);
     number = out->guard ? map_file(fd, size_b, out) : copy_file(fd, size_b, out);
     if (number)
         as_filemap_close(out);

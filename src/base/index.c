@@ -14,7 +14,7 @@ void as_index_fini(struct as_index *index)
     *index = (struct as_index){0};
 }
 
-static void put_slot(struct as_index *index, size_t at, struct as_index_slot slot)
+static void insert_index_slot(struct as_index *index, size_t at, struct as_index_slot slot)
 {
     while (index->slot[at].row != AS_INDEX_NONE)
         at = (at + 1) & (index->slot_n - 1);
@@ -31,7 +31,7 @@ static int grow_index(struct as_index *index)
         grown.slot[i] = (struct as_index_slot){.row = AS_INDEX_NONE};
     for (size_t i = 0; i < index->slot_n; i++)
         if (index->slot[i].row != AS_INDEX_NONE)
-            put_slot(&grown, index->slot[i].hash & (grown.slot_n - 1), index->slot[i]);
+            insert_index_slot(&grown, index->slot[i].hash & (grown.slot_n - 1), index->slot[i]);
     as_free(index->slot);
     *index = grown;
     return 0;
@@ -42,7 +42,7 @@ int as_index_add(struct as_index *index, uint64_t hash, uint32_t row)
     if (3 * (index->n + 1) > 2 * index->slot_n && grow_index(index) < 0)
         return ASSAY_ERR_NOMEM;
     struct as_probe probe = as_index_probe(index, hash);
-    put_slot(index, probe.at, (struct as_index_slot){.hash = probe.hash, .row = row});
+    insert_index_slot(index, probe.at, (struct as_index_slot){.hash = probe.hash, .row = row});
     index->n++;
     return 0;
 }

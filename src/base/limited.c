@@ -140,8 +140,8 @@ static int bad_end(const struct as_limited *limits, int status, struct assay_err
 }
 
 /* The code of the child at the begin of `answer`, which is taken off. */
-static int take_answer(const struct as_limited *limits, int status, struct as_str *answer,
-                       struct assay_error *err)
+static int decode_child_answer(const struct as_limited *limits, int status, struct as_str *answer,
+                               struct assay_error *err)
 {
     int rc;
     struct assay_error sent;
@@ -197,5 +197,5 @@ int as_limited_run(const struct as_limited *limits,
     const int status = wait_for(pid);
     if (answer->failed)
         return as_error_nomem(err, limits->what);
-    return take_answer(limits, status, answer, err);
+    return decode_child_answer(limits, status, answer, err);
 }

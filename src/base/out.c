@@ -150,7 +150,7 @@ static size_t cut_off(struct as_view s)
 }
 
 /* The held bytes and what follows them are one text; its last character may be held anew. */
-static void write_held(struct as_out *out, struct as_view s)
+static void write_with_held_bytes(struct as_out *out, struct as_view s)
 {
     size_t more;
 
@@ -179,7 +179,7 @@ static void release_held(struct as_out *out)
 void as_out_write_slow(struct as_out *out, const char *p, size_t n)
 {
     if (out->clean)
-        write_held(out, (struct as_view){p, n});
+        write_with_held_bytes(out, (struct as_view){p, n});
     else
         write_raw(out, p, n);
 }

@@ -248,7 +248,7 @@ static int rename_beside(const struct as_outfile *it)
 }
 
 /* Renames the temporary file. Returns 0 or errno. */
-static int put_in_place(struct as_outfile *it)
+static int rename_into_place(struct as_outfile *it)
 {
     int number = flush_to_server(it->fd);
 
@@ -264,7 +264,7 @@ int as_outfile_end(struct as_outfile *it, int rc, struct assay_error *err)
     if (!it->path)
         return rc;
     if (rc == 0 && it->fd >= 0 && it->at >= 0)
-        number = put_in_place(it);
+        number = rename_into_place(it);
     if ((rc < 0 || number) && it->beside.n)
         unlinkat(it->at, as_path_last(as_str_z(&it->beside)), 0);
     if (it->fd >= 0 && close(it->fd) != 0 && !number)

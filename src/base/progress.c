@@ -28,7 +28,7 @@ void as_progress_begin(struct as_progress *progress, int fd, const char *label, 
 }
 
 /* A failed write to the terminal is ignored. */
-static void put_line(int fd, const char *p, size_t n)
+static void write_terminal(int fd, const char *p, size_t n)
 {
     ssize_t ignored = write(fd, p, n);
     (void)ignored;
@@ -71,7 +71,7 @@ static void draw_line(struct as_progress *progress)
                      (uintmax_t)done);
     }
     if (n > 0)
-        put_line(progress->fd, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
+        write_terminal(progress->fd, line, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1);
     progress->shown = true;
 }
 
@@ -92,7 +92,7 @@ void as_progress_add(struct as_progress *progress, uint64_t steps)
 void as_progress_end(struct as_progress *progress)
 {
     if (progress->fd >= 0 && progress->shown)
-        put_line(progress->fd, "\r\033[K", 4);
+        write_terminal(progress->fd, "\r\033[K", 4);
     progress->shown = false;
     progress->fd = -1;
     pthread_mutex_destroy(&progress->lock);

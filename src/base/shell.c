@@ -35,7 +35,7 @@ static int no_words(const char *text, const char *why, struct assay_error *err)
 
 /* Reads a quoted text; `*at` is after the first quote, and moves after the last one. Returns
  * false if that is missing. */
-static bool take_quoted(struct as_str *words, const char **at, char quote)
+static bool parse_quoted(struct as_str *words, const char **at, char quote)
 {
     const char *c = *at;
 
@@ -49,14 +49,14 @@ static bool take_quoted(struct as_str *words, const char **at, char quote)
 }
 
 /* A word up to the blank behind it. */
-static int take_shell_word(struct as_str *words, const char **at, const char *text,
-                           struct assay_error *err)
+static int parse_shell_word(struct as_str *words, const char **at, const char *text,
+                            struct assay_error *err)
 {
     while (**at && !strchr(" \t", **at)) {
         const char c = *(*at)++;
 
         if (c == '\'' || c == '"') {
-            if (!take_quoted(words, at, c))
+            if (!parse_quoted(words, at, c))
                 return no_words(text, "a quote is not closed", err);
         } else if (strchr(";|&<>()`$*?[\n", c)) {
             return no_words(text, "needs a shell", err);
@@ -78,7 +78,7 @@ int as_shell_split(const char *text, struct as_str *words, struct assay_error *e
         at += strspn(at, " \t");
         if (!*at)
             break;
-        AS_TRY(take_shell_word(words, &at, text, err));
+        AS_TRY(parse_shell_word(words, &at, text, err));
     }
     return words->failed ? as_error_nomem(err, "the words of a command") : n;
 }

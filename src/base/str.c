@@ -37,7 +37,7 @@ bool as_view_ends(struct as_view s, const char *suffix)
     return s.n >= n && (n == 0 || memcmp(s.p + s.n - n, suffix, n) == 0);
 }
 
-size_t as_hex_put(char *to, const void *bytes, size_t n)
+size_t as_hex_encode(char *to, const void *bytes, size_t n)
 {
     static const char digits[] = "0123456789abcdef";
     const unsigned char *at = bytes;

@@ -29,7 +29,7 @@ bool as_view_split(struct as_view *rest, char separator, struct as_view *part);
 const char *as_path_last(const char *path);
 
 /* Two lower-case digits a byte and a zero: `to` has room for 2 n + 1. Gives 2 n. */
-size_t as_hex_put(char *to, const void *bytes, size_t n);
+size_t as_hex_encode(char *to, const void *bytes, size_t n);
 /* The other way: reads pairs of digits of either case up to the first that is none, `most` at most;
  * gives how many bytes they were. */
 size_t as_hex_get(const char *text, void *bytes, size_t most);

@@ -25,7 +25,7 @@ struct axis {
 
 /* The next value of a list, a copy with its escapes undone; `*at` moves behind its comma, or to
  * NULL at the end. */
-static const char *take_value(struct axis *axis, const char **at)
+static const char *parse_axis_value(struct axis *axis, const char **at)
 {
     struct as_str value = {0};
     const char *c = *at;
@@ -77,7 +77,7 @@ static int read_axis(struct axis *axis, const char *text, struct assay_error *er
                             text);
     axis->is.name = as_arena_strndup(&axis->arena, text, (size_t)(equals - text));
     while (at) {
-        const char *value = take_value(axis, &at);
+        const char *value = parse_axis_value(axis, &at);
 
         if (!value || !axis->is.name)
             return as_error_nomem(err, "the values of --vary");

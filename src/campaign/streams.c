@@ -46,7 +46,8 @@ static void waiting_path(const struct assay_experiment *experiment, char *path, 
 }
 
 /* Copies the standard streams; one that is closed has no copy. */
-static int keep_own(struct as_output *output, const char *path, struct assay_error *err)
+static int copy_standard_streams(struct as_output *output, const char *path,
+                                 struct assay_error *err)
 {
     int number = 0;
 
@@ -78,7 +79,7 @@ int as_output_divert(struct as_output *output, const struct assay_experiment *ex
                             strerror(errno));
     fflush(stdout);
     fflush(stderr);
-    const int rc = keep_own(output, path, err);
+    const int rc = copy_standard_streams(output, path, err);
     for (int i = STDOUT_FILENO; rc == 0 && i <= STDERR_FILENO; i++)
         dup2(fd, i);
     close(fd);

@@ -14,8 +14,8 @@
 /* Of one loop, at most: what is longer has its lines from the table only. */
 #define LOOP_LINES 400
 
-static int keep_line(struct as_catalogue_entry *entry, uint32_t file, uint32_t line,
-                     struct assay_error *err)
+static int store_excerpt_line(struct as_catalogue_entry *entry, uint32_t file, uint32_t line,
+                              struct assay_error *err)
 {
     int64_t id;
     char text[1024];
@@ -37,13 +37,13 @@ static int keep_line(struct as_catalogue_entry *entry, uint32_t file, uint32_t l
     return assay_experiment_add_line(entry->catalogue->experiment, &row, NULL, err);
 }
 
-static int keep_lines(struct as_catalogue_entry *entry, uint32_t file, uint32_t first,
-                      uint32_t last, struct assay_error *err)
+static int store_excerpt_lines(struct as_catalogue_entry *entry, uint32_t file, uint32_t first,
+                               uint32_t last, struct assay_error *err)
 {
     if (file >= entry->module.debug.file_n || first == 0)
         return 0;
     for (uint32_t line = first > AROUND ? first - AROUND : 1; line <= last + AROUND; line++)
-        AS_TRY(keep_line(entry, file, line, err));
+        AS_TRY(store_excerpt_line(entry, file, line, err));
     return 0;
 }
 
@@ -53,9 +53,9 @@ struct instructions {
     struct as_arena text;
 };
 
-static int keep_instruction(struct as_catalogue_entry *entry, const struct assay_insn *insn,
-                            uint32_t block, int64_t function, struct instructions *out,
-                            struct assay_error *err)
+static int store_excerpt_insn(struct as_catalogue_entry *entry, const struct assay_insn *insn,
+                              uint32_t block, int64_t function, struct instructions *out,
+                              struct assay_error *err)
 {
     char text[256];
     uint64_t have_b;
@@ -79,18 +79,18 @@ static int keep_instruction(struct as_catalogue_entry *entry, const struct assay
                                                         : 0;
 }
 
-static int keep_block(struct as_catalogue_entry *entry, uint32_t index, int64_t function,
-                      size_t *room, struct instructions *out, struct assay_error *err)
+static int store_excerpt_block(struct as_catalogue_entry *entry, uint32_t index, int64_t function,
+                               size_t *room, struct instructions *out, struct assay_error *err)
 {
     const struct assay_program *program = entry->module.program;
     const struct assay_block *block = &program->block[index];
     const struct assay_line *last = NULL;
     for (uint32_t i = 0; i < block->insns && *room; i++, --*room) {
         const struct assay_insn *insn = &program->code.insn[block->first_insn + i];
-        AS_TRY(keep_instruction(entry, insn, index, function, out, err));
+        AS_TRY(store_excerpt_insn(entry, insn, index, function, out, err));
         const struct assay_line *line = assay_debug_line_at(&entry->module.debug, insn->address);
         if (line && line != last)
-            AS_TRY(keep_lines(entry, line->file, line->line, line->line, err));
+            AS_TRY(store_excerpt_lines(entry, line->file, line->line, line->line, err));
         last = line;
     }
     return 0;
@@ -137,8 +137,8 @@ static int add_edges(struct as_catalogue_entry *entry, uint32_t first, uint32_t 
     return 0;
 }
 
-static int keep_instructions(struct as_catalogue_entry *entry, const struct assay_body *body,
-                             int64_t function, size_t *room, struct assay_error *err)
+static int store_excerpt_insns(struct as_catalogue_entry *entry, const struct assay_body *body,
+                               int64_t function, size_t *room, struct assay_error *err)
 {
     struct instructions all = {0};
     const uint32_t kept = blocks_kept(entry->module.program, body, *room);
@@ -147,7 +147,7 @@ static int keep_instructions(struct as_catalogue_entry *entry, const struct assa
     as_arena_init(&all.text);
     int rc = 0;
     for (uint32_t i = 0; i < body->blocks && rc == 0; i++)
-        rc = keep_block(entry, body->first_block + i, function, room, &all, err);
+        rc = store_excerpt_block(entry, body->first_block + i, function, room, &all, err);
     if (rc == 0)
         rc = assay_experiment_add_disassemblies(entry->catalogue->experiment, all.row.at, all.row.n,
                                                 err);
@@ -161,7 +161,7 @@ int assay_catalogue_rows_source(struct assay_catalogue_module *module, uint32_t 
 {
     struct as_catalogue_entry *entry = as_entry_of(module);
     AS_TRY(as_rows_ready(entry, err));
-    return keep_lines(entry, file, line, line, err);
+    return store_excerpt_lines(entry, file, line, line, err);
 }
 
 int assay_catalogue_rows_excerpt(struct assay_catalogue_module *module, uint32_t function,
@@ -174,14 +174,15 @@ int assay_catalogue_rows_excerpt(struct assay_catalogue_module *module, uint32_t
         return 0;
     const struct assay_body *body = &program->body[function];
     AS_TRY(assay_catalogue_row_function(module, function, &id, err));
-    AS_TRY(keep_instructions(entry, body, id, room, err));
+    AS_TRY(store_excerpt_insns(entry, body, id, room, err));
     for (uint32_t i = 0; i < body->loops; i++) {
         const struct assay_loop *loop = &program->loop[body->first_loop + i];
         if (!loop->sources)
             continue;
         const struct assay_source_range *range = &program->loop_source[loop->source];
         if (range->last_line - range->first_line <= LOOP_LINES)
-            AS_TRY(keep_lines(entry, range->file, range->first_line, range->last_line, err));
+            AS_TRY(
+                store_excerpt_lines(entry, range->file, range->first_line, range->last_line, err));
     }
     return 0;
 }

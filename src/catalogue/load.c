@@ -36,7 +36,7 @@ static int order_blocks(struct as_catalogue_entry *entry)
     return sorted ? 0 : sort_starts(entry, program);
 }
 
-static int take_program(struct as_catalogue_entry *entry, struct assay_error *err)
+static int set_module_program(struct as_catalogue_entry *entry, struct assay_error *err)
 {
     struct assay_catalogue_module *module = &entry->module;
     module->function = module->program->function;
@@ -58,7 +58,7 @@ static int analyse_code(struct as_catalogue_entry *entry, struct assay_error *er
         module->trouble = why;
         return 0;
     }
-    return take_program(entry, err);
+    return set_module_program(entry, err);
 }
 
 static int list_functions(struct as_catalogue_entry *entry, struct assay_error *err)
@@ -112,7 +112,7 @@ int as_entry_adopt(struct as_catalogue_entry *entry, struct assay_object *object
                                                     .object = object,
                                                     .program = program};
     as_arena_init(&entry->arena);
-    return take_program(entry, err);
+    return set_module_program(entry, err);
 }
 
 void as_entry_unload(struct as_catalogue_entry *entry)

@@ -40,7 +40,7 @@ static int add_row(struct as_catalogue_entry *entry, struct assay_error *err)
     const struct assay_file_identity *file = &from->file;
     char id[2 * sizeof file->build_id + 1], path[4096 + 64], kept[4096 + 64];
     struct assay_row_module row = {.path = from->path, .kind = kind_word(entry)};
-    as_hex_put(id, file->build_id, file->build_id_b);
+    as_hex_encode(id, file->build_id, file->build_id_b);
     row.build_id = file->build_id_b ? id : NULL;
     if (from->kind == ASSAY_MODULE_UNKNOWN)
         row.path = "[unknown]";
@@ -55,7 +55,7 @@ static int add_row(struct as_catalogue_entry *entry, struct assay_error *err)
         row.has_debug =
             assay_known(info->debug == ASSAY_DEBUG_EMBEDDED || info->debug == ASSAY_DEBUG_SEPARATE);
         if (!row.build_id && info->build_id_b && info->build_id_b <= sizeof file->build_id) {
-            as_hex_put(id, info->build_id, info->build_id_b);
+            as_hex_encode(id, info->build_id, info->build_id_b);
             row.build_id = id;
         }
     }

@@ -298,7 +298,7 @@ static struct as_base_value select_value(struct as_base_step *s, unsigned reg)
     const struct as_base_value other = source_value(s, 1, reg);
     struct as_base_value out = s->state->at[reg];
 
-    as_base_meet(s->b, &out, &other, as_base_root_result(s->b, s->insn, reg));
+    as_base_merge(s->b, &out, &other, as_base_root_result(s->b, s->insn, reg));
     return out;
 }
 

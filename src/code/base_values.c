@@ -157,7 +157,7 @@ static const struct as_base_tag *find_tag(const struct as_base_value *value, uin
 }
 
 /* Keeps the tags that both have. */
-static bool meet_tags(struct as_base_value *into, const struct as_base_value *from)
+static bool intersect_tags(struct as_base_value *into, const struct as_base_value *from)
 {
     unsigned n = 0;
     bool changed = false;
@@ -187,11 +187,11 @@ static void mark_pointer(struct as_bases *b, uint32_t root, uint32_t object)
     b->changed = true;
 }
 
-bool as_base_meet(struct as_bases *b, struct as_base_value *into, const struct as_base_value *from,
-                  uint32_t root)
+bool as_base_merge(struct as_bases *b, struct as_base_value *into, const struct as_base_value *from,
+                   uint32_t root)
 {
     const bool numbers = is_number(b, into) && is_number(b, from);
-    bool changed = meet_tags(into, from);
+    bool changed = intersect_tags(into, from);
 
     if (into->unknown || same_parts(into, from))
         return changed;

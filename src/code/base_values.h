@@ -112,8 +112,8 @@ struct as_base_value as_base_inexact(struct as_base_value value);
 
 /* Keeps what two ways agree on; `root` names a value that depends on the way. Returns true if
  * `into` has changed. */
-bool as_base_meet(struct as_bases *b, struct as_base_value *into, const struct as_base_value *from,
-                  uint32_t root);
+bool as_base_merge(struct as_bases *b, struct as_base_value *into, const struct as_base_value *from,
+                   uint32_t root);
 
 /* Marks a value as a pointer into an object. */
 void as_base_tag_add(struct as_bases *b, struct as_base_value *value, struct as_base_tag tag,

@@ -51,7 +51,7 @@ static void start_state(struct as_base_state *state)
         state->at[i] = i < AS_BASE_REGISTERS ? as_base_value_root(i) : unknown_value;
 }
 
-static bool meet_state(struct as_bases *b, uint32_t block, const struct as_base_state *from)
+static bool merge_base_state(struct as_bases *b, uint32_t block, const struct as_base_state *from)
 {
     struct as_base_state *into = &b->in[block];
     const uint32_t number = b->program->body[b->body].first_block + block;
@@ -62,7 +62,7 @@ static bool meet_state(struct as_bases *b, uint32_t block, const struct as_base_
         return true;
     }
     for (unsigned i = 0; i < AS_BASE_REGISTERS + b->words; i++)
-        changed |= as_base_meet(b, &into->at[i], &from->at[i], as_base_root_meeting(b, number, i));
+        changed |= as_base_merge(b, &into->at[i], &from->at[i], as_base_root_meeting(b, number, i));
     return changed;
 }
 
@@ -99,7 +99,7 @@ static bool run_round(struct as_bases *b, uint32_t *queue, uint8_t *visits, bool
         run_block(b, at, ASSAY_NONE, &state);
         for (uint32_t e = 0; e < block->succs; e++) {
             const uint32_t to = p->succ[block->first_succ + e].block - body->first_block;
-            if (to >= body->blocks || !meet_state(b, to, &state) || waits[to])
+            if (to >= body->blocks || !merge_base_state(b, to, &state) || waits[to])
                 continue;
             waits[to] = true;
             queue[n++ % body->blocks] = to;

@@ -61,7 +61,7 @@ static void step(struct as_constants_block *state, const struct assay_insn *insn
 }
 
 /* Meets `from` into `into`; true when that changes it. */
-static bool meet_block(struct as_constants_block *into, const struct as_constants_block *from)
+static bool merge_constants(struct as_constants_block *into, const struct as_constants_block *from)
 {
     unsigned varying = into->varying | from->varying;
     unsigned known = into->known;
@@ -107,7 +107,7 @@ int as_constants_find(const struct as_builder *b, const struct as_flow *flow,
             step(&state, &b->program->code.insn[block->first_insn + i]);
         for (uint32_t e = block->first_edge; e < block->first_edge + block->edges; e++) {
             uint32_t to = flow->edge[e].to;
-            if (meet_block(&out->block[to], &state) && !waits[to]) {
+            if (merge_constants(&out->block[to], &state) && !waits[to]) {
                 waits[to] = true;
                 stack[depth++] = to;
             }

@@ -117,9 +117,9 @@ int assay_loop_dependences(const struct assay_program *program, uint32_t loop,
                            struct assay_dependences *out, struct assay_error *err)
 {
     *out = (struct assay_dependences){0};
-    struct as_scratch *scratch = as_scratch_take(program);
+    struct as_scratch *scratch = as_scratch_acquire(program);
     int rc = scratch ? make(program, loop, paths, path, scratch, out) : ASSAY_ERR_NOMEM;
-    as_scratch_give(program, scratch);
+    as_scratch_release(program, scratch);
     if (rc == 0)
         return 0;
     assay_dependences_free(out);

@@ -79,7 +79,8 @@ static bool merge_group(const struct table_jumps *t, size_t first, size_t end, s
     return any;
 }
 
-static void take_away(const struct as_flow *flow, struct as_nest *nest, const uint32_t *stays)
+static void drop_merged_loops(const struct as_flow *flow, struct as_nest *nest,
+                              const uint32_t *stays)
 {
     for (uint32_t l = 0; l < nest->loops; l++) {
         struct as_nest_loop *loop = &nest->loop[l];
@@ -129,6 +130,6 @@ int as_nest_merge_dispatch(const struct as_flow *flow, struct as_arena *arena, s
             *any |= merge_group(&t, first, end, nest, &m);
     }
     if (*any)
-        take_away(flow, nest, m.stays);
+        drop_merged_loops(flow, nest, m.stays);
     return 0;
 }

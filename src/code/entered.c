@@ -106,9 +106,9 @@ int assay_loop_record_size(const struct assay_program *program, uint32_t loop,
         assay_insn_memory(&program->code, &program->code.insn[stream->insn], memory) <=
             stream->operand)
         return 0;
-    struct as_scratch *scratch = as_scratch_take(program);
+    struct as_scratch *scratch = as_scratch_acquire(program);
     const int rc = scratch ? find_factor(scratch, program, loop, &memory[stream->operand], size_b)
                            : ASSAY_ERR_NOMEM;
-    as_scratch_give(program, scratch);
+    as_scratch_release(program, scratch);
     return rc < 0 ? as_error_nomem(err, "the entries of a loop") : 0;
 }

@@ -60,8 +60,8 @@ static uint64_t changed_inside(const struct as_evaluation *e, uint32_t node)
 /* ---- Walk -------------------------------------------------------------------------------- */
 
 /* Locations that differ get a new atom, once each: `met` has those that have theirs. */
-static void meet_values(struct as_evaluation *e, struct as_value *into, const struct as_value *from,
-                        uint64_t *met)
+static void merge_symbol_values(struct as_evaluation *e, struct as_value *into,
+                                const struct as_value *from, uint64_t *met)
 {
     for (uint32_t i = 0; i < e->locations; i++) {
         if (*met >> i & 1 || as_symbol_equal(into[i], from[i]))
@@ -81,8 +81,9 @@ static void enter_block(struct as_evaluation *e, uint32_t block)
         first = e->out + (size_t)as_iteration_view_pred(view, block, 0) * e->locations;
     memcpy(e->now, first, e->locations * sizeof *e->now);
     for (uint32_t k = 1; k < preds; k++)
-        meet_values(e, e->now,
-                    e->out + (size_t)as_iteration_view_pred(view, block, k) * e->locations, &met);
+        merge_symbol_values(e, e->now,
+                            e->out + (size_t)as_iteration_view_pred(view, block, k) * e->locations,
+                            &met);
     for (uint64_t left = changed_inside(e, view->node[block]); left; left &= left - 1) {
         unsigned location = (unsigned)__builtin_ctzll(left);
         if (location < e->locations)
@@ -103,7 +104,7 @@ static void walk(struct as_evaluation *e)
         if (!as_iteration_view_ends(view, i))
             continue;
         if (ended)
-            meet_values(e, e->end, e->now, &met);
+            merge_symbol_values(e, e->end, e->now, &met);
         else
             memcpy(e->end, e->now, e->locations * sizeof *e->now);
         ended = true;

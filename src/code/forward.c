@@ -251,8 +251,8 @@ static uint32_t first_store(const struct as_forward *f, const struct as_store *k
 }
 
 /* Stores at one address, [first, end): the last ones before step `before`. */
-static void take_last(struct as_forward *f, struct load *l, uint32_t first, uint32_t end,
-                      uint32_t before, uint32_t distance, int64_t from_b)
+static void add_last_stores(struct as_forward *f, struct load *l, uint32_t first, uint32_t end,
+                            uint32_t before, uint32_t distance, int64_t from_b)
 {
     struct as_store key = f->store[first];
     key.at = before;
@@ -270,8 +270,8 @@ static uint32_t run_end(const struct as_forward *f, uint32_t i)
 }
 
 /* Stores of one place whose bytes, some iterations ago, were at `address`. */
-static void take_address(struct as_forward *f, struct load *l, uint32_t term, int64_t place,
-                         int64_t address)
+static void add_stores_at_address(struct as_forward *f, struct load *l, uint32_t term,
+                                  int64_t place, int64_t address)
 {
     int64_t from_b = address - l->access->address.constant;
     int64_t ahead = l->stride ? (address - place) / l->stride : 0;
@@ -285,14 +285,14 @@ static void take_address(struct as_forward *f, struct load *l, uint32_t term, in
             break;
         end = run_end(f, i);
         uint32_t distance = (uint32_t)llabs(s->ahead - ahead);
-        take_last(f, l, i, end, distance ? UINT32_MAX : l->access->at, distance, from_b);
+        add_last_stores(f, l, i, end, distance ? UINT32_MAX : l->access->at, distance, from_b);
         if (l->access->known && !l->stride)
-            take_last(f, l, i, end, UINT32_MAX, 1, from_b);
+            add_last_stores(f, l, i, end, UINT32_MAX, 1, from_b);
     }
 }
 
 /* Stores with places in [low, high] of the load's term. */
-static void take_places(struct as_forward *f, struct load *l, int64_t low, int64_t high)
+static void add_stores_of_places(struct as_forward *f, struct load *l, int64_t low, int64_t high)
 {
     uint32_t term = l->access->address.term;
     int64_t first = l->access->address.constant - (int64_t)f->widest_b + 1;
@@ -303,12 +303,12 @@ static void take_places(struct as_forward *f, struct load *l, int64_t low, int64
         if (s->term != term || s->place > high)
             break;
         if (!l->stride) {
-            take_address(f, l, term, s->place, s->place);
+            add_stores_at_address(f, l, term, s->place, s->place);
         } else {
             int64_t off = (first - s->place) % l->stride;
             int64_t address = off ? first - off + (off > 0 ? l->stride : 0) : first;
             for (; address < end; address += l->stride)
-                take_address(f, l, term, s->place, address);
+                add_stores_at_address(f, l, term, s->place, address);
         }
         key.place = s->place + 1;
     }
@@ -319,20 +319,20 @@ static void find_candidates(struct as_forward *f, struct load *l)
     int64_t first = l->access->address.constant - (int64_t)f->widest_b + 1;
     int64_t span = (int64_t)f->widest_b + l->access->memory.width_b - 1;
     if (!l->stride) {
-        take_places(f, l, first, first + span - 1);
+        add_stores_of_places(f, l, first, first + span - 1);
         return;
     }
     if (span >= l->stride) {
-        take_places(f, l, 0, l->stride - 1);
+        add_stores_of_places(f, l, 0, l->stride - 1);
         return;
     }
     int64_t low = first % l->stride;
     low += low < 0 ? l->stride : 0;
     if (low + span <= l->stride) {
-        take_places(f, l, low, low + span - 1);
+        add_stores_of_places(f, l, low, low + span - 1);
     } else {
-        take_places(f, l, low, l->stride - 1);
-        take_places(f, l, 0, low + span - 1 - l->stride);
+        add_stores_of_places(f, l, low, l->stride - 1);
+        add_stores_of_places(f, l, 0, low + span - 1 - l->stride);
     }
 }
 

@@ -211,7 +211,7 @@ struct group_members {
     uint32_t n;
 };
 
-static uint32_t take_best(const struct as_source *s, const struct group_members *m)
+static uint32_t choose_best_member(const struct as_source *s, const struct group_members *m)
 {
     uint32_t best = 0;
     for (uint32_t i = 1; i < m->n; i++) {
@@ -225,10 +225,10 @@ static uint32_t take_best(const struct as_source *s, const struct group_members 
  * Roles of the members before and after the best of them; those that stand on no way with it are
  * versions, with peels and tails of their own.
  */
-static void give_roles(const struct as_source *s, struct group_members *m,
-                       struct group_search *search)
+static void assign_roles(const struct as_source *s, struct group_members *m,
+                         struct group_search *search)
 {
-    uint32_t main = m->loop[take_best(s, m)], lead = main;
+    uint32_t main = m->loop[choose_best_member(s, m)], lead = main;
     s->program->loop[main].role = ASSAY_ROLE_MAIN;
     while (m->n) {
         uint32_t left = 0;
@@ -248,7 +248,7 @@ static void give_roles(const struct as_source *s, struct group_members *m,
         m->n = left;
         if (left == 0)
             break;
-        lead = m->loop[take_best(s, m)];
+        lead = m->loop[choose_best_member(s, m)];
         s->program->loop[lead].role = ASSAY_ROLE_VERSION;
     }
 }
@@ -305,7 +305,7 @@ int as_source_groups(struct as_source *s)
             continue;
         if (!search.seen)
             AS_TRY(make_order(s, &search));
-        give_roles(s, &m, &search);
+        assign_roles(s, &m, &search);
     }
     return 0;
 }

@@ -261,7 +261,7 @@ static void number_insns(struct as_iteration_view *view)
     }
 }
 
-static void take_nodes(struct as_iteration_view *view, enum as_iteration_view_kind kind)
+static void select_nodes(struct as_iteration_view *view, enum as_iteration_view_kind kind)
 {
     const struct as_iteration *it = view->iteration;
     for (uint32_t u = 0; u < it->nodes; u++) {
@@ -271,7 +271,8 @@ static void take_nodes(struct as_iteration_view *view, enum as_iteration_view_ki
 }
 
 /* Each block of a path is a successor of the one before it. */
-static void take_path(struct as_iteration_view *view, const uint32_t *block, uint32_t blocks)
+static void select_path_nodes(struct as_iteration_view *view, const uint32_t *block,
+                              uint32_t blocks)
 {
     const struct as_iteration *it = view->iteration;
     if (blocks)
@@ -299,9 +300,9 @@ int as_iteration_view_make(const struct as_iteration *iteration, enum as_iterati
     out->start[0] = 0;
     memset(out->index, 0xff, iteration->nodes * sizeof *out->index);
     if (kind == AS_ITERATION_PATH)
-        take_path(out, block, blocks);
+        select_path_nodes(out, block, blocks);
     else
-        take_nodes(out, kind);
+        select_nodes(out, kind);
     number_insns(out);
     return 0;
 }

@@ -318,7 +318,7 @@ static uint32_t own_range(const struct as_source *s, const struct assay_loop *lo
     return best;
 }
 
-static int put_range(struct as_source *s, struct assay_loop *loop, const struct range *r)
+static int add_source_range(struct as_source *s, struct assay_loop *loop, const struct range *r)
 {
     struct assay_source_range lines = r->sure.first_line ? r->sure : r->weak;
     lines.file = r->file;
@@ -340,10 +340,10 @@ static int tie_loop(struct as_source *s, struct assay_loop *loop)
     if (l.n == 0)
         return 0;
     uint32_t own = own_range(s, loop, level, &l);
-    AS_TRY(put_range(s, loop, &l.range[own]));
+    AS_TRY(add_source_range(s, loop, &l.range[own]));
     for (uint32_t i = 0; i < l.n; i++) {
         if (i != own)
-            AS_TRY(put_range(s, loop, &l.range[i]));
+            AS_TRY(add_source_range(s, loop, &l.range[i]));
     }
     return 0;
 }

@@ -156,7 +156,7 @@ static int mark_outsize(const struct as_flow *flow, struct as_arena *arena, stru
 }
 
 /* What is in the tables of loops: of outsize ones only their own blocks. */
-static void take_outsize(const struct as_flow *flow, struct as_nest *nest)
+static void count_outsize_blocks(const struct as_flow *flow, struct as_nest *nest)
 {
     count_blocks(flow, nest, false);
     for (uint32_t l = nest->loops; l-- > 0;) {
@@ -190,9 +190,9 @@ static void mark_loops(const struct as_flow *flow, struct as_nest *nest)
     }
 }
 
-static int take_loops(const struct as_graph *graph, const struct as_graph *back,
-                      const struct as_graph_order *order, uint32_t blocks, struct as_arena *arena,
-                      struct as_nest *out)
+static int build_nest_loops(const struct as_graph *graph, const struct as_graph *back,
+                            const struct as_graph_order *order, uint32_t blocks,
+                            struct as_arena *arena, struct as_nest *out)
 {
     struct as_graph_loops found;
     AS_TRY(as_graph_make_forest(graph, back, order, arena, &found));
@@ -241,7 +241,7 @@ static int find_nest(const struct as_builder *b, const struct as_flow *flow, str
     }
     if (!order.cyclic)
         return 0;
-    AS_TRY(take_loops(&graph, &back, &order, flow->blocks, arena, out));
+    AS_TRY(build_nest_loops(&graph, &back, &order, flow->blocks, arena, out));
     if (out->loops == 0)
         return 0;
     AS_TRY(as_nest_merge_dispatch(flow, arena, out, &merged));
@@ -251,12 +251,12 @@ static int find_nest(const struct as_builder *b, const struct as_flow *flow, str
     AS_TRY(mark_outsize(flow, arena, out));
     as_nest_simplify(b, flow, out);
     AS_TRY(renumber(flow, arena, out));
-    take_outsize(flow, out);
+    count_outsize_blocks(flow, out);
     mark_loops(flow, out);
     return 0;
 }
 
-static int keep_words(struct as_arena *keep, uint32_t n, uint32_t **words)
+static int copy_to_arena(struct as_arena *keep, uint32_t n, uint32_t **words)
 {
     uint32_t *copy = as_arena_alloc(keep, sizeof *copy * n, sizeof *copy);
     if (!copy)
@@ -275,8 +275,8 @@ int as_nest_make(const struct as_builder *b, const struct as_flow *flow, struct 
     AS_TRY(find_nest(b, flow, scratch, keep, out));
     if (out->loops == 0)
         return 0;
-    AS_TRY(keep_words(keep, flow->blocks, &out->loop_of));
-    AS_TRY(keep_words(keep, flow->blocks, &out->heads));
+    AS_TRY(copy_to_arena(keep, flow->blocks, &out->loop_of));
+    AS_TRY(copy_to_arena(keep, flow->blocks, &out->heads));
     struct as_nest_loop *loop = as_arena_alloc(keep, sizeof *loop * out->loops, 8);
     if (!loop)
         return ASSAY_ERR_NOMEM;

@@ -225,10 +225,10 @@ int assay_loop_outer_steps(const struct assay_program *program, uint32_t loop,
 
     for (size_t i = 0; i < streams->n * ASSAY_OUTER_MOST; i++)
         out[i] = (struct assay_outer_step){.kind = ASSAY_OUTER_UNKNOWN};
-    w.scratch = at ? as_scratch_take(program) : NULL;
+    w.scratch = at ? as_scratch_acquire(program) : NULL;
     const int rc = w.scratch ? find_outer_steps(&w, loop, streams, at, out) : ASSAY_ERR_NOMEM;
     if (at)
-        as_scratch_give(program, w.scratch);
+        as_scratch_release(program, w.scratch);
     as_free(at);
     return rc < 0 ? as_error_nomem(err, "the loops around a loop") : 0;
 }

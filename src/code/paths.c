@@ -122,11 +122,11 @@ int assay_loop_paths(const struct assay_program *program, uint32_t loop, unsigne
                      struct assay_paths *out, struct assay_error *err)
 {
     *out = (struct assay_paths){0};
-    struct as_scratch *scratch = as_scratch_take(program);
+    struct as_scratch *scratch = as_scratch_acquire(program);
     const struct as_iteration *iteration =
         scratch ? as_scratch_iteration(scratch, program, loop) : NULL;
     int rc = iteration ? as_paths_of(iteration, limit, &scratch->arena, out) : ASSAY_ERR_NOMEM;
-    as_scratch_give(program, scratch);
+    as_scratch_release(program, scratch);
     return rc < 0 ? as_error_nomem(err, "the paths of a loop") : 0;
 }
 

@@ -134,7 +134,7 @@ static int scan_some(void *ctx, size_t from, size_t to, unsigned worker, struct 
     return 0;
 }
 
-static int take_findings(struct as_builder *b, const struct findings *f)
+static int append_findings(struct as_builder *b, const struct findings *f)
 {
     for (size_t i = 0; i < f->crossing.n; i++)
         AS_TRY(as_vec_push(&b->crossing, f->crossing.at[i]));
@@ -194,7 +194,7 @@ int as_regions_scan(struct as_builder *b, struct assay_error *err)
         return as_error_nomem(err, "references between functions");
     int rc = as_pool_for(b->pool, pieces, 1, scan_some, &s, err);
     for (size_t i = 0; i < pieces; i++) {
-        if (rc == 0 && take_findings(b, &s.piece[i]) < 0)
+        if (rc == 0 && append_findings(b, &s.piece[i]) < 0)
             rc = as_error_nomem(err, "references between functions");
         as_vec_fini(&s.piece[i].crossing);
         as_vec_fini(&s.piece[i].reference);

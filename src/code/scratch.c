@@ -16,7 +16,7 @@ static void scratch_free(struct as_scratch *scratch)
     as_free(scratch);
 }
 
-struct as_scratch *as_scratch_take(const struct assay_program *program)
+struct as_scratch *as_scratch_acquire(const struct assay_program *program)
 {
     struct as_scratches *s = scratches_of(program);
     for (unsigned i = 0; i < AS_SCRATCHES; i++) {
@@ -32,7 +32,7 @@ struct as_scratch *as_scratch_take(const struct assay_program *program)
     return made;
 }
 
-void as_scratch_give(const struct assay_program *program, struct as_scratch *scratch)
+void as_scratch_release(const struct assay_program *program, struct as_scratch *scratch)
 {
     struct as_scratches *s = scratches_of(program);
     if (!scratch)

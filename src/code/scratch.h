@@ -31,8 +31,8 @@ struct as_scratches {
 };
 
 /* NULL when out of memory. */
-struct as_scratch *as_scratch_take(const struct assay_program *program);
-void as_scratch_give(const struct assay_program *program, struct as_scratch *scratch);
+struct as_scratch *as_scratch_acquire(const struct assay_program *program);
+void as_scratch_release(const struct assay_program *program, struct as_scratch *scratch);
 void as_scratches_fini(struct as_scratches *scratches);
 
 /* One iteration of the loop, good until the scratch is given; NULL when out of memory. */

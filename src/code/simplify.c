@@ -106,8 +106,8 @@ struct carried {
     uint16_t other;   /* changed otherwise */
 };
 
-static void gather_writes(const struct as_builder *b, const struct as_flow_block *block,
-                          struct carried *c)
+static void collect_writes(const struct as_builder *b, const struct as_flow_block *block,
+                           struct carried *c)
 {
     const struct assay_insn *insn = insns_of(b, block);
     for (uint32_t i = 0; i < block->insns; i++) {
@@ -133,9 +133,9 @@ static bool carries_on(const struct as_builder *b, const struct as_flow *flow,
     struct carried in = {0}, out = {0};
     for (uint32_t v = 0; v < flow->blocks; v++) {
         if (nest->loop_of[v] == inner)
-            gather_writes(b, &flow->block[v], &in);
+            collect_writes(b, &flow->block[v], &in);
         else if (as_nest_holds(nest, outer, v))
-            gather_writes(b, &flow->block[v], &out);
+            collect_writes(b, &flow->block[v], &out);
     }
     uint16_t counters = in.stepped & (uint16_t)~in.other;
     return counters && !(counters & out.other);

@@ -47,7 +47,7 @@ static int tie_some(void *ctx, size_t from, size_t to, unsigned worker, struct a
 }
 
 /* Puts the ranges of all chunks into one table and shifts the loops' references to it. */
-static int gather_ranges(struct whole *w, size_t chunks)
+static int join_source_ranges(struct whole *w, size_t chunks)
 {
     struct assay_program *program = w->program;
     size_t n = 0;
@@ -80,7 +80,7 @@ int as_loops_source(struct as_builder *b, struct assay_error *err)
     if (!w.chunk)
         return as_error_nomem(err, "source of loops");
     int rc = as_pool_for(b->pool, program->body_n, SOURCE_GRAIN, tie_some, &w, err);
-    if (rc == 0 && gather_ranges(&w, chunks) < 0)
+    if (rc == 0 && join_source_ranges(&w, chunks) < 0)
         rc = as_error_nomem(err, "source of loops");
     for (size_t c = 0; c < chunks; c++)
         as_vec_fini(&w.chunk[c]);

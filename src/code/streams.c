@@ -300,14 +300,14 @@ int assay_loop_streams(const struct assay_program *program, uint32_t loop,
 {
     struct stream_work w = {.program = program, .loop = loop};
     *out = (struct assay_streams){0};
-    struct as_scratch *scratch = as_scratch_take(program);
+    struct as_scratch *scratch = as_scratch_acquire(program);
     if (scratch) {
         w.iteration = as_scratch_iteration(scratch, program, loop);
         w.e = &scratch->evaluation;
         w.arena = &scratch->arena;
     }
     int rc = w.iteration ? find_streams(&w, out) : ASSAY_ERR_NOMEM;
-    as_scratch_give(program, scratch);
+    as_scratch_release(program, scratch);
     if (rc == 0)
         return 0;
     assay_streams_free(out);

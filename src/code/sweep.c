@@ -121,8 +121,8 @@ static int note_piece(const struct as_builder *b, const struct region_piece *pie
 }
 
 /* The notes of a piece whose records stand at `place`. */
-static int keep_notes(struct as_builder *b, size_t piece, size_t from, size_t to,
-                      const struct staging *g, size_t place)
+static int store_piece_notes(struct as_builder *b, size_t piece, size_t from, size_t to,
+                             const struct staging *g, size_t place)
 {
     struct as_code_notes *notes = &b->notes.at[piece];
     AS_TRY(as_vec_reserve(&notes->insn, g->noted.n));
@@ -168,8 +168,8 @@ static int add_wide(struct sweep *s, const struct as_records *records)
 }
 
 /* Waits for the pieces before it; the records' place in the table goes to `*place`. */
-static int take_place(struct sweep *s, size_t piece, const struct as_records *records,
-                      size_t *place, struct assay_error *err)
+static int reserve_insn_range(struct sweep *s, size_t piece, const struct as_records *records,
+                              size_t *place, struct assay_error *err)
 {
     int rc = 0;
     pthread_mutex_lock(&s->lock);
@@ -239,9 +239,9 @@ static int sweep_piece(struct sweep *s, size_t i, struct staging *g, struct assa
     AS_TRY(decode_piece(s->b, &s->piece.at[i], g, err));
     if (note_piece(s->b, &s->piece.at[i], g) < 0)
         return as_error_nomem(err, "decoded code");
-    AS_TRY(take_place(s, i, &g->records, &place, err));
+    AS_TRY(reserve_insn_range(s, i, &g->records, &place, err));
     copy_piece(s, &s->piece.at[i], g, place);
-    if (keep_notes(s->b, i, s->piece.at[i].from, s->piece.at[i].to, g, place) < 0)
+    if (store_piece_notes(s->b, i, s->piece.at[i].from, s->piece.at[i].to, g, place) < 0)
         return as_error_nomem(err, "decoded code");
     return 0;
 }
@@ -270,7 +270,7 @@ static int sweep_some(void *ctx, size_t from, size_t to, unsigned worker, struct
 }
 
 /* What the estimate took too much; keeps the bigger block when that fails. */
-static void give_back(struct assay_code *all)
+static void shrink_insn_table(struct assay_code *all)
 {
     struct assay_insn *p = as_realloc(all->insn, all->n + 1, sizeof *p);
     if (p)
@@ -302,7 +302,7 @@ int as_regions_sweep(struct as_builder *b, struct assay_error *err)
     sweep_fini(&s);
     if (rc < 0)
         return rc; /* what there is goes with the program */
-    give_back(all);
+    shrink_insn_table(all);
     if (b->region.n) {
         all->start = b->region.at[0].start;
         all->end = b->region.at[b->region.n - 1].end;

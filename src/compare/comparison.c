@@ -176,9 +176,9 @@ static int make_row(struct as_comparison_work *w, size_t at, struct assay_compar
     const struct as_aligned_row *aligned = &w->alignment.row.at[at];
     make_cells(w, &w->part[at * w->side_n], cell);
     *row = (struct assay_compare_row){.aligned_by = aligned->by, .cell = cell};
-    const struct as_told *told = &w->told[at * w->side_n];
-    if (as_tell_row(w->arena, told, w->side_n, row, cell) < 0 ||
-        as_tell_loop_code(w->arena, told, w->side_n, row) < 0)
+    const struct as_object_facts *told = &w->told[at * w->side_n];
+    if (as_compare_fill_row(w->arena, told, w->side_n, row, cell) < 0 ||
+        as_loop_code_compare(w->arena, told, w->side_n, row) < 0)
         return as_error_nomem(err, "the rows of a comparison");
     return as_compared_of(w->arena, aligned->object, &row->object, err);
 }
@@ -343,7 +343,7 @@ static int fill_comparison(struct as_comparison_work *w, struct assay_error *err
     AS_TRY(find_significant(w, err));
     qsort_r((void *)(uintptr_t)w->result->row, w->result->row_n, sizeof *w->result->row, by_change,
             &w->side_n);
-    AS_TRY(as_tell_runs(w->arena, w->request, w->set, w->side_n, w->result, err));
+    AS_TRY(as_environments_compare(w->arena, w->request, w->set, w->side_n, w->result, err));
     note_differences(w);
     note_repeats(w);
     return as_notes_take(&w->notes, w->arena, &w->result->note, &w->result->note_n, err);

@@ -21,7 +21,7 @@
 
 /* ---- What a side says ---------------------------------------------------------------------- */
 
-static void tell_text(const char **told, const char *text)
+static void merge_told_text(const char **told, const char *text)
 {
     if (text && *text)
         *told = !*told || strcmp(*told, text) == 0 ? text : AS_VARIES;
@@ -32,8 +32,8 @@ static bool is_alike(const struct assay_quantity *a, const struct assay_quantity
     return a->low <= b->high && b->low <= a->high;
 }
 
-static int tell_value(struct as_told *told, const struct as_code_value *value,
-                      struct as_arena *arena)
+static int merge_told_value(struct as_object_facts *told, const struct as_code_value *value,
+                            struct as_arena *arena)
 {
     struct as_code_value *there = told->value;
     while (there && there->metric != value->metric)
@@ -52,7 +52,7 @@ static int tell_value(struct as_told *told, const struct as_code_value *value,
     return 0;
 }
 
-static struct as_called *called_of(const struct as_told *told, const char *name)
+static struct as_called *called_of(const struct as_object_facts *told, const char *name)
 {
     struct as_called *it = told->called;
     while (it && strcmp(it->name, name) != 0)
@@ -60,7 +60,8 @@ static struct as_called *called_of(const struct as_told *told, const char *name)
     return it;
 }
 
-static int tell_called(struct as_told *told, const struct as_called *called, struct as_arena *arena)
+static int merge_told_called(struct as_object_facts *told, const struct as_called *called,
+                             struct as_arena *arena)
 {
     struct as_called *there = called_of(told, called->name);
     if (there) {
@@ -84,29 +85,30 @@ static double time_of(const struct as_set *set, const struct as_object *it)
     return sum;
 }
 
-static int tell_object(struct as_told *told, const struct as_object *object, bool counts,
-                       struct as_arena *arena)
+static int merge_told_object(struct as_object_facts *told, const struct as_object *object,
+                             bool counts, struct as_arena *arena)
 {
     told->is_there = true;
     told->inclusive_n += object->inclusive_n;
     for (const struct as_called *it = object->called; it; it = it->next)
-        if (tell_called(told, it, arena) < 0)
+        if (merge_told_called(told, it, arena) < 0)
             return ASSAY_ERR_NOMEM;
     if (!counts)
         return 0;
-    tell_text(&told->compiler, object->compiler);
-    tell_text(&told->flags, object->flags);
-    tell_text(&told->versions, object->versions);
+    merge_told_text(&told->compiler, object->compiler);
+    merge_told_text(&told->flags, object->flags);
+    merge_told_text(&told->versions, object->versions);
     for (const struct as_code_value *it = object->value; it; it = it->next)
-        if (tell_value(told, it, arena) < 0)
+        if (merge_told_value(told, it, arena) < 0)
             return ASSAY_ERR_NOMEM;
     return 0;
 }
 
 int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
-               const struct as_object *part, struct as_arena *arena, struct as_told **out)
+               const struct as_object *part, struct as_arena *arena, struct as_object_facts **out)
 {
-    struct as_told *told = *out = as_arena_array(arena, struct as_told, alignment->row.n * n + 1);
+    struct as_object_facts *told = *out =
+        as_arena_array(arena, struct as_object_facts, alignment->row.n * n + 1);
     if (!told)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < n; s++) {
@@ -116,7 +118,8 @@ int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *al
             if (row == AS_INDEX_NONE)
                 continue;
             const double whole = time_of(&set[s], &part[at]);
-            if (tell_object(&told[at], it, time_of(&set[s], it) >= LEAST_PART * whole, arena) < 0)
+            if (merge_told_object(&told[at], it, time_of(&set[s], it) >= LEAST_PART * whole,
+                                  arena) < 0)
                 return ASSAY_ERR_NOMEM;
         }
     }
@@ -133,9 +136,9 @@ struct fact_fact {
     struct assay_quantity *value, *bound;
 };
 
-struct telling {
+struct row_comparison {
     struct as_arena *arena;
-    const struct as_told *told;
+    const struct as_object_facts *told;
     size_t n, base;
     struct assay_compare_cell *cell;
     AS_VEC(struct fact_fact) fact;
@@ -157,7 +160,7 @@ static bool sides_differ(const struct fact_fact *it, size_t a, size_t b)
     return strcmp(it->fact.name, "flags") != 0 || as_flags_differ(it->text[a], it->text[b]);
 }
 
-static struct fact_fact *new_fact(struct telling *t, const char *topic, const char *name,
+static struct fact_fact *new_fact(struct row_comparison *t, const char *topic, const char *name,
                                   const char *title, const char *unit)
 {
     struct fact_fact it = {.text = as_arena_array(t->arena, const char *, t->n)};
@@ -178,7 +181,7 @@ static struct fact_fact *new_fact(struct telling *t, const char *topic, const ch
 }
 
 /* Takes a fact back that no two sides differ in; else it has its place in the order. */
-static void settle_fact(struct telling *t, double rank)
+static void settle_fact(struct row_comparison *t, double rank)
 {
     struct fact_fact *it = &t->fact.at[t->fact.n - 1];
     double change = 0;
@@ -208,8 +211,8 @@ const char *as_fact_number(struct as_arena *arena, double x)
     return copy;
 }
 
-static int put_number(struct telling *t, struct fact_fact *it, size_t side,
-                      struct assay_quantity value)
+static int set_fact_number(struct row_comparison *t, struct fact_fact *it, size_t side,
+                           struct assay_quantity value)
 {
     it->value[side] = it->bound[side] = value;
     it->text[side] = value.origin ? as_fact_number(t->arena, value.value) : AS_VARIES;
@@ -218,15 +221,15 @@ static int put_number(struct telling *t, struct fact_fact *it, size_t side,
 
 enum side_text { TOLD_COMPILER, TOLD_FLAGS, TOLD_VERSIONS };
 
-static const char *text_of(const struct as_told *told, enum side_text which)
+static const char *text_of(const struct as_object_facts *told, enum side_text which)
 {
     return which == TOLD_COMPILER ? told->compiler
            : which == TOLD_FLAGS  ? told->flags
                                   : told->versions;
 }
 
-static int add_text(struct telling *t, enum side_text which, const char *name, const char *title,
-                    double rank)
+static int add_text(struct row_comparison *t, enum side_text which, const char *name,
+                    const char *title, double rank)
 {
     struct fact_fact *it =
         new_fact(t, which == TOLD_VERSIONS ? "code" : "compiler", name, title, NULL);
@@ -242,20 +245,20 @@ static int add_text(struct telling *t, enum side_text which, const char *name, c
     return 0;
 }
 
-static int add_instructions(struct telling *t)
+static int add_instructions(struct row_comparison *t)
 {
     struct fact_fact *it = new_fact(t, "code", "instructions", "Instructions", "1");
     if (!it)
         return ASSAY_ERR_NOMEM;
     for (size_t s = 0; s < t->n; s++)
         if (t->cell[s].instruction_n >= 0 &&
-            put_number(t, it, s, assay_exact((double)t->cell[s].instruction_n, 1)) < 0)
+            set_fact_number(t, it, s, assay_exact((double)t->cell[s].instruction_n, 1)) < 0)
             return ASSAY_ERR_NOMEM;
     settle_fact(t, 5);
     return 0;
 }
 
-const struct as_code_value *as_fact_value(const struct as_told *told, const char *name)
+const struct as_code_value *as_fact_value(const struct as_object_facts *told, const char *name)
 {
     const struct as_code_value *it = told->value;
     while (it && strcmp(it->metric->name, name) != 0)
@@ -264,7 +267,7 @@ const struct as_code_value *as_fact_value(const struct as_told *told, const char
 }
 
 /* Whether a side before this one has told of it. */
-static bool is_told(const struct telling *t, const char *name, size_t side)
+static bool is_fact_on_earlier_side(const struct row_comparison *t, const char *name, size_t side)
 {
     for (size_t s = 0; s < side; s++)
         if (as_fact_value(&t->told[s], name))
@@ -273,7 +276,7 @@ static bool is_told(const struct telling *t, const char *name, size_t side)
 }
 
 /* Measured and modelled values do not compare: the first side that has a value tells the origin. */
-static bool has_one_origin(const struct telling *t, const char *name,
+static bool has_one_origin(const struct row_comparison *t, const char *name,
                            const struct assay_quantity *value)
 {
     for (size_t s = 0; s < t->n; s++) {
@@ -284,7 +287,7 @@ static bool has_one_origin(const struct telling *t, const char *name,
     return true;
 }
 
-static int add_value(struct telling *t, const struct as_code_metric *metric)
+static int add_value(struct row_comparison *t, const struct as_code_metric *metric)
 {
     struct fact_fact *it = new_fact(t, metric->topic, metric->name, metric->title, metric->unit);
     if (!it)
@@ -293,7 +296,7 @@ static int add_value(struct telling *t, const struct as_code_metric *metric)
         const struct as_code_value *value = as_fact_value(&t->told[s], metric->name);
         if (value && strcmp(value->metric->unit, metric->unit) == 0 &&
             has_one_origin(t, metric->name, &value->value) &&
-            put_number(t, it, s, value->value) < 0)
+            set_fact_number(t, it, s, value->value) < 0)
             return ASSAY_ERR_NOMEM;
     }
     const bool is_share = strcmp(metric->name, "fp_packed_pct") == 0;
@@ -301,16 +304,16 @@ static int add_value(struct telling *t, const struct as_code_metric *metric)
     return 0;
 }
 
-static int add_values(struct telling *t)
+static int add_values(struct row_comparison *t)
 {
     for (size_t s = 0; s < t->n; s++)
         for (const struct as_code_value *it = t->told[s].value; it; it = it->next)
-            if (!is_told(t, it->metric->name, s) && add_value(t, it->metric) < 0)
+            if (!is_fact_on_earlier_side(t, it->metric->name, s) && add_value(t, it->metric) < 0)
                 return ASSAY_ERR_NOMEM;
     return 0;
 }
 
-static bool is_called_before(const struct telling *t, const char *name, size_t side)
+static bool is_called_before(const struct row_comparison *t, const char *name, size_t side)
 {
     for (size_t s = 0; s < side; s++)
         if (called_of(&t->told[s], name))
@@ -324,7 +327,7 @@ static struct assay_quantity times_100(struct assay_quantity it)
 }
 
 /* A side that calls none of a category calls it in no sample of all. */
-static int add_call(struct telling *t, const struct as_called *called)
+static int add_call(struct row_comparison *t, const struct as_called *called)
 {
     struct fact_fact *it = new_fact(t, "calls", called->name, called->title, "%");
     if (!it)
@@ -335,7 +338,7 @@ static int add_call(struct telling *t, const struct as_called *called)
         const int64_t part = all < whole ? all : whole; /* recursion counts more than once */
         if (whole <= 0)
             continue;
-        if (put_number(t, it, s, times_100(assay_share(part, whole))) < 0)
+        if (set_fact_number(t, it, s, times_100(assay_share(part, whole))) < 0)
             return ASSAY_ERR_NOMEM;
         const struct as_interval wide =
             as_stat_wilson((double)part / (double)whole, (double)whole, CALL_LEVEL);
@@ -346,7 +349,7 @@ static int add_call(struct telling *t, const struct as_called *called)
     return 0;
 }
 
-static int add_calls(struct telling *t)
+static int add_calls(struct row_comparison *t)
 {
     for (size_t s = 0; s < t->n; s++)
         for (const struct as_called *it = t->told[s].called; it; it = it->next)
@@ -389,7 +392,7 @@ static void write_short(struct as_str *out, const struct fact_fact *it, size_t a
 }
 
 /* Hands a text over to the cell, where there is one. */
-static int add_short(struct telling *t, struct assay_compare_cell *cell, const char **to,
+static int add_short(struct row_comparison *t, struct assay_compare_cell *cell, const char **to,
                      struct as_str *text)
 {
     const bool failed = text->failed;
@@ -401,7 +404,7 @@ static int add_short(struct telling *t, struct assay_compare_cell *cell, const c
 }
 
 /* As many instructions, but others. */
-static bool is_only_other(const struct telling *t, size_t side)
+static bool is_only_other(const struct row_comparison *t, size_t side)
 {
     const struct assay_compare_cell *a = &t->cell[t->base], *b = &t->cell[side];
     return b->code == ASSAY_CODE_DIFFERS && b->instruction_n >= 0 &&
@@ -409,7 +412,7 @@ static bool is_only_other(const struct telling *t, size_t side)
 }
 
 /* The main flags have the place of flags, the others, of which there can be many, the last. */
-static int tell_cell(struct telling *t, size_t side)
+static int describe_cell(struct row_comparison *t, size_t side)
 {
     const char **to = as_arena_array(t->arena, const char *, t->fact.n + 2);
     struct assay_compare_cell *cell = &t->cell[side];
@@ -445,7 +448,7 @@ static int by_order(const void *a, const void *b)
     return strcmp(x->fact.name, y->fact.name);
 }
 
-static int add_all(struct telling *t)
+static int add_all(struct row_comparison *t)
 {
     if (add_text(t, TOLD_COMPILER, "compiler", "Compiler", 1) < 0 ||
         add_text(t, TOLD_FLAGS, "flags", "Flags", 2) < 0 || add_values(t) < 0 ||
@@ -457,7 +460,7 @@ static int add_all(struct telling *t)
     return 0;
 }
 
-static int keep_facts(struct telling *t, struct assay_compare_row *row)
+static int store_row_facts(struct row_comparison *t, struct assay_compare_row *row)
 {
     struct assay_compare_fact *fact =
         as_arena_array(t->arena, struct assay_compare_fact, t->fact.n + 1);
@@ -468,20 +471,20 @@ static int keep_facts(struct telling *t, struct assay_compare_row *row)
     row->fact = fact;
     row->fact_n = t->fact.n;
     for (size_t s = t->base + 1; s < t->n; s++)
-        if (t->told[s].is_there && tell_cell(t, s) < 0)
+        if (t->told[s].is_there && describe_cell(t, s) < 0)
             return ASSAY_ERR_NOMEM;
     return 0;
 }
 
-int as_tell_row(struct as_arena *arena, const struct as_told *told, size_t n,
-                struct assay_compare_row *row, struct assay_compare_cell *cell)
+int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+                        struct assay_compare_row *row, struct assay_compare_cell *cell)
 {
-    struct telling t = {.arena = arena, .told = told, .n = n, .cell = cell};
+    struct row_comparison t = {.arena = arena, .told = told, .n = n, .cell = cell};
     while (t.base + 1 < n && !told[t.base].is_there)
         t.base++;
     int rc = add_all(&t);
     if (rc == 0)
-        rc = keep_facts(&t, row);
+        rc = store_row_facts(&t, row);
     as_vec_fini(&t.fact);
     return rc;
 }

@@ -25,7 +25,7 @@ void as_flags_difference(struct as_str *out, const char *a, const char *b, bool 
 /* ---- Functions and loops ------------------------------------------------------------------- */
 
 /* What a side says of the code of a row. Zero: it does not have it. */
-struct as_told {
+struct as_object_facts {
     bool is_there;
     const char *compiler, *flags, *versions;
     struct as_code_value *value; /* of origin 0: they vary */
@@ -38,28 +38,28 @@ struct as_told {
  * tenth of it do not count.
  */
 int as_fact_of(const struct as_set *set, size_t n, const struct as_alignment *alignment,
-               const struct as_object *part, struct as_arena *arena, struct as_told **out);
+               const struct as_object *part, struct as_arena *arena, struct as_object_facts **out);
 
 /* A value of the code by the name of its metric, or NULL. */
-const struct as_code_value *as_fact_value(const struct as_told *told, const char *name);
+const struct as_code_value *as_fact_value(const struct as_object_facts *told, const char *name);
 /* As it is shown, a copy in the arena; NULL without memory. */
 const char *as_fact_number(struct as_arena *arena, double x);
 /* Whether a fact is told in the line under a row: of code quality analysis the few of loop_code.c.
  */
 bool as_fact_is_short(const char *topic, const char *name);
 /* Gives a row of a loop its code, side by side. */
-int as_tell_loop_code(struct as_arena *arena, const struct as_told *told, size_t n,
-                      struct assay_compare_row *row);
+int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+                         struct assay_compare_row *row);
 
 /* Gives a row of `n` sides its facts, and its cells what differs from the first that has it. */
-int as_tell_row(struct as_arena *arena, const struct as_told *told, size_t n,
-                struct assay_compare_row *row, struct assay_compare_cell *cell);
+int as_compare_fill_row(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+                        struct assay_compare_row *row, struct assay_compare_cell *cell);
 
 /* ---- The whole ----------------------------------------------------------------------------- */
 
 /* Facts of the chosen runs that differ between sides: machine, environment, libraries, ... */
-int as_tell_runs(struct as_arena *arena, const struct assay_compare_request *request,
-                 struct as_set *set, size_t n, struct assay_comparison *out,
-                 struct assay_error *err);
+int as_environments_compare(struct as_arena *arena, const struct assay_compare_request *request,
+                            struct as_set *set, size_t n, struct assay_comparison *out,
+                            struct assay_error *err);
 
 #endif

@@ -86,7 +86,7 @@ struct environment_fact {
     int64_t *seen_n;   /* samples behind it, the most of a run; INT64_MAX: certain */
 };
 
-struct around {
+struct environment_comparison {
     struct as_arena *arena;
     struct as_set *set;
     size_t n, side; /* sides; the one that is read */
@@ -96,8 +96,8 @@ struct around {
     } * load;
 };
 
-static struct environment_fact *fact_of(struct around *w, const char *topic, const char *name,
-                                        const char *title)
+static struct environment_fact *fact_of(struct environment_comparison *w, const char *topic,
+                                        const char *name, const char *title)
 {
     as_vec_foreach (&w->fact, it)
         if (strcmp(it->topic, topic) == 0 && strcmp(it->name, name) == 0)
@@ -114,7 +114,7 @@ static struct environment_fact *fact_of(struct around *w, const char *topic, con
     return &w->fact.at[w->fact.n - 1];
 }
 
-static int take_fact(struct around *w, struct assay_rows *rows)
+static int add_environment_fact(struct environment_comparison *w, struct assay_rows *rows)
 {
     const char *name = assay_rows_text(rows, 1), *text = assay_rows_text(rows, 3);
     const bool is_sampled = assay_rows_kind(rows, 4) != ASSAY_CELL_NULL;
@@ -136,7 +136,7 @@ static int take_fact(struct around *w, struct assay_rows *rows)
     return *there ? 0 : ASSAY_ERR_NOMEM;
 }
 
-static int take_load(struct around *w, struct assay_rows *rows)
+static int note_external_load(struct environment_comparison *w, struct assay_rows *rows)
 {
     const double taken = assay_rows_real(rows, 0), usable = assay_rows_real(rows, 1);
     if (usable > 0 && taken >= w->load[w->side].taken_cpus) {
@@ -146,8 +146,9 @@ static int take_load(struct around *w, struct assay_rows *rows)
     return 0;
 }
 
-static int read_run(struct around *w, struct assay_experiment *experiment, const char *sql,
-                    int64_t run_id, int (*take)(struct around *, struct assay_rows *),
+static int read_run(struct environment_comparison *w, struct assay_experiment *experiment,
+                    const char *sql, int64_t run_id,
+                    int (*take)(struct environment_comparison *, struct assay_rows *),
                     struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -163,11 +164,12 @@ static int read_run(struct around *w, struct assay_experiment *experiment, const
     return rc;
 }
 
-static int read_side(struct around *w, struct assay_experiment *experiment, struct assay_error *err)
+static int read_side(struct environment_comparison *w, struct assay_experiment *experiment,
+                     struct assay_error *err)
 {
     as_vec_foreach (&w->set[w->side].run, it) {
-        AS_TRY(read_run(w, experiment, fact_sql, it->id, take_fact, err));
-        AS_TRY(read_run(w, experiment, load_sql, it->id, take_load, err));
+        AS_TRY(read_run(w, experiment, fact_sql, it->id, add_environment_fact, err));
+        AS_TRY(read_run(w, experiment, load_sql, it->id, note_external_load, err));
     }
     /* What only some of the runs say is not alike in them, unless chance decides who sees it. */
     as_vec_foreach (&w->fact, it)
@@ -201,15 +203,16 @@ static bool differs(const struct environment_fact *it, size_t n)
     return false;
 }
 
-static void put_fact(struct assay_comparison *out, struct assay_compare_fact *to,
-                     const struct environment_fact *it)
+static void append_differing_fact(struct assay_comparison *out, struct assay_compare_fact *to,
+                                  const struct environment_fact *it)
 {
     to[out->fact_n++] = (struct assay_compare_fact){
         .topic = it->topic, .name = it->name, .title = it->title, .text = it->text};
 }
 
 /* The digest of all variables says something only where no variable that is kept differs. */
-static void put_facts(struct around *w, struct assay_comparison *out, struct assay_compare_fact *to)
+static void append_differing_facts(struct environment_comparison *w, struct assay_comparison *out,
+                                   struct assay_compare_fact *to)
 {
     bool is_environment = false;
     as_vec_foreach (&w->fact, it) {
@@ -217,17 +220,18 @@ static void put_facts(struct around *w, struct assay_comparison *out, struct ass
         if (!differs(it, w->n) || (is_rest && is_environment))
             continue;
         is_environment |= strcmp(it->topic, "environment") == 0;
-        put_fact(out, to, it);
+        append_differing_fact(out, to, it);
     }
 }
 
-static bool is_busy(const struct around *w, size_t side)
+static bool is_busy(const struct environment_comparison *w, size_t side)
 {
     return w->load[side].taken_cpus >= BUSY * w->load[side].usable && w->load[side].usable > 0;
 }
 
 /* Others on the host, where it was too busy with them on one side and not on the other. */
-static int put_load(struct around *w, struct assay_comparison *out, struct assay_compare_fact *to)
+static int append_load_fact(struct environment_comparison *w, struct assay_comparison *out,
+                            struct assay_compare_fact *to)
 {
     struct environment_fact it = {.topic = "load",
                                   .name = "others_cpus",
@@ -249,12 +253,13 @@ static int put_load(struct around *w, struct assay_comparison *out, struct assay
         found |= it.text[0] && is_busy(w, s) != is_busy(w, 0);
     }
     if (found)
-        put_fact(out, to, &it);
+        append_differing_fact(out, to, &it);
     return 0;
 }
 
-static int tell(struct around *w, const struct assay_compare_request *request,
-                struct assay_comparison *out, struct assay_error *err)
+static int compare_environments(struct environment_comparison *w,
+                                const struct assay_compare_request *request,
+                                struct assay_comparison *out, struct assay_error *err)
 {
     w->load = as_arena_calloc(w->arena, w->n, sizeof *w->load, _Alignof(double));
     if (!w->load)
@@ -263,19 +268,19 @@ static int tell(struct around *w, const struct assay_compare_request *request,
         AS_TRY(read_side(w, request[w->side].experiment, err));
     struct assay_compare_fact *fact =
         as_arena_array(w->arena, struct assay_compare_fact, w->fact.n + 1);
-    if (!fact || put_load(w, out, fact) < 0)
+    if (!fact || append_load_fact(w, out, fact) < 0)
         return as_error_nomem(err, "what differs around a run");
-    put_facts(w, out, fact);
+    append_differing_facts(w, out, fact);
     out->fact = fact;
     return 0;
 }
 
-int as_tell_runs(struct as_arena *arena, const struct assay_compare_request *request,
-                 struct as_set *set, size_t n, struct assay_comparison *out,
-                 struct assay_error *err)
+int as_environments_compare(struct as_arena *arena, const struct assay_compare_request *request,
+                            struct as_set *set, size_t n, struct assay_comparison *out,
+                            struct assay_error *err)
 {
-    struct around w = {.arena = arena, .set = set, .n = n};
-    const int rc = tell(&w, request, out, err);
+    struct environment_comparison w = {.arena = arena, .set = set, .n = n};
+    const int rc = compare_environments(&w, request, out, err);
     as_vec_fini(&w.fact);
     return rc;
 }

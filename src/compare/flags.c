@@ -114,7 +114,7 @@ static void emit_rank(struct comparing *it, const char *of, int rank)
     }
 }
 
-static void put_all(struct comparing *it, int first, int last)
+static void emit_ranks(struct comparing *it, int first, int last)
 {
     for (int rank = first; rank <= last; rank++) {
         emit_rank(it, it->a, rank);
@@ -125,14 +125,14 @@ static void put_all(struct comparing *it, int first, int last)
 bool as_flags_differ(const char *a, const char *b)
 {
     struct comparing it = {.a = a, .b = b};
-    put_all(&it, 0, LAST_RANK);
+    emit_ranks(&it, 0, LAST_RANK);
     return it.n > 0;
 }
 
 void as_flags_difference(struct as_str *out, const char *a, const char *b, bool is_main)
 {
     struct comparing it = {.out = out, .a = a, .b = b};
-    put_all(&it, is_main ? 0 : LAST_MAIN_RANK + 1, is_main ? LAST_MAIN_RANK : LAST_RANK);
+    emit_ranks(&it, is_main ? 0 : LAST_MAIN_RANK + 1, is_main ? LAST_MAIN_RANK : LAST_RANK);
     if (it.n > FLAGS_MOST)
         as_str_appendf(out, ", %zu more flag%s", it.n - FLAGS_MOST,
                        it.n == FLAGS_MOST + 1 ? "" : "s");

@@ -38,7 +38,7 @@ bool as_fact_is_short(const char *topic, const char *name)
     return false;
 }
 
-static const struct as_code_value *known_value(const struct as_told *told, const char *name)
+static const struct as_code_value *known_value(const struct as_object_facts *told, const char *name)
 {
     const struct as_code_value *it = as_fact_value(told, name);
     return it && it->value.origin ? it : NULL;
@@ -50,7 +50,7 @@ static void write_limit(struct as_str *out, const char *word)
 }
 
 /* "front end, chain"; nothing where no bound is known. */
-static void write_limits(struct as_str *out, const struct as_told *told)
+static void write_limits(struct as_str *out, const struct as_object_facts *told)
 {
     const struct as_code_value *cycles = known_value(told, "cqa_cycles"),
                                *added = known_value(told, window);
@@ -71,7 +71,7 @@ static void write_limits(struct as_str *out, const struct as_told *told)
 }
 
 /* The metric as any side has it. */
-static const struct as_code_metric *metric_of(const struct as_told *told, size_t n,
+static const struct as_code_metric *metric_of(const struct as_object_facts *told, size_t n,
                                               const char *name)
 {
     for (size_t s = 0; s < n; s++) {
@@ -82,7 +82,7 @@ static const struct as_code_metric *metric_of(const struct as_told *told, size_t
     return NULL;
 }
 
-static int add_metric(struct as_arena *arena, const struct as_told *told, size_t n,
+static int add_metric(struct as_arena *arena, const struct as_object_facts *told, size_t n,
                       const struct as_code_metric *metric, struct assay_compare_fact *out)
 {
     const char **text = as_arena_array(arena, const char *, n);
@@ -107,7 +107,7 @@ static int add_metric(struct as_arena *arena, const struct as_told *told, size_t
     return 0;
 }
 
-static int add_limits(struct as_arena *arena, const struct as_told *told, size_t n,
+static int add_limits(struct as_arena *arena, const struct as_object_facts *told, size_t n,
                       struct assay_compare_fact *out)
 {
     const char **text = as_arena_array(arena, const char *, n);
@@ -124,8 +124,8 @@ static int add_limits(struct as_arena *arena, const struct as_told *told, size_t
     return rc;
 }
 
-int as_tell_loop_code(struct as_arena *arena, const struct as_told *told, size_t n,
-                      struct assay_compare_row *row)
+int as_loop_code_compare(struct as_arena *arena, const struct as_object_facts *told, size_t n,
+                         struct assay_compare_row *row)
 {
     struct assay_compare_fact *fact;
     if (!metric_of(told, n, handful[0]))

@@ -79,7 +79,7 @@ static const char run_sql[] =
     " WHERE ?1 = 0 ORDER BY r.run_id";
 /* clang-format on */
 
-static int take_run(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int read_set_run(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     (void)unused;
     const bool timed = assay_rows_kind(rows, 7) != ASSAY_CELL_NULL;
@@ -107,7 +107,7 @@ static int take_run(struct as_set *set, struct assay_rows *rows, size_t unused)
 
 int as_set_runs(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
 {
-    return as_set_each(set, experiment, run_sql, 0, 0, take_run, err);
+    return as_set_each(set, experiment, run_sql, 0, 0, read_set_run, err);
 }
 
 void as_set_choose(struct as_set *set, bool (*keep)(const struct as_run *, void *), void *context)
@@ -164,7 +164,7 @@ static const char cost_sql[] =
     " SELECT kind, id, sum(n), sum(ns), max(ns), n FROM spent"
     " GROUP BY kind, id HAVING sum(n) > 0";
 
-static int take_cost(struct as_set *set, struct assay_rows *rows, size_t run)
+static int read_set_cost(struct as_set *set, struct assay_rows *rows, size_t run)
 {
     struct as_object *it =
         object_of(set, assay_object_kind_of(assay_rows_text(rows, 0)), assay_rows_integer(rows, 1));
@@ -199,7 +199,7 @@ static const char function_sql[] =
     " FROM function f JOIN module m USING (module_id) LEFT JOIN line l USING (line_id)"
     " LEFT JOIN source_file s USING (source_file_id) WHERE ?1 = 0";
 
-static int take_function(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int read_set_function(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     (void)unused;
     const uint32_t at = as_set_find(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0));
@@ -239,7 +239,7 @@ static const char loop_sql[] =
     " LEFT JOIN line e ON e.line_id = o.last_line_id"
     " LEFT JOIN source_file s ON s.source_file_id = l.source_file_id WHERE ?1 = 0";
 
-static int take_loop(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int read_set_loop(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     (void)unused;
     const uint32_t at = as_set_find(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 0));
@@ -266,7 +266,7 @@ static int take_loop(struct as_set *set, struct assay_rows *rows, size_t unused)
 static const char category_sql[] =
     "SELECT category_id, ifnull(title, name) FROM category WHERE ?1 = 0";
 
-static int take_category(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int read_set_category(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     (void)unused;
     const uint32_t at = as_set_find(set, ASSAY_OBJECT_CATEGORY, assay_rows_integer(rows, 0));
@@ -291,11 +291,11 @@ static int add_functions_of_loops(struct as_set *set, struct assay_error *err)
 int as_set_objects(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
 {
     for (size_t i = 0; i < set->run.n; i++)
-        AS_TRY(as_set_each(set, experiment, cost_sql, set->run.at[i].id, i, take_cost, err));
-    AS_TRY(as_set_each(set, experiment, loop_sql, 0, 0, take_loop, err));
+        AS_TRY(as_set_each(set, experiment, cost_sql, set->run.at[i].id, i, read_set_cost, err));
+    AS_TRY(as_set_each(set, experiment, loop_sql, 0, 0, read_set_loop, err));
     AS_TRY(add_functions_of_loops(set, err));
-    AS_TRY(as_set_each(set, experiment, function_sql, 0, 0, take_function, err));
-    return as_set_each(set, experiment, category_sql, 0, 0, take_category, err);
+    AS_TRY(as_set_each(set, experiment, function_sql, 0, 0, read_set_function, err));
+    return as_set_each(set, experiment, category_sql, 0, 0, read_set_category, err);
 }
 
 /* ---- Code ---------------------------------------------------------------------------------- */
@@ -330,7 +330,7 @@ static void add_operation(struct as_set *set, enum assay_object_kind kind, int64
         it->digest = as_hash_mix(it->digest, i < n ? (uint8_t)text[i] : 0x100);
 }
 
-static int take_code(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int read_set_code(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     (void)unused;
     const char *operation = assay_rows_text(rows, 2);
@@ -346,5 +346,5 @@ int as_set_code(struct as_set *set, struct assay_experiment *experiment, struct 
     return as_set_each(set, experiment,
                        "SELECT function_id, loop_id, text FROM disassembly WHERE ?1 = 0"
                        " ORDER BY module_id, address",
-                       0, 0, take_code, err);
+                       0, 0, read_set_code, err);
 }

@@ -25,7 +25,7 @@ static const char unit_sql[] =
     " SELECT f.function_id, u.compiler || ifnull(' ' || u.compiler_version, ''), u.flags"
     " FROM function f JOIN unit u USING (unit_id) WHERE ?1 = 0";
 
-static int take_unit(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int read_unit_trait(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     struct as_object *it = known_object(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0));
     (void)unused;
@@ -37,7 +37,7 @@ static int take_unit(struct as_set *set, struct assay_rows *rows, size_t unused)
 }
 
 /* A loop was compiled as its function was. */
-static void give_units_to_loops(struct as_set *set)
+static void copy_units_to_loops(struct as_set *set)
 {
     as_vec_foreach (&set->object, it) {
         const struct as_object *function =
@@ -60,7 +60,7 @@ static const char version_sql[] =
     "    WHERE role IS NOT NULL GROUP BY 1, 2 ORDER BY 1, role != 'main', role) GROUP BY source)"
     " v ON v.source = coalesce(o.source_loop_id, o.loop_id) WHERE ?1 = 0";
 
-static int take_versions(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int read_versions_trait(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     struct as_object *it = known_object(set, ASSAY_OBJECT_LOOP, assay_rows_integer(rows, 0));
     (void)unused;
@@ -80,7 +80,7 @@ static const char metric_sql[] =
     "   WHERE c.metric_id = m.metric_id AND s.object_kind IN ('function', 'loop')))"
     " ORDER BY topic, position, metric_id";
 
-static int take_metric(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int read_code_metric(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     struct as_code_metric *it = as_arena_array(&set->arena, struct as_code_metric, 1);
     (void)unused;
@@ -106,8 +106,8 @@ static enum assay_origin origin_of_word(const char *word)
 }
 
 /* A value of the run at hand comes after that of all runs, and replaces it. */
-static int take_value(struct as_set *set, const struct as_code_metric *metric,
-                      enum assay_object_kind kind, struct assay_rows *rows)
+static int read_code_value(struct as_set *set, const struct as_code_metric *metric,
+                           enum assay_object_kind kind, struct assay_rows *rows)
 {
     struct as_object *it = known_object(set, kind, assay_rows_integer(rows, 0));
     struct as_code_value *value = it ? it->value : NULL;
@@ -139,7 +139,7 @@ static int read_values(struct as_set *set, struct assay_experiment *experiment,
     int rc;
     AS_TRY(assay_experiment_values(experiment, metric->id, &of, &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0)
-        if (take_value(set, metric, kind, rows) < 0) {
+        if (read_code_value(set, metric, kind, rows) < 0) {
             rc = as_error_nomem(err, "what is compared");
             break;
         }
@@ -150,7 +150,7 @@ static int read_values(struct as_set *set, struct assay_experiment *experiment,
 static int read_all_values(struct as_set *set, struct assay_experiment *experiment,
                            struct assay_error *err)
 {
-    AS_TRY(as_set_each(set, experiment, metric_sql, 0, 0, take_metric, err));
+    AS_TRY(as_set_each(set, experiment, metric_sql, 0, 0, read_code_metric, err));
     as_vec_foreach (&set->metric, it) {
         AS_TRY(read_values(set, experiment, *it, ASSAY_OBJECT_FUNCTION, err));
         AS_TRY(read_values(set, experiment, *it, ASSAY_OBJECT_LOOP, err));
@@ -166,7 +166,7 @@ static const char inclusive_sql[] =
     " FROM object_time t LEFT JOIN source s ON s.id = t.object_id WHERE t.run_id = ?1"
     " AND t.object_kind IN ('function', 'frame', 'loop') AND " AS_SET_IS_FRAME_SQL;
 
-static int take_inclusive(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int add_inclusive_count(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     struct as_object *it = known_object(set, assay_object_kind_of(assay_rows_text(rows, 0)),
                                         assay_rows_integer(rows, 1));
@@ -212,7 +212,7 @@ static int add_called(struct as_set *set, struct as_object *it, struct assay_row
     return 0;
 }
 
-static int take_called(struct as_set *set, struct assay_rows *rows, size_t unused)
+static int add_called_of_row(struct as_set *set, struct assay_rows *rows, size_t unused)
 {
     (void)unused;
     if (add_called(set, known_object(set, ASSAY_OBJECT_FUNCTION, assay_rows_integer(rows, 0)),
@@ -223,14 +223,15 @@ static int take_called(struct as_set *set, struct assay_rows *rows, size_t unuse
 
 int as_set_traits(struct as_set *set, struct assay_experiment *experiment, struct assay_error *err)
 {
-    AS_TRY(as_set_each(set, experiment, unit_sql, 0, 0, take_unit, err));
-    give_units_to_loops(set);
-    AS_TRY(as_set_each(set, experiment, version_sql, 0, 0, take_versions, err));
+    AS_TRY(as_set_each(set, experiment, unit_sql, 0, 0, read_unit_trait, err));
+    copy_units_to_loops(set);
+    AS_TRY(as_set_each(set, experiment, version_sql, 0, 0, read_versions_trait, err));
     AS_TRY(read_all_values(set, experiment, err));
     for (size_t i = 0; i < set->run.n; i++) {
+        AS_TRY(as_set_each(set, experiment, inclusive_sql, set->run.at[i].id, i,
+                           add_inclusive_count, err));
         AS_TRY(
-            as_set_each(set, experiment, inclusive_sql, set->run.at[i].id, i, take_inclusive, err));
-        AS_TRY(as_set_each(set, experiment, called_sql, set->run.at[i].id, i, take_called, err));
+            as_set_each(set, experiment, called_sql, set->run.at[i].id, i, add_called_of_row, err));
     }
     return 0;
 }

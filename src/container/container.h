@@ -56,8 +56,8 @@ int as_container_create(const char *path, const char magic[8], uint32_t version,
 /* Writes a block of `n` bytes, packed unless it is PLAIN; what it is stands in `*block` (offset,
  * number and stored_b are given). A failure sticks. 0 or ASSAY_ERR_IO, about which
  * as_container_failure has a sentence. */
-int as_container_put(struct as_container_writer *writer, const struct as_container_block *block,
-                     const uint8_t *payload, size_t n);
+int as_container_write(struct as_container_writer *writer, const struct as_container_block *block,
+                       const uint8_t *payload, size_t n);
 bool as_container_has_failed(const struct as_container_writer *writer);
 int as_container_failure(const struct as_container_writer *writer, struct assay_error *err);
 uint64_t as_container_bytes(const struct as_container_writer *writer);

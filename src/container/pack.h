@@ -12,8 +12,8 @@
 #define AS_CONTAINER_LENGTH 0xffffffu
 
 /* The checksum is of the head behind it and of what is stored. */
-static inline void as_container_head_put(uint8_t *to, const struct as_container_block *block,
-                                         const uint8_t *stored)
+static inline void as_container_head_encode(uint8_t *to, const struct as_container_block *block,
+                                            const uint8_t *stored)
 {
     const uint32_t word[6] = {AS_CONTAINER_MAGIC,
                               0,

@@ -80,8 +80,8 @@ bool as_container_load(struct as_container *c, size_t index, uint8_t *to, size_t
 /* ---- The index ---------------------------------------------------------------------------- */
 
 /* One entry; false: it cannot be. `*at` and `*ns`: where the one before ended and began. */
-static bool take_entry(struct as_read *r, uint64_t end, uint64_t *at, uint64_t *ns,
-                       struct as_container_block *out)
+static bool parse_index_entry(struct as_read *r, uint64_t end, uint64_t *at, uint64_t *ns,
+                              struct as_container_block *out)
 {
     const uint64_t gap = as_read_uleb(r), stored_b = as_read_uleb(r);
     out->flags = as_read_u8(r);
@@ -102,8 +102,8 @@ static bool take_entry(struct as_read *r, uint64_t end, uint64_t *at, uint64_t *
 }
 
 /* Blocks of the index from `at` to `end`, which tell of all before `at`. */
-static int take_index(struct as_container *c, uint64_t at, uint64_t end, uint8_t *payload,
-                      bool *whole)
+static int parse_index_blocks(struct as_container *c, uint64_t at, uint64_t end, uint8_t *payload,
+                              bool *whole)
 {
     const uint64_t blocks_end = at;
     uint64_t before = AS_CONTAINER_START_B, ns = 0;
@@ -119,7 +119,7 @@ static int take_index(struct as_container *c, uint64_t at, uint64_t end, uint8_t
             return 0;
         for (struct as_read r = as_read_of(payload, n); as_read_left(&r) > 0;) {
             struct as_container_block one = {.number = (uint32_t)c->block.n};
-            if (!take_entry(&r, blocks_end, &before, &ns, &one))
+            if (!parse_index_entry(&r, blocks_end, &before, &ns, &one))
                 return 0;
             AS_TRY(as_vec_push(&c->block, one));
         }
@@ -221,7 +221,7 @@ int as_container_open(struct as_container *c, int fd)
     const uint64_t size_b = fstat(fd, &st) == 0 && st.st_size > 0 ? (uint64_t)st.st_size : 0;
     const uint64_t index = find_index(fd, size_b, &blocks_n);
     if (rc == 0 && index)
-        rc = take_index(c, index, size_b - AS_CONTAINER_END_B, payload, &c->indexed);
+        rc = parse_index_blocks(c, index, size_b - AS_CONTAINER_END_B, payload, &c->indexed);
     c->indexed &= c->block.n == blocks_n;
     if (rc == 0 && !c->indexed) {
         c->block.n = 0;

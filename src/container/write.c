@@ -120,7 +120,7 @@ void as_container_free(struct as_container_writer **writer)
 /* An entry is 54 bytes at most. */
 #define ENTRY_B 64u
 
-static uint8_t *put_number(uint8_t *to, uint64_t v)
+static uint8_t *encode_leb128(uint8_t *to, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)
         *to++ = (uint8_t)(v | 0x80);
@@ -128,9 +128,9 @@ static uint8_t *put_number(uint8_t *to, uint64_t v)
     return to;
 }
 
-static uint8_t *put_signed(uint8_t *to, uint64_t v)
+static uint8_t *encode_zigzag(uint8_t *to, uint64_t v)
 {
-    return put_number(to, v << 1 ^ (uint64_t)((int64_t)v >> 63));
+    return encode_leb128(to, v << 1 ^ (uint64_t)((int64_t)v >> 63));
 }
 
 static int add_to_index(struct as_container_writer *w, const struct as_container_block *block)
@@ -140,13 +140,13 @@ static int add_to_index(struct as_container_writer *w, const struct as_container
         AS_TRY(as_vec_push(&w->cut, (uint32_t)w->index.n));
     AS_TRY(as_vec_reserve(&w->index, w->index.n + ENTRY_B));
     uint8_t *const from = w->index.at + w->index.n, *to = from;
-    to = put_number(to, block->offset - w->indexed_at);
-    to = put_number(to, block->stored_b);
+    to = encode_leb128(to, block->offset - w->indexed_at);
+    to = encode_leb128(to, block->stored_b);
     *to++ = block->flags;
-    to = put_number(to, block->thread + 2u); /* MANY and NONE are 1 and 0 */
-    to = put_number(to, block->records);
-    to = put_signed(to, block->first_ns - w->indexed_ns);
-    to = put_number(to, block->last_ns - block->first_ns);
+    to = encode_leb128(to, block->thread + 2u); /* MANY and NONE are 1 and 0 */
+    to = encode_leb128(to, block->records);
+    to = encode_zigzag(to, block->first_ns - w->indexed_ns);
+    to = encode_leb128(to, block->last_ns - block->first_ns);
     w->index.n += (size_t)(to - from);
     w->indexed_at = block->offset + AS_CONTAINER_HEAD_B + block->stored_b;
     w->indexed_ns = block->first_ns;
@@ -166,8 +166,8 @@ static size_t store_payload(struct as_container_writer *w, const uint8_t *payloa
     return ZSTD_isError(packed) ? 0 : packed;
 }
 
-static int put_block(struct as_container_writer *w, struct as_container_block *block,
-                     const uint8_t *payload, size_t n)
+static int write_container_block(struct as_container_writer *w, struct as_container_block *block,
+                                 const uint8_t *payload, size_t n)
 {
     if (w->failed)
         return ASSAY_ERR_IO;
@@ -178,15 +178,15 @@ static int put_block(struct as_container_writer *w, struct as_container_block *b
         w->failed = ENOMEM;
         return ASSAY_ERR_IO;
     }
-    as_container_head_put(w->stored, block, w->stored + AS_CONTAINER_HEAD_B);
+    as_container_head_encode(w->stored, block, w->stored + AS_CONTAINER_HEAD_B);
     return write_bytes(w, w->stored, AS_CONTAINER_HEAD_B + block->stored_b);
 }
 
-int as_container_put(struct as_container_writer *w, const struct as_container_block *block,
-                     const uint8_t *payload, size_t n)
+int as_container_write(struct as_container_writer *w, const struct as_container_block *block,
+                       const uint8_t *payload, size_t n)
 {
     struct as_container_block one = *block;
-    AS_TRY(put_block(w, &one, payload, n));
+    AS_TRY(write_container_block(w, &one, payload, n));
     if (add_to_index(w, &one) < 0) {
         w->failed = ENOMEM;
         return ASSAY_ERR_IO;
@@ -206,7 +206,7 @@ static int write_index(struct as_container_writer *w)
         const size_t to = i < w->cut.n ? w->cut.at[i] : w->index.n;
         struct as_container_block block = {.thread = AS_CONTAINER_NONE,
                                            .flags = AS_CONTAINER_INDEX};
-        AS_TRY(put_block(w, &block, w->index.at + from, to - from));
+        AS_TRY(write_container_block(w, &block, w->index.at + from, to - from));
         from = to;
     }
     memcpy(end, &magic, 8);

@@ -30,7 +30,7 @@ static const char modules_sql[] =
     "  WHERE p.run_id = ?1 UNION SELECT object_id FROM object_time WHERE run_id = ?1"
     "  AND object_kind = 'module') ORDER BY m.module_id";
 
-static int take_module(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_counted_module(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct as_counting *counting = ((struct choosing *)context)->counting;
     const struct as_counted_module it = {.id = assay_rows_integer(row, 0),
@@ -45,7 +45,7 @@ static int take_module(void *context, struct assay_rows *row, struct assay_error
 static const char executables_sql[] =
     "SELECT DISTINCT exe FROM process WHERE run_id = ?1 AND exe IS NOT NULL ORDER BY process_id";
 
-static int take_executable(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_counted_executable(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct as_counting *counting = ((struct choosing *)context)->counting;
     struct assay_catalogue_request request = {
@@ -212,7 +212,7 @@ static int check_matched(const struct choosing *choosing, struct assay_error *er
 static int choose_named(struct choosing *choosing, struct assay_error *err)
 {
     AS_TRY(assay_rows_each(choosing->counting->experiment, executables_sql,
-                           choosing->counting->run_id, take_executable, choosing, err));
+                           choosing->counting->run_id, add_counted_executable, choosing, err));
     as_vec_foreach (&choosing->counting->module, module) {
         AS_TRY(open_code(choosing->counting, module, err));
         if (module->code->program && choosing->by_functions)
@@ -232,8 +232,8 @@ int as_counting_choose(struct as_counting *counting, struct assay_error *err)
     if (rc == 0)
         rc = compile(&choosing.loops, request->loops, "--loops", &choosing.by_loops, err);
     if (rc == 0)
-        rc = assay_rows_each(counting->experiment, modules_sql, counting->run_id, take_module,
-                             &choosing, err);
+        rc = assay_rows_each(counting->experiment, modules_sql, counting->run_id,
+                             add_counted_module, &choosing, err);
     if (rc == 0)
         rc = choosing.by_functions || choosing.by_loops ? choose_named(&choosing, err)
                                                         : choose_hot(&choosing, err);

@@ -190,7 +190,7 @@ static bool open_thread(const struct as_reader *r, struct as_reader_thread *t, i
     return t->local_b == 0 || t->local_b == HEAD_B;
 }
 
-static void take_thread_file(struct as_reader *r, int directory, const char *name)
+static void add_reader_thread(struct as_reader *r, int directory, const char *name)
 {
     struct as_reader_thread *t = r->thread.n < THREADS_MOST ? as_calloc(1, sizeof *t) : NULL;
     if (!t)
@@ -210,7 +210,7 @@ static void scan_files(struct as_reader *r)
         if (strncmp(entry->d_name, AS_PATCH_PREFIX, strlen(AS_PATCH_PREFIX)) == 0 &&
             strlen(entry->d_name) < sizeof((struct as_reader_thread *)0)->name &&
             !is_known(r, entry->d_name))
-            take_thread_file(r, dirfd(dir), entry->d_name);
+            add_reader_thread(r, dirfd(dir), entry->d_name);
     if (dir)
         closedir(dir);
 }

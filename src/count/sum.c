@@ -51,7 +51,7 @@ static void note_open(struct summing *s, const struct counter_value *it)
             object[s->module->loop_object[l]].it.open += it->value;
 }
 
-static int take_counters(struct summing *s, const struct as_instances *all)
+static int sum_module_counters(struct summing *s, const struct as_instances *all)
 {
     const struct as_patch_counter *counter = as_patch_at(all->plan, &all->plan->counter);
     s->counter.n = s->runs = 0;
@@ -89,7 +89,7 @@ static void add_counts(struct as_counting *counting, uint32_t object, const doub
 }
 
 /* To the function, and to each loop around. */
-static void give_counts(struct summing *s, uint32_t block, double *count, bool at_start)
+static void add_counts_to_objects(struct summing *s, uint32_t block, double *count, bool at_start)
 {
     const struct assay_program *p = s->program;
     const struct assay_block *b = &p->block[block];
@@ -117,7 +117,7 @@ static int add_code(struct summing *s, size_t at)
         as_count_add(&code->insn[i], it->value, amount_of(s, code->insn[i].address), count);
     count[ASSAY_COUNT_START] = (double)it->value;
     const bool at_start = it->address == b->start;
-    give_counts(s, s->block_of[first], count, at_start);
+    add_counts_to_objects(s, s->block_of[first], count, at_start);
     const struct as_counted_block ran = {s->block_of[first], it->value};
     return at_start ? as_vec_push(&s->module->ran, ran) : 0;
 }
@@ -137,7 +137,7 @@ static int map_blocks(struct summing *s)
 
 static int sum_module(struct summing *s, const struct as_instances *all)
 {
-    int rc = map_blocks(s) < 0 || take_counters(s, all) < 0 ? -1 : 0;
+    int rc = map_blocks(s) < 0 || sum_module_counters(s, all) < 0 ? -1 : 0;
     for (size_t i = 0; rc == 0 && i < s->runs; i++)
         rc = add_code(s, i);
     as_free(s->block_of);

@@ -143,8 +143,9 @@ static void add_traffic(struct assay_count_traffic *to, const struct as_level_tr
     }
 }
 
-static void give_traffic(const struct traffic_sums *s, const struct as_level_replay_group *group,
-                         const struct group_truth *truth)
+static void add_traffic_to_objects(const struct traffic_sums *s,
+                                   const struct as_level_replay_group *group,
+                                   const struct group_truth *truth)
 {
     const struct assay_program *p = s->module->code->program;
     struct as_counted_object *object = s->traffic->counting->object.at;
@@ -197,7 +198,7 @@ int as_level_traffic_sum(struct as_level_traffic *t, struct assay_error *err)
         s.runs = NULL;
         for (size_t i = 0; rc == 0 && i < t->replay.group.n; i++)
             if (t->replay.group.at[i].module == module->planned)
-                give_traffic(&s, &t->replay.group.at[i], &s.truth[i]);
+                add_traffic_to_objects(&s, &t->replay.group.at[i], &s.truth[i]);
     }
     as_free(s.truth);
     as_vec_foreach (&t->counting->object, object)

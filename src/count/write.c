@@ -31,7 +31,7 @@ static int find_id(struct as_counting *counting, struct as_counted_object *objec
                : assay_catalogue_row_function(code, object->number, &object->it.id, err);
 }
 
-static int take_share(void *context, struct assay_rows *row, struct assay_error *err)
+static int set_object_share(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct as_counting *counting = context;
     const bool is_loop = strcmp(assay_rows_text(row, 0), "loop") == 0;
@@ -167,8 +167,8 @@ static int write_objects(const struct counts_writing *to, struct assay_error *er
     struct as_counting *counting = to->counting;
     as_vec_foreach (&counting->object, object)
         AS_TRY(find_id(counting, object, err));
-    AS_TRY(assay_rows_each(counting->experiment, shares_sql, counting->run_id, take_share, counting,
-                           err));
+    AS_TRY(assay_rows_each(counting->experiment, shares_sql, counting->run_id, set_object_share,
+                           counting, err));
     as_vec_foreach (&counting->object, object)
         AS_TRY(write_object(to, &object->it, err));
     as_vec_foreach (&counting->module, module)
@@ -213,7 +213,7 @@ static int write_run(const struct counts_writing *to, struct assay_error *err)
     return 0;
 }
 
-static int say_counts(void *context, struct assay_error *err)
+static int store_counts(void *context, struct assay_error *err)
 {
     struct counts_writing *to = context;
     int rc = open_set(to->counting, "loop_counts", ASSAY_OBJECT_LOOP, &to->loops, err);
@@ -234,6 +234,6 @@ int as_counting_write(struct as_counting *counting, struct assay_count_result *r
                       struct assay_error *err)
 {
     struct counts_writing to = {.counting = counting, .result = result};
-    return assay_experiment_say(counting->experiment, counting->run_id, AS_COUNT_PASS, say_counts,
-                                &to, err);
+    return assay_experiment_write_pass(counting->experiment, counting->run_id, AS_COUNT_PASS,
+                                       store_counts, &to, err);
 }

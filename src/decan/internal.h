@@ -82,17 +82,18 @@ void as_varied_fini(struct as_varied_all *all);
 
 /* ---- takes.c: pure functions of their arguments --------------------------------------------- */
 
-struct as_take_scale {
+struct as_decan_scale {
     double cycles; /* of a core in a tick */
     double limit;  /* ticks beyond the median from which an instance may be disturbed */
 };
 
 /* Buckets of one loop's records by powers of two of their iterations, the lowest first, with what
  * their variants took; sorts the records. `*out` is to be freed by as_free. Errors: NOMEM. */
-int as_takes_make(struct as_varied *record, size_t n, const struct as_take_scale *scale,
+int as_takes_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
                   struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err);
 /* The take of a kind; NULL: there is none that counts. */
-const struct assay_decan_take *as_take_of(const struct assay_decan_bucket *bucket, unsigned kind);
+const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bucket *bucket,
+                                                     unsigned kind);
 /* Whether what was measured carries a finding: reading the clock takes as long as an instance of
  * less than 250 cycles. */
 bool as_takes_carry(const struct assay_decan_bucket *bucket);

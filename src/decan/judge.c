@@ -127,8 +127,8 @@ struct known_machine {
     double triad_b[ASSAY_PREDICT_LEVELS]; /* bytes a cycle: two loads and a store */
 };
 
-static void take_figure(const struct as_decan *decan, const char *name, double value,
-                        bool is_doubtful, struct known_machine *of)
+static void store_machine_figure(const struct as_decan *decan, const char *name, double value,
+                                 bool is_doubtful, struct known_machine *of)
 {
     struct as_decan_ceiling *level = of->level;
     /* Cycles of a core in a second; figures are by seconds. */
@@ -176,8 +176,8 @@ static int read_figures(const struct as_decan *decan, struct as_decan_ceiling *l
                            &rows, err));
     assay_rows_bind_integer(rows, 1, decan->timed.run_id);
     while ((rc = assay_rows_next(rows, err)) > 0)
-        take_figure(decan, assay_rows_text(rows, 0), assay_rows_real(rows, 1),
-                    assay_rows_integer(rows, 2) != 0, &of);
+        store_machine_figure(decan, assay_rows_text(rows, 0), assay_rows_real(rows, 1),
+                             assay_rows_integer(rows, 2) != 0, &of);
     assay_rows_close(&rows);
     for (unsigned i = 0; i < ASSAY_PREDICT_LEVELS; i++)
         if (isnan(level[i].write_b))
@@ -279,7 +279,7 @@ static void set_code(const double *known, struct as_decan_measure *to)
 static void set_timings(const struct assay_decan_bucket *bucket, struct as_decan_measure *to)
 {
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
-        const struct assay_decan_take *take = as_take_of(bucket, kind);
+        const struct assay_decan_measured *take = as_bucket_variant(bucket, kind);
         if (take)
             to->timing[kind] = (struct as_decan_timing){take->n,   take->median, take->least,
                                                         take->low, take->high,   take->instance};

@@ -8,8 +8,8 @@
 #include "base/orphan_file.h"
 #include "decan/internal.h"
 
-static int keep_record(struct as_varied_all *out, const struct as_patch_plan *plan,
-                       const struct as_variant_record *record, double empty_ticks)
+static int store_varied_record(struct as_varied_all *out, const struct as_patch_plan *plan,
+                               const struct as_variant_record *record, double empty_ticks)
 {
     const struct as_patch_region *region = as_patch_at(plan, &plan->region);
     if (record->region >= plan->region.n || record->kind >= AS_VARIANT_KINDS) {
@@ -31,15 +31,15 @@ static int keep_record(struct as_varied_all *out, const struct as_patch_plan *pl
     return as_vec_push(&out->record, it);
 }
 
-static int keep_records(struct as_varied_all *out, const struct as_patch_plan *plan,
-                        double orig_ticks, const struct as_variant_file *file)
+static int store_varied_records(struct as_varied_all *out, const struct as_patch_plan *plan,
+                                double orig_ticks, const struct as_variant_file *file)
 {
     const double own_ticks = file->bare_ticks ? (double)file->bare_ticks : orig_ticks;
     for (uint64_t i = 0; i < file->records; i++) {
         const struct as_variant_record *record = &file->record[i];
         const double empty =
             record->kind == AS_VARIANT_ORIG ? own_ticks : (double)file->empty_ticks;
-        if (keep_record(out, plan, record, empty) < 0)
+        if (store_varied_record(out, plan, record, empty) < 0)
             return ASSAY_ERR_NOMEM;
     }
     out->lost += file->lost;
@@ -60,7 +60,7 @@ static int read_file(int directory, const char *name, const struct as_patch_plan
     struct as_left left;
     as_left_open(directory, name, UINT64_MAX, &left);
     const bool sound = left.at && is_sound(left.at, left.size_b);
-    const int rc = sound ? keep_records(out, plan, orig_ticks, left.at) : 0;
+    const int rc = sound ? store_varied_records(out, plan, orig_ticks, left.at) : 0;
     out->damaged += !sound;
     as_left_remove(&left);
     return rc;

@@ -63,7 +63,7 @@ static uint32_t share_of(double overhead)
     return (uint32_t)fmax(1, round(100 * most / (1 + most)));
 }
 
-static int take_outcomes(struct as_decan *decan, const struct as_instances *all)
+static int note_patch_outcomes(struct as_decan *decan, const struct as_instances *all)
 {
     struct assay_decan_result *result = decan->result;
     result->threads_missed += all->threads_missed;
@@ -143,7 +143,7 @@ static int run_once(struct as_decan *decan, uint32_t kinds, bool *ran, struct as
     int rc = as_clones_run(timed->experiment, &timed->input, &decan->request->profile, &clones,
                            &result->varied, err);
     if (rc == 0)
-        rc = take_outcomes(decan, &all);
+        rc = note_patch_outcomes(decan, &all);
     as_instances_fini(&all);
     as_free(plan);
     *ran = rc == 0;
@@ -280,7 +280,7 @@ static void join_slices(struct as_decan *decan)
 /* ---- The result ----------------------------------------------------------------------------- */
 
 /* The loop's records, moved together. */
-static size_t gather_records(struct as_decan *decan, uint32_t loop)
+static size_t group_loop_records(struct as_decan *decan, uint32_t loop)
 {
     size_t n = 0;
     for (size_t i = 0; i < decan->all.record.n; i++) {
@@ -315,7 +315,7 @@ static int count_threads(const struct as_decan *decan, size_t n, struct assay_de
     return seen ? 0 : ASSAY_ERR_NOMEM;
 }
 
-static const char *why_no_take(const struct as_varied_loop *varied, unsigned kind)
+static const char *missing_variant_reason(const struct as_varied_loop *varied, unsigned kind)
 {
     return kind != AS_VARIANT_ORIG && varied->unvaried[kind]
                ? as_variant_refusal_text(varied->unvaried[kind])
@@ -326,7 +326,7 @@ static const char *why_no_take(const struct as_varied_loop *varied, unsigned kin
 static void add_missing(const struct as_decan *decan, const struct as_varied_loop *varied,
                         struct assay_decan_bucket *bucket)
 {
-    struct assay_decan_take all[ASSAY_DECAN_TAKES_MOST];
+    struct assay_decan_measured all[ASSAY_DECAN_TAKES_MOST];
     size_t n = 0;
     for (unsigned kind = 0; kind < AS_VARIANT_KINDS; kind++) {
         const char *name = as_variant_name(kind);
@@ -337,9 +337,9 @@ static void add_missing(const struct as_decan *decan, const struct as_varied_loo
             continue;
         all[n] = at < bucket->take_n
                      ? bucket->take[at]
-                     : (struct assay_decan_take){.variant = name,
-                                                 .reason = why_no_take(varied, kind),
-                                                 .speedup = (double)NAN};
+                     : (struct assay_decan_measured){.variant = name,
+                                                     .reason = missing_variant_reason(varied, kind),
+                                                     .speedup = (double)NAN};
         all[n].decides = varied->bits[kind] & AS_VARIANT_DECIDES;
         all[n++].chains = varied->bits[kind] & AS_VARIANT_CHAINS;
     }
@@ -371,7 +371,7 @@ static int describe_loop(struct as_decan *decan, const struct as_timed_loop *fro
     const size_t number = (size_t)(from - decan->timed.loop.at);
     const struct as_varied_loop *varied = &decan->varied[number];
     const struct as_tick *tick = &decan->timed.tick;
-    const struct as_take_scale scale = {tick->cycles, DISTURBED_NS / tick->ns};
+    const struct as_decan_scale scale = {tick->cycles, DISTURBED_NS / tick->ns};
     *out = (struct assay_decan_loop){.loop_id = from->it.loop_id,
                                      .module_id = from->it.module_id,
                                      .address = from->it.address,
@@ -381,7 +381,7 @@ static int describe_loop(struct as_decan *decan, const struct as_timed_loop *fro
         out->reason = why_refused(from, varied);
         return 0;
     }
-    const size_t n = gather_records(decan, (uint32_t)number);
+    const size_t n = group_loop_records(decan, (uint32_t)number);
     count_flags(decan->all.record.at, n, out);
     if (count_threads(decan, n, out) < 0)
         return as_error_nomem(err, "threads of a loop");
@@ -475,7 +475,7 @@ int assay_decan_again(struct assay_experiment *experiment, int64_t run_id,
                                           .varied = {.exit_code = -1},
                                           .wanted = request->instances ? request->instances
                                                                        : INSTANCES_USUAL};
-    AS_TRY(as_variants_take(request->variants, &decan.asked, err));
+    AS_TRY(as_variants_parse(request->variants, &decan.asked, err));
     AS_TRY(check_command(&request->profile, err));
     AS_TRY(assay_campaign_check(campaign, 1, err));
     int rc = as_timed_choose(&decan.timed, err);

@@ -77,7 +77,7 @@ static double median_ticks(const struct as_varied *it, size_t n, bool calm, stru
 
 /* Moves those that count to the front, in their order; the take says how many do not. */
 static size_t drop_disturbed(struct as_varied *it, size_t n, double limit, struct sample *room,
-                             struct assay_decan_take *take)
+                             struct assay_decan_measured *take)
 {
     const bool calm = leaves_out_switched(it, n);
     const double median = median_ticks(it, n, calm, room);
@@ -115,8 +115,8 @@ static enum assay_decan_reliability reliability_of(double instance)
                             : ASSAY_DECAN_RELIABLE;
 }
 
-static void describe_take(const struct as_varied *it, size_t n, double cycles, struct sample *room,
-                          struct assay_decan_take *take)
+static void set_variant_statistics(const struct as_varied *it, size_t n, double cycles,
+                                   struct sample *room, struct assay_decan_measured *take)
 {
     double trips = 0;
     take->n = (uint32_t)n;
@@ -175,38 +175,38 @@ static void set_drift(const struct as_varied *it, size_t n, struct sample *room,
 
 /* ---- Buckets -------------------------------------------------------------------------------- */
 
-static void add_take(struct assay_decan_bucket *bucket, struct as_varied *it, size_t n,
-                     const struct as_take_scale *scale, struct sample *room)
+static void add_variant_result(struct assay_decan_bucket *bucket, struct as_varied *it, size_t n,
+                               const struct as_decan_scale *scale, struct sample *room)
 {
-    struct assay_decan_take *take = &bucket->take[bucket->take_n++];
+    struct assay_decan_measured *take = &bucket->take[bucket->take_n++];
     const unsigned kind = it->kind;
-    *take = (struct assay_decan_take){.variant = as_variant_name(kind)};
+    *take = (struct assay_decan_measured){.variant = as_variant_name(kind)};
     const size_t left = drop_disturbed(it, n, scale->limit, room, take);
     if (left == 0) {
         take->reason = take->ended ? "each ended by a fault or a timeout" : "each was disturbed";
         return;
     }
-    describe_take(it, left, scale->cycles, room, take);
+    set_variant_statistics(it, left, scale->cycles, room, take);
     if (kind == AS_VARIANT_ORIG)
         set_drift(it, left, room, bucket);
 }
 
 static void set_speedups(struct assay_decan_bucket *bucket)
 {
-    const struct assay_decan_take *reference = as_take_of(bucket, AS_VARIANT_REF);
+    const struct assay_decan_measured *reference = as_bucket_variant(bucket, AS_VARIANT_REF);
     if (!reference)
-        reference = as_take_of(bucket, AS_VARIANT_ORIG);
+        reference = as_bucket_variant(bucket, AS_VARIANT_ORIG);
     for (size_t i = 0; i < bucket->take_n; i++) {
-        struct assay_decan_take *take = &bucket->take[i];
+        struct assay_decan_measured *take = &bucket->take[i];
         take->speedup = reference && take->n && take->median > 0 ? reference->median / take->median
                                                                  : (double)NAN;
     }
-    const struct assay_decan_take *own = as_take_of(bucket, AS_VARIANT_ORIG);
+    const struct assay_decan_measured *own = as_bucket_variant(bucket, AS_VARIANT_ORIG);
     own = own ? own : reference;
     bucket->iterations = own ? own->iterations : 0;
 }
 
-static void make_bucket(struct as_varied *it, size_t n, const struct as_take_scale *scale,
+static void make_bucket(struct as_varied *it, size_t n, const struct as_decan_scale *scale,
                         struct sample *room, struct assay_decan_bucket *out)
 {
     const int class = class_of(it);
@@ -219,7 +219,7 @@ static void make_bucket(struct as_varied *it, size_t n, const struct as_take_sca
         for (to = from; to < n && it[to].kind == it[from].kind;)
             to++;
         if (it[from].kind != AS_VARIANT_REC)
-            add_take(out, it + from, to - from, scale, room);
+            add_variant_result(out, it + from, to - from, scale, room);
     }
     set_speedups(out);
 }
@@ -240,7 +240,7 @@ static bool is_any_but_rec(const struct as_varied *it, size_t n)
     return false;
 }
 
-int as_takes_make(struct as_varied *record, size_t n, const struct as_take_scale *scale,
+int as_takes_make(struct as_varied *record, size_t n, const struct as_decan_scale *scale,
                   struct assay_decan_bucket **out, size_t *out_n, struct assay_error *err)
 {
     struct sample room = {as_calloc(n + 1, sizeof *room.value), 0};
@@ -261,7 +261,8 @@ int as_takes_make(struct as_varied *record, size_t n, const struct as_take_scale
     return failed ? as_error_nomem(err, "variants of a loop") : 0;
 }
 
-const struct assay_decan_take *as_take_of(const struct assay_decan_bucket *bucket, unsigned kind)
+const struct assay_decan_measured *as_bucket_variant(const struct assay_decan_bucket *bucket,
+                                                     unsigned kind)
 {
     for (size_t i = 0; i < bucket->take_n; i++)
         if (bucket->take[i].n && bucket->take[i].variant == as_variant_name(kind))
@@ -271,8 +272,9 @@ const struct assay_decan_take *as_take_of(const struct assay_decan_bucket *bucke
 
 bool as_takes_carry(const struct assay_decan_bucket *bucket)
 {
-    const struct assay_decan_take *orig = as_take_of(bucket, AS_VARIANT_ORIG);
-    const struct assay_decan_take *whole = orig ? orig : as_take_of(bucket, AS_VARIANT_REF);
+    const struct assay_decan_measured *orig = as_bucket_variant(bucket, AS_VARIANT_ORIG);
+    const struct assay_decan_measured *whole =
+        orig ? orig : as_bucket_variant(bucket, AS_VARIANT_REF);
     return whole && whole->reliability > ASSAY_DECAN_UNRELIABLE;
 }
 

@@ -47,7 +47,7 @@ static int unknown_variant(struct as_view word, struct assay_error *err)
     return rc;
 }
 
-int as_variants_take(const char *list, uint32_t *kinds, struct assay_error *err)
+int as_variants_parse(const char *list, uint32_t *kinds, struct assay_error *err)
 {
     struct as_view rest = as_view_of(list ? list : ""), word;
     *kinds = list ? 1u << AS_VARIANT_ORIG | 1u << AS_VARIANT_REC | 1u << AS_VARIANT_REF
@@ -64,5 +64,5 @@ int as_variants_take(const char *list, uint32_t *kinds, struct assay_error *err)
 int assay_decan_check_variants(const char *list, struct assay_error *err)
 {
     uint32_t kinds;
-    return as_variants_take(list, &kinds, err);
+    return as_variants_parse(list, &kinds, err);
 }

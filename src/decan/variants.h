@@ -9,6 +9,6 @@
 
 /* "dl1,fp" as a bit for each as_variant_kind, with those that are always there; NULL: all. Errors:
  * USAGE. */
-int as_variants_take(const char *list, uint32_t *kinds, struct assay_error *err);
+int as_variants_parse(const char *list, uint32_t *kinds, struct assay_error *err);
 
 #endif

@@ -67,8 +67,8 @@ static struct assay_quantity median_of(double median, double low, double high, u
 }
 
 /* The speed-up has the bounds of both medians. */
-static struct assay_quantity speedup_of(const struct assay_decan_take *reference,
-                                        const struct assay_decan_take *take)
+static struct assay_quantity speedup_of(const struct assay_decan_measured *reference,
+                                        const struct assay_decan_measured *take)
 {
     if (isnan(take->speedup))
         return (struct assay_quantity){0};
@@ -81,9 +81,10 @@ static struct assay_quantity speedup_of(const struct assay_decan_take *reference
     return assay_derived(take->speedup, low, high, take->n);
 }
 
-static int write_take(const struct decan_writing *to, struct assay_subject of,
-                      const struct assay_decan_take *reference, const struct assay_decan_take *it,
-                      const char *bucket, struct assay_error *err)
+static int store_variant_row(const struct decan_writing *to, struct assay_subject of,
+                             const struct assay_decan_measured *reference,
+                             const struct assay_decan_measured *it, const char *bucket,
+                             struct assay_error *err)
 {
     const struct assay_row_context where = {.variant = it->variant, .bucket = bucket};
     struct assay_quantity value[AS_TAKE_COLUMNS] = {0};
@@ -107,10 +108,10 @@ static int write_take(const struct decan_writing *to, struct assay_subject of,
     return assay_metric_set_add(to->takes, &of, it->n, value, err);
 }
 
-static const struct assay_decan_take *reference_of(const struct assay_decan_bucket *bucket)
+static const struct assay_decan_measured *reference_of(const struct assay_decan_bucket *bucket)
 {
-    const struct assay_decan_take *reference = as_take_of(bucket, AS_VARIANT_REF);
-    return reference ? reference : as_take_of(bucket, AS_VARIANT_ORIG);
+    const struct assay_decan_measured *reference = as_bucket_variant(bucket, AS_VARIANT_REF);
+    return reference ? reference : as_bucket_variant(bucket, AS_VARIANT_ORIG);
 }
 
 /* ---- Buckets -------------------------------------------------------------------------------- */
@@ -118,9 +119,9 @@ static const struct assay_decan_take *reference_of(const struct assay_decan_buck
 /* Of the waiting the bounds that those of both medians give. */
 static struct assay_quantity waits_of(const struct assay_decan_bucket *bucket, double pct)
 {
-    const struct assay_decan_take *orig = as_take_of(bucket, AS_VARIANT_ORIG);
-    const struct assay_decan_take *own = orig ? orig : reference_of(bucket);
-    const struct assay_decan_take *near = as_take_of(bucket, AS_VARIANT_DL1);
+    const struct assay_decan_measured *orig = as_bucket_variant(bucket, AS_VARIANT_ORIG);
+    const struct assay_decan_measured *own = orig ? orig : reference_of(bucket);
+    const struct assay_decan_measured *near = as_bucket_variant(bucket, AS_VARIANT_DL1);
     double low = 0, high = 100;
     if (own && near && !isnan(own->low) && !isnan(near->high) && own->low > 0)
         low = fmin(pct, fmax(0, 100 * (1 - near->high / own->low)));
@@ -140,7 +141,7 @@ static int write_columns(const struct decan_writing *to, const struct assay_subj
                          const struct assay_decan_bucket *it, double waits, struct assay_error *err)
 {
     struct assay_quantity value[AS_DECAN_COLUMNS] = {0};
-    const struct assay_decan_take *reference = reference_of(it);
+    const struct assay_decan_measured *reference = reference_of(it);
     const int64_t n = reference ? reference->n : 0;
     for (size_t i = 0; i < AS_DECAN_COLUMNS; i++)
         if (isfinite(it->column[i]))
@@ -158,14 +159,14 @@ static int write_values(const struct decan_writing *to, const struct assay_decan
                                         0};
     for (size_t i = 0; i < loop->bucket_n; i++) {
         const struct assay_decan_bucket *it = &loop->bucket[i];
-        const struct assay_decan_take *reference = reference_of(it);
+        const struct assay_decan_measured *reference = reference_of(it);
         struct assay_subject of = whole;
         char name[64];
         as_takes_name(it, name, sizeof name);
         for (size_t k = 0; k < it->take_n; k++) {
-            AS_TRY(write_take(to, whole, reference, &it->take[k], name, err));
+            AS_TRY(store_variant_row(to, whole, reference, &it->take[k], name, err));
             if (i == loop->main)
-                AS_TRY(write_take(to, whole, reference, &it->take[k], NULL, err));
+                AS_TRY(store_variant_row(to, whole, reference, &it->take[k], NULL, err));
         }
         const struct assay_row_context where = {.bucket = name};
         AS_TRY(
@@ -179,7 +180,7 @@ static int write_values(const struct decan_writing *to, const struct assay_decan
 
 enum { PAGE_COLUMNS = 11, PAGE_ROWS = 96 };
 
-static const char *reliability_word(const struct assay_decan_take *it)
+static const char *reliability_word(const struct assay_decan_measured *it)
 {
     static const char *const word[] = {[ASSAY_DECAN_UNRELIABLE] = "unreliable",
                                        [ASSAY_DECAN_WEAK] = "weak",
@@ -189,7 +190,8 @@ static const char *reliability_word(const struct assay_decan_take *it)
     return it->n ? word[it->reliability] : it->reason;
 }
 
-static void fill_row(const char *bucket, const struct assay_decan_take *it, struct assay_cell *cell)
+static void fill_row(const char *bucket, const struct assay_decan_measured *it,
+                     struct assay_cell *cell)
 {
     cell[0] = assay_cell_text(bucket);
     cell[1] = assay_cell_text(it->variant);
@@ -415,7 +417,7 @@ static int write_loops(const struct decan_writing *to, struct assay_error *err)
     return write_run(to, err);
 }
 
-static int say_variants(void *context, struct assay_error *err)
+static int store_variants(void *context, struct assay_error *err)
 {
     struct decan_writing *to = context;
     int rc = open_sets(to, err);
@@ -427,7 +429,7 @@ static int say_variants(void *context, struct assay_error *err)
 }
 
 /* Loops that were chosen by name join what is known of others. */
-static int say_chosen(void *context, struct assay_error *err)
+static int store_chosen_loops(void *context, struct assay_error *err)
 {
     struct decan_writing *to = context;
     const struct assay_decan_result *result = to->decan->result;
@@ -439,14 +441,15 @@ static int say_chosen(void *context, struct assay_error *err)
         const struct assay_subject of = {ASSAY_OBJECT_LOOP, result->loop[i].loop_id, run_id, 0};
         AS_TRY(assay_experiment_forget_object(experiment, &of, AS_DECAN_PASS, err));
     }
-    return say_variants(to, err);
+    return store_variants(to, err);
 }
 
 int as_decan_write(const struct as_decan *decan, struct assay_error *err)
 {
     struct decan_writing to = {.decan = decan};
     struct assay_experiment *experiment = decan->timed.experiment;
-    return decan->request->loops ? assay_experiment_batch(experiment, say_chosen, &to, err)
-                                 : assay_experiment_say(experiment, decan->timed.run_id,
-                                                        AS_DECAN_PASS, say_variants, &to, err);
+    return decan->request->loops
+               ? assay_experiment_batch(experiment, store_chosen_loops, &to, err)
+               : assay_experiment_write_pass(experiment, decan->timed.run_id, AS_DECAN_PASS,
+                                             store_variants, &to, err);
 }

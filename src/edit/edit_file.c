@@ -186,7 +186,7 @@ static int add_filter_type(struct option_reading *r, struct as_view text)
     return as_vec_push(&types->type.at[types->type.n - 1].value, value);
 }
 
-static int take_text(struct option_reading *r, struct as_view text)
+static int apply_element_text(struct option_reading *r, struct as_view text)
 {
     int rc = 0;
     if (is_in_section(r, "filter") && (is_element(r, 0, "type") || is_element(r, 1, "type")))
@@ -339,7 +339,7 @@ static int read_xml_text(struct option_reading *r)
     if (r->text.failed)
         return as_error_nomem(r->err, r->name);
     const struct as_view text = as_view_trim(as_view_of(as_str_z(&r->text)));
-    return text.n ? take_text(r, text) : 0;
+    return text.n ? apply_element_text(r, text) : 0;
 }
 
 static int read_markup(struct option_reading *r)

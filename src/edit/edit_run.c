@@ -258,7 +258,8 @@ static int sort_line(struct as_edit_stage *stage, struct as_prv_line_read *line,
 }
 
 /* Hands on the lines of the store, pairs of a line together. */
-static int give_sorted(struct sort_stage *s, struct as_edit_stage *first, struct assay_error *err)
+static int deliver_sorted_lines(struct sort_stage *s, struct as_edit_stage *first,
+                                struct assay_error *err)
 {
     struct as_prv_line_read line = {0};
     const void *record;
@@ -299,7 +300,7 @@ static int read_sorted(struct edit_running *r, struct as_edit_stage *first, stru
     if (rc == 0)
         rc = as_ordered_begin(s.store, err);
     if (rc == 0)
-        rc = give_sorted(&s, first, err);
+        rc = deliver_sorted_lines(&s, first, err);
     as_ordered_free(&s.store);
     as_str_fini(&s.texts);
     return rc;

@@ -133,7 +133,7 @@ static int next_stray(struct evaluated_reading *r)
 }
 
 /* Strays up to a time. */
-static int give_strays(struct evaluated_reading *r, int64_t ns)
+static int deliver_strays(struct evaluated_reading *r, int64_t ns)
 {
     while (r->stray && r->stray->ns <= ns) {
         AS_TRY(hand_out_line(r, r->stray));
@@ -142,7 +142,7 @@ static int give_strays(struct evaluated_reading *r, int64_t ns)
     return 0;
 }
 
-static int give_line(struct evaluated_reading *r, const struct as_semantic_line *line)
+static int deliver_line(struct evaluated_reading *r, const struct as_semantic_line *line)
 {
     if (!takes_line(r, line->kind))
         return 0;
@@ -154,11 +154,11 @@ static int give_line(struct evaluated_reading *r, const struct as_semantic_line 
     if (r->is_finding)
         return 0;
     if (r->strays)
-        AS_TRY(give_strays(r, line->ns));
+        AS_TRY(deliver_strays(r, line->ns));
     return hand_out_line(r, line);
 }
 
-static int give_message(struct evaluated_reading *r, const struct as_prv_line_read *line)
+static int deliver_message(struct evaluated_reading *r, const struct as_prv_line_read *line)
 {
     const struct as_semantic_line message = {
         .ns = earlier_of(earlier_of(line->ns, line->physical_send_ns),
@@ -178,7 +178,7 @@ static int give_message(struct evaluated_reading *r, const struct as_prv_line_re
     r->end_ns = later_of(r->end_ns,
                          later_of(line->physical_send_ns,
                                   later_of(line->logical_receive_ns, line->physical_receive_ns)));
-    return give_line(r, &message);
+    return deliver_line(r, &message);
 }
 
 /* True if nothing but the evaluation takes lines, and lines are in order. */
@@ -205,7 +205,7 @@ static int give_needed_events(struct evaluated_reading *r, const struct as_prv_l
     return 0;
 }
 
-static int give_prv_line(struct evaluated_reading *r, const struct as_prv_line_read *line)
+static int deliver_prv_line(struct evaluated_reading *r, const struct as_prv_line_read *line)
 {
     struct as_semantic_line one = {.ns = line->ns,
                                    .number = ++r->number,
@@ -214,12 +214,12 @@ static int give_prv_line(struct evaluated_reading *r, const struct as_prv_line_r
                                    .cpu = line->cpu};
     r->end_ns = later_of(r->end_ns, line->ns);
     if (line->kind == AS_PRV_LINE_MESSAGE)
-        return give_message(r, line);
+        return deliver_message(r, line);
     if (line->kind == AS_PRV_LINE_STATE) {
         r->end_ns = later_of(r->end_ns, line->end_ns);
         one.state.value = line->state;
         one.state.end_ns = line->end_ns;
-        return give_line(r, &one);
+        return deliver_line(r, &one);
     }
     one.kind = AS_LINE_EVENT;
     if (gives_needed_events(r))
@@ -228,7 +228,7 @@ static int give_prv_line(struct evaluated_reading *r, const struct as_prv_line_r
         one.number = r->number++;
         one.event.type = line->value.at[i];
         one.event.value = line->value.at[i + 1];
-        AS_TRY(give_line(r, &one));
+        AS_TRY(deliver_line(r, &one));
     }
     return 0;
 }
@@ -244,7 +244,7 @@ static int read_all_lines(struct evaluated_reading *r)
     for (uint32_t n = 1; rc == 0 && !(r->was_late && !r->strays) &&
                          (more = as_prv_file_next(file, &line, r->err)) > 0;
          n++) {
-        rc = give_prv_line(r, line);
+        rc = deliver_prv_line(r, line);
         if (rc == 0 && n % STOP_LINES == 0 && r->evaluated->is_stopped &&
             r->evaluated->is_stopped())
             rc = as_error_set(r->err, ASSAY_ERR_LIMIT,
@@ -255,7 +255,7 @@ static int read_all_lines(struct evaluated_reading *r)
     if (rc == 0 && more < 0)
         rc = more;
     if (rc == 0 && r->stray)
-        rc = give_strays(r, INT64_MAX);
+        rc = deliver_strays(r, INT64_MAX);
     return rc;
 }
 

@@ -30,7 +30,7 @@ void as_lane_fini(struct as_lane *lane);
 /* Makes room where there is not enough. Errors: NOMEM, IO. */
 int as_lane_spill(struct as_lane *lane, struct assay_error *err);
 
-/* Where the next record goes; as_lane_put says where it ends. */
+/* Where the next record goes; as_lane_commit says where it ends. */
 static inline int as_lane_room(struct as_lane *lane, uint8_t **at, struct assay_error *err)
 {
     if (lane->n + AS_LANE_MOST_B > lane->room) {
@@ -42,7 +42,7 @@ static inline int as_lane_room(struct as_lane *lane, uint8_t **at, struct assay_
     return 0;
 }
 
-static inline void as_lane_put(struct as_lane *lane, const uint8_t *end)
+static inline void as_lane_commit(struct as_lane *lane, const uint8_t *end)
 {
     lane->n = (size_t)(end - lane->bytes);
 }

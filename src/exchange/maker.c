@@ -123,7 +123,7 @@ int as_maker_add_thread(struct as_trace_maker *m, uint32_t process, const char *
 void as_maker_world(struct as_trace_maker *m, uint32_t process, uint64_t rank, uint64_t size)
 {
     const uint64_t field[] = {rank, size, 0};
-    as_trace_put(m->process.at[process].definitions, AS_TRACE_WORLD, 0, field, 3);
+    as_trace_emit(m->process.at[process].definitions, AS_TRACE_WORLD, 0, field, 3);
 }
 
 /* Formats of others tell threads from MPI and files alone: of those calls some sleep. */
@@ -144,7 +144,7 @@ void as_maker_name(struct as_trace_maker *m, uint32_t process, uint64_t number, 
 {
     const bool sleeps = group == AS_TRACE_OF_THREAD && is_sleep(text);
     const uint64_t field[] = {number, sleeps ? AS_TRACE_OF_SLEEP : group};
-    as_trace_put_text(m->process.at[process].definitions, AS_TRACE_NAME, 0, field, 2, text);
+    as_trace_emit_text(m->process.at[process].definitions, AS_TRACE_NAME, 0, field, 2, text);
 }
 
 void as_maker_comm(struct as_trace_maker *m, uint32_t process, uint64_t comm, uint64_t global,
@@ -152,26 +152,26 @@ void as_maker_comm(struct as_trace_maker *m, uint32_t process, uint64_t comm, ui
 {
     struct as_trace_writer *w = m->process.at[process].definitions;
     const uint64_t field[] = {comm, global, member_n, rank, 0};
-    if (!as_trace_put_list(w, AS_TRACE_COMM, 0, field, 5, member, member_n)) {
+    if (!as_trace_emit_list(w, AS_TRACE_COMM, 0, field, 5, member, member_n)) {
         /* Of very many members only the number is kept. */
         const uint64_t cut[] = {comm, global, member_n, rank, AS_TRACE_CUT};
-        as_trace_put_list(w, AS_TRACE_COMM, 0, cut, 5, NULL, 0);
+        as_trace_emit_list(w, AS_TRACE_COMM, 0, cut, 5, NULL, 0);
     }
     if (name && *name)
-        as_trace_put_text(w, AS_TRACE_COMM_NAME, 0, field, 1, name);
+        as_trace_emit_text(w, AS_TRACE_COMM_NAME, 0, field, 1, name);
 }
 
 void as_maker_grid(struct as_trace_maker *m, uint32_t process, uint64_t comm, const uint64_t *list,
                    size_t dimensions_n)
 {
-    as_trace_put_list(m->process.at[process].definitions, AS_TRACE_GRID, 0, &comm, 1, list,
-                      3 * dimensions_n);
+    as_trace_emit_list(m->process.at[process].definitions, AS_TRACE_GRID, 0, &comm, 1, list,
+                       3 * dimensions_n);
 }
 
 void as_maker_window(struct as_trace_maker *m, uint32_t process, uint64_t window, uint64_t comm)
 {
     const uint64_t field[] = {window, comm};
-    as_trace_put(m->process.at[process].definitions, AS_TRACE_WINDOW, 0, field, 2);
+    as_trace_emit(m->process.at[process].definitions, AS_TRACE_WINDOW, 0, field, 2);
 }
 
 /* A line of the text of a place. */
@@ -191,15 +191,15 @@ void as_maker_place(struct as_trace_maker *m, uint32_t process, uint64_t number,
     add_line_of(&text, place->file);
     add_line_of(&text, place->code);
     if (!text.failed)
-        as_trace_put_text(m->process.at[process].definitions, AS_TRACE_PLACE, 0, field, 2,
-                          as_str_z(&text));
+        as_trace_emit_text(m->process.at[process].definitions, AS_TRACE_PLACE, 0, field, 2,
+                           as_str_z(&text));
     as_str_fini(&text);
 }
 
 void as_maker_function(struct as_trace_maker *m, uint32_t process, uint64_t name, uint64_t place)
 {
     const uint64_t field[] = {name, place};
-    as_trace_put(m->process.at[process].definitions, AS_TRACE_FUNCTION, 0, field, 2);
+    as_trace_emit(m->process.at[process].definitions, AS_TRACE_FUNCTION, 0, field, 2);
 }
 
 void as_maker_fact(struct as_trace_maker *m, uint32_t process, const char *key, const char *value)
@@ -209,15 +209,15 @@ void as_maker_fact(struct as_trace_maker *m, uint32_t process, const char *key, 
     as_str_append(&both, "", 1);
     as_str_appendz(&both, value);
     if (!both.failed)
-        as_trace_put_text(m->process.at[process].definitions, AS_TRACE_FACT, 0, NULL, 0,
-                          as_str_z(&both));
+        as_trace_emit_text(m->process.at[process].definitions, AS_TRACE_FACT, 0, NULL, 0,
+                           as_str_z(&both));
     as_str_fini(&both);
 }
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-void as_maker_put(struct as_trace_maker *m, uint32_t thread, enum as_trace_kind kind, int64_t ns,
-                  const int64_t *field)
+void as_maker_emit(struct as_trace_maker *m, uint32_t thread, enum as_trace_kind kind, int64_t ns,
+                   const int64_t *field)
 {
     const char *of = signature_of[kind];
     uint64_t plain[AS_TRACE_FIELDS_N];
@@ -225,12 +225,12 @@ void as_maker_put(struct as_trace_maker *m, uint32_t thread, enum as_trace_kind 
     for (; of[n] == 'u' || of[n] == 's'; n++)
         plain[n] = of[n] == 's' ? as_trace_zigzag(field[n]) : (uint64_t)field[n];
     if (of[n] == 0)
-        as_trace_put(m->thread.at[thread], kind, (uint64_t)ns, plain, n);
+        as_trace_emit(m->thread.at[thread], kind, (uint64_t)ns, plain, n);
 }
 
 void as_maker_callers(struct as_trace_maker *m, uint32_t thread, const uint64_t *place, size_t n)
 {
-    as_trace_put_list(m->thread.at[thread], AS_TRACE_CALLERS, 0, NULL, 0, place, n);
+    as_trace_emit_list(m->thread.at[thread], AS_TRACE_CALLERS, 0, NULL, 0, place, n);
 }
 
 void as_maker_sample(struct as_trace_maker *m, uint32_t thread, int64_t ns, int64_t period_ns,

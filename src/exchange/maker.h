@@ -59,8 +59,8 @@ void as_maker_fact(struct as_trace_maker *maker, uint32_t process, const char *k
                    const char *value);
 
 /* ---- Records: times do not go back; signed fields as they are (not zigzag) ---- */
-void as_maker_put(struct as_trace_maker *maker, uint32_t thread, enum as_trace_kind kind,
-                  int64_t ns, const int64_t *field);
+void as_maker_emit(struct as_trace_maker *maker, uint32_t thread, enum as_trace_kind kind,
+                   int64_t ns, const int64_t *field);
 
 /* Places that the call that was put last was made from, the innermost first; 0: not known. */
 void as_maker_callers(struct as_trace_maker *maker, uint32_t thread, const uint64_t *place,

@@ -109,7 +109,7 @@ static void copy_sorted(const struct as_ordered_store *o, size_t from, size_t n,
         memcpy(to + i * o->size_b, o->chunk + o->key[from + i].at * o->size_b, o->size_b);
 }
 
-static int keep_run(struct as_ordered_store *o, struct ordered_run *run)
+static int store_run_in_memory(struct as_ordered_store *o, struct ordered_run *run)
 {
     if (!o->kept)
         o->kept = as_malloc_large(KEPT_B, 1);
@@ -148,7 +148,8 @@ static int end_chunk(struct as_ordered_store *o, struct assay_error *err)
     if (rc == 0 && o->n)
         run.first_ns = time_of(o->chunk + o->key[0].at * o->size_b);
     if (rc == 0)
-        rc = o->kept_b + o->n * o->size_b <= KEPT_B ? keep_run(o, &run) : write_run(o, &run, err);
+        rc = o->kept_b + o->n * o->size_b <= KEPT_B ? store_run_in_memory(o, &run)
+                                                    : write_run(o, &run, err);
     if (rc == 0)
         rc = as_vec_push(&o->run, run);
     o->n = 0;

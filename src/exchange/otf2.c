@@ -29,9 +29,9 @@ static OTF2_FlushType always_flush(void *context, OTF2_FileType type, OTF2_Locat
 static const OTF2_FlushCallbacks flush = {.otf2_pre_flush = always_flush};
 
 /* The library would print its errors itself. */
-static OTF2_ErrorCode say_nothing(void *context, const char *file, uint64_t line,
-                                  const char *function, OTF2_ErrorCode code, const char *format,
-                                  va_list arguments)
+static OTF2_ErrorCode ignore_otf2_error(void *context, const char *file, uint64_t line,
+                                        const char *function, OTF2_ErrorCode code,
+                                        const char *format, va_list arguments)
 {
     (void)context, (void)file, (void)line, (void)function, (void)format, (void)arguments;
     return code;
@@ -86,7 +86,7 @@ static int close_writers(struct as_otf2_writer *w, const char *path, struct assa
 }
 
 /* Readers expect a file of definitions for each location, also an empty one. */
-static OTF2_ErrorCode put_local_definitions(struct as_otf2_writer *w)
+static OTF2_ErrorCode write_local_definitions(struct as_otf2_writer *w)
 {
     OTF2_ErrorCode rc = OTF2_Archive_OpenDefFiles(w->archive);
     for (size_t l = 0; rc == OTF2_SUCCESS && l < w->thread.n; l++) {
@@ -101,18 +101,18 @@ static int write_archive(struct as_otf2_writer *w, const char *path, struct assa
     AS_TRY(open_writers(w, path, err));
     /* In order of all threads: requests are a process's, and any of its threads may complete them.
      * Who waits for whom is not asked. */
-    AS_TRY(as_walk_in_order(w->trace, NULL, as_otf2_put_event, w, err));
+    AS_TRY(as_walk_in_order(w->trace, NULL, as_otf2_write_event, w, err));
     OTF2_ErrorCode code = OTF2_SUCCESS;
     as_vec_foreach (&w->thread, thread)
         if (code == OTF2_SUCCESS)
-            code = as_otf2_put_enter(w, thread, NULL);
+            code = as_otf2_write_enter(w, thread, NULL);
     if (code != OTF2_SUCCESS)
         return refuse_archive(path, code, err);
     w->counts->events_n = w->walked_n - w->counts->left_out_n;
     AS_TRY(close_writers(w, path, err));
-    code = put_local_definitions(w);
+    code = write_local_definitions(w);
     if (code == OTF2_SUCCESS)
-        code = as_otf2_put_definitions(w);
+        code = as_otf2_write_definitions(w);
     return code == OTF2_SUCCESS ? 0 : refuse_archive(path, code, err);
 }
 
@@ -143,7 +143,7 @@ static int make_archive(const struct as_trace *trace, const char *draft, const c
     struct as_otf2_writer w = {.trace = trace, .counts = counts, .err = err};
     as_map_u64_init(&w.samples.callers);
     as_map_u64_init(&w.blocks);
-    OTF2_Error_RegisterCallback(say_nothing, NULL);
+    OTF2_Error_RegisterCallback(ignore_otf2_error, NULL);
     int rc = list_locations(&w);
     if (rc == 0)
         rc = as_otf2_list(&w);

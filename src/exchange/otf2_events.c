@@ -38,7 +38,8 @@ static struct as_otf2_request *request_in(const struct otf2_at *at,
     return as_numbered_find(requests, sizeof(struct as_otf2_request), at->thread->process, number);
 }
 
-static int put_request_in(struct as_numbered_table *requests, const struct as_otf2_request *request)
+static int store_otf2_request(struct as_numbered_table *requests,
+                              const struct as_otf2_request *request)
 {
     return as_numbered_put(requests, sizeof *request, request);
 }
@@ -56,15 +57,15 @@ static struct as_otf2_request request_of_event(const struct otf2_at *at, int64_t
     return request;
 }
 
-static int keep_request(const struct otf2_at *at, int64_t number, uint8_t kind,
-                        OTF2_CollectiveOp op)
+static int open_otf2_request(const struct otf2_at *at, int64_t number, uint8_t kind,
+                             OTF2_CollectiveOp op)
 {
     const struct as_otf2_request request = request_of_event(at, number, kind, op);
-    return put_request_in(&at->w->open, &request);
+    return store_otf2_request(&at->w->open, &request);
 }
 
-static OTF2_ErrorCode keep_persistent(const struct otf2_at *at, int64_t number,
-                                      OTF2_CollectiveOp op)
+static OTF2_ErrorCode store_persistent_request(const struct otf2_at *at, int64_t number,
+                                               OTF2_CollectiveOp op)
 {
     const struct as_trace_event *e = at->event;
     struct as_otf2_request r = request_of_event(at, number, e->kind, op);
@@ -73,14 +74,14 @@ static OTF2_ErrorCode keep_persistent(const struct otf2_at *at, int64_t number,
         r.tag = (uint32_t)e->message.tag;
         r.size_b = as_size(e->message.size_b);
         /* OTF2 knows nothing of partitions. */
-        if (e->message.partner == AS_TRACE_NOBODY || (e->message.bits & AS_TRACE_PARTITIONED))
+        if (e->message.partner == AS_TRACE_NO_RANK || (e->message.bits & AS_TRACE_PARTITIONED))
             return OTF2_SUCCESS;
     }
-    return put_request_in(&at->w->persistent, &r) < 0 ? OTF2_ERROR_MEM_FAULT : OTF2_SUCCESS;
+    return store_otf2_request(&at->w->persistent, &r) < 0 ? OTF2_ERROR_MEM_FAULT : OTF2_SUCCESS;
 }
 
 /* What was prepared begins now. */
-static OTF2_ErrorCode put_start(const struct otf2_at *at)
+static OTF2_ErrorCode write_otf2_start(const struct otf2_at *at)
 {
     const int64_t number = at->event->field[0];
     const struct as_otf2_request *r = request_in(at, &at->w->persistent, number);
@@ -88,7 +89,7 @@ static OTF2_ErrorCode put_start(const struct otf2_at *at)
         return OTF2_SUCCESS;
     if (r->id.kind == AS_TRACE_POST)
         return OTF2_EvtWriter_MpiIrecvRequest(at->thread->events, NULL, at->time, (uint64_t)number);
-    if (put_request_in(&at->w->open, r) < 0)
+    if (store_otf2_request(&at->w->open, r) < 0)
         return OTF2_ERROR_MEM_FAULT;
     if (r->id.kind == AS_TRACE_SEND)
         return OTF2_EvtWriter_MpiIsend(at->thread->events, NULL, at->time, r->partner, r->comm,
@@ -106,7 +107,8 @@ static OTF2_ErrorCode drop_persistent(const struct otf2_at *at)
 }
 
 /* A request is complete; false: nobody began it. */
-static bool take_request(const struct otf2_at *at, int64_t number, struct as_otf2_request *out)
+static bool finish_otf2_request(const struct otf2_at *at, int64_t number,
+                                struct as_otf2_request *out)
 {
     struct as_otf2_request *r = request_in(at, &at->w->open, number);
     if (!r)
@@ -118,34 +120,34 @@ static bool take_request(const struct otf2_at *at, int64_t number, struct as_otf
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static OTF2_ErrorCode put_send(const struct otf2_at *at)
+static OTF2_ErrorCode write_otf2_send(const struct otf2_at *at)
 {
     const struct as_trace_event *e = at->event;
     const uint32_t to = (uint32_t)e->message.partner, tag = (uint32_t)e->message.tag;
     if (e->message.bits & AS_TRACE_PERSISTENT)
-        return keep_persistent(at, e->message.request, OTF2_COLLECTIVE_OP_BARRIER);
+        return store_persistent_request(at, e->message.request, OTF2_COLLECTIVE_OP_BARRIER);
     if (e->message.partner < 0)
         return OTF2_SUCCESS;
     if (e->message.request == 0)
         return OTF2_EvtWriter_MpiSend(at->thread->events, NULL, at->time, to, at->comm, tag,
                                       as_size(e->message.size_b));
-    if (keep_request(at, e->message.request, AS_TRACE_SEND, OTF2_COLLECTIVE_OP_BARRIER) < 0)
+    if (open_otf2_request(at, e->message.request, AS_TRACE_SEND, OTF2_COLLECTIVE_OP_BARRIER) < 0)
         return OTF2_ERROR_MEM_FAULT;
     return OTF2_EvtWriter_MpiIsend(at->thread->events, NULL, at->time, to, at->comm, tag,
                                    as_size(e->message.size_b), (uint64_t)e->message.request);
 }
 
-static OTF2_ErrorCode put_post(const struct otf2_at *at)
+static OTF2_ErrorCode write_otf2_post(const struct otf2_at *at)
 {
     if (at->event->message.bits & AS_TRACE_PERSISTENT)
-        return keep_persistent(at, at->event->message.request, OTF2_COLLECTIVE_OP_BARRIER);
-    if (at->event->message.partner == AS_TRACE_NOBODY || at->event->message.request == 0)
+        return store_persistent_request(at, at->event->message.request, OTF2_COLLECTIVE_OP_BARRIER);
+    if (at->event->message.partner == AS_TRACE_NO_RANK || at->event->message.request == 0)
         return OTF2_SUCCESS;
     return OTF2_EvtWriter_MpiIrecvRequest(at->thread->events, NULL, at->time,
                                           (uint64_t)at->event->message.request);
 }
 
-static OTF2_ErrorCode put_receive(const struct otf2_at *at)
+static OTF2_ErrorCode write_otf2_receive(const struct otf2_at *at)
 {
     const struct as_trace_event *e = at->event;
     const uint32_t from = (uint32_t)e->message.partner, tag = (uint32_t)e->message.tag;
@@ -164,13 +166,13 @@ static OTF2_ErrorCode begin_collective(const struct otf2_at *at, OTF2_Collective
 {
     const int64_t request = at->event->collective.request;
     if (at->event->collective.bits & AS_TRACE_PERSISTENT)
-        return keep_persistent(at, request, op);
+        return store_persistent_request(at, request, op);
     if (request == 0) {
         at->thread->in_collective = true;
         at->thread->collective = *at->event;
         return OTF2_EvtWriter_MpiCollectiveBegin(at->thread->events, NULL, at->time);
     }
-    if (keep_request(at, request, AS_TRACE_COLLECTIVE, op) < 0)
+    if (open_otf2_request(at, request, AS_TRACE_COLLECTIVE, op) < 0)
         return OTF2_ERROR_MEM_FAULT;
     return OTF2_EvtWriter_NonBlockingCollectiveRequest(at->thread->events, NULL, at->time,
                                                        (uint64_t)request);
@@ -225,7 +227,7 @@ static OTF2_ErrorCode leave_with_sizes(const struct otf2_at *at, uint32_t region
     return rc;
 }
 
-static OTF2_ErrorCode put_leave(const struct otf2_at *at)
+static OTF2_ErrorCode write_otf2_leave(const struct otf2_at *at)
 {
     const uint32_t region = region_of(at);
     if (at->thread->in_collective) {
@@ -244,11 +246,11 @@ static OTF2_ErrorCode put_leave(const struct otf2_at *at)
     return OTF2_EvtWriter_Leave(at->thread->events, NULL, at->time, region);
 }
 
-static OTF2_ErrorCode put_done(const struct otf2_at *at)
+static OTF2_ErrorCode write_otf2_done(const struct otf2_at *at)
 {
     struct as_otf2_request r;
     const uint64_t number = (uint64_t)at->event->field[0];
-    if (!take_request(at, at->event->field[0], &r))
+    if (!finish_otf2_request(at, at->event->field[0], &r))
         return OTF2_SUCCESS;
     if (r.id.kind == AS_TRACE_SEND)
         return OTF2_EvtWriter_MpiIsendComplete(at->thread->events, NULL, at->time, number);
@@ -282,7 +284,7 @@ static OTF2_ErrorCode write_access(const struct otf2_at *at)
 }
 
 /* Its metric has one member, and the number of its name's region. */
-static OTF2_ErrorCode put_value(struct otf2_at *at)
+static OTF2_ErrorCode write_otf2_value(struct otf2_at *at)
 {
     const OTF2_Type type = OTF2_TYPE_INT64;
     const OTF2_MetricValue value = {.signed_int = at->event->field[1]};
@@ -292,7 +294,7 @@ static OTF2_ErrorCode put_value(struct otf2_at *at)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
+static OTF2_ErrorCode write_otf2_event_kind(struct otf2_at *at)
 {
     const struct as_trace_event *e = at->event;
     OTF2_EvtWriter *events = at->thread->events;
@@ -303,24 +305,24 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
         at->thread->enter_time = at->time;
         at->thread->region = region_of(at);
         return OTF2_SUCCESS;
-    case AS_TRACE_CALLERS: /* as_otf2_put_event wrote them, with the call */
+    case AS_TRACE_CALLERS: /* as_otf2_write_event wrote them, with the call */
         at->thread->events_n--;
         at->w->walked_n--;
         return OTF2_SUCCESS;
     case AS_TRACE_LEAVE:
-        return put_leave(at);
+        return write_otf2_leave(at);
     case AS_TRACE_SEND:
-        return put_send(at);
+        return write_otf2_send(at);
     case AS_TRACE_POST:
-        return put_post(at);
+        return write_otf2_post(at);
     case AS_TRACE_RECEIVE:
-        return put_receive(at);
+        return write_otf2_receive(at);
     case AS_TRACE_COLLECTIVE:
         return begin_collective(at, at->w->region.at[at->thread->region].op);
     case AS_TRACE_DONE:
-        return put_done(at);
+        return write_otf2_done(at);
     case AS_TRACE_START:
-        return put_start(at);
+        return write_otf2_start(at);
     case AS_TRACE_FREED:
         at->thread->events_n--;
         return drop_persistent(at);
@@ -343,10 +345,10 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
                                                e->kind == AS_TRACE_ON ? OTF2_MEASUREMENT_ON
                                                                       : OTF2_MEASUREMENT_OFF);
     case AS_TRACE_SAMPLE:
-        return as_otf2_put_sample(at->w, at->thread, e, at->time);
+        return as_otf2_write_sample(at->w, at->thread, e, at->time);
     case AS_TRACE_COUNTER:
         if (as_otf2_is_metric(at->w, region_of(at)))
-            return put_value(at);
+            return write_otf2_value(at);
         /* fall through */
     default:
         at->thread->events_n--;
@@ -355,7 +357,7 @@ static OTF2_ErrorCode put_of_kind(struct otf2_at *at)
     }
 }
 
-int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_event *event)
+int as_otf2_write_event(void *writer, uint32_t location, const struct as_trace_event *event)
 {
     struct as_otf2_writer *w = writer;
     struct as_otf2_thread *thread = &w->thread.at[location];
@@ -377,9 +379,9 @@ int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_eve
         w->end_ns = event->raw_ns;
     w->walked_n++;
     OTF2_ErrorCode rc =
-        as_otf2_put_enter(w, thread, event->kind == AS_TRACE_CALLERS ? event : NULL);
+        as_otf2_write_enter(w, thread, event->kind == AS_TRACE_CALLERS ? event : NULL);
     if (rc == OTF2_SUCCESS)
-        rc = put_of_kind(&at);
+        rc = write_otf2_event_kind(&at);
     if (rc == OTF2_SUCCESS)
         return 0;
     return as_error_set(w->err, rc == OTF2_ERROR_MEM_FAULT ? ASSAY_ERR_NOMEM : ASSAY_ERR_IO,

@@ -15,15 +15,15 @@
 #include "exchange/otf2_taken.h"
 
 /* The library would print its errors itself. */
-static OTF2_ErrorCode keep_silent(void *context, const char *file, uint64_t line,
-                                  const char *function, OTF2_ErrorCode code, const char *format,
-                                  va_list arguments)
+static OTF2_ErrorCode ignore_otf2_read_error(void *context, const char *file, uint64_t line,
+                                             const char *function, OTF2_ErrorCode code,
+                                             const char *format, va_list arguments)
 {
     (void)context, (void)file, (void)line, (void)function, (void)format, (void)arguments;
     return code;
 }
 
-static int refuse_otf2(const struct as_otf2_taking *t, const char *what, OTF2_ErrorCode code,
+static int refuse_otf2(const struct as_otf2_reading *t, const char *what, OTF2_ErrorCode code,
                        struct assay_error *err)
 {
     if (t->no_memory)
@@ -46,7 +46,7 @@ static int check_file(int at, const char *name, const char *path, struct assay_e
 }
 
 /* NAME.otf2 has the definitions NAME.def and a directory NAME with the rest. */
-static int check_archive(const struct as_otf2_taking *t, const char *anchor,
+static int check_archive(const struct as_otf2_reading *t, const char *anchor,
                          struct assay_error *err)
 {
     struct as_view stem = as_view_of(anchor);
@@ -67,7 +67,7 @@ static int check_archive(const struct as_otf2_taking *t, const char *anchor,
 }
 
 /* A directory is meant as the anchor in it. */
-static int open_reader(struct as_otf2_taking *t, struct assay_error *err)
+static int open_reader(struct as_otf2_reading *t, struct assay_error *err)
 {
     struct as_str anchor = {0};
     struct stat st;
@@ -95,7 +95,7 @@ static int open_reader(struct as_otf2_taking *t, struct assay_error *err)
 /* ---- Locations ------------------------------------------------------------------------------- */
 
 /* What a location calls by numbers of its own is related to the archive's by its definitions. */
-static OTF2_ErrorCode read_local(struct as_otf2_taking *t, OTF2_LocationRef location)
+static OTF2_ErrorCode read_local(struct as_otf2_reading *t, OTF2_LocationRef location)
 {
     OTF2_DefReader *local = OTF2_Reader_GetDefReader(t->reader, location);
     uint64_t n;
@@ -106,7 +106,7 @@ static OTF2_ErrorCode read_local(struct as_otf2_taking *t, OTF2_LocationRef loca
     return rc;
 }
 
-static OTF2_ErrorCode read_events(struct as_otf2_taking *t, OTF2_EvtReader *events,
+static OTF2_ErrorCode read_events(struct as_otf2_reading *t, OTF2_EvtReader *events,
                                   const OTF2_EvtReaderCallbacks *callbacks)
 {
     uint64_t n;
@@ -114,7 +114,7 @@ static OTF2_ErrorCode read_events(struct as_otf2_taking *t, OTF2_EvtReader *even
     return rc == OTF2_SUCCESS ? OTF2_Reader_ReadAllLocalEvents(t->reader, events, &n) : rc;
 }
 
-static OTF2_ErrorCode first_reading(struct as_otf2_taking *t, OTF2_EvtReader *events,
+static OTF2_ErrorCode first_reading(struct as_otf2_reading *t, OTF2_EvtReader *events,
                                     const OTF2_EvtReaderCallbacks *callbacks)
 {
     t->is_first = true;
@@ -130,10 +130,10 @@ static OTF2_ErrorCode first_reading(struct as_otf2_taking *t, OTF2_EvtReader *ev
     return rc;
 }
 
-static int take_location_events(struct as_otf2_taking *t, OTF2_EvtReader *events,
+static int import_thread_events(struct as_otf2_reading *t, OTF2_EvtReader *events,
                                 const OTF2_EvtReaderCallbacks *callbacks, struct assay_error *err)
 {
-    const struct as_otf2_taken_location *location = &t->location.at[t->at];
+    const struct as_otf2_known_thread *location = &t->location.at[t->at];
     OTF2_ErrorCode rc = first_reading(t, events, callbacks);
     if (rc == OTF2_SUCCESS && t->first_ns != INT64_MAX) {
         AS_TRY(as_maker_add_thread(t->maker, t->process.at[location->process].made, location->text,
@@ -151,17 +151,17 @@ static int take_location_events(struct as_otf2_taking *t, OTF2_EvtReader *events
     return rc == OTF2_SUCCESS ? 0 : refuse_otf2(t, "events cannot be read", rc, err);
 }
 
-static int take_locations(struct as_otf2_taking *t, const OTF2_EvtReaderCallbacks *callbacks,
+static int import_threads(struct as_otf2_reading *t, const OTF2_EvtReaderCallbacks *callbacks,
                           struct assay_error *err)
 {
     for (t->at = 0; t->at < t->location.n; t->at++) {
-        const struct as_otf2_taken_location *location = &t->location.at[t->at];
+        const struct as_otf2_known_thread *location = &t->location.at[t->at];
         if (!location->is_thread || location->events_n == 0)
             continue;
         OTF2_EvtReader *events = OTF2_Reader_GetEvtReader(t->reader, location->number);
         if (!events)
             return refuse_otf2(t, "a location has no events", OTF2_SUCCESS, err);
-        AS_TRY(take_location_events(t, events, callbacks, err));
+        AS_TRY(import_thread_events(t, events, callbacks, err));
         OTF2_Reader_CloseEvtReader(t->reader, events);
     }
     return 0;
@@ -169,7 +169,7 @@ static int take_locations(struct as_otf2_taking *t, const OTF2_EvtReaderCallback
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static OTF2_ErrorCode open_locations(struct as_otf2_taking *t)
+static OTF2_ErrorCode open_locations(struct as_otf2_reading *t)
 {
     OTF2_ErrorCode rc = OTF2_SUCCESS;
     as_vec_foreach (&t->location, location)
@@ -184,10 +184,10 @@ static OTF2_ErrorCode open_locations(struct as_otf2_taking *t)
     return rc == OTF2_SUCCESS ? OTF2_Reader_OpenEvtFiles(t->reader) : rc;
 }
 
-static int import_archive(struct as_otf2_taking *t, const char *directory, struct assay_error *err)
+static int import_archive(struct as_otf2_reading *t, const char *directory, struct assay_error *err)
 {
     AS_TRY(open_reader(t, err));
-    OTF2_ErrorCode code = as_otf2_take_definitions(t);
+    OTF2_ErrorCode code = as_otf2_read_definitions(t);
     if (code != OTF2_SUCCESS)
         return refuse_otf2(t, "definitions cannot be read", code, err);
     if (t->tick_hz == 0)
@@ -204,7 +204,7 @@ static int import_archive(struct as_otf2_taking *t, const char *directory, struc
     OTF2_EvtReaderCallbacks *callbacks = as_otf2_event_callbacks();
     if (!callbacks)
         return as_error_nomem(err, t->path);
-    const int rc = take_locations(t, callbacks, err);
+    const int rc = import_threads(t, callbacks, err);
     OTF2_EvtReaderCallbacks_Delete(callbacks);
     AS_TRY(rc);
     return as_maker_finish(t->maker, err);
@@ -219,13 +219,13 @@ static int import_in_child(void *context, struct as_str *answer, struct assay_er
 {
     const struct otf2_job *job = context;
     struct as_import_counts counts = {0};
-    struct as_otf2_taking t = {.path = job->path, .counts = &counts};
+    struct as_otf2_reading t = {.path = job->path, .counts = &counts};
     as_map_u64_init(&t.texts);
     as_map_u64_init(&t.regions);
     as_map_u64_init(&t.comms);
     as_map_u64_init(&t.sources);
     as_map_u64_init(&t.contexts);
-    OTF2_Error_RegisterCallback(keep_silent, NULL);
+    OTF2_Error_RegisterCallback(ignore_otf2_read_error, NULL);
     const int rc = import_archive(&t, job->directory, err);
     if (t.reader)
         OTF2_Reader_Close(t.reader);

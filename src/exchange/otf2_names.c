@@ -148,7 +148,7 @@ static void note_code(struct otf2_names *n, OTF2_ErrorCode rc)
         n->rc = rc;
 }
 
-static OTF2_StringRef put_string(struct otf2_names *n, const char *text)
+static OTF2_StringRef write_otf2_string(struct otf2_names *n, const char *text)
 {
     note_code(n, OTF2_GlobalDefWriter_WriteString(n->to, n->strings_n, text));
     return n->strings_n++;
@@ -188,10 +188,10 @@ static OTF2_RegionRole role_of(const struct as_otf2_region *region)
     }
 }
 
-static void put_regions(struct otf2_names *n, OTF2_StringRef empty)
+static void write_otf2_regions(struct otf2_names *n, OTF2_StringRef empty)
 {
     as_vec_foreach (&n->w->region, region) {
-        OTF2_StringRef name = put_string(n, region->text);
+        OTF2_StringRef name = write_otf2_string(n, region->text);
         note_code(n, OTF2_GlobalDefWriter_WriteRegion(
                          n->to, (OTF2_RegionRef)(region - n->w->region.at), name, name, empty,
                          role_of(region), paradigm_of(region->group), OTF2_REGION_FLAG_NONE, empty,
@@ -200,34 +200,35 @@ static void put_regions(struct otf2_names *n, OTF2_StringRef empty)
 }
 
 /* The tree of contexts: parents stand first. */
-static void put_contexts(struct otf2_names *n)
+static void write_otf2_contexts(struct otf2_names *n)
 {
     const struct as_otf2_samples *s = &n->w->samples;
     for (uint32_t i = 0; i < s->source.n; i++)
-        note_code(n, OTF2_GlobalDefWriter_WriteSourceCodeLocation(
-                         n->to, i, put_string(n, s->source.at[i].file), s->source.at[i].line));
+        note_code(n,
+                  OTF2_GlobalDefWriter_WriteSourceCodeLocation(
+                      n->to, i, write_otf2_string(n, s->source.at[i].file), s->source.at[i].line));
     for (uint32_t i = 0; i < s->context.n; i++)
         note_code(n, OTF2_GlobalDefWriter_WriteCallingContext(n->to, i, s->context.at[i].region,
                                                               s->context.at[i].source,
                                                               s->context.at[i].parent));
     if (s->context.n)
         note_code(n, OTF2_GlobalDefWriter_WriteAttribute(
-                         n->to, AS_OTF2_CALLER, put_string(n, AS_OTF2_CALLER_NAME),
-                         put_string(n, "calling context that a call was made from"),
+                         n->to, AS_OTF2_CALLER, write_otf2_string(n, AS_OTF2_CALLER_NAME),
+                         write_otf2_string(n, "calling context that a call was made from"),
                          OTF2_TYPE_CALLING_CONTEXT));
     if (n->w->block_b.n) {
         note_code(n, OTF2_GlobalDefWriter_WriteAttribute(
-                         n->to, AS_OTF2_ALLOCATED, put_string(n, "ALLOCATION_SIZE"),
-                         put_string(n, "bytes that a call allocates"), OTF2_TYPE_UINT64));
+                         n->to, AS_OTF2_ALLOCATED, write_otf2_string(n, "ALLOCATION_SIZE"),
+                         write_otf2_string(n, "bytes that a call allocates"), OTF2_TYPE_UINT64));
         note_code(n, OTF2_GlobalDefWriter_WriteAttribute(
-                         n->to, AS_OTF2_RELEASED, put_string(n, "DEALLOCATION_SIZE"),
-                         put_string(n, "bytes that a call gives back"), OTF2_TYPE_UINT64));
+                         n->to, AS_OTF2_RELEASED, write_otf2_string(n, "DEALLOCATION_SIZE"),
+                         write_otf2_string(n, "bytes that a call gives back"), OTF2_TYPE_UINT64));
     }
     for (uint32_t i = 0; i < s->period_ns.n; i++)
-        note_code(n,
-                  OTF2_GlobalDefWriter_WriteInterruptGenerator(
-                      n->to, i, put_string(n, "processor time"), OTF2_INTERRUPT_GENERATOR_MODE_TIME,
-                      OTF2_BASE_DECIMAL, -9, (uint64_t)s->period_ns.at[i]));
+        note_code(n, OTF2_GlobalDefWriter_WriteInterruptGenerator(
+                         n->to, i, write_otf2_string(n, "processor time"),
+                         OTF2_INTERRUPT_GENERATOR_MODE_TIME, OTF2_BASE_DECIMAL, -9,
+                         (uint64_t)s->period_ns.at[i]));
 }
 
 bool as_otf2_is_metric(const struct as_otf2_writer *w, uint32_t region)
@@ -235,12 +236,12 @@ bool as_otf2_is_metric(const struct as_otf2_writer *w, uint32_t region)
     return w->region.at[region].group == AS_TRACE_OF_COUNTED;
 }
 
-static void put_metrics(struct otf2_names *n, OTF2_StringRef empty)
+static void write_otf2_metrics(struct otf2_names *n, OTF2_StringRef empty)
 {
     for (uint32_t at = 0; at < n->w->region.n; at++) {
         if (!as_otf2_is_metric(n->w, at))
             continue;
-        OTF2_StringRef name = put_string(n, n->w->region.at[at].text);
+        OTF2_StringRef name = write_otf2_string(n, n->w->region.at[at].text);
         note_code(n, OTF2_GlobalDefWriter_WriteMetricMember(
                          n->to, at, name, empty, OTF2_METRIC_TYPE_OTHER, OTF2_METRIC_ABSOLUTE_POINT,
                          OTF2_TYPE_INT64, OTF2_BASE_DECIMAL, 0, empty));
@@ -258,24 +259,25 @@ static void write_process(struct otf2_names *n, uint32_t at)
         snprintf(name, sizeof name, "MPI Rank %" PRId64, process->rank);
     else
         snprintf(name, sizeof name, "Process %" PRIu32, process->pid);
-    note_code(n, OTF2_GlobalDefWriter_WriteLocationGroup(n->to, at, put_string(n, name),
+    note_code(n, OTF2_GlobalDefWriter_WriteLocationGroup(n->to, at, write_otf2_string(n, name),
                                                          OTF2_LOCATION_GROUP_TYPE_PROCESS, 0,
                                                          OTF2_UNDEFINED_LOCATION_GROUP));
 }
 
-static void put_threads(struct otf2_names *n)
+static void write_otf2_threads(struct otf2_names *n)
 {
     as_vec_foreach (&n->w->thread, thread) {
         char name[64];
         snprintf(name, sizeof name, thread->thread ? "Thread %u" : "Master thread", thread->thread);
         note_code(n, OTF2_GlobalDefWriter_WriteLocation(
-                         n->to, (OTF2_LocationRef)(thread - n->w->thread.at), put_string(n, name),
-                         OTF2_LOCATION_TYPE_CPU_THREAD, thread->events_n, thread->process));
+                         n->to, (OTF2_LocationRef)(thread - n->w->thread.at),
+                         write_otf2_string(n, name), OTF2_LOCATION_TYPE_CPU_THREAD,
+                         thread->events_n, thread->process));
     }
 }
 
 /* The first thread of each rank, by rank: what members of communicators are places in. */
-static void put_mpi_locations(struct otf2_names *n, OTF2_StringRef empty, uint64_t *members)
+static void write_otf2_ranks(struct otf2_names *n, OTF2_StringRef empty, uint64_t *members)
 {
     uint32_t ranks_n = 0;
     as_vec_foreach (&n->w->thread, thread)
@@ -287,14 +289,14 @@ static void put_mpi_locations(struct otf2_names *n, OTF2_StringRef empty, uint64
                          OTF2_GROUP_FLAG_NONE, ranks_n, members));
 }
 
-static void put_communicators(struct otf2_names *n, OTF2_StringRef empty)
+static void write_otf2_communicators(struct otf2_names *n, OTF2_StringRef empty)
 {
     as_vec_foreach (&n->w->comm, known) {
         const uint32_t at = (uint32_t)(known - n->w->comm.at);
         const struct as_trace_comm *comm = known->comm;
-        OTF2_StringRef name = put_string(n, comm->name        ? comm->name
-                                            : comm->comm == 1 ? "MPI_COMM_WORLD"
-                                                              : "");
+        OTF2_StringRef name = write_otf2_string(n, comm->name        ? comm->name
+                                                   : comm->comm == 1 ? "MPI_COMM_WORLD"
+                                                                     : "");
         note_code(n, OTF2_GlobalDefWriter_WriteGroup(
                          n->to, at + 1, empty, OTF2_GROUP_TYPE_COMM_GROUP, OTF2_PARADIGM_MPI,
                          OTF2_GROUP_FLAG_NONE, (uint32_t)comm->member_n, comm->member));
@@ -329,14 +331,16 @@ static void write_topologies(struct otf2_names *n)
         for (size_t d = 0; d < comm->grid_n; d++) {
             snprintf(name, sizeof name, "dimension %zu", d);
             dimension[d] = dimensions_n++;
-            note_code(n, OTF2_GlobalDefWriter_WriteCartDimension(
-                             n->to, dimension[d], put_string(n, name), (uint32_t)comm->grid[d],
-                             comm->grid[comm->grid_n + d] ? OTF2_CART_PERIODIC_TRUE
-                                                          : OTF2_CART_PERIODIC_FALSE));
+            note_code(n,
+                      OTF2_GlobalDefWriter_WriteCartDimension(
+                          n->to, dimension[d], write_otf2_string(n, name), (uint32_t)comm->grid[d],
+                          comm->grid[comm->grid_n + d] ? OTF2_CART_PERIODIC_TRUE
+                                                       : OTF2_CART_PERIODIC_FALSE));
         }
-        note_code(n, OTF2_GlobalDefWriter_WriteCartTopology(
-                         n->to, topologies_n, put_string(n, comm->name ? comm->name : "grid"),
-                         (OTF2_CommRef)(known - n->w->comm.at), (uint8_t)comm->grid_n, dimension));
+        note_code(n,
+                  OTF2_GlobalDefWriter_WriteCartTopology(
+                      n->to, topologies_n, write_otf2_string(n, comm->name ? comm->name : "grid"),
+                      (OTF2_CommRef)(known - n->w->comm.at), (uint8_t)comm->grid_n, dimension));
         write_coordinates(n, topologies_n++, comm);
     }
 }
@@ -348,12 +352,12 @@ static void write_windows(struct otf2_names *n)
         const uint32_t at = (uint32_t)(window - n->w->window.at);
         snprintf(name, sizeof name, "window %" PRIu32, at);
         if (window->comm != OTF2_UNDEFINED_COMM)
-            note_code(n, OTF2_GlobalDefWriter_WriteRmaWin(n->to, at, put_string(n, name),
+            note_code(n, OTF2_GlobalDefWriter_WriteRmaWin(n->to, at, write_otf2_string(n, name),
                                                           window->comm, OTF2_RMA_WIN_FLAG_NONE));
     }
 }
 
-OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
+OTF2_ErrorCode as_otf2_write_definitions(const struct as_otf2_writer *w)
 {
     struct otf2_names n = {
         .w = w, .to = OTF2_Archive_GetGlobalDefWriter(w->archive), .rc = OTF2_SUCCESS};
@@ -362,23 +366,24 @@ OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *w)
         as_free(members);
         return OTF2_ERROR_MEM_FAULT;
     }
-    OTF2_StringRef empty = put_string(&n, "");
+    OTF2_StringRef empty = write_otf2_string(&n, "");
     note_code(&n, OTF2_GlobalDefWriter_WriteClockProperties(n.to, 1000000000, 0,
                                                             (uint64_t)(w->end_ns - w->begin_ns),
                                                             OTF2_UNDEFINED_TIMESTAMP));
-    note_code(&n, OTF2_GlobalDefWriter_WriteParadigm(n.to, OTF2_PARADIGM_MPI, put_string(&n, "MPI"),
+    note_code(&n, OTF2_GlobalDefWriter_WriteParadigm(n.to, OTF2_PARADIGM_MPI,
+                                                     write_otf2_string(&n, "MPI"),
                                                      OTF2_PARADIGM_CLASS_PROCESS));
-    note_code(&n, OTF2_GlobalDefWriter_WriteSystemTreeNode(n.to, 0, put_string(&n, "machine"),
-                                                           put_string(&n, "machine"),
-                                                           OTF2_UNDEFINED_SYSTEM_TREE_NODE));
-    put_regions(&n, empty);
-    put_metrics(&n, empty);
-    put_contexts(&n);
+    note_code(&n, OTF2_GlobalDefWriter_WriteSystemTreeNode(
+                      n.to, 0, write_otf2_string(&n, "machine"), write_otf2_string(&n, "machine"),
+                      OTF2_UNDEFINED_SYSTEM_TREE_NODE));
+    write_otf2_regions(&n, empty);
+    write_otf2_metrics(&n, empty);
+    write_otf2_contexts(&n);
     for (uint32_t p = 0; p < w->trace->process.n; p++)
         write_process(&n, p);
-    put_threads(&n);
-    put_mpi_locations(&n, empty, members);
-    put_communicators(&n, empty);
+    write_otf2_threads(&n);
+    write_otf2_ranks(&n, empty, members);
+    write_otf2_communicators(&n, empty);
     write_topologies(&n);
     write_windows(&n);
     as_free(members);

@@ -95,8 +95,8 @@ static uint32_t unwind_distance(const struct as_otf2_samples *s, uint32_t before
     return new_n + 1;
 }
 
-OTF2_ErrorCode as_otf2_put_sample(struct as_otf2_writer *w, struct as_otf2_thread *thread,
-                                  const struct as_trace_event *event, OTF2_TimeStamp time)
+OTF2_ErrorCode as_otf2_write_sample(struct as_otf2_writer *w, struct as_otf2_thread *thread,
+                                    const struct as_trace_event *event, OTF2_TimeStamp time)
 {
     uint32_t context, generator;
     if (leaf_of(w, &w->trace->process.at[thread->process], event, false, &context) < 0 ||
@@ -125,8 +125,8 @@ static int context_of_callers(struct as_otf2_writer *w, const struct as_otf2_thr
     return as_map_u64_put(&s->callers, hash, *context);
 }
 
-OTF2_ErrorCode as_otf2_put_enter(struct as_otf2_writer *w, struct as_otf2_thread *thread,
-                                 const struct as_trace_event *callers)
+OTF2_ErrorCode as_otf2_write_enter(struct as_otf2_writer *w, struct as_otf2_thread *thread,
+                                   const struct as_trace_event *callers)
 {
     OTF2_AttributeList *with = NULL;
     OTF2_ErrorCode rc = OTF2_SUCCESS;

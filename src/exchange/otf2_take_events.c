@@ -12,7 +12,7 @@
         OTF2_AttributeList *attributes
 #define UNUSED_HEAD ((void)location, (void)position, (void)attributes)
 
-static int64_t ns_of(const struct as_otf2_taking *t, OTF2_TimeStamp time)
+static int64_t ns_of(const struct as_otf2_reading *t, OTF2_TimeStamp time)
 {
     const uint64_t ticks = time > t->begin_tick ? time - t->begin_tick : 0;
     const unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u / t->tick_hz;
@@ -20,7 +20,7 @@ static int64_t ns_of(const struct as_otf2_taking *t, OTF2_TimeStamp time)
 }
 
 /* False: it is the first reading, in which only what is pending is looked at. */
-static bool begin_event(struct as_otf2_taking *t, OTF2_TimeStamp time, int64_t *ns)
+static bool begin_event(struct as_otf2_reading *t, OTF2_TimeStamp time, int64_t *ns)
 {
     *ns = ns_of(t, time);
     if (*ns < t->last_ns) /* our streams do not go back */
@@ -34,10 +34,10 @@ static bool begin_event(struct as_otf2_taking *t, OTF2_TimeStamp time, int64_t *
     return true;
 }
 
-static void put_fields(struct as_otf2_taking *t, enum as_trace_kind kind, int64_t ns, int64_t a,
-                       int64_t b, int64_t c, int64_t d, int64_t e)
+static void make_otf2_event(struct as_otf2_reading *t, enum as_trace_kind kind, int64_t ns,
+                            int64_t a, int64_t b, int64_t c, int64_t d, int64_t e)
 {
-    as_maker_put(t->maker, t->made, kind, ns, (int64_t[]){a, b, c, d, e, 0, 0, 0});
+    as_maker_emit(t->maker, t->made, kind, ns, (int64_t[]){a, b, c, d, e, 0, 0, 0});
 }
 
 /* Requests are numbered from 1 here. */
@@ -48,74 +48,75 @@ static int64_t request_of(uint64_t request)
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-static OTF2_CallbackCode take_call(struct as_otf2_taking *t, OTF2_TimeStamp time, uint32_t region,
-                                   bool enters)
+static OTF2_CallbackCode import_otf2_call(struct as_otf2_reading *t, OTF2_TimeStamp time,
+                                          uint32_t region, bool enters)
 {
-    const struct as_otf2_taken_region *of = as_otf2_region_of(t, region);
+    const struct as_otf2_known_region *of = as_otf2_region_of(t, region);
     int64_t ns;
     if (!begin_event(t, time, &ns))
         return OTF2_CALLBACK_SUCCESS;
     const int64_t name = of ? of - t->region.at + 1 : 0;
     if (of && of->is_barrier && !enters)
-        put_fields(t, AS_TRACE_BARRIER_END, ns, t->parts_n, AS_TRACE_EXPLICIT, 0, 0, 0);
-    put_fields(t, enters ? AS_TRACE_ENTER : AS_TRACE_LEAVE, ns, name, 0, 0, 0, 0);
+        make_otf2_event(t, AS_TRACE_BARRIER_END, ns, t->parts_n, AS_TRACE_EXPLICIT, 0, 0, 0);
+    make_otf2_event(t, enters ? AS_TRACE_ENTER : AS_TRACE_LEAVE, ns, name, 0, 0, 0, 0);
     if (of && of->is_barrier && enters)
-        put_fields(t, AS_TRACE_BARRIER, ns, t->parts_n, AS_TRACE_EXPLICIT, 0, 0, 0);
+        make_otf2_event(t, AS_TRACE_BARRIER, ns, t->parts_n, AS_TRACE_EXPLICIT, 0, 0, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_enter(EVENT_HEAD, OTF2_RegionRef region)
+static OTF2_CallbackCode on_otf2_enter(EVENT_HEAD, OTF2_RegionRef region)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     UNUSED_HEAD;
-    const OTF2_CallbackCode rc = take_call(t, time, region, true);
+    const OTF2_CallbackCode rc = import_otf2_call(t, time, region, true);
     if (!t->is_first)
-        as_otf2_put_attributes(t, attributes);
+        as_otf2_make_attributes(t, attributes);
     return rc;
 }
 
-static OTF2_CallbackCode take_leave(EVENT_HEAD, OTF2_RegionRef region)
+static OTF2_CallbackCode on_otf2_leave(EVENT_HEAD, OTF2_RegionRef region)
 {
     UNUSED_HEAD;
-    return take_call(user, time, region, false);
+    return import_otf2_call(user, time, region, false);
 }
 
 /* Its leaf is the region; parents are the callers. */
 static OTF2_CallbackCode on_context_enter(EVENT_HEAD, OTF2_CallingContextRef context,
                                           uint32_t distance)
 {
-    struct as_otf2_taking *t = user;
-    const struct as_otf2_taken_context *of = as_otf2_context_of(t, context);
+    struct as_otf2_reading *t = user;
+    const struct as_otf2_known_context *of = as_otf2_context_of(t, context);
     UNUSED_HEAD;
     (void)distance;
-    const OTF2_CallbackCode rc = take_call(t, time, of ? of->region : OTF2_UNDEFINED_REGION, true);
+    const OTF2_CallbackCode rc =
+        import_otf2_call(t, time, of ? of->region : OTF2_UNDEFINED_REGION, true);
     if (!t->is_first && of)
-        as_otf2_put_callers(t, of->parent);
+        as_otf2_make_callers(t, of->parent);
     return rc;
 }
 
 static OTF2_CallbackCode on_context_leave(EVENT_HEAD, OTF2_CallingContextRef context)
 {
-    const struct as_otf2_taken_context *of = as_otf2_context_of(user, context);
+    const struct as_otf2_known_context *of = as_otf2_context_of(user, context);
     UNUSED_HEAD;
-    return take_call(user, time, of ? of->region : OTF2_UNDEFINED_REGION, false);
+    return import_otf2_call(user, time, of ? of->region : OTF2_UNDEFINED_REGION, false);
 }
 
 static OTF2_CallbackCode on_context_sample(EVENT_HEAD, OTF2_CallingContextRef context,
                                            uint32_t distance, OTF2_InterruptGeneratorRef generator)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     (void)distance;
     if (begin_event(t, time, &ns))
-        as_otf2_put_taken_sample(t, ns, context, generator);
+        as_otf2_make_sample(t, ns, context, generator);
     return OTF2_CALLBACK_SUCCESS;
 }
 
 /* ---- What is pending ------------------------------------------------------------------------- */
 
-static OTF2_CallbackCode begin_pending(struct as_otf2_taking *t, uint64_t request)
+static OTF2_CallbackCode begin_pending(struct as_otf2_reading *t, uint64_t request)
 {
     const int failed = as_vec_push(&t->pending, (struct as_otf2_pending){.request = request}) < 0 ||
                        as_map_u64_put(&t->open, request, (uint32_t)t->pending.n - 1) < 0;
@@ -123,103 +124,105 @@ static OTF2_CallbackCode begin_pending(struct as_otf2_taking *t, uint64_t reques
     return failed ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
 
-static struct as_otf2_pending *find_pending(struct as_otf2_taking *t, uint64_t request)
+static struct as_otf2_pending *find_pending(struct as_otf2_reading *t, uint64_t request)
 {
     const uint32_t at = as_map_u64_get(&t->open, request);
     return at == AS_MAP_NONE ? NULL : &t->pending.at[at];
 }
 
 /* In the second reading they come in the order of the first. */
-static struct as_otf2_pending next_pending(struct as_otf2_taking *t)
+static struct as_otf2_pending next_pending(struct as_otf2_reading *t)
 {
     return t->next < t->pending.n ? t->pending.at[t->next++] : (struct as_otf2_pending){0};
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-static OTF2_CallbackCode take_send(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-                                   uint64_t size_b)
+static OTF2_CallbackCode on_otf2_send(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm,
+                                      uint32_t tag, uint64_t size_b)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     if (begin_event(t, time, &ns))
-        put_fields(t, AS_TRACE_SEND, ns, receiver, tag, (int64_t)size_b,
-                   as_otf2_taken_comm_of(t, comm), 0);
+        make_otf2_event(t, AS_TRACE_SEND, ns, receiver, tag, (int64_t)size_b,
+                        as_otf2_known_comm_of(t, comm), 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_isend(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm, uint32_t tag,
-                                    uint64_t size_b, uint64_t request)
+static OTF2_CallbackCode on_otf2_isend(EVENT_HEAD, uint32_t receiver, OTF2_CommRef comm,
+                                       uint32_t tag, uint64_t size_b, uint64_t request)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     if (begin_event(t, time, &ns))
-        put_fields(t, AS_TRACE_SEND, ns, receiver, tag, (int64_t)size_b,
-                   as_otf2_taken_comm_of(t, comm), request_of(request));
+        make_otf2_event(t, AS_TRACE_SEND, ns, receiver, tag, (int64_t)size_b,
+                        as_otf2_known_comm_of(t, comm), request_of(request));
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode put_request(struct as_otf2_taking *t, OTF2_TimeStamp time,
-                                     enum as_trace_kind kind, uint64_t request)
+static OTF2_CallbackCode make_request_event(struct as_otf2_reading *t, OTF2_TimeStamp time,
+                                            enum as_trace_kind kind, uint64_t request)
 {
     int64_t ns;
     if (begin_event(t, time, &ns))
-        put_fields(t, kind, ns, request_of(request), 0, 0, 0, 0);
+        make_otf2_event(t, kind, ns, request_of(request), 0, 0, 0, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_done(EVENT_HEAD, uint64_t request)
+static OTF2_CallbackCode on_otf2_isend_done(EVENT_HEAD, uint64_t request)
 {
     UNUSED_HEAD;
-    return put_request(user, time, AS_TRACE_DONE, request);
+    return make_request_event(user, time, AS_TRACE_DONE, request);
 }
 
-static OTF2_CallbackCode take_cancelled(EVENT_HEAD, uint64_t request)
+static OTF2_CallbackCode on_otf2_cancelled(EVENT_HEAD, uint64_t request)
 {
     UNUSED_HEAD;
-    return put_request(user, time, AS_TRACE_CANCELLED, request);
+    return make_request_event(user, time, AS_TRACE_CANCELLED, request);
 }
 
 /* One that is never done asks for anything, of the world. */
-static OTF2_CallbackCode take_post(EVENT_HEAD, uint64_t request)
+static OTF2_CallbackCode on_otf2_ireceive_request(EVENT_HEAD, uint64_t request)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     if (!begin_event(t, time, &ns))
         return begin_pending(t, request);
     const struct as_otf2_pending p = next_pending(t);
-    put_fields(t, AS_TRACE_POST, ns, p.comm ? p.partner : AS_TRACE_ANY,
-               p.comm ? p.tag : AS_TRACE_ANY, p.size_b, p.comm ? p.comm : 1, request_of(request));
+    make_otf2_event(t, AS_TRACE_POST, ns, p.comm ? p.partner : AS_TRACE_ANY,
+                    p.comm ? p.tag : AS_TRACE_ANY, p.size_b, p.comm ? p.comm : 1,
+                    request_of(request));
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_receive(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                                      uint64_t size_b)
+static OTF2_CallbackCode on_otf2_receive(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm,
+                                         uint32_t tag, uint64_t size_b)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     if (!begin_event(t, time, &ns))
         return OTF2_CALLBACK_SUCCESS;
-    const int64_t of = as_otf2_taken_comm_of(t, comm);
-    put_fields(t, AS_TRACE_POST, ns, sender, tag, (int64_t)size_b, of, 0);
-    put_fields(t, AS_TRACE_RECEIVE, ns, sender, tag, (int64_t)size_b, of, 0);
+    const int64_t of = as_otf2_known_comm_of(t, comm);
+    make_otf2_event(t, AS_TRACE_POST, ns, sender, tag, (int64_t)size_b, of, 0);
+    make_otf2_event(t, AS_TRACE_RECEIVE, ns, sender, tag, (int64_t)size_b, of, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_ireceive(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm, uint32_t tag,
-                                       uint64_t size_b, uint64_t request)
+static OTF2_CallbackCode on_otf2_ireceive(EVENT_HEAD, uint32_t sender, OTF2_CommRef comm,
+                                          uint32_t tag, uint64_t size_b, uint64_t request)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     struct as_otf2_pending *pending = find_pending(t, request);
-    const int64_t of = as_otf2_taken_comm_of(t, comm);
+    const int64_t of = as_otf2_known_comm_of(t, comm);
     int64_t ns;
     UNUSED_HEAD;
     if (begin_event(t, time, &ns)) {
-        put_fields(t, AS_TRACE_RECEIVE, ns, sender, tag, (int64_t)size_b, of, request_of(request));
+        make_otf2_event(t, AS_TRACE_RECEIVE, ns, sender, tag, (int64_t)size_b, of,
+                        request_of(request));
     } else if (pending) {
         pending->partner = sender;
         pending->tag = tag;
@@ -231,10 +234,10 @@ static OTF2_CallbackCode take_ireceive(EVENT_HEAD, uint32_t sender, OTF2_CommRef
 
 /* ---- Operations of many ---------------------------------------------------------------------- */
 
-static void write_otf2_collective(struct as_otf2_taking *t, int64_t ns, int64_t comm,
+static void write_otf2_collective(struct as_otf2_reading *t, int64_t ns, int64_t comm,
                                   int64_t request, int64_t root, int64_t sent_b, int64_t received_b)
 {
-    put_fields(t, AS_TRACE_COLLECTIVE, ns, comm, request, root, sent_b, received_b);
+    make_otf2_event(t, AS_TRACE_COLLECTIVE, ns, comm, request, root, sent_b, received_b);
 }
 
 static int64_t root_of(uint32_t root)
@@ -243,22 +246,22 @@ static int64_t root_of(uint32_t root)
     return root >= OTF2_COLLECTIVE_ROOT_THIS_GROUP ? AS_TRACE_NO_ROOT : (int64_t)root;
 }
 
-static OTF2_CallbackCode take_collective(EVENT_HEAD, OTF2_CollectiveOp op, OTF2_CommRef comm,
-                                         uint32_t root, uint64_t sent_b, uint64_t received_b)
+static OTF2_CallbackCode on_otf2_collective(EVENT_HEAD, OTF2_CollectiveOp op, OTF2_CommRef comm,
+                                            uint32_t root, uint64_t sent_b, uint64_t received_b)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     (void)op;
     if (begin_event(t, time, &ns))
-        write_otf2_collective(t, ns, as_otf2_taken_comm_of(t, comm), 0, root_of(root),
+        write_otf2_collective(t, ns, as_otf2_known_comm_of(t, comm), 0, root_of(root),
                               (int64_t)sent_b, (int64_t)received_b);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_icollective(EVENT_HEAD, uint64_t request)
+static OTF2_CallbackCode on_otf2_icollective(EVENT_HEAD, uint64_t request)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     if (!begin_event(t, time, &ns))
@@ -269,19 +272,19 @@ static OTF2_CallbackCode take_icollective(EVENT_HEAD, uint64_t request)
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_icollective_done(EVENT_HEAD, OTF2_CollectiveOp op, OTF2_CommRef comm,
-                                               uint32_t root, uint64_t sent_b, uint64_t received_b,
-                                               uint64_t request)
+static OTF2_CallbackCode on_otf2_icollective_done(EVENT_HEAD, OTF2_CollectiveOp op,
+                                                  OTF2_CommRef comm, uint32_t root, uint64_t sent_b,
+                                                  uint64_t received_b, uint64_t request)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     struct as_otf2_pending *pending = find_pending(t, request);
     int64_t ns;
     UNUSED_HEAD;
     (void)op;
     if (begin_event(t, time, &ns)) {
-        put_fields(t, AS_TRACE_DONE, ns, request_of(request), 0, 0, 0, 0);
+        make_otf2_event(t, AS_TRACE_DONE, ns, request_of(request), 0, 0, 0, 0);
     } else if (pending) {
-        pending->comm = as_otf2_taken_comm_of(t, comm);
+        pending->comm = as_otf2_known_comm_of(t, comm);
         pending->root = root_of(root);
         pending->sent_b = (int64_t)sent_b;
         pending->received_b = (int64_t)received_b;
@@ -291,12 +294,12 @@ static OTF2_CallbackCode take_icollective_done(EVENT_HEAD, OTF2_CollectiveOp op,
 
 /* ---- One-sided access ------------------------------------------------------------------------ */
 
-static OTF2_CallbackCode put_access(struct as_otf2_taking *t, OTF2_TimeStamp time, uint32_t window,
+static OTF2_CallbackCode put_access(struct as_otf2_reading *t, OTF2_TimeStamp time, uint32_t window,
                                     uint32_t target, uint64_t size_b)
 {
     int64_t ns;
     if (begin_event(t, time, &ns))
-        put_fields(t, AS_TRACE_RMA, ns, target, (int64_t)size_b, (int64_t)window + 1, 0, 0);
+        make_otf2_event(t, AS_TRACE_RMA, ns, target, (int64_t)size_b, (int64_t)window + 1, 0, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
@@ -319,32 +322,32 @@ static OTF2_CallbackCode on_atomic(EVENT_HEAD, OTF2_RmaWinRef window, uint32_t t
 
 /* ---- Threads --------------------------------------------------------------------------------- */
 
-static OTF2_CallbackCode take_fork(EVENT_HEAD, OTF2_Paradigm model, uint32_t threads_n)
+static OTF2_CallbackCode on_otf2_fork(EVENT_HEAD, OTF2_Paradigm model, uint32_t threads_n)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     if (begin_event(t, time, &ns) && model == OTF2_PARADIGM_OPENMP)
-        put_fields(t, AS_TRACE_PARALLEL, ns, ++t->regions_n, threads_n, 0, 0, 0);
+        make_otf2_event(t, AS_TRACE_PARALLEL, ns, ++t->regions_n, threads_n, 0, 0, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_join(EVENT_HEAD, OTF2_Paradigm model)
+static OTF2_CallbackCode on_otf2_join(EVENT_HEAD, OTF2_Paradigm model)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     if (begin_event(t, time, &ns) && model == OTF2_PARADIGM_OPENMP)
-        put_fields(t, AS_TRACE_PARALLEL_END, ns, t->regions_n, 0, 0, 0, 0);
+        make_otf2_event(t, AS_TRACE_PARALLEL_END, ns, t->regions_n, 0, 0, 0, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
 /* Its place in the team, which is a communicator of locations; false: it is no member. */
-static bool find_part(const struct as_otf2_taking *t, uint32_t team, int64_t *index,
+static bool find_part(const struct as_otf2_reading *t, uint32_t team, int64_t *index,
                       int64_t *threads_n)
 {
-    const struct as_otf2_taken_group *group = as_otf2_members_of(t, team);
-    const struct as_otf2_taken_group *places = NULL;
+    const struct as_otf2_known_group *group = as_otf2_members_of(t, team);
+    const struct as_otf2_known_group *places = NULL;
     const uint64_t own = t->location.at[t->at].number;
     if (!group)
         return false;
@@ -362,63 +365,63 @@ static bool find_part(const struct as_otf2_taking *t, uint32_t team, int64_t *in
 }
 
 /* A team meets again and again: the number of times is the same for all of its members. */
-static OTF2_CallbackCode take_team(EVENT_HEAD, OTF2_CommRef team)
+static OTF2_CallbackCode on_otf2_team(EVENT_HEAD, OTF2_CommRef team)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns, index = 0, threads_n = 0;
     UNUSED_HEAD;
     if (begin_event(t, time, &ns) && find_part(t, team, &index, &threads_n))
-        put_fields(t, AS_TRACE_IMPLICIT, ns, ++t->parts_n, index, threads_n, 0, 0);
+        make_otf2_event(t, AS_TRACE_IMPLICIT, ns, ++t->parts_n, index, threads_n, 0, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_team_end(EVENT_HEAD, OTF2_CommRef team)
+static OTF2_CallbackCode on_otf2_team_end(EVENT_HEAD, OTF2_CommRef team)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns, index = 0, threads_n = 0;
     UNUSED_HEAD;
     if (begin_event(t, time, &ns) && find_part(t, team, &index, &threads_n))
-        put_fields(t, AS_TRACE_IMPLICIT_END, ns, t->parts_n, index, 0, 0, 0);
+        make_otf2_event(t, AS_TRACE_IMPLICIT_END, ns, t->parts_n, index, 0, 0, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
 /* ---- Metrics --------------------------------------------------------------------------------- */
 
-static OTF2_CallbackCode take_values(EVENT_HEAD, OTF2_MetricRef metric, uint8_t n,
-                                     const OTF2_Type *types, const OTF2_MetricValue *values)
+static OTF2_CallbackCode on_otf2_values(EVENT_HEAD, OTF2_MetricRef metric, uint8_t n,
+                                        const OTF2_Type *types, const OTF2_MetricValue *values)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     if (!begin_event(t, time, &ns))
         return OTF2_CALLBACK_SUCCESS;
-    const struct as_otf2_taken_metric *of = as_vec_find(&t->metric, number, metric);
+    const struct as_otf2_known_metric *of = as_vec_find(&t->metric, number, metric);
     for (uint8_t i = 0; of && i < n && i < of->member.n; i++) {
-        const struct as_otf2_taken_metric *member =
+        const struct as_otf2_known_metric *member =
             as_vec_find(&t->member, number, of->member.at[i]);
         int64_t value;
         memcpy(&value, &values[i], sizeof value);
         if (member)
-            put_fields(t, types[i] == OTF2_TYPE_DOUBLE ? AS_TRACE_EVENT : AS_TRACE_COUNTER, ns,
-                       member->name, value, 0, 0, 0);
+            make_otf2_event(t, types[i] == OTF2_TYPE_DOUBLE ? AS_TRACE_EVENT : AS_TRACE_COUNTER, ns,
+                            member->name, value, 0, 0, 0);
     }
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_switch(EVENT_HEAD, OTF2_MeasurementMode mode)
+static OTF2_CallbackCode on_otf2_switch(EVENT_HEAD, OTF2_MeasurementMode mode)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     if (begin_event(t, time, &ns))
-        put_fields(t, mode == OTF2_MEASUREMENT_OFF ? AS_TRACE_OFF : AS_TRACE_ON, ns,
-                   AS_TRACE_BY_USER, 0, 0, 0, 0);
+        make_otf2_event(t, mode == OTF2_MEASUREMENT_OFF ? AS_TRACE_OFF : AS_TRACE_ON, ns,
+                        AS_TRACE_BY_USER, 0, 0, 0, 0);
     return OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode pass_over(EVENT_HEAD)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     begin_event(t, time, &ns);
@@ -427,7 +430,7 @@ static OTF2_CallbackCode pass_over(EVENT_HEAD)
 
 static OTF2_CallbackCode leave_out(EVENT_HEAD)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     int64_t ns;
     UNUSED_HEAD;
     t->counts->left_out_n += begin_event(t, time, &ns);
@@ -440,30 +443,30 @@ OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void)
     if (!c)
         return NULL;
     OTF2_EvtReaderCallbacks_SetUnknownCallback(c, leave_out);
-    OTF2_EvtReaderCallbacks_SetEnterCallback(c, take_enter);
-    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, take_leave);
+    OTF2_EvtReaderCallbacks_SetEnterCallback(c, on_otf2_enter);
+    OTF2_EvtReaderCallbacks_SetLeaveCallback(c, on_otf2_leave);
     OTF2_EvtReaderCallbacks_SetCallingContextEnterCallback(c, on_context_enter);
     OTF2_EvtReaderCallbacks_SetCallingContextLeaveCallback(c, on_context_leave);
     OTF2_EvtReaderCallbacks_SetCallingContextSampleCallback(c, on_context_sample);
-    OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, take_send);
-    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, take_isend);
-    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, take_done);
-    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, take_post);
-    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, take_receive);
-    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, take_ireceive);
-    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, take_cancelled);
+    OTF2_EvtReaderCallbacks_SetMpiSendCallback(c, on_otf2_send);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCallback(c, on_otf2_isend);
+    OTF2_EvtReaderCallbacks_SetMpiIsendCompleteCallback(c, on_otf2_isend_done);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvRequestCallback(c, on_otf2_ireceive_request);
+    OTF2_EvtReaderCallbacks_SetMpiRecvCallback(c, on_otf2_receive);
+    OTF2_EvtReaderCallbacks_SetMpiIrecvCallback(c, on_otf2_ireceive);
+    OTF2_EvtReaderCallbacks_SetMpiRequestCancelledCallback(c, on_otf2_cancelled);
     OTF2_EvtReaderCallbacks_SetMpiCollectiveBeginCallback(c, pass_over);
-    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, take_collective);
-    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, take_icollective);
-    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, take_icollective_done);
+    OTF2_EvtReaderCallbacks_SetMpiCollectiveEndCallback(c, on_otf2_collective);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveRequestCallback(c, on_otf2_icollective);
+    OTF2_EvtReaderCallbacks_SetNonBlockingCollectiveCompleteCallback(c, on_otf2_icollective_done);
     OTF2_EvtReaderCallbacks_SetRmaPutCallback(c, on_transfer);
     OTF2_EvtReaderCallbacks_SetRmaGetCallback(c, on_transfer);
     OTF2_EvtReaderCallbacks_SetRmaAtomicCallback(c, on_atomic);
-    OTF2_EvtReaderCallbacks_SetThreadForkCallback(c, take_fork);
-    OTF2_EvtReaderCallbacks_SetThreadJoinCallback(c, take_join);
-    OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, take_team);
-    OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(c, take_team_end);
-    OTF2_EvtReaderCallbacks_SetMetricCallback(c, take_values);
-    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, take_switch);
+    OTF2_EvtReaderCallbacks_SetThreadForkCallback(c, on_otf2_fork);
+    OTF2_EvtReaderCallbacks_SetThreadJoinCallback(c, on_otf2_join);
+    OTF2_EvtReaderCallbacks_SetThreadTeamBeginCallback(c, on_otf2_team);
+    OTF2_EvtReaderCallbacks_SetThreadTeamEndCallback(c, on_otf2_team_end);
+    OTF2_EvtReaderCallbacks_SetMetricCallback(c, on_otf2_values);
+    OTF2_EvtReaderCallbacks_SetMeasurementOnOffCallback(c, on_otf2_switch);
     return c;
 }

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "exchange/otf2_taken.h"
 
-static OTF2_CallbackCode code_of(struct as_otf2_taking *t, int rc)
+static OTF2_CallbackCode code_of(struct as_otf2_reading *t, int rc)
 {
     t->no_memory |= rc < 0;
     return rc < 0 ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
@@ -14,10 +14,10 @@ static OTF2_CallbackCode code_of(struct as_otf2_taking *t, int rc)
 
 /* ---- Taking ---------------------------------------------------------------------------------- */
 
-static OTF2_CallbackCode take_clock(void *user, uint64_t tick_hz, uint64_t begin_tick,
-                                    uint64_t ticks_n, uint64_t real_ns)
+static OTF2_CallbackCode on_otf2_clock(void *user, uint64_t tick_hz, uint64_t begin_tick,
+                                       uint64_t ticks_n, uint64_t real_ns)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     (void)ticks_n;
     t->counts->start_ns = real_ns < INT64_MAX ? (int64_t)real_ns : 0;
     t->tick_hz = tick_hz;
@@ -25,11 +25,11 @@ static OTF2_CallbackCode take_clock(void *user, uint64_t tick_hz, uint64_t begin
     return OTF2_CALLBACK_SUCCESS;
 }
 
-static OTF2_CallbackCode take_string(void *user, OTF2_StringRef number, const char *string)
+static OTF2_CallbackCode on_otf2_string(void *user, OTF2_StringRef number, const char *string)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     const size_t n = strlen(string);
-    const struct as_otf2_taken_text text = {number, as_malloc(n + 1)};
+    const struct as_otf2_known_text text = {number, as_malloc(n + 1)};
     if (!text.text || as_vec_push(&t->text, text) < 0) {
         as_free(text.text);
         return code_of(t, ASSAY_ERR_NOMEM);
@@ -38,12 +38,13 @@ static OTF2_CallbackCode take_string(void *user, OTF2_StringRef number, const ch
     return code_of(t, as_map_u64_put(&t->texts, number, (uint32_t)t->text.n - 1));
 }
 
-static OTF2_CallbackCode take_node(void *user, OTF2_SystemTreeNodeRef number, OTF2_StringRef name,
-                                   OTF2_StringRef class_name, OTF2_SystemTreeNodeRef parent)
+static OTF2_CallbackCode on_otf2_node(void *user, OTF2_SystemTreeNodeRef number,
+                                      OTF2_StringRef name, OTF2_StringRef class_name,
+                                      OTF2_SystemTreeNodeRef parent)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     (void)class_name, (void)parent;
-    const struct as_otf2_taken_node node = {number, as_otf2_taken_text_of(t, name)};
+    const struct as_otf2_known_node node = {number, as_otf2_known_text_of(t, name)};
     return code_of(t, as_vec_push(&t->node, node));
 }
 
@@ -99,58 +100,59 @@ static uint32_t group_of_region(OTF2_Paradigm paradigm, OTF2_RegionRole role, co
     return AS_TRACE_OF_USER;
 }
 
-static OTF2_CallbackCode take_region(void *user, OTF2_RegionRef number, OTF2_StringRef name,
-                                     OTF2_StringRef canonical, OTF2_StringRef description,
-                                     OTF2_RegionRole role, OTF2_Paradigm paradigm,
-                                     OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin,
-                                     uint32_t end)
+static OTF2_CallbackCode on_otf2_region(void *user, OTF2_RegionRef number, OTF2_StringRef name,
+                                        OTF2_StringRef canonical, OTF2_StringRef description,
+                                        OTF2_RegionRole role, OTF2_Paradigm paradigm,
+                                        OTF2_RegionFlag flags, OTF2_StringRef file, uint32_t begin,
+                                        uint32_t end)
 {
-    struct as_otf2_taking *t = user;
-    const char *text = as_otf2_taken_text_of(t, name);
+    struct as_otf2_reading *t = user;
+    const char *text = as_otf2_known_text_of(t, name);
     (void)canonical, (void)description, (void)flags, (void)end;
-    const struct as_otf2_taken_region region = {number,
+    const struct as_otf2_known_region region = {number,
                                                 group_of_region(paradigm, role, text),
                                                 text,
                                                 is_omp_barrier(paradigm, role),
-                                                as_otf2_taken_text_of(t, file),
+                                                as_otf2_known_text_of(t, file),
                                                 begin};
     const int rc = as_vec_push(&t->region, region);
     return code_of(t, rc < 0 ? rc : as_map_u64_put(&t->regions, number, (uint32_t)t->region.n - 1));
 }
 
-static OTF2_CallbackCode take_process(void *user, OTF2_LocationGroupRef number, OTF2_StringRef name,
-                                      OTF2_LocationGroupType type, OTF2_SystemTreeNodeRef parent,
-                                      OTF2_LocationGroupRef creator)
+static OTF2_CallbackCode on_otf2_process(void *user, OTF2_LocationGroupRef number,
+                                         OTF2_StringRef name, OTF2_LocationGroupType type,
+                                         OTF2_SystemTreeNodeRef parent,
+                                         OTF2_LocationGroupRef creator)
 {
-    struct as_otf2_taking *t = user;
-    const struct as_otf2_taken_node *node = as_vec_find(&t->node, number, parent);
+    struct as_otf2_reading *t = user;
+    const struct as_otf2_known_node *node = as_vec_find(&t->node, number, parent);
     (void)type, (void)creator;
-    const struct as_otf2_taken_process process = {number, as_otf2_taken_text_of(t, name),
+    const struct as_otf2_known_process process = {number, as_otf2_known_text_of(t, name),
                                                   node ? node->text : "", -1, 0};
     return code_of(t, as_vec_push(&t->process, process));
 }
 
-static OTF2_CallbackCode take_location(void *user, OTF2_LocationRef number, OTF2_StringRef name,
-                                       OTF2_LocationType type, uint64_t events_n,
-                                       OTF2_LocationGroupRef group)
+static OTF2_CallbackCode on_otf2_location(void *user, OTF2_LocationRef number, OTF2_StringRef name,
+                                          OTF2_LocationType type, uint64_t events_n,
+                                          OTF2_LocationGroupRef group)
 {
-    struct as_otf2_taking *t = user;
-    const struct as_otf2_taken_process *process = as_vec_find(&t->process, number, group);
+    struct as_otf2_reading *t = user;
+    const struct as_otf2_known_process *process = as_vec_find(&t->process, number, group);
     if (!process)
         return OTF2_CALLBACK_SUCCESS;
-    const struct as_otf2_taken_location location = {
-        number, events_n, (uint32_t)(process - t->process.at), as_otf2_taken_text_of(t, name),
+    const struct as_otf2_known_thread location = {
+        number, events_n, (uint32_t)(process - t->process.at), as_otf2_known_text_of(t, name),
         type == OTF2_LOCATION_TYPE_CPU_THREAD};
     return code_of(t, as_vec_push(&t->location, location));
 }
 
-static OTF2_CallbackCode take_group(void *user, OTF2_GroupRef number, OTF2_StringRef name,
-                                    OTF2_GroupType type, OTF2_Paradigm paradigm,
-                                    OTF2_GroupFlag flags, uint32_t members_n,
-                                    const uint64_t *members)
+static OTF2_CallbackCode on_otf2_group(void *user, OTF2_GroupRef number, OTF2_StringRef name,
+                                       OTF2_GroupType type, OTF2_Paradigm paradigm,
+                                       OTF2_GroupFlag flags, uint32_t members_n,
+                                       const uint64_t *members)
 {
-    struct as_otf2_taking *t = user;
-    struct as_otf2_taken_group group = {.number = number, .type = type, .paradigm = paradigm};
+    struct as_otf2_reading *t = user;
+    struct as_otf2_known_group group = {.number = number, .type = type, .paradigm = paradigm};
     int rc = 0;
     (void)name, (void)flags;
     for (uint32_t i = 0; rc == 0 && i < members_n; i++)
@@ -162,31 +164,32 @@ static OTF2_CallbackCode take_group(void *user, OTF2_GroupRef number, OTF2_Strin
     return code_of(t, rc);
 }
 
-static OTF2_CallbackCode take_comm(void *user, OTF2_CommRef number, OTF2_StringRef name,
-                                   OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
+static OTF2_CallbackCode on_otf2_comm(void *user, OTF2_CommRef number, OTF2_StringRef name,
+                                      OTF2_GroupRef group, OTF2_CommRef parent, OTF2_CommFlag flags)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     (void)parent, (void)flags;
-    const struct as_otf2_taken_comm comm = {number, group, as_otf2_taken_text_of(t, name), 0};
+    const struct as_otf2_known_comm comm = {number, group, as_otf2_known_text_of(t, name), 0};
     const int rc = as_vec_push(&t->comm, comm);
     return code_of(t, rc < 0 ? rc : as_map_u64_put(&t->comms, number, (uint32_t)t->comm.n - 1));
 }
 
-static OTF2_CallbackCode take_member(void *user, OTF2_MetricMemberRef number, OTF2_StringRef name,
-                                     OTF2_StringRef description, OTF2_MetricType type,
-                                     OTF2_MetricMode mode, OTF2_Type value, OTF2_Base base,
-                                     int64_t exponent, OTF2_StringRef unit)
+static OTF2_CallbackCode on_otf2_metric_member(void *user, OTF2_MetricMemberRef number,
+                                               OTF2_StringRef name, OTF2_StringRef description,
+                                               OTF2_MetricType type, OTF2_MetricMode mode,
+                                               OTF2_Type value, OTF2_Base base, int64_t exponent,
+                                               OTF2_StringRef unit)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     (void)description, (void)type, (void)mode, (void)value, (void)base, (void)exponent, (void)unit;
     return code_of(
-        t, as_vec_push(&t->member, (struct as_otf2_taken_metric){
-                                       .number = number, .text = as_otf2_taken_text_of(t, name)}));
+        t, as_vec_push(&t->member, (struct as_otf2_known_metric){
+                                       .number = number, .text = as_otf2_known_text_of(t, name)}));
 }
 
-static int add_metric(struct as_otf2_taking *t, uint32_t number, size_t n, const uint32_t *members)
+static int add_metric(struct as_otf2_reading *t, uint32_t number, size_t n, const uint32_t *members)
 {
-    struct as_otf2_taken_metric metric = {.number = number};
+    struct as_otf2_known_metric metric = {.number = number};
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = as_vec_push(&metric.member, members[i]);
@@ -197,26 +200,26 @@ static int add_metric(struct as_otf2_taking *t, uint32_t number, size_t n, const
     return rc;
 }
 
-static OTF2_CallbackCode take_metric(void *user, OTF2_MetricRef number, uint8_t n,
-                                     const OTF2_MetricMemberRef *members,
-                                     OTF2_MetricOccurrence occurrence, OTF2_RecorderKind kind)
+static OTF2_CallbackCode on_otf2_metric(void *user, OTF2_MetricRef number, uint8_t n,
+                                        const OTF2_MetricMemberRef *members,
+                                        OTF2_MetricOccurrence occurrence, OTF2_RecorderKind kind)
 {
     (void)occurrence, (void)kind;
     return code_of(user, add_metric(user, number, n, members));
 }
 
-static OTF2_CallbackCode take_instance(void *user, OTF2_MetricRef number, OTF2_MetricRef of,
-                                       OTF2_LocationRef recorder, OTF2_MetricScope scope,
-                                       uint64_t what)
+static OTF2_CallbackCode on_otf2_metric_instance(void *user, OTF2_MetricRef number,
+                                                 OTF2_MetricRef of, OTF2_LocationRef recorder,
+                                                 OTF2_MetricScope scope, uint64_t what)
 {
-    struct as_otf2_taking *t = user;
-    const struct as_otf2_taken_metric *class = as_vec_find(&t->metric, number, of);
+    struct as_otf2_reading *t = user;
+    const struct as_otf2_known_metric *class = as_vec_find(&t->metric, number, of);
     (void)recorder, (void)scope, (void)what;
     return class ? code_of(t, add_metric(t, number, class->member.n, class->member.at))
                  : OTF2_CALLBACK_SUCCESS;
 }
 
-OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *t)
+OTF2_ErrorCode as_otf2_read_definitions(struct as_otf2_reading *t)
 {
     OTF2_GlobalDefReader *definitions = OTF2_Reader_GetGlobalDefReader(t->reader);
     OTF2_GlobalDefReaderCallbacks *c = OTF2_GlobalDefReaderCallbacks_New();
@@ -225,17 +228,17 @@ OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *t)
         OTF2_GlobalDefReaderCallbacks_Delete(c);
         return OTF2_ERROR_MEM_FAULT;
     }
-    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, take_clock);
-    OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, take_string);
-    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, take_node);
-    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, take_region);
-    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, take_process);
-    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, take_location);
-    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, take_group);
-    OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, take_comm);
-    OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, take_member);
-    OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, take_metric);
-    OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(c, take_instance);
+    OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(c, on_otf2_clock);
+    OTF2_GlobalDefReaderCallbacks_SetStringCallback(c, on_otf2_string);
+    OTF2_GlobalDefReaderCallbacks_SetSystemTreeNodeCallback(c, on_otf2_node);
+    OTF2_GlobalDefReaderCallbacks_SetRegionCallback(c, on_otf2_region);
+    OTF2_GlobalDefReaderCallbacks_SetLocationGroupCallback(c, on_otf2_process);
+    OTF2_GlobalDefReaderCallbacks_SetLocationCallback(c, on_otf2_location);
+    OTF2_GlobalDefReaderCallbacks_SetGroupCallback(c, on_otf2_group);
+    OTF2_GlobalDefReaderCallbacks_SetCommCallback(c, on_otf2_comm);
+    OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(c, on_otf2_metric_member);
+    OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(c, on_otf2_metric);
+    OTF2_GlobalDefReaderCallbacks_SetMetricInstanceCallback(c, on_otf2_metric_instance);
     as_otf2_place_callbacks(c);
     as_otf2_grid_callbacks(c);
     OTF2_ErrorCode rc = OTF2_Reader_RegisterGlobalDefCallbacks(t->reader, definitions, c, t);
@@ -248,7 +251,7 @@ OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *t)
 /* ---- Relations ------------------------------------------------------------------------------- */
 
 /* Of the ranks of MPI the locations by rank; NULL: there is no MPI. */
-static const struct as_otf2_taken_group *rank_locations(const struct as_otf2_taking *t)
+static const struct as_otf2_known_group *rank_locations(const struct as_otf2_reading *t)
 {
     as_vec_foreach (&t->group, group)
         if (group->type == OTF2_GROUP_TYPE_COMM_LOCATIONS && group->paradigm == OTF2_PARADIGM_MPI)
@@ -256,30 +259,30 @@ static const struct as_otf2_taken_group *rank_locations(const struct as_otf2_tak
     return NULL;
 }
 
-const struct as_otf2_taken_group *as_otf2_members_of(const struct as_otf2_taking *t, uint32_t comm)
+const struct as_otf2_known_group *as_otf2_members_of(const struct as_otf2_reading *t, uint32_t comm)
 {
     const uint32_t at = as_map_u64_get(&t->comms, comm);
     return at == AS_MAP_NONE ? NULL : as_vec_find(&t->group, number, t->comm.at[at].group);
 }
 
-static bool is_of_mpi(const struct as_otf2_taken_group *group)
+static bool is_of_mpi(const struct as_otf2_known_group *group)
 {
     return group && group->paradigm == OTF2_PARADIGM_MPI &&
            group->type == OTF2_GROUP_TYPE_COMM_GROUP;
 }
 
-void as_otf2_relate(struct as_otf2_taking *t)
+void as_otf2_relate(struct as_otf2_reading *t)
 {
-    const struct as_otf2_taken_group *ranks = rank_locations(t);
+    const struct as_otf2_known_group *ranks = rank_locations(t);
     bool has_world = false;
     for (size_t rank = 0; ranks && rank < ranks->member.n; rank++) {
-        const struct as_otf2_taken_location *location =
+        const struct as_otf2_known_thread *location =
             as_vec_find(&t->location, number, ranks->member.at[rank]);
         if (location && t->process.at[location->process].rank < 0)
             t->process.at[location->process].rank = (int64_t)rank;
     }
     as_vec_foreach (&t->comm, comm) {
-        const struct as_otf2_taken_group *group = as_vec_find(&t->group, number, comm->group);
+        const struct as_otf2_known_group *group = as_vec_find(&t->group, number, comm->group);
         if (!ranks || !is_of_mpi(group))
             continue;
         const bool is_world = !has_world && group->member.n == ranks->member.n;
@@ -288,7 +291,7 @@ void as_otf2_relate(struct as_otf2_taking *t)
     }
 }
 
-int64_t as_otf2_taken_comm_of(const struct as_otf2_taking *t, uint32_t comm)
+int64_t as_otf2_known_comm_of(const struct as_otf2_reading *t, uint32_t comm)
 {
     const uint32_t at = as_map_u64_get(&t->comms, comm);
     return at == AS_MAP_NONE ? 0 : (int64_t)t->comm.at[at].comm;
@@ -296,10 +299,10 @@ int64_t as_otf2_taken_comm_of(const struct as_otf2_taking *t, uint32_t comm)
 
 /* ---- Writing them ---------------------------------------------------------------------------- */
 
-static void define_comms(struct as_otf2_taking *t, const struct as_otf2_taken_process *process)
+static void define_comms(struct as_otf2_reading *t, const struct as_otf2_known_process *process)
 {
     as_vec_foreach (&t->comm, comm) {
-        const struct as_otf2_taken_group *group = as_vec_find(&t->group, number, comm->group);
+        const struct as_otf2_known_group *group = as_vec_find(&t->group, number, comm->group);
         for (size_t rank = 0; comm->comm && rank < group->member.n; rank++)
             if (group->member.at[rank] == (uint64_t)process->rank) {
                 as_maker_comm(t->maker, process->made, comm->comm, comm->comm, rank,
@@ -309,9 +312,9 @@ static void define_comms(struct as_otf2_taking *t, const struct as_otf2_taken_pr
     }
 }
 
-void as_otf2_define(struct as_otf2_taking *t)
+void as_otf2_define(struct as_otf2_reading *t)
 {
-    const struct as_otf2_taken_group *ranks = rank_locations(t);
+    const struct as_otf2_known_group *ranks = rank_locations(t);
     uint32_t next = (uint32_t)t->region.n;
     as_vec_foreach (&t->member, member)
         member->name = ++next;
@@ -330,7 +333,7 @@ void as_otf2_define(struct as_otf2_taking *t)
     }
 }
 
-void as_otf2_free_definitions(struct as_otf2_taking *t)
+void as_otf2_free_definitions(struct as_otf2_reading *t)
 {
     as_vec_foreach (&t->text, text)
         as_free(text->text);

@@ -11,57 +11,57 @@
 #include "exchange/maker.h"
 
 /* Definitions, as the archive numbers them. Texts are owned by `text`. */
-struct as_otf2_taken_text {
+struct as_otf2_known_text {
     uint32_t number;
     char *text;
 };
-struct as_otf2_taken_region {
+struct as_otf2_known_region {
     uint32_t number, group; /* as_trace_group */
     const char *text;
     bool is_barrier;  /* of OpenMP, explicit or implied */
     const char *file; /* of source, "": not known */
     uint32_t line;    /* where it begins; 0: not known */
 };
-struct as_otf2_taken_source {
+struct as_otf2_known_source {
     uint32_t number;
     const char *file;
     uint32_t line;
 };
-struct as_otf2_taken_context {
+struct as_otf2_known_context {
     uint32_t number, region, source, parent;
 };
-struct as_otf2_taken_generator {
+struct as_otf2_known_generator {
     uint32_t number;
     int64_t period_ns; /* that a sample stands for; 0: not known */
 };
-struct as_otf2_taken_process {
+struct as_otf2_known_process {
     uint32_t number; /* of the location group */
     const char *text, *machine;
     int64_t rank; /* -1: none */
     uint32_t made;
 };
-struct as_otf2_taken_location {
+struct as_otf2_known_thread {
     uint64_t number, events_n;
     uint32_t process; /* place */
     const char *text;
     bool is_thread; /* of a processor */
 };
-struct as_otf2_taken_group {
+struct as_otf2_known_group {
     uint32_t number;
     OTF2_GroupType type;
     OTF2_Paradigm paradigm;
     AS_VEC(uint64_t) member;
 };
-struct as_otf2_taken_comm {
+struct as_otf2_known_comm {
     uint32_t number, group;
     const char *text;
     uint64_t comm; /* ours; 0: none */
 };
-struct as_otf2_taken_node {
+struct as_otf2_known_node {
     uint32_t number;
     const char *text;
 };
-struct as_otf2_taken_metric {
+struct as_otf2_known_metric {
     uint32_t number; /* member, or class and instance */
     const char *text;
     AS_VEC(uint32_t) member; /* of a class or instance: numbers of members */
@@ -91,23 +91,23 @@ struct as_otf2_pending {
     int64_t root, sent_b, received_b;   /* of a collective */
 };
 
-struct as_otf2_taking {
+struct as_otf2_reading {
     const char *path;
     struct as_import_counts *counts;
     struct as_trace_maker *maker;
     OTF2_Reader *reader;
     uint64_t tick_hz, begin_tick;
-    AS_VEC(struct as_otf2_taken_text) text;
-    AS_VEC(struct as_otf2_taken_node) node;
-    AS_VEC(struct as_otf2_taken_region) region;
-    AS_VEC(struct as_otf2_taken_process) process;
-    AS_VEC(struct as_otf2_taken_location) location;
-    AS_VEC(struct as_otf2_taken_group) group;
-    AS_VEC(struct as_otf2_taken_comm) comm;
-    AS_VEC(struct as_otf2_taken_metric) member, metric;
-    AS_VEC(struct as_otf2_taken_source) source;
-    AS_VEC(struct as_otf2_taken_context) context;
-    AS_VEC(struct as_otf2_taken_generator) generator;
+    AS_VEC(struct as_otf2_known_text) text;
+    AS_VEC(struct as_otf2_known_node) node;
+    AS_VEC(struct as_otf2_known_region) region;
+    AS_VEC(struct as_otf2_known_process) process;
+    AS_VEC(struct as_otf2_known_thread) location;
+    AS_VEC(struct as_otf2_known_group) group;
+    AS_VEC(struct as_otf2_known_comm) comm;
+    AS_VEC(struct as_otf2_known_metric) member, metric;
+    AS_VEC(struct as_otf2_known_source) source;
+    AS_VEC(struct as_otf2_known_context) context;
+    AS_VEC(struct as_otf2_known_generator) generator;
     AS_VEC(struct as_otf2_taken_dimension) dimension;
     AS_VEC(struct as_otf2_taken_topology) topology;
     AS_VEC(struct as_otf2_taken_coordinate) coordinate;
@@ -127,42 +127,42 @@ struct as_otf2_taking {
 };
 
 /* ---- otf2_taken.c: definitions ---- */
-OTF2_ErrorCode as_otf2_take_definitions(struct as_otf2_taking *taking);
+OTF2_ErrorCode as_otf2_read_definitions(struct as_otf2_reading *taking);
 /* Ranks, communicators' numbers: once all definitions are there. */
-void as_otf2_relate(struct as_otf2_taking *taking);
-void as_otf2_define(struct as_otf2_taking *taking);
-void as_otf2_free_definitions(struct as_otf2_taking *taking);
+void as_otf2_relate(struct as_otf2_reading *taking);
+void as_otf2_define(struct as_otf2_reading *taking);
+void as_otf2_free_definitions(struct as_otf2_reading *taking);
 /* 0: not known. */
-int64_t as_otf2_taken_comm_of(const struct as_otf2_taking *taking, uint32_t comm);
+int64_t as_otf2_known_comm_of(const struct as_otf2_reading *taking, uint32_t comm);
 /* Members of a communicator's group; NULL: it is not known. */
-const struct as_otf2_taken_group *as_otf2_members_of(const struct as_otf2_taking *taking,
+const struct as_otf2_known_group *as_otf2_members_of(const struct as_otf2_reading *taking,
                                                      uint32_t comm);
 
 /* ---- otf2_taken_known.c ---- */
-const char *as_otf2_taken_text_of(const struct as_otf2_taking *taking,
+const char *as_otf2_known_text_of(const struct as_otf2_reading *taking,
                                   OTF2_StringRef number); /* "": not known */
 /* NULL: not known. */
-const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *taking,
+const struct as_otf2_known_region *as_otf2_region_of(const struct as_otf2_reading *taking,
                                                      uint32_t region);
 
 /* ---- otf2_taken_grids.c: Cartesian topologies, windows ---- */
 void as_otf2_grid_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);
 /* Those of a communicator, for the process that has `rank` in it. */
-void as_otf2_define_grids(struct as_otf2_taking *taking, uint32_t comm, uint32_t made,
+void as_otf2_define_grids(struct as_otf2_reading *taking, uint32_t comm, uint32_t made,
                           uint64_t rank);
-void as_otf2_free_grids(struct as_otf2_taking *taking);
+void as_otf2_free_grids(struct as_otf2_reading *taking);
 
 /* ---- otf2_taken_places.c: calling contexts ---- */
 void as_otf2_place_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);
-void as_otf2_define_places(const struct as_otf2_taking *taking, uint32_t made);
+void as_otf2_define_places(const struct as_otf2_reading *taking, uint32_t made);
 /* NULL: not known. */
-const struct as_otf2_taken_context *as_otf2_context_of(const struct as_otf2_taking *taking,
+const struct as_otf2_known_context *as_otf2_context_of(const struct as_otf2_reading *taking,
                                                        uint32_t context);
 /* Writes callers of the call that was put last. */
-void as_otf2_put_callers(struct as_otf2_taking *taking, uint32_t context);
-void as_otf2_put_attributes(struct as_otf2_taking *taking, const OTF2_AttributeList *list);
-void as_otf2_put_taken_sample(struct as_otf2_taking *taking, int64_t ns, uint32_t context,
-                              uint32_t generator);
+void as_otf2_make_callers(struct as_otf2_reading *taking, uint32_t context);
+void as_otf2_make_attributes(struct as_otf2_reading *taking, const OTF2_AttributeList *list);
+void as_otf2_make_sample(struct as_otf2_reading *taking, int64_t ns, uint32_t context,
+                         uint32_t generator);
 
 /* ---- otf2_take_events.c ---- */
 OTF2_EvtReaderCallbacks *as_otf2_event_callbacks(void); /* NULL: no memory */

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "exchange/otf2_taken.h"
 
-static OTF2_CallbackCode note_grid(struct as_otf2_taking *t, int rc)
+static OTF2_CallbackCode note_grid(struct as_otf2_reading *t, int rc)
 {
     t->no_memory |= rc < 0;
     return rc < 0 ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
@@ -12,7 +12,7 @@ static OTF2_CallbackCode note_grid(struct as_otf2_taking *t, int rc)
 static OTF2_CallbackCode on_dimension(void *user, OTF2_CartDimensionRef number, OTF2_StringRef name,
                                       uint32_t size, OTF2_CartPeriodicity periodicity)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     const struct as_otf2_taken_dimension dimension = {number, size,
                                                       periodicity == OTF2_CART_PERIODIC_TRUE};
     (void)name;
@@ -23,7 +23,7 @@ static OTF2_CallbackCode on_topology(void *user, OTF2_CartTopologyRef number, OT
                                      OTF2_CommRef comm, uint8_t dimensions_n,
                                      const OTF2_CartDimensionRef *dimensions)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     struct as_otf2_taken_topology topology = {.number = number, .comm = comm};
     int rc = 0;
     (void)name;
@@ -40,7 +40,7 @@ static OTF2_CallbackCode on_topology(void *user, OTF2_CartTopologyRef number, OT
 static OTF2_CallbackCode on_coordinate(void *user, OTF2_CartTopologyRef number, uint32_t rank,
                                        uint8_t dimensions_n, const uint32_t *coordinates)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     const struct as_otf2_taken_topology *topology = as_vec_find(&t->topology, number, number);
     if (!topology || topology->dimension.n != dimensions_n)
         return OTF2_CALLBACK_SUCCESS;
@@ -54,7 +54,7 @@ static OTF2_CallbackCode on_coordinate(void *user, OTF2_CartTopologyRef number, 
 static OTF2_CallbackCode on_window(void *user, OTF2_RmaWinRef number, OTF2_StringRef name,
                                    OTF2_CommRef comm, OTF2_RmaWinFlag flags)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     (void)name, (void)flags;
     return note_grid(t, as_vec_push(&t->window, (struct as_otf2_taken_window){number, comm}));
 }
@@ -67,7 +67,7 @@ void as_otf2_grid_callbacks(OTF2_GlobalDefReaderCallbacks *c)
     OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(c, on_window);
 }
 
-static const uint64_t *coordinates_of(const struct as_otf2_taking *t, uint32_t topology,
+static const uint64_t *coordinates_of(const struct as_otf2_reading *t, uint32_t topology,
                                       uint64_t rank)
 {
     as_vec_foreach (&t->coordinate, it)
@@ -77,7 +77,7 @@ static const uint64_t *coordinates_of(const struct as_otf2_taking *t, uint32_t t
 }
 
 /* A topology without all of its dimensions, or the rank's coordinates, is left out. */
-static void define_grid(struct as_otf2_taking *t, const struct as_otf2_taken_topology *topology,
+static void define_grid(struct as_otf2_reading *t, const struct as_otf2_taken_topology *topology,
                         uint32_t made, uint64_t comm, uint64_t rank)
 {
     uint64_t list[3 * UINT8_MAX];
@@ -96,9 +96,9 @@ static void define_grid(struct as_otf2_taking *t, const struct as_otf2_taken_top
         as_maker_grid(t->maker, made, comm, list, n);
 }
 
-void as_otf2_define_grids(struct as_otf2_taking *t, uint32_t comm, uint32_t made, uint64_t rank)
+void as_otf2_define_grids(struct as_otf2_reading *t, uint32_t comm, uint32_t made, uint64_t rank)
 {
-    const uint64_t number = (uint64_t)as_otf2_taken_comm_of(t, comm);
+    const uint64_t number = (uint64_t)as_otf2_known_comm_of(t, comm);
     as_vec_foreach (&t->topology, topology)
         if (topology->comm == comm)
             define_grid(t, topology, made, number, rank);
@@ -107,7 +107,7 @@ void as_otf2_define_grids(struct as_otf2_taking *t, uint32_t comm, uint32_t made
             as_maker_window(t->maker, made, (uint64_t)window->number + 1, number);
 }
 
-void as_otf2_free_grids(struct as_otf2_taking *t)
+void as_otf2_free_grids(struct as_otf2_reading *t)
 {
     as_vec_foreach (&t->topology, topology)
         as_vec_fini(&topology->dimension);

@@ -2,13 +2,13 @@
 /* Definitions of an imported OTF2 archive by their numbers. */
 #include "exchange/otf2_taken.h"
 
-const char *as_otf2_taken_text_of(const struct as_otf2_taking *t, OTF2_StringRef number)
+const char *as_otf2_known_text_of(const struct as_otf2_reading *t, OTF2_StringRef number)
 {
     const uint32_t at = as_map_u64_get(&t->texts, number);
     return at == AS_MAP_NONE ? "" : t->text.at[at].text;
 }
 
-const struct as_otf2_taken_region *as_otf2_region_of(const struct as_otf2_taking *t,
+const struct as_otf2_known_region *as_otf2_region_of(const struct as_otf2_reading *t,
                                                      uint32_t region)
 {
     const uint32_t at = as_map_u64_get(&t->regions, region);

@@ -12,7 +12,7 @@
 
 /* ---- Definitions ----------------------------------------------------------------------------- */
 
-static OTF2_CallbackCode note_outcome(struct as_otf2_taking *t, int rc)
+static OTF2_CallbackCode note_outcome(struct as_otf2_reading *t, int rc)
 {
     t->no_memory |= rc < 0;
     return rc < 0 ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
@@ -21,8 +21,8 @@ static OTF2_CallbackCode note_outcome(struct as_otf2_taking *t, int rc)
 static OTF2_CallbackCode on_source(void *user, OTF2_SourceCodeLocationRef number,
                                    OTF2_StringRef file, uint32_t line)
 {
-    struct as_otf2_taking *t = user;
-    const struct as_otf2_taken_source source = {number, as_otf2_taken_text_of(t, file), line};
+    struct as_otf2_reading *t = user;
+    const struct as_otf2_known_source source = {number, as_otf2_known_text_of(t, file), line};
     const int rc = as_vec_push(&t->source, source);
     return note_outcome(t, rc < 0 ? rc
                                   : as_map_u64_put(&t->sources, number, (uint32_t)t->source.n - 1));
@@ -32,8 +32,8 @@ static OTF2_CallbackCode on_context(void *user, OTF2_CallingContextRef number,
                                     OTF2_RegionRef region, OTF2_SourceCodeLocationRef source,
                                     OTF2_CallingContextRef parent)
 {
-    struct as_otf2_taking *t = user;
-    const struct as_otf2_taken_context context = {number, region, source, parent};
+    struct as_otf2_reading *t = user;
+    const struct as_otf2_known_context context = {number, region, source, parent};
     const int rc = as_vec_push(&t->context, context);
     return note_outcome(
         t, rc < 0 ? rc : as_map_u64_put(&t->contexts, number, (uint32_t)t->context.n - 1));
@@ -44,12 +44,12 @@ static OTF2_CallbackCode on_generator(void *user, OTF2_InterruptGeneratorRef num
                                       OTF2_StringRef name, OTF2_InterruptGeneratorMode mode,
                                       OTF2_Base base, int64_t exponent, uint64_t period)
 {
-    struct as_otf2_taking *t = user;
+    struct as_otf2_reading *t = user;
     const double seconds =
         (double)period * pow(base == OTF2_BASE_BINARY ? 2 : 10, (double)exponent);
     const bool is_time = mode == OTF2_INTERRUPT_GENERATOR_MODE_TIME && seconds > 0 && seconds < 1e6;
     (void)name;
-    const struct as_otf2_taken_generator generator = {
+    const struct as_otf2_known_generator generator = {
         number, is_time ? (int64_t)llround(seconds * 1e9) : 0};
     return note_outcome(t, as_vec_push(&t->generator, generator));
 }
@@ -63,23 +63,24 @@ void as_otf2_place_callbacks(OTF2_GlobalDefReaderCallbacks *c)
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-static const struct as_otf2_taken_source *source_at(const struct as_otf2_taking *t, uint32_t number)
+static const struct as_otf2_known_source *source_at(const struct as_otf2_reading *t,
+                                                    uint32_t number)
 {
     const uint32_t at = as_map_u64_get(&t->sources, number);
     return at == AS_MAP_NONE ? NULL : &t->source.at[at];
 }
 
-static bool has_begin(const struct as_otf2_taken_region *region)
+static bool has_begin(const struct as_otf2_known_region *region)
 {
     return region->group == AS_TRACE_OF_USER && *region->file && region->line;
 }
 
-void as_otf2_define_places(const struct as_otf2_taking *t, uint32_t made)
+void as_otf2_define_places(const struct as_otf2_reading *t, uint32_t made)
 {
     uint64_t number = 0;
     as_vec_foreach (&t->context, context) {
-        const struct as_otf2_taken_region *region = as_otf2_region_of(t, context->region);
-        const struct as_otf2_taken_source *source = source_at(t, context->source);
+        const struct as_otf2_known_region *region = as_otf2_region_of(t, context->region);
+        const struct as_otf2_known_source *source = source_at(t, context->source);
         const struct as_made_place place = {as_view_of(region ? region->text : ""),
                                             as_view_of(source ? source->file : ""),
                                             {"", 0}};
@@ -96,7 +97,7 @@ void as_otf2_define_places(const struct as_otf2_taking *t, uint32_t made)
 }
 
 /* The place of a context and those of its parents; their number. Damage may make a circle. */
-static size_t places_from(const struct as_otf2_taking *t, uint32_t context, uint64_t *list,
+static size_t places_from(const struct as_otf2_reading *t, uint32_t context, uint64_t *list,
                           size_t max_n)
 {
     size_t n = 0;
@@ -108,7 +109,7 @@ static size_t places_from(const struct as_otf2_taking *t, uint32_t context, uint
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-void as_otf2_put_callers(struct as_otf2_taking *t, uint32_t context)
+void as_otf2_make_callers(struct as_otf2_reading *t, uint32_t context)
 {
     uint64_t list[CALLERS_N];
     const size_t n = places_from(t, context, list, CALLERS_N);
@@ -117,7 +118,7 @@ void as_otf2_put_callers(struct as_otf2_taking *t, uint32_t context)
 }
 
 /* The first attribute that is a calling context says where the call was made. */
-void as_otf2_put_attributes(struct as_otf2_taking *t, const OTF2_AttributeList *list)
+void as_otf2_make_attributes(struct as_otf2_reading *t, const OTF2_AttributeList *list)
 {
     const uint32_t n = list ? OTF2_AttributeList_GetNumberOfElements(list) : 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -127,24 +128,24 @@ void as_otf2_put_attributes(struct as_otf2_taking *t, const OTF2_AttributeList *
         if (OTF2_AttributeList_GetAttributeByIndex(list, i, &attribute, &type, &value) ==
                 OTF2_SUCCESS &&
             type == OTF2_TYPE_CALLING_CONTEXT) {
-            as_otf2_put_callers(t, value.callingContextRef);
+            as_otf2_make_callers(t, value.callingContextRef);
             return;
         }
     }
 }
 
-const struct as_otf2_taken_context *as_otf2_context_of(const struct as_otf2_taking *t,
+const struct as_otf2_known_context *as_otf2_context_of(const struct as_otf2_reading *t,
                                                        uint32_t context)
 {
     const uint32_t at = as_map_u64_get(&t->contexts, context);
     return at == AS_MAP_NONE ? NULL : &t->context.at[at];
 }
 
-void as_otf2_put_taken_sample(struct as_otf2_taking *t, int64_t ns, uint32_t context,
-                              uint32_t generator)
+void as_otf2_make_sample(struct as_otf2_reading *t, int64_t ns, uint32_t context,
+                         uint32_t generator)
 {
     uint64_t list[AS_TRACE_STACK_N];
-    const struct as_otf2_taken_generator *of = as_vec_find(&t->generator, number, generator);
+    const struct as_otf2_known_generator *of = as_vec_find(&t->generator, number, generator);
     const size_t n = places_from(t, context, list, AS_TRACE_STACK_N);
     as_maker_sample(t->maker, t->made, ns, of ? of->period_ns : 0, list, n);
 }

@@ -113,19 +113,19 @@ struct as_otf2_writer {
 };
 
 /* ---- otf2_events.c ---- */
-int as_otf2_put_event(void *writer, uint32_t location, const struct as_trace_event *event);
+int as_otf2_write_event(void *writer, uint32_t location, const struct as_trace_event *event);
 
 /* ---- otf2_samples.c ---- */
-OTF2_ErrorCode as_otf2_put_sample(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
-                                  const struct as_trace_event *event, OTF2_TimeStamp time);
+OTF2_ErrorCode as_otf2_write_sample(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
+                                    const struct as_trace_event *event, OTF2_TimeStamp time);
 /* The call that the thread is entering; `callers` of it, NULL: not known. */
-OTF2_ErrorCode as_otf2_put_enter(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
-                                 const struct as_trace_event *callers);
+OTF2_ErrorCode as_otf2_write_enter(struct as_otf2_writer *writer, struct as_otf2_thread *thread,
+                                   const struct as_trace_event *callers);
 void as_otf2_samples_fini(struct as_otf2_samples *samples);
 
 /* ---- otf2_names.c: definitions ---- */
 int as_otf2_list(struct as_otf2_writer *writer); /* regions and communicators; 0 or NOMEM */
-OTF2_ErrorCode as_otf2_put_definitions(const struct as_otf2_writer *writer);
+OTF2_ErrorCode as_otf2_write_definitions(const struct as_otf2_writer *writer);
 /* The region of this text and group, which may be new. 0 or NOMEM. */
 int as_otf2_list_region(struct as_otf2_writer *writer, const char *text, uint32_t group,
                         uint32_t *out);

@@ -31,34 +31,35 @@ struct perfetto_body {
     uint32_t sent, received; /* texts */
 };
 
-static uint8_t *put_tagged(uint8_t *at, uint64_t tag, uint64_t value)
+static uint8_t *encode_varint_field(uint8_t *at, uint64_t tag, uint64_t value)
 {
     return as_trace_number(as_trace_number(at, tag), value);
 }
 
-static uint8_t *put_fixed(uint8_t *at, uint64_t tag, uint64_t value)
+static uint8_t *encode_fixed_field(uint8_t *at, uint64_t tag, uint64_t value)
 {
     at = as_trace_number(at, tag);
     memcpy(at, &value, sizeof value);
     return at + sizeof value;
 }
 
-static uint8_t *put_note(uint8_t *at, enum as_perfetto_note name, int64_t value)
+static uint8_t *encode_annotation(uint8_t *at, enum as_perfetto_note name, int64_t value)
 {
     *at++ = EVENT_NOTE;
     uint8_t *size = at++;
-    at = put_tagged(put_tagged(at, NOTE_NAME, name), NOTE_INTEGER, (uint64_t)value);
+    at = encode_varint_field(encode_varint_field(at, NOTE_NAME, name), NOTE_INTEGER,
+                             (uint64_t)value);
     *size = (uint8_t)(at - size - 1);
     return at;
 }
 
-static uint8_t *put_some_note(uint8_t *at, enum as_perfetto_note name, int64_t value)
+static uint8_t *encode_nonzero_annotation(uint8_t *at, enum as_perfetto_note name, int64_t value)
 {
-    return value ? put_note(at, name, value) : at;
+    return value ? encode_annotation(at, name, value) : at;
 }
 
-static uint8_t *put_event(uint8_t *at, const struct perfetto_body *body,
-                          const struct as_perfetto_record *r)
+static uint8_t *encode_perfetto_event(uint8_t *at, const struct perfetto_body *body,
+                                      const struct as_perfetto_record *r)
 {
     static const uint8_t types[] = {
         [AS_PERFETTO_BEGIN] = EVENT_BEGIN,   [AS_PERFETTO_END] = EVENT_END,
@@ -68,30 +69,31 @@ static uint8_t *put_event(uint8_t *at, const struct perfetto_body *body,
     _Static_assert(sizeof types / sizeof *types == AS_PERFETTO_SAMPLE + 1,
                    "an entry for each of the enumeration");
     const bool is_value = types[r->kind] == EVENT_VALUE;
-    at = put_tagged(at, EVENT_TYPE, types[r->kind]);
-    at = put_tagged(at, EVENT_TRACK,
-                    is_value ? as_perfetto_counter_track(body->w, r->track)
-                             : as_perfetto_thread_track(body->w, r->track));
+    at = encode_varint_field(at, EVENT_TYPE, types[r->kind]);
+    at = encode_varint_field(at, EVENT_TRACK,
+                             is_value ? as_perfetto_counter_track(body->w, r->track)
+                                      : as_perfetto_thread_track(body->w, r->track));
     switch (r->kind) {
     case AS_PERFETTO_BEGIN:
     case AS_PERFETTO_SAMPLE:
-        at = put_tagged(at, EVENT_CATEGORY, r->begin.category);
-        return put_tagged(at, EVENT_NAME, r->begin.name);
+        at = encode_varint_field(at, EVENT_CATEGORY, r->begin.category);
+        return encode_varint_field(at, EVENT_NAME, r->begin.name);
     case AS_PERFETTO_END:
-        at = put_some_note(at, AS_PERFETTO_NOTE_SENT, r->end.sent_b);
-        at = put_some_note(at, AS_PERFETTO_NOTE_RECEIVED, r->end.received_b);
-        return put_some_note(at, AS_PERFETTO_NOTE_MOVED, r->end.moved_b);
+        at = encode_nonzero_annotation(at, AS_PERFETTO_NOTE_SENT, r->end.sent_b);
+        at = encode_nonzero_annotation(at, AS_PERFETTO_NOTE_RECEIVED, r->end.received_b);
+        return encode_nonzero_annotation(at, AS_PERFETTO_NOTE_MOVED, r->end.moved_b);
     case AS_PERFETTO_INTEGER:
-        return put_tagged(at, EVENT_INTEGER, (uint64_t)r->value);
+        return encode_varint_field(at, EVENT_INTEGER, (uint64_t)r->value);
     case AS_PERFETTO_REAL:
-        return put_fixed(at, EVENT_REAL, (uint64_t)r->value);
+        return encode_fixed_field(at, EVENT_REAL, (uint64_t)r->value);
     default:
-        at = put_tagged(at, EVENT_NAME, r->kind == AS_PERFETTO_SENT ? body->sent : body->received);
-        at = put_tagged(at, EVENT_CATEGORY, AS_TRACE_OF_MPI_POINT + 1);
-        at = put_fixed(at, EVENT_FLOW, r->message.flow);
-        at = put_note(at, AS_PERFETTO_NOTE_PARTNER, r->message.partner);
-        at = put_note(at, AS_PERFETTO_NOTE_TAG, r->message.tag);
-        return put_note(at, AS_PERFETTO_NOTE_SIZE, r->message.size_b);
+        at = encode_varint_field(at, EVENT_NAME,
+                                 r->kind == AS_PERFETTO_SENT ? body->sent : body->received);
+        at = encode_varint_field(at, EVENT_CATEGORY, AS_TRACE_OF_MPI_POINT + 1);
+        at = encode_fixed_field(at, EVENT_FLOW, r->message.flow);
+        at = encode_annotation(at, AS_PERFETTO_NOTE_PARTNER, r->message.partner);
+        at = encode_annotation(at, AS_PERFETTO_NOTE_TAG, r->message.tag);
+        return encode_annotation(at, AS_PERFETTO_NOTE_SIZE, r->message.size_b);
     }
 }
 
@@ -105,12 +107,13 @@ static int write_event_packet(void *context, const void *bytes)
     uint8_t packet[SHORT_MOST + 64], *at = packet;
     *at++ = 1 << 3 | 2;
     uint8_t *size = at++;
-    at = put_tagged(at, AS_PERFETTO_TIMESTAMP << 3, (uint64_t)(r->order / AS_PERFETTO_PLACES_N));
-    at = put_tagged(at, AS_PERFETTO_SEQUENCE << 3, AS_PERFETTO_SEQUENCE_ID);
-    at = put_tagged(at, AS_PERFETTO_FLAGS << 3, AS_PERFETTO_NEEDED);
+    at = encode_varint_field(at, AS_PERFETTO_TIMESTAMP << 3,
+                             (uint64_t)(r->order / AS_PERFETTO_PLACES_N));
+    at = encode_varint_field(at, AS_PERFETTO_SEQUENCE << 3, AS_PERFETTO_SEQUENCE_ID);
+    at = encode_varint_field(at, AS_PERFETTO_FLAGS << 3, AS_PERFETTO_NEEDED);
     *at++ = AS_PERFETTO_EVENT << 3 | 2;
     uint8_t *event_size = at++;
-    at = put_event(at, body, r);
+    at = encode_perfetto_event(at, body, r);
     assert(at - size - 1 <= SHORT_MOST);
     *event_size = (uint8_t)(at - event_size - 1);
     *size = (uint8_t)(at - size - 1);
@@ -127,7 +130,7 @@ static int emit_perfetto(void *writer, struct as_out *out, struct assay_error *e
     body.sent = (uint32_t)w->text.n;
     body.received = body.sent + 1;
     if (as_vec_push(&w->text, "send") < 0 || as_vec_push(&w->text, "receive") < 0 ||
-        as_perfetto_put_tracks(w, out) < 0)
+        as_perfetto_write_tracks(w, out) < 0)
         return as_error_nomem(err, "the tracks of a trace");
     return as_ordered_read(w->records, write_event_packet, &body, err);
 }

@@ -33,8 +33,8 @@ static int number_name(struct as_perfetto_writer *w, uint32_t process, int64_t n
 
 /* ---- Slices ---------------------------------------------------------------------------------- */
 
-static int keep_record(struct as_perfetto_writer *w, int64_t raw_ns, enum as_perfetto_place place,
-                       struct as_perfetto_record *record)
+static int store_perfetto_record(struct as_perfetto_writer *w, int64_t raw_ns,
+                                 enum as_perfetto_place place, struct as_perfetto_record *record)
 {
     const int64_t ns = raw_ns > w->begin_ns ? raw_ns - w->begin_ns : 0;
     record->order = ns * AS_PERFETTO_PLACES_N + place;
@@ -48,7 +48,7 @@ static int begin_slice(struct as_perfetto_writer *w, uint32_t location, int64_t 
         .kind = AS_PERFETTO_BEGIN, .track = location, .begin = {text, category + 1}};
     AS_TRY(as_vec_push(&w->thread.at[location].frame, (struct as_perfetto_frame){.name = name}));
     w->counts->slices_n++;
-    return keep_record(w, ns, AS_PERFETTO_AT, &record);
+    return store_perfetto_record(w, ns, AS_PERFETTO_AT, &record);
 }
 
 /* Slices above it were left by other ways; one that is not open has no beginning in the trace. */
@@ -64,7 +64,7 @@ static int end_slice(struct as_perfetto_writer *w, uint32_t location, int64_t ns
             .kind = AS_PERFETTO_END,
             .track = location,
             .end = {frame->sent_b, frame->received_b, frame->moved_b}};
-        AS_TRY(keep_record(w, ns, AS_PERFETTO_AT, &record));
+        AS_TRY(store_perfetto_record(w, ns, AS_PERFETTO_AT, &record));
     }
     return 0;
 }
@@ -137,8 +137,8 @@ static void note_sizes(struct as_perfetto_writer *w, uint32_t location,
     }
 }
 
-static int keep_value(struct as_perfetto_writer *w, uint32_t location,
-                      const struct as_trace_event *event)
+static int store_perfetto_value(struct as_perfetto_writer *w, uint32_t location,
+                                const struct as_trace_event *event)
 {
     struct as_perfetto_record record = {
         .kind = event->kind == AS_TRACE_COUNTER ? AS_PERFETTO_INTEGER : AS_PERFETTO_REAL,
@@ -153,12 +153,12 @@ static int keep_value(struct as_perfetto_writer *w, uint32_t location,
         as_vec_push(&w->counter, (struct as_perfetto_counter){location, name}) < 0)
         return as_error_nomem(w->err, "counters of a trace");
     w->counts->values_n++;
-    return keep_record(w, event->raw_ns, AS_PERFETTO_AT, &record);
+    return store_perfetto_record(w, event->raw_ns, AS_PERFETTO_AT, &record);
 }
 
 /* An instant with the name of the function. */
-static int keep_sampled(struct as_perfetto_writer *w, uint32_t location,
-                        const struct as_trace_event *event)
+static int store_perfetto_sample(struct as_perfetto_writer *w, uint32_t location,
+                                 const struct as_trace_event *event)
 {
     const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
     struct as_perfetto_record record = {.kind = AS_PERFETTO_SAMPLE, .track = location};
@@ -169,7 +169,7 @@ static int keep_sampled(struct as_perfetto_writer *w, uint32_t location,
     if (number_text(w, place.function ? place.function : "?", &record.begin.name) < 0)
         return as_error_nomem(w->err, "names of a trace");
     record.begin.category = AS_TRACE_OF_USER + 1;
-    return keep_record(w, event->raw_ns, AS_PERFETTO_AT, &record);
+    return store_perfetto_record(w, event->raw_ns, AS_PERFETTO_AT, &record);
 }
 
 /* ---- The walk -------------------------------------------------------------------------------- */
@@ -210,9 +210,9 @@ static int collect_perfetto_event(void *context, uint32_t location,
         return 0;
     case AS_TRACE_EVENT:
     case AS_TRACE_COUNTER:
-        return keep_value(w, location, event);
+        return store_perfetto_value(w, location, event);
     case AS_TRACE_SAMPLE:
-        return keep_sampled(w, location, event);
+        return store_perfetto_sample(w, location, event);
     default:
         return 0;
     }
@@ -232,12 +232,12 @@ static int collect_flow(void *context, const struct as_message *message)
         .kind = AS_PERFETTO_SENT,
         .track = message->send.location,
         .message = {flow, message->to, message->tag, message->sent_b}};
-    AS_TRY(keep_record(w, message->send.begin_ns, AS_PERFETTO_AFTER, &record));
+    AS_TRY(store_perfetto_record(w, message->send.begin_ns, AS_PERFETTO_AFTER, &record));
     record = (struct as_perfetto_record){
         .kind = AS_PERFETTO_RECEIVED,
         .track = message->receive.location,
         .message = {flow, message->from, message->tag, message->received_b}};
-    return keep_record(w, message->receive.leave_ns, AS_PERFETTO_BEFORE, &record);
+    return store_perfetto_record(w, message->receive.leave_ns, AS_PERFETTO_BEFORE, &record);
 }
 
 int as_perfetto_collect(struct as_perfetto_writer *w, struct assay_error *err)

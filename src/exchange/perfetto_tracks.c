@@ -55,7 +55,7 @@ static void add_interned(struct perfetto_tracks *t, unsigned field, uint64_t num
     as_str_clear(&t->field);
 }
 
-static void put_texts(struct perfetto_tracks *t)
+static void add_interned_texts(struct perfetto_tracks *t)
 {
     static const char *const notes[] = {
         [AS_PERFETTO_NOTE_SENT] = "bytes sent", [AS_PERFETTO_NOTE_RECEIVED] = "bytes received",
@@ -131,7 +131,7 @@ static void write_thread_track(struct perfetto_tracks *t, uint32_t location)
     write_packet(t, AS_PERFETTO_TRACK, 0);
 }
 
-static void put_counter_track(struct perfetto_tracks *t, uint32_t at)
+static void write_counter_track(struct perfetto_tracks *t, uint32_t at)
 {
     const struct as_perfetto_counter *counter = &t->w->counter.at[at];
     as_proto_number(&t->part, TRACK_UUID, as_perfetto_counter_track(t->w, at));
@@ -141,16 +141,16 @@ static void put_counter_track(struct perfetto_tracks *t, uint32_t at)
     write_packet(t, AS_PERFETTO_TRACK, 0);
 }
 
-int as_perfetto_put_tracks(const struct as_perfetto_writer *w, struct as_out *out)
+int as_perfetto_write_tracks(const struct as_perfetto_writer *w, struct as_out *out)
 {
     struct perfetto_tracks t = {.w = w, .out = out};
-    put_texts(&t);
+    add_interned_texts(&t);
     for (uint32_t p = 0; p < w->trace->process.n; p++)
         write_process_track(&t, p);
     for (uint32_t location = 0; location < w->thread.n; location++)
         write_thread_track(&t, location);
     for (uint32_t at = 0; at < w->counter.n; at++)
-        put_counter_track(&t, at);
+        write_counter_track(&t, at);
     const bool failed = t.part.failed || t.field.failed || t.packet.failed;
     as_str_fini(&t.part);
     as_str_fini(&t.field);

@@ -97,7 +97,7 @@ static inline uint64_t as_perfetto_counter_track(const struct as_perfetto_writer
 int as_perfetto_collect(struct as_perfetto_writer *writer, struct assay_error *err);
 
 /* ---- perfetto_tracks.c: names and tracks; 0 or NOMEM ---- */
-int as_perfetto_put_tracks(const struct as_perfetto_writer *writer, struct as_out *out);
+int as_perfetto_write_tracks(const struct as_perfetto_writer *writer, struct as_out *out);
 
 /* Names of what `end` and messages carry, from 1. */
 enum as_perfetto_note {

@@ -93,7 +93,7 @@ static size_t write_comms(struct as_prv_writer *w, struct as_out *out)
     return n;
 }
 
-static void put_header(struct as_prv_writer *w, struct as_out *out)
+static void write_prv_header(struct as_prv_writer *w, struct as_out *out)
 {
     char date[64];
     time_t now = time(NULL);
@@ -125,28 +125,28 @@ static void put_header(struct as_prv_writer *w, struct as_out *out)
 
 static int emit_prv(void *writer, struct as_out *out, struct assay_error *err)
 {
-    put_header(writer, out);
-    return as_prv_put_body(writer, out, err);
+    write_prv_header(writer, out);
+    return as_prv_write_body(writer, out, err);
 }
 
 static int write_pcf(void *writer, struct as_out *out, struct assay_error *err)
 {
     (void)err;
-    as_prv_put_pcf(writer, out);
+    as_prv_write_pcf(writer, out);
     return 0;
 }
 
-static int put_row(void *writer, struct as_out *out, struct assay_error *err)
+static int write_prv_row_file(void *writer, struct as_out *out, struct assay_error *err)
 {
     (void)err;
-    as_prv_put_row(writer, out);
+    as_prv_write_row(writer, out);
     return 0;
 }
 
 static int write_files(struct as_prv_writer *w, const char *path, struct assay_error *err)
 {
     static const char *const ending[] = {".prv", ".pcf", ".row"};
-    static as_exchange_put *const put[] = {emit_prv, write_pcf, put_row};
+    static as_exchange_put *const put[] = {emit_prv, write_pcf, write_prv_row_file};
     struct as_str name[3] = {0};
     struct as_exchange_file file[3];
     bool failed = false;

@@ -17,9 +17,9 @@ struct prv_sources {
     struct assay_error *err;
     struct as_prv_event event;
     bool has_event;
-    int64_t event_ns;                   /* since the trace began */
-    uint64_t event_number;              /* from 0 */
-    const struct as_prv_stretch *state; /* NULL: no more */
+    int64_t event_ns;                    /* since the trace began */
+    uint64_t event_number;               /* from 0 */
+    const struct as_prv_interval *state; /* NULL: no more */
     const struct as_prv_message *message;
     uint64_t high_ns; /* of the time that was put last, without its last eight digits; its text */
     char high_text[HIGH_MOST_B];
@@ -35,14 +35,14 @@ struct prv_sources {
      sizeof(((struct as_prv_event_type *)0)->text) + 8 * (AS_DIGITS_MOST + 1) + AS_DIGITS_SPARE)
 _Static_assert(LINE_MOST_B <= AS_OUT_SPARE_B, "a line fits the smallest buffer of a sink");
 
-static char *put_thread(char *to, const struct prv_sources *s, uint32_t location)
+static char *print_prv_thread(char *to, const struct prv_sources *s, uint32_t location)
 {
     const struct as_prv_thread *thread = &s->w->thread.at[location];
     memcpy(to, thread->text, sizeof thread->text);
     return to + thread->text_n;
 }
 
-static char *put_number(char *to, int64_t value, char behind)
+static char *print_prv_number(char *to, int64_t value, char behind)
 {
     if ((uint64_t)value < 10) /* most values */
         *to++ = (char)('0' + value);
@@ -52,38 +52,38 @@ static char *put_number(char *to, int64_t value, char behind)
     return to + 1;
 }
 
-static char *put_other_time(char *to, struct prv_sources *s, int64_t ns)
+static char *print_prv_whole_time(char *to, struct prv_sources *s, int64_t ns)
 {
     const uint64_t high = (uint64_t)ns / AS_DIGITS_EIGHT;
     char text[AS_DIGITS_MOST + AS_DIGITS_SPARE];
     if (ns < AS_DIGITS_EIGHT)
         return as_digits_signed(to, ns);
     s->high_ns = high * AS_DIGITS_EIGHT;
-    s->high_n = (size_t)(as_digits_put(text, high) - text);
+    s->high_n = (size_t)(as_digits_print(text, high) - text);
     memcpy(s->high_text, text, sizeof s->high_text);
-    return as_digits_put(to, (uint64_t)ns);
+    return as_digits_print(to, (uint64_t)ns);
 }
 
 /* Times of lines that follow each other differ in their last eight digits. */
-static inline char *put_time(char *to, struct prv_sources *s, int64_t ns, char behind)
+static inline char *print_prv_time(char *to, struct prv_sources *s, int64_t ns, char behind)
 {
     const uint64_t rest = (uint64_t)ns - s->high_ns;
     if (rest < AS_DIGITS_EIGHT) {
         memcpy(to, s->high_text, sizeof s->high_text);
         to = as_digits_rest(to + s->high_n, (uint32_t)rest);
     } else {
-        to = put_other_time(to, s, ns);
+        to = print_prv_whole_time(to, s, ns);
     }
     *to = behind;
     return to + 1;
 }
 
 /* With which a line begins: many have that of the line before. */
-static inline char *put_begin(char *to, struct prv_sources *s, int64_t ns)
+static inline char *print_prv_begin(char *to, struct prv_sources *s, int64_t ns)
 {
     if (ns != s->line_ns) {
         s->line_ns = ns;
-        s->line_n = (size_t)(put_time(s->line_text, s, ns, ':') - s->line_text);
+        s->line_n = (size_t)(print_prv_time(s->line_text, s, ns, ':') - s->line_text);
     }
     memcpy(to, s->line_text, sizeof s->line_text);
     return to + s->line_n;
@@ -103,15 +103,15 @@ static inline int next_event(struct prv_sources *s)
     return 0;
 }
 
-static inline void put_event(struct prv_sources *s)
+static inline void write_prv_event(struct prv_sources *s)
 {
     const struct as_prv_event_type *type = &s->w->type.at[s->event.type];
     char *to = as_out_room(s->out, LINE_MOST_B);
     *to = '0' + AS_PRV_EVENT;
-    to = put_thread(to + 1, s, s->event.location);
-    to = put_begin(to, s, s->event_ns) - 1;
+    to = print_prv_thread(to + 1, s, s->event.location);
+    to = print_prv_begin(to, s, s->event_ns) - 1;
     memcpy(to, type->text, sizeof type->text);
-    to = put_number(to + type->text_n, s->event.value, '\n');
+    to = print_prv_number(to + type->text_n, s->event.value, '\n');
     as_out_passed(s->out, to);
     s->event_number++;
 }
@@ -134,35 +134,35 @@ static int next_message(struct prv_sources *s)
 
 static int print_state(struct prv_sources *s)
 {
-    const struct as_prv_stretch *r = s->state;
+    const struct as_prv_interval *r = s->state;
     char *to = as_out_room(s->out, LINE_MOST_B);
     *to = '0' + AS_PRV_STATE;
-    to = put_thread(to + 1, s, r->location);
-    to = put_begin(to, s, r->ns);
-    to = put_time(to, s, r->end_ns, ':');
-    to = put_number(to, r->state, '\n');
+    to = print_prv_thread(to + 1, s, r->location);
+    to = print_prv_begin(to, s, r->ns);
+    to = print_prv_time(to, s, r->end_ns, ':');
+    to = print_prv_number(to, r->state, '\n');
     as_out_passed(s->out, to);
     return next_state(s);
 }
 
-static int put_message(struct prv_sources *s)
+static int write_prv_message(struct prv_sources *s)
 {
     const struct as_prv_message *r = s->message;
     char *to = as_out_room(s->out, LINE_MOST_B);
     *to = '0' + AS_PRV_MESSAGE;
-    to = put_thread(to + 1, s, r->location);
-    to = put_begin(to, s, r->ns);
-    to = put_time(to, s, r->sent_ns, ':') - 1;
-    to = put_thread(to, s, r->to);
-    to = put_time(to, s, r->asked_ns, ':');
-    to = put_time(to, s, r->received_ns, ':');
-    to = put_number(to, r->size_b, ':');
-    to = put_number(to, r->tag, '\n');
+    to = print_prv_thread(to + 1, s, r->location);
+    to = print_prv_begin(to, s, r->ns);
+    to = print_prv_time(to, s, r->sent_ns, ':') - 1;
+    to = print_prv_thread(to, s, r->to);
+    to = print_prv_time(to, s, r->asked_ns, ':');
+    to = print_prv_time(to, s, r->received_ns, ':');
+    to = print_prv_number(to, r->size_b, ':');
+    to = print_prv_number(to, r->tag, '\n');
     as_out_passed(s->out, to);
     return next_message(s);
 }
 
-static bool state_is_next(const struct as_prv_stretch *state, const struct as_prv_message *message)
+static bool state_is_next(const struct as_prv_interval *state, const struct as_prv_message *message)
 {
     if (!state || !message)
         return state;
@@ -170,37 +170,37 @@ static bool state_is_next(const struct as_prv_stretch *state, const struct as_pr
 }
 
 /* Events before a time, and those of that time that were found before. */
-static int put_events_until(struct prv_sources *s, int64_t ns, uint64_t number)
+static int write_prv_events_until(struct prv_sources *s, int64_t ns, uint64_t number)
 {
     const uint64_t found_n = number >> AS_PRV_FOUND_BITS;
     while (s->has_event && (s->event_ns < ns || (s->event_ns == ns && s->event_number < found_n))) {
-        put_event(s);
+        write_prv_event(s);
         AS_TRY(next_event(s));
     }
     return 0;
 }
 
-static int put_lines(struct prv_sources *s)
+static int write_prv_lines(struct prv_sources *s)
 {
     AS_TRY(next_event(s));
     AS_TRY(next_state(s));
     AS_TRY(next_message(s));
     while (s->state || s->message)
         if (state_is_next(s->state, s->message)) {
-            AS_TRY(put_events_until(s, s->state->ns, s->state->number));
+            AS_TRY(write_prv_events_until(s, s->state->ns, s->state->number));
             AS_TRY(print_state(s));
         } else {
-            AS_TRY(put_events_until(s, s->message->ns, s->message->number));
-            AS_TRY(put_message(s));
+            AS_TRY(write_prv_events_until(s, s->message->ns, s->message->number));
+            AS_TRY(write_prv_message(s));
         }
-    return put_events_until(s, INT64_MAX, UINT64_MAX);
+    return write_prv_events_until(s, INT64_MAX, UINT64_MAX);
 }
 
-int as_prv_put_body(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
+int as_prv_write_body(struct as_prv_writer *w, struct as_out *out, struct assay_error *err)
 {
     struct prv_sources s = {.w = w, .out = out, .err = err, .high_ns = HIGH_NONE_NS, .line_ns = -1};
     AS_TRY(as_lane_begin(&w->events, err));
     AS_TRY(as_prv_states_begin(w->states, err));
     AS_TRY(as_ordered_begin(w->messages, err));
-    return put_lines(&s);
+    return write_prv_lines(&s);
 }

@@ -15,7 +15,8 @@ static uint64_t number_found(struct as_prv_writer *w)
     return w->counts->events_n << AS_PRV_FOUND_BITS | since_n;
 }
 
-static int keep_call(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
+static int store_prv_call(struct as_prv_writer *w, uint32_t location,
+                          const struct as_trace_event *event)
 {
     struct as_prv_call call = {0};
     if (event->kind == AS_TRACE_ENTER)
@@ -24,8 +25,8 @@ static int keep_call(struct as_prv_writer *w, uint32_t location, const struct as
         return as_error_nomem(w->err, "routines of a trace");
     if (!call.type)
         return 0;
-    return as_prv_keep_event(w, location, event->raw_ns, call.type,
-                             event->kind == AS_TRACE_ENTER ? call.value : 0);
+    return as_prv_store_event(w, location, event->raw_ns, call.type,
+                              event->kind == AS_TRACE_ENTER ? call.value : 0);
 }
 
 enum { REQUEST_OPEN = 1, REQUEST_DONE };
@@ -35,64 +36,67 @@ static uint64_t key_of_request(const struct as_prv_writer *w, uint32_t location,
     return as_hash_mix(as_hash_mix(31, w->thread.at[location].process), (uint64_t)request);
 }
 
-static int keep_request(struct as_prv_writer *w, uint32_t location,
-                        const struct as_trace_event *event)
+static int store_prv_request(struct as_prv_writer *w, uint32_t location,
+                             const struct as_trace_event *event)
 {
     const int64_t request = event->field[1];
     if (!request || (event->field[5] & AS_TRACE_PERSISTENT))
         return 0;
     if (as_map_u64_put(&w->requests, key_of_request(w, location, request), REQUEST_OPEN) < 0)
         return as_error_nomem(w->err, "requests of a trace");
-    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_REQUEST, request);
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_GROUP_REQUEST, request);
 }
 
-static int keep_collective(struct as_prv_writer *w, uint32_t location,
-                           const struct as_trace_event *event)
+static int store_prv_collective(struct as_prv_writer *w, uint32_t location,
+                                const struct as_trace_event *event)
 {
     const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
     const struct as_trace_comm *comm = as_trace_comm_of(process, event->collective.comm);
-    AS_TRY(
-        as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_SENT, event->collective.sent_b));
-    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_RECEIVED,
-                             event->collective.received_b));
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_GROUP_SENT,
+                              event->collective.sent_b));
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_GROUP_RECEIVED,
+                              event->collective.received_b));
     if (comm && event->collective.root >= 0 && event->collective.root == comm->rank)
-        AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_ROOT, 1));
+        AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_GROUP_ROOT, 1));
     if (!comm)
         return 0;
     int64_t number = as_prv_comm_number(w, comm->global);
     if (number < 0)
         return as_error_nomem(w->err, "communicators of a trace");
-    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_COMM, number));
-    return keep_request(w, location, event);
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_GROUP_COMM, number));
+    return store_prv_request(w, location, event);
 }
 
 /* The end of a collective that does not block. Messages have theirs in their line. */
-static int keep_done(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
+static int store_prv_done(struct as_prv_writer *w, uint32_t location,
+                          const struct as_trace_event *event)
 {
     const uint64_t key = key_of_request(w, location, event->field[0]);
     if (as_map_u64_get(&w->requests, key) != REQUEST_OPEN)
         return 0;
     if (as_map_u64_put(&w->requests, key, REQUEST_DONE) < 0)
         return as_error_nomem(w->err, "requests of a trace");
-    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_GROUP_REQUEST, event->field[0]);
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_GROUP_REQUEST, event->field[0]);
 }
 
-static int keep_memory(struct as_prv_writer *w, uint32_t location,
-                       const struct as_trace_event *event)
+static int store_prv_memory(struct as_prv_writer *w, uint32_t location,
+                            const struct as_trace_event *event)
 {
     if (event->kind == AS_TRACE_RELEASE)
-        return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_MEMORY_IN,
-                                 event->memory.address);
-    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_MEMORY_SIZE, event->memory.size_b));
-    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_MEMORY_OUT, event->memory.address);
+        return as_prv_store_event(w, location, event->raw_ns, AS_PRV_MEMORY_IN,
+                                  event->memory.address);
+    AS_TRY(
+        as_prv_store_event(w, location, event->raw_ns, AS_PRV_MEMORY_SIZE, event->memory.size_b));
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_MEMORY_OUT, event->memory.address);
 }
 
-static int keep_file(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
+static int store_prv_file_event(struct as_prv_writer *w, uint32_t location,
+                                const struct as_trace_event *event)
 {
-    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_FILE_NUMBER, event->io.fd));
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_FILE_NUMBER, event->io.fd));
     if (event->kind != AS_TRACE_IO)
         return 0;
-    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_FILE_SIZE, event->io.size_b);
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_FILE_SIZE, event->io.size_b);
 }
 
 /* Values of files are whole numbers: those of the user are so many millionths. */
@@ -104,8 +108,8 @@ static int64_t millionths_of(int64_t bits)
     return real > -9e18 && real < 9e18 ? (int64_t)(real < 0 ? real - 0.5 : real + 0.5) : 0;
 }
 
-static int keep_counter(struct as_prv_writer *w, uint32_t location,
-                        const struct as_trace_event *event)
+static int store_prv_counter(struct as_prv_writer *w, uint32_t location,
+                             const struct as_trace_event *event)
 {
     const struct as_trace_process *process = &w->trace->process.at[w->thread.at[location].process];
     const bool is_real = event->kind == AS_TRACE_EVENT;
@@ -118,8 +122,8 @@ static int keep_counter(struct as_prv_writer *w, uint32_t location,
         value = (int64_t)((uint64_t)value - (uint64_t)counter->latest[location]);
         counter->latest[location] = event->field[1];
     }
-    return as_prv_keep_event(w, location, event->raw_ns, counter->type,
-                             is_real ? millionths_of(value) : value);
+    return as_prv_store_event(w, location, event->raw_ns, counter->type,
+                              is_real ? millionths_of(value) : value);
 }
 
 /* ---- Calls that stand for several -------------------------------------------------------------
@@ -141,31 +145,31 @@ static int64_t count_type_of(const char *routine)
     return AS_PRV_SUM_N;
 }
 
-static int keep_repeated(struct as_prv_writer *w, uint32_t location,
-                         const struct as_trace_event *event)
+static int store_prv_repeated(struct as_prv_writer *w, uint32_t location,
+                              const struct as_trace_event *event)
 {
     const struct as_prv_thread *thread = &w->thread.at[location];
     const int64_t type = count_type_of(
         as_trace_name_of(&w->trace->process.at[thread->process], thread->routine).text);
-    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SUM_LONGEST,
-                             event->repeated.longest_ns));
-    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, type, event->repeated.calls));
-    return as_prv_keep_event(w, location, event->raw_ns, type + 1, event->repeated.inside_ns);
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_SUM_LONGEST,
+                              event->repeated.longest_ns));
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, type, event->repeated.calls));
+    return as_prv_store_event(w, location, event->raw_ns, type + 1, event->repeated.inside_ns);
 }
 
-static int keep_traffic(struct as_prv_writer *w, uint32_t location,
-                        const struct as_trace_event *event)
+static int store_prv_traffic(struct as_prv_writer *w, uint32_t location,
+                             const struct as_trace_event *event)
 {
-    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SUM_SENT, event->traffic.sent_b));
-    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_SUM_RECEIVED,
-                             event->traffic.received_b);
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_SUM_SENT, event->traffic.sent_b));
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_SUM_RECEIVED,
+                              event->traffic.received_b);
 }
 
-static int keep_access(struct as_prv_writer *w, uint32_t location,
-                       const struct as_trace_event *event)
+static int store_prv_access(struct as_prv_writer *w, uint32_t location,
+                            const struct as_trace_event *event)
 {
-    AS_TRY(as_prv_keep_event(w, location, event->raw_ns, AS_PRV_RMA_SIZE, event->field[1]));
-    return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_RMA_TARGET, event->field[0]);
+    AS_TRY(as_prv_store_event(w, location, event->raw_ns, AS_PRV_RMA_SIZE, event->field[1]));
+    return as_prv_store_event(w, location, event->raw_ns, AS_PRV_RMA_TARGET, event->field[0]);
 }
 
 static int collect_event(void *context, uint32_t location, const struct as_trace_event *event)
@@ -176,37 +180,37 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
     switch (event->kind) {
     case AS_TRACE_ENTER:
     case AS_TRACE_LEAVE:
-        return keep_call(w, location, event);
+        return store_prv_call(w, location, event);
     case AS_TRACE_COLLECTIVE:
-        return keep_collective(w, location, event);
+        return store_prv_collective(w, location, event);
     case AS_TRACE_DONE:
-        return keep_done(w, location, event);
+        return store_prv_done(w, location, event);
     case AS_TRACE_ALLOCATE:
     case AS_TRACE_RELEASE:
-        return keep_memory(w, location, event);
+        return store_prv_memory(w, location, event);
     case AS_TRACE_IO:
     case AS_TRACE_FILE_OPEN:
     case AS_TRACE_FILE_CLOSE:
-        return keep_file(w, location, event);
+        return store_prv_file_event(w, location, event);
     case AS_TRACE_EVENT:
     case AS_TRACE_COUNTER:
-        return keep_counter(w, location, event);
+        return store_prv_counter(w, location, event);
     case AS_TRACE_SAMPLE:
-        return as_prv_keep_sample(w, location, event);
+        return as_prv_store_sample(w, location, event);
     case AS_TRACE_CALLERS:
-        return as_prv_keep_callers(w, location, event);
+        return as_prv_store_callers(w, location, event);
     case AS_TRACE_REPEATED:
-        return keep_repeated(w, location, event);
+        return store_prv_repeated(w, location, event);
     case AS_TRACE_TRAFFIC:
-        return keep_traffic(w, location, event);
+        return store_prv_traffic(w, location, event);
     case AS_TRACE_RMA:
-        return keep_access(w, location, event);
+        return store_prv_access(w, location, event);
     case AS_TRACE_OFF:
     case AS_TRACE_ON:
-        return as_prv_keep_event(w, location, event->raw_ns, AS_PRV_TRACING,
-                                 event->kind == AS_TRACE_ON);
+        return as_prv_store_event(w, location, event->raw_ns, AS_PRV_TRACING,
+                                  event->kind == AS_TRACE_ON);
     default:
-        return as_prv_keep_threads(w, location, event);
+        return as_prv_store_threads(w, location, event);
     }
 }
 
@@ -214,7 +218,7 @@ static int collect_event(void *context, uint32_t location, const struct as_trace
 
 static int hand_on_state(struct as_prv_writer *w, uint32_t location)
 {
-    struct as_prv_stretch *open = &w->open_state[location];
+    struct as_prv_interval *open = &w->open_state[location];
     if (open->state == AS_PRV_NO_STATE)
         return 0;
     open->number = number_found(w);
@@ -226,7 +230,7 @@ static int collect_stretch(void *context, uint32_t location, enum as_activity ac
                            const char *routine, uint32_t group, int64_t begin_ns, int64_t end_ns)
 {
     struct as_prv_writer *w = context;
-    struct as_prv_stretch *open = &w->open_state[location];
+    struct as_prv_interval *open = &w->open_state[location];
     const uint32_t state = (uint32_t)as_prv_state_of(w, activity, routine, group);
     if (end_ns > w->end_ns)
         w->end_ns = end_ns;
@@ -235,10 +239,10 @@ static int collect_stretch(void *context, uint32_t location, enum as_activity ac
         return 0;
     }
     AS_TRY(hand_on_state(w, location));
-    *open = (struct as_prv_stretch){.ns = begin_ns - w->begin_ns,
-                                    .location = location,
-                                    .end_ns = end_ns - w->begin_ns,
-                                    .state = state};
+    *open = (struct as_prv_interval){.ns = begin_ns - w->begin_ns,
+                                     .location = location,
+                                     .end_ns = end_ns - w->begin_ns,
+                                     .state = state};
     return 0;
 }
 

@@ -8,29 +8,29 @@
 #include "exchange/prv_taking.h"
 
 struct prv_emission {
-    struct as_prv_taking *t;
-    struct as_taken_thread *thread;
-    struct as_taken_task *task;
+    struct as_prv_reading *t;
+    struct as_prv_import_thread *thread;
+    struct as_prv_import_task *task;
     int64_t ns;
 };
 
-static void put_record(const struct prv_emission *e, enum as_trace_kind kind, int64_t a, int64_t b,
-                       int64_t c)
+static void make_prv_event(const struct prv_emission *e, enum as_trace_kind kind, int64_t a,
+                           int64_t b, int64_t c)
 {
-    as_maker_put(e->t->maker, e->thread->made, kind, e->ns, (int64_t[]){a, b, c, 0, 0, 0, 0, 0});
+    as_maker_emit(e->t->maker, e->thread->made, kind, e->ns, (int64_t[]){a, b, c, 0, 0, 0, 0, 0});
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 static int emit_call(const struct prv_emission *e, int64_t type, int64_t value)
 {
-    struct as_taken_thread *thread = e->thread;
+    struct as_prv_import_thread *thread = e->thread;
     uint32_t name;
     if (value) {
         if (as_prv_taken_name(e->t, type, value, &name) < 0 ||
-            as_vec_push(&thread->call, (struct as_taken_call){type, name, e->ns}) < 0)
+            as_vec_push(&thread->call, (struct as_prv_import_call){type, name, e->ns}) < 0)
             return as_error_nomem(e->t->err, e->t->path);
-        put_record(e, AS_TRACE_ENTER, name, 0, 0);
+        make_prv_event(e, AS_TRACE_ENTER, name, 0, 0);
         return 0;
     }
     size_t at = thread->call.n;
@@ -40,14 +40,14 @@ static int emit_call(const struct prv_emission *e, int64_t type, int64_t value)
         e->t->counts->left_out_n++;
         return 0;
     }
-    put_record(e, AS_TRACE_LEAVE, thread->call.at[at - 1].name, 0, 0);
+    make_prv_event(e, AS_TRACE_LEAVE, thread->call.at[at - 1].name, 0, 0);
     thread->call.n--;
     for (; at <= thread->call.n; at++) /* those of other types may be within */
         thread->call.at[at - 1] = thread->call.at[at];
     return 0;
 }
 
-static int emit_state(const struct prv_emission *e, const struct as_taken *r)
+static int emit_state(const struct prv_emission *e, const struct as_prv_imported *r)
 {
     uint32_t name;
     if (e->t->has_calls && !e->thread->is_in_state)
@@ -55,7 +55,7 @@ static int emit_state(const struct prv_emission *e, const struct as_taken *r)
     if (as_prv_taken_state(e->t, r->field[0], &name) < 0)
         return as_error_nomem(e->t->err, e->t->path);
     e->thread->is_in_state = r->kind == AS_TAKEN_STATE;
-    put_record(e, e->thread->is_in_state ? AS_TRACE_ENTER : AS_TRACE_LEAVE, name, 0, 0);
+    make_prv_event(e, e->thread->is_in_state ? AS_TRACE_ENTER : AS_TRACE_LEAVE, name, 0, 0);
     return 0;
 }
 
@@ -76,9 +76,9 @@ static int emit_parallel(const struct prv_emission *e, int64_t value)
     if (value) {
         if (as_vec_push(&e->task->region, ++e->task->regions_n) < 0)
             return as_error_nomem(e->t->err, e->t->path);
-        put_record(e, AS_TRACE_PARALLEL, e->task->regions_n, threads_of(e), 0);
+        make_prv_event(e, AS_TRACE_PARALLEL, e->task->regions_n, threads_of(e), 0);
     } else if (e->task->region.n) {
-        put_record(e, AS_TRACE_PARALLEL_END, e->task->region.at[--e->task->region.n], 0, 0);
+        make_prv_event(e, AS_TRACE_PARALLEL_END, e->task->region.at[--e->task->region.n], 0, 0);
     }
     return 0;
 }
@@ -86,9 +86,9 @@ static int emit_parallel(const struct prv_emission *e, int64_t value)
 static void emit_part(const struct prv_emission *e, int64_t value)
 {
     if (value && !e->thread->is_in_part)
-        put_record(e, AS_TRACE_IMPLICIT, current_region(e), e->thread->number, threads_of(e));
+        make_prv_event(e, AS_TRACE_IMPLICIT, current_region(e), e->thread->number, threads_of(e));
     else if (!value && e->thread->is_in_part)
-        put_record(e, AS_TRACE_IMPLICIT_END, current_region(e), e->thread->number, 0);
+        make_prv_event(e, AS_TRACE_IMPLICIT_END, current_region(e), e->thread->number, 0);
     e->thread->is_in_part = value != 0;
 }
 
@@ -97,9 +97,9 @@ static void emit_span(const struct prv_emission *e, enum as_trace_kind begin, in
                       int64_t value, bool *is_in)
 {
     if (value && !*is_in)
-        put_record(e, begin, current_region(e), what, 0);
+        make_prv_event(e, begin, current_region(e), what, 0);
     else if (!value && *is_in)
-        put_record(e, begin + 1, current_region(e), what, 0);
+        make_prv_event(e, begin + 1, current_region(e), what, 0);
     *is_in = value != 0;
 }
 
@@ -109,18 +109,18 @@ static void emit_work(const struct prv_emission *e, int64_t value)
                          : value == AS_PRV_WORK_SINGLE ? AS_TRACE_SINGLE
                                                        : AS_TRACE_LOOP;
     if (value)
-        put_record(e, AS_TRACE_WORK, current_region(e), kind, 0);
+        make_prv_event(e, AS_TRACE_WORK, current_region(e), kind, 0);
     else if (e->thread->work)
-        put_record(e, AS_TRACE_WORK_END, current_region(e), e->thread->work - 1, 0);
+        make_prv_event(e, AS_TRACE_WORK_END, current_region(e), e->thread->work - 1, 0);
     e->thread->work = value ? kind + 1 : 0;
 }
 
 static void emit_task(const struct prv_emission *e, int64_t value)
 {
     if (e->thread->task_open >= 0)
-        put_record(e, AS_TRACE_TASK_END, e->thread->task_open, 1, 0);
+        make_prv_event(e, AS_TRACE_TASK_END, e->thread->task_open, 1, 0);
     if (value)
-        put_record(e, AS_TRACE_TASK_BEGIN, value, 0, 0);
+        make_prv_event(e, AS_TRACE_TASK_BEGIN, value, 0, 0);
     e->thread->task_open = value ? value : -1;
 }
 
@@ -128,11 +128,11 @@ static void emit_lock(const struct prv_emission *e, int64_t type, int64_t value)
 {
     const int64_t kind = type == AS_PRV_CRITICAL ? AS_TRACE_CRITICAL : AS_TRACE_OMP_LOCK;
     if (value == AS_PRV_LOCKING)
-        put_record(e, AS_TRACE_LOCK_WAIT, e->thread->lock, kind, 0);
+        make_prv_event(e, AS_TRACE_LOCK_WAIT, e->thread->lock, kind, 0);
     else if (value == AS_PRV_LOCKED)
-        put_record(e, AS_TRACE_LOCK_HELD, e->thread->lock, kind, 0);
+        make_prv_event(e, AS_TRACE_LOCK_HELD, e->thread->lock, kind, 0);
     else if (value == AS_PRV_UNLOCKED)
-        put_record(e, AS_TRACE_LOCK_RELEASED, e->thread->lock, kind, 0);
+        make_prv_event(e, AS_TRACE_LOCK_RELEASED, e->thread->lock, kind, 0);
 }
 
 /* ---- All else -------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ static bool is_passed_over(int64_t type)
 /* Values of hardware counters are what was counted since the reading before. */
 static int add_to_total(const struct prv_emission *e, int64_t type, int64_t *value)
 {
-    struct as_prv_taking *t = e->t;
+    struct as_prv_reading *t = e->t;
     const uint64_t key =
         as_hash_mix(as_hash_mix(19, (uint64_t)(e->thread - t->thread.at)), (uint64_t)type);
     uint32_t at = as_map_u64_get(&t->totals, key);
@@ -188,9 +188,9 @@ static int emit_counter(const struct prv_emission *e, int64_t type, int64_t valu
     if (known && known->precision) {
         const double real = (double)value / pow(10, known->precision);
         memcpy(&value, &real, sizeof value);
-        put_record(e, AS_TRACE_EVENT, name, value, 0);
+        make_prv_event(e, AS_TRACE_EVENT, name, value, 0);
     } else {
-        put_record(e, AS_TRACE_COUNTER, name, value, 0);
+        make_prv_event(e, AS_TRACE_COUNTER, name, value, 0);
     }
     return 0;
 }
@@ -198,26 +198,26 @@ static int emit_counter(const struct prv_emission *e, int64_t type, int64_t valu
 /* Whether it read or wrote is in the name of the call. */
 static void emit_moved(const struct prv_emission *e, int64_t size_b)
 {
-    const struct as_taken_thread *thread = e->thread;
+    const struct as_prv_import_thread *thread = e->thread;
     const char *text =
         thread->call.n ? e->t->name.at[thread->call.at[thread->call.n - 1].name - 1].text : "";
     const int64_t field[] = {
         thread->fd, size_b, -1, strstr(text, "write") ? AS_TRACE_IS_WRITTEN : AS_TRACE_IS_READ,
         0,          0,      0,  0};
-    as_maker_put(e->t->maker, thread->made, AS_TRACE_IO, e->ns, field);
+    as_maker_emit(e->t->maker, thread->made, AS_TRACE_IO, e->ns, field);
 }
 
 static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
 {
-    struct as_taken_thread *thread = e->thread;
+    struct as_prv_import_thread *thread = e->thread;
     if (as_prv_is_place(type))
-        return as_prv_take_place(e->t, thread, e->ns, type, value) < 0
+        return as_prv_import_place(e->t, thread, e->ns, type, value) < 0
                    ? as_error_nomem(e->t->err, e->t->path)
                    : 0;
     if (as_prv_is_call(type))
         return emit_call(e, type, value);
     if (as_prv_is_sum(type))
-        return as_prv_take_sum(e->t, thread, e->ns, type, value);
+        return as_prv_import_sum(e->t, thread, e->ns, type, value);
     switch (type) {
     case AS_PRV_PARALLEL:
         return emit_parallel(e, value);
@@ -260,13 +260,13 @@ static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
         thread->allocated_b = value;
         return 0;
     case AS_PRV_MEMORY_OUT:
-        put_record(e, AS_TRACE_ALLOCATE, value, thread->allocated_b, 0);
+        make_prv_event(e, AS_TRACE_ALLOCATE, value, thread->allocated_b, 0);
         return 0;
     case AS_PRV_MEMORY_IN:
-        put_record(e, AS_TRACE_RELEASE, value, 0, 0);
+        make_prv_event(e, AS_TRACE_RELEASE, value, 0, 0);
         return 0;
     case AS_PRV_TRACING:
-        put_record(e, value ? AS_TRACE_ON : AS_TRACE_OFF, AS_TRACE_BY_USER, 0, 0);
+        make_prv_event(e, value ? AS_TRACE_ON : AS_TRACE_OFF, AS_TRACE_BY_USER, 0, 0);
         return 0;
     default:
         return emit_counter(e, type, value);
@@ -274,13 +274,13 @@ static int emit_event(const struct prv_emission *e, int64_t type, int64_t value)
 }
 
 /* The world, or one of its members besides the communicators of the file. */
-static int64_t comm_of_lane(const struct as_prv_taking *t, int64_t lane)
+static int64_t comm_of_lane(const struct as_prv_reading *t, int64_t lane)
 {
     return lane ? 3 + (int64_t)t->header->group.n + lane : 1;
 }
 
 /* A message counts within a call: where the trace has none, one without length stands for it. */
-static int emit_message(const struct prv_emission *e, const struct as_taken *r)
+static int emit_message(const struct prv_emission *e, const struct as_prv_imported *r)
 {
     const bool is_send = r->kind == AS_TAKEN_SEND || r->kind == AS_TAKEN_SENT;
     const bool is_within = e->thread->call.n || e->thread->is_in_state;
@@ -290,18 +290,18 @@ static int emit_message(const struct prv_emission *e, const struct as_taken *r)
                                         is_send ? "send" : "receive", &name) < 0)
         return as_error_nomem(e->t->err, e->t->path);
     if (!is_within)
-        put_record(e, AS_TRACE_ENTER, name, 0, 0);
+        make_prv_event(e, AS_TRACE_ENTER, name, 0, 0);
     const int64_t comm = comm_of_lane(e->t, f[4]);
     const int64_t partner = f[0] - as_prv_taken_world(e->t, e->thread->task).first_task;
     const int64_t field[] = {partner, f[1], f[2], comm, f[3], 0, 0, 0}, request[8] = {f[3]};
-    as_maker_put(e->t->maker, e->thread->made,
-                 r->kind == AS_TAKEN_SEND   ? AS_TRACE_SEND
-                 : r->kind == AS_TAKEN_SENT ? AS_TRACE_DONE
-                 : r->kind == AS_TAKEN_POST ? AS_TRACE_POST
-                                            : AS_TRACE_RECEIVE,
-                 e->ns, r->kind == AS_TAKEN_SENT ? request : field);
+    as_maker_emit(e->t->maker, e->thread->made,
+                  r->kind == AS_TAKEN_SEND   ? AS_TRACE_SEND
+                  : r->kind == AS_TAKEN_SENT ? AS_TRACE_DONE
+                  : r->kind == AS_TAKEN_POST ? AS_TRACE_POST
+                                             : AS_TRACE_RECEIVE,
+                  e->ns, r->kind == AS_TAKEN_SENT ? request : field);
     if (!is_within)
-        put_record(e, AS_TRACE_LEAVE, name, 0, 0);
+        make_prv_event(e, AS_TRACE_LEAVE, name, 0, 0);
     return 0;
 }
 
@@ -309,9 +309,9 @@ static int emit_message(const struct prv_emission *e, const struct as_taken *r)
 #define GATHERED_REQUEST(number) ((INT64_C(1) << 40) + (number))
 
 /* One that does not block is complete at a time that files of other tools do not say. */
-static void emit_gather(const struct prv_emission *e, const struct as_taken *r)
+static void emit_collective(const struct prv_emission *e, const struct as_prv_imported *r)
 {
-    const struct as_taken_call *call =
+    const struct as_prv_import_call *call =
         e->thread->call.n ? &e->thread->call.at[e->thread->call.n - 1] : NULL;
     const char *text = call ? e->t->name.at[call->name - 1].text : "";
     const bool is_immediate = strncmp(text, "MPI_I", 5) == 0 && text[5] >= 'a';
@@ -330,14 +330,14 @@ static void emit_gather(const struct prv_emission *e, const struct as_taken *r)
                              0,
                              0,
                              0};
-    as_maker_put(e->t->maker, e->thread->made, AS_TRACE_COLLECTIVE, e->ns, field);
+    as_maker_emit(e->t->maker, e->thread->made, AS_TRACE_COLLECTIVE, e->ns, field);
 }
 
 static int emit_record(void *context, const void *bytes)
 {
-    struct as_prv_taking *t = context;
-    const struct as_taken *r = bytes;
-    struct as_taken_thread *thread = &t->thread.at[r->thread];
+    struct as_prv_reading *t = context;
+    const struct as_prv_imported *r = bytes;
+    struct as_prv_import_thread *thread = &t->thread.at[r->thread];
     const struct prv_emission e = {.t = t,
                                    .thread = thread,
                                    .task = &t->task.at[thread->task],
@@ -352,10 +352,10 @@ static int emit_record(void *context, const void *bytes)
     case AS_TAKEN_STATE_END:
         return emit_state(&e, r);
     case AS_TAKEN_GATHER:
-        emit_gather(&e, r);
+        emit_collective(&e, r);
         return 0;
     case AS_TAKEN_GATHERED:
-        put_record(&e, AS_TRACE_DONE, GATHERED_REQUEST(r->field[0]), 0, 0);
+        make_prv_event(&e, AS_TRACE_DONE, GATHERED_REQUEST(r->field[0]), 0, 0);
         return 0;
     default:
         return emit_message(&e, r);
@@ -364,7 +364,7 @@ static int emit_record(void *context, const void *bytes)
 
 /* ---- Streams --------------------------------------------------------------------------------- */
 
-static const char *machine_of(const struct as_prv_taking *t, uint32_t node, char made[32])
+static const char *machine_of(const struct as_prv_reading *t, uint32_t node, char made[32])
 {
     if (node < t->pcf.node.n)
         return t->pcf.node.at[node];
@@ -374,7 +374,7 @@ static const char *machine_of(const struct as_prv_taking *t, uint32_t node, char
     return made;
 }
 
-static int open_streams(struct as_prv_taking *t, struct assay_error *err)
+static int open_streams(struct as_prv_reading *t, struct assay_error *err)
 {
     char machine[32];
     for (uint32_t p = 0; p < t->task.n; p++)
@@ -392,7 +392,7 @@ static int open_streams(struct as_prv_taking *t, struct assay_error *err)
     return 0;
 }
 
-static void define_groups(struct as_prv_taking *t, uint32_t task)
+static void define_groups(struct as_prv_reading *t, uint32_t task)
 {
     as_vec_foreach (&t->header->group, group)
         for (size_t rank = 0; rank < group->member.n; rank++) {
@@ -404,7 +404,7 @@ static void define_groups(struct as_prv_taking *t, uint32_t task)
 }
 
 /* Returns true if a task of the application calls MPI: then all of them are ranks. */
-static bool is_of_ranks(const struct as_prv_taking *t, const struct as_prv_world *own)
+static bool is_of_ranks(const struct as_prv_reading *t, const struct as_prv_world *own)
 {
     bool is_one = false;
     for (uint32_t i = 0; i < own->tasks_n; i++)
@@ -414,7 +414,7 @@ static bool is_of_ranks(const struct as_prv_taking *t, const struct as_prv_world
 
 /* The world of its application, and a communicator of the same tasks for each lane. Ranks of later
  * applications count on; their communicators are others in spite of equal numbers. */
-static void define_world(struct as_prv_taking *t, uint32_t task, const struct as_prv_world *own,
+static void define_world(struct as_prv_reading *t, uint32_t task, const struct as_prv_world *own,
                          const uint64_t *world)
 {
     const uint32_t made = t->task.at[task].made, rank = task - own->first_task;
@@ -427,7 +427,7 @@ static void define_world(struct as_prv_taking *t, uint32_t task, const struct as
     }
 }
 
-static int define_all(struct as_prv_taking *t, struct assay_error *err)
+static int define_all(struct as_prv_reading *t, struct assay_error *err)
 {
     uint64_t *world = as_calloc(t->task.n + 1, sizeof *world);
     if (!world)
@@ -450,7 +450,7 @@ static int define_all(struct as_prv_taking *t, struct assay_error *err)
     return 0;
 }
 
-int as_prv_emit(struct as_prv_taking *t, struct assay_error *err)
+int as_prv_emit(struct as_prv_reading *t, struct assay_error *err)
 {
     as_prv_time_samples(t);
     AS_TRY(open_streams(t, err));

@@ -7,28 +7,28 @@
 
 /* ---- Who is there ---------------------------------------------------------------------------- */
 
-static int list_tasks(struct as_prv_taking *t)
+static int list_tasks(struct as_prv_reading *t)
 {
     const struct as_prv_header *h = t->header;
     as_vec_foreach (&h->task, task) {
         const uint32_t at = (uint32_t)(task - h->task.at);
-        AS_TRY(as_vec_push(&t->task, (struct as_taken_task){0}));
+        AS_TRY(as_vec_push(&t->task, (struct as_prv_import_task){0}));
         for (uint32_t i = 0; i < task->threads_n; i++) {
-            const struct as_taken_thread thread = {.task = at,
-                                                   .number = i,
-                                                   .begin_ns = INT64_MAX,
-                                                   .end_ns = 0,
-                                                   .task_open = -1,
-                                                   .fd = -1};
+            const struct as_prv_import_thread thread = {.task = at,
+                                                        .number = i,
+                                                        .begin_ns = INT64_MAX,
+                                                        .end_ns = 0,
+                                                        .task_open = -1,
+                                                        .fd = -1};
             AS_TRY(as_vec_push(&t->thread, thread));
         }
     }
     for (size_t i = 0; i < h->group.n; i++)
-        AS_TRY(as_vec_push(&t->root, (struct as_taken_roots){0}));
+        AS_TRY(as_vec_push(&t->root, (struct as_prv_import_roots){0}));
     return 0;
 }
 
-size_t as_prv_taken_group(const struct as_prv_taking *t, uint32_t task, int64_t number)
+size_t as_prv_taken_group(const struct as_prv_reading *t, uint32_t task, int64_t number)
 {
     const uint32_t application = t->header->task.at[task].application;
     size_t at = 0;
@@ -38,7 +38,7 @@ size_t as_prv_taken_group(const struct as_prv_taking *t, uint32_t task, int64_t 
     return at;
 }
 
-struct as_prv_world as_prv_taken_world(const struct as_prv_taking *t, uint32_t task)
+struct as_prv_world as_prv_taken_world(const struct as_prv_reading *t, uint32_t task)
 {
     const struct as_prv_header *h = t->header;
     const uint32_t application = h->task.at[task].application;
@@ -50,7 +50,7 @@ struct as_prv_world as_prv_taken_world(const struct as_prv_taking *t, uint32_t t
 
 /* Of several that have all tasks of an application the first is its world; numbers 1 and 2 are the
  * world's and the process's own (doc/internals/trace.md). */
-uint64_t as_prv_taken_comm(const struct as_prv_taking *t, uint32_t task, int64_t number)
+uint64_t as_prv_taken_comm(const struct as_prv_reading *t, uint32_t task, int64_t number)
 {
     const size_t at = as_prv_taken_group(t, task, number);
     const struct as_prv_world own = as_prv_taken_world(t, task);
@@ -66,9 +66,10 @@ uint64_t as_prv_taken_comm(const struct as_prv_taking *t, uint32_t task, int64_t
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
-static int take_record(struct as_prv_taking *t, int64_t ns, int place, struct as_taken *record)
+static int add_prv_record(struct as_prv_reading *t, int64_t ns, int place,
+                          struct as_prv_imported *record)
 {
-    struct as_taken_thread *thread = &t->thread.at[record->thread];
+    struct as_prv_import_thread *thread = &t->thread.at[record->thread];
     thread->begin_ns = ns < thread->begin_ns ? ns : thread->begin_ns;
     thread->end_ns = ns > thread->end_ns ? ns : thread->end_ns;
     record->order = ns * AS_TAKEN_PLACES_N + place;
@@ -76,10 +77,10 @@ static int take_record(struct as_prv_taking *t, int64_t ns, int place, struct as
 }
 
 /* Which operation of its communicator it is for its task, and whether its root said so. */
-static int note_collective(struct as_prv_taking *t, uint32_t task, size_t group, bool is_root,
+static int note_collective(struct as_prv_reading *t, uint32_t task, size_t group, bool is_root,
                            int64_t *number)
 {
-    struct as_taken_task *of = &t->task.at[task];
+    struct as_prv_import_task *of = &t->task.at[task];
     const struct as_prv_group *comm = &t->header->group.at[group];
     while (of->gathered.n <= group)
         AS_TRY(as_vec_push(&of->gathered, 0));
@@ -96,7 +97,7 @@ static int note_collective(struct as_prv_taking *t, uint32_t task, size_t group,
 
 /* Returns the only communicator with several members, if it has all tasks of the application; else
  * -1. Collectives without events of their own belong to it. */
-static int64_t only_communicator(const struct as_prv_taking *t, uint32_t task)
+static int64_t only_communicator(const struct as_prv_reading *t, uint32_t task)
 {
     const struct as_prv_world own = as_prv_taken_world(t, task);
     int64_t number = -1;
@@ -111,28 +112,28 @@ static int64_t only_communicator(const struct as_prv_taking *t, uint32_t task)
     return number;
 }
 
-static int end_collective(struct as_prv_taking *t, uint32_t at)
+static int end_collective(struct as_prv_reading *t, uint32_t at)
 {
-    struct as_taken_thread *thread = &t->thread.at[at];
-    struct as_taken_gather gather = thread->gather;
+    struct as_prv_import_thread *thread = &t->thread.at[at];
+    struct as_prv_import_collective gather = thread->gather;
     if (!gather.is_open)
         return 0;
     thread->gather.is_open = false;
     if (gather.comm < 0)
         gather.comm = only_communicator(t, thread->task);
     const size_t group = as_prv_taken_group(t, thread->task, gather.comm);
-    struct as_taken record = {
+    struct as_prv_imported record = {
         .kind = AS_TAKEN_GATHER,
         .thread = at,
         .field = {gather.comm, -1, gather.sent_b, gather.received_b, gather.request}};
     if (group < t->header->group.n &&
         note_collective(t, thread->task, group, gather.is_root, &record.field[1]) < 0)
         return as_error_nomem(t->err, t->path);
-    return take_record(t, gather.ns, AS_TAKEN_AT, &record);
+    return add_prv_record(t, gather.ns, AS_TAKEN_AT, &record);
 }
 
 /* Routines of 50000002 that do not block name their request in events of their own. */
-static bool is_bare_collective(struct as_prv_taking *t, int64_t value)
+static bool is_bare_collective(struct as_prv_reading *t, int64_t value)
 {
     uint32_t name;
     if (as_prv_taken_name(t, AS_PRV_MPI_GROUP, value, &name) < 0)
@@ -144,22 +145,23 @@ static bool is_bare_collective(struct as_prv_taking *t, int64_t value)
 }
 
 /* The call has ended: without size and root, it is a collective of the only communicator. */
-static int end_bare_collective(struct as_prv_taking *t, uint32_t at)
+static int end_bare_collective(struct as_prv_reading *t, uint32_t at)
 {
-    struct as_taken_thread *thread = &t->thread.at[at];
+    struct as_prv_import_thread *thread = &t->thread.at[at];
     const struct as_taken_bare bare = thread->bare;
     const int64_t comm = bare.value ? only_communicator(t, thread->task) : -1;
-    struct as_taken record = {.kind = AS_TAKEN_GATHER, .thread = at, .field = {comm, -1, 0, 0, 0}};
+    struct as_prv_imported record = {
+        .kind = AS_TAKEN_GATHER, .thread = at, .field = {comm, -1, 0, 0, 0}};
     thread->bare.value = 0;
     if (comm < 0 || !is_bare_collective(t, bare.value))
         return 0;
     const size_t group = as_prv_taken_group(t, thread->task, comm);
     if (note_collective(t, thread->task, group, false, &record.field[1]) < 0)
         return as_error_nomem(t->err, t->path);
-    return take_record(t, bare.ns, AS_TAKEN_AT, &record);
+    return add_prv_record(t, bare.ns, AS_TAKEN_AT, &record);
 }
 
-static int note_collective_call(struct as_prv_taking *t, uint32_t at, int64_t ns, int64_t value)
+static int note_collective_call(struct as_prv_reading *t, uint32_t at, int64_t ns, int64_t value)
 {
     AS_TRY(end_bare_collective(t, at));
     t->thread.at[at].bare = (struct as_taken_bare){ns, value};
@@ -167,15 +169,15 @@ static int note_collective_call(struct as_prv_taking *t, uint32_t at, int64_t ns
 }
 
 /* Sizes, root and communicator stand at one time, before the next event of their thread. */
-static int parse_prv_collective(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t type,
+static int parse_prv_collective(struct as_prv_reading *t, uint32_t thread, int64_t ns, int64_t type,
                                 int64_t value)
 {
-    struct as_taken_gather *gather = &t->thread.at[thread].gather;
+    struct as_prv_import_collective *gather = &t->thread.at[thread].gather;
     if (gather->is_open && gather->ns != ns)
         AS_TRY(end_collective(t, thread));
     t->thread.at[thread].bare.value = 0;
     if (!gather->is_open)
-        *gather = (struct as_taken_gather){.is_open = true, .ns = ns, .comm = -1};
+        *gather = (struct as_prv_import_collective){.is_open = true, .ns = ns, .comm = -1};
     if (type == AS_PRV_GROUP_SENT)
         gather->sent_b = value;
     else if (type == AS_PRV_GROUP_RECEIVED)
@@ -188,23 +190,23 @@ static int parse_prv_collective(struct as_prv_taking *t, uint32_t thread, int64_
 }
 
 /* The first event of a request stands at its collective, the second where it is complete. */
-static int take_request(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t value)
+static int import_prv_request(struct as_prv_reading *t, uint32_t thread, int64_t ns, int64_t value)
 {
-    struct as_taken_gather *gather = &t->thread.at[thread].gather;
+    struct as_prv_import_collective *gather = &t->thread.at[thread].gather;
     if (gather->is_open && gather->ns == ns) {
         gather->request = value;
         return 0;
     }
     AS_TRY(end_collective(t, thread));
-    struct as_taken record = {.kind = AS_TAKEN_GATHERED, .thread = thread, .field = {value}};
-    return take_record(t, ns, AS_TAKEN_BEFORE, &record);
+    struct as_prv_imported record = {.kind = AS_TAKEN_GATHERED, .thread = thread, .field = {value}};
+    return add_prv_record(t, ns, AS_TAKEN_BEFORE, &record);
 }
 
-static int take_event(struct as_prv_taking *t, uint32_t thread, int64_t ns, int64_t type,
-                      int64_t value)
+static int import_prv_event(struct as_prv_reading *t, uint32_t thread, int64_t ns, int64_t type,
+                            int64_t value)
 {
     if (type == AS_PRV_GROUP_REQUEST)
-        return take_request(t, thread, ns, value);
+        return import_prv_request(t, thread, ns, value);
     if (type >= AS_PRV_GROUP_SENT && type <= AS_PRV_GROUP_COMM)
         return parse_prv_collective(t, thread, ns, type, value);
     AS_TRY(end_collective(t, thread));
@@ -215,24 +217,25 @@ static int take_event(struct as_prv_taking *t, uint32_t thread, int64_t ns, int6
     t->has_calls |= as_prv_is_call(type) && type != AS_PRV_USER;
     t->task.at[t->thread.at[thread].task].has_mpi |=
         type >= AS_PRV_MPI_POINT && type <= AS_PRV_MPI_IO;
-    struct as_taken record = {.kind = AS_TAKEN_EVENT, .thread = thread, .field = {type, value}};
-    return take_record(t, ns, AS_TAKEN_AT, &record);
+    struct as_prv_imported record = {
+        .kind = AS_TAKEN_EVENT, .thread = thread, .field = {type, value}};
+    return add_prv_record(t, ns, AS_TAKEN_AT, &record);
 }
 
 /* They count only where nothing says what a thread calls: else they say the same once more. */
-static int take_state(struct as_prv_taking *t, const struct as_prv_line_read *line)
+static int import_prv_state(struct as_prv_reading *t, const struct as_prv_line_read *line)
 {
-    struct as_taken_thread *thread = &t->thread.at[line->thread];
+    struct as_prv_import_thread *thread = &t->thread.at[line->thread];
     const int64_t end_ns = line->end_ns < 0 ? t->header->end_ns : line->end_ns;
-    struct as_taken record = {
+    struct as_prv_imported record = {
         .kind = AS_TAKEN_STATE, .thread = line->thread, .field = {line->state}};
     const bool is_any = line->state != AS_PRV_RUNNING && line->state != AS_PRV_IDLE;
     if (line->state == 2) /* not created yet */
         return 0;
     if (is_any && end_ns > line->ns && !t->has_calls) {
-        AS_TRY(take_record(t, line->ns, AS_TAKEN_AT, &record));
+        AS_TRY(add_prv_record(t, line->ns, AS_TAKEN_AT, &record));
         record.kind = AS_TAKEN_STATE_END;
-        return take_record(t, end_ns, AS_TAKEN_AT, &record);
+        return add_prv_record(t, end_ns, AS_TAKEN_AT, &record);
     }
     thread->begin_ns = line->ns < thread->begin_ns ? line->ns : thread->begin_ns;
     thread->end_ns = end_ns > thread->end_ns ? end_ns : thread->end_ns;
@@ -244,8 +247,8 @@ static int take_state(struct as_prv_taking *t, const struct as_prv_line_read *li
 /* Lines are pairs in the order of their sends, and do not name their communicator. Receives of one
  * channel that were asked for in another order belong to several communicators. A lane has the
  * messages of one order. */
-static int lane_of(struct as_prv_taking *t, int64_t from, int64_t to, int64_t tag, int64_t asked_ns,
-                   int64_t *out)
+static int lane_of(struct as_prv_reading *t, int64_t from, int64_t to, int64_t tag,
+                   int64_t asked_ns, int64_t *out)
 {
     for (uint32_t lane = 0; lane < LANES_MOST; lane++) {
         const uint64_t key = as_hash_mix(
@@ -267,7 +270,7 @@ static int lane_of(struct as_prv_taking *t, int64_t from, int64_t to, int64_t ta
     return 0;
 }
 
-static int take_message(struct as_prv_taking *t, const struct as_prv_line_read *line)
+static int import_prv_message(struct as_prv_reading *t, const struct as_prv_line_read *line)
 {
     const int64_t from = t->thread.at[line->thread].task, to = t->thread.at[line->receiver].task;
     const int64_t asked_ns = line->logical_receive_ns < line->physical_receive_ns
@@ -279,41 +282,43 @@ static int take_message(struct as_prv_taking *t, const struct as_prv_line_read *
     const bool has_end = line->physical_send_ns > line->ns;
     int64_t lane;
     AS_TRY(lane_of(t, from, to, line->tag, asked_ns, &lane));
-    struct as_taken record = {
+    struct as_prv_imported record = {
         .kind = AS_TAKEN_SEND,
         .thread = line->thread,
         .field = {to, line->tag, line->size_b, has_end ? ++t->requests_n : 0, lane}};
     t->task.at[from].has_mpi = t->task.at[to].has_mpi = true;
-    AS_TRY(take_record(t, line->ns, AS_TAKEN_AFTER, &record));
+    AS_TRY(add_prv_record(t, line->ns, AS_TAKEN_AFTER, &record));
     record.kind = AS_TAKEN_SENT;
     if (has_end)
-        AS_TRY(take_record(t, line->physical_send_ns, AS_TAKEN_BEFORE, &record));
-    record = (struct as_taken){.kind = AS_TAKEN_POST,
-                               .thread = line->receiver,
-                               .field = {from, line->tag, line->size_b, ++t->requests_n, lane}};
-    AS_TRY(take_record(t, asked_ns, AS_TAKEN_AFTER, &record));
+        AS_TRY(add_prv_record(t, line->physical_send_ns, AS_TAKEN_BEFORE, &record));
+    record =
+        (struct as_prv_imported){.kind = AS_TAKEN_POST,
+                                 .thread = line->receiver,
+                                 .field = {from, line->tag, line->size_b, ++t->requests_n, lane}};
+    AS_TRY(add_prv_record(t, asked_ns, AS_TAKEN_AFTER, &record));
     record.kind = AS_TAKEN_RECEIVE;
-    return take_record(t, done_ns, AS_TAKEN_BEFORE, &record);
+    return add_prv_record(t, done_ns, AS_TAKEN_BEFORE, &record);
 }
 
-static int take_line(struct as_prv_taking *t, const struct as_prv_line_read *line)
+static int import_prv_line(struct as_prv_reading *t, const struct as_prv_line_read *line)
 {
     t->counts->records_n++;
     if (line->kind == AS_PRV_LINE_STATE)
-        return take_state(t, line);
+        return import_prv_state(t, line);
     if (line->kind == AS_PRV_LINE_MESSAGE)
-        return take_message(t, line);
+        return import_prv_message(t, line);
     for (size_t i = 0; i + 1 < line->value.n; i += 2)
-        AS_TRY(take_event(t, line->thread, line->ns, line->value.at[i], line->value.at[i + 1]));
+        AS_TRY(
+            import_prv_event(t, line->thread, line->ns, line->value.at[i], line->value.at[i + 1]));
     return 0;
 }
 
-static int take_lines(struct as_prv_taking *t, struct assay_error *err)
+static int import_prv_lines(struct as_prv_reading *t, struct assay_error *err)
 {
     const struct as_prv_line_read *line;
     int rc;
     while ((rc = as_prv_file_next(t->file, &line, err)) > 0)
-        AS_TRY(take_line(t, line));
+        AS_TRY(import_prv_line(t, line));
     for (uint32_t i = 0; rc == 0 && i < t->thread.n; i++)
         rc = end_collective(t, i);
     return rc;
@@ -321,7 +326,7 @@ static int take_lines(struct as_prv_taking *t, struct assay_error *err)
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-static void tell_counts(const struct as_prv_taking *t)
+static void count_bad_lines(const struct as_prv_reading *t)
 {
     const struct as_prv_bad bad = as_prv_file_bad(t->file);
     t->counts->bad_n += bad.lines_n;
@@ -340,14 +345,14 @@ static void tell_counts(const struct as_prv_taking *t)
             thread->end_ns > t->counts->length_ns ? thread->end_ns : t->counts->length_ns;
 }
 
-static int import_file(struct as_prv_taking *t, const char *directory, struct assay_error *err)
+static int import_file(struct as_prv_reading *t, const char *directory, struct assay_error *err)
 {
     AS_TRY(as_prv_file_open(t->path, &t->file, err));
     t->header = as_prv_file_header(t->file);
     AS_TRY(as_prv_pcf_read(t->path, &t->pcf, err));
-    if (as_ordered_new(&t->records, sizeof(struct as_taken)) < 0 || list_tasks(t) < 0)
+    if (as_ordered_new(&t->records, sizeof(struct as_prv_imported)) < 0 || list_tasks(t) < 0)
         return as_error_nomem(err, t->path);
-    AS_TRY(take_lines(t, err));
+    AS_TRY(import_prv_lines(t, err));
     const struct as_prv_bad bad = as_prv_file_bad(t->file);
     if (t->counts->records_n == 0 && bad.lines_n)
         return as_error_set(err, ASSAY_ERR_CORRUPT,
@@ -355,14 +360,14 @@ static int import_file(struct as_prv_taking *t, const char *directory, struct as
                             (unsigned long long)bad.first_line, bad.why);
     AS_TRY(as_maker_new(directory, &t->maker, err));
     AS_TRY(as_prv_emit(t, err));
-    tell_counts(t);
+    count_bad_lines(t);
     return 0;
 }
 
 int as_prv_import(const char *path, const char *directory, struct as_import_counts *counts,
                   struct assay_error *err)
 {
-    struct as_prv_taking t = {.path = path, .counts = counts, .err = err};
+    struct as_prv_reading t = {.path = path, .counts = counts, .err = err};
     *counts = (struct as_import_counts){0};
     as_map_u64_init(&t.names);
     as_map_u64_init(&t.lanes);

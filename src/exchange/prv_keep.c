@@ -18,8 +18,8 @@ static inline int find_type(struct as_prv_writer *w, int64_t type, uint32_t *out
     return 0;
 }
 
-int as_prv_keep_event(struct as_prv_writer *w, uint32_t location, int64_t ns, int64_t type,
-                      int64_t value)
+int as_prv_store_event(struct as_prv_writer *w, uint32_t location, int64_t ns, int64_t type,
+                       int64_t value)
 {
     struct as_prv_event event = {
         .since_ns = ns - w->event_ns, .location = location, .value = value};
@@ -28,8 +28,8 @@ int as_prv_keep_event(struct as_prv_writer *w, uint32_t location, int64_t ns, in
     if (find_type(w, type, &event.type) < 0)
         return as_error_nomem(w->err, "types of events");
     AS_TRY(as_lane_room(&w->events, &at, w->err));
-    at = as_prv_event_put(at, &event);
-    as_lane_put(&w->events, at);
+    at = as_prv_event_encode(at, &event);
+    as_lane_commit(&w->events, at);
     w->event_ns = ns;
     w->since_event_n = 0;
     w->counts->events_n++;

@@ -24,7 +24,7 @@ static bool is_first_call(size_t at)
            as_prv_calls[at].number != as_prv_calls[at - 1].number;
 }
 
-static void put_value(struct as_out *out, bool *any, int64_t number, const char *label)
+static void write_pcf_value(struct as_out *out, bool *any, int64_t number, const char *label)
 {
     if (!*any)
         as_out_z(out, "VALUES\n");
@@ -32,33 +32,33 @@ static void put_value(struct as_out *out, bool *any, int64_t number, const char 
     as_out_f(out, "%" PRId64 "    %s\n", number, label);
 }
 
-static void put_values(const struct as_prv_writer *w, struct as_out *out, uint32_t type)
+static void write_pcf_values(const struct as_prv_writer *w, struct as_out *out, uint32_t type)
 {
     bool any = false, has_zero = false;
     for (size_t i = 0; i < as_prv_values_n; i++)
         if (as_prv_values[i].type == type) {
-            put_value(out, &any, as_prv_values[i].number, as_prv_values[i].label);
+            write_pcf_value(out, &any, as_prv_values[i].number, as_prv_values[i].label);
             has_zero |= as_prv_values[i].number == 0;
         }
     for (size_t i = 0; i < as_prv_routines_n; i++)
         if (as_prv_routines[i].type == type &&
             (as_prv_routines[i].number < AS_PRV_OWN_ROUTINES || w->routine_used[i]))
-            put_value(out, &any, as_prv_routines[i].number, as_prv_routines[i].label);
+            write_pcf_value(out, &any, as_prv_routines[i].number, as_prv_routines[i].label);
     for (size_t i = 0; i < as_prv_calls_n; i++)
         if (as_prv_calls[i].type == type && is_first_call(i))
-            put_value(out, &any, as_prv_calls[i].number, as_prv_calls[i].label);
+            write_pcf_value(out, &any, as_prv_calls[i].number, as_prv_calls[i].label);
     as_vec_foreach (&w->extra, extra)
         if (extra->type == type)
-            put_value(out, &any, extra->number, extra->text);
+            write_pcf_value(out, &any, extra->number, extra->text);
     if (any && !has_zero)
-        put_value(out, &any, 0, "End");
+        write_pcf_value(out, &any, 0, "End");
 }
 
 static void emit_type(const struct as_prv_writer *w, struct as_out *out,
                       const struct as_prv_label *type)
 {
     as_out_f(out, "\nEVENT_TYPE\n0    %u    %s\n", type->number, type->label);
-    put_values(w, out, type->number);
+    write_pcf_values(w, out, type->number);
     if (type->number != AS_PRV_OMP_FUNCTION || !w->function.n)
         return;
     as_out_z(out, "VALUES\n0    End\n");
@@ -79,7 +79,7 @@ static void write_counters(const struct as_prv_writer *w, struct as_out *out)
     }
 }
 
-void as_prv_put_pcf(const struct as_prv_writer *w, struct as_out *out)
+void as_prv_write_pcf(const struct as_prv_writer *w, struct as_out *out)
 {
     as_out_z(out, "DEFAULT_OPTIONS\n\nLEVEL               THREAD\nUNITS               NANOSEC\n"
                   "LOOK_BACK           100\nSPEED               1\nFLAG_ICONS          ENABLED\n"
@@ -97,7 +97,7 @@ void as_prv_put_pcf(const struct as_prv_writer *w, struct as_out *out)
     as_prv_write_places(w, out);
 }
 
-void as_prv_put_row(const struct as_prv_writer *w, struct as_out *out)
+void as_prv_write_row(const struct as_prv_writer *w, struct as_out *out)
 {
     as_out_f(out, "LEVEL NODE SIZE %zu\n", w->node.n);
     as_vec_foreach (&w->node, node)

@@ -78,31 +78,31 @@ static int values_of(struct as_prv_writer *w, uint32_t process, uint64_t address
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static int keep_place(struct as_prv_writer *w, uint32_t location, int64_t ns, int64_t type,
-                      int64_t line_type, const struct as_prv_place *place)
+static int store_prv_place(struct as_prv_writer *w, uint32_t location, int64_t ns, int64_t type,
+                           int64_t line_type, const struct as_prv_place *place)
 {
-    AS_TRY(as_prv_keep_event(w, location, ns, type, place->function));
-    return as_prv_keep_event(w, location, ns, line_type, place->line);
+    AS_TRY(as_prv_store_event(w, location, ns, type, place->function));
+    return as_prv_store_event(w, location, ns, line_type, place->line);
 }
 
-int as_prv_keep_callers(struct as_prv_writer *w, uint32_t location,
-                        const struct as_trace_event *event)
+int as_prv_store_callers(struct as_prv_writer *w, uint32_t location,
+                         const struct as_trace_event *event)
 {
     for (size_t i = 0; i < event->list_n && i < AS_PRV_CALLERS_N; i++) {
         const int64_t level = 1 + (int64_t)i;
         struct as_prv_place place;
         if (values_of(w, w->thread.at[location].process, event->list[i], true, &place) < 0)
             return as_error_nomem(w->err, "callers of a trace");
-        AS_TRY(keep_place(w, location, event->raw_ns, AS_PRV_CALLER + level,
-                          AS_PRV_CALLER_LINE + level, &place));
+        AS_TRY(store_prv_place(w, location, event->raw_ns, AS_PRV_CALLER + level,
+                               AS_PRV_CALLER_LINE + level, &place));
         w->callers_n = level > w->callers_n ? (uint32_t)level : w->callers_n;
     }
     return 0;
 }
 
 /* Levels that the sample before had and this one has not are ended. */
-int as_prv_keep_sample(struct as_prv_writer *w, uint32_t location,
-                       const struct as_trace_event *event)
+int as_prv_store_sample(struct as_prv_writer *w, uint32_t location,
+                        const struct as_trace_event *event)
 {
     const size_t n = event->list_n < AS_PRV_LEVELS_N ? event->list_n : AS_PRV_LEVELS_N;
     for (size_t i = 0; i < n || i < w->levels_n[location]; i++) {
@@ -112,8 +112,8 @@ int as_prv_keep_sample(struct as_prv_writer *w, uint32_t location,
         if (i < n &&
             values_of(w, w->thread.at[location].process, event->list[i], i > 0, &place) < 0)
             return as_error_nomem(w->err, "samples of a trace");
-        AS_TRY(keep_place(w, location, event->raw_ns, AS_PRV_SAMPLED + level,
-                          AS_PRV_SAMPLED_LINE + level, &place));
+        AS_TRY(store_prv_place(w, location, event->raw_ns, AS_PRV_SAMPLED + level,
+                               AS_PRV_SAMPLED_LINE + level, &place));
         w->sampled_n = level > w->sampled_n ? (uint32_t)level : w->sampled_n;
     }
     w->levels_n[location] = (uint8_t)n;

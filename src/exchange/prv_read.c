@@ -32,7 +32,7 @@ static int refuse_line(const struct as_prv_file *f, const char *what, struct ass
 }
 
 /* A number of 1 or more, up to `most`. */
-static bool take_count(struct as_view *at, int64_t most, uint32_t *out)
+static bool parse_prv_count(struct as_view *at, int64_t most, uint32_t *out)
 {
     int64_t value;
     if (!as_lines_integer(at, &value) || value < 1 || value > most)
@@ -41,7 +41,7 @@ static bool take_count(struct as_view *at, int64_t most, uint32_t *out)
     return true;
 }
 
-static bool take_times(struct as_view *at, struct as_prv_header *h)
+static bool parse_prv_duration(struct as_view *at, struct as_prv_header *h)
 {
     static const struct {
         const char *suffix;
@@ -61,7 +61,7 @@ static bool take_times(struct as_view *at, struct as_prv_header *h)
 }
 
 /* "0", "2" or "2(4,4)": a node without a list has one CPU. */
-static int take_nodes(struct as_view *at, struct as_prv_header *h)
+static int parse_prv_nodes(struct as_view *at, struct as_prv_header *h)
 {
     int64_t n;
     if (!as_lines_integer(at, &n) || n < 0 || n > THREADS_MOST)
@@ -70,7 +70,8 @@ static int take_nodes(struct as_view *at, struct as_prv_header *h)
     const bool has_list = as_lines_char(at, '(');
     for (uint32_t i = 0; i < h->nodes_n; i++) {
         uint32_t cpus_n = 1;
-        if (has_list && ((i && !as_lines_char(at, ',')) || !take_count(at, INT32_MAX, &cpus_n)))
+        if (has_list &&
+            ((i && !as_lines_char(at, ',')) || !parse_prv_count(at, INT32_MAX, &cpus_n)))
             return ASSAY_ERR_CORRUPT;
         AS_TRY(as_vec_push(&h->cpus_n, cpus_n));
     }
@@ -79,17 +80,17 @@ static int take_nodes(struct as_view *at, struct as_prv_header *h)
     return 0;
 }
 
-static int take_application(struct as_view *at, struct as_prv_header *h)
+static int parse_prv_application(struct as_view *at, struct as_prv_header *h)
 {
     uint32_t tasks_n;
-    if (!take_count(at, THREADS_MOST, &tasks_n) || !as_lines_char(at, '('))
+    if (!parse_prv_count(at, THREADS_MOST, &tasks_n) || !as_lines_char(at, '('))
         return ASSAY_ERR_CORRUPT;
     AS_TRY(as_vec_push(&h->application, (uint32_t)h->task.n));
     for (uint32_t t = 0; t < tasks_n; t++) {
         struct as_prv_task task = {.application = (uint32_t)h->application.n - 1,
                                    .first_thread = h->threads_n};
         int64_t node = 0;
-        if ((t && !as_lines_char(at, ',')) || !take_count(at, THREADS_MOST, &task.threads_n) ||
+        if ((t && !as_lines_char(at, ',')) || !parse_prv_count(at, THREADS_MOST, &task.threads_n) ||
             (as_lines_char(at, ':') &&
              (!as_lines_integer(at, &node) || node < 0 || node > THREADS_MOST)))
             return ASSAY_ERR_CORRUPT;
@@ -104,15 +105,15 @@ static int take_application(struct as_view *at, struct as_prv_header *h)
 
 /* Between applications stands a colon or a comma; a number without parenthesis behind them is that
  * of communicators, which their lines say again. */
-static int take_applications(struct as_view *at, struct as_prv_header *h)
+static int parse_prv_applications(struct as_view *at, struct as_prv_header *h)
 {
     uint32_t n;
-    if (!take_count(at, THREADS_MOST, &n) || !as_lines_char(at, ':'))
+    if (!parse_prv_count(at, THREADS_MOST, &n) || !as_lines_char(at, ':'))
         return ASSAY_ERR_CORRUPT;
     for (uint32_t i = 0; i < n; i++) {
         if (i && !as_lines_char(at, ':') && !as_lines_char(at, ','))
             return ASSAY_ERR_CORRUPT;
-        AS_TRY(take_application(at, h));
+        AS_TRY(parse_prv_application(at, h));
     }
     return 0;
 }
@@ -139,20 +140,20 @@ static int read_head(struct as_prv_file *f, struct as_view line, struct assay_er
         return refuse_line(f, "is not a Paraver header (#Paraver (date):...)", err);
     struct as_view at = {paren + 1, line.n - (size_t)(paren + 1 - line.p)};
     f->header.start_ns = date_in(line);
-    if (!as_lines_char(&at, ':') || !take_times(&at, &f->header))
+    if (!as_lines_char(&at, ':') || !parse_prv_duration(&at, &f->header))
         return refuse_line(f, "the header has no trace length after the date", err);
-    int rc = take_nodes(&at, &f->header);
+    int rc = parse_prv_nodes(&at, &f->header);
     if (rc == ASSAY_ERR_CORRUPT)
         return refuse_line(f, "the header has no list of nodes after the length", err);
     if (rc == 0)
-        rc = take_applications(&at, &f->header);
+        rc = parse_prv_applications(&at, &f->header);
     if (rc == ASSAY_ERR_CORRUPT)
         return refuse_line(f, "the header has no valid list of applications", err);
     return rc < 0 ? as_error_nomem(err, f->path) : 0;
 }
 
 /* "c:application:number:n:task:task..." */
-static int take_group(struct as_prv_file *f, struct as_view at)
+static int parse_prv_comm(struct as_prv_file *f, struct as_view at)
 {
     struct as_prv_header *h = &f->header;
     struct as_prv_group group = {0};
@@ -197,7 +198,7 @@ static int read_groups(struct as_prv_file *f, struct assay_error *err)
         f->has_kept = first != 'c' && first != 'i' && first != '#';
         if (f->has_kept)
             return 0;
-        const int taken = first == 'c' ? take_group(f, f->kept) : 0;
+        const int taken = first == 'c' ? parse_prv_comm(f, f->kept) : 0;
         if (taken == ASSAY_ERR_NOMEM)
             return as_error_nomem(err, f->path);
         if (taken < 0)
@@ -281,26 +282,27 @@ void as_prv_bad_append(const struct as_prv_bad *bad, struct as_str *out)
 
 /* ---- Body ------------------------------------------------------------------------------------ */
 
-static bool take_field(struct as_view *at, int64_t *out)
+static bool parse_prv_field(struct as_view *at, int64_t *out)
 {
     return as_lines_char(at, ':') && as_lines_integer(at, out);
 }
 
-static bool take_time(const struct as_prv_file *f, struct as_view *at, int64_t *out)
+static bool parse_prv_time(const struct as_prv_file *f, struct as_view *at, int64_t *out)
 {
-    return take_field(at, out) && !__builtin_mul_overflow(*out, f->header.unit_ns, out) &&
+    return parse_prv_field(at, out) && !__builtin_mul_overflow(*out, f->header.unit_ns, out) &&
            *out < INT64_MAX / 16 && *out >= 0;
 }
 
 /* ":processor:application:task:thread" */
-static bool take_thread(struct as_prv_file *f, struct as_view *at, uint32_t *out, uint32_t *cpu)
+static bool parse_prv_thread(struct as_prv_file *f, struct as_view *at, uint32_t *out,
+                             uint32_t *cpu)
 {
     const struct as_prv_header *h = &f->header;
     const char *begin = at->p;
     int64_t processor, application, task, thread;
-    if (!take_field(at, &processor) || !take_field(at, &application) || !take_field(at, &task) ||
-        !take_field(at, &thread) || application < 1 || (uint64_t)application > h->application.n ||
-        task < 1 || thread < 1)
+    if (!parse_prv_field(at, &processor) || !parse_prv_field(at, &application) ||
+        !parse_prv_field(at, &task) || !parse_prv_field(at, &thread) || application < 1 ||
+        (uint64_t)application > h->application.n || task < 1 || thread < 1)
         return false;
     const uint32_t first = h->application.at[application - 1];
     if ((uint64_t)task > h->task.n - first)
@@ -318,24 +320,25 @@ static bool take_thread(struct as_prv_file *f, struct as_view *at, uint32_t *out
 static const char *read_state(struct as_prv_file *f, struct as_view at)
 {
     struct as_prv_line_read *line = &f->line;
-    if (!take_time(f, &at, &line->ns) || !take_field(&at, &line->end_ns))
+    if (!parse_prv_time(f, &at, &line->ns) || !parse_prv_field(&at, &line->end_ns))
         return "a state without begin and end";
     if (line->end_ns >= 0 &&
         (__builtin_mul_overflow(line->end_ns, f->header.unit_ns, &line->end_ns) ||
          line->end_ns >= INT64_MAX / 16 || line->end_ns < line->ns))
         return "a state that ends before it begins";
-    return take_field(&at, &line->state) && at.n == 0 ? NULL : "a state without its number";
+    return parse_prv_field(&at, &line->state) && at.n == 0 ? NULL : "a state without its number";
 }
 
 static const char *read_events(struct as_prv_file *f, struct as_view at, bool *no_memory)
 {
     struct as_prv_line_read *line = &f->line;
     line->value.n = 0;
-    if (!take_time(f, &at, &line->ns))
+    if (!parse_prv_time(f, &at, &line->ns))
         return "events without a time";
     while (at.n) {
         int64_t type, value;
-        if (!take_field(&at, &type) || !as_lines_char(&at, ':') || !as_lines_wrapped(&at, &value))
+        if (!parse_prv_field(&at, &type) || !as_lines_char(&at, ':') ||
+            !as_lines_wrapped(&at, &value))
             return "an event that is not a pair of type and value";
         *no_memory |= as_vec_push(&line->value, type) < 0 || as_vec_push(&line->value, value) < 0;
     }
@@ -345,14 +348,14 @@ static const char *read_events(struct as_prv_file *f, struct as_view at, bool *n
 static const char *read_message(struct as_prv_file *f, struct as_view at)
 {
     struct as_prv_line_read *line = &f->line;
-    if (!take_time(f, &at, &line->ns) || !take_time(f, &at, &line->physical_send_ns))
+    if (!parse_prv_time(f, &at, &line->ns) || !parse_prv_time(f, &at, &line->physical_send_ns))
         return "a communication without the times of sending";
-    if (!take_thread(f, &at, &line->receiver, &line->receiver_cpu))
+    if (!parse_prv_thread(f, &at, &line->receiver, &line->receiver_cpu))
         return "a communication to a thread that the header does not have";
-    if (!take_time(f, &at, &line->logical_receive_ns) ||
-        !take_time(f, &at, &line->physical_receive_ns))
+    if (!parse_prv_time(f, &at, &line->logical_receive_ns) ||
+        !parse_prv_time(f, &at, &line->physical_receive_ns))
         return "a communication without the times of receiving";
-    return take_field(&at, &line->size_b) && take_field(&at, &line->tag) && at.n == 0
+    return parse_prv_field(&at, &line->size_b) && parse_prv_field(&at, &line->tag) && at.n == 0
                ? NULL
                : "a communication without size and tag";
 }
@@ -368,7 +371,7 @@ static const char *read_line(struct as_prv_file *f, struct as_view at, bool *pas
         return "is not a Paraver record";
     at.p++, at.n--;
     f->line.kind = (enum as_prv_line)(first - '0');
-    if (!take_thread(f, &at, &f->line.thread, &f->line.cpu))
+    if (!parse_prv_thread(f, &at, &f->line.thread, &f->line.cpu))
         return "has a thread that the header does not have";
     if (first == '1')
         return read_state(f, at);

@@ -31,12 +31,12 @@
 _Static_assert(LENGTH_BITS + STATE_BITS + GROWN_BITS + SINCE_BITS == 64, "a stretch is a word");
 
 struct state_row {
-    struct as_prv_stretch it; /* the latest that was added, or the next that is handed out */
-    uint64_t *word;           /* BLOCK_N of the thread's own; NULL: it has none yet */
-    const uint64_t *from;     /* the next word that is read, */
-    const uint64_t *end;      /* and that behind the last of its block */
-    uint32_t n;               /* words in the thread's own block, or in its last */
-    uint32_t first, last;     /* its blocks */
+    struct as_prv_interval it; /* the latest that was added, or the next that is handed out */
+    uint64_t *word;            /* BLOCK_N of the thread's own; NULL: it has none yet */
+    const uint64_t *from;      /* the next word that is read, */
+    const uint64_t *end;       /* and that behind the last of its block */
+    uint32_t n;                /* words in the thread's own block, or in its last */
+    uint32_t first, last;      /* its blocks */
 };
 
 struct as_prv_states {
@@ -131,8 +131,8 @@ static int begin_block(struct as_prv_states *s, struct state_row *row, struct as
     return 0;
 }
 
-static inline int put_word(struct as_prv_states *s, struct state_row *row, uint64_t word,
-                           struct assay_error *err)
+static inline int append_state_word(struct as_prv_states *s, struct state_row *row, uint64_t word,
+                                    struct assay_error *err)
 {
     if (row->n == BLOCK_N)
         AS_TRY(begin_block(s, row, err));
@@ -140,17 +140,18 @@ static inline int put_word(struct as_prv_states *s, struct state_row *row, uint6
     return 0;
 }
 
-static int put_long(struct as_prv_states *s, struct state_row *row, struct assay_error *err)
+static int append_long_state(struct as_prv_states *s, struct state_row *row,
+                             struct assay_error *err)
 {
-    const struct as_prv_stretch *it = &row->it;
+    const struct as_prv_interval *it = &row->it;
     const uint64_t word[] = {LONG_STATE, (uint64_t)it->ns, (uint64_t)it->end_ns, it->number,
                              it->state};
     for (unsigned i = 0; i < sizeof word / sizeof *word; i++)
-        AS_TRY(put_word(s, row, word[i], err));
+        AS_TRY(append_state_word(s, row, word[i], err));
     return 0;
 }
 
-int as_prv_states_add(struct as_prv_states *s, const struct as_prv_stretch *it,
+int as_prv_states_add(struct as_prv_states *s, const struct as_prv_interval *it,
                       struct assay_error *err)
 {
     struct state_row *row = &s->row[it->location];
@@ -161,11 +162,11 @@ int as_prv_states_add(struct as_prv_states *s, const struct as_prv_stretch *it,
     row->it = *it;
     if (!goes_on || length_ns >= LONG_STATE || it->state >> STATE_BITS || grown >> GROWN_BITS ||
         since >> SINCE_BITS)
-        return put_long(s, row, err);
-    return put_word(s, row,
-                    length_ns | (uint64_t)it->state << LENGTH_BITS |
-                        grown << (LENGTH_BITS + STATE_BITS) | since << (64 - SINCE_BITS),
-                    err);
+        return append_long_state(s, row, err);
+    return append_state_word(s, row,
+                             length_ns | (uint64_t)it->state << LENGTH_BITS |
+                                 grown << (LENGTH_BITS + STATE_BITS) | since << (64 - SINCE_BITS),
+                             err);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -211,7 +212,7 @@ static inline int read_stretch(struct as_prv_states *s, struct state_row *row,
         AS_TRY(load_states(s, row, err));
     if (row->from == row->end)
         return 0;
-    struct as_prv_stretch *it = &row->it;
+    struct as_prv_interval *it = &row->it;
     const uint64_t word = *row->from++;
     if ((word & LONG_STATE) == LONG_STATE) {
         AS_TRY(read_long(s, row, err));
@@ -233,7 +234,7 @@ static int begin_row(struct as_prv_states *s, struct state_row *row, struct as_l
     if (!row->word)
         return 0;
     AS_TRY(end_block(s, row, err));
-    row->it = (struct as_prv_stretch){.location = row->it.location};
+    row->it = (struct as_prv_interval){.location = row->it.location};
     AS_TRY(read_stretch(s, row, err));
     *head = (struct as_loser){.ns = row->it.ns, .order = row->it.number};
     return 0;
@@ -251,7 +252,7 @@ int as_prv_states_begin(struct as_prv_states *s, struct assay_error *err)
     return rc == ASSAY_ERR_NOMEM ? as_error_nomem(err, "states of a trace") : rc;
 }
 
-int as_prv_states_next(struct as_prv_states *s, const struct as_prv_stretch **out,
+int as_prv_states_next(struct as_prv_states *s, const struct as_prv_interval **out,
                        struct assay_error *err)
 {
     *out = NULL;

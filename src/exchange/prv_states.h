@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct as_prv_stretch {
+struct as_prv_interval {
     int64_t ns;
     uint64_t number; /* grows: those of one time are in its order */
     int64_t end_ns;
@@ -27,12 +27,12 @@ int as_prv_states_new(struct as_prv_states **out, uint32_t locations_n);
 void as_prv_states_free(struct as_prv_states **states);
 
 /* Of one thread in order of time. Errors: NOMEM, IO; so too below. */
-int as_prv_states_add(struct as_prv_states *states, const struct as_prv_stretch *it,
+int as_prv_states_add(struct as_prv_states *states, const struct as_prv_interval *it,
                       struct assay_error *err);
 /* Nothing is added any more. */
 int as_prv_states_begin(struct as_prv_states *states, struct assay_error *err);
 /* The next, until that behind it is asked for; NULL: no more. Once. */
-int as_prv_states_next(struct as_prv_states *states, const struct as_prv_stretch **out,
+int as_prv_states_next(struct as_prv_states *states, const struct as_prv_interval **out,
                        struct assay_error *err);
 
 #endif

@@ -70,7 +70,7 @@ static const char *text_of_table(int64_t type, int64_t value)
     return NULL;
 }
 
-static const char *own_label(struct as_prv_taking *t, const char *text, size_t n)
+static const char *own_label(struct as_prv_reading *t, const char *text, size_t n)
 {
     char *copy = as_malloc(n + 1);
     if (!copy || as_vec_push(&t->owned, copy) < 0) {
@@ -83,7 +83,7 @@ static const char *own_label(struct as_prv_taking *t, const char *text, size_t n
 }
 
 /* Labels of the public tools may say "read()"; those of pthread calls only that they begin. */
-static const char *text_of_call(struct as_prv_taking *t, int64_t type, int64_t value)
+static const char *text_of_call(struct as_prv_reading *t, int64_t type, int64_t value)
 {
     char made[64];
     const bool is_pthread = type > AS_PRV_THREADS && type <= AS_PRV_THREADS_LAST;
@@ -134,7 +134,8 @@ static uint64_t key_of(int64_t type, int64_t value)
 }
 
 /* Two keys may share a hash: then the second has no number in the map and is looked for. */
-static bool find_taken(const struct as_prv_taking *t, int64_t type, int64_t value, uint32_t *number)
+static bool find_taken(const struct as_prv_reading *t, int64_t type, int64_t value,
+                       uint32_t *number)
 {
     const uint32_t at = as_map_u64_get(&t->names, key_of(type, value));
     if (at == AS_MAP_NONE)
@@ -147,7 +148,7 @@ static bool find_taken(const struct as_prv_taking *t, int64_t type, int64_t valu
     return false;
 }
 
-int as_prv_taken_text(struct as_prv_taking *t, int64_t type, int64_t value, uint32_t group,
+int as_prv_taken_text(struct as_prv_reading *t, int64_t type, int64_t value, uint32_t group,
                       const char *text, uint32_t *number)
 {
     if (find_taken(t, type, value, number))
@@ -156,13 +157,13 @@ int as_prv_taken_text(struct as_prv_taking *t, int64_t type, int64_t value, uint
     *number = (uint32_t)t->name.n + 1;
     if (!text)
         return ASSAY_ERR_NOMEM;
-    AS_TRY(as_vec_push(&t->name, (struct as_taken_name){type, value, group, text}));
+    AS_TRY(as_vec_push(&t->name, (struct as_prv_import_name){type, value, group, text}));
     return as_map_u64_get(&t->names, key) == AS_MAP_NONE
                ? as_map_u64_put(&t->names, key, *number - 1)
                : 0;
 }
 
-int as_prv_taken_name(struct as_prv_taking *t, int64_t type, int64_t value, uint32_t *number)
+int as_prv_taken_name(struct as_prv_reading *t, int64_t type, int64_t value, uint32_t *number)
 {
     if (find_taken(t, type, value, number))
         return 0;
@@ -170,7 +171,7 @@ int as_prv_taken_name(struct as_prv_taking *t, int64_t type, int64_t value, uint
     return as_prv_taken_text(t, type, value, text ? group_of(type, text) : 0, text, number);
 }
 
-int as_prv_taken_state(struct as_prv_taking *t, int64_t state, uint32_t *number)
+int as_prv_taken_state(struct as_prv_reading *t, int64_t state, uint32_t *number)
 {
     if (find_taken(t, -1, state, number))
         return 0;

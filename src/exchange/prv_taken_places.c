@@ -70,17 +70,18 @@ static struct prv_line_label line_in(const char *label)
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-static int add_taken_place(struct as_prv_taking *t, const struct as_taken_level *level,
+static int add_taken_place(struct as_prv_reading *t, const struct as_prv_import_level *level,
                            uint64_t key, uint64_t *number)
 {
     const char *function = as_prv_pcf_label(&t->pcf, level->function_type, level->function);
     const char *line = as_prv_pcf_label(&t->pcf, level->line_type, level->line);
-    const struct as_taken_place place = {.function_value = level->function,
-                                         .line_value = level->line,
-                                         .function = function_in(function ? function : ""),
-                                         .line = line_in(line ? line : "").line,
-                                         .file = line_in(line ? line : "").file,
-                                         .code = line_in(line ? line : "").code};
+    const struct as_prv_import_place_name place = {.function_value = level->function,
+                                                   .line_value = level->line,
+                                                   .function =
+                                                       function_in(function ? function : ""),
+                                                   .line = line_in(line ? line : "").line,
+                                                   .file = line_in(line ? line : "").file,
+                                                   .code = line_in(line ? line : "").code};
     *number = 0;
     if (place.function.n || place.line) {
         AS_TRY(as_vec_push(&t->place, place));
@@ -90,7 +91,7 @@ static int add_taken_place(struct as_prv_taking *t, const struct as_taken_level 
 }
 
 /* The number of a place, from 1; 0: nothing is known of it. -1: no memory. */
-static int number_place(struct as_prv_taking *t, const struct as_taken_level *level,
+static int number_place(struct as_prv_reading *t, const struct as_prv_import_level *level,
                         uint64_t *number)
 {
     const uint64_t key = as_hash_mix(as_hash_mix(17, (uint64_t)level->function_type),
@@ -120,10 +121,10 @@ static bool is_line(int64_t type)
     return type > AS_PRV_CALLER_LINE || (is_sampled(type) && type > AS_PRV_SAMPLED_LINE);
 }
 
-int as_prv_take_place(struct as_prv_taking *t, struct as_taken_thread *thread, int64_t ns,
-                      int64_t type, int64_t value)
+int as_prv_import_place(struct as_prv_reading *t, struct as_prv_import_thread *thread, int64_t ns,
+                        int64_t type, int64_t value)
 {
-    struct as_taken_stack *stack = &thread->stack[is_sampled(type)];
+    struct as_prv_import_stack *stack = &thread->stack[is_sampled(type)];
     const int64_t level = (type % 100) - 1;
     if (stack->n && stack->ns != ns)
         AS_TRY(as_prv_emit_stacks(t, thread, true));
@@ -131,22 +132,22 @@ int as_prv_take_place(struct as_prv_taking *t, struct as_taken_thread *thread, i
         return 0;
     stack->ns = ns;
     for (; stack->n <= (uint64_t)level; stack->n++)
-        stack->level[stack->n] = (struct as_taken_level){0};
-    struct as_taken_level *it = &stack->level[level];
+        stack->level[stack->n] = (struct as_prv_import_level){0};
+    struct as_prv_import_level *it = &stack->level[level];
     *(is_line(type) ? &it->line : &it->function) = value;
     *(is_line(type) ? &it->line_type : &it->function_type) = type;
     return 0;
 }
 
 /* Callers are those of the call that began with them: it may stand behind them in the line. */
-static bool has_begun(const struct as_taken_thread *thread, int64_t ns)
+static bool has_begun(const struct as_prv_import_thread *thread, int64_t ns)
 {
     return thread->call.n && thread->call.at[thread->call.n - 1].enter_ns == ns;
 }
 
-static int emit_stack(struct as_prv_taking *t, struct as_taken_thread *thread, bool is_sample)
+static int emit_stack(struct as_prv_reading *t, struct as_prv_import_thread *thread, bool is_sample)
 {
-    struct as_taken_stack *stack = &thread->stack[is_sample];
+    struct as_prv_import_stack *stack = &thread->stack[is_sample];
     uint64_t list[AS_TAKEN_LEVELS_N];
     const uint32_t n = stack->n;
     for (uint32_t i = 0; i < n; i++)
@@ -162,7 +163,7 @@ static int emit_stack(struct as_prv_taking *t, struct as_taken_thread *thread, b
     return 0;
 }
 
-int as_prv_emit_stacks(struct as_prv_taking *t, struct as_taken_thread *thread, bool is_over)
+int as_prv_emit_stacks(struct as_prv_reading *t, struct as_prv_import_thread *thread, bool is_over)
 {
     if (thread->stack[1].n)
         AS_TRY(emit_stack(t, thread, true));
@@ -173,7 +174,7 @@ int as_prv_emit_stacks(struct as_prv_taking *t, struct as_taken_thread *thread, 
 
 /* ---- Time between samples -------------------------------------------------------------------- */
 
-int as_prv_note_sample(struct as_prv_taking *t, struct as_taken_thread *thread, int64_t ns)
+int as_prv_note_sample(struct as_prv_reading *t, struct as_prv_import_thread *thread, int64_t ns)
 {
     const int64_t gap_ns = ns - thread->sampled_ns;
     const bool has_gap = thread->is_sampled && gap_ns > 0;
@@ -189,7 +190,7 @@ static int compare_gaps(const void *a, const void *b)
 }
 
 /* Files do not say the time that a sample stands for: the median between two of a thread. */
-void as_prv_time_samples(struct as_prv_taking *t)
+void as_prv_time_samples(struct as_prv_reading *t)
 {
     if (t->gap_ns.n > 1)
         qsort(t->gap_ns.at, t->gap_ns.n, sizeof *t->gap_ns.at, compare_gaps);
@@ -198,7 +199,7 @@ void as_prv_time_samples(struct as_prv_taking *t)
 
 /* ---- Definitions ----------------------------------------------------------------------------- */
 
-void as_prv_define_places(const struct as_prv_taking *t, uint32_t made)
+void as_prv_define_places(const struct as_prv_reading *t, uint32_t made)
 {
     as_vec_foreach (&t->place, place)
         as_maker_place(t->maker, made, (uint64_t)(place - t->place.at) + 1, place->line,

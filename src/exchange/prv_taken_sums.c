@@ -28,13 +28,13 @@ static const char *polled_by(int64_t type)
     }
 }
 
-static void emit_sum(const struct as_prv_taking *t, const struct as_taken_thread *thread,
+static void emit_sum(const struct as_prv_reading *t, const struct as_prv_import_thread *thread,
                      int64_t ns, enum as_trace_kind kind, const int64_t *field)
 {
-    as_maker_put(t->maker, thread->made, kind, ns, field);
+    as_maker_emit(t->maker, thread->made, kind, ns, field);
 }
 
-static int emit_polls(struct as_prv_taking *t, struct as_taken_thread *thread, int64_t ns,
+static int emit_polls(struct as_prv_reading *t, struct as_prv_import_thread *thread, int64_t ns,
                       int64_t type, int64_t inside_ns)
 {
     const int64_t calls = thread->calls_n > 0 ? thread->calls_n : 1;
@@ -57,8 +57,8 @@ static int emit_polls(struct as_prv_taking *t, struct as_taken_thread *thread, i
     return 0;
 }
 
-int as_prv_take_sum(struct as_prv_taking *t, struct as_taken_thread *thread, int64_t ns,
-                    int64_t type, int64_t value)
+int as_prv_import_sum(struct as_prv_reading *t, struct as_prv_import_thread *thread, int64_t ns,
+                      int64_t type, int64_t value)
 {
     switch (type) {
     case AS_PRV_SUM_LONGEST:

@@ -3,10 +3,10 @@
 #include "base/error.h"
 #include "exchange/prv_write.h"
 
-static int put_omp_event(struct as_prv_writer *w, uint32_t location,
-                         const struct as_trace_event *event, int64_t type, int64_t value)
+static int store_omp_event(struct as_prv_writer *w, uint32_t location,
+                           const struct as_trace_event *event, int64_t type, int64_t value)
 {
-    return as_prv_keep_event(w, location, event->raw_ns, type, value);
+    return as_prv_store_event(w, location, event->raw_ns, type, value);
 }
 
 /* ---- Regions --------------------------------------------------------------------------------- */
@@ -18,7 +18,7 @@ static int open_region(struct as_prv_writer *w, uint32_t location,
                                          event->parallel.threads};
     if (as_vec_push(&w->region, region) < 0)
         return as_error_nomem(w->err, "parallel regions of a trace");
-    return put_omp_event(w, location, event, AS_PRV_PARALLEL, AS_PRV_REGION_OPEN);
+    return store_omp_event(w, location, event, AS_PRV_PARALLEL, AS_PRV_REGION_OPEN);
 }
 
 static size_t find_prv_region(const struct as_prv_writer *w, uint32_t location, int64_t number)
@@ -36,7 +36,7 @@ static int close_region(struct as_prv_writer *w, uint32_t location,
     const size_t at = find_prv_region(w, location, event->parallel.region);
     if (at) /* regions end in any order, for processes are many */
         w->region.at[at - 1] = w->region.at[--w->region.n];
-    return put_omp_event(w, location, event, AS_PRV_PARALLEL, 0);
+    return store_omp_event(w, location, event, AS_PRV_PARALLEL, 0);
 }
 
 /* Which function a thread executes of a region is said by who opened it. */
@@ -47,29 +47,30 @@ static int begin_part(struct as_prv_writer *w, uint32_t location,
     const int64_t value = as_prv_function_value(w, at ? w->region.at[at - 1].function : 0);
     if (value < 0)
         return as_error_nomem(w->err, "parallel functions of a trace");
-    return put_omp_event(w, location, event, AS_PRV_OMP_FUNCTION, value);
+    return store_omp_event(w, location, event, AS_PRV_OMP_FUNCTION, value);
 }
 
 /* ---- Barriers, work -------------------------------------------------------------------------- */
 
-static int keep_barrier(struct as_prv_writer *w, uint32_t location,
-                        const struct as_trace_event *event)
+static int store_prv_barrier(struct as_prv_writer *w, uint32_t location,
+                             const struct as_trace_event *event)
 {
     const bool begins = event->kind == AS_TRACE_BARRIER;
     switch (event->field[1]) {
     case AS_TRACE_TASKWAIT:
-        return put_omp_event(w, location, event, AS_PRV_TASKWAIT, begins);
+        return store_omp_event(w, location, event, AS_PRV_TASKWAIT, begins);
     case AS_TRACE_TASKGROUP:
-        return put_omp_event(w, location, event, AS_PRV_TASKGROUP,
-                             begins ? AS_PRV_TASKGROUP_END : 0);
+        return store_omp_event(w, location, event, AS_PRV_TASKGROUP,
+                               begins ? AS_PRV_TASKGROUP_END : 0);
     case AS_TRACE_POSIX: /* the call says it */
         return 0;
     default:
-        return put_omp_event(w, location, event, AS_PRV_OMP_BARRIER, begins);
+        return store_omp_event(w, location, event, AS_PRV_OMP_BARRIER, begins);
     }
 }
 
-static int keep_work(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
+static int store_prv_work(struct as_prv_writer *w, uint32_t location,
+                          const struct as_trace_event *event)
 {
     static const int64_t values[] = {[AS_TRACE_LOOP] = AS_PRV_WORK_LOOP,
                                      [AS_TRACE_SECTIONS] = AS_PRV_WORK_SECTIONS,
@@ -79,16 +80,18 @@ static int keep_work(struct as_prv_writer *w, uint32_t location, const struct as
     const bool begins = event->kind == AS_TRACE_WORK;
     const int64_t work = event->field[1];
     if (work == AS_TRACE_TASKLOOP)
-        return put_omp_event(w, location, event, AS_PRV_TASKLOOP, begins ? event->field[0] + 1 : 0);
+        return store_omp_event(w, location, event, AS_PRV_TASKLOOP,
+                               begins ? event->field[0] + 1 : 0);
     if (work < 0 || work > AS_TRACE_SINGLE)
         return 0;
-    return put_omp_event(w, location, event, AS_PRV_WORK, begins ? values[work] : 0);
+    return store_omp_event(w, location, event, AS_PRV_WORK, begins ? values[work] : 0);
 }
 
 /* ---- Locks ----------------------------------------------------------------------------------- */
 
 /* Those of POSIX threads are said by their calls. */
-static int keep_lock(struct as_prv_writer *w, uint32_t location, const struct as_trace_event *event)
+static int store_prv_lock(struct as_prv_writer *w, uint32_t location,
+                          const struct as_trace_event *event)
 {
     const int64_t kind = event->lock.kind;
     const bool is_critical = kind == AS_TRACE_CRITICAL || kind == AS_TRACE_ORDERED;
@@ -96,14 +99,14 @@ static int keep_lock(struct as_prv_writer *w, uint32_t location, const struct as
     if (!is_critical && kind != AS_TRACE_OMP_LOCK)
         return 0;
     if (event->kind == AS_TRACE_LOCK_HELD)
-        return put_omp_event(w, location, event, type, AS_PRV_LOCKED);
-    AS_TRY(put_omp_event(w, location, event, AS_PRV_LOCK_ADDRESS, event->lock.address));
-    return put_omp_event(w, location, event, type,
-                         event->kind == AS_TRACE_LOCK_WAIT ? AS_PRV_LOCKING : AS_PRV_UNLOCKED);
+        return store_omp_event(w, location, event, type, AS_PRV_LOCKED);
+    AS_TRY(store_omp_event(w, location, event, AS_PRV_LOCK_ADDRESS, event->lock.address));
+    return store_omp_event(w, location, event, type,
+                           event->kind == AS_TRACE_LOCK_WAIT ? AS_PRV_LOCKING : AS_PRV_UNLOCKED);
 }
 
-int as_prv_keep_threads(struct as_prv_writer *w, uint32_t location,
-                        const struct as_trace_event *event)
+int as_prv_store_threads(struct as_prv_writer *w, uint32_t location,
+                         const struct as_trace_event *event)
 {
     switch (event->kind) {
     case AS_TRACE_PARALLEL:
@@ -113,21 +116,21 @@ int as_prv_keep_threads(struct as_prv_writer *w, uint32_t location,
     case AS_TRACE_IMPLICIT:
         return begin_part(w, location, event);
     case AS_TRACE_IMPLICIT_END:
-        return put_omp_event(w, location, event, AS_PRV_OMP_FUNCTION, 0);
+        return store_omp_event(w, location, event, AS_PRV_OMP_FUNCTION, 0);
     case AS_TRACE_BARRIER:
     case AS_TRACE_BARRIER_END:
-        return keep_barrier(w, location, event);
+        return store_prv_barrier(w, location, event);
     case AS_TRACE_WORK:
     case AS_TRACE_WORK_END:
-        return keep_work(w, location, event);
+        return store_prv_work(w, location, event);
     case AS_TRACE_TASK_BEGIN:
-        return put_omp_event(w, location, event, AS_PRV_TASK, event->field[0]);
+        return store_omp_event(w, location, event, AS_PRV_TASK, event->field[0]);
     case AS_TRACE_TASK_END:
-        return put_omp_event(w, location, event, AS_PRV_TASK, 0);
+        return store_omp_event(w, location, event, AS_PRV_TASK, 0);
     case AS_TRACE_LOCK_WAIT:
     case AS_TRACE_LOCK_HELD:
     case AS_TRACE_LOCK_RELEASED:
-        return keep_lock(w, location, event);
+        return store_prv_lock(w, location, event);
     default:
         return 0;
     }

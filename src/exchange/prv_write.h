@@ -38,7 +38,7 @@ _Static_assert(AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS + AS_PRV_TYPE_BITS + AS_PRV
                "an event is a word");
 #define AS_PRV_LONG ((UINT64_C(1) << AS_PRV_SINCE_BITS) - 1)
 
-static inline uint8_t *as_prv_event_put(uint8_t *at, const struct as_prv_event *e)
+static inline uint8_t *as_prv_event_encode(uint8_t *at, const struct as_prv_event *e)
 {
     const uint64_t word = (uint64_t)e->since_ns | (uint64_t)e->location << AS_PRV_SINCE_BITS |
                           (uint64_t)e->type << (AS_PRV_SINCE_BITS + AS_PRV_PLACE_BITS) |
@@ -170,9 +170,9 @@ struct as_prv_writer {
     struct as_lane events;
     struct as_prv_states *states;
     struct as_ordered_store *messages;
-    int64_t event_ns;                  /* of the last event */
-    uint64_t since_event_n;            /* states and communications that were found since */
-    struct as_prv_stretch *open_state; /* by location: not handed on, for it may go on */
+    int64_t event_ns;                   /* of the last event */
+    uint64_t since_event_n;             /* states and communications that were found since */
+    struct as_prv_interval *open_state; /* by location: not handed on, for it may go on */
     AS_VEC(struct as_prv_event_type) type;
     struct as_prv_type_known type_known[AS_PRV_TYPES_KNOWN]; /* by some bits of it */
     AS_VEC(struct as_prv_thread) thread;                     /* by location */
@@ -205,21 +205,21 @@ struct as_prv_writer {
 int as_prv_collect(struct as_prv_writer *writer, struct assay_error *err);
 
 /* ---- prv_keep.c ---- */
-int as_prv_keep_event(struct as_prv_writer *writer, uint32_t location, int64_t ns, int64_t type,
-                      int64_t value);
+int as_prv_store_event(struct as_prv_writer *writer, uint32_t location, int64_t ns, int64_t type,
+                       int64_t value);
 
 /* ---- prv_body.c: its lines ---- */
-int as_prv_put_body(struct as_prv_writer *writer, struct as_out *out, struct assay_error *err);
+int as_prv_write_body(struct as_prv_writer *writer, struct as_out *out, struct assay_error *err);
 
 /* ---- prv_threads.c: OpenMP ---- */
-int as_prv_keep_threads(struct as_prv_writer *writer, uint32_t location,
-                        const struct as_trace_event *event);
+int as_prv_store_threads(struct as_prv_writer *writer, uint32_t location,
+                         const struct as_trace_event *event);
 
 /* ---- prv_places.c: callers and samples ---- */
-int as_prv_keep_callers(struct as_prv_writer *writer, uint32_t location,
+int as_prv_store_callers(struct as_prv_writer *writer, uint32_t location,
+                         const struct as_trace_event *event);
+int as_prv_store_sample(struct as_prv_writer *writer, uint32_t location,
                         const struct as_trace_event *event);
-int as_prv_keep_sample(struct as_prv_writer *writer, uint32_t location,
-                       const struct as_trace_event *event);
 void as_prv_write_places(const struct as_prv_writer *writer, struct as_out *out);
 
 /* ---- prv_numbers.c; -1 and NOMEM: no memory ---- */
@@ -236,7 +236,7 @@ struct as_prv_counter *as_prv_counter_of(struct as_prv_writer *writer, const cha
                                          bool is_real);
 
 /* ---- prv_labels.c: the files beside it ---- */
-void as_prv_put_pcf(const struct as_prv_writer *writer, struct as_out *out);
-void as_prv_put_row(const struct as_prv_writer *writer, struct as_out *out);
+void as_prv_write_pcf(const struct as_prv_writer *writer, struct as_out *out);
+void as_prv_write_row(const struct as_prv_writer *writer, struct as_out *out);
 
 #endif

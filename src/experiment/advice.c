@@ -161,9 +161,10 @@ static int speak(void *context, struct assay_error *err)
     return it->say(it->context, err);
 }
 
-int assay_experiment_say(struct assay_experiment *experiment, int64_t run_id, const char *pass,
-                         int (*say)(void *context, struct assay_error *err), void *context,
-                         struct assay_error *err)
+int assay_experiment_write_pass(struct assay_experiment *experiment, int64_t run_id,
+                                const char *pass,
+                                int (*say)(void *context, struct assay_error *err), void *context,
+                                struct assay_error *err)
 {
     struct speech it = {experiment, run_id, say, context};
 

@@ -13,8 +13,8 @@
 
 /* Adds bin `at` to a list whose next one is `*next` (which comes no later); a bin without any is no
  * more than left out. */
-static inline void as_bins_put(struct as_str *list, uint32_t *next, uint32_t at,
-                               int64_t thousandths)
+static inline void as_bins_append(struct as_str *list, uint32_t *next, uint32_t at,
+                                  int64_t thousandths)
 {
     if (thousandths == 0)
         return;

@@ -7,7 +7,7 @@
 #include "experiment/internal.h"
 #include "experiment/schema.h"
 
-static void put_cell(struct as_json *json, const struct assay_cell *cell)
+static void write_json_cell(struct as_json *json, const struct assay_cell *cell)
 {
     switch (cell->kind) {
     case ASSAY_CELL_INTEGER:
@@ -39,7 +39,7 @@ static void emit_cells(struct as_json *json, const struct assay_detail *it)
     for (size_t row = 0; row < it->row_n; row++) {
         as_json_array_begin(json);
         for (size_t i = 0; i < it->column_n; i++)
-            put_cell(json, &it->cell[row * it->column_n + i]);
+            write_json_cell(json, &it->cell[row * it->column_n + i]);
         as_json_array_end(json);
     }
     as_json_array_end(json);

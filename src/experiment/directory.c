@@ -301,7 +301,7 @@ int as_directory_make(struct assay_experiment *experiment, unsigned flags, bool 
         return cannot_make(experiment->path, err);
     if (!is_new)
         AS_TRY(check_place(experiment, force, &is_there, err));
-    rc = as_lock_take(experiment, err);
+    rc = as_lock_acquire(experiment, err);
     *is_taken |= rc == ASSAY_ERR_LIMIT;
     if (rc == 0 && !(is_new && is_empty(experiment->path))) {
         rc = replace_directory(experiment, force, err);
@@ -383,7 +383,7 @@ void as_directory_unmake(const struct assay_experiment *experiment)
  * The lock is on the directory itself (flock(2)), so that there is no file to leave behind. Where
  * the file system knows no such locks two writers are not kept apart by us, only by SQLite.
  */
-int as_lock_take(struct assay_experiment *experiment, struct assay_error *err)
+int as_lock_acquire(struct assay_experiment *experiment, struct assay_error *err)
 {
     const int fd = open(experiment->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

@@ -308,7 +308,7 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
         return rc;
     rc = as_directory_check(it, err);
     if (rc == 0)
-        rc = as_lock_take(it, err);
+        rc = as_lock_acquire(it, err);
     if (rc == 0)
         as_pack_forget(it);
     if (rc == 0)
@@ -331,7 +331,7 @@ int assay_experiment_open(const char *path, struct assay_experiment **out, struc
  * Puts in order what needs a writer: the journal of a killed one, runs that were being recorded.
  * Does nothing where a writer lives or nothing can be written.
  */
-static void put_in_order(const struct assay_experiment *reader)
+static void repair_experiment(const struct assay_experiment *reader)
 {
     struct assay_experiment *it = NULL;
 
@@ -361,7 +361,7 @@ int assay_experiment_read(const char *path, struct assay_experiment **out, struc
         return rc;
     rc = as_directory_check(it, err);
     if (rc == 0 && as_directory_has_journal(it))
-        put_in_order(it);
+        repair_experiment(it);
     if (rc == 0)
         rc = connect_reader(it, err);
     if (rc == 0)
@@ -369,7 +369,7 @@ int assay_experiment_read(const char *path, struct assay_experiment **out, struc
                             err);
     if (rc == 0 && open_runs) {
         disconnect(it);
-        put_in_order(it);
+        repair_experiment(it);
         rc = connect_reader(it, err);
     }
     if (rc < 0) {
@@ -408,7 +408,7 @@ int assay_experiment_close(struct assay_experiment **experiment, struct assay_er
     if (code != SQLITE_OK && rc == 0) /* rows still open: a defect of the caller */
         rc = as_sql_failure(it->db_path, it->db, code, "closing it", err);
     if (it->is_packed)
-        as_pack_take(it);
+        as_pack_install(it);
     release_experiment(experiment);
     return rc;
 }

@@ -115,7 +115,7 @@ bool as_directory_has_journal(const struct assay_experiment *experiment);
 /* Whether the filesystem shares memory between processes, which write-ahead logging needs. */
 bool as_directory_shares_memory(const struct assay_experiment *experiment);
 /* The writer's lock. LIMIT when another process holds it; dies with the process. */
-int as_lock_take(struct assay_experiment *experiment, struct assay_error *err);
+int as_lock_acquire(struct assay_experiment *experiment, struct assay_error *err);
 void as_lock_release(struct assay_experiment *experiment);
 
 /* ---- sync.c ---- */
@@ -150,7 +150,7 @@ void as_pack_write(struct assay_experiment *experiment);
 /* Removes what a killed writer left of it. */
 void as_pack_forget(const struct assay_experiment *experiment);
 /* Puts that in its place, when it is closed. */
-void as_pack_take(struct assay_experiment *experiment);
+void as_pack_install(struct assay_experiment *experiment);
 
 /* ---- experiment.c ---- */
 

@@ -63,8 +63,8 @@ static int check_set(const char *name, const struct assay_set_metric *metric, si
 }
 
 /* The statement that made the table too, where its metrics and their digits were the same. */
-static void put_table(struct as_str *sql, const char *name, const struct assay_set_metric *metric,
-                      size_t n)
+static void append_set_table(struct as_str *sql, const char *name,
+                             const struct assay_set_metric *metric, size_t n)
 {
     as_str_appendf(sql,
                    "CREATE TABLE set_%s (object_id INTEGER NOT NULL, run_id INTEGER NOT NULL,"
@@ -80,8 +80,8 @@ static void put_table(struct as_str *sql, const char *name, const struct assay_s
     as_str_appendz(sql, ") STRICT");
 }
 
-static void put_view(struct as_str *sql, const char *name, enum assay_object_kind kind,
-                     const struct assay_set_metric *metric, size_t n)
+static void append_set_view(struct as_str *sql, const char *name, enum assay_object_kind kind,
+                            const struct assay_set_metric *metric, size_t n)
 {
     as_str_appendf(sql,
                    "CREATE VIEW v_set_%s AS SELECT s.run_id, s.object_id AS %s_id, s.context_id,"
@@ -152,7 +152,7 @@ static int write_values_of(struct as_str *sql, sqlite3_stmt *sets, sqlite3_stmt 
     return code;
 }
 
-static int put_values(struct assay_experiment *experiment, struct as_str *sql)
+static int append_set_values(struct assay_experiment *experiment, struct as_str *sql)
 {
     sqlite3_stmt *sets = NULL, *columns = NULL;
     int code = sqlite3_prepare_v2(experiment->db,
@@ -178,7 +178,8 @@ static int put_values(struct assay_experiment *experiment, struct as_str *sql)
 
 int as_metric_set_values(struct assay_experiment *experiment, struct as_str *sql)
 {
-    return put_values(experiment, sql) == SQLITE_DONE && !sql->failed ? 0 : ASSAY_ERR_CORRUPT;
+    return append_set_values(experiment, sql) == SQLITE_DONE && !sql->failed ? 0
+                                                                             : ASSAY_ERR_CORRUPT;
 }
 
 /* ---- Opening ------------------------------------------------------------------------------- */
@@ -213,7 +214,7 @@ static int make_table(struct assay_experiment *experiment, const char *name,
     as_str_appendf(&sql,
                    "CREATE UNIQUE INDEX set_%s_key ON set_%s (object_id, run_id, context_id);",
                    name, name);
-    put_view(&sql, name, kind, metric, n);
+    append_set_view(&sql, name, kind, metric, n);
     rc = sql.failed ? as_error_nomem(err, experiment->db_path)
                     : as_sql_run(experiment, as_str_z(&sql), "making a set of metrics", err);
     as_str_fini(&sql);
@@ -230,7 +231,7 @@ static int remake_values(struct assay_experiment *experiment, struct assay_error
     int rc, code;
 
     as_str_appendz(&sql, drop);
-    code = put_values(experiment, &sql);
+    code = append_set_values(experiment, &sql);
     if (code != SQLITE_DONE)
         rc = as_sql_failure(experiment->db_path, experiment->db, code, "reading its sets", err);
     else if (sql.failed)
@@ -288,7 +289,7 @@ static int make_set(struct assay_experiment *experiment, const char *name,
     bool made = false;
     int rc;
 
-    put_table(&table, name, metric, n);
+    append_set_table(&table, name, metric, n);
     rc = table.failed ? as_error_nomem(err, experiment->db_path)
                       : is_made(experiment, as_str_z(&table), &made, err);
     if (rc == 0 && !made)

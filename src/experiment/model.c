@@ -36,7 +36,7 @@ static struct {
 } known = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* SQLITE_NOMEM where there is no memory; `*out` is NULL for NULL. */
-static int take_text(struct making *it, sqlite3_stmt *row, int column, const char **out)
+static int copy_model_text(struct making *it, sqlite3_stmt *row, int column, const char **out)
 {
     const char *text = (const char *)sqlite3_column_text(row, column);
 
@@ -44,28 +44,28 @@ static int take_text(struct making *it, sqlite3_stmt *row, int column, const cha
     return text && !*out ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-static int take_object(struct making *it, sqlite3_stmt *row)
+static int add_model_object(struct making *it, sqlite3_stmt *row)
 {
     struct as_model_object object;
     int code = SQLITE_OK;
 
     for (int i = 0; i < AS_MODEL_TEXTS && code == SQLITE_OK; i++)
-        code = take_text(it, row, i, &object.text[i]);
+        code = copy_model_text(it, row, i, &object.text[i]);
     return code == SQLITE_OK && as_vec_push(&it->object, object) < 0 ? SQLITE_NOMEM : code;
 }
 
-static int take_check(struct making *it, sqlite3_stmt *row)
+static int add_model_check(struct making *it, sqlite3_stmt *row)
 {
     struct as_model_check check = {0};
-    int code = take_text(it, row, 0, &check.table);
+    int code = copy_model_text(it, row, 0, &check.table);
 
     if (code == SQLITE_OK)
-        code = take_text(it, row, 1, &check.sql);
+        code = copy_model_text(it, row, 1, &check.sql);
     return code == SQLITE_OK && as_vec_push(&it->check, check) < 0 ? SQLITE_NOMEM : code;
 }
 
-static int take_rows(sqlite3 *db, const char *sql, struct making *it,
-                     int (*take)(struct making *, sqlite3_stmt *))
+static int read_model_rows(sqlite3 *db, const char *sql, struct making *it,
+                           int (*take)(struct making *, sqlite3_stmt *))
 {
     sqlite3_stmt *rows = NULL;
     int code = sqlite3_prepare_v2(db, sql, -1, &rows, NULL);
@@ -88,9 +88,9 @@ static int make_model(struct making *it, struct assay_error *err)
     if (code == SQLITE_OK)
         code = sqlite3_exec(db, as_schema_sql, NULL, NULL, NULL);
     if (code == SQLITE_OK)
-        code = take_rows(db, as_model_listing_sql, it, take_object);
+        code = read_model_rows(db, as_model_listing_sql, it, add_model_object);
     if (code == SQLITE_OK)
-        code = take_rows(db, checks_sql, it, take_check);
+        code = read_model_rows(db, checks_sql, it, add_model_check);
     if (code != SQLITE_OK)
         rc = as_sql_failure("the schema", db, code, "making it", err);
     sqlite3_close(db);

@@ -46,7 +46,7 @@ static bool write_packed(struct assay_experiment *experiment, const char *to)
     return done;
 }
 
-static bool keep_mode(const char *of, const char *to)
+static bool copy_file_mode(const char *of, const char *to)
 {
     struct stat st;
 
@@ -59,7 +59,7 @@ void as_pack_write(struct assay_experiment *experiment)
 
     if (from && to && experiment->lock >= 0 && !as_directory_has_journal(experiment)) {
         unlink(to); /* of one that was killed */
-        experiment->is_packed = write_packed(experiment, to) && keep_mode(from, to);
+        experiment->is_packed = write_packed(experiment, to) && copy_file_mode(from, to);
         if (!experiment->is_packed)
             unlink(to);
     }
@@ -76,7 +76,7 @@ void as_pack_forget(const struct assay_experiment *experiment)
     as_free(name);
 }
 
-void as_pack_take(struct assay_experiment *experiment)
+void as_pack_install(struct assay_experiment *experiment)
 {
     char *from = name_of(experiment, AS_PACKED_TAIL), *to = name_of(experiment, "");
 

@@ -8,16 +8,16 @@
 
 #include <assay/experiment.h>
 
-struct sayings {
-    struct assay_saying saying; /* of the object at hand */
-    const struct assay_saying_each *each;
+struct pass_rows {
+    struct assay_pass_object saying; /* of the object at hand */
+    const struct assay_pass_objects *each;
     int64_t run_id;
 };
 
-static int say_of_row(void *context, struct assay_rows *row, struct assay_error *err)
+static int write_of_row(void *context, struct assay_rows *row, struct assay_error *err)
 {
-    struct sayings *all = context;
-    struct assay_saying it = all->saying;
+    struct pass_rows *all = context;
+    struct assay_pass_object it = all->saying;
 
     it.of = (struct assay_subject){all->each->kind, assay_rows_integer(row, 0), all->run_id, 0};
     return all->each->say(&it, err);
@@ -25,8 +25,8 @@ static int say_of_row(void *context, struct assay_rows *row, struct assay_error 
 
 static int write_of_all(void *context, struct assay_error *err)
 {
-    struct sayings *all = context;
-    const struct assay_saying_each *each = all->each;
+    struct pass_rows *all = context;
+    const struct assay_pass_objects *each = all->each;
     const char *const word = assay_object_word(each->kind);
     char sql[96];
 
@@ -34,26 +34,27 @@ static int write_of_all(void *context, struct assay_error *err)
     if (each->metric)
         AS_TRY(assay_metric_set_open(all->saying.experiment, each->pass, each->kind, NULL,
                                      each->metric, each->metric_n, &all->saying.set, err));
-    const int rc = assay_rows_each(all->saying.experiment, sql, 0, say_of_row, all, err);
+    const int rc = assay_rows_each(all->saying.experiment, sql, 0, write_of_row, all, err);
 
     assay_metric_set_close(&all->saying.set);
     return rc;
 }
 
-int assay_experiment_say_each(struct assay_experiment *experiment, int64_t run_id,
-                              const struct assay_saying_each *each, void *context,
-                              struct assay_error *err)
+int assay_experiment_write_each(struct assay_experiment *experiment, int64_t run_id,
+                                const struct assay_pass_objects *each, void *context,
+                                struct assay_error *err)
 {
-    struct sayings all = {
+    struct pass_rows all = {
         .saying = {.experiment = experiment, .pass = each->pass, .context = context},
         .each = each,
         .run_id = run_id};
 
-    return assay_experiment_say(experiment, run_id, each->pass, write_of_all, &all, err);
+    return assay_experiment_write_pass(experiment, run_id, each->pass, write_of_all, &all, err);
 }
 
-int assay_say_values(const struct assay_saying *it, const struct assay_row_context *where,
-                     const struct assay_quantity *value, struct assay_error *err)
+int assay_pass_write_values(const struct assay_pass_object *it,
+                            const struct assay_row_context *where,
+                            const struct assay_quantity *value, struct assay_error *err)
 {
     struct assay_subject of = it->of;
 
@@ -62,9 +63,9 @@ int assay_say_values(const struct assay_saying *it, const struct assay_row_conte
     return assay_metric_set_add(it->set, &of, 1, value, err);
 }
 
-int assay_say_table(const struct assay_saying *it, const char *title, const char *const *column,
-                    size_t column_n, const struct assay_cell *cell, size_t row_n,
-                    struct assay_error *err)
+int assay_pass_write_table(const struct assay_pass_object *it, const char *title,
+                           const char *const *column, size_t column_n,
+                           const struct assay_cell *cell, size_t row_n, struct assay_error *err)
 {
     const struct assay_detail table = {.of = it->of,
                                        .name = it->pass,
@@ -77,8 +78,8 @@ int assay_say_table(const struct assay_saying *it, const char *title, const char
     return assay_experiment_detail(it->experiment, &table, err);
 }
 
-int assay_say_finding(const struct assay_saying *it, enum assay_level level, const char *text,
-                      struct assay_error *err)
+int assay_pass_write_finding(const struct assay_pass_object *it, enum assay_level level,
+                             const char *text, struct assay_error *err)
 {
     const struct assay_finding finding = {
         .of = it->of, .level = level, .topic = it->pass, .text = text};

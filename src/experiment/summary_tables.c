@@ -47,24 +47,24 @@ static int each_row(struct assay_experiment *experiment, const char *sql, struct
     return rc;
 }
 
-static void take_function(struct as_tables *tables, const uint32_t *id)
+static void store_function_module(struct as_tables *tables, const uint32_t *id)
 {
     tables->function_module[id[0]] = id[1];
 }
 
-static void take_loop(struct as_tables *tables, const uint32_t *id)
+static void store_loop_parent(struct as_tables *tables, const uint32_t *id)
 {
     tables->loop_parent[id[0]] = id[1];
 }
 
-static void take_location(struct as_tables *tables, const uint32_t *id)
+static void store_location_place(struct as_tables *tables, const uint32_t *id)
 {
     tables->location[id[0]] =
         (struct as_place){.loop = id[1], .block = id[2], .line = id[3], .inlining = id[4]};
     tables->has_frame[id[5]] |= id[4] != 0;
 }
 
-static void take_inlining(struct as_tables *tables, const uint32_t *id)
+static void store_inlining_node(struct as_tables *tables, const uint32_t *id)
 {
     const uint32_t parent = id[1] < id[0] ? id[1] : 0;
 
@@ -72,13 +72,13 @@ static void take_inlining(struct as_tables *tables, const uint32_t *id)
     tables->has_frame[id[2]] = true;
 }
 
-static void take_inlined_category(struct as_tables *tables, const uint32_t *id)
+static void store_inlined_category(struct as_tables *tables, const uint32_t *id)
 {
     tables->no_memory |=
         as_map_u64_put(&tables->inlined_category, as_inlined_category_key(id[0], id[1]), id[2]) < 0;
 }
 
-static void take_path(struct as_tables *tables, const uint32_t *id)
+static void store_path_node(struct as_tables *tables, const uint32_t *id)
 {
     tables->path[id[0]] = (struct as_path_node){
         .parent = id[1], .function = id[2], .call_location = id[3], .category = id[4]};
@@ -168,24 +168,24 @@ int as_tables_load(struct assay_experiment *experiment, struct as_tables *t,
     as_arena_init(&t->arena);
     as_map_u64_init(&t->inlined_category);
     AS_TRY(make_tables(experiment, t, err));
-    AS_TRY(
-        each_row(experiment, "SELECT function_id, module_id FROM function", t, take_function, err));
-    AS_TRY(each_row(experiment, "SELECT loop_id, parent_id FROM loop", t, take_loop, err));
+    AS_TRY(each_row(experiment, "SELECT function_id, module_id FROM function", t,
+                    store_function_module, err));
+    AS_TRY(each_row(experiment, "SELECT loop_id, parent_id FROM loop", t, store_loop_parent, err));
     AS_TRY(each_row(experiment,
                     "SELECT location_id, loop_id, block_id, line_id, inlining_id, function_id"
                     " FROM location",
-                    t, take_location, err));
+                    t, store_location_place, err));
     AS_TRY(each_row(experiment, "SELECT inlining_id, parent_id, inlined_id FROM inlining", t,
-                    take_inlining, err));
+                    store_inlining_node, err));
     AS_TRY(each_row(experiment,
                     "SELECT frame_category_id, inlining_id, category_id FROM inlined_category", t,
-                    take_inlined_category, err));
+                    store_inlined_category, err));
     if (t->no_memory)
         return as_error_nomem(err, experiment->db_path);
     AS_TRY(each_row(experiment,
                     "SELECT callpath_id, parent_id, function_id, call_location_id, category_id"
                     " FROM callpath",
-                    t, take_path, err));
+                    t, store_path_node, err));
     return number_paths(experiment, t, err);
 }
 

@@ -9,7 +9,7 @@
 
 #include <Zydis/Zydis.h>
 
-struct taken_apart {
+struct encoder_parts {
     ZydisDecodedInstruction insn;
     ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
     ZydisEncoderRequest request;
@@ -19,7 +19,7 @@ struct taken_apart {
 enum { NO_OPERAND = ZYDIS_MAX_OPERAND_COUNT };
 
 /* False: cannot be decoded, or is nothing that the encoder knows. */
-static bool take_apart(const uint8_t *bytes, size_t size_b, struct taken_apart *it)
+static bool decode_for_encoder(const uint8_t *bytes, size_t size_b, struct encoder_parts *it)
 {
     ZydisDecoder decoder;
     memset(it, 0, sizeof *it);
@@ -36,12 +36,12 @@ static bool take_apart(const uint8_t *bytes, size_t size_b, struct taken_apart *
     return true;
 }
 
-static bool has_memory(const uint8_t *bytes, size_t size_b, struct taken_apart *it)
+static bool has_memory(const uint8_t *bytes, size_t size_b, struct encoder_parts *it)
 {
-    return take_apart(bytes, size_b, it) && it->memory != NO_OPERAND;
+    return decode_for_encoder(bytes, size_b, it) && it->memory != NO_OPERAND;
 }
 
-static bool is_gather(const struct taken_apart *it)
+static bool is_gather(const struct encoder_parts *it)
 {
     return it->operand[it->memory].mem.type == ZYDIS_MEMOP_TYPE_VSIB;
 }
@@ -104,7 +104,7 @@ static ZydisEncoderOperand register_operand(ZydisRegister reg)
 
 size_t as_encode_local(const uint8_t *bytes, size_t size_b, int32_t disp, uint8_t out[AS_ENCODE_B])
 {
-    struct taken_apart it;
+    struct encoder_parts it;
     if (!has_memory(bytes, size_b, &it) || is_gather(&it))
         return 0;
     ZydisEncoderOperand *memory = &it.request.operands[it.memory];
@@ -118,7 +118,7 @@ size_t as_encode_local(const uint8_t *bytes, size_t size_b, int32_t disp, uint8_
 size_t as_encode_register(const uint8_t *bytes, size_t size_b, unsigned number,
                           uint8_t out[AS_ENCODE_B])
 {
-    struct taken_apart it;
+    struct encoder_parts it;
     if (!has_memory(bytes, size_b, &it) || it.memory == 0 || is_gather(&it) ||
         it.operand[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
         return 0;
@@ -140,7 +140,7 @@ size_t as_encode_register(const uint8_t *bytes, size_t size_b, unsigned number,
     return encode_changed(&it.request, out);
 }
 
-static ZydisMnemonic load_of(const struct taken_apart *it, unsigned width_b)
+static ZydisMnemonic load_of(const struct encoder_parts *it, unsigned width_b)
 {
     const bool legacy = it->insn.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY;
     if (width_b == 4)
@@ -154,7 +154,7 @@ static ZydisMnemonic load_of(const struct taken_apart *it, unsigned width_b)
 
 size_t as_encode_load(const uint8_t *bytes, size_t size_b, uint8_t out[AS_ENCODE_B])
 {
-    struct taken_apart it;
+    struct encoder_parts it;
     if (!has_memory(bytes, size_b, &it) || it.memory == 0 || is_gather(&it) ||
         it.operand[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
         return 0;
@@ -182,7 +182,7 @@ size_t as_encode_load(const uint8_t *bytes, size_t size_b, uint8_t out[AS_ENCODE
 size_t as_encode_address(const uint8_t *bytes, size_t size_b, unsigned reg,
                          uint8_t out[AS_ENCODE_B])
 {
-    struct taken_apart it;
+    struct encoder_parts it;
     if (!has_memory(bytes, size_b, &it) || is_gather(&it))
         return 0;
     ZydisEncoderOperand from = it.request.operands[it.memory];
@@ -205,8 +205,8 @@ static size_t encode_zero(ZydisRegister reg, uint8_t out[AS_ENCODE_B])
 size_t as_encode_value(const uint8_t *bytes, size_t size_b, unsigned number,
                        uint8_t out[AS_ENCODE_B])
 {
-    struct taken_apart it;
-    if (!take_apart(bytes, size_b, &it) || it.insn.operand_count_visible == 0 ||
+    struct encoder_parts it;
+    if (!decode_for_encoder(bytes, size_b, &it) || it.insn.operand_count_visible == 0 ||
         it.operand[0].type != ZYDIS_OPERAND_TYPE_REGISTER)
         return 0;
     const ZydisRegister reg = it.operand[0].reg.value;

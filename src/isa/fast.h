@@ -114,7 +114,7 @@ static inline uint32_t registers_of(const struct as_split *s, const struct as_re
 }
 
 /* Byte registers 4 to 7 without REX are ah ... bh: returns which slots, and takes 4 off those. */
-static inline unsigned take_high(uint32_t *reg, unsigned bytes)
+static inline unsigned rebase_high_bytes(uint32_t *reg, unsigned bytes)
 {
     unsigned high = 0;
     for (unsigned i = 0; i < AS_SLOTS; i++) {
@@ -190,7 +190,7 @@ as_recipe_fill(const uint8_t *p, struct as_split *s, const struct as_recipe *rec
     }
     uint32_t reg = registers_of(s, recipe);
     if (recipe->bytes)
-        high = take_high(&reg, recipe->bytes);
+        high = rebase_high_bytes(&reg, recipe->bytes);
     if (flags & AS_RECIPE_IDIOM &&
         ((reg >> 8 * (recipe->idiom & 15)) & 0xff) == ((reg >> 8 * (recipe->idiom >> 4)) & 0xff))
         f.bits |= ASSAY_INSN_IDIOM;

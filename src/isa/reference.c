@@ -66,8 +66,8 @@ static void reference_file(unsigned reg, bool evex, uint8_t *first, uint8_t *mas
     }
 }
 
-static void take_register(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *o,
-                          unsigned slot, struct as_decoded *out)
+static void decode_register_operand(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *o,
+                                    unsigned slot, struct as_decoded *out)
 {
     struct as_named r = as_register_of(o->reg.value);
     struct as_recipe *recipe = &out->recipe;
@@ -128,7 +128,8 @@ static void reference_memory(const ZydisDecodedOperand *o, struct as_decoded *ou
         out->recipe.flags |= AS_RECIPE_SLOW;
 }
 
-static void take_immediate(const ZydisDecodedOperand *o, unsigned nth, struct as_decoded *out)
+static void decode_immediate_operand(const ZydisDecodedOperand *o, unsigned nth,
+                                     struct as_decoded *out)
 {
     struct assay_insn *insn = &out->insn;
     int64_t value = o->imm.value.s;
@@ -177,8 +178,8 @@ static bool idiom_slots(const struct assay_form *form, uint8_t *slots)
     return true;
 }
 
-static void take_operands(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
-                          struct as_decoded *out)
+static void decode_shown_operands(const ZydisDecodedInstruction *zi, const ZydisDecodedOperand *ops,
+                                  struct as_decoded *out)
 {
     unsigned slot = 0, imms = 0;
     for (unsigned i = 0; i < zi->operand_count; i++) {
@@ -186,11 +187,11 @@ static void take_operands(const ZydisDecodedInstruction *zi, const ZydisDecodedO
         if (!as_operand_shown(o))
             continue;
         if (o->type == ZYDIS_OPERAND_TYPE_REGISTER && slot < AS_SLOTS)
-            take_register(zi, o, slot++, out);
+            decode_register_operand(zi, o, slot++, out);
         else if (o->type == ZYDIS_OPERAND_TYPE_MEMORY)
             reference_memory(o, out);
         else if (o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE)
-            take_immediate(o, imms++, out);
+            decode_immediate_operand(o, imms++, out);
     }
 }
 
@@ -288,7 +289,7 @@ int as_reference_decode(const uint8_t *bytes, size_t size_b, uint64_t address, b
     if (number < 0)
         return number;
     out->insn.form = (uint16_t)number;
-    take_operands(&zi, ops, out);
+    decode_shown_operands(&zi, ops, out);
     if (form.traits & ASSAY_TRAIT_MASKED)
         out->insn.mask = as_register_of(zi.avx.mask.reg).reg;
     finish_recipe(&decoder, &zi, bytes, &form, out);

@@ -104,7 +104,7 @@ struct prefixes {
 enum { KEY_ALL_PP = 15 << KEY_PP, KEY_ALL_SEGMENT = 7 << KEY_SEGMENT };
 
 /* Offset of the opcode, or -1 where order or repetition of prefixes is unusual. */
-static inline int take_prefixes(const uint8_t *p, struct prefixes *out)
+static inline int parse_prefixes(const uint8_t *p, struct prefixes *out)
 {
     uint32_t key = 0, repeat;
     for (int i = 0; i < AS_INSN_MAX_B - 1; i++) {
@@ -161,7 +161,7 @@ static inline bool is_prefix(unsigned byte)
 }
 
 /* After the opcode: ModRM into fields and key. */
-static inline void take_modrm(const uint8_t *p, unsigned at, char kind, struct as_split *s)
+static inline void parse_modrm(const uint8_t *p, unsigned at, char kind, struct as_split *s)
 {
     s->at = (uint8_t)at;
     s->has_modrm = kind != '.';
@@ -205,7 +205,7 @@ static inline bool split_legacy(const uint8_t *p, unsigned at, const struct pref
              (uint64_t)(rex >> 3 & 1) << KEY_W | (uint64_t)(rex != 0) << KEY_REX;
     if (!map && opcode == 0x90) /* nop, pause or xchg */
         s->key |= (uint64_t)b << KEY_RM;
-    take_modrm(p, at, kind, s);
+    parse_modrm(p, at, kind, s);
     return true;
 }
 
@@ -236,7 +236,7 @@ static inline bool split_vex(const uint8_t *p, unsigned at, struct as_split *s)
     s->key = (uint64_t)opcode | (uint64_t)map << KEY_MAP | (uint64_t)encoding << KEY_ENCODING |
              (uint64_t)(two & 3) << KEY_PP | (uint64_t)(two >> 7) << KEY_W |
              (uint64_t)(two >> 2 & 1) << KEY_L | (uint64_t)!vvvv << KEY_NO_V;
-    take_modrm(p, at, modrm_kind(encoding, map, opcode), s);
+    parse_modrm(p, at, modrm_kind(encoding, map, opcode), s);
     return true;
 }
 
@@ -259,7 +259,7 @@ static inline bool split_evex(const uint8_t *p, unsigned at, struct as_split *s)
              (uint64_t)(p2 >> 5 & 3) << KEY_L | (uint64_t)(p2 >> 4 & 1) << KEY_B |
              (uint64_t)(p2 >> 7) << KEY_Z | (uint64_t) !!s->mask << KEY_MASKED |
              (uint64_t)!vvvv << KEY_NO_V;
-    take_modrm(p, at + 5, modrm_kind(2, map, opcode), s);
+    parse_modrm(p, at + 5, modrm_kind(2, map, opcode), s);
     return true;
 }
 
@@ -273,7 +273,7 @@ static inline bool as_split_bytes(const uint8_t *p, struct as_split *s)
         if ((p[0] & 0xf0) == 0x40)
             pre.rex = p[at++];
     } else {
-        at = take_prefixes(p, &pre);
+        at = parse_prefixes(p, &pre);
         if (at < 0 || at > 8)
             return false;
     }

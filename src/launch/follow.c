@@ -107,7 +107,7 @@ static bool is_to_end(int signal)
     return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
 }
 
-static void take_signal(struct assay_launch *l, const struct as_watch_signal *got)
+static void handle_launch_signal(struct assay_launch *l, const struct as_watch_signal *got)
 {
     if (!as_watch_forwards(got->signal))
         return; /* SIGCHLD woke us, that is all */
@@ -150,7 +150,7 @@ static uint64_t time_ns(struct timeval t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
 }
 
-static void take_end(struct assay_launch *l, int status, const struct rusage *usage)
+static void record_child_end(struct assay_launch *l, int status, const struct rusage *usage)
 {
     struct assay_launch_outcome *o = &l->outcome;
     end_now(l);
@@ -192,7 +192,7 @@ static int look_for_end(struct assay_launch *l, struct assay_error *err)
     look_at_ended(l);
     const pid_t got = wait4(l->pid, &status, WNOHANG, &usage);
     if (got == l->pid) {
-        take_end(l, status, &usage);
+        record_child_end(l, status, &usage);
     } else if (got < 0 && errno != EINTR) {
         const int why = errno;
         end_now(l);
@@ -207,7 +207,7 @@ int assay_launch_step(struct assay_launch *launch, struct assay_error *err)
 {
     struct as_watch_signal got;
     while (as_watch_next(&got))
-        take_signal(launch, &got);
+        handle_launch_signal(launch, &got);
     if (!launch->outcome.over)
         AS_TRY(look_for_end(launch, err));
     return launch->outcome.over ? 0 : 1;

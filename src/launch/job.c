@@ -36,7 +36,7 @@ static void add_word(uint64_t *hash, const char *word)
 }
 
 /* Of "NAME\0--control-port\0HOST:PORT\0--pgid\0N\0": what all proxies of one job are told. */
-static bool take_proxy(const char *words, size_t n, uint64_t *hash)
+static bool hash_proxy_words(const char *words, size_t n, uint64_t *hash)
 {
     bool has_port = false;
     for (const char *at = words; at < words + n; at += strlen(at) + 1) {
@@ -60,7 +60,7 @@ static bool find_proxy(uint64_t *hash)
         struct as_task task;
         const ssize_t n = as_process_text(pid, "cmdline", words, sizeof words);
         if (n > 0 && strstr(words, "hydra_pmi_proxy"))
-            return take_proxy(words, (size_t)n, hash);
+            return hash_proxy_words(words, (size_t)n, hash);
         pid = as_task_read((uint32_t)pid, &task) ? (pid_t)task.parent : 0;
     }
     return false;

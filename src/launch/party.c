@@ -169,7 +169,7 @@ static void pause_ns(int64_t ns)
 
 /* Whether another process holds the name: one that lives moves, if not in time on a busy machine.
  */
-static int take_over(struct as_party *party, struct assay_error *err)
+static int check_name_is_free(struct as_party *party, struct assay_error *err)
 {
     struct party_state before, after;
     bool is_moving = false;
@@ -197,7 +197,7 @@ static int open_party(struct as_party *party, struct assay_error *err)
     party->fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (party->fd < 0)
         return as_error_set(err, ASSAY_ERR_IO, "%s: cannot be written: %s", path, strerror(errno));
-    AS_TRY(take_over(party, err));
+    AS_TRY(check_name_is_free(party, err));
     party->state = (struct party_state){.magic = PARTY_MAGIC, .size = party->size};
     if (getrandom(&party->state.number, sizeof party->state.number, 0) < 0)
         party->state.number = (uint64_t)as_monotonic_ns() ^ (uint64_t)getpid() << 40;
@@ -270,7 +270,7 @@ const char *as_party_directory(const struct as_party *party)
     return party->directory;
 }
 
-bool as_party_is_told(const struct as_party *party)
+bool as_party_is_follower(const struct as_party *party)
 {
     return party && party->rank && !party->is_lost;
 }
@@ -282,7 +282,8 @@ void as_party_be_patient(struct as_party *party, unsigned seconds)
 
 /* ---- Meeting --------------------------------------------------------------------------------- */
 
-static int say_silent(struct as_party *party, uint32_t rank, bool came, struct assay_error *err)
+static int report_silent_rank(struct as_party *party, uint32_t rank, bool came,
+                              struct assay_error *err)
 {
     party->is_lost = rank == 0;
     return as_error_set(err, ASSAY_ERR_LIMIT,
@@ -326,7 +327,8 @@ static int look_for(struct as_party *party, uint32_t rank, uint32_t met_n, int64
         other->moved_ns = now_ns;
     }
     if (!other->is_accepted)
-        return now_ns - since_ns > party->patience_ns ? say_silent(party, rank, false, err) : 0;
+        return now_ns - since_ns > party->patience_ns ? report_silent_rank(party, rank, false, err)
+                                                      : 0;
     if (is_gone || (is_read && state.number != other->number))
         return as_error_set(err, ASSAY_ERR_LIMIT, "rank %" PRIu32 " is gone", rank);
     if (is_read && state.beats_n != other->beats_n) {
@@ -339,7 +341,9 @@ static int look_for(struct as_party *party, uint32_t rank, uint32_t met_n, int64
     }
     if (is_read && state.met_n >= met_n)
         return 1;
-    return now_ns - other->moved_ns > party->patience_ns ? say_silent(party, rank, true, err) : 0;
+    return now_ns - other->moved_ns > party->patience_ns
+               ? report_silent_rank(party, rank, true, err)
+               : 0;
 }
 
 static int wait_for_rank(struct as_party *party, uint32_t rank, uint32_t met_n, int64_t since_ns,
@@ -355,7 +359,7 @@ static int wait_for_rank(struct as_party *party, uint32_t rank, uint32_t met_n, 
     return rc < 0 ? rc : 0;
 }
 
-static void say_met(struct as_party *party, uint32_t met_n)
+static void publish_met_count(struct as_party *party, uint32_t met_n)
 {
     pthread_mutex_lock(&party->lock);
     party->state.met_n = met_n;
@@ -363,17 +367,17 @@ static void say_met(struct as_party *party, uint32_t met_n)
     pthread_mutex_unlock(&party->lock);
 }
 
-int as_party_meet(struct as_party *party, struct assay_error *err)
+int as_party_barrier(struct as_party *party, struct assay_error *err)
 {
     const uint32_t met_n = party->state.met_n + 1;
     const int64_t since_ns = as_monotonic_ns();
     if (party->rank) {
-        say_met(party, met_n);
+        publish_met_count(party, met_n);
         return wait_for_rank(party, 0, met_n, since_ns, err);
     }
     for (uint32_t rank = 1; rank < party->size; rank++)
         AS_TRY(wait_for_rank(party, rank, met_n, since_ns, err));
-    say_met(party, met_n);
+    publish_met_count(party, met_n);
     return 0;
 }
 

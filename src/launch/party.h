@@ -29,9 +29,9 @@ const char *as_party_directory(const struct as_party *party);
 void as_party_be_patient(struct as_party *party, unsigned seconds);
 /* Goes on when all are here. Errors: LIMIT (one failed, with its sentence; one died or never came;
  * stopped). */
-int as_party_meet(struct as_party *party, struct assay_error *err);
+int as_party_barrier(struct as_party *party, struct assay_error *err);
 /* Whether rank 0 lives and says what went wrong, so that others need not. */
-bool as_party_is_told(const struct as_party *party);
+bool as_party_is_follower(const struct as_party *party);
 /* Tells the others if it failed (`err`, of `rc` < 0). Rank 0 removes the directory. NULL inside is
  * fine. */
 void as_party_leave(struct as_party **party, int rc, const struct assay_error *err);

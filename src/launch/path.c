@@ -78,7 +78,7 @@ static const char *shell_hint(const char *name)
     return "check the name, load its module, or use its path";
 }
 
-static int say_not_there(const char *name, bool forbidden, struct assay_error *err)
+static int report_missing_command(const char *name, bool forbidden, struct assay_error *err)
 {
     struct stat st;
     if (forbidden)
@@ -137,7 +137,7 @@ int as_path_find(struct as_plan *plan, const char *name, const char **out, struc
     } else if (!search_path(name, &found, &forbidden)) {
         const bool failed = found.failed;
         as_str_fini(&found);
-        return failed ? as_error_nomem(err, name) : say_not_there(name, forbidden, err);
+        return failed ? as_error_nomem(err, name) : report_missing_command(name, forbidden, err);
     }
     *out = as_plan_keep(plan, as_str_z(&found));
     const bool failed = found.failed || !*out;

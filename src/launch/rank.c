@@ -69,8 +69,8 @@ static const struct known slurm = {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS
                                    NULL};
 static const struct known pmix = {"pmix", "PMIX_RANK", NULL, NULL, NULL};
 
-static bool take_rank(const struct environment_block *block, const struct known *known,
-                      struct assay_launch_rank *out)
+static bool read_rank_variables(const struct environment_block *block, const struct known *known,
+                                struct assay_launch_rank *out)
 {
     const int64_t rank = parse_rank(block, known->rank);
     if (rank < 0)
@@ -106,12 +106,12 @@ static int64_t tasks_on(const char *list, int64_t node)
  * A batch script and an interactive shell have SLURM_PROCID 0 though they are no tasks: their steps
  * have names, or numbers from 0xfffffff0 on.
  */
-static bool take_slurm(const struct environment_block *block, struct assay_launch_rank *out)
+static bool read_slurm_rank(const struct environment_block *block, struct assay_launch_rank *out)
 {
     int64_t step = parse_rank(block, "SLURM_STEP_ID");
     if (step < 0)
         step = parse_rank(block, "SLURM_STEPID");
-    if (step < 0 || step >= 0xfffffff0 || !take_rank(block, &slurm, out))
+    if (step < 0 || step >= 0xfffffff0 || !read_rank_variables(block, &slurm, out))
         return false;
     if (out->size < 0)
         out->size = parse_rank(block, "SLURM_NTASKS");
@@ -124,12 +124,13 @@ bool assay_launch_rank_of(const char *environment, size_t n, struct assay_launch
 {
     const struct environment_block block = {environment, n};
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        if (take_rank(&block, &first[i], out))
+        if (read_rank_variables(&block, &first[i], out))
             return true;
     /* srun speaks PMI too, with the same numbers; only Hydra says a local one of its own. */
-    if (parse_rank(&block, "MPI_LOCALRANKID") >= 0 && take_rank(&block, &hydra, out))
+    if (parse_rank(&block, "MPI_LOCALRANKID") >= 0 && read_rank_variables(&block, &hydra, out))
         return true;
-    if (take_slurm(&block, out) || take_rank(&block, &hydra, out) || take_rank(&block, &pmix, out))
+    if (read_slurm_rank(&block, out) || read_rank_variables(&block, &hydra, out) ||
+        read_rank_variables(&block, &pmix, out))
         return true;
     *out = (struct assay_launch_rank){-1, -1, -1, -1, NULL};
     return false;

@@ -36,7 +36,7 @@ static bool same_name(const char *a, const char *b)
 }
 
 /* Replaces the variable of that name, or adds it; `list` has room. */
-static void put_variable(const char **list, const char *variable)
+static void set_list_variable(const char **list, const char *variable)
 {
     size_t i = 0;
     while (list[i] && !same_name(variable, list[i]))
@@ -56,7 +56,7 @@ static const char **compose(struct as_arena *arena, const struct assay_launch_op
     for (size_t i = 0; i < n; i++)
         list[i] = ours[i];
     for (size_t i = 0; add && add[i]; i++)
-        put_variable(list, add[i]);
+        set_list_variable(list, add[i]);
     if (!options || !options->preload)
         return list;
     static const char variable[] = "LD_PRELOAD=";
@@ -69,7 +69,7 @@ static const char **compose(struct as_arena *arena, const struct assay_launch_op
     if (!text)
         return NULL;
     snprintf(text, room, "%s%s%s%s", variable, before, before[0] ? ":" : "", options->preload);
-    put_variable(list, text);
+    set_list_variable(list, text);
     return list;
 }
 

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 
-static const char *keep_text_of(struct as_figures *f, const char *text)
+static const char *copy_figure_text(struct as_figures *f, const char *text)
 {
     return as_arena_strndup(&f->arena, text, strlen(text));
 }
@@ -117,8 +117,8 @@ int assay_figures_set(struct assay_figures *figures, const struct assay_figure *
     struct as_figures *f = (struct as_figures *)figures;
     struct assay_figure kept = *figure;
 
-    kept.name = keep_text_of(f, figure->name);
-    kept.unit = keep_text_of(f, figure->unit);
+    kept.name = copy_figure_text(f, figure->name);
+    kept.unit = copy_figure_text(f, figure->unit);
     if (!kept.name || !kept.unit)
         return no_room(err);
     as_vec_foreach (&f->figure, there)
@@ -136,7 +136,7 @@ int assay_figures_set_fact(struct assay_figures *figures, const char *name, cons
                            struct assay_error *err)
 {
     struct as_figures *f = (struct as_figures *)figures;
-    const struct assay_host_fact kept = {keep_text_of(f, name), keep_text_of(f, value)};
+    const struct assay_host_fact kept = {copy_figure_text(f, name), copy_figure_text(f, value)};
 
     if (!kept.name || !kept.value)
         return no_room(err);
@@ -157,7 +157,7 @@ int assay_figures_set_group(struct assay_figures *figures, const struct assay_fi
     struct as_figures *f = (struct as_figures *)figures;
     struct assay_figure_group kept = *group;
 
-    kept.name = keep_text_of(f, group->name);
+    kept.name = copy_figure_text(f, group->name);
     if (!kept.name)
         return no_room(err);
     as_vec_foreach (&f->group, there)
@@ -177,7 +177,7 @@ int assay_figures_add_point(struct assay_figures *figures, const struct assay_fi
     struct as_figures *f = (struct as_figures *)figures;
     struct assay_figure_point kept = *point;
 
-    kept.curve = keep_text_of(f, point->curve);
+    kept.curve = copy_figure_text(f, point->curve);
     if (!kept.curve || as_vec_push(&f->point, kept) < 0)
         return no_room(err);
     publish(f);
@@ -188,7 +188,7 @@ int assay_figures_add_finding(struct assay_figures *figures, const char *name, c
                               struct assay_error *err)
 {
     struct as_figures *f = (struct as_figures *)figures;
-    const struct assay_figure_finding kept = {keep_text_of(f, name), keep_text_of(f, text)};
+    const struct assay_figure_finding kept = {copy_figure_text(f, name), copy_figure_text(f, text)};
 
     if (!kept.name || !kept.text || as_vec_push(&f->finding, kept) < 0)
         return no_room(err);

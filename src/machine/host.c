@@ -34,7 +34,7 @@ struct host_reading {
     const char *root;
 };
 
-static const char *keep_text(struct host_reading *w, const char *text)
+static const char *copy_host_text(struct host_reading *w, const char *text)
 {
     return as_arena_strndup(&w->arena, text, strlen(text));
 }
@@ -67,9 +67,9 @@ static void read_cpu_line(struct host_reading *w, const char *name, const char *
 {
     struct assay_host *host = &w->host;
     if (strcmp(name, "vendor_id") == 0 && !host->cpu_vendor)
-        host->cpu_vendor = keep_text(w, value);
+        host->cpu_vendor = copy_host_text(w, value);
     else if (strcmp(name, "model name") == 0 && !host->cpu_model)
-        host->cpu_model = keep_text(w, value);
+        host->cpu_model = copy_host_text(w, value);
     else if (strcmp(name, "cpu family") == 0 && host->cpu_family < 0)
         host->cpu_family = strtoll(value, NULL, 10);
     else if (strcmp(name, "model") == 0 && host->cpu_model_number < 0)
@@ -170,7 +170,7 @@ static void identify_core(struct host_reading *w)
     assay_core_of_host(&w->host, &core);
     w->host.microarchitecture = core.name;
     w->host.microarchitecture_words = core.words;
-    w->host.core_doubt = *core.doubt ? keep_text(w, core.doubt) : NULL;
+    w->host.core_doubt = *core.doubt ? copy_host_text(w, core.doubt) : NULL;
 }
 
 /* Leaf 0x15 (SDM vol. 2A, CPUID): crystal clock and ratio; a hypervisor's leaf 0x40000010 in kHz;
@@ -210,13 +210,13 @@ static void read_system(struct host_reading *w)
     char line[1024];
     struct utsname name;
     if (!w->root && uname(&name) == 0) {
-        w->host.name = keep_text(w, name.nodename);
-        w->host.kernel = keep_text(w, name.release);
+        w->host.name = copy_host_text(w, name.nodename);
+        w->host.kernel = copy_host_text(w, name.release);
     } else {
         if (read_host_text(w, "/proc/sys/kernel/hostname", line, sizeof line))
-            w->host.name = keep_text(w, line);
+            w->host.name = copy_host_text(w, line);
         if (read_host_text(w, "/proc/sys/kernel/osrelease", line, sizeof line))
-            w->host.kernel = keep_text(w, line);
+            w->host.kernel = copy_host_text(w, line);
     }
     FILE *f = open_lines(w, "/etc/os-release");
     while (f && fgets(line, sizeof line, f)) {
@@ -224,7 +224,7 @@ static void read_system(struct host_reading *w)
             continue;
         char *text = line + 12 + (line[12] == '"');
         text[strcspn(text, "\"\n")] = 0;
-        w->host.os = keep_text(w, text);
+        w->host.os = copy_host_text(w, text);
     }
     if (f)
         fclose(f);
@@ -275,7 +275,7 @@ static int read_facts(struct host_reading *w)
         if (!read_host_text(w, known[i].path, text, sizeof text))
             continue;
         choose_bracketed(text);
-        const struct assay_host_fact fact = {known[i].name, keep_text(w, text)};
+        const struct assay_host_fact fact = {known[i].name, copy_host_text(w, text)};
         if (!fact.value || as_vec_push(&w->fact, fact) < 0)
             return ASSAY_ERR_NOMEM;
     }
@@ -303,13 +303,13 @@ static unsigned tlb_entries(void)
 
 static int add_host_fact(struct host_reading *w, const char *name, const char *value)
 {
-    const struct assay_host_fact fact = {name, keep_text(w, value)};
+    const struct assay_host_fact fact = {name, copy_host_text(w, value)};
 
     return fact.value ? as_vec_push(&w->fact, fact) : ASSAY_ERR_NOMEM;
 }
 
 /* What only the running machine can be asked. */
-static int ask_facts(struct host_reading *w)
+static int read_running_facts(struct host_reading *w)
 {
     char text[512], words[1024];
     unsigned a, b, c, d;
@@ -328,7 +328,7 @@ static int ask_facts(struct host_reading *w)
     }
     if (w->host.microarchitecture)
         AS_TRY(add_host_fact(w, "microarchitecture", w->host.microarchitecture));
-    as_uarch_say_of_host(&w->host, words, sizeof words);
+    as_uarch_describe_host(&w->host, words, sizeof words);
     AS_TRY(add_host_fact(w, "core_table", words));
     if (w->host.core_doubt)
         AS_TRY(add_host_fact(w, "core_doubt", w->host.core_doubt));
@@ -370,7 +370,7 @@ int assay_host_read(const char *root, struct assay_host **out, struct assay_erro
         read_tsc(w);
     }
     *out = &w->host;
-    if (read_facts(w) == 0 && (root || ask_facts(w) == 0)) {
+    if (read_facts(w) == 0 && (root || read_running_facts(w) == 0)) {
         w->host.fact = w->fact.at;
         w->host.fact_n = w->fact.n;
         return 0;

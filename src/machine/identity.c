@@ -128,7 +128,7 @@ static void append_features(struct as_str *to, uint64_t features)
         as_str_appendf(to, " and %u more", n - said);
 }
 
-static void keep_doubt(struct assay_core *out, struct as_str *said)
+static void append_core_doubt(struct assay_core *out, struct as_str *said)
 {
     const size_t used = strlen(out->doubt);
 
@@ -152,10 +152,10 @@ static void doubt_model(const struct assay_processor *it, struct assay_core *out
     as_str_appendf(&said, ": by its instructions and caches this is %s%s", out->words,
                    lacking(near, it->features) ? " or a later one" : "");
     out->is_contradicted = true;
-    keep_doubt(out, &said);
+    append_core_doubt(out, &said);
 }
 
-static void take_nearest_table(const struct assay_processor *it, struct assay_core *out)
+static void use_nearest_table(const struct assay_processor *it, struct assay_core *out)
 {
     const struct as_cpu_core *near = nearest_core(it, true);
     struct as_str said = {0};
@@ -167,7 +167,7 @@ static void take_nearest_table(const struct assay_processor *it, struct assay_co
     as_str_appendf(
         &said, "no table of %s; the nearest by instructions and caches is the table of %s",
         out->words ? out->words : "this core", line_of_core(near->name, it->vendor)->words);
-    keep_doubt(out, &said);
+    append_core_doubt(out, &said);
 }
 
 void assay_core_of(const struct assay_processor *it, struct assay_core *out)
@@ -179,7 +179,7 @@ void assay_core_of(const struct assay_processor *it, struct assay_core *out)
     out->table = out->is_contradicted ? table_of_core(out->name, it->vendor)
                                       : assay_uarch_name_of(it->vendor, it->family, it->model);
     if (!out->table)
-        take_nearest_table(it, out);
+        use_nearest_table(it, out);
 }
 
 void assay_core_of_host(const struct assay_host *host, struct assay_core *out)

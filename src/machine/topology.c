@@ -52,20 +52,20 @@ const char *assay_place_word(unsigned kind)
 
 /* Variables are all by which hwloc can be told these things; they are as before when it is loaded.
  */
-struct held_variable {
+struct overridden_variable {
     const char *name;
     char *before;
 };
 
-static void hold_variable(struct held_variable *held, const char *name, const char *value)
+static void hold_variable(struct overridden_variable *held, const char *name, const char *value)
 {
     const char *now = getenv(name);
 
-    *held = (struct held_variable){name, now ? strdup(now) : NULL};
+    *held = (struct overridden_variable){name, now ? strdup(now) : NULL};
     setenv(name, value, 1);
 }
 
-static void restore_variable(const struct held_variable *held)
+static void restore_variable(const struct overridden_variable *held)
 {
     if (held->before)
         setenv(held->name, held->before, 1);
@@ -94,7 +94,7 @@ static int prepare_hwloc(hwloc_topology_t hwloc, struct as_view xml, bool with_c
 static bool load_once(struct topology_reading *t, const char *root, struct as_view xml,
                       bool with_cpuid)
 {
-    struct held_variable plugins, fsroot, quiet;
+    struct overridden_variable plugins, fsroot, quiet;
 
     hold_variable(&plugins, "HWLOC_PLUGINS_PATH", "/nonexistent");
     hold_variable(&quiet, "HWLOC_HIDE_ERRORS", "2");
@@ -327,7 +327,7 @@ static int read_tree_of_file(void *context, struct as_str *answer, struct assay_
 
     as_arena_init(&t.arena);
     AS_TRY(read_tree(&t, NULL, context, err));
-    as_topology_put(answer, &t.topology);
+    as_topology_encode(answer, &t.topology);
     return 0;
 }
 

@@ -11,12 +11,12 @@ struct wire_head {
 };
 _Static_assert(sizeof(struct wire_head) == 48, "sent as it is: without padding");
 
-static void put_text(struct as_str *out, const char *text)
+static void append_wire_text(struct as_str *out, const char *text)
 {
     as_str_append(out, text ? text : "", text ? strlen(text) + 1 : 1);
 }
 
-void as_topology_put(struct as_str *out, const struct assay_topology *topology)
+void as_topology_encode(struct as_str *out, const struct assay_topology *topology)
 {
     const struct wire_head head = {topology->package_n, topology->numa_n,      topology->core_n,
                                    topology->cpu_n,     topology->core_kind_n, topology->place_n};
@@ -29,8 +29,8 @@ void as_topology_put(struct as_str *out, const struct assay_topology *topology)
         as_str_append(out, (const char *)&place, sizeof place);
     }
     for (size_t i = 0; i < topology->place_n; i++)
-        put_text(out, topology->place[i].memory);
-    put_text(out, topology->cpu_model);
+        append_wire_text(out, topology->place[i].memory);
+    append_wire_text(out, topology->cpu_model);
 }
 
 /* A text up to its zero; NULL for an empty one. False if it has no end. */

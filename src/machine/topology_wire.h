@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 /* Appends the topology. `memory_most` is left out. */
-void as_topology_put(struct as_str *out, const struct assay_topology *topology);
+void as_topology_encode(struct as_str *out, const struct assay_topology *topology);
 
 /*
  * Reads one; its places and texts live in `arena`. The bytes are foreign: false if they do not fit

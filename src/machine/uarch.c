@@ -134,7 +134,7 @@ static struct as_view first_source(struct as_view text)
     return (struct as_view){"as the table that it is like", 28};
 }
 
-void as_uarch_say_of_host(const struct assay_host *host, char *out, size_t out_b)
+void as_uarch_describe_host(const struct assay_host *host, char *out, size_t out_b)
 {
     char path[PATH_MAX], *text = NULL;
     struct assay_core core;
@@ -169,7 +169,7 @@ const char *assay_uarch_host(void)
 }
 
 /* Code runs here or not, whatever other processors of that core, or the hypervisor, let through. */
-static void keep_extensions(const struct assay_processor *it, struct assay_uarch *uarch)
+static void restrict_extensions(const struct assay_processor *it, struct assay_uarch *uarch)
 {
     if (it->features && uarch && uarch->extensions)
         uarch->extensions &= as_extensions_of_features(it->features);
@@ -211,7 +211,7 @@ int assay_uarch_open_host(struct assay_uarch **out, struct assay_uarch_choice *c
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "assay has no table of this machine's core or of a similar one");
     AS_TRY(assay_uarch_open(choice->core.table, out, err));
-    keep_extensions(&processor, *out);
+    restrict_extensions(&processor, *out);
     return 0;
 }
 

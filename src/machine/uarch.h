@@ -88,6 +88,6 @@ uint64_t as_extensions_of_features(uint64_t features);
 
 struct assay_host;
 /* Which table predictions for this host take, and where it is from, as words. */
-void as_uarch_say_of_host(const struct assay_host *host, char *out, size_t out_b);
+void as_uarch_describe_host(const struct assay_host *host, char *out, size_t out_b);
 
 #endif

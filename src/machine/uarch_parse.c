@@ -28,7 +28,7 @@ struct table_reading {
     struct assay_error *err;
 };
 
-static int say_line(const struct table_reading *r, const char *what, const char *word)
+static int report_table_line(const struct table_reading *r, const char *what, const char *word)
 {
     return as_error_set(r->err, ASSAY_ERR_CORRUPT,
                         "%s: line %u: %s '%s'; use the format of doc/reference/uarch.md", r->name,
@@ -63,7 +63,7 @@ static int find_source(const struct table_reading *r, const char *id)
     for (size_t i = r->table->source.n; i-- > 0;)
         if (strcmp(r->table->source.at[i].id, id) == 0)
             return (int)i;
-    return say_line(r, "no line 'source' before it is named", id);
+    return report_table_line(r, "no line 'source' before it is named", id);
 }
 
 /* ---- Kinds of lines ------------------------------------------------------------------------ */
@@ -85,7 +85,7 @@ static int read_match(struct table_reading *r)
         match.model_first = read_count(part);
         match.model_last = dash ? read_count(dash + 1) : match.model_first;
         if (!isdigit((unsigned char)*part))
-            return say_line(r, "no model number", part);
+            return report_table_line(r, "no model number", part);
         if (as_vec_push(&r->table->match, match) < 0)
             return as_error_nomem(r->err, "the table of a core");
     }
@@ -109,7 +109,7 @@ static int read_isa(struct table_reading *r)
     char *rest = r->column[1];
     for (char *part; (part = strsep(&rest, " ")) != NULL;)
         if (!read_extension(part, &found))
-            return say_line(r, "neither an extension nor +CORE:", part);
+            return report_table_line(r, "neither an extension nor +CORE:", part);
     r->table->uarch.extensions = found;
     return 0;
 }
@@ -167,13 +167,13 @@ static int read_set(struct table_reading *r)
     AS_TRY(source);
     const int at = parameter_find(r->column[1]);
     if (at < 0)
-        return say_line(r, "no parameter is named", r->column[1]);
+        return report_table_line(r, "no parameter is named", r->column[1]);
     if (strcmp(r->column[2], "-") == 0) {
         uarch->is_unseen[at] = true;
         return 0;
     }
     if (!read_real(r->column[2], &value) || value < 0)
-        return say_line(r, "not a number:", r->column[2]);
+        return report_table_line(r, "not a number:", r->column[2]);
     uarch->set[at] = (double)value;
     uarch->set_spread[at] = spread;
     uarch->set_source[at] = (uint16_t)source;
@@ -189,7 +189,7 @@ static int find_port(struct table_reading *r, const char *name)
         if (strcmp(uarch->port[i], name) == 0)
             return (int)i;
     if (uarch->port_n == ASSAY_UARCH_PORTS)
-        return say_line(r, "more than 64 ports with", name);
+        return report_table_line(r, "more than 64 ports with", name);
     uarch->port[uarch->port_n] = name;
     return (int)uarch->port_n++;
 }
@@ -221,7 +221,7 @@ static int read_group(struct table_reading *r)
     }
     struct assay_uarch_group *place = group.ports ? group_place(r, group.name) : NULL;
     if (!place)
-        return say_line(r, "no ports, too many groups, or twice:", group.name);
+        return report_table_line(r, "no ports, too many groups, or twice:", group.name);
     *place = group;
     return 0;
 }
@@ -233,7 +233,7 @@ static int find_class(struct table_reading *r, const char *name)
         if (strcmp(uarch->bypass_class[i], name) == 0)
             return (int)i;
     if (uarch->bypass_class_n == ASSAY_UARCH_CLASSES)
-        return say_line(r, "too many bypass classes with", name);
+        return report_table_line(r, "too many bypass classes with", name);
     uarch->bypass_class[uarch->bypass_class_n] = name;
     return (int)uarch->bypass_class_n++;
 }
@@ -251,7 +251,7 @@ static int read_bypass(struct table_reading *r)
         at[side] = (unsigned)class;
     }
     if (!read_real(r->column[3], &cycles))
-        return say_line(r, "not a number:", r->column[3]);
+        return report_table_line(r, "not a number:", r->column[3]);
     for (unsigned from = 0; from < ASSAY_UARCH_CLASSES; from++)
         for (unsigned to = 0; to < ASSAY_UARCH_CLASSES; to++) {
             const bool from_fits = !at[0] || (from == at[0]) != (*r->column[1] == '!');
@@ -268,7 +268,8 @@ static int read_line(struct table_reading *r)
     AS_TRY(find_source(r, r->column[3]));
     if (slots < 1 || slots >= ASSAY_UARCH_LINE ||
         !read_real(r->column[2], &r->table->uarch.line_cycles[slots]))
-        return say_line(r, "not slots and cycles of a line of the op cache:", r->column[1]);
+        return report_table_line(r,
+                                 "not slots and cycles of a line of the op cache:", r->column[1]);
     return 0;
 }
 
@@ -282,7 +283,7 @@ static int read_uses(struct table_reading *r, char *text, struct assay_timing *t
         if (!*part || strcmp(part, "-") == 0)
             continue;
         if (!colon || !read_span(colon + 1, &use.n, &use.worst))
-            return say_line(r, "not GROUP:n:", part);
+            return report_table_line(r, "not GROUP:n:", part);
         *colon = 0;
         if (strcmp(part, "own") == 0) {
             timing->own = use.n;
@@ -290,7 +291,7 @@ static int read_uses(struct table_reading *r, char *text, struct assay_timing *t
         }
         const int group = assay_uarch_group_find(&r->table->uarch, part);
         if (group < 0 || timing->use_n == ASSAY_UARCH_USES)
-            return say_line(r, "no group of this name, or too many uses:", part);
+            return report_table_line(r, "no group of this name, or too many uses:", part);
         use.group = (uint8_t)group;
         timing->use[timing->use_n++] = use;
     }
@@ -325,7 +326,7 @@ static int read_latency(struct table_reading *r, char *text, struct assay_timing
             continue;
         if (!arrow) {
             if (!read_span(part, &timing->latency, &timing->worst))
-                return say_line(r, "not a latency:", part);
+                return report_table_line(r, "not a latency:", part);
             continue;
         }
         const int from = read_place(part, (size_t)(arrow - part));
@@ -333,7 +334,7 @@ static int read_latency(struct table_reading *r, char *text, struct assay_timing
         float latency;
         if (from < 0 || to < 0 || !read_real(colon + 1, &latency) ||
             timing->pair_n == ASSAY_UARCH_PAIRS)
-            return say_line(r, "not SRC>DST:n, or too many:", part);
+            return report_table_line(r, "not SRC>DST:n, or too many:", part);
         timing->pair[timing->pair_n++] =
             (struct assay_uarch_pair){(uint8_t)from, (uint8_t)to, latency};
     }
@@ -367,7 +368,7 @@ static int read_flags(struct table_reading *r, char *text, struct assay_timing *
             found = true;
         }
         if (!found)
-            return say_line(r, "no flag is named", part);
+            return report_table_line(r, "no flag is named", part);
     }
     return 0;
 }
@@ -376,7 +377,7 @@ static int read_flags(struct table_reading *r, char *text, struct assay_timing *
 static int replace_timing(struct table_reading *r, uint32_t row, const struct assay_timing *timing)
 {
     if (row >= r->base_forms || r->form_again[row / 64] >> row % 64 & 1)
-        return say_line(r, "there is a line already for", timing->key);
+        return report_table_line(r, "there is a line already for", timing->key);
     r->form_again[row / 64] |= (uint64_t)1 << row % 64;
     r->table->timing.at[row] = *timing;
     return 0;
@@ -407,7 +408,7 @@ static int read_form(struct table_reading *r)
     AS_TRY(source);
     timing.source = (uint16_t)source;
     if (!read_real(r->column[2], &timing.slots) || timing.slots < 0)
-        return say_line(r, "slots are not a number:", r->column[2]);
+        return report_table_line(r, "slots are not a number:", r->column[2]);
     AS_TRY(read_uses(r, r->column[3], &timing));
     AS_TRY(read_latency(r, r->column[4], &timing));
     AS_TRY(read_flags(r, r->column[5], &timing));
@@ -425,7 +426,8 @@ static int read_like(struct table_reading *r)
     struct as_uarch_table *table = r->table;
     const struct as_uarch_text *base = as_uarch_text_find(r->column[1]);
     if (!base || r->depth == LIKE_DEPTH || table->uarch.name || table->source.n || table->timing.n)
-        return say_line(r, "'like' stands first, and names a table of the program:", r->column[1]);
+        return report_table_line(
+            r, "'like' stands first, and names a table of the program:", r->column[1]);
     struct table_reading inner = {
         .table = table, .name = base->name, .depth = r->depth + 1, .err = r->err};
     char *copy = as_arena_strndup(&table->arena, base->text, base->text_b);
@@ -457,10 +459,10 @@ static int read_columns(struct table_reading *r, char *line)
         if (strcmp(kind[i].word, r->column[0]) != 0)
             continue;
         if (r->column_n != kind[i].columns || line)
-            return say_line(r, "too few or too many columns of kind", r->column[0]);
+            return report_table_line(r, "too few or too many columns of kind", r->column[0]);
         return kind[i].read(r);
     }
-    return say_line(r, "no line begins with", r->column[0]);
+    return report_table_line(r, "no line begins with", r->column[0]);
 }
 
 static int read_text(struct table_reading *r, char *text)
@@ -484,7 +486,7 @@ static int read_table(struct table_reading *r, char *text)
     uarch->timing = r->table->timing.at;
     uarch->timing_n = r->table->timing.n;
     if (!uarch->name || !uarch->timing_n)
-        return say_line(r, "the table ends without a line 'core' or 'form':", r->name);
+        return report_table_line(r, "the table ends without a line 'core' or 'form':", r->name);
     return 0;
 }
 

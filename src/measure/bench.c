@@ -22,8 +22,8 @@ void as_bench_forget_rooms(struct as_rig *rig)
         as_room_close(&rig->kept[i].room);
 }
 
-static bool take_kept(struct as_rig *rig, int cpu, size_t size_b, enum as_pages pages,
-                      struct as_room *room)
+static bool reuse_kept_memory(struct as_rig *rig, int cpu, size_t size_b, enum as_pages pages,
+                              struct as_room *room)
 {
     for (size_t i = 0; i < AS_KEPT_ROOMS; i++) {
         struct as_kept_room *k = &rig->kept[i];
@@ -37,7 +37,8 @@ static bool take_kept(struct as_rig *rig, int cpu, size_t size_b, enum as_pages 
 }
 
 /* One for each processor and kind of page: the larger one. */
-static void keep_room(struct as_rig *rig, int cpu, enum as_pages pages, struct as_room *room)
+static void store_spare_memory(struct as_rig *rig, int cpu, enum as_pages pages,
+                               struct as_room *room)
 {
     struct as_kept_room *free_place = NULL;
 
@@ -89,7 +90,7 @@ static bool open_room(struct as_rig *rig, const struct as_scope *scope, int cpu,
         as_room_close(room);
         return false;
     }
-    if (take_kept(rig, cpu, size_b, pages, room))
+    if (reuse_kept_memory(rig, cpu, size_b, pages, room))
         return true;
     if (kept_b(rig) + size_b > 3 * rig->memory_most_b)
         as_bench_forget_rooms(rig);
@@ -159,7 +160,7 @@ void as_bench_close(struct as_bench **out)
     as_crew_free(&bench->crew);
     for (size_t i = 0; i < bench->n; i++) {
         if (!bench->is_bound)
-            keep_room(bench->rig, bench->part[i].cpu, bench->pages, &bench->room[i]);
+            store_spare_memory(bench->rig, bench->part[i].cpu, bench->pages, &bench->room[i]);
         as_room_close(&bench->room[i]);
     }
     as_free(bench);

@@ -229,7 +229,7 @@ static int measure_pair(struct as_parameter_work *w, struct as_assembly *a,
 }
 
 /* The greatest rank of which all pairs, and those of lower ranks, fuse. */
-static void keep_rank(struct as_parameter_work *w)
+static void store_fusion_rank(struct as_parameter_work *w)
 {
     unsigned rank = 3;
     struct as_parameter *all = as_parameter_add(w->list, "fuse_branch", "kinds");
@@ -259,7 +259,7 @@ static int measure_fusion(struct as_parameter_work *w, struct as_assembly *a,
     }
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         AS_TRY(measure_pair(w, a, &pairs[i], reference, err));
-    keep_rank(w);
+    store_fusion_rank(w);
     return 0;
 }
 

@@ -248,14 +248,14 @@ static void make_plan(struct plan *p, unsigned what)
 /* ---- Circumstances -----------------------------------------------------------------------------
  */
 
-static int say_circumstance(struct as_rig *rig, const char *name, const char *text,
-                            struct assay_error *err)
+static int replace_figure_finding(struct as_rig *rig, const char *name, const char *text,
+                                  struct assay_error *err)
 {
     assay_figures_drop_findings(rig->figures, name);
     return text ? assay_figures_add_finding(rig->figures, name, text, err) : 0;
 }
 
-int as_rig_say_processors(struct as_rig *rig, double quota_cpu_n, struct assay_error *err)
+int as_rig_report_cpus(struct as_rig *rig, double quota_cpu_n, struct assay_error *err)
 {
     const int64_t online = rig->topology->cpu_n, usable = rig->topology->usable_cpu_n;
     char text[256] = "";
@@ -265,7 +265,7 @@ int as_rig_say_processors(struct as_rig *rig, double quota_cpu_n, struct assay_e
                  "CPUs: only %" PRId64 " of %" PRId64
                  " may be used (affinity or cpuset): 'all' means %zu cores",
                  usable, online, rig->core_n);
-    AS_TRY(say_circumstance(rig, "processors", *text ? text : NULL, err));
+    AS_TRY(replace_figure_finding(rig, "processors", *text ? text : NULL, err));
     *text = 0;
     /* Not by the affinity of this moment: measuring binds this thread to one processor. */
     if (quota_cpu_n > 0 && quota_cpu_n < (double)usable)
@@ -273,10 +273,10 @@ int as_rig_say_processors(struct as_rig *rig, double quota_cpu_n, struct assay_e
                  "quota: the control group grants %.2g CPUs of %" PRId64
                  ": figures of all cores are those of the quota, not of the machine",
                  quota_cpu_n, usable);
-    return say_circumstance(rig, "quota", *text ? text : NULL, err);
+    return replace_figure_finding(rig, "quota", *text ? text : NULL, err);
 }
 
-int as_rig_say_afterwards(struct as_rig *rig, const char *group, struct assay_error *err)
+int as_rig_report_afterwards(struct as_rig *rig, const char *group, struct assay_error *err)
 {
     size_t noisy = 0, n = 0;
     char name[64], text[256] = "";
@@ -286,7 +286,7 @@ int as_rig_say_afterwards(struct as_rig *rig, const char *group, struct assay_er
         noisy += !rig->figures->figure[i].is_calm;
     }
     if (rig->small_only)
-        AS_TRY(say_circumstance(
+        AS_TRY(replace_figure_finding(
             rig, "huge_pages",
             "huge pages: the kernel gave none (transparent_hugepage is off?): latency and "
             "bandwidth of large areas include misses of the translation buffer",
@@ -297,11 +297,11 @@ int as_rig_say_afterwards(struct as_rig *rig, const char *group, struct assay_er
                  "noise: %zu of %zu figures were measured under external load: repeat on a quiet "
                  "machine",
                  noisy, n);
-    return say_circumstance(rig, name, noisy ? text : NULL, err);
+    return replace_figure_finding(rig, name, noisy ? text : NULL, err);
 }
 
-int as_rig_say_room(struct as_rig *rig, unsigned level, const struct as_scope *scope,
-                    struct assay_error *err)
+int as_rig_report_small_cache(struct as_rig *rig, unsigned level, const struct as_scope *scope,
+                              struct assay_error *err)
 {
     const uint64_t seen_b = rig->seen_b[level], all_b = rig->cache_b[level];
     char name[64], text[256];
@@ -312,7 +312,7 @@ int as_rig_say_room(struct as_rig *rig, unsigned level, const struct as_scope *s
              " KiB of this cache, too little to miss the caches below it on %zu core%s",
              name, (seen_b && seen_b < all_b ? seen_b : all_b) / 1024, scope->n,
              scope->n == 1 ? "" : "s");
-    return say_circumstance(rig, name, as_level_b(rig, level, scope) ? NULL : text, err);
+    return replace_figure_finding(rig, name, as_level_b(rig, level, scope) ? NULL : text, err);
 }
 
 /* Cores do not share these caches: all of them have as many times the bandwidth, but for a lower
@@ -320,7 +320,7 @@ int as_rig_say_room(struct as_rig *rig, unsigned level, const struct as_scope *s
  * stands. */
 #define LEAST_OF_ALL 0.6
 
-int as_rig_say_private(struct as_rig *rig, struct assay_error *err)
+int as_rig_report_private(struct as_rig *rig, struct assay_error *err)
 {
     char name[64], text[256];
 
@@ -418,7 +418,7 @@ static int write_left(const struct plan *p, struct assay_error *err)
              "ceilings: the time ended before %zu of %zu figures were measured: run 'assay "
              "machine --measure memory,peaks'",
              p->left_n, p->jobs.n);
-    return say_circumstance(p->rig, "ceilings", p->left_n ? text : NULL, err);
+    return replace_figure_finding(p->rig, "ceilings", p->left_n ? text : NULL, err);
 }
 
 static int measure_group(struct plan *p, unsigned what, const char *name, bool *stopped,
@@ -440,10 +440,10 @@ static int measure_group(struct plan *p, unsigned what, const char *name, bool *
     AS_TRY(work_through(p, what == ASSAY_CEILINGS_MEMORY ? MEMORY_ROUNDS : 1, group.when_s,
                         until_ns, err));
     if (what == ASSAY_CEILINGS_MEMORY && !as_rig_stopped(p->rig))
-        AS_TRY(as_rig_say_private(p->rig, err));
+        AS_TRY(as_rig_report_private(p->rig, err));
     if (!as_rig_stopped(p->rig))
         AS_TRY(write_left(p, err));
-    AS_TRY(as_rig_say_afterwards(p->rig, name, err));
+    AS_TRY(as_rig_report_afterwards(p->rig, name, err));
     *stopped |= as_rig_stopped(p->rig);
     time_of.waited_s = (double)p->rig->waited_ns / 1e9;
     AS_TRY(as_group_end(p->rig->figures, &group, !as_rig_stopped(p->rig), &time_of, err));
@@ -476,7 +476,7 @@ int assay_measure_ceilings(const struct assay_host *host,
         as_rig_see_share(rig);
         struct assay_host_load load;
         assay_host_load_read(NULL, 0, &load);
-        rc = as_rig_say_processors(rig, load.quota_cpu_n, err);
+        rc = as_rig_report_cpus(rig, load.quota_cpu_n, err);
     }
     for (size_t i = 0; rc == 0 && !*stopped && i < sizeof groups / sizeof *groups; i++)
         if (options->what & groups[i].what)

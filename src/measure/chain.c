@@ -92,7 +92,7 @@ static const struct as_gate_clock *clock_of(const struct as_gate *gate)
 }
 
 /* The fastest ones so far, descending. */
-static void keep_fastest(double rate[BEST_OF], double one)
+static void insert_fastest(double rate[BEST_OF], double one)
 {
     for (unsigned i = 0; i < BEST_OF; i++)
         if (one > rate[i]) {
@@ -120,7 +120,7 @@ void as_gate_calibrate(struct as_gate *gate, unsigned tries)
     for (unsigned i = 0; i < tries; i++) {
         const uint64_t before = clock->chain(), canary = clock->canary(), after = clock->chain();
         if (fabs((double)before - (double)after) < AS_CHAIN_DRIFT * (double)after)
-            keep_fastest(rate, as_gate_rate(gate, canary, (before + after) / 2));
+            insert_fastest(rate, as_gate_rate(gate, canary, (before + after) / 2));
     }
     gate->best = fmax(gate->best, rate[BEST_OF - 1]);
 }

@@ -310,7 +310,7 @@ static bool chains_agree(uint64_t a, uint64_t b)
 }
 
 /* chain, canary, short, chain, canary, long, canary, chain: what was disturbed shows beside it. */
-static bool take_sample(struct pair *p, struct as_sample_series *series)
+static bool measure_pair_sample(struct pair *p, struct as_sample_series *series)
 {
     const struct as_gate *gate = &p->child->gate;
     uint64_t chain[3], canary[3];
@@ -361,7 +361,7 @@ static bool agree_already(const struct as_child *child, unsigned clean)
     return high - low <= AGREE * low;
 }
 
-static void take_samples(struct pair *p)
+static void measure_pair_samples(struct pair *p)
 {
     const struct as_child *child = p->child;
     struct as_sample_series *series = child->series;
@@ -373,7 +373,7 @@ static void take_samples(struct pair *p)
     series->refused_ns = 0;
     series->span = executions(p, &p->longer) - executions(p, &p->shorter);
     while (clean < child->samples && series->n < AS_METER_SAMPLES) {
-        const bool is_clean = take_sample(p, series);
+        const bool is_clean = measure_pair_sample(p, series);
         clean += is_clean;
         tried++;
         const int64_t began_ns = now_ns;
@@ -412,7 +412,7 @@ static void measure_block(const struct as_child *child)
     if (!emit_pair(&p, 1) || !warm_up(&p))
         return;
     p.is_heavy = child->block->is_wide && as_chain_is_left(run_longer_of, as_chain_ticks, &p);
-    take_samples(&p);
+    measure_pair_samples(&p);
     child->result->page_n = at_fault.page_n;
     child->result->status = ASSAY_METER_OK;
 }
@@ -427,7 +427,7 @@ static void measure_work(const struct as_child *child)
     _mm_setcsr(0x9fc0);
     if (!emit_pair(&p, 1) || !warm_up(&p))
         return;
-    take_samples(&p);
+    measure_pair_samples(&p);
     child->result->status = ASSAY_METER_OK;
 }
 

@@ -5,8 +5,8 @@
  */
 #include "measure/internal.h"
 
-static size_t gather(const struct as_sample_series *series, const double *from, bool only_clean,
-                     double *to)
+static size_t collect_clean_samples(const struct as_sample_series *series, const double *from,
+                                    bool only_clean, double *to)
 {
     size_t n = 0;
 
@@ -19,10 +19,10 @@ static size_t gather(const struct as_sample_series *series, const double *from, 
 static double difference(const struct as_sample_series *series, bool only_clean, double share)
 {
     double value[AS_METER_SAMPLES];
-    size_t n = gather(series, series->longer, only_clean, value);
+    size_t n = collect_clean_samples(series, series->longer, only_clean, value);
     const double longer = as_sample_quantile(value, n, share);
 
-    n = gather(series, series->shorter, only_clean, value);
+    n = collect_clean_samples(series, series->shorter, only_clean, value);
     return (longer - as_sample_quantile(value, n, share)) / series->span;
 }
 
@@ -33,7 +33,7 @@ static void find_spread(const struct as_sample_series *series, bool only_clean,
 
     for (size_t i = 0; i < series->n; i++)
         single[i] = (series->longer[i] - series->shorter[i]) / series->span;
-    const size_t n = gather(series, single, only_clean, value);
+    const size_t n = collect_clean_samples(series, single, only_clean, value);
     out->low = as_sample_quantile(value, n, 0.25);
     out->high = as_sample_quantile(value, n, 0.75);
 }
@@ -41,7 +41,7 @@ static void find_spread(const struct as_sample_series *series, bool only_clean,
 void as_gate_learn(struct as_gate *gate, const struct as_sample_series *series)
 {
     double value[AS_METER_SAMPLES];
-    const size_t n = gather(series, series->canary, false, value);
+    const size_t n = collect_clean_samples(series, series->canary, false, value);
     const double median = as_sample_quantile(value, n, 0.5);
 
     if (n >= 8 && median > gate->best)
@@ -76,6 +76,6 @@ void as_series_estimate(const struct as_sample_series *series, unsigned wanted,
     out->cycles = difference(series, calm, 0.1);
     out->median = difference(series, calm, 0.5);
     find_spread(series, calm, out);
-    const size_t n = gather(series, series->ratio, calm, value);
+    const size_t n = collect_clean_samples(series, series->ratio, calm, value);
     out->core_per_tick = as_sample_quantile(value, n, 0.5);
 }

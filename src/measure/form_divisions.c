@@ -23,7 +23,7 @@ static bool divides_registers(const struct as_form_case *one)
 }
 
 /* All digits in rax that a quotient by three may have, or the same behind what rax was: `waits`. */
-static size_t put_dividend(const struct as_form_case *one, bool waits, uint8_t *out)
+static size_t encode_dividend(const struct as_form_case *one, bool waits, uint8_t *out)
 {
     const bool is_signed = strncmp(one->key, "idiv", 4) == 0;
     const bool is_wide = assay_form_get(one->insn.form)->operand[0].file == ASSAY_FILE_GPR64;
@@ -41,7 +41,7 @@ static int hard_cycles(struct as_table_work *w, const struct as_form_case *one, 
 {
     uint8_t bytes[6 * AS_ENCODE_B];
     struct assay_cycles out;
-    const size_t before = put_dividend(one, waits, bytes);
+    const size_t before = encode_dividend(one, waits, bytes);
     const size_t n = as_form_instance(one, 0, -1, bytes + before);
 
     *cycles = 0;

@@ -47,7 +47,8 @@ void as_forms_fini(struct as_form_list *list)
     list->seen = NULL;
 }
 
-static int keep_form(struct as_form_list *list, const struct assay_insn *insn, const uint8_t *bytes)
+static int add_form_case(struct as_form_list *list, const struct assay_insn *insn,
+                         const uint8_t *bytes)
 {
     const struct assay_form *form = assay_form_get(insn->form);
     const uint32_t bit = 1u << variant_of(insn, form);
@@ -73,7 +74,7 @@ int as_forms_of_code(struct as_form_list *list, const uint8_t *bytes, size_t siz
     int rc = assay_decode(bytes, size_b, 0, &code, &err);
 
     for (size_t i = 0; i < code.n && rc == 0; i++)
-        rc = keep_form(list, &code.insn[i], bytes + code.insn[i].address);
+        rc = add_form_case(list, &code.insn[i], bytes + code.insn[i].address);
     assay_code_free(&code);
     return rc;
 }
@@ -97,7 +98,7 @@ static void decode_row(struct opcode_row *row)
     for (size_t at = 0; at + 15 <= row->n && row->rc == 0; at += 32) {
         row->rc = assay_decode(row->bytes + at, 15, 0, &code, &err);
         if (row->rc == 0 && code.n)
-            row->rc = keep_form(row->list, &code.insn[0], row->bytes + at);
+            row->rc = add_form_case(row->list, &code.insn[0], row->bytes + at);
         if (row->rc == 0)
             assay_code_free(&code);
     }
@@ -116,7 +117,7 @@ static void add_opcode(struct opcode_row *row, const uint8_t *bytes, size_t n)
 }
 
 /* ModRM and SIB: two registers, one register twice, [rbx], [rbx + r10 * 8]. */
-static size_t put_modrm(uint8_t *to, unsigned reg, unsigned way)
+static size_t encode_modrm(uint8_t *to, unsigned reg, unsigned way)
 {
     switch (way) {
     case 0:
@@ -152,7 +153,7 @@ static void legacy_opcodes(struct opcode_row *row, unsigned map, uint8_t prefix,
                 memcpy(b + n, escape[map], escape_n[map]);
                 n += escape_n[map];
                 b[n++] = (uint8_t)opcode;
-                n += put_modrm(b + n, reg, way);
+                n += encode_modrm(b + n, reg, way);
                 add_opcode(row, b, n);
             }
 }
@@ -168,7 +169,7 @@ static void vex_opcodes(struct opcode_row *row, unsigned map, unsigned pp, unsig
                     uint8_t b[16] = {0xc4, (uint8_t)((way == 3 ? 0xa0 : 0xe0) | map),
                                      (uint8_t)(wide << 7 | behind << 3 | length << 2 | pp),
                                      (uint8_t)opcode};
-                    add_opcode(row, b, 4 + put_modrm(b + 4, reg, way));
+                    add_opcode(row, b, 4 + encode_modrm(b + 4, reg, way));
                 }
 }
 
@@ -182,12 +183,12 @@ static void evex_opcodes(struct opcode_row *row, unsigned map, unsigned pp, unsi
                     uint8_t b[16] = {0x62, (uint8_t)((way == 3 ? 0xb0 : 0xf0) | map),
                                      (uint8_t)(wide << 7 | behind << 3 | 4 | pp),
                                      (uint8_t)(length << 5 | 8), (uint8_t)opcode};
-                    add_opcode(row, b, 5 + put_modrm(b + 5, reg, way));
+                    add_opcode(row, b, 5 + encode_modrm(b + 5, reg, way));
                 }
 }
 
 /* Gathers and scatters of a map of EVEX want a mask other than k0. */
-static void gather_opcodes(struct opcode_row *row)
+static void add_gather_opcodes(struct opcode_row *row)
 {
     static const uint8_t opcodes[] = {0x90, 0x91, 0x92, 0x93, 0xa0, 0xa1, 0xa2, 0xa3};
 
@@ -196,11 +197,11 @@ static void gather_opcodes(struct opcode_row *row)
             for (unsigned length = 0; length < 3; length++) {
                 uint8_t b[16] = {0x62, 0xb2, (uint8_t)(wide << 7 | 0x7d),
                                  (uint8_t)(length << 5 | 9), opcodes[i]};
-                add_opcode(row, b, 5 + put_modrm(b + 5, 0, 3));
+                add_opcode(row, b, 5 + encode_modrm(b + 5, 0, 3));
             }
 }
 
-/* Parts of addresses beyond those of put_modrm. */
+/* Parts of addresses beyond those of encode_modrm. */
 static int add_addresses(struct as_form_list *list)
 {
     static const char *const text[] = {
@@ -239,7 +240,7 @@ int as_forms_of_decoder(struct as_form_list *list)
             if (map != 4)
                 evex_opcodes(row, map, pp, wide, length);
         }
-    gather_opcodes(row);
+    add_gather_opcodes(row);
     decode_row(row);
     const int rc = row->rc;
     as_free(row);

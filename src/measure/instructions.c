@@ -285,7 +285,8 @@ static int collect_forms(struct as_table_work *w, struct assay_error *err)
     return rc < 0 ? as_error_nomem(err, "the forms of instructions") : 0;
 }
 
-static int say_doubt(struct assay_figures *figures, const char *text, struct assay_error *err)
+static int store_table_doubt(struct assay_figures *figures, const char *text,
+                             struct assay_error *err)
 {
     assay_figures_drop_findings(figures, "instructions");
     return *text ? assay_figures_add_finding(figures, "instructions", text, err) : 0;
@@ -333,7 +334,7 @@ int assay_measure_instructions(const struct assay_host *host,
     if (rc == 0 && options->figures)
         rc = as_group_end(options->figures, &group, is_measured, &time_of, err);
     if (rc == 0 && options->figures)
-        rc = say_doubt(options->figures, result->doubt, err);
+        rc = store_table_doubt(options->figures, result->doubt, err);
     result->measured_n = w.measured_n;
     result->refused_n = w.refused_n;
     result->noisy_n = w.noisy_n;

@@ -98,8 +98,8 @@ static const struct as_plateau *plateau_of(const struct as_plateau *plateau, siz
 }
 
 /* Without a plateau the point at two thirds of the level stands for it, and is of little trust. */
-static int keep_climbing(struct as_rig *rig, const struct curve *curve, const char *name,
-                         unsigned level, struct assay_error *err)
+static int store_latency_without_plateau(struct as_rig *rig, const struct curve *curve,
+                                         const char *name, unsigned level, struct assay_error *err)
 {
     const double wanted = level ? (double)rig->cache_b[level] * 2 / 3 : curve->x[curve->n - 1];
     size_t nearest = 0;
@@ -155,8 +155,8 @@ static void sizes_for(const struct as_rig *rig, const struct as_job *job,
     }
 }
 
-static int keep_levels(struct as_rig *rig, const struct as_job *job, const struct curve *curve,
-                       struct assay_error *err)
+static int store_level_latencies(struct as_rig *rig, const struct as_job *job,
+                                 const struct curve *curve, struct assay_error *err)
 {
     struct as_plateau plateau[AS_PLATEAUS_MOST];
     const size_t n = as_plateaus_find(curve->x, curve->y, curve->n, plateau);
@@ -177,7 +177,7 @@ static int keep_levels(struct as_rig *rig, const struct as_job *job, const struc
             if (p->is_share)
                 AS_TRY(emit_share(rig, name, p, err));
         } else {
-            AS_TRY(keep_climbing(rig, curve, name, level, err));
+            AS_TRY(store_latency_without_plateau(rig, curve, name, level, err));
         }
     }
     for (size_t i = 0; i < n && job->pages == AS_PAGES_HUGE; i++)
@@ -201,7 +201,7 @@ int as_job_latency(struct as_rig *rig, const struct as_job *job, struct assay_er
     if (rc == 0)
         rc = measure_curve(rig, job, bench, curve, err);
     if (rc == 0 && curve->n && !as_rig_stopped(rig))
-        rc = keep_levels(rig, job, curve, err);
+        rc = store_level_latencies(rig, job, curve, err);
     as_rig_see_share(rig);
     as_bench_close(&bench);
     as_free(curve);

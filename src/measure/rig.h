@@ -169,13 +169,13 @@ size_t as_rig_node_scopes(struct as_rig *rig, struct as_scope *scope, size_t max
 
 /* Findings about processors that may not be used and a quota of the control group (up to 0: none),
  * or none any more. */
-int as_rig_say_processors(struct as_rig *rig, double quota_cpu_n, struct assay_error *err);
+int as_rig_report_cpus(struct as_rig *rig, double quota_cpu_n, struct assay_error *err);
 /* About a level that has no room for what would miss the caches below it: it has no figures. */
-int as_rig_say_room(struct as_rig *rig, unsigned level, const struct as_scope *scope,
-                    struct assay_error *err);
+int as_rig_report_small_cache(struct as_rig *rig, unsigned level, const struct as_scope *scope,
+                              struct assay_error *err);
 /* About caches of one core each whose bandwidths for all cores are far less than together. */
-int as_rig_say_private(struct as_rig *rig, struct assay_error *err);
+int as_rig_report_private(struct as_rig *rig, struct assay_error *err);
 /* About huge pages that were not given, and figures of a group that somebody disturbed. */
-int as_rig_say_afterwards(struct as_rig *rig, const char *group, struct assay_error *err);
+int as_rig_report_afterwards(struct as_rig *rig, const char *group, struct assay_error *err);
 
 #endif

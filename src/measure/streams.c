@@ -49,7 +49,7 @@ int as_job_stream(struct as_rig *rig, const struct as_job *job, struct assay_err
     double most = 0;
 
     if (job->level)
-        AS_TRY(as_rig_say_room(rig, job->level, &job->scope, err));
+        AS_TRY(as_rig_report_small_cache(rig, job->level, &job->scope, err));
     if (n == 0)
         return 0;
     AS_TRY(as_kernel_stream(&rig->kernels, job->stream, job->nontemporal, &kernel, err));
@@ -157,9 +157,9 @@ static int run_kernel(struct as_rig *rig, const struct as_job *job, struct as_cr
 
 /* The frequency behind a kernel is not the kernel's: in the microseconds until the other thread
  * looks the core has left what heavy operations made of it. A chain of known length goes along. */
-static int keep_frequency(struct as_rig *rig, const struct as_job *job, struct as_crew *crew,
-                          const struct as_crew_part *first, const struct as_trials *plain,
-                          struct assay_error *err)
+static int store_kernel_frequency(struct as_rig *rig, const struct as_job *job,
+                                  struct as_crew *crew, const struct as_crew_part *first,
+                                  const struct as_trials *plain, struct assay_error *err)
 {
     const double cycles = plain->best_s * plain->core_per_tick * rig->tsc_hz;
     /* In seconds there is time for the peak alone. */
@@ -196,7 +196,7 @@ static int peak_rounds(struct as_rig *rig, const struct as_job *job, struct as_c
         AS_TRY(run_kernel(rig, job, crew, first, 0, &operations, &trials, err));
         AS_TRY(as_rig_keep(rig, job->name, operations * (double)job->scope.n / trials.best_s,
                            "op/s", &trials, err));
-        AS_TRY(keep_frequency(rig, job, crew, first, &trials, err));
+        AS_TRY(store_kernel_frequency(rig, job, crew, first, &trials, err));
     }
     return 0;
 }

@@ -305,7 +305,8 @@ static void write_disagreement(const struct as_parameter *pass, size_t n, char *
                  " entries seen: the other hardware thread is in use at times");
 }
 
-static void keep_window(const struct window *w, const struct as_parameter *pass, size_t n)
+static void store_window_parameter(const struct window *w, const struct as_parameter *pass,
+                                   size_t n)
 {
     struct as_parameter all;
     const bool agreed = as_window_agree(pass, n, &all);
@@ -334,7 +335,7 @@ static int measure_passes(struct window *w, struct assay_error *err)
             AS_TRY(measure_one(w, &fillers[i], round == 1, &pass[i][n[i]], err));
             if (w->work->stop && *w->work->stop)
                 return 0;
-            keep_window(w, pass[i], ++n[i]);
+            store_window_parameter(w, pass[i], ++n[i]);
         }
     return 0;
 }

@@ -175,7 +175,7 @@ static void settle_down(const struct worker_place *at)
     sched_setaffinity(0, sizeof own, &own);
 }
 
-static void keep_own_share(struct as_form_list *forms, const struct worker_place *at)
+static void drop_forms_of_others(struct as_form_list *forms, const struct worker_place *at)
 {
     size_t i = 0;
 
@@ -193,7 +193,7 @@ _Noreturn static void work_as(const struct as_table_work *whole, const struct wo
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     settle_down(at);
-    keep_own_share(&w.forms, at);
+    drop_forms_of_others(&w.forms, at);
     options.progress_fd = -1;
     w.options = &options;
     w.waited_most_s = whole->waited_most_s / (double)at->of;

@@ -73,8 +73,8 @@ static int differ(const struct as_merge *merge, const struct as_merge_fact *fact
     struct as_str whose[2] = {{0}, {0}};
     int rc;
 
-    as_merge_append_whose(merge, &a->part, &whose[0]);
-    as_merge_append_whose(merge, &b->part, &whose[1]);
+    as_merge_append_owners(merge, &a->part, &whose[0]);
+    as_merge_append_owners(merge, &b->part, &whose[1]);
     if (whose[0].failed || whose[1].failed)
         rc = as_error_nomem(err, thing);
     else

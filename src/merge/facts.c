@@ -120,8 +120,8 @@ static void append_paths(const struct as_merge *merge, const as_merge_parts *par
         as_str_appendf(out, " and %zu more", part->n - PATHS_NAMED);
 }
 
-void as_merge_append_whose(const struct as_merge *merge, const as_merge_parts *part,
-                           struct as_str *out)
+void as_merge_append_owners(const struct as_merge *merge, const as_merge_parts *part,
+                            struct as_str *out)
 {
     AS_VEC(int64_t) number = {0};
     bool has_ranks = part->n > 0;

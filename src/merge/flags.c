@@ -77,7 +77,7 @@ static int write_of_parts(struct as_merge *merge, const struct as_merge_flag *fl
     struct as_str text = {0};
 
     if (flag->part.n < merge->part.n && !is_own) {
-        as_merge_append_whose(merge, &flag->part, &text);
+        as_merge_append_owners(merge, &flag->part, &text);
         as_str_appendz(&text, ": ");
     }
     as_str_appendz(&text, flag->text);
@@ -110,7 +110,7 @@ static int write_more(struct as_merge *merge, size_t at, struct assay_error *err
     }
     if (rc == 0) {
         as_str_appendz(&text, "the same with other numbers in ");
-        as_merge_append_whose(merge, &part, &text);
+        as_merge_append_owners(merge, &part, &text);
         rc = write_flag(merge, like->name, like->kind, like->object_id, n, &text, err);
     }
     as_vec_fini(&part);
@@ -223,7 +223,7 @@ static int flag_difference(struct as_merge *merge, const struct as_merge_fact *f
         if (i >= VALUES_MOST)
             continue;
         as_str_appendf(&text, "%s'%.80s' in ", i ? ", " : "", it->text);
-        as_merge_append_whose(merge, &it->part, &text);
+        as_merge_append_owners(merge, &it->part, &text);
     }
     if (fact->variant.n > VALUES_MOST)
         as_str_appendf(&text, " and %zu more", fact->variant.n - VALUES_MOST);

@@ -91,8 +91,8 @@ const struct as_merge_fact *as_merge_fact_of(const struct as_merge *merge, const
 const char *as_merge_value(const struct as_merge *merge, const char *name, uint32_t part);
 const char *as_merge_common(const struct as_merge *merge, const char *name);
 /* "rank 3", "ranks 0-1, 3", or the paths of inputs without ranks. */
-void as_merge_append_whose(const struct as_merge *merge, const as_merge_parts *part,
-                           struct as_str *out);
+void as_merge_append_owners(const struct as_merge *merge, const as_merge_parts *part,
+                            struct as_str *out);
 /* "3", "0-1, 3" of sorted numbers. */
 void as_merge_append_numbers(const int64_t *number, size_t n, struct as_str *out);
 /* A copy in the arena. */

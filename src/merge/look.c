@@ -22,8 +22,8 @@ struct part_look {
     uint32_t number;
 };
 
-static int ask_part(const struct part_look *l, const char *sql, struct assay_rows **rows,
-                    struct assay_error *err)
+static int open_part_rows(const struct part_look *l, const char *sql, struct assay_rows **rows,
+                          struct assay_error *err)
 {
     AS_TRY(assay_rows_open(l->from, sql, rows, err));
     assay_rows_bind_integer(*rows, 1, l->part.run_id);
@@ -64,10 +64,10 @@ static int find_run(struct part_look *l, struct assay_error *err)
     int rc;
 
     l->part.run_id = l->merge->request->run_id;
-    AS_TRY(ask_part(l,
-                    "SELECT run_id, state, " AS_RUN_UNFINISHED ", (SELECT count(*) FROM run)"
-                    " FROM run r WHERE ?1 IN (0, run_id) ORDER BY run_id DESC",
-                    &rows, err));
+    AS_TRY(open_part_rows(l,
+                          "SELECT run_id, state, " AS_RUN_UNFINISHED ", (SELECT count(*) FROM run)"
+                          " FROM run r WHERE ?1 IN (0, run_id) ORDER BY run_id DESC",
+                          &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc == 0 && l->part.run_id)
         rc = as_error_set(err, ASSAY_ERR_NOT_FOUND,
@@ -109,16 +109,16 @@ static int read_part_run(struct part_look *l, struct assay_error *err)
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(
-        ask_part(l,
-                 "SELECT r.start_ns, r.start_ns + ifnull(r.wall_ns, 0), r.exit_code, r.exit_signal,"
-                 " ifnull(r.overhead_ns, 0), r.state = 'complete', ifnull(h.name, 'unknown'),"
-                 " r.resident_max_b, r.fault_major_n, r.fault_minor_n, r.switch_voluntary_n,"
-                 " r.switch_involuntary_n,"
-                 " r.kind, r.label, r.command, r.argv, r.environment_digest, r.cwd, r.launcher,"
-                 " r.event, r.event_reason, r.rate_hz, r.call_stacks, r.scope"
-                 " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1",
-                 &rows, err));
+    AS_TRY(open_part_rows(
+        l,
+        "SELECT r.start_ns, r.start_ns + ifnull(r.wall_ns, 0), r.exit_code, r.exit_signal,"
+        " ifnull(r.overhead_ns, 0), r.state = 'complete', ifnull(h.name, 'unknown'),"
+        " r.resident_max_b, r.fault_major_n, r.fault_minor_n, r.switch_voluntary_n,"
+        " r.switch_involuntary_n,"
+        " r.kind, r.label, r.command, r.argv, r.environment_digest, r.cwd, r.launcher,"
+        " r.event, r.event_reason, r.rate_hz, r.call_stacks, r.scope"
+        " FROM run r LEFT JOIN host h USING (host_id) WHERE r.run_id = ?1",
+        &rows, err));
     rc = assay_rows_next(rows, err);
     if (rc > 0) {
         l->part.start_ns = assay_rows_integer(rows, 0);
@@ -145,7 +145,8 @@ static int read_environment(struct part_look *l, struct as_str *block, struct as
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(ask_part(l, "SELECT name, value FROM run_environment WHERE run_id = ?1", &rows, err));
+    AS_TRY(
+        open_part_rows(l, "SELECT name, value FROM run_environment WHERE run_id = ?1", &rows, err));
     while ((rc = assay_rows_next(rows, err)) > 0) {
         const char *name = assay_rows_text(rows, 0), *value = assay_rows_text(rows, 1);
 
@@ -181,8 +182,8 @@ static int read_ranks(struct part_look *l, struct assay_error *err)
 
     l->part.rank = l->part.size = -1;
     if (rc == 0)
-        rc = ask_part(l, "SELECT DISTINCT rank FROM process WHERE run_id = ?1 AND rank >= 0", &rows,
-                      err);
+        rc = open_part_rows(l, "SELECT DISTINCT rank FROM process WHERE run_id = ?1 AND rank >= 0",
+                            &rows, err);
     while (rc >= 0 && (rc = assay_rows_next(rows, err)) > 0)
         rc = add_rank(l, assay_rows_integer(rows, 0), err);
     assay_rows_close(&rows);
@@ -204,7 +205,7 @@ static int read_modules(struct part_look *l, struct assay_error *err)
     struct assay_rows *rows;
     int rc;
 
-    AS_TRY(ask_part(
+    AS_TRY(open_part_rows(
         l,
         "SELECT m.path, coalesce('build-id ' || m.build_id, m.size_b || ' bytes')"
         " FROM object_time t JOIN module m ON m.module_id = t.object_id"
@@ -254,12 +255,12 @@ static int compare_ranks(const void *a, const void *b)
     return (x->part > y->part) - (x->part < y->part);
 }
 
-static int set_whose(struct as_merge *merge, struct as_merge_part *part, uint32_t number)
+static int set_owner_text(struct as_merge *merge, struct as_merge_part *part, uint32_t number)
 {
     const as_merge_parts one = {&number, 1, 1};
     struct as_str text = {0};
 
-    as_merge_append_whose(merge, &one, &text);
+    as_merge_append_owners(merge, &one, &text);
     part->whose = text.failed ? NULL : as_merge_keep(merge, as_str_z(&text));
     as_str_fini(&text);
     return part->whose ? 0 : ASSAY_ERR_NOMEM;
@@ -277,7 +278,7 @@ int as_merge_look(struct as_merge *merge, struct assay_error *err)
     if (merge->rank.n)
         qsort(merge->rank.at, merge->rank.n, sizeof *merge->rank.at, compare_ranks);
     for (uint32_t i = 0; i < n; i++)
-        if (set_whose(merge, &merge->part.at[i], i) < 0)
+        if (set_owner_text(merge, &merge->part.at[i], i) < 0)
             return as_error_nomem(err, "the ranks");
     return 0;
 }

@@ -116,7 +116,7 @@ static int add_environment(struct as_merge *merge, struct assay_error *err)
 
 /* ---- One input ----------------------------------------------------------------------------- */
 
-static int take_flag(struct as_merge *merge, struct assay_rows *rows, const struct as_copy *copy,
+static int copy_flag(struct as_merge *merge, struct assay_rows *rows, const struct as_copy *copy,
                      uint32_t part, struct assay_error *err)
 {
     const enum assay_object_kind kind = assay_object_kind_of(assay_rows_text(rows, 0));
@@ -136,7 +136,7 @@ static int take_flag(struct as_merge *merge, struct assay_rows *rows, const stru
 }
 
 /* Those of passes are made anew with them. */
-static int take_flags(struct as_merge *merge, struct assay_experiment *from, int64_t from_run,
+static int copy_flags(struct as_merge *merge, struct assay_experiment *from, int64_t from_run,
                       const struct as_copy *copy, uint32_t part, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -148,7 +148,7 @@ static int take_flags(struct as_merge *merge, struct assay_experiment *from, int
                            &rows, err));
     assay_rows_bind_integer(rows, 1, from_run);
     while ((rc = assay_rows_next(rows, err)) > 0) {
-        rc = take_flag(merge, rows, copy, part, err);
+        rc = copy_flag(merge, rows, copy, part, err);
         if (rc < 0)
             break;
     }
@@ -156,8 +156,8 @@ static int take_flags(struct as_merge *merge, struct assay_experiment *from, int
     return rc;
 }
 
-static int take_part(struct as_merge *merge, struct as_copy *copy, size_t at, const char *directory,
-                     struct assay_experiment *from, struct assay_error *err)
+static int merge_part(struct as_merge *merge, struct as_copy *copy, size_t at,
+                      const char *directory, struct assay_experiment *from, struct assay_error *err)
 {
     const uint32_t number = merge->order.at[at];
     const struct as_merge_part *part = &merge->part.at[number];
@@ -178,7 +178,7 @@ static int take_part(struct as_merge *merge, struct as_copy *copy, size_t at, co
     AS_TRY(as_copy_run(copy, &how, err));
     if (at == 0)
         AS_TRY(set_host(merge, from, part->run_id, copy, err));
-    AS_TRY(take_flags(merge, from, part->run_id, copy, number, err));
+    AS_TRY(copy_flags(merge, from, part->run_id, copy, number, err));
     AS_TRY(as_merge_rest_of_files(&files, err));
     return as_merge_streams(&files, err);
 }
@@ -192,7 +192,7 @@ static int copy_part(struct as_merge *merge, struct as_copy *copy, size_t at, co
     AS_TRY(assay_experiment_read(merge->part.at[merge->order.at[at]].path, &from, err));
     rc = assay_experiment_begin(merge->to, err);
     if (rc == 0) {
-        rc = take_part(merge, copy, at, directory, from, err);
+        rc = merge_part(merge, copy, at, directory, from, err);
         if (rc == 0)
             rc = assay_experiment_commit(merge->to, err);
         else

@@ -190,13 +190,13 @@ static void note_outcomes(struct function_trace *it, const struct as_instances *
     refuse_halves(it);
 }
 
-struct function_telling {
+struct function_writing {
     const struct function_trace *it;
     struct assay_experiment *experiment;
     int64_t run_id;
 };
 
-static int add_function_flag(const struct function_telling *to, const char *name, const char *text,
+static int add_function_flag(const struct function_writing *to, const char *name, const char *text,
                              int64_t n, struct assay_error *err)
 {
     const struct assay_flag flag = {.run_id = to->run_id,
@@ -209,7 +209,7 @@ static int add_function_flag(const struct function_telling *to, const char *name
 }
 
 /* Beside what writing the records takes, which the trace itself has. */
-static int tell_points_cost(const struct function_telling *to, struct assay_error *err)
+static int store_points_cost(const struct function_writing *to, struct assay_error *err)
 {
     const struct function_trace *it = to->it;
     const double cpu_ns = as_clones_cpu_ns(to->experiment, to->run_id);
@@ -240,9 +240,9 @@ static int tell_points_cost(const struct function_telling *to, struct assay_erro
     return add_function_flag(to, "functions_cost", text, (int64_t)calls, err);
 }
 
-static int tell_refusals(void *context, struct assay_error *err)
+static int store_refusals(void *context, struct assay_error *err)
 {
-    const struct function_telling *to = context;
+    const struct function_writing *to = context;
     const struct function_trace *it = to->it;
     uint64_t lost = it->run.probed.no_library;
     int64_t more = 0, told = 0;
@@ -266,7 +266,7 @@ static int tell_refusals(void *context, struct assay_error *err)
                                  "more functions of --functions are not in the trace; run 'assay "
                                  "patch' for the reasons",
                                  more, err));
-    AS_TRY(tell_points_cost(to, err));
+    AS_TRY(store_points_cost(to, err));
     return lost ? add_function_flag(to, "functions_lost",
                                     "entries and exits of functions in signal handlers are not in "
                                     "the trace: they interrupted another record",
@@ -327,8 +327,8 @@ static int run_traced(struct function_trace *it, struct assay_experiment *experi
     if (rc == 0 && it->run.plan.points)
         note_outcomes(it, &all);
     as_instances_fini(&all);
-    struct function_telling to = {it, experiment, result->run_id};
-    return rc < 0 ? rc : assay_experiment_batch(experiment, tell_refusals, &to, it->err);
+    struct function_writing to = {it, experiment, result->run_id};
+    return rc < 0 ? rc : assay_experiment_batch(experiment, store_refusals, &to, it->err);
 }
 
 static void close_traced(struct function_trace *it)

@@ -42,8 +42,8 @@ static bool is_word_byte(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-static int take_text(struct as_probe_lexer *lexer, struct as_probe_token *out,
-                     struct assay_error *err)
+static int lex_text(struct as_probe_lexer *lexer, struct as_probe_token *out,
+                    struct assay_error *err)
 {
     const char *p = lexer->rest.p + 1;
     const char *end = memchr(p, '"', lexer->rest.n - 1);
@@ -58,8 +58,8 @@ static int take_text(struct as_probe_lexer *lexer, struct as_probe_token *out,
     return 0;
 }
 
-static int take_number(struct as_probe_lexer *lexer, struct as_probe_token *out,
-                       struct assay_error *err)
+static int lex_number(struct as_probe_lexer *lexer, struct as_probe_token *out,
+                      struct assay_error *err)
 {
     char text[NUMBER_B], *end;
     size_t n = 0;
@@ -81,8 +81,8 @@ static int take_number(struct as_probe_lexer *lexer, struct as_probe_token *out,
     return 0;
 }
 
-static int take_symbol(struct as_probe_lexer *lexer, struct as_probe_token *out,
-                       struct assay_error *err)
+static int lex_symbol(struct as_probe_lexer *lexer, struct as_probe_token *out,
+                      struct assay_error *err)
 {
     static const char *const symbols[] = {">=", "<=", "=", "~", ",", "-", "%"};
     for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
@@ -113,11 +113,11 @@ int as_probe_next(struct as_probe_lexer *lexer, struct as_probe_token *out, stru
         return 0;
     }
     if (c == '"')
-        return take_text(lexer, out, err);
+        return lex_text(lexer, out, err);
     if (isdigit((unsigned char)c))
-        return take_number(lexer, out, err);
+        return lex_number(lexer, out, err);
     if (!is_word_byte(c))
-        return take_symbol(lexer, out, err);
+        return lex_symbol(lexer, out, err);
     size_t n = 0;
     while (n < lexer->rest.n && is_word_byte(lexer->rest.p[n]))
         n++;

@@ -173,8 +173,8 @@ static const char *why_not_seen(const struct assay_program *p, enum assay_probe_
 }
 
 /* What cannot be told by counts of blocks alone. */
-static const char *why_not_told(const struct assay_program *p, enum assay_probe_event event,
-                                const struct assay_probe_site *site)
+static const char *uncountable_reason(const struct assay_program *p, enum assay_probe_event event,
+                                      const struct assay_probe_site *site)
 {
     if (event != ASSAY_PROBE_CALL_AFTER)
         return NULL;
@@ -200,7 +200,7 @@ static const char *why_not_at(const struct assay_probes *probes, const struct as
         why = why_not_cloned(p, plan->refusal, plan->held, site, false);
     if (!why)
         why = why_not_seen(p, event, timed, site);
-    return why || !is_counted(probes, site) ? why : why_not_told(p, event, site);
+    return why || !is_counted(probes, site) ? why : uncountable_reason(p, event, site);
 }
 
 static void refuse_sites(const struct assay_probes *probes, const struct assay_program *p,

@@ -187,7 +187,7 @@ static int by_point(const void *a, const void *b)
     return (x->order > y->order) - (x->order < y->order);
 }
 
-static int put_together(struct pointing *to)
+static int merge_wanted_points(struct pointing *to)
 {
     if (to->wanted.n)
         qsort(to->wanted.at, to->wanted.n, sizeof *to->wanted.at, by_point);
@@ -212,7 +212,7 @@ static int make_points(struct pointing *to, const struct assay_probe_sites *site
     for (size_t i = 0; i < sites->n; i++)
         if (!sites->at[i].refusal && as_probe_has_points(to->probes, &sites->at[i]))
             AS_TRY(want_site(to, &sites->at[i], &to->plan->place[i]));
-    return put_together(to);
+    return merge_wanted_points(to);
 }
 
 /* Loops of a body that cannot be a clone as a whole are clones alone. */

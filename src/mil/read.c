@@ -37,8 +37,8 @@ static bool tells_rounds(const struct as_patch_plan *plan, const struct as_patch
     return loop->induction != AS_PATCH_NONE;
 }
 
-static void take_loop(struct as_probe_run *run, const struct as_instances *all, size_t site,
-                      const struct assay_probe_facts *facts)
+static void read_probed_loop(struct as_probe_run *run, const struct as_instances *all, size_t site,
+                             const struct assay_probe_facts *facts)
 {
     struct assay_probe_site *it = &run->result->sites.at[site];
     struct assay_probe_value *value = &run->result->value[site];
@@ -71,7 +71,7 @@ void as_probe_read_times(struct as_probe_run *run, const struct as_instances *al
         struct assay_probe_facts facts;
         assay_probes_get(run->request->probes, run->result->sites.at[i].probe, &facts);
         if (as_probe_is_timed(facts.event) && !run->result->sites.at[i].refusal)
-            take_loop(run, all, i, &facts);
+            read_probed_loop(run, all, i, &facts);
     }
 }
 
@@ -170,8 +170,8 @@ uint32_t as_probe_region_of(const struct as_probe_run *run, const struct as_patc
     return UINT32_MAX;
 }
 
-static void take_count(struct as_probe_run *run, const struct counted_code *code,
-                       const struct as_instances *all, size_t site)
+static void read_probe_count(struct as_probe_run *run, const struct counted_code *code,
+                             const struct as_instances *all, size_t site)
 {
     struct assay_probe_site *it = &run->result->sites.at[site];
     struct assay_probe_facts facts;
@@ -194,7 +194,7 @@ int as_probe_read_counts(struct as_probe_run *run, const struct as_instances *al
     struct counted_code code = {.program = run->result->program};
     const int rc = list_counters(&code, all) < 0 ? as_error_nomem(err, "counts") : 0;
     for (size_t i = 0; rc == 0 && i < run->result->sites.n; i++)
-        take_count(run, &code, all, i);
+        read_probe_count(run, &code, all, i);
     as_vec_fini(&code.at);
     return rc;
 }

@@ -78,7 +78,7 @@ static const char heat_sql[] =
     " JOIN function f ON f.function_id = o.object_id JOIN module m USING (module_id)"
     " WHERE o.run_id = ?1 AND o.object_kind = 'function' AND m.kind = 'executable'";
 
-static int take_heat(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_heat_row(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct heat_table *table = context;
     const struct heat_row it = {(uint64_t)assay_rows_integer(row, 0),
@@ -105,8 +105,8 @@ static int resolve_sites(struct as_probe_run *run, struct assay_error *err)
     struct assay_probe_result *result = run->result;
     struct heat_table table = {.program = result->program};
     const struct assay_probe_heat heat = {share_of, &table};
-    int rc =
-        assay_rows_each(run->experiment, heat_sql, result->profile.run_id, take_heat, &table, err);
+    int rc = assay_rows_each(run->experiment, heat_sql, result->profile.run_id, add_heat_row,
+                             &table, err);
     if (rc == 0)
         rc =
             assay_probes_resolve(run->request->probes, result->program, &heat, &result->sites, err);

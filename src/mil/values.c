@@ -119,8 +119,8 @@ static bool is_probed(const struct as_probed *file, uint64_t size_b,
            size_b >= as_probed_b(file->timers, file->values, file->tallies);
 }
 
-static int keep_ends(struct as_probed_all *out, const struct as_probed *file, uint32_t place,
-                     const struct as_probe_values *values)
+static int store_probed_ends(struct as_probed_all *out, const struct as_probed *file,
+                             uint32_t place, const struct as_probe_values *values)
 {
     struct as_probed_ends it = {.pid = file->pid, .tid = file->tid, .place = place, .n = values->n};
     memcpy(it.first, values->first, sizeof it.first);
@@ -141,7 +141,7 @@ static int add_file(struct as_probed_all *out, const struct as_probed *file)
         add_timer(&out->timer[i], &timer[i]);
     for (uint64_t i = 0; i < file->values; i++) {
         add_values(&out->value[i], &values[i]);
-        if (out->value[i].failed || keep_ends(out, file, (uint32_t)i, &values[i]) < 0)
+        if (out->value[i].failed || store_probed_ends(out, file, (uint32_t)i, &values[i]) < 0)
             return ASSAY_ERR_NOMEM;
     }
     for (uint64_t i = 0; i < file->tallies; i++) {
@@ -156,7 +156,7 @@ static int add_file(struct as_probed_all *out, const struct as_probed *file)
     return 0;
 }
 
-static int take_probed(struct as_probe_run *run, int directory, const char *name)
+static int read_probed_file(struct as_probe_run *run, int directory, const char *name)
 {
     struct as_left left;
     as_left_open(directory, name, FILE_MOST_B, &left);
@@ -192,7 +192,7 @@ int as_probe_read_probed(void *context, const char *directory, struct assay_erro
     DIR *dir = opendir(directory);
     for (struct dirent *entry; rc == 0 && dir && (entry = readdir(dir));)
         if (strncmp(entry->d_name, AS_PROBED_PREFIX, strlen(AS_PROBED_PREFIX)) == 0)
-            rc = take_probed(run, dirfd(dir), entry->d_name);
+            rc = read_probed_file(run, dirfd(dir), entry->d_name);
     if (dir)
         closedir(dir);
     return rc < 0 ? as_error_nomem(err, "what probes measured") : 0;
@@ -216,7 +216,8 @@ static union assay_probe_number number_of(int64_t value, bool is_real)
                    : (union assay_probe_number){.whole = value};
 }
 
-static void take_recorded(const struct as_probed_value *from, struct assay_probe_recorded *to)
+static void convert_recorded_value(const struct as_probed_value *from,
+                                   struct assay_probe_recorded *to)
 {
     const uint64_t ordered = from->n - from->unordered;
     *to =
@@ -245,8 +246,8 @@ static void take_recorded(const struct as_probed_value *from, struct assay_probe
     }
 }
 
-static void take_time(const struct as_probe_run *run, const struct as_probe_timer *from,
-                      struct assay_probe_value *value)
+static void compute_probe_time(const struct as_probe_run *run, const struct as_probe_timer *from,
+                               struct assay_probe_value *value)
 {
     const double empty = (double)run->probed.empty_ticks, ns = run->tick.ns;
     const double n = (double)from->instances;
@@ -262,19 +263,20 @@ static void take_time(const struct as_probe_run *run, const struct as_probe_time
 }
 
 /* Whether anything at all was seen at the site. */
-static bool take_site(struct as_probe_run *run, size_t site, const struct as_mil_probe *probe)
+static bool read_site_values(struct as_probe_run *run, size_t site,
+                             const struct as_mil_probe *probe)
 {
     const struct as_probe_place *place = &run->plan.place[site];
     struct assay_probe_value *value = &run->result->value[site];
     bool any = false;
     if (place->timer != ASSAY_NONE) {
         const struct as_probe_timer *timer = &run->probed.timer[place->timer];
-        take_time(run, timer, value);
+        compute_probe_time(run, timer, value);
         any |= timer->instances + timer->cut + timer->lost > 0;
     }
     for (size_t i = 0; value->recorded && i < probe->record.n; i++) {
         const struct as_probed_value *from = &run->probed.value[place->first_value + i];
-        take_recorded(from, &value->recorded[i]);
+        convert_recorded_value(from, &value->recorded[i]);
         any |= from->n + from->missed + from->lost > 0;
     }
     for (size_t i = 0; i < probe->call.n; i++) {
@@ -301,7 +303,7 @@ int as_probe_read_values(struct as_probe_run *run, const struct as_instances *al
             if (!value->recorded)
                 return as_error_nomem(err, "what probes measured");
         }
-        if (!take_site(run, i, probe))
+        if (!read_site_values(run, i, probe))
             site->refusal = as_instances_why_not(all, as_probe_region_of(run, all->plan, site));
         if (!site->refusal && probe->call.n && run->probed.no_library)
             site->refusal = "its library could not be loaded in the program";

@@ -165,8 +165,8 @@ int as_probe_write(struct as_probe_run *run, struct assay_error *err)
     int rc = assay_catalogue_adopt(catalogue, run->result->object, run->result->program, &to.module,
                                    err);
     if (rc == 0)
-        rc = assay_experiment_say(run->experiment, run->result->profile.run_id, PASS, write_probes,
-                                  &to, err);
+        rc = assay_experiment_write_pass(run->experiment, run->result->profile.run_id, PASS,
+                                         write_probes, &to, err);
     as_arena_fini(&to.arena);
     assay_catalogue_close(catalogue, &to.module);
     assay_catalogue_free(&catalogue);

@@ -23,35 +23,36 @@ struct value_table {
     bool failed;
 };
 
-static void put_text(struct value_table *to, const char *text)
+static void add_text_cell(struct value_table *to, const char *text)
 {
     const struct assay_cell cell = {.kind = ASSAY_CELL_TEXT, .text = text};
     to->failed |= as_vec_push(&to->cell, text ? cell : (struct assay_cell){0}) < 0;
 }
 
-static void put_real(struct value_table *to, double real)
+static void add_real_cell(struct value_table *to, double real)
 {
     const struct assay_cell cell = {.kind = ASSAY_CELL_REAL, .real = real};
     to->failed |= as_vec_push(&to->cell, isfinite(real) ? cell : (struct assay_cell){0}) < 0;
 }
 
-static void put_number(struct value_table *to, bool is_real, union assay_probe_number number)
+static void add_probe_number_cell(struct value_table *to, bool is_real,
+                                  union assay_probe_number number)
 {
-    put_real(to, is_real ? number.real : (double)number.whole);
+    add_real_cell(to, is_real ? number.real : (double)number.whole);
 }
 
 /* Probe, function, address and what is recorded. */
-static void put_head(struct value_table *to, size_t site, size_t record)
+static void add_record_head(struct value_table *to, size_t site, size_t record)
 {
     const struct assay_probe_result *result = to->run->result;
     const struct assay_probe_site *it = &result->sites.at[site];
     const struct as_mil_probe *probe = &to->run->request->probes->probe.at[it->probe];
     char address[32];
     const int n = snprintf(address, sizeof address, "0x%llx", (unsigned long long)it->address);
-    put_text(to, probe->name);
-    put_text(to, result->program->body[it->body].name);
-    put_text(to, as_arena_strndup(to->arena, address, (size_t)n));
-    put_text(to, probe->record.at[record].text);
+    add_text_cell(to, probe->name);
+    add_text_cell(to, result->program->body[it->body].name);
+    add_text_cell(to, as_arena_strndup(to->arena, address, (size_t)n));
+    add_text_cell(to, probe->record.at[record].text);
 }
 
 static bool has_room(const struct value_table *to)
@@ -76,29 +77,29 @@ static const char *frequent_text(struct value_table *to, const struct assay_prob
     return as_arena_strndup(to->arena, text, strlen(text));
 }
 
-static void put_recorded(struct value_table *to, size_t site, size_t record)
+static void add_recorded_row(struct value_table *to, size_t site, size_t record)
 {
     const struct assay_probe_recorded *from = &to->run->result->value[site].recorded[record];
     const bool any = from->n > from->unordered;
-    put_head(to, site, record);
-    put_real(to, (double)from->n);
-    put_real(to, (double)from->missed);
-    put_real(to, (double)from->lost);
-    put_real(to, (double)from->unordered);
+    add_record_head(to, site, record);
+    add_real_cell(to, (double)from->n);
+    add_real_cell(to, (double)from->missed);
+    add_real_cell(to, (double)from->lost);
+    add_real_cell(to, (double)from->unordered);
     if (any)
-        put_number(to, from->is_real, from->least);
+        add_probe_number_cell(to, from->is_real, from->least);
     else
-        put_text(to, NULL);
-    put_real(to, from->mean);
+        add_text_cell(to, NULL);
+    add_real_cell(to, from->mean);
     if (any)
-        put_number(to, from->is_real, from->largest);
+        add_probe_number_cell(to, from->is_real, from->largest);
     else
-        put_text(to, NULL);
-    put_text(to, frequent_text(to, from));
-    put_text(to, from->is_real ? "double" : "whole");
+        add_text_cell(to, NULL);
+    add_text_cell(to, frequent_text(to, from));
+    add_text_cell(to, from->is_real ? "double" : "whole");
 }
 
-static void put_buckets(struct value_table *to, size_t site, size_t record)
+static void add_bucket_rows(struct value_table *to, size_t site, size_t record)
 {
     const struct assay_probe_recorded *from = &to->run->result->value[site].recorded[record];
     for (unsigned i = 0; i < ASSAY_PROBE_BUCKETS && has_room(to); i++) {
@@ -106,10 +107,10 @@ static void put_buckets(struct value_table *to, size_t site, size_t record)
         if (!from->bucket[i])
             continue;
         assay_probe_bucket(i, from->is_real, &low, &high);
-        put_head(to, site, record);
-        put_real(to, low);
-        put_real(to, high);
-        put_real(to, (double)from->bucket[i]);
+        add_record_head(to, site, record);
+        add_real_cell(to, low);
+        add_real_cell(to, high);
+        add_real_cell(to, (double)from->bucket[i]);
     }
 }
 
@@ -127,7 +128,7 @@ static const char *ends_text(struct value_table *to, bool is_real, const int64_t
     return as_arena_strndup(to->arena, text, strlen(text));
 }
 
-static void put_threads(struct value_table *to, size_t site, size_t record)
+static void add_thread_rows(struct value_table *to, size_t site, size_t record)
 {
     const uint32_t place = to->run->plan.place[site].first_value + (uint32_t)record;
     const bool is_real = to->run->result->value[site].recorded[record].is_real;
@@ -135,12 +136,12 @@ static void put_threads(struct value_table *to, size_t site, size_t record)
         const uint64_t n = it->n < AS_PROBE_ENDS ? it->n : AS_PROBE_ENDS;
         if (it->place != place || !has_room(to))
             continue;
-        put_head(to, site, record);
-        put_real(to, it->pid);
-        put_real(to, it->tid);
-        put_real(to, (double)it->n);
-        put_text(to, ends_text(to, is_real, it->first, n));
-        put_text(to, ends_text(to, is_real, it->last + (AS_PROBE_ENDS - n), n));
+        add_record_head(to, site, record);
+        add_real_cell(to, it->pid);
+        add_real_cell(to, it->tid);
+        add_real_cell(to, (double)it->n);
+        add_text_cell(to, ends_text(to, is_real, it->first, n));
+        add_text_cell(to, ends_text(to, is_real, it->last + (AS_PROBE_ENDS - n), n));
     }
 }
 
@@ -154,18 +155,18 @@ static const struct {
 } tables[] = {
     {"probe_values",
      "Values that probes recorded",
-     put_recorded,
+     add_recorded_row,
      VALUES_N,
      {"probe", "function", "address", "value", "recorded", "missed", "lost", "no numbers", "least",
       "mean", "largest", "most often", "type"}},
     {"probe_buckets",
      "Distribution of the values",
-     put_buckets,
+     add_bucket_rows,
      BUCKETS_N,
      {"probe", "function", "address", "value", "from", "to", "times"}},
     {"probe_threads",
      "First and last values of each thread",
-     put_threads,
+     add_thread_rows,
      THREADS_N,
      {"probe", "function", "address", "value", "process", "thread", "recorded", "first", "last"}}};
 

@@ -121,7 +121,7 @@ static int32_t scaled_offset(struct cfi_machine *m, struct as_read *r, int64_t u
 }
 
 /* LEB128 values beyond 63 bits cannot be offsets. */
-static int64_t take_unsigned(struct as_read *r)
+static int64_t read_cfi_unsigned(struct as_read *r)
 {
     uint64_t value = as_read_uleb(r);
     if (value <= INT64_MAX)
@@ -139,7 +139,7 @@ static void rule(struct cfi_machine *m, uint64_t reg, uint8_t kind, int32_t valu
 }
 
 /* Where an expression's length stands; the block is passed. */
-static int32_t take_expression(struct cfi_machine *m, struct as_read *r)
+static int32_t read_expression_offset(struct cfi_machine *m, struct as_read *r)
 {
     int32_t at = narrow_offset(r, (int64_t)as_read_offset(r));
     (void)m;
@@ -195,7 +195,7 @@ static bool run_cfa(struct cfi_machine *m, struct as_read *r, uint8_t op)
     switch (op) {
     case DW_CFA_def_cfa:
         reg = as_read_uleb(r);
-        define_cfa(m, r, reg, narrow_offset(r, take_unsigned(r)));
+        define_cfa(m, r, reg, narrow_offset(r, read_cfi_unsigned(r)));
         return true;
     case DW_CFA_def_cfa_sf:
         reg = as_read_uleb(r);
@@ -206,7 +206,7 @@ static bool run_cfa(struct cfi_machine *m, struct as_read *r, uint8_t op)
         define_cfa(m, r, as_read_uleb(r), m->now.cfa_value);
         return true;
     case DW_CFA_def_cfa_offset:
-        define_cfa(m, r, cfa_register(m, r), narrow_offset(r, take_unsigned(r)));
+        define_cfa(m, r, cfa_register(m, r), narrow_offset(r, read_cfi_unsigned(r)));
         return true;
     case DW_CFA_def_cfa_offset_sf:
         define_cfa(m, r, cfa_register(m, r), scaled_offset(m, r, as_read_sleb(r)));
@@ -214,7 +214,7 @@ static bool run_cfa(struct cfi_machine *m, struct as_read *r, uint8_t op)
     case DW_CFA_def_cfa_expression:
         m->now.cfa_kind = ASSAY_CFA_EXPRESSION;
         m->now.cfa_register = 0;
-        m->now.cfa_value = take_expression(m, r);
+        m->now.cfa_value = read_expression_offset(m, r);
         return true;
     default:
         return false;
@@ -227,16 +227,16 @@ static bool run_rule(struct cfi_machine *m, struct as_read *r, uint8_t op)
     uint64_t reg = as_read_uleb(r), from;
     switch (op) {
     case DW_CFA_offset_extended:
-        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, take_unsigned(r)));
+        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, read_cfi_unsigned(r)));
         return true;
     case DW_CFA_GNU_negative_offset_extended:
-        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, -take_unsigned(r)));
+        rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, -read_cfi_unsigned(r)));
         return true;
     case DW_CFA_offset_extended_sf:
         rule(m, reg, ASSAY_RULE_OFFSET, scaled_offset(m, r, as_read_sleb(r)));
         return true;
     case DW_CFA_val_offset:
-        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled_offset(m, r, take_unsigned(r)));
+        rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled_offset(m, r, read_cfi_unsigned(r)));
         return true;
     case DW_CFA_val_offset_sf:
         rule(m, reg, ASSAY_RULE_VAL_OFFSET, scaled_offset(m, r, as_read_sleb(r)));
@@ -258,10 +258,10 @@ static bool run_rule(struct cfi_machine *m, struct as_read *r, uint8_t op)
             rule(m, reg, ASSAY_RULE_UNDEFINED, 0);
         return true;
     case DW_CFA_expression:
-        rule(m, reg, ASSAY_RULE_EXPRESSION, take_expression(m, r));
+        rule(m, reg, ASSAY_RULE_EXPRESSION, read_expression_offset(m, r));
         return true;
     case DW_CFA_val_expression:
-        rule(m, reg, ASSAY_RULE_VAL_EXPRESSION, take_expression(m, r));
+        rule(m, reg, ASSAY_RULE_VAL_EXPRESSION, read_expression_offset(m, r));
         return true;
     default:
         return false;
@@ -276,7 +276,7 @@ static void run_one(struct cfi_machine *m, struct as_read *r)
         advance(m, r, low);
         return;
     case DW_CFA_offset:
-        rule(m, low, ASSAY_RULE_OFFSET, scaled_offset(m, r, take_unsigned(r)));
+        rule(m, low, ASSAY_RULE_OFFSET, scaled_offset(m, r, read_cfi_unsigned(r)));
         return;
     case DW_CFA_restore:
         restore(m, low);

@@ -72,7 +72,7 @@ static int by_build_id(struct as_dwarf *dw, const uint8_t *id, size_t id_b, stru
     char dir[2048], path[4096], hex[2 * 64 + 1];
     if (id_b < 2 || id_b > 64)
         return ASSAY_ERR_NOT_FOUND;
-    as_hex_put(hex, id, id_b);
+    as_hex_encode(hex, id, id_b);
     while (next_dir(&rest, dir, sizeof dir)) {
         snprintf(path, sizeof path, "%s/.build-id/%.2s/%s.debug", dir, hex, hex + 2);
         int rc = open_file(path, out);

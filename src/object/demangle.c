@@ -30,7 +30,7 @@ struct demangled_sink {
     jmp_buf stop;
 };
 
-static void put_text(struct demangled_sink *out, const char *s, size_t n)
+static void append_to_sink(struct demangled_sink *out, const char *s, size_t n)
 {
     size_t room = out->buf_b - 1 - out->n;
     if (n > room)
@@ -44,13 +44,13 @@ static void put_text(struct demangled_sink *out, const char *s, size_t n)
 
 static void putz(struct demangled_sink *out, const char *z)
 {
-    put_text(out, z, strlen(z));
+    append_to_sink(out, z, strlen(z));
 }
 
-static void take_demangled(const char *s, size_t n, void *opaque)
+static void append_demangled(const char *s, size_t n, void *opaque)
 {
     struct demangled_sink *out = opaque;
-    put_text(out, s, n);
+    append_to_sink(out, s, n);
     out->seen += n;
     /* Substitutions can make a short name endless: then there is no other way out. All that the
      * C++ demangler holds is on its stack; Rust's may lose one small buffer. */
@@ -64,7 +64,7 @@ static bool run_demangler(demangler fn, const char *name, int options, struct de
 {
     if (setjmp(out->stop) != 0)
         return true; /* what fits is kept */
-    return fn(name, options, take_demangled, out) != 0;
+    return fn(name, options, append_demangled, out) != 0;
 }
 
 /* ---- Fortran -------------------------------------------------------------------------------- */
@@ -100,9 +100,9 @@ static bool fortran(const char *name, size_t n, struct demangled_sink *out)
     size_t left = n - (size_t)(procedure - name);
     if (left == 0)
         return false;
-    put_text(out, name + 2, (size_t)(mark - name) - 2);
+    append_to_sink(out, name + 2, (size_t)(mark - name) - 2);
     putz(out, "::");
-    put_text(out, procedure, left);
+    append_to_sink(out, procedure, left);
     return true;
 }
 
@@ -137,7 +137,7 @@ static size_t base_length(const char *name, size_t n)
 }
 
 /* " [clone .isra.0] [clone .cold]": one bracket a suffix, its number with it. */
-static void put_clones(struct demangled_sink *out, const char *s, size_t n)
+static void append_clone_suffixes(struct demangled_sink *out, const char *s, size_t n)
 {
     size_t at = 0;
     while (at < n) {
@@ -146,7 +146,7 @@ static void put_clones(struct demangled_sink *out, const char *s, size_t n)
                !(s[end] == '.' && end + 1 < n && !(s[end + 1] >= '0' && s[end + 1] <= '9')))
             end++;
         putz(out, " [clone ");
-        put_text(out, s + at, end - at);
+        append_to_sink(out, s + at, end - at);
         putz(out, "]");
         at = end;
     }
@@ -174,7 +174,7 @@ int assay_demangle(const char *name, char *buf, size_t buf_b)
     size_t n = strlen(name);
     buf[0] = 0;
     if (n > NAME_MOST_B) {
-        put_text(&out, name, n);
+        append_to_sink(&out, name, n);
         return (int)out.n;
     }
     char base[NAME_MOST_B + 1];
@@ -186,9 +186,9 @@ int assay_demangle(const char *name, char *buf, size_t buf_b)
     if (!demangle_base(base, plain, &out)) {
         out.n = 0;
         plain = as_clone_base_n((struct as_view){name, base_n});
-        put_text(&out, name, plain);
+        append_to_sink(&out, name, plain);
     }
-    put_clones(&out, name + plain, base_n - plain);
-    put_text(&out, name + base_n, n - base_n);
+    append_clone_suffixes(&out, name + plain, base_n - plain);
+    append_to_sink(&out, name + base_n, n - base_n);
     return (int)out.n;
 }

@@ -12,7 +12,7 @@ static bool is_number(const struct as_dw_value *v)
     return v->kind == AS_DW_UINT || v->kind == AS_DW_SINT;
 }
 
-static void take_name(struct as_dw_die *die, uint16_t name, const struct as_dw_value *v)
+static void set_die_name(struct as_dw_die *die, uint16_t name, const struct as_dw_value *v)
 {
     if (v->kind != AS_DW_STRING)
         return;
@@ -22,7 +22,7 @@ static void take_name(struct as_dw_die *die, uint16_t name, const struct as_dw_v
         die->linkage = v->s;
 }
 
-static void take_attr(struct as_dw_die *die, uint16_t name, const struct as_dw_value *v)
+static void set_die_attribute(struct as_dw_die *die, uint16_t name, const struct as_dw_value *v)
 {
     switch (name) {
     case DW_AT_low_pc:
@@ -43,7 +43,7 @@ static void take_attr(struct as_dw_die *die, uint16_t name, const struct as_dw_v
     case DW_AT_name:
     case DW_AT_linkage_name:
     case DW_AT_MIPS_linkage_name:
-        take_name(die, name, v);
+        set_die_name(die, name, v);
         break;
     case DW_AT_decl_file:
         die->decl_file = v->u;
@@ -70,7 +70,7 @@ static void take_attr(struct as_dw_die *die, uint16_t name, const struct as_dw_v
     }
 }
 
-/* What take_attr takes; the rest (types, frames, calls) is passed over unread. */
+/* What set_die_attribute takes; the rest (types, frames, calls) is passed over unread. */
 bool as_dw_attr_is_taken(unsigned name)
 {
     switch (name) {
@@ -154,7 +154,7 @@ void as_dw_die_read(const struct as_dw_unit *unit, struct as_read *c,
             continue;
         }
         read_attr(unit, c, &attr[i], &v);
-        take_attr(die, attr[i].name, &v);
+        set_die_attribute(die, attr[i].name, &v);
     }
 }
 

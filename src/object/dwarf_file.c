@@ -318,9 +318,9 @@ static void note_build_id(struct as_dw_file *file, struct as_dw_bytes notes)
     }
 }
 
-static int take_section(struct as_dw_file *file, const struct elf_view *v, size_t i,
-                        const Elf64_Shdr *sh, const char *name, const uint64_t *address,
-                        size_t address_n)
+static int load_dwarf_section(struct as_dw_file *file, const struct elf_view *v, size_t i,
+                              const Elf64_Shdr *sh, const char *name, const uint64_t *address,
+                              size_t address_n)
 {
     struct as_dw_bytes *place = place_of(file, name);
     /* In a .o, type units stand in further sections of the same name, marked as group members. */
@@ -354,7 +354,7 @@ int as_dw_file_read(struct as_dw_file *file, const uint64_t *address, size_t add
         }
         const char *name = as_dw_string_at(names, sh.sh_name);
         if (name && !(sh.sh_flags & SHF_ALLOC))
-            AS_TRY(take_section(file, &v, i, &sh, name, address, address_n));
+            AS_TRY(load_dwarf_section(file, &v, i, &sh, name, address, address_n));
     }
     return 0;
 }

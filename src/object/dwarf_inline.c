@@ -127,8 +127,8 @@ struct inline_walk {
 };
 
 /* Appends the ranges of `die` that lead to code; false when there are none. */
-static bool take_ranges(struct inline_walk *w, const struct as_dw_die *die, uint32_t owner,
-                        uint32_t *first)
+static bool append_die_ranges(struct inline_walk *w, const struct as_dw_die *die, uint32_t owner,
+                              uint32_t *first)
 {
     as_dw_ranges *range = &w->out->range;
     size_t from = range->n;
@@ -161,12 +161,12 @@ static uint32_t narrow(uint64_t v)
 }
 
 /* Keeps `die` if it has code; the index of its entry, or `parent` / ASSAY_NONE. */
-static uint32_t take_instance(struct inline_walk *w, const struct as_dw_die *die, bool is_inlined,
-                              uint32_t parent)
+static uint32_t add_inline_instance(struct inline_walk *w, const struct as_dw_die *die,
+                                    bool is_inlined, uint32_t parent)
 {
     uint32_t owner = (uint32_t)w->out->at.n, first;
     uint32_t otherwise = is_inlined ? parent : ASSAY_NONE;
-    if (!take_ranges(w, die, owner, &first))
+    if (!append_die_ranges(w, die, owner, &first))
         return otherwise;
     struct identity id;
     identify_once(w->unit, w->tables, die, w->known, &id);
@@ -211,7 +211,7 @@ static bool walk_die(struct inline_walk *w, struct as_read *c, const struct as_d
     case AS_DW_ROLE_INSTANCE:
         as_dw_die_read(unit, c, abbrev, &die);
         if (!c->bad && !die.is_declaration)
-            *inner = take_instance(w, &die, is_inlined, *inner);
+            *inner = add_inline_instance(w, &die, is_inlined, *inner);
         break;
     case AS_DW_ROLE_ABSTRACT:
         as_dw_die_skip(unit, c, abbrev, false);

@@ -108,8 +108,8 @@ static bool package_slice(const struct package *pack, uint32_t row,
 /* ---- One unit ----------------------------------------------------------------------------- */
 
 /* Reads the units of `sec` and takes the one of the skeleton; *found says whether it is there. */
-static int take_unit(struct as_dwarf *dw, struct as_dw_unit *skeleton, struct as_dw_file *file,
-                     struct as_dw_sections sec, bool *found)
+static int load_split_unit(struct as_dwarf *dw, struct as_dw_unit *skeleton,
+                           struct as_dw_file *file, struct as_dw_sections sec, bool *found)
 {
     struct as_dw_module *module = as_calloc(1, sizeof *module);
     if (!module || as_vec_push(&dw->split, module) < 0) {
@@ -144,7 +144,7 @@ static int from_package(struct as_dwarf *dw, struct as_dw_unit *skeleton, bool *
     uint32_t row = package_row(&pack, skeleton->dwo_id);
     if (row == 0 || !package_slice(&pack, row, &dw->dwp.dwo, &sec))
         return 0;
-    return take_unit(dw, skeleton, &dw->dwp, sec, found);
+    return load_split_unit(dw, skeleton, &dw->dwp, sec, found);
 }
 
 static int from_file(struct as_dwarf *dw, struct as_dw_unit *skeleton, const char *path,
@@ -164,7 +164,7 @@ static int from_file(struct as_dwarf *dw, struct as_dw_unit *skeleton, const cha
     if (rc == ASSAY_ERR_NOT_ELF)
         return 0;
     AS_TRY(rc);
-    return take_unit(dw, skeleton, file, file->dwo, found);
+    return load_split_unit(dw, skeleton, file, file->dwo, found);
 }
 
 /* Where a .dwo may stand: as named, as mapped, and beside the binary (it was moved with it). */

@@ -238,7 +238,7 @@ static int by_place_start(const void *a, const void *b)
     return (x->part_b > y->part_b) - (x->part_b < y->part_b);
 }
 
-static void give_out(struct data_walk *w, struct as_data_variables *out)
+static void move_variables_out(struct data_walk *w, struct as_data_variables *out)
 {
     if (w->place.n)
         qsort(w->place.at, w->place.n, sizeof *w->place.at, by_place_start);
@@ -297,7 +297,7 @@ int as_object_variables(struct assay_object *object, uint64_t start, uint64_t en
     w->start = start;
     w->end = end;
     walk_units(w, unit);
-    give_out(w, out);
+    move_variables_out(w, out);
     const bool nomem = w->nomem;
     as_free(w);
     if (!nomem)

@@ -262,7 +262,7 @@ static int add_array(struct assay_object *object, struct init_list *list, uint64
     return 0;
 }
 
-static int gather_arrays(struct assay_object *object, struct init_list *list)
+static int collect_init_arrays(struct assay_object *object, struct init_list *list)
 {
     const struct as_dynamic *dynamic = &object->dynamic;
     for (int i = 0; i < 3; i++)
@@ -304,7 +304,7 @@ static int load_init_functions(struct assay_object *object, struct assay_error *
 {
     struct init_list list = {0};
     const struct as_dynamic *dynamic = &object->dynamic;
-    int rc = gather_arrays(object, &list);
+    int rc = collect_init_arrays(object, &list);
     relocate_slots(object, &list);
     size_t n = list.slots.n + 2;
     uint64_t *out = rc < 0 ? NULL : as_arena_array(&object->arena, uint64_t, n);

@@ -30,7 +30,7 @@ enum {
     ENC_OMIT = 0xff
 };
 
-static uint64_t take_form(struct as_read *r, uint8_t encoding)
+static uint64_t read_pointer_form(struct as_read *r, uint8_t encoding)
 {
     switch (encoding & ENC_FORM) {
     case ENC_ABSOLUTE:
@@ -63,7 +63,8 @@ uint64_t as_frame_pointer(const struct as_frame_table *table, struct as_read *r,
     if ((encoding & ENC_BASE) == ENC_ALIGNED)
         as_read_skip(r, -(table->address + as_read_offset(r)) & 7);
     uint64_t here = table->address + as_read_offset(r);
-    uint64_t value = take_form(r, (encoding & ENC_BASE) == ENC_ALIGNED ? ENC_ABSOLUTE : encoding);
+    uint64_t value =
+        read_pointer_form(r, (encoding & ENC_BASE) == ENC_ALIGNED ? ENC_ABSOLUTE : encoding);
     if (value == 0 || r->bad)
         return 0;
     switch (encoding & ENC_BASE) {
@@ -86,7 +87,8 @@ uint64_t as_frame_pointer(const struct as_frame_table *table, struct as_read *r,
 }
 
 /* The contents of the record at `r`, which passes it; empty for a terminator. */
-static struct as_read take_record(const struct as_frame_table *table, struct as_read *r, bool *wide)
+static struct as_read read_frame_record(const struct as_frame_table *table, struct as_read *r,
+                                        bool *wide)
 {
     uint64_t length_b = as_read_u32(r);
     *wide = length_b == 0xffffffff;
@@ -131,7 +133,7 @@ struct as_frame_cie as_frame_cie_read(const struct as_frame_table *table, uint64
     struct as_read whole = as_read_of(table->at, table->size_b);
     as_read_seek(&whole, offset);
     bool wide;
-    struct as_read r = take_record(table, &whole, &wide);
+    struct as_read r = read_frame_record(table, &whole, &wide);
     uint64_t id = table->debug && wide ? as_read_u64(&r) : as_read_u32(&r);
     if (id != (!table->debug ? 0 : wide ? UINT64_MAX : UINT32_MAX))
         return cie;
@@ -165,7 +167,7 @@ bool as_frame_next(const struct as_frame_table *table, struct as_read *r, struct
                    uint64_t *cie)
 {
     bool wide;
-    *body = take_record(table, r, &wide);
+    *body = read_frame_record(table, r, &wide);
     uint64_t id_at = as_read_offset(body);
     if (r->bad || as_read_left(body) == 0)
         return false; /* start files may put terminators between tables */
@@ -187,7 +189,7 @@ bool as_frame_fde_read(const struct as_frame_table *table, const struct as_frame
         return false;
     struct as_frame_fde fde = {0};
     fde.start = as_frame_pointer(table, body, cie->fde_encoding, 0);
-    uint64_t size_b = take_form(body, cie->fde_encoding & ENC_FORM);
+    uint64_t size_b = read_pointer_form(body, cie->fde_encoding & ENC_FORM);
     fde.program = *body;
     if (cie->sized) {
         struct as_read data = as_read_sub(body, as_read_uleb(body));

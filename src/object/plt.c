@@ -34,7 +34,7 @@ struct plt_search {
     AS_VEC(uint64_t) found_resolver; /* of found[i], 0 = it has a name */
 };
 
-static int gather_slots(struct plt_search *s)
+static int collect_plt_slots(struct plt_search *s)
 {
     const struct assay_object *object = s->object;
     Elf64_Rela rela;
@@ -208,7 +208,7 @@ int as_plt_find(struct assay_object *object, const struct assay_symbol *symbols,
                 struct as_plt_entry **out, size_t *n)
 {
     struct plt_search s = {.object = object};
-    int rc = gather_slots(&s);
+    int rc = collect_plt_slots(&s);
     if (rc == 0 && s.slots.n)
         rc = scan_object(&s);
     if (rc == 0)

@@ -68,8 +68,8 @@ static bool covered(const struct assay_object *object, uint64_t start)
     return low && start < object->unwind[low - 1].end;
 }
 
-static void put_entry(struct as_rows *rows, const struct assay_unwind_range *range,
-                      struct as_frame_place place)
+static void append_row_entry(struct as_rows *rows, const struct assay_unwind_range *range,
+                             struct as_frame_place place)
 {
     struct row_entry *entry = &rows->entry[rows->n++];
     entry->start = range->start;
@@ -106,11 +106,11 @@ static int make_index(struct assay_object *object, struct as_rows *rows)
         rc = rows->entry ? 0 : ASSAY_ERR_NOMEM;
     }
     for (size_t i = 0; rc == 0 && i < object->unwind_n; i++)
-        put_entry(rows, &object->unwind[i], object->frame_place[i]);
+        append_row_entry(rows, &object->unwind[i], object->frame_place[i]);
     size_t before = rows->n;
     for (size_t i = 0; rc == 0 && i < list.ranges.n; i++)
         if (!covered(object, list.ranges.at[i].start))
-            put_entry(rows, &list.ranges.at[i], list.places.at[i]);
+            append_row_entry(rows, &list.ranges.at[i], list.places.at[i]);
     if (rc == 0 && rows->n > before)
         rc = by_start(rows);
     as_vec_fini(&list.ranges);
@@ -151,8 +151,8 @@ static uint32_t size_of_range(uint64_t start, uint64_t end)
 }
 
 /* Copies the scratch rows to the arena. */
-static struct row_block *keep_block(struct as_rows *rows, const struct as_frame_cie *cie,
-                                    struct as_frame_place place)
+static struct row_block *store_row_block(struct as_rows *rows, const struct as_frame_cie *cie,
+                                         struct as_frame_place place)
 {
     const struct as_cfi_rows *from = &rows->scratch;
     size_t n = from->row.n;
@@ -198,7 +198,7 @@ static struct row_block *decode(const struct assay_object *object, struct as_row
     if (as_frame_fde_read(table, &cie, &body, &fde) &&
         as_cfi_rows_of(table, &cie, &fde, &rows->scratch) < 0)
         return NULL;
-    return keep_block(rows, &cie, entry->place);
+    return store_row_block(rows, &cie, entry->place);
 }
 
 static int block_of(const struct assay_object *object, struct as_rows *rows,

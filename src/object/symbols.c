@@ -19,7 +19,7 @@
 enum { DATA_TRIES = 4 };
 
 /* Symbols gathered before they are sorted. */
-struct gathering {
+struct symbol_collection {
     struct assay_object *object;
     AS_VEC(struct assay_symbol) symbols;
     bool out_of_memory;
@@ -56,7 +56,7 @@ static uint8_t binding_of(const Elf64_Sym *symbol)
 }
 
 /* "memcpy@@GLIBC_2.14" to "memcpy". */
-static const char *without_version(struct gathering *g, const char *name)
+static const char *without_version(struct symbol_collection *g, const char *name)
 {
     const char *at = strchr(name, '@');
     if (!at || at == name)
@@ -67,8 +67,8 @@ static const char *without_version(struct gathering *g, const char *name)
 }
 
 /* Section of a symbol that is defined; false for one that stands nowhere. */
-static bool section_of(const struct gathering *g, const struct as_symtab *table, uint64_t index,
-                       const Elf64_Sym *symbol, bool foreign, uint32_t *section)
+static bool section_of(const struct symbol_collection *g, const struct as_symtab *table,
+                       uint64_t index, const Elf64_Sym *symbol, bool foreign, uint32_t *section)
 {
     uint32_t i = symbol->st_shndx;
     *section = ASSAY_NONE;
@@ -86,8 +86,8 @@ static bool section_of(const struct gathering *g, const struct as_symtab *table,
 }
 
 /* `foreign`: the table is of another file, whose section numbers say nothing here. */
-static int gather_symbols(struct gathering *g, const struct as_symtab *table, bool dynamic,
-                          bool foreign)
+static int collect_symbols(struct symbol_collection *g, const struct as_symtab *table, bool dynamic,
+                           bool foreign)
 {
     struct assay_object *object = g->object;
     bool relocatable = object->file.ehdr.e_type == ET_REL;
@@ -123,7 +123,7 @@ static int gather_symbols(struct gathering *g, const struct as_symtab *table, bo
     return g->out_of_memory ? ASSAY_ERR_NOMEM : 0;
 }
 
-static int gather_symtab(struct gathering *g)
+static int collect_symtabs(struct symbol_collection *g)
 {
     struct assay_object *object = g->object;
     const struct as_file *files[] = {&object->file, &object->debug_file};
@@ -134,7 +134,7 @@ static int gather_symtab(struct gathering *g)
             struct as_symtab table = as_file_symtab(files[f], i);
             object->info.has_symtab = true;
             object->counts.symtab = table.n ? table.n - 1 : 0;
-            return gather_symbols(g, &table, false, f == 1);
+            return collect_symbols(g, &table, false, f == 1);
         }
     }
     return 0;
@@ -165,7 +165,7 @@ static bool same_symbol(const struct assay_symbol *a, const struct assay_symbol 
            binding_rank(a) == binding_rank(b) && strcmp(a->name, b->name) == 0;
 }
 
-static int keep_sorted(struct gathering *g)
+static int store_sorted_symbols(struct symbol_collection *g)
 {
     struct assay_object *object = g->object;
     size_t n = g->symbols.n;
@@ -217,7 +217,7 @@ static void count_symbols(struct assay_object *object)
     }
 }
 
-static int gather_plt(struct gathering *g)
+static int collect_plt_symbols(struct symbol_collection *g)
 {
     struct as_plt_entry *entry;
     size_t n;
@@ -239,15 +239,15 @@ static int gather_plt(struct gathering *g)
 
 int as_object_load_symbols(struct assay_object *object, struct assay_error *err)
 {
-    struct gathering g = {.object = object};
-    int rc = gather_symtab(&g);
+    struct symbol_collection g = {.object = object};
+    int rc = collect_symtabs(&g);
     object->counts.dynsym = object->dynsym.n ? object->dynsym.n - 1 : 0;
     if (rc == 0)
-        rc = gather_symbols(&g, &object->dynsym, true, false);
+        rc = collect_symbols(&g, &object->dynsym, true, false);
     if (rc == 0)
-        rc = gather_plt(&g);
+        rc = collect_plt_symbols(&g);
     if (rc == 0)
-        rc = keep_sorted(&g);
+        rc = store_sorted_symbols(&g);
     as_vec_fini(&g.symbols);
     if (rc < 0)
         return as_error_nomem(err, object->file.path);

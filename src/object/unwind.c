@@ -63,7 +63,7 @@ static int read_segment(struct assay_object *object, struct as_frame_table table
     return 0;
 }
 
-static int keep_sorted(struct assay_object *object, const struct as_frame_list *list)
+static int store_sorted_ranges(struct assay_object *object, const struct as_frame_list *list)
 {
     size_t n = list->ranges.n;
     struct as_keyed *keyed = as_malloc(2 * (n + 1) * sizeof *keyed);
@@ -98,7 +98,7 @@ int as_object_load_unwind(struct assay_object *object, struct assay_error *err)
     if (rc == 0 && object->section_n == 0)
         rc = read_segment(object, table, &list);
     if (rc == 0)
-        rc = keep_sorted(object, &list);
+        rc = store_sorted_ranges(object, &list);
     as_vec_fini(&list.ranges);
     as_vec_fini(&list.places);
     return rc < 0 ? as_error_nomem(err, object->file.path) : 0;

@@ -134,7 +134,7 @@ static int add_counter(struct as_clone_assembly *a, uint64_t address, uint64_t c
         return ASSAY_ERR_NOMEM;
     if (keep_flags)
         as_clone_save_flags(part, true);
-    AS_CLONE_PUT(part, 0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0); /* inc qword gs:[counter] */
+    AS_CLONE_BYTES(part, 0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0); /* inc qword gs:[counter] */
     part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_COUNTER, counter, part->length - 4u, 0);
     if (keep_flags)
         as_clone_restore_flags(part);
@@ -176,10 +176,10 @@ static int add_tally(struct as_clone_assembly *a, uint64_t address, unsigned reg
     const uint8_t low = (uint8_t)(reg & 7);
     if (!part)
         return ASSAY_ERR_NOMEM;
-    AS_CLONE_PUT(part, (uint8_t)(0x48 | (reg >> 3) * 5), 0x8d, (uint8_t)(0x40 | low << 3 | low));
+    AS_CLONE_BYTES(part, (uint8_t)(0x48 | (reg >> 3) * 5), 0x8d, (uint8_t)(0x40 | low << 3 | low));
     if (low == 4)
-        AS_CLONE_PUT(part, 0x24);
-    AS_CLONE_PUT(part, 1);
+        AS_CLONE_BYTES(part, 0x24);
+    AS_CLONE_BYTES(part, 1);
     return 0;
 }
 

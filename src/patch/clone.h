@@ -97,13 +97,14 @@ static inline struct as_patch_reloc as_clone_fix(unsigned kind, uint64_t value, 
     return (struct as_patch_reloc){value, at, (uint16_t)kind, (uint16_t)from};
 }
 
-static inline void as_clone_put(struct as_clone_part *part, size_t n, const uint8_t *bytes)
+static inline void as_clone_add_bytes(struct as_clone_part *part, size_t n, const uint8_t *bytes)
 {
     memcpy(part->code + part->length, bytes, n);
     part->length = (uint8_t)(part->length + n);
 }
-#define AS_CLONE_PUT(part, ...)                                                                    \
-    as_clone_put((part), sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[]){__VA_ARGS__})
+#define AS_CLONE_BYTES(part, ...)                                                                  \
+    as_clone_add_bytes((part), sizeof((const uint8_t[]){__VA_ARGS__}),                             \
+                       (const uint8_t[]){__VA_ARGS__})
 /* Around what changes the status flags and not rax: `popfq` takes some 20 cycles, these four
  * instructions a few. Of no use where rax itself is needed between them. */
 void as_clone_save_flags(struct as_clone_part *part, bool lowers);

@@ -266,7 +266,7 @@ static int emit_atoms(struct as_clone_assembly *a, uint64_t address, const struc
             fix.at += part->length;
             part->fix[part->fixes++] = fix;
         }
-        as_clone_put(part, n, t->code + from);
+        as_clone_add_bytes(part, n, t->code + from);
     }
     return 0;
 }

@@ -106,8 +106,8 @@ static int add_span(struct as_patch_maker *m, const struct as_clone_part *part, 
 
 /* What is put in before `part->address`, from `from` to `to` of it with so much more on the stack
  * than where it begins. */
-static int add_put(struct as_patch_maker *m, const struct as_clone_part *part, uint32_t from,
-                   uint32_t to, uint32_t depth_b)
+static int add_inserted_span(struct as_patch_maker *m, const struct as_clone_part *part,
+                             uint32_t from, uint32_t to, uint32_t depth_b)
 {
     const struct as_patch_span span = {part->address, part->at + from, to - from, 0,
                                        part->depth_b + depth_b};
@@ -121,14 +121,14 @@ static int add_puts(struct as_patch_maker *m, const struct as_clone_part *part)
     const uint32_t last = part->length - (part->lowers ? HEIGHTEN_B : 0);
     const uint32_t zone_b = part->lowers ? AS_CLONE_RED_ZONE_B : 0;
     if (!part->lowers && n == 0)
-        return add_put(m, part, 0, part->length, 0);
-    AS_TRY(add_put(m, part, 0, first, 0));
+        return add_inserted_span(m, part, 0, part->length, 0);
+    AS_TRY(add_inserted_span(m, part, 0, first, 0));
     for (uint32_t i = 0; i < n; i++)
-        AS_TRY(add_put(m, part, first + i, first + i + 1, zone_b + 8 * i));
-    AS_TRY(add_put(m, part, first + n, last - n, zone_b + 8 * n));
+        AS_TRY(add_inserted_span(m, part, first + i, first + i + 1, zone_b + 8 * i));
+    AS_TRY(add_inserted_span(m, part, first + n, last - n, zone_b + 8 * n));
     for (uint32_t i = 0; i < n; i++)
-        AS_TRY(add_put(m, part, last - n + i, last - n + i + 1, zone_b + 8 * (n - i)));
-    return add_put(m, part, last, part->length, zone_b);
+        AS_TRY(add_inserted_span(m, part, last - n + i, last - n + i + 1, zone_b + 8 * (n - i)));
+    return add_inserted_span(m, part, last, part->length, zone_b);
 }
 
 static uint32_t original_b_of(const struct as_clone_assembly *a, const struct as_clone_part *part)

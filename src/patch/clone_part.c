@@ -19,16 +19,16 @@ void as_clone_save_flags(struct as_clone_part *part, bool lowers)
     part->lowers = lowers;
     part->pushes = 1;
     if (lowers)
-        AS_CLONE_PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
-    AS_CLONE_PUT(part, 0x50, 0x9f, 0x0f, 0x90, 0xc0);     /* push rax; lahf; seto al */
+        AS_CLONE_BYTES(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
+    AS_CLONE_BYTES(part, 0x50, 0x9f, 0x0f, 0x90, 0xc0);     /* push rax; lahf; seto al */
 }
 
 /* 1 + 127 overflows, 0 + 127 does not; sahf leaves that alone. */
 void as_clone_restore_flags(struct as_clone_part *part)
 {
-    AS_CLONE_PUT(part, 0x04, 0x7f, 0x9e, 0x58); /* add al,127; sahf; pop rax */
+    AS_CLONE_BYTES(part, 0x04, 0x7f, 0x9e, 0x58); /* add al,127; sahf; pop rax */
     if (part->lowers)
-        AS_CLONE_PUT(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
+        AS_CLONE_BYTES(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
 }
 
 const struct as_clone_tally *as_clone_tally_around(const struct as_clone_assembly *a,

@@ -8,18 +8,18 @@
 
 #include "base/search.h"
 
-static int put_point(struct as_clone_assembly *a, uint64_t address, uint32_t number)
+static int emit_point_call(struct as_clone_assembly *a, uint64_t address, uint32_t number)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
         return ASSAY_ERR_NOMEM;
     part->lowers = true;
-    AS_CLONE_PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
-    AS_CLONE_PUT(part, 0xe8, 0, 0, 0, 0);             /* call the agent */
+    AS_CLONE_BYTES(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
+    AS_CLONE_BYTES(part, 0xe8, 0, 0, 0, 0);             /* call the agent */
     part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_AGENT, 0, part->length - 4u, 4);
-    AS_CLONE_PUT(part, 0x0f, 0x1f, 0x80, (uint8_t)number, (uint8_t)(number >> 8),
-                 (uint8_t)(number >> 16), (uint8_t)(number >> 24)); /* nop [rax+number] */
-    AS_CLONE_PUT(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0);      /* lea rsp,[rsp+128] */
+    AS_CLONE_BYTES(part, 0x0f, 0x1f, 0x80, (uint8_t)number, (uint8_t)(number >> 8),
+                   (uint8_t)(number >> 16), (uint8_t)(number >> 24)); /* nop [rax+number] */
+    AS_CLONE_BYTES(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0);      /* lea rsp,[rsp+128] */
     return 0;
 }
 
@@ -40,6 +40,7 @@ int as_clone_point_at(struct as_clone_assembly *a, const struct assay_insn *insn
     if (!points || !a->clone->measured)
         return 0;
     const size_t at = as_patch_point_find(points, insn->address, behind);
-    return at == SIZE_MAX ? 0
-                          : put_point(a, insn->address + (behind ? insn->length : 0), (uint32_t)at);
+    return at == SIZE_MAX
+               ? 0
+               : emit_point_call(a, insn->address + (behind ? insn->length : 0), (uint32_t)at);
 }

@@ -23,16 +23,16 @@ int as_clone_count(struct as_clone_assembly *a, uint32_t block, uint64_t address
     return as_vec_push(&m->counter, it);
 }
 
-#define PUT AS_CLONE_PUT
+#define PUT AS_CLONE_BYTES
 
 /* 4 bytes that depend on where the clone will be. */
-static void put_place(struct as_clone_part *part, unsigned kind, uint64_t value)
+static void emit_relocated_word(struct as_clone_part *part, unsigned kind, uint64_t value)
 {
     PUT(part, 0, 0, 0, 0);
     part->fix[part->fixes++] = (struct as_patch_reloc){value, part->length - 4u, (uint16_t)kind, 0};
 }
 
-static void put_save(struct as_clone_part *part, bool keep_flags)
+static void emit_register_save(struct as_clone_part *part, bool keep_flags)
 {
     part->lowers = true;
     part->pushes = keep_flags ? 2 : 1;
@@ -42,7 +42,7 @@ static void put_save(struct as_clone_part *part, bool keep_flags)
         PUT(part, 0x9c);
 }
 
-static void put_restore(struct as_clone_part *part, bool keep_flags)
+static void emit_register_restore(struct as_clone_part *part, bool keep_flags)
 {
     if (keep_flags)
         PUT(part, 0x9d);
@@ -51,7 +51,7 @@ static void put_restore(struct as_clone_part *part, bool keep_flags)
 }
 
 /* rax = the bits of a mask register */
-static void put_mask(struct as_clone_part *part, const struct as_amount *it)
+static void emit_mask_bits(struct as_clone_part *part, const struct as_amount *it)
 {
     if (it->lanes <= 16)
         PUT(part, 0xc5, 0xf8, 0x93, (uint8_t)(0xc0 | it->reg)); /* kmovw eax,k */
@@ -62,7 +62,7 @@ static void put_mask(struct as_clone_part *part, const struct as_amount *it)
 }
 
 /* rax = the sign bits of a vector register */
-static void put_signs(struct as_clone_part *part, const struct as_amount *it)
+static void emit_sign_bits(struct as_clone_part *part, const struct as_amount *it)
 {
     const uint8_t rex = (uint8_t)(it->reg >> 3), low = (uint8_t)(0xc0 | (it->reg & 7));
     if (it->element_b == 1 && rex)
@@ -74,15 +74,15 @@ static void put_signs(struct as_clone_part *part, const struct as_amount *it)
             (uint8_t)(0x78 | it->wide << 2 | (it->element_b == 8)), 0x50, low);
 }
 
-static void put_sum(struct as_clone_part *part, const struct as_amount *it, uint64_t counter,
-                    bool behind)
+static void emit_lane_count(struct as_clone_part *part, const struct as_amount *it,
+                            uint64_t counter, bool behind)
 {
     if (it->kind == AS_AMOUNT_REPEATS)
         PUT(part, 0x48, 0x89, 0xc8); /* mov rax,rcx */
     else if (it->kind == AS_AMOUNT_MASK)
-        put_mask(part, it);
+        emit_mask_bits(part, it);
     else
-        put_signs(part, it);
+        emit_sign_bits(part, it);
     if (it->kind != AS_AMOUNT_REPEATS) {
         const uint32_t all = it->lanes < 32 ? (UINT32_C(1) << it->lanes) - 1 : UINT32_MAX;
         if (it->lanes < 32)
@@ -91,7 +91,7 @@ static void put_sum(struct as_clone_part *part, const struct as_amount *it, uint
         PUT(part, 0xf3, 0x48, 0x0f, 0xb8, 0xc0); /* popcnt rax,rax */
     }
     PUT(part, 0x65, 0x48, behind ? 0x29 : 0x01, 0x04, 0x25); /* sub, add gs:[counter],rax */
-    put_place(part, AS_PATCH_TO_COUNTER, counter);
+    emit_relocated_word(part, AS_PATCH_TO_COUNTER, counter);
 }
 
 /* With addresses of 32 bits it is ecx that counts. */
@@ -124,8 +124,8 @@ int as_clone_probe(struct as_clone_assembly *a, uint32_t block, const struct ass
         as_clone_part_new(a, AS_CLONE_CODE, insn->address + (behind ? insn->length : 0));
     if (!part)
         return ASSAY_ERR_NOMEM;
-    put_save(part, keep_flags);
-    put_sum(part, &it, counter, behind);
-    put_restore(part, keep_flags);
+    emit_register_save(part, keep_flags);
+    emit_lane_count(part, &it, counter, behind);
+    emit_register_restore(part, keep_flags);
     return 0;
 }

@@ -25,15 +25,15 @@ struct as_patch_slice as_patch_slice_find(const struct as_patch_area *area)
 }
 
 /* cmp reg,fs:[limit] */
-static struct as_clone_part *put_compare(struct as_clone_assembly *a, uint64_t address)
+static struct as_clone_part *emit_limit_compare(struct as_clone_assembly *a, uint64_t address)
 {
     const struct as_patch_slice *slice = &a->clone->slice;
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
         return NULL;
-    AS_CLONE_PUT(part, 0x64,
-                 (uint8_t)(0x40 | (slice->width_b == 8 ? 8 : 0) | (slice->reg >> 3) << 2), 0x3b,
-                 (uint8_t)(0x04 | (slice->reg & 7) << 3), 0x25, 0, 0, 0, 0);
+    AS_CLONE_BYTES(part, 0x64,
+                   (uint8_t)(0x40 | (slice->width_b == 8 ? 8 : 0) | (slice->reg >> 3) << 2), 0x3b,
+                   (uint8_t)(0x04 | (slice->reg & 7) << 3), 0x25, 0, 0, 0, 0);
     part->fix[part->fixes++] =
         as_clone_fix(AS_PATCH_TO_LIMIT, a->clone->region, part->length - 4u, 0);
     return part;
@@ -45,11 +45,11 @@ int as_clone_slice(struct as_clone_assembly *a, uint32_t block)
     uint32_t label;
     if (a->clone->slice.reg == AS_PATCH_NONE)
         return 0;
-    struct as_clone_part *part = put_compare(a, address);
+    struct as_clone_part *part = emit_limit_compare(a, address);
     if (!part)
         return ASSAY_ERR_NOMEM;
     if (a->clone->variant) {
-        AS_CLONE_PUT(part, 0x0f, 0x80 | JUMP_IF_EQUAL, 0, 0, 0, 0);
+        AS_CLONE_BYTES(part, 0x0f, 0x80 | JUMP_IF_EQUAL, 0, 0, 0, 0);
         part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_AGENT, 0, part->length - 4u, 4);
         return 0;
     }

@@ -203,9 +203,9 @@ static int move_stack(struct as_clone_assembly *a, uint64_t address, bool down)
     if (!part)
         return ASSAY_ERR_NOMEM;
     if (down)
-        AS_CLONE_PUT(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
+        AS_CLONE_BYTES(part, 0x48, 0x8d, 0x64, 0x24, 0x80); /* lea rsp,[rsp-128] */
     else
-        AS_CLONE_PUT(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
+        AS_CLONE_BYTES(part, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0); /* lea rsp,[rsp+128] */
     a->depth_b = (uint8_t)(down ? AS_CLONE_RED_ZONE_B : 0);
     return 0;
 }
@@ -218,8 +218,8 @@ static int move_register(struct as_clone_assembly *a, uint64_t address, unsigned
     if (!part)
         return ASSAY_ERR_NOMEM;
     if (reg > 7)
-        AS_CLONE_PUT(part, 0x41);
-    AS_CLONE_PUT(part, (uint8_t)(opcode | (reg & 7)));
+        AS_CLONE_BYTES(part, 0x41);
+    AS_CLONE_BYTES(part, (uint8_t)(opcode | (reg & 7)));
     a->depth_b = (uint8_t)(opcode == 0x50 ? a->depth_b + 8 : a->depth_b - 8);
     return 0;
 }
@@ -231,7 +231,7 @@ static int mark_open(struct as_clone_assembly *a, const struct as_clone_tally *t
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, address);
     if (!part)
         return ASSAY_ERR_NOMEM;
-    AS_CLONE_PUT(part, 0x65, 0x48, 0xc7, 0x04, 0x25, 0, 0, 0, 0, open, 0, 0, 0);
+    AS_CLONE_BYTES(part, 0x65, 0x48, 0xc7, 0x04, 0x25, 0, 0, 0, 0, open, 0, 0, 0);
     part->fix[part->fixes++] = (struct as_patch_reloc){t->open, 5, AS_PATCH_TO_COUNTER, 0};
     return 0; /* mov qword gs:[counter],open */
 }
@@ -251,8 +251,8 @@ static int enter_loop(struct as_clone_assembly *a, const struct as_clone_tally *
         return ASSAY_ERR_NOMEM;
     for (unsigned i = 0; i < t->n; i++) {
         if (t->reg[i] > 7)
-            AS_CLONE_PUT(part, 0x41);
-        AS_CLONE_PUT(part, (uint8_t)(0xb8 | (t->reg[i] & 7)), 0, 0, 0, 0); /* mov r32,0 */
+            AS_CLONE_BYTES(part, 0x41);
+        AS_CLONE_BYTES(part, (uint8_t)(0xb8 | (t->reg[i] & 7)), 0, 0, 0, 0); /* mov r32,0 */
     }
     return mark_open(a, t, address, true);
 }
@@ -266,8 +266,8 @@ static int leave_loop(struct as_clone_assembly *a, const struct as_clone_tally *
     if (keep_flags)
         as_clone_save_flags(part, as_clone_tally_pushes(t) == 0);
     for (unsigned i = 0; i < t->n; i++) { /* add gs:[counter],r64 */
-        AS_CLONE_PUT(part, 0x65, (uint8_t)(0x48 | (t->reg[i] >> 3) << 2), 0x01,
-                     (uint8_t)(4 | (t->reg[i] & 7) << 3), 0x25, 0, 0, 0, 0);
+        AS_CLONE_BYTES(part, 0x65, (uint8_t)(0x48 | (t->reg[i] >> 3) << 2), 0x01,
+                       (uint8_t)(4 | (t->reg[i] & 7) << 3), 0x25, 0, 0, 0, 0);
         part->fix[part->fixes++] = (struct as_patch_reloc){
             a->counter[t->block[i]], part->length - 4u, AS_PATCH_TO_COUNTER, 0};
     }

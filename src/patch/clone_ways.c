@@ -30,7 +30,7 @@ static int add_event(struct as_clone_assembly *a, struct as_patch_edge *edge, ui
     return 0;
 }
 
-static bool is_held(const struct as_clone_assembly *a, uint32_t loop, uint32_t block)
+static bool is_block_of_loop(const struct as_clone_assembly *a, uint32_t loop, uint32_t block)
 {
     return block != ASSAY_NONE && as_patch_holds(a->p, loop, block);
 }
@@ -55,15 +55,18 @@ static int add_events(struct as_clone_assembly *a, uint32_t from, uint32_t to, u
     uint32_t live = as_clone_live(a, target);
     edge->first_event = (uint32_t)c->maker->event.n;
     for (uint32_t i = c->inners; i-- > 0;) {
-        if (is_held(a, c->inner[i].loop, from) && !is_held(a, c->inner[i].loop, to))
+        if (is_block_of_loop(a, c->inner[i].loop, from) &&
+            !is_block_of_loop(a, c->inner[i].loop, to))
             AS_TRY(add_event(a, edge, i, AS_PATCH_LEAVE, from, target));
     }
     for (uint32_t i = 0; i < c->inners; i++) {
-        if (is_held(a, c->inner[i].loop, to) && !is_held(a, c->inner[i].loop, from))
+        if (is_block_of_loop(a, c->inner[i].loop, to) &&
+            !is_block_of_loop(a, c->inner[i].loop, from))
             AS_TRY(add_event(a, edge, i, AS_PATCH_ENTER, from, target));
     }
     for (uint32_t i = 0; i < c->inners; i++) {
-        if (is_held(a, c->inner[i].loop, from) || is_held(a, c->inner[i].loop, to))
+        if (is_block_of_loop(a, c->inner[i].loop, from) ||
+            is_block_of_loop(a, c->inner[i].loop, to))
             live |= as_patch_kept(&c->inner[i]);
     }
     edge->free = as_live_free(live);
@@ -117,7 +120,8 @@ int as_clone_find_way_again(struct as_clone_assembly *a, uint32_t block, uint32_
 static bool are_alike(const struct as_clone_assembly *a, uint32_t x, uint32_t y)
 {
     for (uint32_t i = 0; i < a->clone->inners; i++)
-        if (is_held(a, a->clone->inner[i].loop, x) != is_held(a, a->clone->inner[i].loop, y))
+        if (is_block_of_loop(a, a->clone->inner[i].loop, x) !=
+            is_block_of_loop(a, a->clone->inner[i].loop, y))
             return false;
     return true;
 }

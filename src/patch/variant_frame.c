@@ -33,7 +33,7 @@ static bool find_place(const struct as_variant_facts *facts, const struct assay_
     return out->width_b > 0 && out->width_b <= WIDEST_B;
 }
 
-static bool places_meet(const struct as_patch_stream *a, const struct as_patch_stream *b)
+static bool places_overlap(const struct as_patch_stream *a, const struct as_patch_stream *b)
 {
     return a->base == b->base && a->offset < b->offset + b->width_b &&
            b->offset < a->offset + a->width_b;
@@ -45,7 +45,7 @@ bool as_variant_is_slot(const struct as_variant_facts *facts, const struct assay
     if (!find_place(facts, insn, &place))
         return false;
     for (uint32_t s = 0; s < facts->slots; s++)
-        if (places_meet(&facts->slot[s], &place))
+        if (places_overlap(&facts->slot[s], &place))
             return true;
     return false;
 }
@@ -55,7 +55,7 @@ static void add_slot(struct as_variant_facts *facts, const struct as_patch_strea
 {
     for (uint32_t s = 0; s < facts->slots; s++) {
         struct as_patch_stream *it = &facts->slot[s];
-        if (!places_meet(it, place))
+        if (!places_overlap(it, place))
             continue;
         const int64_t end = it->offset + it->width_b > place->offset + place->width_b
                                 ? it->offset + it->width_b
@@ -113,13 +113,13 @@ static bool note_access(struct as_variant_facts *facts, uint32_t i, struct place
 }
 
 /* Stores to what is loaded belong to the branches' slice. */
-static bool keep_stores(struct as_variant_facts *facts, const struct place_accesses *a,
-                        const struct as_patch_stream *loaded)
+static bool mark_control_stores(struct as_variant_facts *facts, const struct place_accesses *a,
+                                const struct as_patch_stream *loaded)
 {
     bool changed = false;
     for (uint32_t s = 0; s < a->stored_n; s++) {
         uint8_t *mark = &facts->mark[a->store[s] - facts->first];
-        if (!places_meet(&a->stored[s], loaded))
+        if (!places_overlap(&a->stored[s], loaded))
             continue;
         if (!(*mark & AS_MARK_CONTROL)) {
             *mark |= AS_MARK_CONTROL;
@@ -140,6 +140,6 @@ bool as_variant_slots_find(struct as_variant_facts *facts)
             return false;
         }
     for (uint32_t p = 0; p < accesses.loaded_n; p++)
-        changed |= keep_stores(facts, &accesses, &accesses.loaded[p]);
+        changed |= mark_control_stores(facts, &accesses, &accesses.loaded[p]);
     return changed;
 }

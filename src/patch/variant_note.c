@@ -10,13 +10,14 @@
 
 #define LOCAL(field) ((int32_t)offsetof(struct as_variant_local, field))
 #define PUT(part, ...)                                                                             \
-    as_clone_put((part), sizeof((const uint8_t[]){__VA_ARGS__}), (const uint8_t[]){__VA_ARGS__})
+    as_clone_add_bytes((part), sizeof((const uint8_t[]){__VA_ARGS__}),                             \
+                       (const uint8_t[]){__VA_ARGS__})
 
 enum { RAX_BIT = 1 << 0, RDX_BIT = 1 << 2, RSP_BIT = 1 << 4, R12_BIT = 1 << 12 };
 
 /* ---- Registers ------------------------------------------------------------------------------ */
 
-static uint8_t take_register(uint32_t *used, uint32_t never)
+static uint8_t claim_free_register(uint32_t *used, uint32_t never)
 {
     for (unsigned r = 16; r-- > 0;)
         if (!((*used | never) >> r & 1)) {
@@ -31,26 +32,26 @@ void as_variant_note_registers(struct as_variant *v)
 {
     const uint32_t plain = RSP_BIT | R12_BIT, looked_at = plain | RAX_BIT | RDX_BIT;
     uint32_t used = v->facts->kept;
-    v->note.tally = take_register(&used, looked_at);
-    v->note.log = take_register(&used, looked_at);
-    v->note.address = take_register(&used, plain);
-    v->note.above = take_register(&used, plain);
+    v->note.tally = claim_free_register(&used, looked_at);
+    v->note.log = claim_free_register(&used, looked_at);
+    v->note.address = claim_free_register(&used, plain);
+    v->note.above = claim_free_register(&used, plain);
     if (v->note.above == AS_PATCH_NONE)
         v->note.log = AS_PATCH_NONE;
 }
 
 /* ---- Bytes ---------------------------------------------------------------------------------- */
 
-static void put_number(struct as_clone_part *part, uint64_t value, size_t n)
+static void emit_immediate(struct as_clone_part *part, uint64_t value, size_t n)
 {
-    as_clone_put(part, n, (const uint8_t *)&value);
+    as_clone_add_bytes(part, n, (const uint8_t *)&value);
 }
 
 /* mov between rax (0), rcx (1) or rdx (2) and gs:[offset] */
-static void put_local(struct as_clone_part *part, bool store, unsigned reg, int32_t offset)
+static void emit_local_move(struct as_clone_part *part, bool store, unsigned reg, int32_t offset)
 {
     PUT(part, 0x65, 0x48, store ? 0x89 : 0x8b, (uint8_t)(0x04 | reg << 3), 0x25);
-    put_number(part, (uint32_t)offset, 4);
+    emit_immediate(part, (uint32_t)offset, 4);
 }
 
 static uint8_t rex(unsigned reg, unsigned index, unsigned base)
@@ -59,7 +60,7 @@ static uint8_t rex(unsigned reg, unsigned index, unsigned base)
 }
 
 /* lea reg,[reg+by] */
-static void put_add(struct as_clone_part *part, unsigned reg, int8_t by)
+static void emit_lea_add(struct as_clone_part *part, unsigned reg, int8_t by)
 {
     PUT(part, rex(reg, 0, reg), 0x8d, (uint8_t)(0x40 | (reg & 7) << 3 | (reg & 7)), (uint8_t)by);
 }
@@ -67,16 +68,16 @@ static void put_add(struct as_clone_part *part, unsigned reg, int8_t by)
 /* ---- Iterations ----------------------------------------------------------------------------- */
 
 /* A register counts down; where it comes to 0 there were too many. */
-static int put_tally(struct as_clone_assembly *a, struct as_clone_part *part)
+static int emit_note_countdown(struct as_clone_assembly *a, struct as_clone_part *part)
 {
     const struct as_variant *v = a->clone->variant;
     const unsigned reg = v->note.tally;
     if (!(v->bits & AS_VARIANT_BOUNDED)) {
-        put_add(part, reg, -1);
+        emit_lea_add(part, reg, -1);
         return 0;
     }
     PUT(part, rex(0, 0, reg), 0xff, (uint8_t)(0xc8 | (reg & 7)), 0x0f, 0x84); /* dec reg; jz */
-    put_number(part, 0, 4);
+    emit_immediate(part, 0, 4);
     part->fix[part->fixes++] = as_clone_fix(AS_PATCH_TO_AGENT, 0, 5, 4);
     return 0;
 }
@@ -90,60 +91,62 @@ int as_variant_block(struct as_clone_assembly *a, uint32_t block)
     if (!part)
         return ASSAY_ERR_NOMEM;
     if (v->note.tally != AS_PATCH_NONE)
-        return put_tally(a, part);
-    put_local(part, true, 0, LOCAL(saved));
-    put_local(part, false, 0, LOCAL(trips));
-    put_add(part, 0, 1);
-    put_local(part, true, 0, LOCAL(trips));
-    put_local(part, false, 0, LOCAL(saved));
+        return emit_note_countdown(a, part);
+    emit_local_move(part, true, 0, LOCAL(saved));
+    emit_local_move(part, false, 0, LOCAL(trips));
+    emit_lea_add(part, 0, 1);
+    emit_local_move(part, true, 0, LOCAL(trips));
+    emit_local_move(part, false, 0, LOCAL(saved));
     return 0;
 }
 
 /* ---- Addresses ------------------------------------------------------------------------------ */
 
 /* The note, with registers of its own. */
-static void put_free_note(const struct as_variant *v, struct as_clone_part *part, uint64_t above)
+static void emit_note_in_free_registers(const struct as_variant *v, struct as_clone_part *part,
+                                        uint64_t above)
 {
     const unsigned address = v->note.address, add = v->note.above, log = v->note.log;
     PUT(part, rex(0, 0, add), (uint8_t)(0xb8 | (add & 7))); /* mov add,above */
-    put_number(part, above, 8);
+    emit_immediate(part, above, 8);
     PUT(part, rex(address, add, address), 0x8d, (uint8_t)(0x44 | (address & 7) << 3),
         (uint8_t)((add & 7) << 3 | (address & 7)), 0); /* lea address,[address+add] */
     PUT(part, rex(address, 0, log), 0x0f, 0xc3, (uint8_t)(0x40 | (address & 7) << 3 | (log & 7)),
         0); /* movnti [log],address */
-    put_add(part, log, 8);
+    emit_lea_add(part, log, 8);
 }
 
-static void put_kept_note(struct as_clone_part *part, uint64_t above)
+static void emit_note_in_saved_registers(struct as_clone_part *part, uint64_t above)
 {
     PUT(part, 0x48, 0xba); /* mov rdx,above */
-    put_number(part, above, 8);
+    emit_immediate(part, above, 8);
     PUT(part, 0x48, 0x8d, 0x04, 0x10); /* lea rax,[rax+rdx] */
-    put_local(part, false, 1, LOCAL(log));
+    emit_local_move(part, false, 1, LOCAL(log));
     PUT(part, 0x48, 0x0f, 0xc3, 0x01); /* movnti [rcx],rax */
-    put_add(part, 1, 8);
-    put_local(part, true, 1, LOCAL(log));
+    emit_lea_add(part, 1, 8);
+    emit_local_move(part, true, 1, LOCAL(log));
 }
 
-static int put_registers(struct as_clone_assembly *a, const struct assay_insn *insn, bool store)
+static int emit_register_moves(struct as_clone_assembly *a, const struct assay_insn *insn,
+                               bool store)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
     if (!part)
         return ASSAY_ERR_NOMEM;
     for (unsigned reg = 0; reg < 3; reg++)
-        put_local(part, store, reg, LOCAL(saved) + 8 * (int32_t)reg);
+        emit_local_move(part, store, reg, LOCAL(saved) + 8 * (int32_t)reg);
     return 0;
 }
 
-static int put_note(struct as_clone_assembly *a, const struct assay_insn *insn, uint64_t above)
+static int emit_note(struct as_clone_assembly *a, const struct assay_insn *insn, uint64_t above)
 {
     struct as_clone_part *part = as_clone_part_new(a, AS_CLONE_CODE, insn->address);
     if (!part)
         return ASSAY_ERR_NOMEM;
     if (a->clone->variant->note.log != AS_PATCH_NONE)
-        put_free_note(a->clone->variant, part, above);
+        emit_note_in_free_registers(a->clone->variant, part, above);
     else
-        put_kept_note(part, above);
+        emit_note_in_saved_registers(part, above);
     return 0;
 }
 
@@ -161,8 +164,8 @@ int as_variant_note(struct as_clone_assembly *a, const struct assay_insn *insn,
         return 0;
     }
     if (!is_free)
-        AS_TRY(put_registers(a, insn, true));
+        AS_TRY(emit_register_moves(a, insn, true));
     AS_TRY(as_variant_encoded(a, insn, lea, n));
-    AS_TRY(put_note(a, insn, above));
-    return is_free ? 0 : put_registers(a, insn, false);
+    AS_TRY(emit_note(a, insn, above));
+    return is_free ? 0 : emit_register_moves(a, insn, false);
 }

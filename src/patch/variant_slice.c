@@ -53,7 +53,7 @@ static bool decides_way(const struct assay_insn *insn)
     return kind == ASSAY_CLASS_BRANCH || kind == ASSAY_CLASS_JUMP;
 }
 
-static bool sets_meet(struct assay_regset a, struct assay_regset b)
+static bool sets_intersect(struct assay_regset a, struct assay_regset b)
 {
     return (a.word[0] & b.word[0]) || (a.word[1] & b.word[1]);
 }
@@ -110,9 +110,9 @@ static bool step_back(const struct slicing *s, uint32_t i, struct need *need)
     uint8_t *mark = &s->facts->mark[i - s->facts->first];
     struct assay_effects e;
     assay_insn_effects(insn, &e);
-    const bool is_needed = sets_meet(e.written, need->reg) || (e.flags_written & need->flags) ||
-                           (*mark & (s->mark | AS_MARK_CONTROL)) ||
-                           (s->mark == AS_MARK_CONTROL && decides_way(insn));
+    const bool is_needed =
+        sets_intersect(e.written, need->reg) || (e.flags_written & need->flags) ||
+        (*mark & (s->mark | AS_MARK_CONTROL)) || (s->mark == AS_MARK_CONTROL && decides_way(insn));
     const bool is_new = is_needed && !(*mark & s->mark);
     if (is_needed) {
         *mark |= s->mark;

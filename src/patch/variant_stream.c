@@ -191,7 +191,7 @@ static int emit_made(struct as_clone_assembly *a, const struct assay_insn *insn,
         a->clone->variant->refusal = AS_UNVARIED_ENCODING;
     if (!part)
         return n ? ASSAY_ERR_NOMEM : 0;
-    as_clone_put(part, n, code);
+    as_clone_add_bytes(part, n, code);
     return 0;
 }
 

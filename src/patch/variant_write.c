@@ -22,7 +22,7 @@ int as_variant_encoded(struct as_clone_assembly *a, const struct assay_insn *ins
     uint64_t target;
     if (!part)
         return ASSAY_ERR_NOMEM;
-    as_clone_put(part, n, bytes);
+    as_clone_add_bytes(part, n, bytes);
     const size_t at = as_encode_rip_offset(bytes, n);
     if (at && assay_insn_memory_address(insn, &target))
         part->fix[part->fixes++] =
@@ -32,7 +32,7 @@ int as_variant_encoded(struct as_clone_assembly *a, const struct assay_insn *ins
     return 0;
 }
 
-static int put_nops(struct as_clone_assembly *a, const struct assay_insn *insn)
+static int emit_nop_padding(struct as_clone_assembly *a, const struct assay_insn *insn)
 {
     static const uint8_t nop[9][9] = {{0x90},
                                       {0x66, 0x90},
@@ -110,8 +110,8 @@ static unsigned stand_in(const struct as_variant *v, const struct assay_insn *in
     return to - ASSAY_REG_VEC < 32 ? to - ASSAY_REG_VEC : 0;
 }
 
-static int put_value(struct as_clone_assembly *a, const struct assay_insn *insn,
-                     const uint8_t *bytes)
+static int emit_value_form(struct as_clone_assembly *a, const struct assay_insn *insn,
+                           const uint8_t *bytes)
 {
     const uint8_t spare = a->clone->variant->facts->spare;
     uint8_t code[AS_ENCODE_B];
@@ -123,15 +123,15 @@ static int put_value(struct as_clone_assembly *a, const struct assay_insn *insn,
 }
 
 /* It stays, but for its memory. */
-static int put_register(struct as_clone_assembly *a, const struct assay_insn *insn,
-                        const uint8_t *bytes)
+static int emit_register_form(struct as_clone_assembly *a, const struct assay_insn *insn,
+                              const uint8_t *bytes)
 {
     uint8_t code[AS_ENCODE_B];
     if (!as_variant_access(insn))
         return as_clone_copy(a, insn, bytes);
     const size_t n =
         as_encode_register(bytes, insn->length, stand_in(a->clone->variant, insn), code);
-    return n ? as_variant_encoded(a, insn, code, n) : put_value(a, insn, bytes);
+    return n ? as_variant_encoded(a, insn, code, n) : emit_value_form(a, insn, bytes);
 }
 
 /* Of an instruction that writes a register, unmasked; 0: it is none. */
@@ -144,16 +144,16 @@ static size_t plain_load(const struct assay_insn *insn, const uint8_t *bytes,
 }
 
 /* What is only compared, or is masked, stays as it is. */
-static int put_load(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes)
+static int emit_plain_load(struct as_clone_assembly *a, const struct assay_insn *insn,
+                           const uint8_t *bytes)
 {
     uint8_t code[AS_ENCODE_B];
     const size_t n = plain_load(insn, bytes, code);
     return n ? as_variant_encoded(a, insn, code, n) : as_clone_copy(a, insn, bytes);
 }
 
-static int put_slot(struct as_clone_assembly *a, const struct assay_insn *insn,
-                    const uint8_t *bytes)
+static int emit_slot_access(struct as_clone_assembly *a, const struct assay_insn *insn,
+                            const uint8_t *bytes)
 {
     struct as_variant *v = a->clone->variant;
     uint8_t code[AS_ENCODE_B];
@@ -168,8 +168,8 @@ static int put_slot(struct as_clone_assembly *a, const struct assay_insn *insn,
 }
 
 /* A plain load, from its place in the first cache. */
-static int put_slot_load(struct as_clone_assembly *a, const struct assay_insn *insn,
-                         const uint8_t *bytes)
+static int emit_slot_load(struct as_clone_assembly *a, const struct assay_insn *insn,
+                          const uint8_t *bytes)
 {
     struct as_variant *v = a->clone->variant;
     uint8_t load[AS_ENCODE_B], code[AS_ENCODE_B];
@@ -177,7 +177,7 @@ static int put_slot_load(struct as_clone_assembly *a, const struct assay_insn *i
         return 0;
     const size_t have = plain_load(insn, bytes, load);
     if (!have)
-        return put_slot(a, insn, bytes);
+        return emit_slot_access(a, insn, bytes);
     const size_t n = as_encode_local(load, have, slot_of(v, insn, ASSAY_ACCESS_READ), code);
     if (!n && !v->refusal)
         v->refusal = AS_UNVARIED_ENCODING;
@@ -185,14 +185,15 @@ static int put_slot_load(struct as_clone_assembly *a, const struct assay_insn *i
 }
 
 /* It stays, and what it will load is prefetched. */
-static int put_ahead(struct as_clone_assembly *a, const struct assay_insn *insn,
-                     const uint8_t *bytes)
+static int emit_prefetch_and_copy(struct as_clone_assembly *a, const struct assay_insn *insn,
+                                  const uint8_t *bytes)
 {
     AS_TRY(as_variant_prefetch(a, insn));
     return as_clone_copy(a, insn, bytes);
 }
 
-static int put_log(struct as_clone_assembly *a, const struct assay_insn *insn, const uint8_t *bytes)
+static int emit_logged_access(struct as_clone_assembly *a, const struct assay_insn *insn,
+                              const uint8_t *bytes)
 {
     const unsigned access = as_variant_access(insn);
     if (as_variant_is_slot(a->clone->variant->facts, insn)) {
@@ -249,23 +250,23 @@ static int act(struct as_clone_assembly *a, const struct assay_insn *insn, const
     case AS_DO_NOTHING:
         return 0;
     case AS_DO_DROP:
-        return as_variant_access(insn) ? put_load(a, insn, bytes) : 0;
+        return as_variant_access(insn) ? emit_plain_load(a, insn, bytes) : 0;
     case AS_DO_NOP:
-        return put_nops(a, insn);
+        return emit_nop_padding(a, insn);
     case AS_DO_VALUE:
-        return put_value(a, insn, bytes);
+        return emit_value_form(a, insn, bytes);
     case AS_DO_REGISTER:
-        return put_register(a, insn, bytes);
+        return emit_register_form(a, insn, bytes);
     case AS_DO_LOAD:
-        return put_load(a, insn, bytes);
+        return emit_plain_load(a, insn, bytes);
     case AS_DO_SLOT:
-        return put_slot(a, insn, bytes);
+        return emit_slot_access(a, insn, bytes);
     case AS_DO_SLOT_LOAD:
-        return put_slot_load(a, insn, bytes);
+        return emit_slot_load(a, insn, bytes);
     case AS_DO_AHEAD:
-        return put_ahead(a, insn, bytes);
+        return emit_prefetch_and_copy(a, insn, bytes);
     case AS_DO_LOG:
-        return put_log(a, insn, bytes);
+        return emit_logged_access(a, insn, bytes);
     default:
         return as_clone_copy(a, insn, bytes);
     }
@@ -279,7 +280,8 @@ int as_variant_insn(struct as_clone_assembly *a, const struct assay_insn *insn,
     const uint8_t mark = v->facts->mark[i - v->facts->first];
     int rc;
     if (mark & AS_MARK_CONTROL)
-        rc = v->kind == AS_VARIANT_REC ? put_log(a, insn, bytes) : as_clone_copy(a, insn, bytes);
+        rc = v->kind == AS_VARIANT_REC ? emit_logged_access(a, insn, bytes)
+                                       : as_clone_copy(a, insn, bytes);
     else
         rc = act(a, insn, bytes, v->rule->action[role_of(v, insn, mark)]);
     if (v->refusal)
@@ -311,7 +313,7 @@ int as_variant_prologue(struct as_clone_assembly *a)
     struct as_clone_part *part = n ? as_clone_part_new(a, AS_CLONE_CODE, header) : NULL;
     if (!part)
         return n ? ASSAY_ERR_NOMEM : 0;
-    as_clone_put(part, n, code);
+    as_clone_add_bytes(part, n, code);
     v->prologue = (uint32_t)a->part.n - 1;
     part = as_clone_part_new(a, AS_CLONE_BRANCH, header);
     if (!part)

@@ -50,7 +50,7 @@ static void run_pass(struct started *it)
 {
     const int64_t wall = as_monotonic_ns(), cpu = as_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 
-    as_turn_take(&it->turn);
+    as_turn_acquire(&it->turn);
     it->out->code = it->step->pass->run(&it->job, &it->out->error);
     if (it->out->code < 0)
         assay_experiment_rollback(it->job.experiment);
@@ -94,8 +94,8 @@ static struct assay_pass_result *add_result(struct assay_pipeline_result *result
 }
 
 /* Those of the wave that have what they need; the others are said. */
-static size_t take_wave(struct running *r, const struct as_step *step, size_t n,
-                        struct as_wave *wave, struct started *all)
+static size_t select_ready_steps(struct running *r, const struct as_step *step, size_t n,
+                                 struct as_wave *wave, struct started *all)
 {
     size_t started_n = 0;
 
@@ -173,7 +173,7 @@ static void run_plan(struct running *r)
 
         n = wave_size(&r->plan, i);
         as_wave_init(&wave);
-        const size_t started_n = take_wave(r, &r->plan.step[i], n, &wave, all);
+        const size_t started_n = select_ready_steps(r, &r->plan.step[i], n, &wave, all);
         if (started_n && request->progress)
             request->progress(request->context, all[0].step->pass->stage, i, r->plan.step_n);
         run_wave(all, started_n);

@@ -83,7 +83,7 @@ static bool place_wave(struct as_pass_plan *plan, struct ready_pass *all, size_t
     return plan->step_n > before;
 }
 
-static int tell_cycle(const struct ready_pass *all, size_t n, struct assay_error *err)
+static int report_pass_cycle(const struct ready_pass *all, size_t n, struct assay_error *err)
 {
     struct as_str names = {0};
 
@@ -98,8 +98,9 @@ static int tell_cycle(const struct ready_pass *all, size_t n, struct assay_error
     return rc;
 }
 
-static int take_candidates(struct as_pass_plan *plan, const struct assay_pass *pass, size_t pass_n,
-                           int level, struct ready_pass *all, size_t *n, struct assay_error *err)
+static int collect_ready_passes(struct as_pass_plan *plan, const struct assay_pass *pass,
+                                size_t pass_n, int level, struct ready_pass *all, size_t *n,
+                                struct assay_error *err)
 {
     for (size_t i = 0; i < pass_n; i++) {
         struct as_step step = {.pass = &pass[i]};
@@ -124,8 +125,8 @@ int as_plan_make(const struct assay_pass *pass, size_t pass_n, int level, const 
         return as_error_set(err, ASSAY_ERR_LIMIT, "passes: %zu are more than %d", pass_n,
                             ASSAY_PIPELINE_PASSES_MAX);
     AS_TRY(fact_bits(plan, there, &plan->there, err));
-    AS_TRY(take_candidates(plan, pass, pass_n, level, all, &n, err));
+    AS_TRY(collect_ready_passes(plan, pass, pass_n, level, all, &n, err));
     for (unsigned wave = 0; place_wave(plan, all, n, wave); wave++)
         ;
-    return plan->step_n == n ? 0 : tell_cycle(all, n, err);
+    return plan->step_n == n ? 0 : report_pass_cycle(all, n, err);
 }

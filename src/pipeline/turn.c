@@ -26,7 +26,7 @@ static bool all_before(const struct assay_pass_turn *turn, enum as_turn_at at_le
     return true;
 }
 
-void as_turn_take(struct assay_pass_turn *turn)
+void as_turn_acquire(struct assay_pass_turn *turn)
 {
     struct as_wave *wave = turn->wave;
 
@@ -65,6 +65,6 @@ int assay_pass_aside(struct assay_pass_job *job, int (*work)(void *context, stru
 {
     as_turn_leave(job->turn, AS_TURN_ASIDE);
     const int rc = work(context, err);
-    as_turn_take(job->turn);
+    as_turn_acquire(job->turn);
     return rc;
 }

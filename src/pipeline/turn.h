@@ -31,7 +31,7 @@ struct assay_pass_turn {
 void as_wave_init(struct as_wave *wave);
 void as_wave_fini(struct as_wave *wave);
 
-void as_turn_take(struct assay_pass_turn *turn);
+void as_turn_acquire(struct assay_pass_turn *turn);
 /* `to`: ASIDE or ENDED. */
 void as_turn_leave(struct assay_pass_turn *turn, enum as_turn_at to);
 /* Whether all passes before this one have ended. */

@@ -49,8 +49,8 @@ static bool waits_for_address(const struct assay_uarch *uarch, unsigned group)
            strncmp(name, "STA", 3) == 0;
 }
 
-static void take_timing(struct assay_predictor *p, struct as_op *op,
-                        const struct assay_timing *timing)
+static void set_op_timing(struct assay_predictor *p, struct as_op *op,
+                          const struct assay_timing *timing)
 {
     op->timing = timing;
     op->flags = timing->flags;
@@ -194,7 +194,7 @@ static int build_op(struct assay_predictor *p, const struct assay_code *code, si
     op->branch = form->insn_class == ASSAY_CLASS_BRANCH || form->insn_class == ASSAY_CLASS_JUMP ||
                  form->insn_class == ASSAY_CLASS_CALL || form->insn_class == ASSAY_CLASS_RETURN;
     if (known->timing)
-        take_timing(p, op, known->timing);
+        set_op_timing(p, op, known->timing);
     if (!known->timing || known->match == ASSAY_TIMING_REGISTER)
         as_estimate_op(p, form, op, known->timing != NULL);
     /* What a branch or a call costs is the front end's, which is modelled: nothing is guessed. */

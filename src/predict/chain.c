@@ -60,7 +60,8 @@ static double cycle_among(struct chain_search *s, uint32_t *on)
     return -1;
 }
 
-static void keep_cycle(const struct chain_search *s, uint32_t on, uint32_t *edge, size_t *edge_n)
+static void store_chain_cycle(const struct chain_search *s, uint32_t on, uint32_t *edge,
+                              size_t *edge_n)
 {
     uint32_t at = on;
     *edge_n = 0;
@@ -111,7 +112,7 @@ double as_chain_longest(const struct as_piece_of_code *block, struct as_arena *a
         if (found <= ratio + 1e-9)
             continue;
         ratio = found;
-        keep_cycle(&s, on, edge, edge_n);
+        store_chain_cycle(&s, on, edge, edge_n);
         for (uint32_t i = 0; i < block->op_n; i++) {
             s.parent[i] = NO_EDGE;
             s.start[i] = 0;

@@ -31,7 +31,7 @@ static float bypass_of(const struct as_piece_of_code *block, const struct as_op 
     return block->uarch->bypass[from->bypass][to->bypass];
 }
 
-static int keep_edge(struct depending *d, struct as_edge edge)
+static int store_edge(struct depending *d, struct as_edge edge)
 {
     if (edge.weight < 0)
         edge.weight = 0;
@@ -65,11 +65,11 @@ static int read_edge(struct depending *d, uint32_t i, const struct as_op_read *r
             weight = wait;
         weight += op->load_latency;
     }
-    return keep_edge(d, (struct as_edge){.from = (uint32_t)last->op,
-                                         .to = i,
-                                         .weight = weight,
-                                         .distance = last->ago,
-                                         .address = r->kind == AS_READ_ADDRESS});
+    return store_edge(d, (struct as_edge){.from = (uint32_t)last->op,
+                                          .to = i,
+                                          .weight = weight,
+                                          .distance = last->ago,
+                                          .address = r->kind == AS_READ_ADDRESS});
 }
 
 static float forward_latency(const struct as_piece_of_code *block, const struct as_op *from,
@@ -93,19 +93,19 @@ static int memory_edges(struct depending *d, uint32_t i)
             continue;
         const struct as_op *from = &d->block->op[m->from], *op = &d->block->op[i];
         const float weight = from->latency + forward_latency(d->block, from, op, m->kind);
-        AS_TRY(keep_edge(d, (struct as_edge){.from = (uint32_t)m->from,
-                                             .to = i,
-                                             .weight = weight,
-                                             .distance = m->distance,
-                                             .memory = true}));
+        AS_TRY(store_edge(d, (struct as_edge){.from = (uint32_t)m->from,
+                                              .to = i,
+                                              .weight = weight,
+                                              .distance = m->distance,
+                                              .memory = true}));
         /* Such a load waits until the store is in the cache, and the next such store retires behind
          * the load. */
         d->block->forward_failed_n += d->keeps && m->kind == AS_FORWARD_FAILED;
         if (m->kind == AS_FORWARD_FAILED)
-            AS_TRY(keep_edge(d, (struct as_edge){.from = i,
-                                                 .to = (uint32_t)m->from,
-                                                 .distance = (uint32_t)m->from <= i,
-                                                 .memory = true}));
+            AS_TRY(store_edge(d, (struct as_edge){.from = i,
+                                                  .to = (uint32_t)m->from,
+                                                  .distance = (uint32_t)m->from <= i,
+                                                  .memory = true}));
     }
     return 0;
 }

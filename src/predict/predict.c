@@ -85,8 +85,8 @@ static void name_ports(const struct assay_uarch *uarch, uint64_t ports, char *ou
                               uarch->port[__builtin_ctzll(ports)]);
 }
 
-static int keep_chain(struct assay_predictor *p, const uint32_t *edge, size_t edge_n,
-                      struct assay_prediction *out)
+static int store_predicted_chain(struct assay_predictor *p, const uint32_t *edge, size_t edge_n,
+                                 struct assay_prediction *out)
 {
     struct assay_chain_step *step = as_arena_array(&p->arena, struct assay_chain_step, edge_n + 1);
     if (!step)
@@ -106,7 +106,7 @@ static int find_chain(struct assay_predictor *p, struct assay_prediction *out)
     size_t edge_n = 0;
     uint32_t *edge = as_arena_array(&p->arena, uint32_t, p->block.op_n + 1);
     const double cycles = edge ? as_chain_longest(&p->block, &p->arena, edge, &edge_n) : -1;
-    if (cycles < 0 || keep_chain(p, edge, edge_n, out) < 0)
+    if (cycles < 0 || store_predicted_chain(p, edge, edge_n, out) < 0)
         return ASSAY_ERR_NOMEM;
     out->bounds[ASSAY_BOUND_LATENCY] = cycles;
     return 0;
@@ -276,7 +276,7 @@ static int add_simulation(struct assay_predictor *p, const struct assay_predict_
     return 0;
 }
 
-static void say_front(const struct as_piece_of_code *block, struct assay_prediction *out)
+static void set_front_end_cycles(const struct as_piece_of_code *block, struct assay_prediction *out)
 {
     struct as_front_stages stages = {-1, -1, -1, -1};
     if (!(block->without & ASSAY_WITHOUT_SPREAD))
@@ -317,7 +317,7 @@ int assay_predict(struct assay_predictor *predictor, const struct assay_code *co
     for (uint32_t i = 0; i < p->block.op_n; i++)
         out->slots += (double)p->block.op[i].slots;
     as_ports_of_memory(&p->block, out);
-    say_front(&p->block, out);
+    set_front_end_cycles(&p->block, out);
     as_units_of_division(&p->block, &out->divide_cy, &out->divide_worst_cy);
     out->estimated_n = p->block.estimated_n;
     out->alike_n = p->block.alike_n;

@@ -76,7 +76,7 @@ static inline double as_queue_room(struct as_queue_entries *q, double cycle)
     return cycle;
 }
 
-static inline void as_queue_put(struct as_queue_entries *q, double freed)
+static inline void as_queue_insert(struct as_queue_entries *q, double freed)
 {
     assert(q->n < AS_QUEUE_MOST);
     if (q->cap)

@@ -163,7 +163,7 @@ static double reorder_room(struct as_simulation *s, double slots, double cycle)
     return cycle;
 }
 
-static void reorder_put(struct as_simulation *s, double slots, double freed)
+static void reorder_insert(struct as_simulation *s, double slots, double freed)
 {
     assert(s->slot_count < AS_QUEUE_MOST);
     const unsigned at = (s->slot_head + s->slot_count++) % AS_QUEUE_MOST;
@@ -314,11 +314,11 @@ static void simulate_op(struct as_simulation *s, uint32_t i, uint32_t iteration,
     s->start[iteration % ITERATIONS_KEPT * s->block->op_n + i] = start;
     if (op->use_n)
         as_heap_push(&s->scheduler[scheduler_of(s, op)], start);
-    reorder_put(s, (double)op->slots, retired + 1);
+    reorder_insert(s, (double)op->slots, retired + 1);
     if (op->loads)
-        as_queue_put(&s->loads, retired + 1);
+        as_queue_insert(&s->loads, retired + 1);
     if (op->stores)
-        as_queue_put(&s->stores, retired + 1);
+        as_queue_insert(&s->stores, retired + 1);
     if (entry)
         *entry = (struct assay_timeline_entry){
             .iteration = iteration,

@@ -24,7 +24,7 @@ struct expression {
 
 enum expression_kind { OF_INPUT = 1, OF_TIMES, OF_SUM, OF_LOAD, OF_OPERATION, OF_NOTHING };
 
-struct kept_store {
+struct known_store {
     uint32_t base;
     int32_t before; /* the store before it with the same base */
     int64_t offset;
@@ -39,7 +39,7 @@ struct kept_store {
 struct as_values {
     AS_VEC(struct expression) expression;
     struct as_index index;
-    AS_VEC(struct kept_store) store;
+    AS_VEC(struct known_store) store;
     AS_VEC(int32_t) newest; /* by base: its newest store, below 0 none */
     struct symbolic reg[16];
     uint32_t version[AS_PLACES];
@@ -118,12 +118,12 @@ static struct symbolic address_of(struct as_values *v, const struct assay_memory
 
 /* ---- Loads --------------------------------------------------------------------------------- */
 
-static const struct kept_store *newest_overlap(const struct as_values *v, struct symbolic at,
-                                               uint32_t width)
+static const struct known_store *newest_overlap(const struct as_values *v, struct symbolic at,
+                                                uint32_t width)
 {
     int32_t i = at.base && at.base <= v->newest.n ? v->newest.at[at.base - 1] : -1;
     for (int seen = 0; i >= 0 && seen < STORES_SEEN; seen++, i = v->store.at[i].before) {
-        const struct kept_store *s = &v->store.at[i];
+        const struct known_store *s = &v->store.at[i];
         if (s->offset < at.offset + width && at.offset < s->offset + s->width)
             return s;
     }
@@ -136,7 +136,7 @@ static uint32_t version_of(const struct as_values *v, unsigned reg)
 }
 
 /* The renamer sees registers and displacements, not values (AMD, memory renaming). */
-static bool same_expression(const struct as_values *v, const struct kept_store *s,
+static bool same_expression(const struct as_values *v, const struct known_store *s,
                             const struct assay_memory *m)
 {
     return s->reg[0] == m->base && s->reg[1] == m->index && s->disp == m->disp &&
@@ -144,7 +144,7 @@ static bool same_expression(const struct as_values *v, const struct kept_store *
            s->version[0] == version_of(v, m->base) && s->version[1] == version_of(v, m->index);
 }
 
-static enum as_store_forward forwarding(const struct as_values *v, const struct kept_store *s,
+static enum as_store_forward forwarding(const struct as_values *v, const struct known_store *s,
                                         const struct as_op *op, const struct assay_memory *m,
                                         struct symbolic at)
 {
@@ -170,9 +170,9 @@ static struct symbolic load_value(struct as_values *v, const struct as_op *op, u
                                   unsigned k, struct symbolic at)
 {
     const struct assay_memory *m = &op->memory[k];
-    const struct kept_store *s = m->width_b && !(v->block->without & ASSAY_WITHOUT_MEMORY)
-                                     ? newest_overlap(v, at, m->width_b)
-                                     : NULL;
+    const struct known_store *s = m->width_b && !(v->block->without & ASSAY_WITHOUT_MEMORY)
+                                      ? newest_overlap(v, at, m->width_b)
+                                      : NULL;
     struct as_memory_edge *edge = &v->out[2 * (op - v->block->op) + k];
     *edge = (struct as_memory_edge){.from = -1};
     if (!s && v->block->equal_memory && m->width_b >= 4)
@@ -188,21 +188,21 @@ static struct symbolic load_value(struct as_values *v, const struct as_op *op, u
         number_of(v, OF_LOAD, at.base, (uint64_t)at.offset, (uint64_t)(s - v->store.at) + 1), 0};
 }
 
-static void keep_store(struct as_values *v, const struct as_op *op, uint32_t iteration,
-                       const struct assay_memory *m, struct symbolic at, struct symbolic value)
+static void add_known_store(struct as_values *v, const struct as_op *op, uint32_t iteration,
+                            const struct assay_memory *m, struct symbolic at, struct symbolic value)
 {
-    struct kept_store s = {.base = at.base,
-                           .offset = at.offset,
-                           .width = m->width_b,
-                           .op = (uint32_t)(op - v->block->op),
-                           .iteration = iteration,
-                           .vector = op->vector,
-                           .push = op->stack,
-                           .version = {version_of(v, m->base), version_of(v, m->index)},
-                           .reg = {m->base, m->index},
-                           .scale = m->scale,
-                           .disp = m->disp,
-                           .value = value};
+    struct known_store s = {.base = at.base,
+                            .offset = at.offset,
+                            .width = m->width_b,
+                            .op = (uint32_t)(op - v->block->op),
+                            .iteration = iteration,
+                            .vector = op->vector,
+                            .push = op->stack,
+                            .version = {version_of(v, m->base), version_of(v, m->index)},
+                            .reg = {m->base, m->index},
+                            .scale = m->scale,
+                            .disp = m->disp,
+                            .value = value};
     if (!at.base || at.base > v->newest.n)
         return;
     s.before = v->newest.at[at.base - 1];
@@ -340,7 +340,7 @@ static void write_results(struct as_values *v, const struct computing *c, struct
     }
 }
 
-static void take_step(struct as_values *v, struct as_op *op, uint32_t iteration)
+static void compute_step_values(struct as_values *v, struct as_op *op, uint32_t iteration)
 {
     static const struct assay_form none = {.mnemonic = ""};
     struct computing c = {.op = op, .form = &none};
@@ -366,7 +366,7 @@ static void take_step(struct as_values *v, struct as_op *op, uint32_t iteration)
     const struct symbolic stored = op->stores ? stored_value(v, &c) : (struct symbolic){0, 0};
     for (unsigned k = 0; k < op->memory_n; k++)
         if (op->memory[k].access & ASSAY_ACCESS_WRITE)
-            keep_store(v, op, iteration, &op->memory[k], at[k], stored);
+            add_known_store(v, op, iteration, &op->memory[k], at[k], stored);
     struct symbolic result = {0, 0};
     if (op->write_n)
         result = c.stack && op->loads ? c.load : result_value(v, &c);
@@ -423,7 +423,7 @@ int as_values_memory(struct assay_predictor *p, struct as_memory_edge *out)
     const uint32_t n = loads && stores ? iterations_of(&p->block) : 2;
     for (uint32_t iteration = 0; iteration < n; iteration++)
         for (uint32_t i = 0; i < p->block.op_n; i++)
-            take_step(v, &p->block.op[i], iteration);
+            compute_step_values(v, &p->block.op[i], iteration);
     return v->failed ? ASSAY_ERR_NOMEM : 0;
 }
 

@@ -16,7 +16,8 @@
 #include "base/str.h"
 #include "profile/unfinished.h"
 
-static void say(const struct as_attribution *all, const char *stage, uint64_t done, uint64_t total)
+static void report_progress(const struct as_attribution *all, const char *stage, uint64_t done,
+                            uint64_t total)
 {
     if (all->options->progress)
         all->options->progress(all->options->context, stage, done, total);
@@ -66,7 +67,7 @@ static int read_streams(struct as_attribution *all, int64_t run_start_ns, struct
                           "%s: has no recorded samples (*.samples); profile the program again",
                           all->directory);
     for (size_t i = 0; i < n && rc == 0; i++) {
-        say(all, "reading samples", i, n);
+        report_progress(all, "reading samples", i, n);
         snprintf(path, sizeof path, "%s/%s", all->directory, name[i]);
         rc = as_tally_add(&all->tally, path, name[i], run_start_ns, err);
     }
@@ -167,7 +168,7 @@ static int attribute_modules(struct as_attribution *all, struct assay_error *err
                 all->node[sum->node].own_n += sum->n;
     for (uint32_t m = 0; m < n && rc == 0; m++) {
         const size_t node_n = by.first[m + 1] - by.first[m];
-        say(all, "reading code", m, n);
+        report_progress(all, "reading code", m, n);
         if (node_n)
             rc = as_attribute_module(all, m, by.node + by.first[m], node_n, err);
     }
@@ -205,7 +206,7 @@ static int attribute(void *attribution, struct assay_error *err)
     AS_TRY(as_attribute_subjects(all, err));
     AS_TRY(as_attribute_phases(all, err));
     AS_TRY(as_attribute_levels(all, err));
-    say(all, "adding samples", 0, 1);
+    report_progress(all, "adding samples", 0, 1);
     AS_TRY(as_attribute_paths(all, err));
     AS_TRY(as_attribute_places(all, err));
     AS_TRY(as_attribute_operands(all, err));
@@ -277,7 +278,7 @@ int assay_profile_attribute(struct assay_experiment *experiment, int64_t run_id,
         rc = prepare(all, err);
     if (rc == 0)
         rc = assay_experiment_batch(experiment, attribute, all, err);
-    say(all, "summing up", 0, 1);
+    report_progress(all, "summing up", 0, 1);
     release_attribution(all);
     return rc < 0 ? rc : assay_experiment_summarise(experiment, run_id, err);
 }

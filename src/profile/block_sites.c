@@ -102,9 +102,9 @@ static unsigned user_places_at(const struct assay_catalogue_module *code, uint64
     return n;
 }
 
-static int keep_place(struct as_attribution *all, struct assay_catalogue_module *code,
-                      const struct as_tally_frame *frame, const struct user_place *place,
-                      struct found_site *out, struct assay_error *err)
+static int set_found_site(struct as_attribution *all, struct assay_catalogue_module *code,
+                          const struct as_tally_frame *frame, const struct user_place *place,
+                          struct found_site *out, struct assay_error *err)
 {
     struct site_place *to = &out->place[out->n];
     char plain[512];
@@ -135,7 +135,7 @@ static int look_at_frame(struct as_attribution *all, const struct as_tally_frame
     if (assay_catalogue_address(code, frame->address, &address))
         n = user_places_at(code, address, place, CALLERS_MOST - out->n);
     for (unsigned i = 0; i < n && rc == 0; i++)
-        rc = keep_place(all, code, frame, &place[i], out, err);
+        rc = set_found_site(all, code, frame, &place[i], out, err);
     assay_catalogue_close(all->catalogue, &code);
     return rc;
 }

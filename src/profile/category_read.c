@@ -58,7 +58,7 @@ static int find_category(const struct as_categories *c, struct as_view name)
     return -1;
 }
 
-static int keep_rule_text(struct reader *r, struct as_view text, const char **out)
+static int copy_rule_text(struct reader *r, struct as_view text, const char **out)
 {
     *out = as_arena_strndup(&r->c->arena, text.p, text.n);
     return *out ? 0 : as_error_nomem(r->err, r->file);
@@ -92,7 +92,7 @@ static int read_category(struct reader *r, struct as_view rest)
     if (r->c->category.n == CATEGORY_MAX)
         return WRONG(r, "'%.*s': too many categories; use at most %d", V(rest), CATEGORY_MAX);
     struct as_category it = {.meaning = "", .parent = r->user ? 0 : -1};
-    AS_TRY(keep_rule_text(r, rest, &it.name));
+    AS_TRY(copy_rule_text(r, rest, &it.name));
     it.title = it.name;
     if (as_vec_push(&r->c->category, it) < 0)
         return as_error_nomem(r->err, r->file);
@@ -102,12 +102,12 @@ static int read_category(struct reader *r, struct as_view rest)
 
 static int read_title(struct reader *r, struct as_view rest)
 {
-    return keep_rule_text(r, rest, &r->c->category.at[r->category].title);
+    return copy_rule_text(r, rest, &r->c->category.at[r->category].title);
 }
 
 static int read_meaning(struct reader *r, struct as_view rest)
 {
-    return keep_rule_text(r, rest, &r->c->category.at[r->category].meaning);
+    return copy_rule_text(r, rest, &r->c->category.at[r->category].meaning);
 }
 
 /* Only of one above: so there are no circles, and whoever writes them down finds the parent first.
@@ -171,7 +171,7 @@ static int read_libraries(struct reader *r, struct as_view rest, bool open)
             if (n >= (int)sizeof text)
                 return WRONG(r, "'%.*s': is too long for a library name", V(name));
             const char *kept;
-            AS_TRY(keep_rule_text(r, (struct as_view){text, (size_t)n}, &kept));
+            AS_TRY(copy_rule_text(r, (struct as_view){text, (size_t)n}, &kept));
             AS_TRY(add_module(r, as_view_of(kept), open));
         }
     }
@@ -357,7 +357,7 @@ static int read_user(struct reader *r, const char *path)
     AS_TRY(as_infile_read(path, "the file of categories", FILE_MAX_B, 0, &text, &n, r->err));
     r->user = true;
     const char *file;
-    int rc = keep_rule_text(r, as_view_of(path), &file);
+    int rc = copy_rule_text(r, as_view_of(path), &file);
     if (rc == 0)
         rc = read_rule_text(r, file, text, n);
     as_free(text);

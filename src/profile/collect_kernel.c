@@ -33,18 +33,18 @@ static int start_delays(struct as_collector *it, const struct as_collection *all
 }
 
 /* When the end of the program is met here, it may have been waited for. */
-static void ask_launch(const struct as_collector *it, const struct as_collection *all)
+static void read_launch_delay(const struct as_collector *it, const struct as_collection *all)
 {
     const uint32_t pid = (uint32_t)assay_launch_pid(all->launch);
     as_delays_know(it->self, pid, pid, assay_launch_outcome(all->launch)->ready_end_ns);
 }
 
-static int meet_delays(struct as_collector *it, const struct as_collection *all,
-                       const struct assay_sample_record *record, struct assay_error *err)
+static int on_delay_record(struct as_collector *it, const struct as_collection *all,
+                           const struct assay_sample_record *record, struct assay_error *err)
 {
     const bool existed = !all->plan && record->time_ns < (uint64_t)all->begin_ns;
     if (record->kind == ASSAY_SAMPLE_EXIT) {
-        ask_launch(it, all);
+        read_launch_delay(it, all);
         return as_delays_end(it->self, all->recorder, record->pid, record->tid, record->time_ns,
                              err);
     }
@@ -68,7 +68,7 @@ static int pump_delays(struct as_collector *it, struct as_collection *all, bool 
 static int finish_delays(struct as_collector *it, const struct as_collection *all,
                          struct assay_error *err)
 {
-    ask_launch(it, all);
+    read_launch_delay(it, all);
     return as_delays_end_all(it->self, all->recorder, (uint64_t)all->end_ns, err);
 }
 
@@ -84,7 +84,7 @@ const struct as_collector_kind as_collector_delays = {.name = "delays",
                                                       .open = open_delays,
                                                       .start = start_delays,
                                                       .pump = pump_delays,
-                                                      .meet = meet_delays,
+                                                      .meet = on_delay_record,
                                                       .finish = finish_delays,
                                                       .close = close_delays};
 
@@ -127,7 +127,7 @@ static int pump_ledger(struct as_collector *it, struct as_collection *all, bool 
 static int finish_ledger(struct as_collector *it, const struct as_collection *all,
                          struct assay_error *err)
 {
-    return as_ledger_tell(it->self, assay_launch_outcome(all->launch), all->recorder, err);
+    return as_ledger_write(it->self, assay_launch_outcome(all->launch), all->recorder, err);
 }
 
 static void close_ledger(struct as_collector *it)
@@ -159,8 +159,9 @@ static int open_ends(struct as_collector *it, const struct as_collection *all,
 static int follow_ends(struct as_collector *it, const struct as_collection *all,
                        const struct assay_sample_record *record, struct assay_error *err)
 {
-    return record->kind == ASSAY_SAMPLE_END ? 0
-                                            : as_ends_take(it->self, record, all->recorder, err);
+    return record->kind == ASSAY_SAMPLE_END
+               ? 0
+               : as_ends_on_record(it->self, record, all->recorder, err);
 }
 
 static int pump_ends(struct as_collector *it, struct as_collection *all, bool last,

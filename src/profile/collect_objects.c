@@ -69,12 +69,12 @@ static int prepare_objects(struct as_collector *it, const struct as_collection *
 
 /* ---- While it runs ------------------------------------------------------------------------- */
 
-struct objects_taking {
+struct objects_reading {
     const struct as_collection *all;
     struct assay_error *err;
 };
 
-static int take_object(void *context, const struct as_object_told *told)
+static int record_object(void *context, const struct as_object_record *told)
 {
     static const uint8_t kind[] = {[AS_OBJECT_ALLOCATED] = ASSAY_SAMPLE_ALLOCATE,
                                    [AS_OBJECT_MAPPED] = ASSAY_SAMPLE_ALLOCATE,
@@ -82,7 +82,7 @@ static int take_object(void *context, const struct as_object_told *told)
                                    [AS_OBJECT_FORKED] = ASSAY_SAMPLE_INHERIT};
     _Static_assert(sizeof kind / sizeof *kind == AS_OBJECT_FORKED + 1,
                    "an entry for each of the enumeration");
-    const struct objects_taking *to = context;
+    const struct objects_reading *to = context;
     struct assay_sample_record record = {.kind = kind[told->kind],
                                          .pid = told->pid,
                                          .tid = told->pid,
@@ -104,10 +104,10 @@ static int read_objects(struct observed *observed, const struct as_collection *a
                         bool last, struct assay_error *err)
 {
     const char *path = observed->part ? as_inside_path(&observed->inside, all) : NULL;
-    struct objects_taking to = {all, err};
+    struct objects_reading to = {all, err};
     if (path && as_objects_find(&observed->logs, path) < 0)
         return as_error_nomem(err, "the objects of a run");
-    return as_objects_drain(&observed->logs, pid, last, take_object, &to);
+    return as_objects_drain(&observed->logs, pid, last, record_object, &to);
 }
 
 static int pump_objects(struct as_collector *it, struct as_collection *all, bool last,
@@ -117,8 +117,8 @@ static int pump_objects(struct as_collector *it, struct as_collection *all, bool
 }
 
 /* Before a program goes, so that its code is still known. */
-static int meet_end(struct as_collector *it, const struct as_collection *all,
-                    const struct assay_sample_record *record, struct assay_error *err)
+static int on_process_end(struct as_collector *it, const struct as_collection *all,
+                          const struct assay_sample_record *record, struct assay_error *err)
 {
     struct observed *observed = it->self;
     const bool exits = record->kind == ASSAY_SAMPLE_EXIT && record->pid == record->tid;
@@ -141,13 +141,13 @@ static int finish_objects(struct as_collector *it, const struct as_collection *a
 
 /* ---- The end ------------------------------------------------------------------------------- */
 
-struct objects_telling {
+struct objects_writing {
     const struct observed *observed;
     struct assay_experiment *experiment;
     int64_t run_id;
 };
 
-static int flag_objects(const struct objects_telling *to, const char *name, uint64_t n,
+static int flag_objects(const struct objects_writing *to, const char *name, uint64_t n,
                         const char *text, struct assay_error *err)
 {
     const struct assay_flag flag = {.run_id = to->run_id,
@@ -161,7 +161,7 @@ static int flag_objects(const struct objects_telling *to, const char *name, uint
 
 static int write_flags(void *context, struct assay_error *err)
 {
-    const struct objects_telling *to = context;
+    const struct objects_writing *to = context;
     const struct observed *observed = to->observed;
     AS_TRY(flag_objects(to, "objects_unknown", observed->part ? 0 : 1, observed->why.text, err));
     AS_TRY(flag_objects(to, "objects_own_allocator", observed->own_n,
@@ -179,7 +179,7 @@ static int note_objects(struct as_collector *it, const struct as_collection *all
                         struct assay_experiment *experiment, int64_t run_id,
                         struct assay_error *err)
 {
-    struct objects_telling to = {it->self, experiment, run_id};
+    struct objects_writing to = {it->self, experiment, run_id};
     (void)all;
     return assay_experiment_batch(experiment, write_flags, &to, err);
 }
@@ -211,7 +211,7 @@ const struct as_collector_kind as_collector_objects = {.name = "objects",
                                                        .is_wanted = objects_are_wanted,
                                                        .prepare = prepare_objects,
                                                        .pump = pump_objects,
-                                                       .meet = meet_end,
+                                                       .meet = on_process_end,
                                                        .finish = finish_objects,
                                                        .facts = note_objects,
                                                        .session = session_of_objects,

@@ -148,12 +148,12 @@ static int pump_python(struct as_collector *it, struct as_collection *all, bool 
 {
     struct beside beside = {it, all};
     struct assay_timer_sampler *sampler = sampler_of(it);
-    return sampler ? as_timer_gather(sampler, last, hand_beside, &beside, err) : 0;
+    return sampler ? as_timer_collect(sampler, last, hand_beside, &beside, err) : 0;
 }
 
 /* Samples stand in order among the kernel's records, which say what is mapped where. */
-static int meet_python(struct as_collector *it, const struct as_collection *all,
-                       const struct assay_sample_record *record, struct assay_error *err)
+static int on_python_record(struct as_collector *it, const struct as_collection *all,
+                            const struct assay_sample_record *record, struct assay_error *err)
 {
     return hand_before(it, all, record->time_ns, err);
 }
@@ -199,7 +199,7 @@ const struct as_collector_kind as_collector_python = {.name = "python",
                                                       .prepare = prepare_python,
                                                       .open = open_python,
                                                       .pump = pump_python,
-                                                      .meet = meet_python,
+                                                      .meet = on_python_record,
                                                       .hides = hides_sample,
                                                       .stop = stop_python,
                                                       .finish = finish_python,

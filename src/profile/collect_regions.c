@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "profile/agent_session.h"
 
-struct said {
+struct regions_collector {
     struct as_inside inside;
     struct as_region_facts facts;
 };
@@ -27,7 +27,7 @@ static bool regions_are_wanted(const struct as_collection *all)
 static int prepare_regions(struct as_collector *it, const struct as_collection *all,
                            const struct assay_error *why, struct assay_error *err)
 {
-    struct said *said;
+    struct regions_collector *said;
     (void)why;
     it->self = said = as_calloc(1, sizeof *said);
     if (!said)
@@ -42,7 +42,7 @@ static int prepare_regions(struct as_collector *it, const struct as_collection *
 static int read_regions(struct as_collector *it, const struct as_collection *all,
                         struct assay_error *err)
 {
-    struct said *said = it->self;
+    struct regions_collector *said = it->self;
     const char *path = as_inside_path(&said->inside, all);
     return path ? as_regions_read(path, &said->facts, err) : 0;
 }
@@ -84,14 +84,14 @@ static void merge_facts(struct as_region_facts *facts)
     facts->at.n = n;
 }
 
-struct regions_telling {
-    struct said *said;
+struct regions_writing {
+    struct regions_collector *said;
     struct assay_experiment *experiment;
     int64_t run_id;
 };
 
 /* The row of a thread; 0: nothing is known of it. */
-static int find_thread(const struct regions_telling *to, const struct as_region_fact *fact,
+static int find_thread(const struct regions_writing *to, const struct as_region_fact *fact,
                        int64_t *id, struct assay_error *err)
 {
     struct assay_rows *rows;
@@ -108,8 +108,8 @@ static int find_thread(const struct regions_telling *to, const struct as_region_
     return rc < 0 ? rc : 0;
 }
 
-static int tell_fact(const struct regions_telling *to, const struct as_region_fact *fact,
-                     struct assay_error *err)
+static int store_region_fact(const struct regions_writing *to, const struct as_region_fact *fact,
+                             struct assay_error *err)
 {
     static const char *const kinds[] = {NULL, "region", "event", "datum"};
     const bool timed = fact->kind == AS_REGION_TIMED;
@@ -127,8 +127,8 @@ static int tell_fact(const struct regions_telling *to, const struct as_region_fa
     return assay_experiment_add_region_thread(to->experiment, &row, err);
 }
 
-static int tell_lost(const struct regions_telling *to, const char *name, uint64_t n,
-                     const char *text, struct assay_error *err)
+static int store_lost_flag(const struct regions_writing *to, const char *name, uint64_t n,
+                           const char *text, struct assay_error *err)
 {
     const struct assay_flag flag = {.run_id = to->run_id,
                                     .kind = ASSAY_OBJECT_RUN,
@@ -139,38 +139,38 @@ static int tell_lost(const struct regions_telling *to, const char *name, uint64_
     return n ? assay_experiment_flag(to->experiment, &flag, err) : 0;
 }
 
-static int tell_all(void *context, struct assay_error *err)
+static int store_region_facts(void *context, struct assay_error *err)
 {
-    const struct regions_telling *to = context;
+    const struct regions_writing *to = context;
     merge_facts(&to->said->facts);
     as_vec_foreach (&to->said->facts.at, fact)
-        AS_TRY(tell_fact(to, fact, err));
-    AS_TRY(tell_lost(to, "regions_lost", to->said->facts.lost,
-                     "calls of regions were dropped: a process has at most 512 names", err));
-    return tell_lost(to, "regions_damaged", to->said->facts.damaged,
-                     "of regions are invalid: the program overwrote the counters of the agent",
-                     err);
+        AS_TRY(store_region_fact(to, fact, err));
+    AS_TRY(store_lost_flag(to, "regions_lost", to->said->facts.lost,
+                           "calls of regions were dropped: a process has at most 512 names", err));
+    return store_lost_flag(
+        to, "regions_damaged", to->said->facts.damaged,
+        "of regions are invalid: the program overwrote the counters of the agent", err);
 }
 
-static int tell_regions(struct as_collector *it, const struct as_collection *all,
-                        struct assay_experiment *experiment, int64_t run_id,
-                        struct assay_error *err)
+static int store_regions(struct as_collector *it, const struct as_collection *all,
+                         struct assay_experiment *experiment, int64_t run_id,
+                         struct assay_error *err)
 {
-    struct regions_telling to = {it->self, experiment, run_id};
+    struct regions_writing to = {it->self, experiment, run_id};
     (void)all;
-    return assay_experiment_batch(experiment, tell_all, &to, err);
+    return assay_experiment_batch(experiment, store_region_facts, &to, err);
 }
 
 /* For others that want to be in the program. */
 static struct as_agent_session *session_of_regions(const struct as_collector *it)
 {
-    const struct said *said = it->self;
+    const struct regions_collector *said = it->self;
     return said->inside.directory[0] ? said->inside.session : NULL;
 }
 
 static void close_regions(struct as_collector *it)
 {
-    struct said *said = it->self;
+    struct regions_collector *said = it->self;
     if (!said)
         return;
     if (said->inside.directory[0]) { /* of a program that was never let go, or goes on */
@@ -188,6 +188,6 @@ const struct as_collector_kind as_collector_regions = {.name = "regions",
                                                        .is_wanted = regions_are_wanted,
                                                        .prepare = prepare_regions,
                                                        .finish = read_regions,
-                                                       .facts = tell_regions,
+                                                       .facts = store_regions,
                                                        .session = session_of_regions,
                                                        .close = close_regions};

@@ -95,8 +95,8 @@ static int stop_timers(struct as_collector *it, struct assay_error *err)
 /* ---- The end ------------------------------------------------------------------------------- */
 
 /* What was not seen whole, for the flags. */
-static int tell_missed(struct as_collector *it, const struct as_collection *all,
-                       struct assay_error *err)
+static int write_missed_timers(struct as_collector *it, const struct as_collection *all,
+                               struct assay_error *err)
 {
     const struct as_timers *timers = it->self;
     const struct assay_timer_facts *facts = assay_timer_sampler_facts(timers->sampler);
@@ -159,7 +159,7 @@ const struct as_collector_kind as_collector_timers = {.name = "timers",
                                                       .wait = wait_for_timers,
                                                       .pump = pump_timers,
                                                       .stop = stop_timers,
-                                                      .finish = tell_missed,
+                                                      .finish = write_missed_timers,
                                                       .close = close_timers,
                                                       .choice = choice_of_timers,
                                                       .counts = counts_of_timers,

@@ -289,15 +289,15 @@ static int finish_trace(struct as_collector *it, const struct as_collection *all
     return 0;
 }
 
-struct trace_telling {
+struct trace_flags_writing {
     const struct traced *traced;
     struct assay_experiment *experiment;
     int64_t run_id;
 };
 
-static int tell_missed(void *context, struct assay_error *err)
+static int store_missed_flag(void *context, struct assay_error *err)
 {
-    const struct trace_telling *to = context;
+    const struct trace_flags_writing *to = context;
     char text[256];
     /* So the tracer says of its own limit. */
     const char *why = to->traced->missed_errno == EDQUOT
@@ -332,9 +332,9 @@ static int tell_missed(void *context, struct assay_error *err)
     return shared.n ? assay_experiment_flag(to->experiment, &shared, err) : 0;
 }
 
-static int tell_beginning(void *context, struct assay_error *err)
+static int store_partial_flag(void *context, struct assay_error *err)
 {
-    const struct trace_telling *to = context;
+    const struct trace_flags_writing *to = context;
     const struct assay_flag flag = {
         .run_id = to->run_id,
         .kind = ASSAY_OBJECT_RUN,
@@ -346,14 +346,15 @@ static int tell_beginning(void *context, struct assay_error *err)
     return assay_experiment_flag(to->experiment, &flag, err);
 }
 
-static int tell_trace(struct as_collector *it, const struct as_collection *all,
-                      struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+static int store_trace_flags(struct as_collector *it, const struct as_collection *all,
+                             struct assay_experiment *experiment, int64_t run_id,
+                             struct assay_error *err)
 {
-    struct trace_telling to = {it->self, experiment, run_id};
+    struct trace_flags_writing to = {it->self, experiment, run_id};
     if (to.traced->missed_n || to.traced->samples_missed_n || to.traced->shared_n)
-        AS_TRY(assay_experiment_batch(experiment, tell_missed, &to, err));
+        AS_TRY(assay_experiment_batch(experiment, store_missed_flag, &to, err));
     return all->request->trace->first_s > 0
-               ? assay_experiment_batch(experiment, tell_beginning, &to, err)
+               ? assay_experiment_batch(experiment, store_partial_flag, &to, err)
                : 0;
 }
 
@@ -388,6 +389,6 @@ const struct as_collector_kind as_collector_trace = {.name = "trace",
                                                      .prepare = prepare_trace,
                                                      .start = start_trace,
                                                      .finish = finish_trace,
-                                                     .facts = tell_trace,
+                                                     .facts = store_trace_flags,
                                                      .session = session_of_trace,
                                                      .close = close_trace};

@@ -41,7 +41,7 @@ void as_counts_close(struct as_counts *counts)
     assay_counting_close(&counts->counting);
 }
 
-int as_counts_take(struct as_counts *counts, struct assay_error *err)
+int as_counts_read(struct as_counts *counts, struct assay_error *err)
 {
     return counts->counting ? assay_counting_read(counts->counting, &counts->count, &counts->n, err)
                             : 0;
@@ -193,11 +193,12 @@ static int finish_counts(struct as_collector *it, const struct as_collection *al
                          struct assay_error *err)
 {
     (void)all;
-    return as_counts_take(it->self, err);
+    return as_counts_read(it->self, err);
 }
 
-static int tell_counts(struct as_collector *it, const struct as_collection *all,
-                       struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
+static int store_event_counts(struct as_collector *it, const struct as_collection *all,
+                              struct assay_experiment *experiment, int64_t run_id,
+                              struct assay_error *err)
 {
     return as_counts_store(it->self, experiment, run_id, all->lossy, err);
 }
@@ -214,5 +215,5 @@ const struct as_collector_kind as_collector_counts = {.name = "counts",
                                                       .is_wanted = counts_are_wanted,
                                                       .open = open_counts,
                                                       .finish = finish_counts,
-                                                      .facts = tell_counts,
+                                                      .facts = store_event_counts,
                                                       .close = close_counts};

@@ -20,7 +20,7 @@ int as_counts_open(struct as_counts *counts, const struct assay_profile_request 
                    bool on_exec, struct assay_error *err);
 void as_counts_close(struct as_counts *counts);
 /* At the end of the recording. Errors: as assay_counting_read. */
-int as_counts_take(struct as_counts *counts, struct assay_error *err);
+int as_counts_read(struct as_counts *counts, struct assay_error *err);
 
 /* What was taken, once the run's threads are known: metrics "count_...", with a value for the run,
  * and of switches and migrations one for each thread and process, unless the recording was

@@ -70,7 +70,7 @@ static int by_blame(const void *a, const void *b, void *tally)
     return first != second ? (first < second ? -1 : 1) : 0;
 }
 
-static void say_crash(struct as_str *text, const struct as_tally *tally, uint32_t index)
+static void append_crash(struct as_str *text, const struct as_tally *tally, uint32_t index)
 {
     const struct as_tally_process *process = &tally->process.at[index];
     const char *name = process->exe ? as_path_last(process->exe) : NULL;
@@ -98,7 +98,7 @@ static int flag_crashes(struct as_attribution *all, const struct crashes *crashe
         blamed++;
     const size_t said = blamed ? blamed : crashes->list.n;
     for (size_t i = 0; i < said && i < NAMED_MOST; i++)
-        say_crash(&text, crashes->tally, crashes->list.at[i].process);
+        append_crash(&text, crashes->tally, crashes->list.at[i].process);
     if (said > NAMED_MOST)
         as_str_appendf(&text, "; and %zu more", said - NAMED_MOST);
     if (said < crashes->list.n)

@@ -89,8 +89,8 @@ void as_delays_look(struct as_delays *delays, int64_t now_ns)
     delays->next_ns = end_ns + (pause_ns > LOOK_NS ? pause_ns : LOOK_NS);
 }
 
-static int tell_delay(const struct as_delay *it, struct assay_recorder *recorder, uint64_t time_ns,
-                      struct assay_error *err)
+static int record_run_delay(const struct as_delay *it, struct assay_recorder *recorder,
+                            uint64_t time_ns, struct assay_error *err)
 {
     char text[32];
     if (it->now_ns < 0)
@@ -106,7 +106,7 @@ int as_delays_end(struct as_delays *delays, struct assay_recorder *recorder, uin
     if (!it)
         return 0;
     read_one(it); /* a process that nobody has waited for yet is still there */
-    AS_TRY(tell_delay(it, recorder, time_ns, err));
+    AS_TRY(record_run_delay(it, recorder, time_ns, err));
     *it = (struct as_delay){0};
     const uint32_t at = (uint32_t)(it - delays->thread.at);
     return as_vec_push(&delays->unused, at) < 0 ? as_error_nomem(err, "threads") : 0;
@@ -119,7 +119,7 @@ int as_delays_end_all(struct as_delays *delays, struct assay_recorder *recorder,
         if (!it->tid)
             continue;
         read_one(it);
-        AS_TRY(tell_delay(it, recorder, time_ns, err));
+        AS_TRY(record_run_delay(it, recorder, time_ns, err));
     }
     return 0;
 }

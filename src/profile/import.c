@@ -147,8 +147,8 @@ static int look_for_generated(struct import *im, const struct assay_sample_recor
 
 /* ---- The stream ---------------------------------------------------------------------------- */
 
-static int take_imported(void *context, const struct assay_sample_record *record,
-                         struct assay_error *err)
+static int import_sample_record(void *context, const struct assay_sample_record *record,
+                                struct assay_error *err)
 {
     struct import *im = context;
     uint64_t done, total;
@@ -158,28 +158,28 @@ static int take_imported(void *context, const struct assay_sample_record *record
     }
     if (record->kind == ASSAY_SAMPLE_MAP && look_for_generated(im, record) < 0)
         return as_error_nomem(err, im->request->path);
-    return assay_recorder_take(im->recorder, record, err);
+    return assay_recorder_add(im->recorder, record, err);
 }
 
-static int tell_fact(struct import *im, const char *name, const char *value,
-                     struct assay_error *err)
+static int write_import_fact(struct import *im, const char *name, const char *value,
+                             struct assay_error *err)
 {
     return value ? assay_recorder_info(im->recorder, name, value, err) : 0;
 }
 
-static int tell_facts(struct import *im, struct assay_error *err)
+static int write_import_facts(struct import *im, struct assay_error *err)
 {
     char text[64];
-    AS_TRY(tell_fact(im, "host", im->facts->host ? im->facts->host : "unknown", err));
-    AS_TRY(tell_fact(im, "stacks", im->row.call_stacks, err));
+    AS_TRY(write_import_fact(im, "host", im->facts->host ? im->facts->host : "unknown", err));
+    AS_TRY(write_import_fact(im, "stacks", im->row.call_stacks, err));
     snprintf(text, sizeof text, "%" PRId64, im->facts->clock_offset_ns);
-    AS_TRY(tell_fact(im, "clock_offset_ns", text, err));
-    AS_TRY(tell_fact(im, "imported_from", im->request->path, err));
-    return tell_fact(im, "perf_version", im->facts->perf_version, err);
+    AS_TRY(write_import_fact(im, "clock_offset_ns", text, err));
+    AS_TRY(write_import_fact(im, "imported_from", im->request->path, err));
+    return write_import_fact(im, "perf_version", im->facts->perf_version, err);
 }
 
 /* What is known only after reading. */
-static int tell_counts(struct import *im, struct assay_error *err)
+static int write_import_counts(struct import *im, struct assay_error *err)
 {
     char text[32], name[160];
     for (size_t i = 0; i < im->facts->event_n; i++) {
@@ -188,12 +188,12 @@ static int tell_counts(struct import *im, struct assay_error *err)
             continue;
         snprintf(name, sizeof name, "samples_of_%.128s", event->name);
         snprintf(text, sizeof text, "%" PRIu64, event->samples);
-        AS_TRY(tell_fact(im, name, text, err));
+        AS_TRY(write_import_fact(im, name, text, err));
     }
     if (im->facts->idle == 0)
         return 0;
     snprintf(text, sizeof text, "%" PRIu64, im->facts->idle);
-    return tell_fact(im, "idle_samples", text, err);
+    return write_import_fact(im, "idle_samples", text, err);
 }
 
 static int make_stream(struct import *im, struct assay_error *err)
@@ -203,11 +203,11 @@ static int make_stream(struct import *im, struct assay_error *err)
     snprintf(path, sizeof path, "%.4096s/main.samples", im->directory);
     AS_TRY(assay_recorder_new(path, assay_perf_data_choice(im->data), im->request->max_b,
                               &im->recorder, err));
-    int rc = tell_facts(im, err);
+    int rc = write_import_facts(im, err);
     if (rc == 0)
-        rc = assay_perf_data_read(im->data, take_imported, im, err);
+        rc = assay_perf_data_read(im->data, import_sample_record, im, err);
     if (rc == 0)
-        rc = tell_counts(im, err);
+        rc = write_import_counts(im, err);
     const int end = assay_recorder_finish(&im->recorder, assay_perf_data_counts(im->data), &late);
     if (rc == 0 && end < 0) {
         *err = late;

@@ -9,8 +9,8 @@
 #define BINS_LEAST 64u
 
 /* Thousandths of the bins of a segment, up to the last that has any; "": none has. */
-static void put_thousandths(struct as_str *out, const struct as_level_thread *thread, size_t from,
-                            size_t to, unsigned state, int64_t bin_ns)
+static void append_bin_shares(struct as_str *out, const struct as_level_thread *thread, size_t from,
+                              size_t to, unsigned state, int64_t bin_ns)
 {
     uint32_t next = thread->bin.at[from].number / AS_BINS_OF_ROW * AS_BINS_OF_ROW;
     as_str_clear(out);
@@ -18,7 +18,7 @@ static void put_thousandths(struct as_str *out, const struct as_level_thread *th
         const struct as_level_bin *bin = &thread->bin.at[i];
         const double share = (double)bin->ns[state] * 1000 / (double)bin_ns;
         const long thousandths = (long)(share + 0.5);
-        as_bins_put(out, &next, bin->number, thousandths);
+        as_bins_append(out, &next, bin->number, thousandths);
     }
     as_bins_end(out);
 }
@@ -31,7 +31,7 @@ static int add_segment(struct as_attribution *all, uint32_t index, int64_t level
     const int64_t segment = thread->bin.at[from].number / AS_BINS_OF_ROW;
     int rc = 0;
     for (unsigned state = 0; state < AS_LEVEL_STATES_N && rc == 0; state++) {
-        put_thousandths(bins, thread, from, to, state, levels->bin_ns);
+        append_bin_shares(bins, thread, from, to, state, levels->bin_ns);
         const struct assay_row_thread_level row = {.thread_id = all->thread_id[index],
                                                    .level = level,
                                                    .segment = segment,

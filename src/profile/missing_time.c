@@ -51,7 +51,7 @@ static double info_number(const struct as_attribution *all, uint32_t stream, con
 }
 
 /* "PID NS NAME\tWHY". */
-static int take_account(struct unseen_sums *sums, const struct as_tally_fact *fact)
+static int parse_cpu_account(struct unseen_sums *sums, const struct as_tally_fact *fact)
 {
     char *at;
     struct account account = {.pid = (uint32_t)strtoul(fact->value, &at, 10)};
@@ -61,7 +61,7 @@ static int take_account(struct unseen_sums *sums, const struct as_tally_fact *fa
     return account.why ? as_vec_push(&sums->account, account) : 0;
 }
 
-static int take_facts(const struct as_attribution *all, struct unseen_sums *sums)
+static int sum_stream_facts(const struct as_attribution *all, struct unseen_sums *sums)
 {
     const struct as_tally *tally = &all->tally;
     for (uint32_t i = 0; i < tally->stream.n; i++) {
@@ -76,13 +76,13 @@ static int take_facts(const struct as_attribution *all, struct unseen_sums *sums
     }
     as_vec_foreach (&tally->fact, fact)
         if (strcmp(fact->name, "process_cpu") == 0)
-            AS_TRY(take_account(sums, fact));
+            AS_TRY(parse_cpu_account(sums, fact));
     return 0;
 }
 
 /* Of a thread the larger of both is right: samples of a counter are estimates of time, and records
  * of switches may be lost. */
-static int take_times(const struct as_attribution *all, struct unseen_sums *sums)
+static int sum_thread_times(const struct as_attribution *all, struct unseen_sums *sums)
 {
     const struct as_tally *tally = &all->tally;
     double *sampled = as_calloc(tally->thread.n + 1, sizeof *sampled);
@@ -147,7 +147,8 @@ static bool is_alike(const struct account *a, const struct account *b)
 }
 
 /* Processes of one name, in a sentence; the time that is missing of them. */
-static double say_alike(struct as_str *text, struct unseen_sums *sums, size_t first, uint64_t *n)
+static double append_alike_processes(struct as_str *text, struct unseen_sums *sums, size_t first,
+                                     uint64_t *n)
 {
     const struct account one = sums->account.at[first];
     double missing_ns = 0;
@@ -178,7 +179,8 @@ static bool is_first_of_its_kind(const struct unseen_sums *sums, size_t index)
 }
 
 /* How many processes were named, and their time in `named_ns`. */
-static uint64_t say_processes(struct as_str *text, struct unseen_sums *sums, double *named_ns)
+static uint64_t append_missed_processes(struct as_str *text, struct unseen_sums *sums,
+                                        double *named_ns)
 {
     uint64_t all = 0;
     unsigned said = 0;
@@ -186,14 +188,14 @@ static uint64_t say_processes(struct as_str *text, struct unseen_sums *sums, dou
         uint64_t n;
         if (!is_to_be_named(&sums->account.at[i], sums) || !is_first_of_its_kind(sums, i))
             continue;
-        *named_ns += say_alike(text, sums, i, &n);
+        *named_ns += append_alike_processes(text, sums, i, &n);
         all += n;
         said++;
     }
     return all;
 }
 
-static void say_rest(struct as_str *text, double rest_ns, bool is_timed)
+static void append_missing_rest(struct as_str *text, double rest_ns, bool is_timed)
 {
     as_str_appendf(text,
                    " %.2f s are of processes or threads that were not observed: ", rest_ns / 1e9);
@@ -216,7 +218,7 @@ static int flag_time(struct as_attribution *all, struct unseen_sums *sums, doubl
                    "%.2f s of %.2f s of CPU time (%.0f %%) were not sampled: all shares refer to "
                    "the rest.",
                    unseen_ns / 1e9, sums->cpu_ns / 1e9, 100 * unseen_ns / sums->cpu_ns);
-    uint64_t n = say_processes(&text, sums, &named_ns);
+    uint64_t n = append_missed_processes(&text, sums, &named_ns);
     if (sums->short_n && sums->short_ns > SLACK_SHARE * unseen_ns) {
         as_str_appendf(&text,
                        " %" PRIu64
@@ -225,7 +227,7 @@ static int flag_time(struct as_attribution *all, struct unseen_sums *sums, doubl
         named_ns += sums->short_ns;
     }
     if (unseen_ns - named_ns > SLACK_NS && unseen_ns - named_ns > 2 * SLACK_SHARE * unseen_ns)
-        say_rest(&text, unseen_ns - named_ns, is_timed);
+        append_missing_rest(&text, unseen_ns - named_ns, is_timed);
     const int rc = text.failed ? as_error_nomem(err, "the time that was not sampled")
                                : as_attribute_flag(all, ASSAY_OBJECT_RUN, all->run_id,
                                                    "unseen_time", n, err, "%s", as_str_z(&text));
@@ -315,7 +317,8 @@ static int add_pages(struct as_attribution *all, struct assay_error *err)
 int as_attribute_unseen(struct as_attribution *all, struct assay_error *err)
 {
     struct unseen_sums sums = {0};
-    int rc = all->tally.stream.n && (take_facts(all, &sums) < 0 || take_times(all, &sums) < 0)
+    int rc = all->tally.stream.n &&
+                     (sum_stream_facts(all, &sums) < 0 || sum_thread_times(all, &sums) < 0)
                  ? as_error_nomem(err, "the time that was not sampled")
                  : 0;
     if (rc == 0 && all->tally.stream.n)

@@ -254,7 +254,7 @@ static int attribute_spots(struct module_work *w, struct assay_error *err)
     return 0;
 }
 
-static int keep_excerpts(struct module_work *w, struct assay_error *err)
+static int store_hot_excerpts(struct module_work *w, struct assay_error *err)
 {
     const double least = HOT * (double)w->all->tally.running_n;
     size_t room = EXCERPT_MOST;
@@ -279,7 +279,7 @@ static int attribute_code(struct module_work *w, struct as_module_fact *fact,
     AS_TRY(describe_module(w, fact, err));
     AS_TRY(attribute_spots(w, err));
     AS_TRY(add_blocks(w, err));
-    return keep_excerpts(w, err);
+    return store_hot_excerpts(w, err);
 }
 
 /* ---- All ----------------------------------------------------------------------------------- */
@@ -297,7 +297,7 @@ static struct assay_catalogue_request request_for(const struct as_attribution *a
     return request;
 }
 
-static int take_pythons(struct module_work *w)
+static int collect_python_code(struct module_work *w)
 {
     const uint32_t module = (uint32_t)(w->from - w->all->tally.module.at);
     as_vec_foreach (&w->all->tally.python, it) {
@@ -312,7 +312,7 @@ static int open_code(struct module_work *w, struct assay_error *err)
 {
     struct assay_catalogue *catalogue = w->all->catalogue;
     struct assay_catalogue_request request = request_for(w->all, w->from);
-    if (w->from->kind == ASSAY_MODULE_PYTHON && take_pythons(w) < 0)
+    if (w->from->kind == ASSAY_MODULE_PYTHON && collect_python_code(w) < 0)
         return as_error_nomem(err, w->from->path);
     request.python = w->python.at;
     request.python_n = w->python.n;

@@ -133,8 +133,8 @@ static int stride_at(const struct assay_program *program, uint32_t loop, uint64_
 
 /* Half of the addresses and more must be far apart: else the loop touches such memory now and then.
  */
-static void take_operand(struct reach_of_loop *it, const struct as_tally_operand *operand,
-                         enum assay_stride stride)
+static void set_operand_reach(struct reach_of_loop *it, const struct as_tally_operand *operand,
+                              enum assay_stride stride)
 {
     const bool walks = is_known_step(stride);
 
@@ -162,7 +162,7 @@ static int look_at_operand(const struct assay_catalogue_module *module,
     if (place.loop == ASSAY_NONE || place.block != other.block)
         return 0; /* another way may lead from one to the other */
     AS_TRY(stride_at(module->program, place.loop, at, operand, &stride, err));
-    take_operand(it, operand, stride);
+    set_operand_reach(it, operand, stride);
     return 0;
 }
 

@@ -210,7 +210,7 @@ static int walk_nodes(struct paths *p, struct assay_error *err)
 /* ---- Samples ------------------------------------------------------------------------------- */
 
 /* What of a sum has a category of its own, for it is inlined. */
-static int tell_categories(struct paths *p, struct assay_error *err)
+static int add_inlined_categories(struct paths *p, struct assay_error *err)
 {
     const struct as_attribution *all = p->all;
     uint32_t category;
@@ -297,7 +297,7 @@ int as_attribute_paths(struct as_attribution *all, struct assay_error *err)
     if (rc == 0)
         rc = walk_nodes(&p, err);
     if (rc == 0)
-        rc = tell_categories(&p, err);
+        rc = add_inlined_categories(&p, err);
     if (rc == 0)
         rc = add_samples(&p, err);
     as_index_fini(&p.index);

@@ -29,7 +29,7 @@ _Static_assert(sizeof(struct info) == 64, "the size is part of the request's num
 
 enum answer { KNOWN, NOT_YET, NEVER };
 
-static enum answer ask_end(int fd, int *status)
+static enum answer query_exit_status(int fd, int *status)
 {
     struct info info = {.mask = INFO_EXIT};
     if (ioctl(fd, GET_INFO, &info) < 0)
@@ -54,7 +54,7 @@ static int begin_watching(struct as_ends *ends, uint32_t pid, struct assay_error
     struct as_ends_process made = {.pid = pid, .fd = (int)syscall(SYS_pidfd_open, pid, 0)};
     if (made.fd < 0) /* gone, or no room: this one is not known */
         return 0;
-    if (ask_end(made.fd, &status) == NEVER && errno != ESRCH)
+    if (query_exit_status(made.fd, &status) == NEVER && errno != ESRCH)
         ends->is_refused = true;
     if (!ends->is_refused && as_vec_push(&ends->process, made) == 0)
         return 0;
@@ -62,8 +62,8 @@ static int begin_watching(struct as_ends *ends, uint32_t pid, struct assay_error
     return ends->is_refused ? 0 : as_error_nomem(err, "the ends of processes");
 }
 
-int as_ends_take(struct as_ends *ends, const struct assay_sample_record *record,
-                 struct assay_recorder *recorder, struct assay_error *err)
+int as_ends_on_record(struct as_ends *ends, const struct assay_sample_record *record,
+                      struct assay_recorder *recorder, struct assay_error *err)
 {
     struct as_task task;
     if ((record->kind == ASSAY_SAMPLE_FORK && record->pid != record->parent_pid) ||
@@ -89,7 +89,7 @@ int as_ends_look(struct as_ends *ends, struct assay_recorder *recorder, struct a
     as_vec_foreach (&ends->process, process) {
         int status = 0;
         const enum answer answer =
-            process->end_ns && rc == 0 ? ask_end(process->fd, &status) : NOT_YET;
+            process->end_ns && rc == 0 ? query_exit_status(process->fd, &status) : NOT_YET;
         if (answer == NOT_YET) {
             ends->process.at[kept++] = *process;
             continue;

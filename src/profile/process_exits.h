@@ -23,8 +23,8 @@ struct as_ends {
 };
 
 /* A process begins or ends by this record. Errors: those of the recorder, NOMEM. */
-int as_ends_take(struct as_ends *ends, const struct assay_sample_record *record,
-                 struct assay_recorder *recorder, struct assay_error *err);
+int as_ends_on_record(struct as_ends *ends, const struct assay_sample_record *record,
+                      struct assay_recorder *recorder, struct assay_error *err);
 /* Notes the ends that are known by now. */
 int as_ends_look(struct as_ends *ends, struct assay_recorder *recorder, struct assay_error *err);
 void as_ends_end(struct as_ends *ends);

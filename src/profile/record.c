@@ -185,13 +185,13 @@ static uid_t user_of(const struct recording *r, uint32_t pid)
 }
 
 /* Everything goes to the recorder; a program that begins is looked at while it is there. */
-static int take_sample_record(void *context, const struct assay_sample_record *record,
-                              struct assay_error *err)
+static int on_sample_record(void *context, const struct assay_sample_record *record,
+                            struct assay_error *err)
 {
     struct recording *r = context;
     if (record->kind == ASSAY_SAMPLE_END)
         return as_record_end(r->recorder, record->pid, record->time_ns, record->status, err);
-    AS_TRY(assay_recorder_take(r->recorder, record, err));
+    AS_TRY(assay_recorder_add(r->recorder, record, err));
     if (record->kind == ASSAY_SAMPLE_COMM && record->out &&
         as_map_u64_put(&r->user, record->pid, as_record_user(record->pid)) < 0)
         return as_error_nomem(err, "processes that begin");
@@ -231,7 +231,7 @@ static int kill_deaf(struct recording *r, struct assay_error *err)
 }
 
 /* Kills the command and what it started, again and again until it has ended. */
-static void keep_limit(struct recording *r)
+static void enforce_time_limit(struct recording *r)
 {
     if (!r->plan || r->request->limit_s <= 0 || (double)r->looks.all_ns < r->request->limit_s * 1e9)
         return;
@@ -256,7 +256,7 @@ static int record_until_end(struct recording *r, struct assay_error *err)
             return 0;
         }
         AS_TRY(kill_deaf(r, err));
-        keep_limit(r);
+        enforce_time_limit(r);
         if (time_is_over(r)) {
             r->ended = true;
             return 0;
@@ -314,7 +314,7 @@ static int hurry(void)
 }
 
 /* Behind a launcher the program has our rank, also when it ends before it can be looked at. */
-static int tell_own_rank(struct recording *r, struct assay_error *err)
+static int record_own_rank(struct recording *r, struct assay_error *err)
 {
     const uint32_t pid = (uint32_t)assay_launch_pid(r->sources.launch);
     struct assay_launch_rank own;
@@ -329,7 +329,7 @@ static int tell_own_rank(struct recording *r, struct assay_error *err)
 
 /* Its waiting for a processor is counted from when it was made, its switches are recorded from when
  * it executes: what lies between is to be told apart. */
-static int tell_start_delay(struct recording *r, struct assay_error *err)
+static int record_start_delay(struct recording *r, struct assay_error *err)
 {
     const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
     char text[32];
@@ -358,8 +358,8 @@ static int record(struct recording *r, struct assay_error *err)
         r->begin_ns = (int64_t)assay_launch_outcome(r->sources.launch)->start_ns;
         r->row.start_ns = r->begin_ns + as_clock_offset_ns();
         r->sources.begin_ns = r->begin_ns;
-        AS_TRY(tell_own_rank(r, err));
-        AS_TRY(tell_start_delay(r, err));
+        AS_TRY(record_own_rank(r, err));
+        AS_TRY(record_start_delay(r, err));
     } else {
         r->begun = true;
         AS_TRY(as_record_process(r->recorder, (uint32_t)r->request->pid,
@@ -391,14 +391,14 @@ static void wait_for_end(struct recording *r)
 }
 
 /* Those that came while the stream was finished are of the run, too. */
-static void take_last_signals(struct recording *r)
+static void handle_last_signals(struct recording *r)
 {
     struct assay_error ignored;
     if (r->sources.launch)
         (void)assay_launch_step(r->sources.launch, &ignored);
 }
 
-static void tell_result(struct recording *r)
+static void set_recording_result(struct recording *r)
 {
     const struct assay_launch_outcome *outcome = assay_launch_outcome(r->sources.launch);
     r->result->exit_code = outcome->exited ? outcome->exit_code : -1;
@@ -431,8 +431,8 @@ static int observe(struct recording *r, const struct as_collector_kind *const *k
     (void)setpriority(PRIO_PROCESS, 0, nice_was);
     as_collection_release(&r->sources);
     wait_for_end(r);
-    take_last_signals(r);
-    tell_result(r);
+    handle_last_signals(r);
+    set_recording_result(r);
     return rc < 0 ? rc : complete_run(r, err);
 }
 
@@ -443,7 +443,7 @@ int as_profile_run_with(const struct as_collector_kind *const *kinds,
 {
     struct recording r = {.experiment = experiment, .request = request, .result = result};
     *result = (struct assay_profile_result){.exit_code = -1};
-    r.sources.sink = take_sample_record;
+    r.sources.sink = on_sample_record;
     r.sources.context = &r;
     as_map_u64_init(&r.user);
     int rc = observe(&r, kinds, err);

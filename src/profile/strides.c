@@ -100,7 +100,8 @@ static struct as_seen_stride stride_of(const struct as_operand_loop *loop,
 }
 
 /* The value that a register holds in most samples of an instruction; NULL: in none often. */
-static const struct as_tally_value *most_held(const struct as_tally_held *held, unsigned reg)
+static const struct as_tally_value *most_frequent_value(const struct as_tally_held *held,
+                                                        unsigned reg)
 {
     const struct as_tally_value *most = NULL;
 
@@ -121,7 +122,7 @@ static struct as_seen_stride based_stride(const struct as_operand_loop *loop,
     for (size_t i = 0; i < loop->site_n; i++) {
         if (loop->site[i].address < based->first || loop->site[i].address > based->last)
             continue;
-        const struct as_tally_value *most = most_held(loop->site[i].held, reg);
+        const struct as_tally_value *most = most_frequent_value(loop->site[i].held, reg);
         all_n += loop->site[i].held->sample_n;
         base = most && (!base || most->n > base->n) ? most : base;
     }

@@ -78,7 +78,7 @@ static int module_of(struct as_tally_reading *r, uint32_t index, uint32_t proces
 }
 
 /* Which files were copied is known when all is read. */
-static int take_copies(struct as_tally_reading *r)
+static int set_copied_files(struct as_tally_reading *r)
 {
     size_t n;
     const struct assay_stream_module *known = assay_stream_modules(r->stream, &n);
@@ -168,7 +168,7 @@ static int private_node(struct as_tally_reading *r, uint32_t index, uint32_t pro
 }
 
 /* Nodes that the stream has named since: the tally's number of each that is not private. */
-static int take_nodes(struct as_tally_reading *r)
+static int add_stream_nodes(struct as_tally_reading *r)
 {
     size_t n, module_n;
     const struct assay_stream_node *known = assay_stream_nodes(r->stream, &n);
@@ -189,13 +189,13 @@ static int take_nodes(struct as_tally_reading *r)
     return 0;
 }
 
-static int take_sample(struct as_tally_reading *r, const struct assay_stream_record *record,
-                       int64_t at)
+static int tally_sample(struct as_tally_reading *r, const struct assay_stream_record *record,
+                        int64_t at)
 {
     struct as_tally *t = r->tally;
     uint32_t index, node;
     AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
-    AS_TRY(take_nodes(r));
+    AS_TRY(add_stream_nodes(r));
     node = r->node.at[record->node];
     if (r->is_private.at[record->node])
         AS_TRY(private_node(r, record->node, t->thread.at[index].process, &node));
@@ -232,7 +232,7 @@ static struct as_tally_thread *latest_of(struct as_tally *t, struct assay_stream
     return NULL;
 }
 
-static void take_delay(struct as_tally_reading *r, const struct assay_stream_record *record)
+static void tally_run_delay(struct as_tally_reading *r, const struct assay_stream_record *record)
 {
     size_t n;
     const bool runs = record->thread < r->thread.n && r->thread.at[record->thread] != ASSAY_NONE;
@@ -245,8 +245,8 @@ static void take_delay(struct as_tally_reading *r, const struct assay_stream_rec
 }
 
 /* Of the first thread of the process, whether it has records before this one or not. */
-static void take_start_delay(struct as_tally_reading *r, const struct assay_stream_record *record,
-                             int64_t at)
+static void tally_start_delay(struct as_tally_reading *r, const struct assay_stream_record *record,
+                              int64_t at)
 {
     size_t n;
     const struct assay_stream_thread who = assay_stream_threads(r->stream, &n)[record->thread];
@@ -265,7 +265,7 @@ static void take_start_delay(struct as_tally_reading *r, const struct assay_stre
     }
 }
 
-static int take_operand(struct as_tally_reading *r, const char *text, uint32_t process)
+static int tally_operand(struct as_tally_reading *r, const char *text, uint32_t process)
 {
     size_t n;
     struct as_tally_operand operand;
@@ -304,7 +304,8 @@ static int add_draws(struct as_arena *arena, struct as_tally_held *to,
     return 0;
 }
 
-static int take_held(struct as_tally_reading *r, const char *text, uint32_t process, bool draws)
+static int tally_held_values(struct as_tally_reading *r, const char *text, uint32_t process,
+                             bool draws)
 {
     size_t n;
     struct as_tally_held held;
@@ -325,7 +326,7 @@ static int take_held(struct as_tally_reading *r, const char *text, uint32_t proc
     return 0;
 }
 
-static int take_data(struct as_tally_reading *r, const char *text, uint32_t process)
+static int tally_data_object(struct as_tally_reading *r, const char *text, uint32_t process)
 {
     struct as_tally_data data;
     if (as_data_read(&r->tally->arena, text, &data) < 0)
@@ -366,18 +367,18 @@ static int parse_block(struct as_tally_reading *r, const char *text, uint32_t pr
     return as_vec_push(&r->tally->block, block);
 }
 
-static int take_process_fact(struct as_tally_reading *r, const struct assay_stream_record *record,
-                             int64_t at)
+static int tally_process_fact(struct as_tally_reading *r, const struct assay_stream_record *record,
+                              int64_t at)
 {
     uint32_t index;
     size_t n;
     const uint32_t pid = assay_stream_threads(r->stream, &n)[record->thread].pid;
     if (strcmp(record->text, "run_delay_ns") == 0) {
-        take_delay(r, record);
+        tally_run_delay(r, record);
         return 0;
     }
     if (strcmp(record->text, "start_delay_ns") == 0) {
-        take_start_delay(r, record, at);
+        tally_start_delay(r, record, at);
         return 0;
     }
     /* Who waits for a process knows its end, though it was not observed. */
@@ -385,13 +386,13 @@ static int take_process_fact(struct as_tally_reading *r, const struct assay_stre
         return 0;
     AS_TRY(as_tally_process_of(r, pid, at, &index));
     if (strcmp(record->text, "operands") == 0)
-        return take_operand(r, record->value, index);
+        return tally_operand(r, record->value, index);
     if (strcmp(record->text, "values") == 0)
-        return take_held(r, record->value, index, false);
+        return tally_held_values(r, record->value, index, false);
     if (strcmp(record->text, "draws") == 0)
-        return take_held(r, record->value, index, true);
+        return tally_held_values(r, record->value, index, true);
     if (strcmp(record->text, "data") == 0)
-        return take_data(r, record->value, index);
+        return tally_data_object(r, record->value, index);
     if (strcmp(record->text, "site") == 0)
         return parse_site(r, record->value, index);
     if (strcmp(record->text, "block") == 0)
@@ -420,8 +421,8 @@ static int take_process_fact(struct as_tally_reading *r, const struct assay_stre
 }
 
 /* The first file that a program maps is its own. */
-static int take_map(struct as_tally_reading *r, const struct assay_stream_record *record,
-                    int64_t at)
+static int tally_map(struct as_tally_reading *r, const struct assay_stream_record *record,
+                     int64_t at)
 {
     uint32_t index;
     size_t n;
@@ -443,8 +444,8 @@ static int64_t between(int64_t clock_ns, int64_t run_start_ns)
                : 0;
 }
 
-static int take_info(struct as_tally_reading *r, const struct assay_stream_record *record,
-                     int64_t run_start_ns)
+static int tally_info(struct as_tally_reading *r, const struct assay_stream_record *record,
+                      int64_t run_start_ns)
 {
     struct as_tally_stream *stream = &r->tally->stream.at[r->number];
     const char *name = as_tally_keep(r->tally, record->text),
@@ -479,8 +480,8 @@ static int take_info(struct as_tally_reading *r, const struct assay_stream_recor
 
 /* What was lost is told when there is room again: its thread may have ended, and is not a new one.
  */
-static int take_lost(struct as_tally_reading *r, const struct assay_stream_record *record,
-                     int64_t at)
+static int tally_lost(struct as_tally_reading *r, const struct assay_stream_record *record,
+                      int64_t at)
 {
     struct as_tally *t = r->tally;
     size_t n;
@@ -497,26 +498,26 @@ static int take_lost(struct as_tally_reading *r, const struct assay_stream_recor
     return 0;
 }
 
-static int take_record(struct as_tally_reading *r, const struct assay_stream_record *record,
-                       int64_t run_start_ns)
+static int tally_stream_record(struct as_tally_reading *r, const struct assay_stream_record *record,
+                               int64_t run_start_ns)
 {
     int64_t at;
     uint32_t index;
     if (record->kind == ASSAY_STREAM_INFO)
-        return take_info(r, record, run_start_ns);
+        return tally_info(r, record, run_start_ns);
     at = run_time(r, record->time_ns);
     r->last_ns = at > r->last_ns ? at : r->last_ns;
     switch (record->kind) {
     case ASSAY_STREAM_SAMPLE:
-        return take_sample(r, record, at);
+        return tally_sample(r, record, at);
     case ASSAY_STREAM_FORK:
-        return as_tally_take_fork(r, record, at);
+        return as_tally_on_fork(r, record, at);
     case ASSAY_STREAM_SWITCH:
-        return as_tally_take_switch(r, record, at);
+        return as_tally_on_switch(r, record, at);
     case ASSAY_STREAM_PROCESS:
-        return take_process_fact(r, record, at);
+        return tally_process_fact(r, record, at);
     case ASSAY_STREAM_MAP:
-        return take_map(r, record, at);
+        return tally_map(r, record, at);
     case ASSAY_STREAM_COMM:
         AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
         if (record->out) { /* another program from here on */
@@ -527,7 +528,7 @@ static int take_record(struct as_tally_reading *r, const struct assay_stream_rec
         r->tally->thread.at[index].name = as_tally_keep(r->tally, record->text);
         return r->tally->thread.at[index].name ? 0 : ASSAY_ERR_NOMEM;
     case ASSAY_STREAM_LOST:
-        return take_lost(r, record, at);
+        return tally_lost(r, record, at);
     case ASSAY_STREAM_EXIT:
         AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
         AS_TRY(as_tally_stop_waiting(r->tally, index, at));
@@ -583,7 +584,7 @@ static int read_all(struct as_tally_reading *r, int64_t run_start_ns, struct ass
     struct assay_stream_record record;
     int rc;
     while ((rc = assay_stream_next(r->stream, &record, err)) > 0)
-        if (take_record(r, &record, run_start_ns) < 0)
+        if (tally_stream_record(r, &record, run_start_ns) < 0)
             return as_error_nomem(err, "the samples of a run");
     return rc;
 }
@@ -618,7 +619,7 @@ int as_tally_add(struct as_tally *tally, const char *path, const char *name, int
         rc = assay_stream_open(path, &r.stream, err);
     if (rc == 0)
         rc = read_all(&r, run_start_ns, err);
-    if (rc == 0 && (end_all(&r) < 0 || take_copies(&r) < 0 || add_pythons(&r) < 0))
+    if (rc == 0 && (end_all(&r) < 0 || set_copied_files(&r) < 0 || add_pythons(&r) < 0))
         rc = as_error_nomem(err, path);
     if (r.stream) {
         struct as_tally_stream *made = &tally->stream.at[r.number];

@@ -52,11 +52,11 @@ int as_tally_add_sum(struct as_tally *t, uint32_t thread, uint32_t node, bool bl
  * before. */
 int as_tally_process_of(struct as_tally_reading *r, uint32_t pid, int64_t at, uint32_t *out);
 int as_tally_thread_of(struct as_tally_reading *r, uint32_t index, int64_t at, uint32_t *out);
-int as_tally_take_fork(struct as_tally_reading *r, const struct assay_stream_record *record,
-                       int64_t at);
+int as_tally_on_fork(struct as_tally_reading *r, const struct assay_stream_record *record,
+                     int64_t at);
 
-int as_tally_take_switch(struct as_tally_reading *r, const struct assay_stream_record *record,
-                         int64_t at);
+int as_tally_on_switch(struct as_tally_reading *r, const struct assay_stream_record *record,
+                       int64_t at);
 void as_tally_stop_queueing(struct as_tally *t, struct as_tally_thread *thread, int64_t at);
 int as_tally_stop_waiting(struct as_tally *t, uint32_t index, int64_t at);
 void as_tally_end_thread(struct as_tally *t, uint32_t index, int64_t at);

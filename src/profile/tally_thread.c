@@ -71,8 +71,8 @@ int as_tally_thread_of(struct as_tally_reading *r, uint32_t index, int64_t at, u
     return 0;
 }
 
-int as_tally_take_fork(struct as_tally_reading *r, const struct assay_stream_record *record,
-                       int64_t at)
+int as_tally_on_fork(struct as_tally_reading *r, const struct assay_stream_record *record,
+                     int64_t at)
 {
     size_t n;
     const struct assay_stream_thread child = assay_stream_threads(r->stream, &n)[record->thread];
@@ -165,7 +165,7 @@ void as_tally_seen_on(const struct as_tally_reading *r, struct as_tally_thread *
 }
 
 /* Who was on the processor is not any more, also where the record of that was lost. */
-static int take_processor(struct as_tally_reading *r, uint32_t index, uint32_t cpu, int64_t at)
+static int set_cpu_thread(struct as_tally_reading *r, uint32_t index, uint32_t cpu, int64_t at)
 {
     if (cpu >= CPUS_MOST)
         return 0;
@@ -179,8 +179,8 @@ static int take_processor(struct as_tally_reading *r, uint32_t index, uint32_t c
     return 0;
 }
 
-int as_tally_take_switch(struct as_tally_reading *r, const struct assay_stream_record *record,
-                         int64_t at)
+int as_tally_on_switch(struct as_tally_reading *r, const struct assay_stream_record *record,
+                       int64_t at)
 {
     uint32_t index;
     AS_TRY(as_tally_thread_of(r, record->thread, at, &index));
@@ -197,7 +197,7 @@ int as_tally_take_switch(struct as_tally_reading *r, const struct assay_stream_r
         as_tally_stop_queueing(r->tally, thread, at);
         thread->on_ns = at;
         thread->waits_at = 0;
-        return take_processor(r, index, record->cpu, at);
+        return set_cpu_thread(r, index, record->cpu, at);
     }
     thread->is_new = false;
     stop_running(r->tally, thread, at);

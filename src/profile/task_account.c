@@ -93,7 +93,7 @@ static bool has_our_variables(uint32_t pid)
     return has;
 }
 
-static void ask_of_timers(struct as_ledger_process *process)
+static void explain_missing_timers(struct as_ledger_process *process)
 {
     char path[64];
     struct assay_error why;
@@ -111,11 +111,12 @@ static void ask_of_timers(struct as_ledger_process *process)
                  "on to it, or permit perf events");
 }
 
-static void ask_why(const struct as_ledger *ledger, struct as_ledger_process *process)
+static void explain_missing_process(const struct as_ledger *ledger,
+                                    struct as_ledger_process *process)
 {
     process->asked = true;
     if (ledger->is_timed)
-        ask_of_timers(process);
+        explain_missing_timers(process);
     else if (has_other_rights(process->pid))
         snprintf(process->why, sizeof process->why,
                  "has other privileges than its user (set-user-ID, capabilities), so the kernel "
@@ -208,7 +209,7 @@ static void enter_process(struct as_ledger *ledger, const struct seen *it)
     process->cpu_ns = it->task.cpu_ns;
     process->lives = true;
     if (!process->asked && process->cpu_ns >= WORTH_NS && it->task.state != 'Z')
-        ask_why(ledger, process);
+        explain_missing_process(ledger, process);
 }
 
 /* Scripts start thousands. */
@@ -278,8 +279,8 @@ static int by_cpu_time(const void *a, const void *b)
     return x->cpu_ns != y->cpu_ns ? (x->cpu_ns > y->cpu_ns ? -1 : 1) : 0;
 }
 
-static int tell_number(struct assay_recorder *recorder, const char *name, uint64_t value,
-                       struct assay_error *err)
+static int record_account_number(struct assay_recorder *recorder, const char *name, uint64_t value,
+                                 struct assay_error *err)
 {
     char text[32];
     snprintf(text, sizeof text, "%" PRIu64, value);
@@ -309,8 +310,8 @@ static uint64_t count_living(const struct as_ledger *ledger)
     return n;
 }
 
-int as_ledger_tell(struct as_ledger *ledger, const struct assay_launch_outcome *outcome,
-                   struct assay_recorder *recorder, struct assay_error *err)
+int as_ledger_write(struct as_ledger *ledger, const struct assay_launch_outcome *outcome,
+                    struct assay_recorder *recorder, struct assay_error *err)
 {
     char text[512];
     uint64_t all_ns = ledger->gone_ns, told = 0;
@@ -326,7 +327,7 @@ int as_ledger_tell(struct as_ledger *ledger, const struct assay_launch_outcome *
         AS_TRY(assay_recorder_info(recorder, "memory_pages", text, err));
     }
     if (outcome->over && count_living(ledger))
-        AS_TRY(tell_number(recorder, "outlived_n", count_living(ledger), err));
+        AS_TRY(record_account_number(recorder, "outlived_n", count_living(ledger), err));
     if (ledger->process.n)
         qsort(ledger->process.at, ledger->process.n, sizeof *ledger->process.at, by_cpu_time);
     as_vec_foreach (&ledger->process, process) {
@@ -340,10 +341,10 @@ int as_ledger_tell(struct as_ledger *ledger, const struct assay_launch_outcome *
     /* Whom nobody waited for is not in the account of the end; of one that is not over there is
      * no such account. */
     const uint64_t end_ns = outcome->over ? outcome->user_ns + outcome->system_ns : 0;
-    AS_TRY(tell_number(recorder, "cpu_ns", end_ns > all_ns ? end_ns : all_ns, err));
+    AS_TRY(record_account_number(recorder, "cpu_ns", end_ns > all_ns ? end_ns : all_ns, err));
     if (end_ns >= all_ns)
-        AS_TRY(tell_number(recorder, "cpu_user_ns", outcome->user_ns, err));
-    return tell_number(recorder, "stolen_ns", stolen_ns() - ledger->stolen_ns, err);
+        AS_TRY(record_account_number(recorder, "cpu_user_ns", outcome->user_ns, err));
+    return record_account_number(recorder, "stolen_ns", stolen_ns() - ledger->stolen_ns, err);
 }
 
 void as_ledger_end(struct as_ledger *ledger)

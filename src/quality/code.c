@@ -15,8 +15,8 @@ struct code_writing {
     struct as_core_asked core;
 };
 
-static int take_analysed(struct code_writing *w, size_t number, int64_t *id,
-                         struct assay_error *err)
+static int write_analysed_loop(struct code_writing *w, size_t number, int64_t *id,
+                               struct assay_error *err)
 {
     struct assay_catalogue_module *module = w->code->module;
     const struct assay_cqa *cqa = &w->code->cqa[number];
@@ -63,7 +63,7 @@ static int write_code(struct code_writing *w, int64_t *id, struct assay_error *e
     if (code->page_n)
         AS_TRY(assay_predictor_new(code->uarch, &w->core.predictor, err));
     for (size_t i = 0; i < code->n; i++)
-        AS_TRY(take_analysed(w, i, &id[i], err));
+        AS_TRY(write_analysed_loop(w, i, &id[i], err));
     return as_quality_pass_write(&w->pass, err);
 }
 

@@ -32,9 +32,9 @@ static const char *insn_words(struct as_arena *arena, const struct as_core_asked
     return as_arena_strndup(arena, text, strlen(text));
 }
 
-static int keep_insns(struct as_arena *arena, const struct as_core_asked *asked,
-                      const struct assay_code *code, const struct assay_prediction *found,
-                      struct as_core_kept *out)
+static int copy_core_insns(struct as_arena *arena, const struct as_core_asked *asked,
+                           const struct assay_code *code, const struct assay_prediction *found,
+                           struct as_core_kept *out)
 {
     const size_t n = found->insn_n < INSNS_MOST ? found->insn_n : INSNS_MOST;
 
@@ -50,8 +50,8 @@ static int keep_insns(struct as_arena *arena, const struct as_core_asked *asked,
     return out->insn ? 0 : ASSAY_ERR_NOMEM;
 }
 
-static int keep_core(struct as_arena *arena, const struct as_core_asked *asked,
-                     const struct assay_prediction *found, struct as_core_kept *out)
+static int copy_core_prediction(struct as_arena *arena, const struct as_core_asked *asked,
+                                const struct assay_prediction *found, struct as_core_kept *out)
 {
     const size_t times = found->timeline_n < TIMES_MOST ? found->timeline_n : TIMES_MOST;
 
@@ -75,9 +75,9 @@ static int keep_core(struct as_arena *arena, const struct as_core_asked *asked,
     return 0;
 }
 
-static int keep_path(struct as_arena *arena, const struct as_core_asked *asked,
-                     const struct assay_paths *paths, struct as_core_kept *out,
-                     struct assay_error *err)
+static int store_core_path(struct as_arena *arena, const struct as_core_asked *asked,
+                           const struct assay_paths *paths, struct as_core_kept *out,
+                           struct assay_error *err)
 {
     static const struct assay_predict_options options = {.simulate = true,
                                                          .timeline_n = ITERATIONS};
@@ -88,8 +88,8 @@ static int keep_path(struct as_arena *arena, const struct as_core_asked *asked,
                            &code, err));
     int rc = code.n ? assay_predict(asked->predictor, &code, 0, code.n, &options, &found, err)
                     : ASSAY_ERR_NO_CODE;
-    if (rc == 0 && (keep_insns(arena, asked, &code, &found, out) < 0 ||
-                    keep_core(arena, asked, &found, out) < 0))
+    if (rc == 0 && (copy_core_insns(arena, asked, &code, &found, out) < 0 ||
+                    copy_core_prediction(arena, asked, &found, out) < 0))
         rc = as_error_nomem(err, "the page of a loop");
     assay_code_free(&code);
     return rc == ASSAY_ERR_NO_CODE ? 0 : rc;
@@ -103,7 +103,8 @@ int as_core_keep(struct as_arena *arena, const struct as_core_asked *asked,
     *out = (struct as_core_kept){0};
     AS_TRY(assay_loop_paths(asked->program, asked->loop, ASSAY_PATH_LIMIT, &paths, err));
     out->means = asked->port_use && paths.path_n > 1;
-    const int rc = paths.path_n && !paths.merged ? keep_path(arena, asked, &paths, out, err) : 0;
+    const int rc =
+        paths.path_n && !paths.merged ? store_core_path(arena, asked, &paths, out, err) : 0;
     assay_paths_free(&paths);
     return rc;
 }

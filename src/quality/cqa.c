@@ -86,7 +86,7 @@ struct analysing {
     const struct assay_vector_verdict *verdict;
 };
 
-static int keep_chain(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+static int copy_chain(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
                       const struct assay_prediction *found, struct as_cqa_as_is *as_is,
                       struct assay_cqa_path *out)
 {
@@ -130,8 +130,8 @@ static double count_chased(const struct as_cqa_body *body, const struct as_cqa_a
     return chased;
 }
 
-static int keep_insns(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
-                      const struct assay_prediction *found, struct assay_cqa_path *out)
+static int copy_path_insns(struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+                           const struct assay_prediction *found, struct assay_cqa_path *out)
 {
     out->insn = as_arena_array(&engine->arena, struct assay_cqa_insn, found->insn_n + 1);
     if (!out->insn)
@@ -179,15 +179,15 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
     AS_TRY(assay_predict(a->engine->predictor, &body->code, 0, body->n, &options, &found, err));
     out->value[AS_CQA_CYCLES] = found.cycles;
     if (!a->options->promise_only) {
-        as_cqa_put_prediction(a->engine, &found, out->value);
+        as_cqa_set_prediction(a->engine, &found, out->value);
         out->value[AS_CQA_PEAK_FP_PER_CY] = as_cqa_peak_of_mix(a->engine, body, &found);
     }
-    as_is->few = as_cqa_put_few(a->engine, body, &found, out->value);
+    as_is->few = as_cqa_set_few(a->engine, body, &found, out->value);
     as_is->few_cy = as_is->few < AS_FEWS ? out->value[AS_CQA_FEW_PORTS_SHUFFLE_CY + as_is->few] : 0;
     as_is->load_cy = found.load_cy;
     out->port_use = as_arena_array(&a->engine->arena, double, found.port_n + 1);
-    if (!out->port_use || keep_chain(a->engine, body, &found, as_is, out) < 0 ||
-        (a->options->experts && keep_insns(a->engine, body, &found, out) < 0))
+    if (!out->port_use || copy_chain(a->engine, body, &found, as_is, out) < 0 ||
+        (a->options->experts && copy_path_insns(a->engine, body, &found, out) < 0))
         return as_error_nomem(err, "code quality analysis");
     out->value[AS_CQA_CHAIN_CHASE_N] = count_chased(body, as_is);
     memcpy(out->port_use, found.port_use, found.port_n * sizeof *out->port_use);
@@ -204,7 +204,7 @@ static int predict_as_is(const struct analysing *a, const struct as_cqa_body *bo
                : 0;
 }
 
-static void put_identity(const struct analysing *a, double *m)
+static void set_loop_identity(const struct analysing *a, double *m)
 {
     const struct assay_loop *loop = a->loop == ASSAY_NONE ? NULL : &a->program->loop[a->loop];
     const bool known = loop && loop->unroll > 0;
@@ -216,13 +216,13 @@ static void put_identity(const struct analysing *a, double *m)
 }
 
 /* What is counted, and follows. */
-static void put_figures(const struct analysing *a, const struct as_cqa_body *body,
-                        const struct assay_streams *streams, double *m)
+static void set_path_metrics(const struct analysing *a, const struct as_cqa_body *body,
+                             const struct assay_streams *streams, double *m)
 {
     as_cqa_count(body, m);
-    as_cqa_put_machine(a->engine, body, m);
-    as_cqa_put_levels(a->engine, streams, m);
-    put_identity(a, m);
+    as_cqa_set_machine(a->engine, body, m);
+    as_cqa_set_levels(a->engine, streams, m);
+    set_loop_identity(a, m);
     as_cqa_derive(m);
 }
 
@@ -266,7 +266,7 @@ static int analyse_path(const struct analysing *a, const uint32_t *block, size_t
     out->obstacles = as_is.obstacles = as_cqa_obstacles(&body, a->verdict, a->path_n > 1);
     if (a->options->promise_only)
         return may_promise(a, out) ? as_cqa_best_what_ifs(a->engine, &as_is, out->what_if, err) : 0;
-    put_figures(a, &body, streams, out->value);
+    set_path_metrics(a, &body, streams, out->value);
     return a->options->without_what_ifs ? 0 : as_cqa_what_ifs(a->engine, &as_is, out->what_if, err);
 }
 

@@ -132,11 +132,11 @@ double as_cqa_trips(const struct assay_program *program, uint32_t loop,
                     const struct assay_streams *streams);
 void as_cqa_count_alignment(const struct as_cqa_body *body, double *m);
 /* What `streams` (NULL: none) move, and what that takes; behind the cycles of the first level. */
-void as_cqa_put_levels(const struct assay_cqa_engine *engine, const struct assay_streams *streams,
+void as_cqa_set_levels(const struct assay_cqa_engine *engine, const struct assay_streams *streams,
                        double *m);
 /* What the table of a core says of its widest operations; once for an engine. */
 void as_cqa_find_peaks(struct assay_cqa_engine *engine);
-void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+void as_cqa_set_machine(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
                         double *m);
 /* Operations that ports start in a cycle if all are of the mix of the path, on the widest vectors;
  * 0: none. */
@@ -145,7 +145,7 @@ double as_cqa_peak_of_mix(const struct assay_cqa_engine *engine, const struct as
 /* Cycles that an instruction takes of the ports and units it needs, alone; 0 without a line. */
 double as_cqa_own_throughput(const struct assay_uarch *uarch, const struct assay_timing *timing);
 /* Metrics of a prediction. */
-void as_cqa_put_prediction(const struct assay_cqa_engine *engine,
+void as_cqa_set_prediction(const struct assay_cqa_engine *engine,
                            const struct assay_prediction *prediction, double *m);
 
 /* ---- Ports (cqa_ports.c) ------------------------------------------------------------------- */
@@ -155,7 +155,7 @@ void as_cqa_find_few(struct assay_cqa_engine *engine);
 /* The kind of an instruction; AS_FEW_NONE: any other. */
 enum as_cqa_few as_cqa_few_of(const struct assay_form *form);
 /* The metrics of all kinds; returns the one that takes longest, or NONE. */
-enum as_cqa_few as_cqa_put_few(const struct assay_cqa_engine *engine,
+enum as_cqa_few as_cqa_set_few(const struct assay_cqa_engine *engine,
                                const struct as_cqa_body *body,
                                const struct assay_prediction *prediction, double *m);
 

@@ -10,7 +10,7 @@
 
 #define LEAST_VECTOR_B 16
 
-void as_cqa_put_levels(const struct assay_cqa_engine *engine, const struct assay_streams *streams,
+void as_cqa_set_levels(const struct assay_cqa_engine *engine, const struct assay_streams *streams,
                        double *m)
 {
     static const int metric[] = {[ASSAY_PREDICT_L2] = AS_CQA_L2_CY,

@@ -184,7 +184,7 @@ double as_cqa_peak_of_mix(const struct assay_cqa_engine *engine, const struct as
     return cycles > 0 ? operations / cycles : 0;
 }
 
-void as_cqa_put_machine(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
+void as_cqa_set_machine(const struct assay_cqa_engine *engine, const struct as_cqa_body *body,
                         double *m)
 {
     const double cache = engine->uarch->set[ASSAY_UARCH_opcache_slots];
@@ -211,7 +211,7 @@ static double or_none(double value)
     return value < 0 ? NAN : value;
 }
 
-static void put_front(const struct assay_prediction *p, double *m)
+static void set_front_end_metrics(const struct assay_prediction *p, double *m)
 {
     m[AS_CQA_FETCH_CY] = or_none(p->fetch_cy);
     m[AS_CQA_PREDECODE_CY] = or_none(p->predecode_cy);
@@ -245,8 +245,8 @@ static bool count_single(const struct assay_cqa_engine *engine, const struct ass
     return any;
 }
 
-static void put_back(const struct assay_cqa_engine *engine, const struct assay_prediction *p,
-                     double *m)
+static void set_back_end_metrics(const struct assay_cqa_engine *engine,
+                                 const struct assay_prediction *p, double *m)
 {
     static const int full[ASSAY_BUFFERS] = {[ASSAY_BUFFER_REORDER] = AS_CQA_FULL_REORDER_CY,
                                             [ASSAY_BUFFER_SCHEDULER] = AS_CQA_FULL_SCHEDULER_CY,
@@ -264,7 +264,7 @@ static void put_back(const struct assay_cqa_engine *engine, const struct assay_p
         m[AS_CQA_SINGLE_PORT_CY] = fmax(m[AS_CQA_SINGLE_PORT_CY], busy[i]);
 }
 
-void as_cqa_put_prediction(const struct assay_cqa_engine *engine, const struct assay_prediction *p,
+void as_cqa_set_prediction(const struct assay_cqa_engine *engine, const struct assay_prediction *p,
                            double *m)
 {
     const double *bound = p->bounds;
@@ -291,6 +291,6 @@ void as_cqa_put_prediction(const struct assay_cqa_engine *engine, const struct a
     m[AS_CQA_FORWARD_FAILED_N] = p->forward_failed_n;
     m[AS_CQA_PAGE_ALIAS_N] = p->page_alias_n;
     m[AS_CQA_BRANCH_AT_END_N] = p->branch_at_end_n;
-    put_front(p, m);
-    put_back(engine, p, m);
+    set_front_end_metrics(p, m);
+    set_back_end_metrics(engine, p, m);
 }

@@ -95,7 +95,7 @@ static void add_uses(const struct assay_cqa_engine *engine, const struct assay_t
     }
 }
 
-enum as_cqa_few as_cqa_put_few(const struct assay_cqa_engine *engine,
+enum as_cqa_few as_cqa_set_few(const struct assay_cqa_engine *engine,
                                const struct as_cqa_body *body,
                                const struct assay_prediction *prediction, double *m)
 {

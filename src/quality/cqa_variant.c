@@ -259,22 +259,22 @@ static int what_if(struct assay_cqa_engine *engine, const struct as_cqa_as_is *a
 }
 
 /* `out` where there is nothing to change. */
-static void put_unchanged(const struct as_cqa_as_is *as_is, struct assay_cqa_what_if *out)
+static void copy_as_is_result(const struct as_cqa_as_is *as_is, struct assay_cqa_what_if *out)
 {
     out->cycles = as_is->cycles;
     out->bound = as_is->bound;
     memcpy(out->limit, as_is->limit, sizeof out->limit);
 }
 
-static int put_what_if(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
-                       enum assay_cqa_variant variant, bool asked, struct assay_cqa_what_if *out,
-                       struct assay_error *err)
+static int predict_what_if(struct assay_cqa_engine *engine, const struct as_cqa_as_is *as_is,
+                           enum assay_cqa_variant variant, bool asked,
+                           struct assay_cqa_what_if *out, struct assay_error *err)
 {
     *out = (struct assay_cqa_what_if){.iterations = 1};
     if (asked)
         AS_TRY(what_if(engine, as_is, variant, out, err));
     if (!out->applies)
-        put_unchanged(as_is, out);
+        copy_as_is_result(as_is, out);
     out->speedup = out->cycles > 0 ? as_is->cycles / out->cycles : 0;
     return 0;
 }
@@ -285,7 +285,7 @@ int as_cqa_what_ifs(struct assay_cqa_engine *engine, const struct as_cqa_as_is *
     for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++) {
         const enum assay_cqa_variant variant = (enum assay_cqa_variant)v;
 
-        AS_TRY(put_what_if(engine, as_is, variant, true, &out[v], err));
+        AS_TRY(predict_what_if(engine, as_is, variant, true, &out[v], err));
         out[v].why = as_cqa_why(variant, &out[v], as_is);
     }
     return 0;
@@ -301,6 +301,6 @@ int as_cqa_best_what_ifs(struct assay_cqa_engine *engine, const struct as_cqa_as
                                             [ASSAY_CQA_INDEPENDENT] = true};
 
     for (unsigned v = 0; v < ASSAY_CQA_VARIANTS; v++)
-        AS_TRY(put_what_if(engine, as_is, (enum assay_cqa_variant)v, asked[v], &out[v], err));
+        AS_TRY(predict_what_if(engine, as_is, (enum assay_cqa_variant)v, asked[v], &out[v], err));
     return 0;
 }

@@ -88,16 +88,16 @@ static void add_memory_part(struct vectorising *v, enum as_part part, unsigned e
 }
 
 /* `size_b` bytes into `reg`, accesses of iterations from `k` on. */
-static void put_together(struct vectorising *v, size_t item, unsigned size_b, unsigned reg,
-                         unsigned k)
+static void join_vector_parts(struct vectorising *v, size_t item, unsigned size_b, unsigned reg,
+                              unsigned k)
 {
     const unsigned own_b = v->body->item[item].width_b, whole_b = own_b > QUAD_B ? own_b : QUAD_B;
 
     if (size_b > whole_b) {
         const unsigned half[3] = {reg, reg, reg - 1};
 
-        put_together(v, item, size_b / 2, reg, k);
-        put_together(v, item, size_b / 2, reg - 1, k + size_b / 2 / own_b);
+        join_vector_parts(v, item, size_b / 2, reg, k);
+        join_vector_parts(v, item, size_b / 2, reg - 1, k + size_b / 2 / own_b);
         add_part(v, AS_PART_JOIN, size_b / 2, size_b, half);
         return;
     }
@@ -106,17 +106,17 @@ static void put_together(struct vectorising *v, size_t item, unsigned size_b, un
         add_memory_part(v, AS_PART_NEXT, own_b, QUAD_B, reg, item, k + i);
 }
 
-static void take_apart(struct vectorising *v, size_t item, unsigned size_b, unsigned reg,
-                       unsigned k)
+static void split_memory_part(struct vectorising *v, size_t item, unsigned size_b, unsigned reg,
+                              unsigned k)
 {
     const unsigned own_b = v->body->item[item].width_b, whole_b = own_b > QUAD_B ? own_b : QUAD_B;
 
     if (size_b > whole_b) {
         const unsigned upper[3] = {TEMPORARY - 4, reg, reg};
 
-        take_apart(v, item, size_b / 2, reg, k);
+        split_memory_part(v, item, size_b / 2, reg, k);
         add_part(v, AS_PART_SPLIT, size_b / 2, size_b, upper);
-        take_apart(v, item, size_b / 2, TEMPORARY - 4, k + size_b / 2 / own_b);
+        split_memory_part(v, item, size_b / 2, TEMPORARY - 4, k + size_b / 2 / own_b);
         return;
     }
     add_memory_part(v, AS_PART_PUT_FIRST, own_b, whole_b, reg, item, k);
@@ -200,12 +200,12 @@ static void replicate(struct vectorising *v, size_t at, unsigned reg)
     v->replicated_n++;
     for (unsigned k = 0; k < vectors; k++)
         if (item->stores)
-            take_apart(v, at, bytes, reg, k * each);
+            split_memory_part(v, at, bytes, reg, k * each);
         else
-            put_together(v, at, bytes, reg, k * each);
+            join_vector_parts(v, at, bytes, reg, k * each);
 }
 
-static bool gather_elements(struct vectorising *v, size_t at, unsigned reg)
+static bool collect_elements(struct vectorising *v, size_t at, unsigned reg)
 {
     const struct as_cqa_item *item = &v->body->item[at];
     const unsigned vectors = vectors_of(v, item), bytes = v->times * item->width_b / vectors;
@@ -248,7 +248,7 @@ static void widen_by_elements(struct vectorising *v, size_t at)
         copy_item(v, at, v->times);
         return;
     }
-    if (!v->gathers || !gather_elements(v, at, reg))
+    if (!v->gathers || !collect_elements(v, at, reg))
         replicate(v, at, reg);
     if (moves)
         return;

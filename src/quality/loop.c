@@ -129,8 +129,9 @@ static bool is_scatter(const struct assay_program *program, const struct assay_s
 
 /* A store by an index of an array into one that the loop also loads from by another index: a later
  * iteration may need what it writes. */
-static bool may_meet(const struct assay_program *program, const struct assay_streams *streams,
-                     const struct assay_memory_stream *store)
+static bool may_alias_store(const struct assay_program *program,
+                            const struct assay_streams *streams,
+                            const struct assay_memory_stream *store)
 {
     struct assay_memory place[2], other[2];
 
@@ -214,7 +215,7 @@ static int count_streams(const struct assay_program *program, const struct assay
         count_stream(at, out);
         if (is_scatter(program, streams, at)) {
             out->scatter_n++;
-            out->meeting_n += may_meet(program, streams, at);
+            out->meeting_n += may_alias_store(program, streams, at);
         }
         if (at->stride == ASSAY_STRIDE_UNKNOWN || at->stride == ASSAY_STRIDE_INDIRECT)
             add_unknown(program, at, &low, &high);

@@ -45,7 +45,7 @@ static double value_of_level(const char *word, const char *compiler, const char 
     return 0;
 }
 
-static void take_word(const char *word, size_t n, struct assay_options_score *out)
+static void note_option_word(const char *word, size_t n, struct assay_options_score *out)
 {
     if (n >= 2 && strncmp(word, "-O", 2) == 0)
         snprintf(out->level_word, sizeof out->level_word, "%.*s", (int)n, word);
@@ -64,7 +64,7 @@ void assay_score_options(const char *compiler, const char *version, const char *
     for (const char *at = flags; *at;) { /* the last one of a kind holds */
         const size_t n = strcspn(at, " ");
 
-        take_word(at, n, out);
+        note_option_word(at, n, out);
         at += n;
         at += strspn(at, " ");
     }

@@ -80,7 +80,8 @@ static uint32_t number_behind(const char *text, const char *words)
 }
 
 /* A copy in one line; as the remark before it if that says the same. */
-static const char *keep_text(struct assay_remarks *remarks, struct as_view text, const char *before)
+static const char *copy_remark_text(struct assay_remarks *remarks, struct as_view text,
+                                    const char *before)
 {
     char *copy;
 
@@ -106,10 +107,11 @@ int as_remark_keep(struct assay_remarks *remarks, const struct as_remark_draft *
 {
     const struct assay_remark *last = remarks->n ? &remarks->at[remarks->n - 1] : NULL;
     struct assay_remark it = {
-        .file = keep_text(remarks, draft->file, last ? last->file : NULL),
-        .function = keep_text(remarks, draft->function, last ? last->function : NULL),
-        .pass = keep_text(remarks, draft->pass, last ? last->pass : NULL),
-        .text = keep_text(remarks, (struct as_view){as_str_z(&draft->text), draft->text.n}, NULL),
+        .file = copy_remark_text(remarks, draft->file, last ? last->file : NULL),
+        .function = copy_remark_text(remarks, draft->function, last ? last->function : NULL),
+        .pass = copy_remark_text(remarks, draft->pass, last ? last->pass : NULL),
+        .text = copy_remark_text(remarks, (struct as_view){as_str_z(&draft->text), draft->text.n},
+                                 NULL),
         .line = draft->line,
         .column = draft->column,
         .kind = (uint8_t)draft->kind};

@@ -69,7 +69,7 @@ static void append_plain(struct as_str *to, const struct as_str *from)
     }
 }
 
-static void take_value(struct clang_reader *r, struct as_view value, struct as_str *to)
+static void parse_remark_value(struct clang_reader *r, struct as_view value, struct as_str *to)
 {
     value = as_view_trim(value);
     as_str_clear(&r->value);
@@ -94,7 +94,7 @@ static uint32_t number_after(const struct as_str *map, const char *key)
 }
 
 /* { File: 'x.c', Line: 3, Column: 5 }, over as many lines as it takes. */
-static void take_location(struct clang_reader *r, struct as_view value)
+static void parse_debug_location(struct clang_reader *r, struct as_view value)
 {
     struct as_str map = {0};
     struct as_view line = value;
@@ -111,7 +111,7 @@ static void take_location(struct clang_reader *r, struct as_view value)
         const size_t n = *file == *quote ? 2 + strcspn(file + 1, quote) : strcspn(file, ",}");
 
         as_str_clear(&r->file);
-        take_value(r, (struct as_view){file, strnlen(file, n)}, &r->file);
+        parse_remark_value(r, (struct as_view){file, strnlen(file, n)}, &r->file);
     }
     r->draft.line = number_after(&map, "Line:");
     r->draft.column = number_after(&map, "Column:");
@@ -157,7 +157,7 @@ static void begin_document(struct clang_reader *r, struct as_view line)
     r->draft.kind = as_view_starts(line, "--- !Passed") ? ASSAY_REMARK_DONE : ASSAY_REMARK_MISSED;
 }
 
-static bool take_key(struct as_view line, const char *key, struct as_view *value)
+static bool match_yaml_key(struct as_view line, const char *key, struct as_view *value)
 {
     const size_t n = strlen(key);
 
@@ -168,7 +168,7 @@ static bool take_key(struct as_view line, const char *key, struct as_view *value
 }
 
 /* "  - String: 'words'", whatever the key is, but for places. */
-static void take_argument(struct clang_reader *r, struct as_view line)
+static void parse_remark_argument(struct clang_reader *r, struct as_view line)
 {
     const size_t n = indent_of(line);
     const char *colon;
@@ -177,22 +177,22 @@ static void take_argument(struct clang_reader *r, struct as_view line)
         return;
     colon = memchr(line.p, ':', line.n);
     if (colon)
-        take_value(r, (struct as_view){colon + 1, (size_t)(line.p + line.n - colon - 1)},
-                   &r->draft.text);
+        parse_remark_value(r, (struct as_view){colon + 1, (size_t)(line.p + line.n - colon - 1)},
+                           &r->draft.text);
 }
 
-static void take_member(struct clang_reader *r, struct as_view line)
+static void parse_remark_member(struct clang_reader *r, struct as_view line)
 {
     struct as_view value;
 
-    if (take_key(line, "Pass:", &value))
-        take_value(r, value, &r->pass);
-    else if (take_key(line, "Function:", &value))
-        take_value(r, value, &r->function);
-    else if (take_key(line, "DebugLoc:", &value))
-        take_location(r, value);
+    if (match_yaml_key(line, "Pass:", &value))
+        parse_remark_value(r, value, &r->pass);
+    else if (match_yaml_key(line, "Function:", &value))
+        parse_remark_value(r, value, &r->function);
+    else if (match_yaml_key(line, "DebugLoc:", &value))
+        parse_debug_location(r, value);
     else if (line.n && line.p[0] == ' ')
-        take_argument(r, line);
+        parse_remark_argument(r, line);
 }
 
 int as_remarks_clang(struct assay_remarks *remarks, struct as_view bytes, struct assay_error *err)
@@ -208,7 +208,7 @@ int as_remarks_clang(struct assay_remarks *remarks, struct as_view bytes, struct
         } else if (as_view_starts(line, "...")) {
             rc = end_document(&r, remarks);
         } else if (r.open) {
-            take_member(&r, line);
+            parse_remark_member(&r, line);
         }
     }
     if (rc == 0)

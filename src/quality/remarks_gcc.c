@@ -22,7 +22,7 @@ static bool find_words(struct as_view line, const char *words, size_t *at)
 }
 
 /* Takes ":<digits>" off the end. */
-static bool take_number(struct as_view *place, uint32_t *out)
+static bool cut_trailing_number(struct as_view *place, uint32_t *out)
 {
     size_t n = place->n;
 
@@ -50,7 +50,8 @@ static int read_line(struct assay_remarks *remarks, struct as_view line)
         if (!find_words(line, kinds[i].words, &at))
             continue;
         draft.file = (struct as_view){line.p, at};
-        if (!take_number(&draft.file, &draft.column) || !take_number(&draft.file, &draft.line))
+        if (!cut_trailing_number(&draft.file, &draft.column) ||
+            !cut_trailing_number(&draft.file, &draft.line))
             continue;
         at += strlen(kinds[i].words);
         as_str_append(&draft.text, line.p + at, line.n - at);
@@ -97,7 +98,7 @@ static bool is_key(const struct gcc_record *g, const char *word)
 }
 
 /* The next value if it is a string or a number, else nothing. */
-static bool take_text(struct gcc_record *g, struct as_str *out)
+static bool read_json_text(struct gcc_record *g, struct as_str *out)
 {
     const enum as_json_token token = as_json_next(&g->in);
 
@@ -131,7 +132,7 @@ static int read_pass(struct gcc_record *g)
         const bool id = is_key(g, "id"), children = is_key(g, "children");
 
         if (id || is_key(g, "name")) {
-            if (take_text(g, &text))
+            if (read_json_text(g, &text))
                 copy_short(id ? pass.id : pass.name, sizeof pass.id, &text);
             continue;
         }
@@ -164,8 +165,8 @@ static void read_location(struct gcc_record *g, struct gcc_note *note)
         const bool line = is_key(g, "line"), column = is_key(g, "column");
 
         if (is_key(g, "file")) {
-            take_text(g, &note->file);
-        } else if ((line || column) && take_text(g, &text)) {
+            read_json_text(g, &note->file);
+        } else if ((line || column) && read_json_text(g, &text)) {
             const uint32_t number = as_remark_number((struct as_view){as_str_z(&text), text.n}, 0);
 
             *(line ? &note->draft.line : &note->draft.column) = number;
@@ -227,9 +228,9 @@ static int read_member(struct gcc_record *g, struct gcc_note *note)
     if (is_key(g, "kind"))
         return read_kind_of(g, note), 0;
     if (is_key(g, "pass"))
-        return take_text(g, &note->pass), 0;
+        return read_json_text(g, &note->pass), 0;
     if (is_key(g, "function"))
-        return take_text(g, &note->function), 0;
+        return read_json_text(g, &note->function), 0;
     token = as_json_next(&g->in);
     if (location && token == AS_JSON_OBJECT)
         read_location(g, note);
@@ -253,7 +254,7 @@ static bool concerns_loops(const char *pass)
     return false;
 }
 
-static int keep_note(struct gcc_record *g, struct gcc_note *note)
+static int store_gcc_note(struct gcc_record *g, struct gcc_note *note)
 {
     struct as_remark_draft *draft = &note->draft;
 
@@ -276,7 +277,7 @@ static int read_note(struct gcc_record *g)
     while (rc == 0 && as_json_next(&g->in) == AS_JSON_KEY)
         rc = read_member(g, &note);
     if (rc == 0)
-        rc = keep_note(g, &note);
+        rc = store_gcc_note(g, &note);
     as_str_fini(&note.draft.text);
     as_str_fini(&note.file);
     as_str_fini(&note.function);

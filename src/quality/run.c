@@ -312,7 +312,8 @@ static int look(struct as_quality_pass *p, struct assay_error *err)
     AS_TRY(find_loops(p, err));
     AS_TRY(options->aside ? options->aside(options->aside_context, read_code, p, err)
                           : read_code(p, err));
-    return assay_experiment_say(p->experiment, p->run_id, AS_QUALITY_PASS, write_values, p, err);
+    return assay_experiment_write_pass(p->experiment, p->run_id, AS_QUALITY_PASS, write_values, p,
+                                       err);
 }
 
 int assay_quality_run(struct assay_experiment *experiment, int64_t run_id,

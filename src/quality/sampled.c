@@ -31,7 +31,7 @@ static int open_of_file(struct assay_experiment *experiment, const char *sql, in
                         struct assay_error *err)
 {
     char id[2 * sizeof info->build_id + 1] = "";
-    as_hex_put(id, info->build_id, info->build_id_b);
+    as_hex_encode(id, info->build_id, info->build_id_b);
     AS_TRY(assay_rows_open(experiment, sql, rows, err));
     assay_rows_bind_integer(*rows, 1, run_id);
     assay_rows_bind_text(*rows, 2, id);

@@ -57,7 +57,8 @@ static bool knows(const char *compilers, const char *compiler)
     return !compilers || !compiler || is_listed(compilers, as_view_of(compiler));
 }
 
-static void take_word(struct as_view word, const char *compiler, struct assay_unit_options *out)
+static void apply_unit_option(struct as_view word, const char *compiler,
+                              struct assay_unit_options *out)
 {
     if (as_view_starts(word, "-march=")) {
         snprintf(out->architecture, sizeof out->architecture, "%.*s", (int)(word.n - 7),
@@ -87,7 +88,7 @@ void assay_unit_options(const char *compiler, const char *flags, struct assay_un
         return;
     while (as_view_split(&rest, ' ', &word)) {
         level |= as_view_starts(word, "-O");
-        take_word(word, compiler, out);
+        apply_unit_option(word, compiler, out);
     }
     for (size_t i = 0; i < as_quality_option_n; i++) {
         const struct assay_option *it = &as_quality_option[i];

@@ -91,7 +91,7 @@ static unsigned operation_of(const struct assay_form *form)
     }
 }
 
-static void take_in_node(const struct cycles *c, uint32_t node, struct component *it)
+static void add_node_to_component(const struct cycles *c, uint32_t node, struct component *it)
 {
     const struct assay_form *form = form_of_node(c, node);
     const uint32_t insn = c->found->insn[node];
@@ -121,7 +121,7 @@ static bool is_factor(const struct cycles *c, const struct assay_dependence *d)
            !(addend && addend->kind == ASSAY_OPERAND_REG && insn->reg[addend->slot] == d->what);
 }
 
-static void take_in_edges(const struct cycles *c, struct component *all)
+static void add_edges_to_components(const struct cycles *c, struct component *all)
 {
     for (size_t i = 0; i < c->found->n; i++) {
         const struct assay_dependence *d = &c->found->at[i];
@@ -184,8 +184,8 @@ static int show_component(struct cycles *c, uint32_t number, const struct compon
 static int show_components(struct cycles *c, struct component *all)
 {
     for (uint32_t node = 0; node < c->found->insn_n; node++)
-        take_in_node(c, node, &all[c->component.of[node]]);
-    take_in_edges(c, all);
+        add_node_to_component(c, node, &all[c->component.of[node]]);
+    add_edges_to_components(c, all);
     for (uint32_t node = 0; node < c->found->insn_n; node++) {
         struct component *it = &all[c->component.of[node]];
 

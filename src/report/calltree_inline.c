@@ -56,7 +56,7 @@ static const char call_sql[] =
     " LEFT JOIN line l ON l.line_id = i.call_line_id LEFT JOIN source_file s USING (source_file_id)"
     " WHERE ?1 IS NOT NULL ORDER BY i.inlining_id";
 
-static int take_call(struct inlined_tree *w, struct assay_rows *rows)
+static int add_inlined_call(struct inlined_tree *w, struct assay_rows *rows)
 {
     const int64_t id = assay_rows_integer(rows, 0);
     struct inlined_call it = {.parent_id = assay_rows_integer(rows, 1),
@@ -79,7 +79,7 @@ static const char category_sql[] =
     "SELECT g.frame_category_id, g.inlining_id, c.name FROM inlined_category g"
     " JOIN category c ON c.category_id = g.category_id WHERE ?1 IS NOT NULL";
 
-static int take_inlined_category(struct inlined_tree *w, struct assay_rows *rows)
+static int map_inlined_category(struct inlined_tree *w, struct assay_rows *rows)
 {
     const uint32_t call = as_map_u64_get(&w->call_of, (uint64_t)assay_rows_integer(rows, 1));
     uint32_t word;
@@ -183,7 +183,7 @@ static void move_real(struct as_grid_column *column, size_t from, size_t to, dou
     column->real.at[to] += amount;
 }
 
-static int take_self(struct inlined_tree *w, struct assay_rows *rows)
+static int move_self_samples(struct inlined_tree *w, struct assay_rows *rows)
 {
     const uint32_t path = as_map_u64_get(&w->path_of, (uint64_t)assay_rows_integer(rows, 0));
     size_t row;
@@ -281,13 +281,13 @@ int as_calltree_inline(const struct as_document *document, struct as_grid *grid,
 
     for (size_t i = 0; i < map_n; i++)
         as_map_u64_init(maps[i]);
-    int rc = each_row(document, &w, call_sql, take_call, err);
+    int rc = each_row(document, &w, call_sql, add_inlined_call, err);
     if (rc == 0 && w.call.n) {
-        rc = each_row(document, &w, category_sql, take_inlined_category, err);
+        rc = each_row(document, &w, category_sql, map_inlined_category, err);
         if (rc == 0 && hang_paths(&w, grid->column.at[AS_TREE_ID]->whole.n) < 0)
             rc = as_error_nomem(err, "the call tree");
         if (rc == 0)
-            rc = each_row(document, &w, self_sql, take_self, err);
+            rc = each_row(document, &w, self_sql, move_self_samples, err);
         if (rc == 0 && grid->row_n > path_n && order_rows(grid) < 0)
             rc = as_error_nomem(err, "the call tree");
     }

@@ -140,7 +140,7 @@ static int add_rest(struct as_grid *grid, size_t parent, const struct rest *rest
 }
 
 /* Below a microsecond it is rounding. */
-static int keep_heaviest(struct as_grid *grid, size_t most)
+static int cut_to_heaviest(struct as_grid *grid, size_t most)
 {
     const double least_s = 1e-6;
     struct rest *rest;
@@ -186,7 +186,7 @@ int as_data_calltree(struct as_document *document, struct assay_error *err)
     rc = as_grid_load(&grid, document->experiment, document->run_id, &view, err);
     if (rc == 0 && number_parents(&grid) < 0)
         rc = as_error_nomem(err, "the call tree");
-    if (rc == 0 && grid.row_n > most && keep_heaviest(&grid, most) < 0)
+    if (rc == 0 && grid.row_n > most && cut_to_heaviest(&grid, most) < 0)
         rc = as_error_nomem(err, "the call tree");
     if (rc == 0 && !document->no_inline)
         rc = as_calltree_inline(document, &grid, err);

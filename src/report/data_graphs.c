@@ -107,7 +107,7 @@ static void append_lines(struct as_str *text, const char *numbers)
         as_str_appendf(text, "\nline %ld", last);
 }
 
-static int take_block(struct flow_drawing *d, struct assay_rows *rows)
+static int add_flow_box(struct flow_drawing *d, struct assay_rows *rows)
 {
     const int64_t insn_n = assay_rows_integer(rows, 2);
     const double pct = assay_rows_real(rows, 5);
@@ -163,7 +163,7 @@ static uint8_t arrow_kind(const char *word)
     return AS_GRAPH_PLAIN;
 }
 
-static int take_edge(struct flow_drawing *d, struct assay_rows *rows)
+static int add_flow_arrow(struct flow_drawing *d, struct assay_rows *rows)
 {
     const uint32_t from = as_map_u64_get(&d->box_of, (uint64_t)assay_rows_integer(rows, 0));
     const uint32_t to = as_map_u64_get(&d->box_of, (uint64_t)assay_rows_integer(rows, 1));
@@ -224,10 +224,10 @@ static int draw_loop(struct flow_drawing *d, const struct drawn_loop *loop, stru
     d->box.n = d->arrow.n = 0;
     as_map_u64_fini(&d->box_of);
     as_map_u64_init(&d->box_of);
-    AS_TRY(read_flow(d, loop->id, blocks_sql, take_block, err));
+    AS_TRY(read_flow(d, loop->id, blocks_sql, add_flow_box, err));
     if (!d->box.n || d->box.n > BOXES_MOST)
         return 0;
-    AS_TRY(read_flow(d, loop->id, edges_sql, take_edge, err));
+    AS_TRY(read_flow(d, loop->id, edges_sql, add_flow_arrow, err));
     if (!d->arrow.n)
         return 0;
     const struct as_graph_picture picture = {.title = loop->title,

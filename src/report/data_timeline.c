@@ -38,7 +38,7 @@ static int text_of(struct time_line *line, const char *text, uint32_t *index)
 }
 
 /* Columns: iteration, assembly, dispatched, sources ready, begins, done, retired. */
-static int take_execution(struct time_line *line, struct assay_rows *rows)
+static int add_timeline_execution(struct time_line *line, struct assay_rows *rows)
 {
     const int64_t dispatched = assay_rows_integer(rows, 2);
     int64_t before = dispatched;
@@ -101,7 +101,7 @@ int as_data_timeline(struct as_document *document, int64_t detail_id, struct ass
     as_arena_init(&line.arena);
     as_map_view_init(&line.index);
     while ((rc = assay_rows_next(rows, err)) > 0)
-        if (take_execution(&line, rows) < 0) {
+        if (add_timeline_execution(&line, rows) < 0) {
             rc = as_error_nomem(err, "a time line");
             break;
         }

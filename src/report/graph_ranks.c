@@ -84,8 +84,8 @@ static uint32_t lower(const struct as_layout *g, const bool *reversed, uint32_t 
 }
 
 /* Longest way from the top for each node; returns the number of layers or 0 when out of memory. */
-static uint32_t give_layers(const struct as_layout *g, const bool *reversed, uint32_t *layer,
-                            struct as_arena *arena)
+static uint32_t assign_layers(const struct as_layout *g, const bool *reversed, uint32_t *layer,
+                              struct as_arena *arena)
 {
     uint32_t n = g->nodes, layers = 0, head = 0, tail = 0;
     uint32_t *waits = as_arena_array(arena, uint32_t, (size_t)n + 1);
@@ -212,7 +212,7 @@ int as_layers_make(const struct as_layout *g, uint32_t entry, struct as_arena *a
     if (!by_end || !layer || !out->reversed || !out->chain || adjacency_make(g, arena, &a) < 0 ||
         break_cycles(g, &a, entry, arena, out->reversed, by_end) < 0)
         return as_error_nomem(err, "the drawing of a graph");
-    out->layers = give_layers(g, out->reversed, layer, arena);
+    out->layers = assign_layers(g, out->reversed, layer, arena);
     uint64_t dummies = 0;
     for (uint32_t e = 0; e < g->edges; e++) {
         if (g->edge[e].from != g->edge[e].to)

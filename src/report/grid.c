@@ -134,8 +134,8 @@ static int make_statement(const struct as_report_view *view, struct as_str *sql,
     return sql->failed ? as_error_nomem(err, "the statement") : 0;
 }
 
-static int take_cell(struct as_grid *grid, struct as_grid_column *column, struct assay_rows *rows,
-                     int i)
+static int append_grid_cell(struct as_grid *grid, struct as_grid_column *column,
+                            struct assay_rows *rows, int i)
 {
     uint32_t word;
 
@@ -160,13 +160,13 @@ static int take_cell(struct as_grid *grid, struct as_grid_column *column, struct
     return as_vec_push(&column->text, word);
 }
 
-static int take_rows(struct as_grid *grid, struct assay_rows *rows, struct assay_error *err)
+static int append_grid_rows(struct as_grid *grid, struct assay_rows *rows, struct assay_error *err)
 {
     int more;
 
     while ((more = assay_rows_next(rows, err)) > 0) {
         for (size_t i = 0; i < grid->column.n; i++)
-            if (take_cell(grid, grid->column.at[i], rows, (int)i) < 0)
+            if (append_grid_cell(grid, grid->column.at[i], rows, (int)i) < 0)
                 return as_error_nomem(err, "the rows of a view");
         grid->row_n++;
     }
@@ -202,7 +202,7 @@ int as_grid_load(struct as_grid *grid, struct assay_experiment *experiment, int6
         rc = assay_rows_open(experiment, as_str_z(&sql), &rows, err);
     if (rc == 0) {
         assay_rows_bind_integer(rows, 1, run_id);
-        rc = take_rows(grid, rows, err);
+        rc = append_grid_rows(grid, rows, err);
     }
     assay_rows_close(&rows);
     as_str_fini(&sql);

@@ -70,7 +70,7 @@ static const char metrics_sql[] =
     " FROM known k JOIN metric m USING (metric_id) GROUP BY m.metric_id"
     " ORDER BY m.topic IS NULL, m.topic, m.position, m.name";
 
-static int take_metric(struct metrics *in, struct assay_rows *rows)
+static int add_grid_metric(struct metrics *in, struct assay_rows *rows)
 {
     struct as_grid *grid = in->grid;
     struct grid_metric it = {
@@ -103,7 +103,7 @@ static int find_metrics(struct metrics *in, struct assay_experiment *experiment,
     AS_TRY(assay_rows_open(experiment, metrics_sql, &rows, err));
     assay_rows_bind_text(rows, 1, in->grid->view->object);
     assay_rows_bind_integer(rows, 2, run_id);
-    while ((more = assay_rows_next(rows, err)) > 0 && take_metric(in, rows) == 0)
+    while ((more = assay_rows_next(rows, err)) > 0 && add_grid_metric(in, rows) == 0)
         ;
     if (more > 0)
         more = as_error_nomem(err, "the metrics");
@@ -258,7 +258,7 @@ static void set_number(struct as_grid_column *column, size_t row, double value)
         column->whole.at[row] = llround(value);
 }
 
-static int take_value(struct metrics *in, struct grid_metric *metric, struct assay_rows *rows)
+static int set_metric_value(struct metrics *in, struct grid_metric *metric, struct assay_rows *rows)
 {
     const uint32_t row = as_map_u64_get(&in->row, (uint64_t)assay_rows_integer(rows, 0));
 
@@ -284,7 +284,7 @@ static int read_values(struct metrics *in, struct grid_metric *metric, int64_t r
     int more;
 
     AS_TRY(assay_experiment_values(experiment, metric->id, &of, &rows, err));
-    while ((more = assay_rows_next(rows, err)) > 0 && take_value(in, metric, rows) == 0)
+    while ((more = assay_rows_next(rows, err)) > 0 && set_metric_value(in, metric, rows) == 0)
         ;
     if (more > 0)
         more = as_error_nomem(err, "the values of a metric");

@@ -11,7 +11,7 @@ static void *zlib_memory(void *context, unsigned count, unsigned size_b)
     return as_calloc(count, size_b);
 }
 
-static void give_memory(void *context, void *p)
+static void free_gzip_memory(void *context, void *p)
 {
     (void)context;
     as_free(p);
@@ -21,7 +21,7 @@ int as_gzip_begin(struct as_gzip *gzip, struct as_out *out, struct assay_error *
 {
     const int gzip_frame = 16;
 
-    gzip->z = (z_stream){.zalloc = zlib_memory, .zfree = give_memory};
+    gzip->z = (z_stream){.zalloc = zlib_memory, .zfree = free_gzip_memory};
     gzip->out = out;
     if (deflateInit2(&gzip->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + gzip_frame,
                      MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) != Z_OK)

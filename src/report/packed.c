@@ -15,7 +15,7 @@ static void *packed_memory(void *context, unsigned count, unsigned size_b)
     return as_calloc(count, size_b);
 }
 
-static void give_memory(void *context, void *p)
+static void free_packer_memory(void *context, void *p)
 {
     (void)context;
     as_free(p);
@@ -23,7 +23,8 @@ static void give_memory(void *context, void *p)
 
 int as_packed_init(struct as_packed *packed, struct as_out *to)
 {
-    *packed = (struct as_packed){.z = {.zalloc = packed_memory, .zfree = give_memory}, .to = to};
+    *packed =
+        (struct as_packed){.z = {.zalloc = packed_memory, .zfree = free_packer_memory}, .to = to};
     return deflateInit(&packed->z, Z_DEFAULT_COMPRESSION) == Z_OK ? 0 : ASSAY_ERR_NOMEM;
 }
 
@@ -35,7 +36,7 @@ void as_packed_fini(struct as_packed *packed)
 static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* One group of three bytes as four characters. */
-static void put_group(char *to, const unsigned char from[3])
+static void encode_base64_group(char *to, const unsigned char from[3])
 {
     to[0] = digit[from[0] >> 2];
     to[1] = digit[(from[0] & 3) << 4 | from[1] >> 4];
@@ -59,7 +60,7 @@ static void encode(struct as_packed *packed, const unsigned char *p, size_t n)
         group[1] = packed->rest[1];
         group[2] = p[i];
         packed->rest_n = 0;
-        put_group(text + at, group);
+        encode_base64_group(text + at, group);
         at += 4;
         if (at == sizeof text) {
             as_out_write(packed->to, text, at);
@@ -101,7 +102,7 @@ int as_packed_end(struct as_packed *packed)
     if (packed->rest_n) {
         group[0] = packed->rest[0];
         group[1] = packed->rest_n > 1 ? packed->rest[1] : 0;
-        put_group(text, group);
+        encode_base64_group(text, group);
         text[3] = '=';
         if (packed->rest_n == 1)
             text[2] = '=';

@@ -116,7 +116,8 @@ static struct as_view back(struct as_view s, size_t columns)
     return s;
 }
 
-static void put_word(struct as_page *page, struct as_view word, size_t columns, bool whole)
+static void write_fitting_word(struct as_page *page, struct as_view word, size_t columns,
+                               bool whole)
 {
     const size_t rest = columns ? columns - 1 : 0;
 
@@ -172,7 +173,7 @@ void as_page_wrap(struct as_page *page, const char *first, const char *text, boo
             as_out_c(page->out, ' ');
             at++;
         }
-        put_word(page, word, most, whole);
+        write_fitting_word(page, word, most, whole);
         at += width > most && !whole ? most : width;
     }
     as_out_c(page->out, '\n');

@@ -16,7 +16,7 @@ struct parallel_json {
 
 static void write_site_json(const struct parallel_json *p, uint32_t at)
 {
-    if (at == AS_WAIT_NOBODY) {
+    if (at == AS_WAIT_UNKNOWN) {
         as_json_key_string(p->json, "routine", NULL);
         return;
     }
@@ -29,7 +29,7 @@ static void write_site_json(const struct parallel_json *p, uint32_t at)
 static void write_location_json(const struct parallel_json *p, const char *key, uint32_t at)
 {
     as_json_key(p->json, key);
-    if (at == AS_WAIT_NOBODY)
+    if (at == AS_WAIT_UNKNOWN)
         as_json_null(p->json);
     else
         as_json_u64(p->json, at);

@@ -23,10 +23,10 @@ struct parallel_text {
 };
 
 /* "rank 3", "rank 3, thread 2", "thread 2": threads by their place in the process, from 0. */
-static void put_location(const struct parallel_text *t, struct as_table *table, uint32_t at)
+static void add_thread_cell(const struct parallel_text *t, struct as_table *table, uint32_t at)
 {
     const struct as_analysis *a = t->sums->analysis;
-    if (at == AS_WAIT_NOBODY) {
+    if (at == AS_WAIT_UNKNOWN) {
         as_table_string(table, NULL);
         return;
     }
@@ -39,9 +39,9 @@ static void put_location(const struct parallel_text *t, struct as_table *table, 
     as_table_f(table, "%s%s%s", rank, *rank && *thread ? ", " : "", thread);
 }
 
-static void put_site(const struct parallel_text *t, struct as_table *table, uint32_t at)
+static void add_site_cell(const struct parallel_text *t, struct as_table *table, uint32_t at)
 {
-    if (at == AS_WAIT_NOBODY) {
+    if (at == AS_WAIT_UNKNOWN) {
         as_table_string(table, NULL);
         return;
     }
@@ -126,7 +126,7 @@ static void put_phase(const struct parallel_text *t, struct as_table *table,
     put_phase_share(table, e->parallel);
     put_phase_share(table, has_mpi ? e->mpi_balance : e->balance);
     put_phase_share(table, has_mpi ? e->mpi_communication : e->communication);
-    put_location(t, table, phase->busiest);
+    add_thread_cell(t, table, phase->busiest);
 }
 
 /* Regions of the program, all calls. */
@@ -233,8 +233,8 @@ static int write_waits(const struct parallel_text *t, struct assay_error *err)
         as_table_f(&table, "%.3f", SECONDS(wait->most_ns));
         as_table_u64(&table, wait->n);
         as_table_string(&table, as_wait_title((enum as_wait_kind)wait->kind));
-        put_site(t, &table, wait->site);
-        put_location(t, &table, wait->location);
+        add_site_cell(t, &table, wait->site);
+        add_thread_cell(t, &table, wait->location);
     }
     return as_page_table_end(t->page, &table, err);
 }
@@ -260,8 +260,8 @@ static int write_blame(const struct parallel_text *t, struct assay_error *err)
         as_table_f(&table, "%.3f", SECONDS(blame->total_ns));
         as_table_f(&table, "%.3f", SECONDS(blame->direct_ns));
         as_table_u64(&table, blame->n);
-        put_location(t, &table, blame->location);
-        put_site(t, &table, blame->site);
+        add_thread_cell(t, &table, blame->location);
+        add_site_cell(t, &table, blame->site);
     }
     return as_page_table_end(t->page, &table, err);
 }
@@ -296,7 +296,7 @@ static int emit_locations(const struct parallel_text *t, struct assay_error *err
         return 0;
     begin_table(t, &table, columns, sizeof columns / sizeof *columns - !has_off, "Seconds of each");
     for (uint32_t at = 0; at < a->location.n && at < 2 * ROWS_MOST; at++) {
-        put_location(t, &table, at);
+        add_thread_cell(t, &table, at);
         const int64_t *activity_ns = a->location.at[at].activity_ns;
         assert(activity_ns);
         for (unsigned i = 0; i < AS_ACTIVITY_OFF; i++)
@@ -352,7 +352,7 @@ static int write_mpi(const struct parallel_text *t, struct assay_error *err)
         if (!has_begun)
             begin_table(t, &table, columns, sizeof columns / sizeof *columns, "Seconds in MPI");
         has_begun = true;
-        put_location(t, &table, at);
+        add_thread_cell(t, &table, at);
         as_table_f(&table, "%.3f", SECONDS(time.time_ns));
         as_table_f(&table, "%.3f", SECONDS(time.waiting_ns));
         as_table_f(&table, "%.3f", SECONDS(time.transfer_ns));

@@ -168,8 +168,8 @@ struct as_profile {
 };
 
 /* Zero-initialises and fills; release it in any case. Errors: NOT_FOUND, NOMEM, of reading. */
-int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                      bool no_inline, struct as_profile *profile, struct assay_error *err);
+int as_profile_read(struct assay_experiment *experiment, int64_t run_id, size_t rows,
+                    bool no_inline, struct as_profile *profile, struct assay_error *err);
 void as_profile_release(struct as_profile *profile);
 
 /* The spreads, from the threads. Part of gathering. */

@@ -57,9 +57,9 @@ static struct as_share read_share(struct row_reading *in, int column)
 }
 
 /* Hands each row to `take`; ?1 is the run, ?2 the limit. */
-static int gather_each(struct assay_experiment *experiment, struct as_profile *profile,
-                       const char *sql, size_t limit, void (*take)(struct row_reading *),
-                       struct assay_error *err)
+static int read_each_row(struct assay_experiment *experiment, struct as_profile *profile,
+                         const char *sql, size_t limit, void (*take)(struct row_reading *),
+                         struct assay_error *err)
 {
     struct row_reading in = {.profile = profile};
     int rc = assay_rows_open(experiment, sql, &in.rows, err);
@@ -78,7 +78,7 @@ static int gather_each(struct assay_experiment *experiment, struct as_profile *p
 
 /* ---- What is read ------------------------------------------------------------------------- */
 
-static void take_run(struct row_reading *in)
+static void read_profile_run(struct row_reading *in)
 {
     struct as_profile_run *run = &in->profile->run;
 
@@ -123,7 +123,7 @@ static const char run_sql[] =
     " LEFT JOIN (SELECT r.run_id, cpu_model, core_n, cpu_n FROM run r JOIN host USING (host_id)) h"
     " USING (run_id) WHERE v.run_id = ?1";
 
-static void take_category(struct row_reading *in)
+static void read_profile_category(struct row_reading *in)
 {
     PUSH(in, category,
          (struct as_profile_category){.name = read_text(in, 0),
@@ -137,7 +137,7 @@ static const char category_sql[] =
     " blocked_time_s FROM v_categories WHERE run_id = ?1 AND (time_s > 0 OR blocked_time_s > 0)"
     " ORDER BY time_s DESC, blocked_time_s DESC, category_id";
 
-static void take_function(struct row_reading *in)
+static void read_profile_function(struct row_reading *in)
 {
     PUSH(in, function,
          (struct as_profile_function){.name = read_text(in, 0),
@@ -167,7 +167,7 @@ static void take_function(struct row_reading *in)
 static const char function_sql[] = FUNCTION_SQL("v_functions");
 static const char binary_function_sql[] = FUNCTION_SQL("v_binary_functions");
 
-static void take_binary(struct row_reading *in)
+static void read_profile_binary(struct row_reading *in)
 {
     PUSH(in, binary, (struct as_profile_binary){.name = read_text(in, 0), .pct = real(in, 1)});
 }
@@ -178,7 +178,7 @@ static const char binary_sql[] =
     " ORDER BY binary_pct DESC, function_id LIMIT 3";
 static const char no_binary_sql[] = "SELECT name, 0 FROM function WHERE ?1 IS NULL";
 
-static void take_loop(struct row_reading *in)
+static void read_profile_loop(struct row_reading *in)
 {
     PUSH(in, loop,
          (struct as_profile_loop){.loop_id = read_integer(in, 0, 0),
@@ -205,7 +205,7 @@ static void take_loop(struct row_reading *in)
 static const char loop_sql[] = LOOP_SQL("v_loops");
 static const char binary_loop_sql[] = LOOP_SQL("v_binary_loops");
 
-static void take_flag(struct row_reading *in)
+static void read_profile_flag(struct row_reading *in)
 {
     PUSH(in, flag,
          (struct as_profile_flag){
@@ -218,7 +218,7 @@ static const char flag_sql[] =
     " GROUP BY name ORDER BY " AS_FACTS_GRAVEST ", max(n) DESC, name";
 
 /* What the kernel counted and no sample saw; of a run that has such an account. */
-static void take_unseen(struct row_reading *in)
+static void read_missing_time(struct row_reading *in)
 {
     in->profile->run.cpu_s = real(in, 0);
     in->profile->run.unseen_s = real(in, 1);
@@ -265,7 +265,7 @@ int as_report_run(struct assay_experiment *experiment, int64_t run_id, int64_t *
     return 0;
 }
 
-static void take_metric(struct row_reading *in)
+static void read_profile_metric(struct row_reading *in)
 {
     PUSH(in, metric,
          (struct as_profile_metric){.title = read_text(in, 0),
@@ -285,7 +285,7 @@ static const char metric_sql[] =
     " WHERE v.run_id = ?1 AND v.object_kind = 'run' AND m.good IS NOT NULL"
     " ORDER BY m.position, m.name";
 
-static void take_count(struct row_reading *in)
+static void read_profile_count(struct row_reading *in)
 {
     const struct as_profile_count it = {.name = read_text(in, 0),
                                         .unit = read_text(in, 1),
@@ -303,7 +303,7 @@ static const char count_sql[] =
     " WHERE v.run_id = ?1 AND v.object_kind = 'run' AND m.topic = 'counted'"
     " ORDER BY m.position, m.name";
 
-static void take_gain(struct row_reading *in)
+static void read_profile_gain(struct row_reading *in)
 {
     const struct as_profile_gain it = {.title = read_text(in, 0),
                                        .gain_s = real(in, 1),
@@ -335,7 +335,7 @@ static const char trace_wait_sql[] =
     " GROUP BY trace_site_id, kind ORDER BY sum(time_s) DESC, trace_site_id, kind LIMIT ?2";
 /* prose: on */
 
-static void take_trace_wait(struct row_reading *in)
+static void read_wait_state(struct row_reading *in)
 {
     PUSH(in, wait,
          (struct as_profile_wait){.time_s = assay_rows_real(in->rows, 0),
@@ -351,7 +351,7 @@ static const char trace_late_sql[] =
     " AND total_s > 0.005 * (SELECT sum(w.time_s) FROM v_trace_waits w WHERE w.run_id = ?1)"
     " ORDER BY total_s DESC, number, trace_site_id LIMIT ?2";
 
-static void take_trace_late(struct row_reading *in)
+static void read_delay_cost(struct row_reading *in)
 {
     PUSH(in, late,
          (struct as_profile_late){.total_s = assay_rows_real(in->rows, 0),
@@ -379,25 +379,25 @@ static void take_trace_phase(struct row_reading *in)
                                    .busiest = read_text(in, 6)});
 }
 
-int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_t rows,
-                      bool no_inline, struct as_profile *profile, struct assay_error *err)
+int as_profile_read(struct assay_experiment *experiment, int64_t run_id, size_t rows,
+                    bool no_inline, struct as_profile *profile, struct assay_error *err)
 {
     const struct {
         const char *sql;
         void (*take)(struct row_reading *);
     } part[] = {
-        {run_sql, take_run},
-        {category_sql, take_category},
-        {no_inline ? binary_function_sql : function_sql, take_function},
-        {no_inline ? no_binary_sql : binary_sql, take_binary},
-        {no_inline ? binary_loop_sql : loop_sql, take_loop},
-        {flag_sql, take_flag},
-        {unseen_sql, take_unseen},
-        {metric_sql, take_metric},
-        {gain_sql, take_gain},
-        {count_sql, take_count},
-        {trace_wait_sql, take_trace_wait},
-        {trace_late_sql, take_trace_late},
+        {run_sql, read_profile_run},
+        {category_sql, read_profile_category},
+        {no_inline ? binary_function_sql : function_sql, read_profile_function},
+        {no_inline ? no_binary_sql : binary_sql, read_profile_binary},
+        {no_inline ? binary_loop_sql : loop_sql, read_profile_loop},
+        {flag_sql, read_profile_flag},
+        {unseen_sql, read_missing_time},
+        {metric_sql, read_profile_metric},
+        {gain_sql, read_profile_gain},
+        {count_sql, read_profile_count},
+        {trace_wait_sql, read_wait_state},
+        {trace_late_sql, read_delay_cost},
         {trace_phase_sql, take_trace_phase},
     };
 
@@ -406,7 +406,8 @@ int as_profile_gather(struct assay_experiment *experiment, int64_t run_id, size_
     as_arena_init(&profile->arena);
     AS_TRY(as_report_run(experiment, run_id, &profile->run.run_id, &profile->run.run_n, err));
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
-        AS_TRY(gather_each(experiment, profile, part[i].sql, rows ? rows : 10, part[i].take, err));
+        AS_TRY(
+            read_each_row(experiment, profile, part[i].sql, rows ? rows : 10, part[i].take, err));
     AS_TRY(as_profile_spread(experiment, profile, err));
     return as_profile_findings(experiment, profile, err);
 }

@@ -223,8 +223,8 @@ int assay_report_profile_json(struct assay_experiment *experiment, int64_t run_i
 {
     struct as_profile profile;
     struct as_json json;
-    const int rc = as_profile_gather(experiment, run_id, options ? options->rows : 0,
-                                     options && options->no_inline, &profile, err);
+    const int rc = as_profile_read(experiment, run_id, options ? options->rows : 0,
+                                   options && options->no_inline, &profile, err);
 
     if (rc == 0) {
         as_json_init(&json, out, 2);

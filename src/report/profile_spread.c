@@ -72,7 +72,7 @@ static struct member *find_member(struct members *members, int64_t key)
     return NULL;
 }
 
-static int gather_up(struct members *threads, struct members *owners, struct assay_error *err)
+static int sum_by_owner(struct members *threads, struct members *owners, struct assay_error *err)
 {
     as_vec_foreach (&threads->list, it)
         owners->has_ranks |= it->rank >= 0;
@@ -209,7 +209,7 @@ static int add_both(struct assay_experiment *experiment, struct as_profile *prof
 static int add_all(struct assay_experiment *experiment, struct as_profile *profile,
                    struct members *threads, struct members *owners, struct assay_error *err)
 {
-    AS_TRY(gather_up(threads, owners, err));
+    AS_TRY(sum_by_owner(threads, owners, err));
     /* One thread each: the same numbers again. */
     const bool same = worked_n(threads) == worked_n(owners);
     if (owners->has_ranks || !same)

@@ -454,8 +454,7 @@ int assay_report_profile(struct assay_experiment *experiment, int64_t run_id,
         .page = {out, width < 40 ? 40 : width, options->colour, options->utf8},
         .profile = &profile,
     };
-    int rc =
-        as_profile_gather(experiment, run_id, options->rows, options->no_inline, &profile, err);
+    int rc = as_profile_read(experiment, run_id, options->rows, options->no_inline, &profile, err);
 
     if (rc == 0) {
         s.decimals = decimals_for(profile.run.sampled_s);

@@ -110,7 +110,7 @@ static const char run_sql[] =
     " (SELECT count(DISTINCT host_id) FROM process p WHERE p.run_id = run.run_id)"
     " FROM run WHERE run_id = ?1";
 
-static void take_process(struct stack_reading *in)
+static void read_stack_process(struct stack_reading *in)
 {
     PUSH(in, process,
          (struct as_stack_process){.name = as_path_last(text_of_row(in, 1)),
@@ -124,7 +124,7 @@ static const char process_sql[] =
     "SELECT process_id, ifnull(exe, command), name, pid, rank FROM process"
     " LEFT JOIN host USING (host_id) WHERE run_id = ?1 ORDER BY rank IS NULL, rank, process_id";
 
-static void take_thread(struct stack_reading *in)
+static void read_stack_thread(struct stack_reading *in)
 {
     PUSH(in, thread,
          (struct as_stack_thread){.name = text_of_row(in, 1),
@@ -185,7 +185,7 @@ static const char function_sql[] =
     " LEFT JOIN line USING (line_id) LEFT JOIN source_file USING (source_file_id)"
     " ORDER BY function_id";
 
-static void take_location(struct stack_reading *in)
+static void read_stack_location(struct stack_reading *in)
 {
     struct as_stack_location it = {.address = integer_or(in, 1, 0),
                                    .module = place(in, 2, &in->stacks->module_of, 0),
@@ -235,7 +235,7 @@ static const char sample_sql[] =
 
 /* ---- Inlined functions --------------------------------------------------------------------- */
 
-static void take_inlining(struct stack_reading *in)
+static void read_stack_inlining(struct stack_reading *in)
 {
     struct as_stack_inlining it = {.parent_id = integer_or(in, 1, 0),
                                    .function = place(in, 2, &in->stacks->function_of, 0)};
@@ -306,10 +306,10 @@ int as_stacks_read(struct assay_experiment *experiment, int64_t run_id, bool blo
         const char *sql;
         void (*take)(struct stack_reading *);
     } part[] = {
-        {run_sql, read_stack_run},           {process_sql, take_process},
-        {thread_sql, take_thread},           {module_sql, read_stack_module},
-        {function_sql, read_stack_function}, {inlining_sql, take_inlining},
-        {location_sql, take_location},       {path_sql, read_stack_path},
+        {run_sql, read_stack_run},           {process_sql, read_stack_process},
+        {thread_sql, read_stack_thread},     {module_sql, read_stack_module},
+        {function_sql, read_stack_function}, {inlining_sql, read_stack_inlining},
+        {location_sql, read_stack_location}, {path_sql, read_stack_path},
         {sample_sql, read_sample},
     };
     int64_t run_n;

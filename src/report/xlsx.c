@@ -122,8 +122,8 @@ static const char *clean_cell(struct book *book, const char *text)
     return as_str_z(&book->scratch);
 }
 
-static void put_text(struct book *book, lxw_worksheet *sheet, lxw_row_t row, lxw_col_t column,
-                     const char *text, lxw_format *format)
+static void write_sheet_text(struct book *book, lxw_worksheet *sheet, lxw_row_t row,
+                             lxw_col_t column, const char *text, lxw_format *format)
 {
     if (text && *text)
         book->failed |= worksheet_write_string(sheet, row, column, clean_cell(book, text),
@@ -132,8 +132,8 @@ static void put_text(struct book *book, lxw_worksheet *sheet, lxw_row_t row, lxw
         worksheet_write_blank(sheet, row, column, format);
 }
 
-static void put_number(struct book *book, lxw_worksheet *sheet, lxw_row_t row, lxw_col_t column,
-                       double value, lxw_format *format)
+static void write_sheet_number(struct book *book, lxw_worksheet *sheet, lxw_row_t row,
+                               lxw_col_t column, double value, lxw_format *format)
 {
     if (isfinite(value))
         book->failed |= worksheet_write_number(sheet, row, column, value, format) != LXW_NO_ERROR;
@@ -149,24 +149,26 @@ static lxw_worksheet *add_sheet(struct book *book, const char *name)
 
 /* ---- Sheets of views ---------------------------------------------------------------------- */
 
-static void put_cell(struct book *book, lxw_worksheet *sheet, lxw_row_t row, lxw_col_t column,
-                     const struct as_grid_column *it, bool is_guess, size_t i)
+static void write_sheet_cell(struct book *book, lxw_worksheet *sheet, lxw_row_t row,
+                             lxw_col_t column, const struct as_grid_column *it, bool is_guess,
+                             size_t i)
 {
     const int digits = it->is.digits > DIGITS_MOST ? DIGITS_MOST : it->is.digits;
     const enum shade shade = is_guess ? GUESS : PLAIN;
 
     if (as_column_kind_is_text(it->is.kind)) {
         if (as_grid_text(it, i))
-            put_text(book, sheet, row, column, as_grid_text(it, i), NULL);
+            write_sheet_text(book, sheet, row, column, as_grid_text(it, i), NULL);
     } else if (it->real.n) {
-        put_number(book, sheet, row, column, it->real.at[i], book->number[shade][digits]);
+        write_sheet_number(book, sheet, row, column, it->real.at[i], book->number[shade][digits]);
     } else if (it->whole.at[i] == AS_GRID_NO_INTEGER) {
         return;
     } else if (it->is.kind == AS_COLUMN_FLAG) {
         worksheet_write_boolean(sheet, row, column, it->whole.at[i] != 0, NULL);
     } else {
-        put_number(book, sheet, row, column, (double)it->whole.at[i],
-                   it->is.kind == AS_COLUMN_INTEGER ? book->amount : book->number[PLAIN][0]);
+        write_sheet_number(book, sheet, row, column, (double)it->whole.at[i],
+                           it->is.kind == AS_COLUMN_INTEGER ? book->amount
+                                                            : book->number[PLAIN][0]);
     }
 }
 
@@ -185,8 +187,8 @@ static double width_of(const struct as_grid *grid, const struct as_grid_column *
 }
 
 /* "Own time (s)", with what it means as a note. */
-static void put_header(struct book *book, lxw_worksheet *sheet, lxw_col_t column,
-                       const struct as_grid_column *it)
+static void write_sheet_header(struct book *book, lxw_worksheet *sheet, lxw_col_t column,
+                               const struct as_grid_column *it)
 {
     lxw_comment_options note = {.x_scale = 0, .width = NOTE_WIDTH, .height = NOTE_HEIGHT};
     struct as_str text = {0};
@@ -194,7 +196,7 @@ static void put_header(struct book *book, lxw_worksheet *sheet, lxw_col_t column
     as_str_appendz(&text, it->is.title);
     if (it->is.unit && strcmp(it->is.unit, "1") != 0)
         as_str_appendf(&text, " (%s)", it->is.unit);
-    put_text(book, sheet, 0, column, as_str_z(&text), book->header);
+    write_sheet_text(book, sheet, 0, column, as_str_z(&text), book->header);
     as_str_clear(&text);
     as_str_appendf(&text, "%s\n%s", it->is.meaning, it->is.name);
     worksheet_write_comment_opt(sheet, 0, column, clean_cell(book, as_str_z(&text)), &note);
@@ -218,7 +220,7 @@ static void set_columns(const struct as_grid *grid, lxw_worksheet *sheet)
     }
 }
 
-static void put_rows(struct book *book, struct as_grid *grid, lxw_worksheet *sheet)
+static void write_sheet_rows(struct book *book, struct as_grid *grid, lxw_worksheet *sheet)
 {
     const size_t rows = grid->row_n < LXW_ROW_MAX ? grid->row_n : LXW_ROW_MAX - 1;
     const size_t columns = grid->column.n;
@@ -233,12 +235,12 @@ static void put_rows(struct book *book, struct as_grid *grid, lxw_worksheet *she
         doubt[k] = as_grid_column(grid, grid->column.at[k]->is.doubt);
     for (size_t i = 0; i < rows && !book->failed; i++)
         for (size_t k = 0; k < columns; k++)
-            put_cell(book, sheet, (lxw_row_t)(i + 1), (lxw_col_t)k, grid->column.at[k],
-                     doubt[k] && doubt[k]->whole.at[i] == 1, i);
+            write_sheet_cell(book, sheet, (lxw_row_t)(i + 1), (lxw_col_t)k, grid->column.at[k],
+                             doubt[k] && doubt[k]->whole.at[i] == 1, i);
     book->row_n.at[book->row_n.n - 1] = rows + 1;
 }
 
-static void put_cell_text(struct book *book, struct as_grid *grid)
+static void write_view_sheet(struct book *book, struct as_grid *grid)
 {
     lxw_worksheet *sheet = add_sheet(book, grid->view->title);
 
@@ -248,14 +250,14 @@ static void put_cell_text(struct book *book, struct as_grid *grid)
         grid->column.n = LXW_COL_MAX;
     set_columns(grid, sheet);
     for (size_t i = 0; i < grid->column.n; i++)
-        put_header(book, sheet, (lxw_col_t)i, grid->column.at[i]);
+        write_sheet_header(book, sheet, (lxw_col_t)i, grid->column.at[i]);
     worksheet_freeze_panes(sheet, 1, 1);
     worksheet_autofilter(sheet, 0, 0, (lxw_row_t)grid->row_n, (lxw_col_t)(grid->column.n - 1));
-    put_rows(book, grid, sheet);
+    write_sheet_rows(book, grid, sheet);
 }
 
-static int put_views(struct book *book, struct assay_experiment *experiment, int64_t run_id,
-                     bool no_inline, struct assay_error *err)
+static int write_view_sheets(struct book *book, struct assay_experiment *experiment, int64_t run_id,
+                             bool no_inline, struct assay_error *err)
 {
     for (size_t i = 0; i < as_report_view_n && !book->failed; i++) {
         const struct as_report_view view = as_report_view_as(&as_report_views[i], no_inline);
@@ -266,7 +268,7 @@ static int put_views(struct book *book, struct assay_experiment *experiment, int
             continue;
         rc = as_grid_load(&grid, experiment, run_id, &view, err);
         if (rc == 0 && grid.row_n)
-            put_cell_text(book, &grid);
+            write_view_sheet(book, &grid);
         as_grid_fini(&grid);
         AS_TRY(rc);
     }
@@ -337,8 +339,8 @@ static int column_of(const struct assay_rows *rows, const char *name)
     return -1;
 }
 
-static void put_part_row(struct book *book, const struct xlsx_part *part, struct assay_rows *rows,
-                         lxw_worksheet *sheet, lxw_row_t row)
+static void write_part_row(struct book *book, const struct xlsx_part *part, struct assay_rows *rows,
+                           lxw_worksheet *sheet, lxw_row_t row)
 {
     const int by = column_of(rows, part->shade);
     const enum shade shade = by < 0 ? PLAIN : shade_of(assay_rows_text(rows, by));
@@ -350,12 +352,13 @@ static void put_part_row(struct book *book, const struct xlsx_part *part, struct
         switch (assay_rows_kind(rows, at)) {
         case ASSAY_CELL_INTEGER:
         case ASSAY_CELL_REAL:
-            put_number(book, sheet, row, (lxw_col_t)i, assay_rows_real(rows, at),
-                       assay_rows_kind(rows, at) == ASSAY_CELL_REAL ? book->number[own][3]
-                                                                    : book->number[own][0]);
+            write_sheet_number(book, sheet, row, (lxw_col_t)i, assay_rows_real(rows, at),
+                               assay_rows_kind(rows, at) == ASSAY_CELL_REAL ? book->number[own][3]
+                                                                            : book->number[own][0]);
             break;
         case ASSAY_CELL_TEXT:
-            put_text(book, sheet, row, (lxw_col_t)i, assay_rows_text(rows, at), book->text[own]);
+            write_sheet_text(book, sheet, row, (lxw_col_t)i, assay_rows_text(rows, at),
+                             book->text[own]);
             break;
         case ASSAY_CELL_NULL:
         case ASSAY_CELL_BLOB:
@@ -365,9 +368,9 @@ static void put_part_row(struct book *book, const struct xlsx_part *part, struct
 }
 
 /* `*row` is where the part begins, then where the next may. Nothing where there are no rows. */
-static int put_part(struct book *book, const struct xlsx_part *part,
-                    struct assay_experiment *experiment, int64_t run_id, lxw_worksheet *sheet,
-                    lxw_row_t *row, struct assay_error *err)
+static int write_summary_part(struct book *book, const struct xlsx_part *part,
+                              struct assay_experiment *experiment, int64_t run_id,
+                              lxw_worksheet *sheet, lxw_row_t *row, struct assay_error *err)
 {
     struct assay_rows *rows;
     bool is_first = true;
@@ -377,22 +380,22 @@ static int put_part(struct book *book, const struct xlsx_part *part,
     assay_rows_bind_integer(rows, 1, run_id);
     while ((more = assay_rows_next(rows, err)) > 0 && *row < LXW_ROW_MAX) {
         if (is_first) {
-            put_text(book, sheet, (*row)++, 0, part->title, book->title);
+            write_sheet_text(book, sheet, (*row)++, 0, part->title, book->title);
             for (size_t i = 0; i < 8 && part->column[i][0]; i++)
-                put_text(book, sheet, *row, (lxw_col_t)i, part->column[i][0], book->header);
+                write_sheet_text(book, sheet, *row, (lxw_col_t)i, part->column[i][0], book->header);
             ++*row;
         }
         is_first = false;
-        put_part_row(book, part, rows, sheet, (*row)++);
+        write_part_row(book, part, rows, sheet, (*row)++);
     }
     if (!is_first)
-        put_text(book, sheet, (*row)++, 0, " ", NULL);
+        write_sheet_text(book, sheet, (*row)++, 0, " ", NULL);
     assay_rows_close(&rows);
     return more < 0 ? more : 0;
 }
 
-static int put_summary(struct book *book, struct assay_experiment *experiment, int64_t run_id,
-                       struct assay_error *err)
+static int write_summary_sheet(struct book *book, struct assay_experiment *experiment,
+                               int64_t run_id, struct assay_error *err)
 {
     static const double width[] = {48, 12, 10, 12, 14, 14, 14, 80};
     lxw_worksheet *sheet = add_sheet(book, "Summary");
@@ -403,10 +406,10 @@ static int put_summary(struct book *book, struct assay_experiment *experiment, i
     if (rc == 0 && sheet) {
         for (size_t i = 0; i < sizeof width / sizeof *width; i++)
             worksheet_set_column(sheet, (lxw_col_t)i, (lxw_col_t)i, width[i], NULL);
-        put_text(book, sheet, 0, 0, as_str_z(&title), book->title);
-        put_text(book, sheet, 1, 0, " ", NULL);
+        write_sheet_text(book, sheet, 0, 0, as_str_z(&title), book->title);
+        write_sheet_text(book, sheet, 1, 0, " ", NULL);
         for (size_t i = 0; rc == 0 && i < sizeof parts / sizeof *parts; i++)
-            rc = put_part(book, &parts[i], experiment, run_id, sheet, &row, err);
+            rc = write_summary_part(book, &parts[i], experiment, run_id, sheet, &row, err);
         book->row_n.at[0] = row;
     }
     as_str_fini(&title);
@@ -457,8 +460,8 @@ static int fill_book(struct book *book, struct assay_experiment *experiment, int
                      bool no_inline, struct assay_error *err)
 {
     make_formats(book);
-    AS_TRY(put_summary(book, experiment, run_id, err));
-    AS_TRY(put_views(book, experiment, run_id, no_inline, err));
+    AS_TRY(write_summary_sheet(book, experiment, run_id, err));
+    AS_TRY(write_view_sheets(book, experiment, run_id, no_inline, err));
     return book->failed ? as_error_nomem(err, "the workbook") : 0;
 }
 

@@ -86,7 +86,7 @@ static struct as_ceiling_scope *scope_of(struct as_ceilings *ceilings, const cha
     return scope;
 }
 
-static void keep_higher(double *to, double value)
+static void raise_to(double *to, double value)
 {
     *to = value > *to ? value : *to;
 }
@@ -109,15 +109,15 @@ void as_ceilings_add(struct as_ceilings *ceilings, const char *name, double valu
         struct as_ceiling_scope *scope =
             stream < 0 || level < 0 ? NULL : scope_of(ceilings, word[3]);
         if (scope)
-            keep_higher(is_small ? &scope->small[level][stream] : &scope->bandwidth[level][stream],
-                        value);
+            raise_to(is_small ? &scope->small[level][stream] : &scope->bandwidth[level][stream],
+                     value);
     } else if (n == 5 && strcmp(word[0], "peak") == 0) {
         const int operation = INDEX_OF(operation_words, word[1]);
         const int number = INDEX_OF(number_words, word[2]), width = INDEX_OF(width_words, word[3]);
         struct as_ceiling_scope *scope =
             operation < 0 || number < 0 || width < 0 ? NULL : scope_of(ceilings, word[4]);
         if (scope)
-            keep_higher(&scope->peak[operation][number][width], value);
+            raise_to(&scope->peak[operation][number][width], value);
     }
 }
 
@@ -226,7 +226,7 @@ double as_ceilings_fastest(const struct as_ceilings *ceilings, unsigned level, d
 {
     double fastest = 0;
     for (unsigned s = 0; s < AS_ROOF_STREAMS; s++)
-        keep_higher(&fastest, stream_bandwidth(ceilings, level, s, core_n));
+        raise_to(&fastest, stream_bandwidth(ceilings, level, s, core_n));
     return fastest;
 }
 
@@ -271,7 +271,7 @@ static double highest_peak(const struct as_ceilings *ceilings, double single, do
     double highest = 0;
     for (unsigned width = 0; width < AS_ROOF_WIDTHS; width++)
         for (unsigned operation = 0; operation < AS_ROOF_OPERATIONS; operation++)
-            keep_higher(&highest, as_ceilings_peak(ceilings, operation, width, single, core_n));
+            raise_to(&highest, as_ceilings_peak(ceilings, operation, width, single, core_n));
     return highest;
 }
 

@@ -39,7 +39,8 @@ static double left_of(double whole, double part)
 }
 
 /* Takes what `inner` did from what `outer` did: both counts have it. */
-static void take_inner(struct assay_roof_point *outer, const struct assay_roof_point *inner)
+static void subtract_inner_point(struct assay_roof_point *outer,
+                                 const struct assay_roof_point *inner)
 {
     const double flops = left_of(outer->flops, inner->flops);
     const double single =
@@ -72,7 +73,7 @@ static struct assay_roof_point own_point(const struct assay_roofline *all, size_
     struct assay_roof_point own = all->point[number];
     for (size_t i = 0; i < all->point_n; i++)
         if (is_around(&all->point[number], &all->point[i])) {
-            take_inner(&own, &all->point[i]);
+            subtract_inner_point(&own, &all->point[i]);
             own.time_s = left_of(own.time_s, all->point[i].time_s);
             own.sample_n -= all->point[i].sample_n;
         }

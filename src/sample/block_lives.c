@@ -72,7 +72,7 @@ static int block_site_of(struct as_block_lives *lives, const struct assay_sample
     return as_map_u64_put(&lives->by_key, record->site, *out);
 }
 
-int as_block_lives_take(struct as_block_lives *lives, const struct assay_sample_record *record)
+int as_block_lives_add(struct as_block_lives *lives, const struct assay_sample_record *record)
 {
     struct as_block_process *process = block_process_of(lives, record->pid);
     struct as_block_life life = {.start = record->address,

@@ -46,7 +46,7 @@ void as_block_lives_init(struct as_block_lives *lives);
 void as_block_lives_fini(struct as_block_lives *lives);
 
 /* ALLOCATE, RELEASE and INHERIT records. 0 or NOMEM. */
-int as_block_lives_take(struct as_block_lives *lives, const struct assay_sample_record *record);
+int as_block_lives_add(struct as_block_lives *lives, const struct assay_sample_record *record);
 /* The process executes another program: its blocks are gone. 0 or NOMEM. */
 int as_block_lives_exec(struct as_block_lives *lives, uint32_t pid, uint64_t time_ns);
 /* Finds the code of the sites that a process had before `time_ns`, when its mappings change. */

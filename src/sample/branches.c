@@ -13,7 +13,7 @@
 
 /* ---- Asking -------------------------------------------------------------------------------- */
 
-void as_branches_ask(struct perf_event_attr *attr)
+void as_branches_request(struct perf_event_attr *attr)
 {
     attr->sample_type |= PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER;
     attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |

@@ -14,7 +14,7 @@
 #include "sample/sampler.h"
 
 /* Asks for them. The user's registers come too: where the program was when the kernel is. */
-void as_branches_ask(struct perf_event_attr *attr);
+void as_branches_request(struct perf_event_attr *attr);
 /* Takes that back, for events that have none. */
 void as_branches_leave(struct perf_event_attr *attr);
 /* Whether records of such an event carry them. */

@@ -204,7 +204,7 @@ static void common_attr(struct perf_event_attr *attr, const struct assay_sample_
         (options->stacks != ASSAY_STACKS_OFF && options->kernel))
         attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
     if (options->stacks == ASSAY_STACKS_LBR)
-        as_branches_ask(attr);
+        as_branches_request(attr);
     attr->exclude_callchain_kernel = !options->kernel;
     if (options->stacks == ASSAY_STACKS_DWARF) {
         attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

@@ -89,7 +89,7 @@ static int read_map(struct as_code_maps *maps, const struct as_code_map *map, ui
     return is_whole ? ASSAY_ERR_NOMEM : 0;
 }
 
-static int take_map(struct as_code_maps *maps, int directory, const char *name, bool last)
+static int read_code_map_file(struct as_code_maps *maps, int directory, const char *name, bool last)
 {
     const int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct stat status;
@@ -116,7 +116,7 @@ int as_code_maps_look(struct as_code_maps *maps, const char *directory, bool las
     DIR *dir = opendir(directory);
     for (struct dirent *entry; rc == 0 && dir && (entry = readdir(dir));)
         if (strncmp(entry->d_name, AS_CODE_MAP_PREFIX ".", sizeof AS_CODE_MAP_PREFIX) == 0)
-            rc = take_map(maps, dirfd(dir), entry->d_name, last);
+            rc = read_code_map_file(maps, dirfd(dir), entry->d_name, last);
     if (dir)
         closedir(dir);
     return rc;

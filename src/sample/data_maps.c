@@ -258,7 +258,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Ranges that were mapped before stay; stacks stay stacks. */
-static int take_over(as_data_ranges *now, as_data_ranges *before)
+static int merge_known_ranges(as_data_ranges *now, as_data_ranges *before)
 {
     const size_t mapped_n = now->n; /* sorted; those that stay come behind them */
 
@@ -279,7 +279,7 @@ static int take_over(as_data_ranges *now, as_data_ranges *before)
 }
 
 /* Ranges that were read without pages have those of before. */
-static void keep_pages(const as_data_ranges *now, const as_data_ranges *before)
+static void copy_known_pages(const as_data_ranges *now, const as_data_ranges *before)
 {
     as_vec_foreach (now, range) {
         const struct as_data_range *same = find_range(before, range->start);
@@ -303,14 +303,14 @@ static int read_maps(struct as_data_process *process, bool pages)
     int rc = as_data_maps_parse(text, &now);
     as_free(text);
     if (rc == 0)
-        rc = take_over(&now, &process->range);
+        rc = merge_known_ranges(&now, &process->range);
     if (rc == 0)
         rc = as_data_blocks_find(&now, peek_process, process);
     if (rc < 0) {
         release_ranges(&now);
         return rc;
     }
-    keep_pages(&now, &process->range);
+    copy_known_pages(&now, &process->range);
     release_ranges(&process->range);
     process->range = now;
     return 0;

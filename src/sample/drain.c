@@ -32,7 +32,7 @@ static void close_up(struct as_ring *ring)
 
 /* Copies the record at `at` of `n` bytes, a sample without the unused end of its stack. Of two
  * sizes of copies the larger does not fit into a record with the smaller. */
-static void take_record(struct as_ring *ring, uint64_t at, size_t n, uint32_t deep_b)
+static void copy_ring_record(struct as_ring *ring, uint64_t at, size_t n, uint32_t deep_b)
 {
     uint32_t stack_b = deep_b && n > deep_b ? deep_b : ring->attr->sample_stack_user;
     uint8_t *to = ring->wait.at + ring->wait.n;
@@ -69,7 +69,7 @@ static size_t size_at(const uint8_t *at, uint64_t left)
 }
 
 /* Small records, of which there may be a million a second, all at once. False: some are damaged. */
-static bool take_small(struct as_ring *ring, uint64_t tail, size_t n)
+static bool copy_small_records(struct as_ring *ring, uint64_t tail, size_t n)
 {
     uint8_t *to = ring->wait.at + ring->wait.n;
     size_t good = 0, size_b;
@@ -81,7 +81,7 @@ static bool take_small(struct as_ring *ring, uint64_t tail, size_t n)
 }
 
 /* Only whole records are between tail and head; a size of nonsense ends this batch. */
-static bool take_large(struct as_ring *ring, uint64_t tail, uint64_t head, uint32_t deep_b)
+static bool copy_large_records(struct as_ring *ring, uint64_t tail, uint64_t head, uint32_t deep_b)
 {
     while (tail != head) {
         uint8_t start[sizeof(struct perf_event_header)];
@@ -89,7 +89,7 @@ static bool take_large(struct as_ring *ring, uint64_t tail, uint64_t head, uint3
         const size_t size_b = size_at(start, head - tail);
         if (!size_b)
             return false;
-        take_record(ring, tail, size_b, deep_b);
+        copy_ring_record(ring, tail, size_b, deep_b);
         tail += size_b;
     }
     return true;
@@ -110,8 +110,8 @@ int as_ring_drain(struct assay_sampler *sampler, struct as_ring *ring)
     }
     AS_TRY(as_vec_reserve(&ring->wait, ring->wait.n + (size_t)(head - tail)));
     const bool large = ring->channel == AS_CHANNEL_SAMPLES || ring->channel == AS_CHANNEL_WAITS;
-    if (!(large ? take_large(ring, tail, head, sampler->choice.deep_b)
-                : take_small(ring, tail, (size_t)(head - tail))))
+    if (!(large ? copy_large_records(ring, tail, head, sampler->choice.deep_b)
+                : copy_small_records(ring, tail, (size_t)(head - tail))))
         sampler->counts.damaged++;
     __atomic_store_n(&ring->page->data_tail, head, __ATOMIC_RELEASE);
     return 0;

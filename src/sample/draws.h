@@ -39,8 +39,8 @@ struct as_register_draws {
 uint32_t as_draw_place(uint64_t *random, uint64_t seen, uint32_t capacity);
 
 /* Takes in a sample with registers. 0 or NOMEM. */
-int as_draws_take(struct as_register_draws *draws, uint64_t *random,
-                  const struct assay_sample_record *sample);
+int as_draws_add(struct as_register_draws *draws, uint64_t *random,
+                 const struct assay_sample_record *sample);
 
 /* "TID@TIME:REGISTER,REGISTER,... ..." in hexadecimal digits, of AS_DRAWS_TEXT_N draws at most from
  * draw number `from` on. `out` has AS_DRAWS_TEXT_B bytes. */

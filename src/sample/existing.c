@@ -21,8 +21,8 @@ static void read_line(const char *path, char *line, size_t n)
     fclose(f);
 }
 
-static int tell_threads(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, void *context,
-                        struct assay_error *err)
+static int emit_existing_threads(pid_t pid, uint64_t time_ns, assay_sample_sink *sink,
+                                 void *context, struct assay_error *err)
 {
     char path[64], name[64];
     int rc = 0;
@@ -99,5 +99,5 @@ int as_sample_existing(pid_t pid, uint64_t time_ns, assay_sample_sink *sink, voi
     }
     if (f)
         fclose(f);
-    return rc < 0 ? rc : tell_threads(pid, time_ns, sink, context, err);
+    return rc < 0 ? rc : emit_existing_threads(pid, time_ns, sink, context, err);
 }

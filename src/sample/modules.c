@@ -61,7 +61,7 @@ static int index_of(const struct as_modules *modules, const char *key, uint32_t 
     return *out != AS_MAP_NONE;
 }
 
-static int put_index(struct as_modules *modules, const char *key, uint32_t index)
+static int store_module_index(struct as_modules *modules, const char *key, uint32_t index)
 {
     const size_t n = strlen(key);
     const struct as_view view = {.p = as_arena_strndup(&modules->arena, key, n), .n = n};
@@ -77,7 +77,7 @@ static void mapping_key(const struct assay_sample_record *map, char *key)
                                 map->device_major, map->device_minor, map->inode, map->generation,
                                 map->file_b, (uint64_t)map->mtime_ns);
     key[n++] = ':';
-    n += as_hex_put(key + n, map->build_id, map->build_id_b);
+    n += as_hex_encode(key + n, map->build_id, map->build_id_b);
     snprintf(key + n, KEY_B - n, ":%.4096s", map->text);
 }
 
@@ -89,7 +89,7 @@ static bool file_key(const struct assay_stream_module *fact, char *key)
     if (file->build_id_b == 0 && file->known != ASSAY_FILE_SEEN)
         return false;
     if (file->build_id_b)
-        n += as_hex_put(key + n, file->build_id, file->build_id_b);
+        n += as_hex_encode(key + n, file->build_id, file->build_id_b);
     else
         n += (size_t)snprintf(key + n, KEY_B - n, "%" PRIx64 ".%" PRIx64 ".%" PRIx64, file->inode,
                               file->size_b, (uint64_t)file->mtime_ns);
@@ -98,8 +98,8 @@ static bool file_key(const struct assay_stream_module *fact, char *key)
 }
 
 /* A file that is held keeps its inode: nothing else can have it, though no path leads to it. */
-static bool is_held(const struct as_modules *modules, const struct assay_sample_record *map,
-                    uint32_t *out)
+static bool is_open_file(const struct as_modules *modules, const struct assay_sample_record *map,
+                         uint32_t *out)
 {
     for (uint32_t i = 0; i < modules->module.n; i++) {
         const struct as_module *module = &modules->module.at[i];
@@ -114,9 +114,9 @@ static bool is_held(const struct as_modules *modules, const struct assay_sample_
 
 /* The file of a module that is known. One that was gone when it was first looked for, and is the
  * same by its build-id, is found where it is now. */
-static void take_file(struct as_modules *modules, uint32_t index,
-                      const struct assay_sample_record *map, const struct assay_file_identity *file,
-                      int fd, bool nameless)
+static void set_module_file(struct as_modules *modules, uint32_t index,
+                            const struct assay_sample_record *map,
+                            const struct assay_file_identity *file, int fd, bool nameless)
 {
     struct as_module *module = &modules->module.at[index];
     if (fd < 0)
@@ -150,7 +150,7 @@ static int settle_mapping(struct as_modules *modules, const struct assay_sample_
     int fd = -1;
     memcpy(fact.file.build_id, map->build_id, sizeof fact.file.build_id);
     if (fact.kind == ASSAY_MODULE_FILE) {
-        if (is_held(modules, map, out))
+        if (is_open_file(modules, map, out))
             return 0;
         fd = modules->imported ? as_mapped_recorded(modules, map, &fact.file)
                                : as_mapped_open(map, &fact.file, &nameless);
@@ -159,7 +159,7 @@ static int settle_mapping(struct as_modules *modules, const struct assay_sample_
         return 0;
     const bool has_key = file_key(&fact, key);
     if (has_key && index_of(modules, key, out)) {
-        take_file(modules, *out, map, &fact.file, fd, nameless);
+        set_module_file(modules, *out, map, &fact.file, fd, nameless);
         return 0;
     }
     *out = (uint32_t)modules->module.n;
@@ -172,7 +172,7 @@ static int settle_mapping(struct as_modules *modules, const struct assay_sample_
     modules->module.at[*out].nameless = nameless;
     if (fd >= 0)
         as_module_file_take(modules, *out, fd);
-    return has_key ? put_index(modules, key, *out) : 0;
+    return has_key ? store_module_index(modules, key, *out) : 0;
 }
 
 /* The kernel's word for a file whose name was gone when it told of the mapping; the path that it
@@ -211,7 +211,7 @@ int as_modules_of(struct as_modules *modules, const struct assay_sample_record *
     if (index_of(modules, key, out) && !is_unseen(modules, *out))
         return 0;
     AS_TRY(settle_mapping(modules, &known, out));
-    return put_index(modules, key, *out);
+    return store_module_index(modules, key, *out);
 }
 
 int as_modules_python(struct as_modules *modules, const char *path, uint32_t *out)
@@ -223,10 +223,10 @@ int as_modules_python(struct as_modules *modules, const char *path, uint32_t *ou
         return 0;
     *out = (uint32_t)modules->module.n;
     AS_TRY(add_module(modules, &fact, 0));
-    return put_index(modules, key, *out);
+    return store_module_index(modules, key, *out);
 }
 
-static void open_held(struct as_module *module)
+static void open_module_object(struct as_module *module)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/self/fd/%d", module->fd);
@@ -242,13 +242,13 @@ struct assay_object *as_module_object(struct as_modules *modules, uint32_t index
     if (!module->tried) {
         module->tried = true;
         if (module->nameless)
-            open_held(module);
+            open_module_object(module);
         snprintf(root, sizeof root, "/proc/%" PRIu32 "/root", module->pid);
         if (!module->object)
             assay_sample_module_open(&module->fact, modules->imported ? NULL : root, NULL, NULL,
                                      &module->object, NULL);
         if (!module->object)
-            open_held(module);
+            open_module_object(module);
     }
     return module->object;
 }

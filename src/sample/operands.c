@@ -267,7 +267,7 @@ static int site_of(struct as_operands *o, const struct assay_object *object, str
     return as_index_add(&o->by_place, hash, *out);
 }
 
-static int keep_address(struct as_operands *o, struct operand_site *site, uint64_t at)
+static int draw_address(struct as_operands *o, struct operand_site *site, uint64_t at)
 {
     const uint32_t place = as_draw_place(&o->random, site->seen_n++, KEPT_MOST);
 
@@ -279,7 +279,7 @@ static int keep_address(struct as_operands *o, struct operand_site *site, uint64
     return 0;
 }
 
-static int keep_pace(struct as_operands *o, struct operand_site *site,
+static int draw_pace(struct as_operands *o, struct operand_site *site,
                      const struct operand_walk *from, const struct operand_walk *to)
 {
     const double time_ns = (double)(to->time_ns - from->time_ns);
@@ -305,7 +305,7 @@ static int follow_walk(struct as_operands *o, uint32_t site, uint32_t tid, struc
     const uint32_t at = as_map_u64_get(&o->by_thread, key);
 
     if (at != AS_MAP_NONE) {
-        AS_TRY(keep_pace(o, &o->site.at[site], &o->walk.at[at], &now));
+        AS_TRY(draw_pace(o, &o->site.at[site], &o->walk.at[at], &now));
         o->walk.at[at] = now;
         return 0;
     }
@@ -315,8 +315,8 @@ static int follow_walk(struct as_operands *o, uint32_t site, uint32_t tid, struc
     return as_vec_push(&o->walk, now);
 }
 
-int as_operands_take(struct as_operands *operands, const struct assay_object *object,
-                     struct as_frame frame, const struct assay_sample_record *sample)
+int as_operands_add(struct as_operands *operands, const struct assay_object *object,
+                    struct as_frame frame, const struct assay_sample_record *sample)
 {
     const uint32_t before = as_map_u64_get(&operands->clock, sample->tid);
     const uint32_t ticks = before == AS_MAP_NONE ? 1 : before + 1;
@@ -330,9 +330,9 @@ int as_operands_take(struct as_operands *operands, const struct assay_object *ob
         return 0;
     struct operand_site *site = &operands->site.at[index];
     const struct operand_form *form = &site->form;
-    as_values_take(&site->values, sample->regs);
+    as_values_add(&site->values, sample->regs);
     site->last_ns = sample->time_ns;
-    AS_TRY(as_draws_take(&site->draws, &operands->random, sample));
+    AS_TRY(as_draws_add(&site->draws, &operands->random, sample));
     if (!form->is_usable)
         return 0;
     struct operand_walk now = {.at = (uint64_t)form->disp, .time_ns = ticks * operands->period_ns};
@@ -342,7 +342,7 @@ int as_operands_take(struct as_operands *operands, const struct assay_object *ob
         now.at += sample->regs[form->index] * form->scale;
     AS_TRY(as_data_maps_see(&operands->maps, sample->pid, now.at,
                             sample->regs[AS_DRAW_STACK_POINTER]));
-    AS_TRY(keep_address(operands, site, now.at));
+    AS_TRY(draw_address(operands, site, now.at));
     return follow_walk(operands, index, sample->tid, now);
 }
 
@@ -540,7 +540,7 @@ int as_operands_write(struct as_operands *operands, const struct as_spaces *spac
 int as_operands_block(struct as_operands *operands, const struct assay_sample_record *record)
 {
     as_draw_times times = {0};
-    int rc = as_block_lives_take(&operands->blocks, record);
+    int rc = as_block_lives_add(&operands->blocks, record);
 
     if (rc < 0 || !as_block_lives_full(&operands->blocks))
         return rc;

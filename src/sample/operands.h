@@ -16,8 +16,8 @@ int as_operands_new(uint32_t rate_hz, bool imported, struct as_operands **out);
 void as_operands_free(struct as_operands **operands);
 
 /* Takes in a sample of time at `frame` of `object` (NULL: no file is known). 0 or NOMEM. */
-int as_operands_take(struct as_operands *operands, const struct assay_object *object,
-                     struct as_frame frame, const struct assay_sample_record *sample);
+int as_operands_add(struct as_operands *operands, const struct assay_object *object,
+                    struct as_frame frame, const struct assay_sample_record *sample);
 
 /* A record of a block of memory: ALLOCATE, RELEASE, INHERIT. 0 or NOMEM. */
 int as_operands_block(struct as_operands *operands, const struct assay_sample_record *record);

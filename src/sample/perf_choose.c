@@ -144,8 +144,8 @@ struct deltas {
     uint64_t last_ns[THREADS];
 };
 
-static int take_delta(void *context, const struct assay_sample_record *record,
-                      struct assay_error *err)
+static int add_sample_delta(void *context, const struct assay_sample_record *record,
+                            struct assay_error *err)
 {
     struct deltas *deltas = context;
     uint32_t slot = record->tid % THREADS;
@@ -176,7 +176,7 @@ static int survey(struct assay_perf_data *data, uint32_t *rate_hz, struct assay_
     *rate_hz = 0;
     if (!deltas)
         return as_error_nomem(err, data->path);
-    int rc = assay_perf_data_read(data, take_delta, deltas, err);
+    int rc = assay_perf_data_read(data, add_sample_delta, deltas, err);
     as_perf_reset(data);
     if (rc == 0 && deltas->n) {
         qsort(deltas->at, deltas->n, sizeof *deltas->at, by_size);

@@ -104,8 +104,8 @@ static void add_build_id(const struct assay_perf_data *data, struct assay_sample
 }
 
 /* Counts, and whether the record is of interest to others. */
-static bool take_sample(struct assay_perf_data *data, uint32_t event,
-                        const struct assay_sample_record *record)
+static bool count_perf_sample(struct assay_perf_data *data, uint32_t event,
+                              const struct assay_sample_record *record)
 {
     data->event.at[event].samples++;
     if (!data->event.at[event].is_time)
@@ -159,7 +159,7 @@ static int hand_out(struct assay_perf_data *data, const uint8_t *bytes, struct a
         record.time_ns = data->handed_ns ? data->handed_ns : data->facts.first_ns;
     if (record.kind == ASSAY_SAMPLE_MAP)
         add_build_id(data, &record);
-    if (record.kind == ASSAY_SAMPLE_SAMPLE && !take_sample(data, event, &record))
+    if (record.kind == ASSAY_SAMPLE_SAMPLE && !count_perf_sample(data, event, &record))
         return 0;
     if (record.kind == ASSAY_SAMPLE_THROTTLE && !data->event.at[event].is_time)
         return 0;
@@ -214,8 +214,8 @@ static int flush(struct assay_perf_data *data, uint64_t until_ns, size_t most,
     return rc;
 }
 
-static int take_kernel(struct assay_perf_data *data, const struct perf_event_header *header,
-                       const uint8_t *bytes, uint32_t block, struct assay_error *err)
+static int queue_kernel_record(struct assay_perf_data *data, const struct perf_event_header *header,
+                               const uint8_t *bytes, uint32_t block, struct assay_error *err)
 {
     uint32_t event = as_perf_event_of(data, header, bytes);
     uint64_t time_ns = event == AS_MAP_NONE ? 0 : as_record_time(&data->attr.at[event], bytes);
@@ -243,19 +243,21 @@ static int end_round(struct assay_perf_data *data, struct assay_error *err)
 
 /* ---- Reading ------------------------------------------------------------------------------- */
 
-static int take_one(struct assay_perf_data *data, const struct perf_event_header *header,
-                    const uint8_t *bytes, uint32_t block, struct assay_error *err)
+static int dispatch_perf_record(struct assay_perf_data *data,
+                                const struct perf_event_header *header, const uint8_t *bytes,
+                                uint32_t block, struct assay_error *err)
 {
     if (header->type < AS_PERF_HEADER_ATTR)
-        return take_kernel(data, header, bytes, block, err);
+        return queue_kernel_record(data, header, bytes, block, err);
     if (header->type == AS_PERF_FINISHED_ROUND)
         return end_round(data, err);
     return as_perf_own_record(data, header, bytes) < 0 ? as_error_nomem(err, data->path) : 0;
 }
 
 /* The records in a compressed one. False in *more: nothing after it can be read. */
-static int take_compressed(struct assay_perf_data *data, const struct perf_event_header *header,
-                           const uint8_t *bytes, bool *more, struct assay_error *err)
+static int read_compressed_records(struct assay_perf_data *data,
+                                   const struct perf_event_header *header, const uint8_t *bytes,
+                                   bool *more, struct assay_error *err)
 {
     struct as_read r = as_read_of(bytes + sizeof *header, header->size - sizeof *header);
     uint64_t n = as_read_left(&r);
@@ -293,7 +295,7 @@ static int take_compressed(struct assay_perf_data *data, const struct perf_event
         }
         if (inner.size > size_b - at)
             break;
-        rc = take_one(data, &inner, inner_bytes, block, err);
+        rc = dispatch_perf_record(data, &inner, inner_bytes, block, err);
         at += inner.size;
     }
     if (rc == 0 && *more && as_perf_left_over(data, block, at) < 0)
@@ -315,9 +317,9 @@ int assay_perf_data_read(struct assay_perf_data *data, assay_sample_sink *sink, 
     while (rc == 0 && more && (bytes = as_perf_record_at(data, data->at, &header)) != NULL) {
         uint64_t extra_b = as_perf_extra_b(&header, bytes);
         if (header.type == AS_PERF_COMPRESSED || header.type == AS_PERF_COMPRESSED2)
-            rc = take_compressed(data, &header, bytes, &more, err);
+            rc = read_compressed_records(data, &header, bytes, &more, err);
         else
-            rc = take_one(data, &header, bytes, AS_MAP_NONE, err);
+            rc = dispatch_perf_record(data, &header, bytes, AS_MAP_NONE, err);
         data->at += header.size;
         if (extra_b > data->data_to - data->at) {
             as_perf_damaged(data, "%s: truncated at its end", data->path);

@@ -44,7 +44,7 @@ static int begin(struct assay_perf_data *data)
 }
 
 /* A slot for a block: a free one, or a new one. */
-static int keep_block(struct assay_perf_data *data, struct as_perf_block block, uint32_t *out)
+static int store_perf_block(struct assay_perf_data *data, struct as_perf_block block, uint32_t *out)
 {
     for (uint32_t i = 0; i < data->block.n; i++) {
         if (!data->block.at[i].bytes) {
@@ -93,7 +93,7 @@ int as_perf_decompress(struct assay_perf_data *data, const uint8_t *bytes, size_
     AS_TRY(begin(data));
     AS_TRY(unpack(data->zstd, bytes, n, &block));
     data->blocks_b += block.size_b;
-    int rc = keep_block(data, block, out);
+    int rc = store_perf_block(data, block, out);
     if (rc < 0)
         as_free(block.bytes);
     return rc;

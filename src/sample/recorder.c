@@ -91,8 +91,8 @@ int assay_recorder_new(const char *path, const struct assay_sample_choice *choic
 
 /* The kernel's chain: marks tell whose addresses follow; the first of each is where it is, the
  * others are return addresses. `user` false: only the kernel's part is wanted. */
-static void take_chain(struct assay_recorder *r, const struct assay_sample_record *sample,
-                       const struct as_space *space, bool user)
+static void append_kernel_chain(struct assay_recorder *r, const struct assay_sample_record *sample,
+                                const struct as_space *space, bool user)
 {
     struct as_frames *out = &r->frames;
     bool in_kernel = sample->in_kernel, exact = true;
@@ -145,7 +145,7 @@ static bool is_in_stub(const struct assay_recorder *r, const struct assay_sample
            origin.is_stub;
 }
 
-static int take_sample(struct assay_recorder *r, const struct assay_sample_record *sample)
+static int record_sample(struct assay_recorder *r, const struct assay_sample_record *sample)
 {
     uint32_t index;
     if (r->max_b && as_writer_bytes(r->writer) > r->max_b) {
@@ -158,7 +158,7 @@ static int take_sample(struct assay_recorder *r, const struct assay_sample_recor
     r->frames.end = ASSAY_STACK_COMPLETE;
     /* A file of perf's may have both: then the chain helps where no call is recorded. */
     const bool by_calls = sample->calls && (sample->call_n || sample->regs);
-    take_chain(r, sample, space, !sample->regs && !by_calls);
+    append_kernel_chain(r, sample, space, !sample->regs && !by_calls);
     if (by_calls)
         as_branches_frames(sample, space, r->maps, &r->frames);
     else if (sample->regs && sample->stack_b)
@@ -169,8 +169,8 @@ static int take_sample(struct assay_recorder *r, const struct assay_sample_recor
                                        : as_frame_moved(r->maps, sample, space, sample->ip));
     if (!sample->waits && r->frames.n && !is_in_stub(r, sample)) {
         const struct as_frame frame = r->frames.frame[0];
-        AS_TRY(as_operands_take(r->operands, as_module_object(&r->modules, frame.module), frame,
-                                sample));
+        AS_TRY(as_operands_add(r->operands, as_module_object(&r->modules, frame.module), frame,
+                               sample));
     }
     if (sample->python_n)
         AS_TRY(as_python_weave(&r->python, &r->modules, r->writer, &r->modules_written, sample,
@@ -191,7 +191,7 @@ int as_mapping_of(struct as_modules *modules, const struct assay_sample_record *
     return 0;
 }
 
-static int take_map(struct assay_recorder *r, const struct assay_sample_record *map)
+static int record_map(struct assay_recorder *r, const struct assay_sample_record *map)
 {
     struct as_mapping mapping;
     if (map->pid == UINT32_MAX) /* the kernel's own code */
@@ -202,7 +202,7 @@ static int take_map(struct assay_recorder *r, const struct assay_sample_record *
     return as_writer_map(r->writer, map, mapping.module);
 }
 
-static int take_other(struct assay_recorder *r, const struct assay_sample_record *record)
+static int record_other(struct assay_recorder *r, const struct assay_sample_record *record)
 {
     switch (record->kind) {
     case ASSAY_SAMPLE_COMM:
@@ -238,17 +238,17 @@ static int writer_error(struct assay_recorder *r, int rc, struct assay_error *er
     return rc < 0 ? as_error_nomem(err, "the record of a run") : 0;
 }
 
-int assay_recorder_take(void *recorder, const struct assay_sample_record *record,
-                        struct assay_error *err)
+int assay_recorder_add(void *recorder, const struct assay_sample_record *record,
+                       struct assay_error *err)
 {
     struct assay_recorder *r = recorder;
     int rc;
     if (record->kind == ASSAY_SAMPLE_SAMPLE)
-        rc = take_sample(r, record);
+        rc = record_sample(r, record);
     else if (record->kind == ASSAY_SAMPLE_MAP)
-        rc = take_map(r, record);
+        rc = record_map(r, record);
     else
-        rc = take_other(r, record);
+        rc = record_other(r, record);
     return writer_error(r, rc, err);
 }
 

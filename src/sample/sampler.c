@@ -28,8 +28,8 @@
 
 /* ---- Opening ------------------------------------------------------------------------------ */
 
-static int take_options(struct assay_sampler *s, const struct assay_sample_options *options,
-                        struct assay_error *err)
+static int set_sampler_options(struct assay_sampler *s, const struct assay_sample_options *options,
+                               struct assay_error *err)
 {
     static const struct assay_sample_options none;
     struct assay_sample_options *o = &s->options;
@@ -49,7 +49,7 @@ static int take_options(struct assay_sampler *s, const struct assay_sample_optio
 }
 
 /* Keeps the descriptor of an event; it is closed when it cannot be. */
-static int keep_event(struct assay_sampler *s, struct as_ring *ring, uint8_t channel, int fd)
+static int store_event_fd(struct assay_sampler *s, struct as_ring *ring, uint8_t channel, int fd)
 {
     const int rc = channel == AS_CHANNEL_WAITS
                        ? as_vec_push(&ring->member, fd)
@@ -70,7 +70,7 @@ static int open_channel(struct assay_sampler *s, struct as_ring *ring, uint8_t c
         return 0;
     if (fd < 0)
         return errno == ESRCH && tid != s->pid ? 1 : as_sample_refused(err, tid, errno);
-    if (keep_event(s, ring, channel, fd) < 0)
+    if (store_event_fd(s, ring, channel, fd) < 0)
         return as_error_nomem(err, "perf events");
     if (ring->fd < 0) {
         ring->fd = fd;
@@ -145,7 +145,7 @@ int assay_sampler_open(pid_t pid, const struct assay_sample_options *options,
         return as_error_nomem(err, "a sampling session");
     s->pid = pid;
     s->opened_ns = as_monotonic_ns();
-    int rc = take_options(s, options, err);
+    int rc = set_sampler_options(s, options, err);
     s->told_existing = s->options.on_exec;
     as_sample_raise_file_limit();
     if (rc == 0 && as_rings_init(s) < 0)
@@ -307,7 +307,7 @@ static void make_heap(struct assay_sampler *s)
 }
 
 /* Of a place of waiting the user's part is wanted. What else comes is that some were dropped. */
-static bool take_place(struct assay_sample_record *record)
+static bool mark_wait_record(struct assay_sample_record *record)
 {
     record->waits = true;
     if (record->regs) {
@@ -329,7 +329,7 @@ static int hand_out(struct assay_sampler *s, const struct as_ring *ring, const u
         return 0;
     }
     record.cpu = ring->cpu;
-    if (ring->channel == AS_CHANNEL_WAITS && !take_place(&record))
+    if (ring->channel == AS_CHANNEL_WAITS && !mark_wait_record(&record))
         return 0;
     if (record.kind == ASSAY_SAMPLE_LOST && ring->channel != AS_CHANNEL_SAMPLES) {
         s->counts.lost_other += record.lost;
@@ -354,8 +354,8 @@ static bool has_tasks(const struct assay_sampler *s)
 
 /* The kernel tells of lost records when there is room again; at the end there may never have been.
  */
-static int tell_lost(struct assay_sampler *s, assay_sample_sink *sink, void *context,
-                     struct assay_error *err)
+static int emit_lost_record(struct assay_sampler *s, assay_sample_sink *sink, void *context,
+                            struct assay_error *err)
 {
     const uint64_t lost = as_rings_lost(s, true), other = as_rings_lost(s, false);
     struct assay_sample_record record = {.kind = ASSAY_SAMPLE_LOST,
@@ -406,5 +406,5 @@ int assay_sampler_pump(struct assay_sampler *sampler, bool last, assay_sample_si
     }
     sampler->barrier_ns = begun_ns;
     sampler->soon = !is_shared(sampler) && has_tasks(sampler);
-    return last ? tell_lost(sampler, sink, context, err) : 0;
+    return last ? emit_lost_record(sampler, sink, context, err) : 0;
 }

@@ -53,7 +53,7 @@ static int write_block(struct as_stream_rounds *r, struct as_container_block *bl
 {
     block->flags |= r->opens ? AS_CONTAINER_OPENS : 0;
     r->opens = false;
-    return as_container_put(r->file, block, payload, n);
+    return as_container_write(r->file, block, payload, n);
 }
 
 static int write_definitions(struct as_stream_rounds *r)
@@ -61,10 +61,10 @@ static int write_definitions(struct as_stream_rounds *r)
     if (r->definition_b == 0)
         return 0;
     uint8_t *to = r->payload;
-    to = as_put_u(to, r->first_node);
-    to = as_put_u(to, r->first_place);
-    to = as_put_u(to, r->first_module);
-    to = as_put_u(to, r->first_thread);
+    to = as_encode_u(to, r->first_node);
+    to = as_encode_u(to, r->first_place);
+    to = as_encode_u(to, r->first_module);
+    to = as_encode_u(to, r->first_thread);
     memcpy(to, r->definition, r->definition_b);
     to += r->definition_b;
     struct as_container_block block = {.thread = AS_CONTAINER_NONE,
@@ -77,28 +77,29 @@ static int write_definitions(struct as_stream_rounds *r)
 }
 
 /* Chunks as they are put in one block. */
-struct gathered {
+struct chunk_batch {
     struct as_container_block block;
     size_t n;
 };
 
-static void begin_block(struct as_stream_rounds *r, struct gathered *g)
+static void begin_block(struct as_stream_rounds *r, struct chunk_batch *g)
 {
     uint8_t *to = r->payload;
-    to = as_put_u(to, r->base.number);
-    to = as_put_u(to, r->base.last_ns);
-    to = as_put_u(to, r->base.period);
-    to = as_put_u(to, r->base.node);
-    *g = (struct gathered){.block = {.thread = AS_CONTAINER_NONE, .first_ns = UINT64_MAX},
-                           .n = (size_t)(to - r->payload)};
+    to = as_encode_u(to, r->base.number);
+    to = as_encode_u(to, r->base.last_ns);
+    to = as_encode_u(to, r->base.period);
+    to = as_encode_u(to, r->base.node);
+    *g = (struct chunk_batch){.block = {.thread = AS_CONTAINER_NONE, .first_ns = UINT64_MAX},
+                              .n = (size_t)(to - r->payload)};
 }
 
-static void add_chunk(struct as_stream_rounds *r, struct gathered *g, const struct as_chunk *chunk)
+static void add_chunk(struct as_stream_rounds *r, struct chunk_batch *g,
+                      const struct as_chunk *chunk)
 {
     const bool alone = g->block.records == 0;
     uint8_t *to = r->payload + g->n;
-    to = as_put_u(to, chunk->thread + 2u); /* the recording is 0 */
-    to = as_put_u(to, chunk->n);
+    to = as_encode_u(to, chunk->thread + 2u); /* the recording is 0 */
+    to = as_encode_u(to, chunk->n);
     memcpy(to, chunk->at, chunk->n);
     g->n = (size_t)(to - r->payload) + chunk->n;
     g->block.thread = alone ? chunk->thread : AS_CONTAINER_MANY;
@@ -111,7 +112,7 @@ static void add_chunk(struct as_stream_rounds *r, struct gathered *g, const stru
         g->block.flags |= AS_CONTAINER_FACTS;
 }
 
-static int end_block(struct as_stream_rounds *r, struct gathered *g)
+static int end_block(struct as_stream_rounds *r, struct chunk_batch *g)
 {
     if (g->block.records == 0)
         return 0;
@@ -139,7 +140,7 @@ static void begin_chunk(const struct as_stream_rounds *r, struct as_chunk *chunk
 
 static int write_chunk(struct as_stream_rounds *r, struct as_chunk *chunk)
 {
-    struct gathered g;
+    struct chunk_batch g;
     AS_TRY(write_definitions(r));
     begin_block(r, &g);
     add_chunk(r, &g, chunk);
@@ -156,7 +157,7 @@ static uint32_t *place_of_chunk(struct as_stream_rounds *r, uint32_t thread)
 
 static int write_small(struct as_stream_rounds *r)
 {
-    struct gathered g;
+    struct chunk_batch g;
     AS_TRY(write_definitions(r));
     begin_block(r, &g);
     for (size_t i = 0; i < r->used; i++) {

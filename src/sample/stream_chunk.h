@@ -66,7 +66,7 @@ int as_rounds_close(struct as_stream_rounds *rounds);
 
 /* ---- Numbers ---- */
 
-static inline uint8_t *as_put_u(uint8_t *to, uint64_t v)
+static inline uint8_t *as_encode_u(uint8_t *to, uint64_t v)
 {
     for (; v >= 0x80; v >>= 7)
         *to++ = (uint8_t)(v | 0x80);
@@ -75,9 +75,9 @@ static inline uint8_t *as_put_u(uint8_t *to, uint64_t v)
 }
 
 /* Small numbers of either sign are short. */
-static inline uint8_t *as_put_s(uint8_t *to, int64_t v)
+static inline uint8_t *as_encode_s(uint8_t *to, int64_t v)
 {
-    return as_put_u(to, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
+    return as_encode_u(to, (uint64_t)v << 1 ^ (uint64_t)(v >> 63));
 }
 
 #endif

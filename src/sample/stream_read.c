@@ -94,13 +94,13 @@ void assay_stream_close(struct assay_stream **stream)
 
 /* ---- Values ------------------------------------------------------------------------------- */
 
-static int64_t take_s(struct as_read *r)
+static int64_t read_zigzag(struct as_read *r)
 {
     uint64_t v = as_read_uleb(r);
     return (int64_t)(v >> 1 ^ -(v & 1));
 }
 
-static void take_text(struct as_read *r, char *to)
+static void read_stream_text(struct as_read *r, char *to)
 {
     uint64_t n = as_read_uleb(r);
     const uint8_t *p = as_read_bytes(r, n);
@@ -114,7 +114,7 @@ static void take_text(struct as_read *r, char *to)
 }
 
 /* An index into a table of `n`. */
-static uint32_t take_index(struct as_read *r, size_t n)
+static uint32_t read_table_index(struct as_read *r, size_t n)
 {
     uint64_t v = as_read_uleb(r);
     if (v >= n)
@@ -122,9 +122,9 @@ static uint32_t take_index(struct as_read *r, size_t n)
     return r->bad ? 0 : (uint32_t)v;
 }
 
-static void take_time(struct assay_stream *s)
+static void read_time_delta(struct assay_stream *s)
 {
-    s->at->last_ns += (uint64_t)take_s(&s->at->r);
+    s->at->last_ns += (uint64_t)read_zigzag(&s->at->r);
     if (s->at->last_ns > AS_TIME_MOST_NS)
         as_read_fail(&s->at->r);
 }
@@ -132,30 +132,30 @@ static void take_time(struct assay_stream *s)
 /* ---- Definitions -------------------------------------------------------------------------- */
 
 /* The first version knew of a file what the mapping tells. */
-static void take_file(struct assay_stream *s, struct assay_file_identity *file)
+static void read_file_identity(struct assay_stream *s, struct assay_file_identity *file)
 {
     file->known = file->inode ? ASSAY_FILE_INODE : ASSAY_FILE_UNSEEN;
     if (s->version == 1)
         return;
     file->known = as_read_u8(&s->at->r);
     file->size_b = as_read_uleb(&s->at->r);
-    file->mtime_ns = take_s(&s->at->r);
+    file->mtime_ns = read_zigzag(&s->at->r);
     if (file->known > ASSAY_FILE_SEEN)
         as_read_fail(&s->at->r);
 }
 
-static int take_module(struct assay_stream *s)
+static int read_stream_module(struct assay_stream *s)
 {
     struct assay_stream_module module = {0};
     struct assay_file_identity *file = &module.file;
     module.kind = as_read_u8(&s->at->r);
-    take_text(&s->at->r, s->name);
+    read_stream_text(&s->at->r, s->name);
     module.device = as_read_uleb(&s->at->r);
     file->inode = as_read_uleb(&s->at->r);
     file->build_id_b = as_read_u8(&s->at->r);
     const uint8_t *id = as_read_bytes(&s->at->r, file->build_id_b);
-    take_text(&s->at->r, s->value);
-    take_file(s, file);
+    read_stream_text(&s->at->r, s->value);
+    read_file_identity(s, file);
     if (file->build_id_b > sizeof file->build_id || module.kind > ASSAY_MODULE_PYTHON)
         as_read_fail(&s->at->r);
     if (s->at->r.bad)
@@ -169,10 +169,10 @@ static int take_module(struct assay_stream *s)
     return as_vec_push(&s->module, module);
 }
 
-static int take_kept(struct assay_stream *s)
+static int read_kept_copy(struct assay_stream *s)
 {
-    const uint32_t index = take_index(&s->at->r, s->module.n);
-    take_text(&s->at->r, s->value);
+    const uint32_t index = read_table_index(&s->at->r, s->module.n);
+    read_stream_text(&s->at->r, s->value);
     if (s->at->r.bad)
         return 0;
     const char *kept = as_arena_strndup(&s->text, s->value, strlen(s->value));
@@ -180,7 +180,7 @@ static int take_kept(struct assay_stream *s)
     return kept ? 0 : ASSAY_ERR_NOMEM;
 }
 
-static int take_thread(struct assay_stream *s)
+static int read_stream_thread(struct assay_stream *s)
 {
     struct assay_stream_thread thread;
     thread.pid = (uint32_t)as_read_uleb(&s->at->r);
@@ -192,24 +192,25 @@ static int take_thread(struct assay_stream *s)
 }
 
 /* Where a node is; from the third version on known ones by their number. */
-static int take_place(struct assay_stream *s, struct as_frame *out)
+static int read_node_place(struct assay_stream *s, struct as_frame *out)
 {
-    const uint32_t known = s->version < AS_STREAM_PACKED ? 0 : take_index(&s->at->r, s->place.n);
+    const uint32_t known =
+        s->version < AS_STREAM_PACKED ? 0 : read_table_index(&s->at->r, s->place.n);
     *out = s->place.at[known];
     if (known)
         return 0;
-    out->module = take_index(&s->at->r, s->module.n);
-    s->last_address += (uint64_t)take_s(&s->at->r);
+    out->module = read_table_index(&s->at->r, s->module.n);
+    s->last_address += (uint64_t)read_zigzag(&s->at->r);
     out->address = s->last_address;
     return s->at->r.bad || s->version < AS_STREAM_PACKED ? 0 : as_vec_push(&s->place, *out);
 }
 
-static int take_node(struct assay_stream *s)
+static int read_stream_node(struct assay_stream *s)
 {
     struct as_frame place;
     size_t index = s->node.n - s->node_base;
     uint64_t up = as_read_uleb(&s->at->r);
-    AS_TRY(take_place(s, &place));
+    AS_TRY(read_node_place(s, &place));
     struct assay_stream_node node = {.module = place.module, .address = place.address};
     if (up == 0 || up > index)
         as_read_fail(&s->at->r);
@@ -239,16 +240,16 @@ bool as_stream_definition(struct assay_stream *s, uint8_t tag, int *rc)
 {
     switch (tag) {
     case AS_TAG_MODULE:
-        *rc = take_module(s);
+        *rc = read_stream_module(s);
         return true;
     case AS_TAG_KEPT:
-        *rc = take_kept(s);
+        *rc = read_kept_copy(s);
         return true;
     case AS_TAG_THREAD:
-        *rc = take_thread(s);
+        *rc = read_stream_thread(s);
         return true;
     case AS_TAG_NODE:
-        *rc = take_node(s);
+        *rc = read_stream_node(s);
         return true;
     case AS_TAG_RESET:
         s->node_base = s->version < AS_STREAM_BLOCKS ? (uint32_t)s->node.n - 1 : 0;
@@ -276,40 +277,41 @@ bool as_stream_definition(struct assay_stream *s, uint8_t tag, int *rc)
 /* ---- Records ------------------------------------------------------------------------------ */
 
 /* The thread of a record that is no sample: a chunk has those of one. */
-static uint32_t take_who(struct assay_stream *s)
+static uint32_t read_record_thread(struct assay_stream *s)
 {
     if (s->version < AS_STREAM_BLOCKS)
-        return take_index(&s->at->r, s->thread.n);
+        return read_table_index(&s->at->r, s->thread.n);
     if (s->at->last_thread >= s->thread.n)
         as_read_fail(&s->at->r);
     return s->at->r.bad ? 0 : s->at->last_thread;
 }
 
 /* Behind its other fields: a thread that runs is sampled once a period. */
-static void take_sample_time(struct assay_stream *s, bool waits)
+static void read_sample_time(struct assay_stream *s, bool waits)
 {
     uint64_t *before =
         s->version < AS_STREAM_BLOCKS ? &s->sampled_ns.at[s->at->last_thread] : &s->at->sampled_ns;
     if (waits) {
-        take_time(s);
+        read_time_delta(s);
         return;
     }
     s->at->last_ns = *before + s->at->last_period;
-    take_time(s);
+    read_time_delta(s);
     *before = s->at->last_ns;
 }
 
-static void take_sample(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
+static void read_stream_sample(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
 {
     if (s->version < AS_STREAM_PACKED)
-        take_time(s);
+        read_time_delta(s);
     if (!(tag & AS_SAME_THREAD) && s->version < AS_STREAM_BLOCKS)
-        s->at->last_thread = take_index(&s->at->r, s->thread.n);
+        s->at->last_thread = read_table_index(&s->at->r, s->thread.n);
     if (!(tag & AS_SAME_CPU))
         s->at->last_cpu = (uint32_t)as_read_uleb(&s->at->r);
     if (!(tag & AS_SAME_PERIOD))
         s->at->last_period = as_read_uleb(&s->at->r);
-    const uint64_t node = s->at->last_node + (uint64_t)take_s(&s->at->r); /* below 0: far above */
+    const uint64_t node =
+        s->at->last_node + (uint64_t)read_zigzag(&s->at->r); /* below 0: far above */
     out->kind = ASSAY_STREAM_SAMPLE;
     out->end = tag >> AS_STACK_END_SHIFT & 3;
     out->waits = tag & AS_WAITS;
@@ -317,7 +319,7 @@ static void take_sample(struct assay_stream *s, uint8_t tag, struct assay_stream
         s->at->last_period > AS_PERIOD_MOST)
         as_read_fail(&s->at->r);
     if (!s->at->r.bad && s->version >= AS_STREAM_PACKED)
-        take_sample_time(s, out->waits);
+        read_sample_time(s, out->waits);
     if (s->at->r.bad)
         return;
     s->at->last_node = (uint32_t)node;
@@ -327,18 +329,18 @@ static void take_sample(struct assay_stream *s, uint8_t tag, struct assay_stream
     out->node = node ? s->node_base + (uint32_t)node : 0;
 }
 
-static void take_map(struct assay_stream *s, struct assay_stream_record *out)
+static void read_stream_map(struct assay_stream *s, struct assay_stream_record *out)
 {
-    take_time(s);
+    read_time_delta(s);
     out->kind = ASSAY_STREAM_MAP;
-    out->thread = take_who(s);
+    out->thread = read_record_thread(s);
     out->address = as_read_uleb(&s->at->r);
     out->size_b = as_read_uleb(&s->at->r);
     out->offset = as_read_uleb(&s->at->r);
-    out->module = take_index(&s->at->r, s->module.n);
+    out->module = read_table_index(&s->at->r, s->module.n);
 }
 
-static void take_event(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
+static void read_stream_event(struct assay_stream *s, uint8_t tag, struct assay_stream_record *out)
 {
     static const uint8_t kind[] = {
         [AS_TAG_COMM] = ASSAY_STREAM_COMM,         [AS_TAG_EXEC] = ASSAY_STREAM_COMM,
@@ -351,17 +353,17 @@ static void take_event(struct assay_stream *s, uint8_t tag, struct assay_stream_
     out->out = tag == AS_TAG_EXEC || tag == AS_TAG_SWITCH_OUT || tag == AS_TAG_PREEMPT ||
                tag == AS_TAG_THROTTLE;
     out->preempted = tag == AS_TAG_PREEMPT;
-    take_time(s);
-    out->thread = take_who(s);
+    read_time_delta(s);
+    out->thread = read_record_thread(s);
     out->cpu = (uint32_t)as_read_uleb(&s->at->r);
     if (tag == AS_TAG_FORK)
-        out->parent = take_index(&s->at->r, s->thread.n);
+        out->parent = read_table_index(&s->at->r, s->thread.n);
     else if (tag == AS_TAG_LOST) {
         out->lost = as_read_uleb(&s->at->r);
         if (out->lost > AS_PERIOD_MOST)
             as_read_fail(&s->at->r);
     } else if (tag == AS_TAG_COMM || tag == AS_TAG_EXEC) {
-        take_text(&s->at->r, s->name);
+        read_stream_text(&s->at->r, s->name);
         out->text = s->name;
     }
 }
@@ -370,25 +372,25 @@ bool as_stream_record(struct assay_stream *s, uint8_t tag, struct assay_stream_r
 {
     *out = (struct assay_stream_record){0};
     if (tag & AS_TAG_SAMPLE) {
-        take_sample(s, tag, out);
+        read_stream_sample(s, tag, out);
     } else if (tag == AS_TAG_INFO) {
         out->kind = ASSAY_STREAM_INFO;
-        take_text(&s->at->r, s->name);
-        take_text(&s->at->r, s->value);
+        read_stream_text(&s->at->r, s->name);
+        read_stream_text(&s->at->r, s->value);
         out->text = s->name;
         out->value = s->value;
     } else if (tag == AS_TAG_PROCESS) {
         out->kind = ASSAY_STREAM_PROCESS;
-        take_time(s);
-        out->thread = take_who(s);
-        take_text(&s->at->r, s->name);
-        take_text(&s->at->r, s->value);
+        read_time_delta(s);
+        out->thread = read_record_thread(s);
+        read_stream_text(&s->at->r, s->name);
+        read_stream_text(&s->at->r, s->value);
         out->text = s->name;
         out->value = s->value;
     } else if (tag == AS_TAG_MAP) {
-        take_map(s, out);
+        read_stream_map(s, out);
     } else if (tag >= AS_TAG_COMM && tag <= AS_TAG_UNTHROTTLE) {
-        take_event(s, tag, out);
+        read_stream_event(s, tag, out);
     } else {
         as_read_fail(&s->at->r);
     }

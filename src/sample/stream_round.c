@@ -60,7 +60,7 @@ static int make_up(struct assay_stream *s, struct as_read *r)
     return 0;
 }
 
-static int take_definitions(struct assay_stream *s, size_t index)
+static int load_definitions(struct assay_stream *s, size_t index)
 {
     size_t n;
     int rc = 0;
@@ -83,7 +83,7 @@ static int take_definitions(struct assay_stream *s, size_t index)
 
 /* ---- Chunks ------------------------------------------------------------------------------- */
 
-static int take_chunks(struct assay_stream *s, size_t index)
+static int load_chunks(struct assay_stream *s, size_t index)
 {
     size_t n;
     AS_TRY(as_vec_reserve(&s->bytes, s->bytes.n + AS_CONTAINER_BLOCK_B));
@@ -202,9 +202,9 @@ static int load_round(struct assay_stream *s, bool *out)
                 continue;
             if (!(block.flags & AS_CONTAINER_DEFINES)) {
                 if (is_in_view(s, &block))
-                    AS_TRY(take_chunks(s, index));
+                    AS_TRY(load_chunks(s, index));
             } else if (index >= s->defined_n) {
-                AS_TRY(take_definitions(s, index));
+                AS_TRY(load_definitions(s, index));
             }
         }
         AS_TRY(begin_round(s));
@@ -244,7 +244,7 @@ int as_rounds_rewind(struct assay_stream *s)
 {
     for (size_t i = s->defined_n; i < s->file.block.n; i++)
         if (s->file.block.at[i].flags & AS_CONTAINER_DEFINES)
-            AS_TRY(take_definitions(s, i));
+            AS_TRY(load_definitions(s, i));
     s->defined_n = s->file.block.n;
     s->next_block = 0;
     s->heap.n = 0;

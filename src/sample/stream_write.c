@@ -103,10 +103,10 @@ uint64_t as_writer_bytes(const struct as_writer *writer)
 
 /* ---- Definitions -------------------------------------------------------------------------- */
 
-static uint8_t *put_text(uint8_t *to, const char *text)
+static uint8_t *encode_text(uint8_t *to, const char *text)
 {
     const size_t whole = strlen(text), n = whole < TEXT_MOST ? whole : TEXT_MOST;
-    to = as_put_u(to, n);
+    to = as_encode_u(to, n);
     memcpy(to, text, n);
     return to + n;
 }
@@ -118,16 +118,16 @@ int as_writer_module(struct as_writer *writer, const struct assay_stream_module 
         return failure(writer);
     *to++ = AS_TAG_MODULE;
     *to++ = module->kind;
-    to = put_text(to, module->path);
-    to = as_put_u(to, module->device);
-    to = as_put_u(to, module->file.inode);
+    to = encode_text(to, module->path);
+    to = as_encode_u(to, module->device);
+    to = as_encode_u(to, module->file.inode);
     *to++ = module->file.build_id_b;
     memcpy(to, module->file.build_id, module->file.build_id_b);
     to += module->file.build_id_b;
-    to = put_text(to, module->kept ? module->kept : "");
+    to = encode_text(to, module->kept ? module->kept : "");
     *to++ = module->file.known;
-    to = as_put_u(to, module->file.size_b);
-    to = as_put_s(to, module->file.mtime_ns);
+    to = as_encode_u(to, module->file.size_b);
+    to = as_encode_s(to, module->file.mtime_ns);
     writer->rounds.module_n++;
     as_rounds_defined(&writer->rounds, to);
     return 0;
@@ -139,8 +139,8 @@ int as_writer_kept(struct as_writer *writer, uint32_t module, const char *name)
     if (!to)
         return failure(writer);
     *to++ = AS_TAG_KEPT;
-    to = as_put_u(to, module);
-    to = put_text(to, name);
+    to = as_encode_u(to, module);
+    to = encode_text(to, name);
     as_rounds_defined(&writer->rounds, to);
     return 0;
 }
@@ -151,8 +151,8 @@ static int define_thread(struct as_writer *w, uint32_t pid, uint32_t tid)
     if (!to)
         return failure(w);
     *to++ = AS_TAG_THREAD;
-    to = as_put_u(to, pid);
-    to = as_put_u(to, tid);
+    to = as_encode_u(to, pid);
+    to = as_encode_u(to, tid);
     w->rounds.thread_n++;
     as_rounds_defined(&w->rounds, to);
     return 0;
@@ -203,11 +203,11 @@ static int write_node(struct as_writer *w, uint32_t up, uint32_t place, bool is_
     if (!to)
         return failure(w);
     *to++ = AS_TAG_NODE;
-    to = as_put_u(to, up);
-    to = as_put_u(to, is_new ? 0 : place);
+    to = as_encode_u(to, up);
+    to = as_encode_u(to, is_new ? 0 : place);
     if (is_new) {
-        to = as_put_u(to, frame->module);
-        to = as_put_s(to, (int64_t)(frame->address - rounds->last_address));
+        to = as_encode_u(to, frame->module);
+        to = as_encode_s(to, (int64_t)(frame->address - rounds->last_address));
         rounds->last_address = frame->address;
         rounds->place_n++;
     }
@@ -268,12 +268,12 @@ static uint8_t *begin_record(struct as_writer *w, uint32_t thread, unsigned tag,
         return NULL;
     uint8_t *to = (*out)->at + (*out)->n;
     *to++ = (uint8_t)tag;
-    return as_put_u(to, gap);
+    return as_encode_u(to, gap);
 }
 
-static uint8_t *put_time(struct as_chunk *chunk, uint8_t *to, uint64_t time_ns)
+static uint8_t *encode_time_delta(struct as_chunk *chunk, uint8_t *to, uint64_t time_ns)
 {
-    to = as_put_s(to, (int64_t)(time_ns - chunk->last_ns));
+    to = as_encode_s(to, (int64_t)(time_ns - chunk->last_ns));
     chunk->last_ns = time_ns;
     return to;
 }
@@ -284,8 +284,8 @@ int as_writer_info(struct as_writer *writer, const char *name, const char *value
     uint8_t *to = begin_record(writer, AS_CONTAINER_NONE, AS_TAG_INFO, 2 * TEXT_MOST + 8, &chunk);
     if (!to)
         return failure(writer);
-    to = put_text(to, name);
-    to = put_text(to, value);
+    to = encode_text(to, name);
+    to = encode_text(to, value);
     chunk->last_ns = writer->rounds.now.last_ns;
     as_rounds_recorded(&writer->rounds, chunk, to);
     return 0;
@@ -300,9 +300,9 @@ int as_writer_process(struct as_writer *writer, uint32_t pid, uint32_t tid, uint
     uint8_t *to = begin_record(writer, thread, AS_TAG_PROCESS, 2 * TEXT_MOST + 32, &chunk);
     if (!to)
         return failure(writer);
-    to = put_time(chunk, to, time_ns);
-    to = put_text(to, name);
-    to = put_text(to, value);
+    to = encode_time_delta(chunk, to, time_ns);
+    to = encode_text(to, name);
+    to = encode_text(to, value);
     as_rounds_recorded(&writer->rounds, chunk, to);
     return 0;
 }
@@ -324,17 +324,17 @@ int as_writer_sample(struct as_writer *writer, const struct assay_sample_record 
     uint8_t *to = c->at + c->n;
     *to++ = (uint8_t)(AS_TAG_SAMPLE | flags);
     if (!(flags & AS_SAME_THREAD))
-        to = as_put_u(to, gap);
+        to = as_encode_u(to, gap);
     if (!(flags & AS_SAME_CPU))
-        to = as_put_u(to, sample->cpu);
+        to = as_encode_u(to, sample->cpu);
     if (!(flags & AS_SAME_PERIOD))
-        to = as_put_u(to, sample->period);
-    to = as_put_s(to, (int64_t)node - (int64_t)c->node);
+        to = as_encode_u(to, sample->period);
+    to = as_encode_s(to, (int64_t)node - (int64_t)c->node);
     if (!sample->waits) { /* one that runs is sampled once a period: only what it is off by */
         c->last_ns = c->sampled_ns + sample->period;
         c->sampled_ns = sample->time_ns;
     }
-    to = put_time(c, to, sample->time_ns);
+    to = encode_time_delta(c, to, sample->time_ns);
     c->cpu = sample->cpu;
     c->period = rounds->now.period = sample->period;
     c->node = rounds->now.node = node;
@@ -350,11 +350,11 @@ int as_writer_map(struct as_writer *writer, const struct assay_sample_record *ma
     uint8_t *to = begin_record(writer, thread, AS_TAG_MAP, 64, &chunk);
     if (!to)
         return failure(writer);
-    to = put_time(chunk, to, map->time_ns);
-    to = as_put_u(to, map->address);
-    to = as_put_u(to, map->size_b);
-    to = as_put_u(to, map->offset);
-    to = as_put_u(to, module);
+    to = encode_time_delta(chunk, to, map->time_ns);
+    to = as_encode_u(to, map->address);
+    to = as_encode_u(to, map->size_b);
+    to = as_encode_u(to, map->offset);
+    to = as_encode_u(to, module);
     as_rounds_recorded(&writer->rounds, chunk, to);
     return 0;
 }
@@ -391,14 +391,14 @@ int as_writer_event(struct as_writer *writer, const struct assay_sample_record *
     uint8_t *to = begin_record(writer, thread, tag, is_named ? 64 + TEXT_MOST : 64, &chunk);
     if (!to)
         return failure(writer);
-    to = put_time(chunk, to, record->time_ns);
-    to = as_put_u(to, record->cpu);
+    to = encode_time_delta(chunk, to, record->time_ns);
+    to = as_encode_u(to, record->cpu);
     if (is_named)
-        to = put_text(to, record->text);
+        to = encode_text(to, record->text);
     else if (tag == AS_TAG_FORK)
-        to = as_put_u(to, parent);
+        to = as_encode_u(to, parent);
     else if (tag == AS_TAG_LOST)
-        to = as_put_u(to, record->lost);
+        to = as_encode_u(to, record->lost);
     if (record->kind == ASSAY_SAMPLE_SWITCH)
         writer->rounds.switch_b += (size_t)(to - chunk->at) - chunk->n;
     as_rounds_recorded(&writer->rounds, chunk, to);
@@ -415,14 +415,14 @@ int as_writer_end(struct as_writer *writer, const struct assay_sample_counts *co
     if (!to)
         return failure(writer);
     *to++ = AS_TAG_END;
-    to = as_put_u(to, counts->records);
-    to = as_put_u(to, counts->samples);
-    to = as_put_u(to, counts->lost);
-    to = as_put_u(to, counts->throttled);
-    to = as_put_u(to, counts->damaged);
-    to = as_put_u(to, counts->late);
-    to = as_put_u(to, dropped);
-    to = as_put_u(to, counts->lost_other);
+    to = as_encode_u(to, counts->records);
+    to = as_encode_u(to, counts->samples);
+    to = as_encode_u(to, counts->lost);
+    to = as_encode_u(to, counts->throttled);
+    to = as_encode_u(to, counts->damaged);
+    to = as_encode_u(to, counts->late);
+    to = as_encode_u(to, dropped);
+    to = as_encode_u(to, counts->lost_other);
     as_rounds_defined(&writer->rounds, to);
     return 0;
 }

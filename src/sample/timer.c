@@ -28,8 +28,8 @@ struct sink {
     struct assay_error *err;
 };
 
-static int give(struct assay_timer_sampler *s, const struct assay_sample_record *record,
-                const struct sink *sink)
+static int deliver_record(struct assay_timer_sampler *s, const struct assay_sample_record *record,
+                          const struct sink *sink)
 {
     s->counts.records++;
     s->counts.samples += record->kind == ASSAY_SAMPLE_SAMPLE;
@@ -78,14 +78,14 @@ static int file_of(struct assay_timer_sampler *s, const struct assay_sample_reco
         return 0;
     n += (size_t)snprintf(key + n, sizeof key - n, ":%llx:%llx:", (unsigned long long)map->file_b,
                           (unsigned long long)map->mtime_ns);
-    as_hex_put(key + n, map->build_id, map->build_id_b);
+    as_hex_encode(key + n, map->build_id, map->build_id_b);
     AS_TRY(number_of(s, key, out));
     key[plain_n] = 0; /* which is known, so that its text is not kept again */
     return *out == last ? 0 : as_map_view_put(&s->files, as_view_of(key), *out);
 }
 
 /* Hands out a line of maps unless it is known. */
-static int give_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring, char *line,
+static int emit_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring, char *line,
                     struct assay_sample_record *record, const struct sink *sink)
 {
     struct as_mapping mapping = {0};
@@ -107,18 +107,18 @@ static int give_map(struct assay_timer_sampler *s, const struct as_timer_ring *r
             return 0;
         rc = as_space_map(&s->spaces, ring->serial, mapping);
     }
-    return rc < 0 ? as_error_nomem(sink->err, "maps") : give(s, record, sink);
+    return rc < 0 ? as_error_nomem(sink->err, "maps") : deliver_record(s, record, sink);
 }
 
-static int give_told_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
-                         struct as_agent_map_record *told, const struct sink *sink)
+static int emit_agent_map(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
+                          struct as_agent_map_record *told, const struct sink *sink)
 {
     struct assay_sample_record record = base_of(ring, &told->head, ASSAY_SAMPLE_MAP);
     record.file_b = told->file_b;
     record.mtime_ns = told->mtime_ns;
     record.build_id_b = told->build_id_b;
     memcpy(record.build_id, told->build_id, sizeof record.build_id);
-    return give_map(s, ring, told->line, &record, sink);
+    return emit_map(s, ring, told->line, &record, sink);
 }
 
 /* What the agent could not tell: generated code, what a jump to dlopen brought. */
@@ -134,7 +134,7 @@ static int look_at_maps(struct assay_timer_sampler *s, struct as_timer_ring *rin
     FILE *f = fopen(path, "re");
     while (f && rc == 0 && fgets(line, sizeof line, f)) {
         struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_MAP);
-        rc = give_map(s, ring, line, &record, sink);
+        rc = emit_map(s, ring, line, &record, sink);
     }
     if (f)
         fclose(f);
@@ -149,7 +149,7 @@ static struct as_timer_thread *thread_of(struct as_timer_ring *ring, uint32_t ti
     return NULL;
 }
 
-static int give_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+static int emit_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring,
                        const struct as_agent_record *from, const struct sink *sink)
 {
     const struct as_agent_sample *sample = (const void *)from;
@@ -174,7 +174,7 @@ static int give_sample(struct assay_timer_sampler *s, struct as_timer_ring *ring
     const void *python = record.stack + sample->stack_b;
     if (as_python_frames(&s->python, python, sample->python_n, &record) < 0)
         return as_error_nomem(sink->err, "frames of Python");
-    return give(s, &record, sink);
+    return deliver_record(s, &record, sink);
 }
 
 /* A thread has ended after `cpu_ns`, which only samples could have seen. */
@@ -191,7 +191,7 @@ static void end_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring
     *thread = ring->thread.at[--ring->thread.n];
 }
 
-static int give_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+static int emit_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring,
                        const struct as_agent_record *from, const struct sink *sink)
 {
     const struct as_agent_thread_record *thread = (const void *)from;
@@ -200,21 +200,21 @@ static int give_thread(struct assay_timer_sampler *s, struct as_timer_ring *ring
     memcpy(name, thread->name, AS_AGENT_NAME_B);
     record.text = name;
     if (from->kind == AS_AGENT_NAME)
-        return give(s, &record, sink);
+        return deliver_record(s, &record, sink);
     record.text = NULL;
     if (from->kind == AS_AGENT_EXIT) {
         end_thread(s, ring, from->tid, thread->cpu_ns);
         record.kind = ASSAY_SAMPLE_EXIT;
-        return give(s, &record, sink);
+        return deliver_record(s, &record, sink);
     }
     if (as_vec_push(&ring->thread, (struct as_timer_thread){.tid = from->tid}) < 0)
         return as_error_nomem(sink->err, "threads");
     record.kind = ASSAY_SAMPLE_FORK;
     record.parent_tid = thread->parent_tid ? thread->parent_tid : ring->pid;
-    AS_TRY(give(s, &record, sink));
+    AS_TRY(deliver_record(s, &record, sink));
     record.kind = ASSAY_SAMPLE_COMM;
     record.text = name;
-    return give(s, &record, sink);
+    return deliver_record(s, &record, sink);
 }
 
 /* Whether a process is one that we read or read just now. */
@@ -226,8 +226,8 @@ static bool is_known(const struct assay_timer_sampler *s, uint32_t pid)
     return false;
 }
 
-static int give_begin(struct assay_timer_sampler *s, struct as_timer_ring *ring,
-                      const struct as_agent_record *from, const struct sink *sink)
+static int emit_process_begin(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                              const struct as_agent_record *from, const struct sink *sink)
 {
     const struct as_agent_ring *head = ring->head;
     struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_FORK);
@@ -238,36 +238,36 @@ static int give_begin(struct assay_timer_sampler *s, struct as_timer_ring *ring,
     record.parent_pid = head->parent_pid;
     record.parent_tid = head->parent_tid ? head->parent_tid : head->parent_pid;
     if (!ring->replaced && record.parent_pid != ring->pid && is_known(s, record.parent_pid))
-        AS_TRY(give(s, &record, sink));
+        AS_TRY(deliver_record(s, &record, sink));
     record.kind = ASSAY_SAMPLE_COMM;
     record.text = name;
     record.out = !head->forked;
-    return give(s, &record, sink);
+    return deliver_record(s, &record, sink);
 }
 
 /* How a process ended, from itself or from who waited for it. */
-static int give_end(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
-                    const struct as_agent_record *from, uint32_t pid, int status,
-                    const struct sink *sink)
+static int emit_process_end(struct assay_timer_sampler *s, const struct as_timer_ring *ring,
+                            const struct as_agent_record *from, uint32_t pid, int status,
+                            const struct sink *sink)
 {
     struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_END);
     record.pid = record.tid = pid;
     record.status = status;
-    return give(s, &record, sink);
+    return deliver_record(s, &record, sink);
 }
 
 /* The first thread lives on when it executes something else. */
-static int give_dead(struct assay_timer_sampler *s, struct as_timer_ring *ring,
-                     const struct as_agent_record *from, const struct sink *sink)
+static int emit_process_exit(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                             const struct as_agent_record *from, const struct sink *sink)
 {
     const uint32_t code = ring->executed ? 0 : ring->head->exit_code;
     if (code)
-        AS_TRY(give_end(s, ring, from, ring->pid, (int)((code - 1) & 0xff) << 8, sink));
+        AS_TRY(emit_process_end(s, ring, from, ring->pid, (int)((code - 1) & 0xff) << 8, sink));
     for (size_t i = ring->thread.n; i-- > 0;) {
         struct assay_sample_record record = base_of(ring, from, ASSAY_SAMPLE_EXIT);
         record.tid = ring->thread.at[i].tid;
         if (!ring->executed || record.tid != ring->pid)
-            AS_TRY(give(s, &record, sink));
+            AS_TRY(deliver_record(s, &record, sink));
     }
     const struct assay_sample_record gone = {.pid = ring->serial};
     uint32_t space;
@@ -286,23 +286,23 @@ static int hand_out(struct assay_timer_sampler *s, const struct as_timer_item *i
         return 0;
     switch (from->kind) {
     case AS_AGENT_SAMPLE:
-        return give_sample(s, ring, from, sink);
+        return emit_sample(s, ring, from, sink);
     case AS_AGENT_MAP:
-        return give_told_map(s, ring, (struct as_agent_map_record *)(void *)from, sink);
+        return emit_agent_map(s, ring, (struct as_agent_map_record *)(void *)from, sink);
     case AS_AGENT_LOADED:
         return look_at_maps(s, ring, from, sink);
     case AS_AGENT_THREAD:
     case AS_AGENT_NAME:
     case AS_AGENT_EXIT:
-        return give_thread(s, ring, from, sink);
+        return emit_thread(s, ring, from, sink);
     case AS_AGENT_CHILD: {
         const struct as_agent_child_record *child = (const void *)from;
-        return give_end(s, ring, from, child->pid, child->status, sink);
+        return emit_process_end(s, ring, from, child->pid, child->status, sink);
     }
     case AS_TIMER_BEGIN:
-        return give_begin(s, ring, from, sink);
+        return emit_process_begin(s, ring, from, sink);
     case AS_TIMER_DEAD:
-        return give_dead(s, ring, from, sink);
+        return emit_process_exit(s, ring, from, sink);
     default:
         return 0;
     }
@@ -320,8 +320,8 @@ static bool has_ended(uint32_t pid)
     return (task.state == 'Z' || task.state == 'X') && task.thread_n <= 1;
 }
 
-static int tell_lost(struct assay_timer_sampler *s, struct as_timer_ring *ring,
-                     const struct sink *sink)
+static int emit_timer_lost_record(struct assay_timer_sampler *s, struct as_timer_ring *ring,
+                                  const struct sink *sink)
 {
     uint64_t lost = ring->head->lost, missed = ring->head->threads_missed;
     struct assay_sample_record record = {.kind = ASSAY_SAMPLE_LOST,
@@ -339,7 +339,7 @@ static int tell_lost(struct assay_timer_sampler *s, struct as_timer_ring *ring,
     record.lost = record.lost < room ? record.lost : room;
     s->counts.lost += record.lost;
     ring->lost = lost;
-    return give(s, &record, sink);
+    return deliver_record(s, &record, sink);
 }
 
 /* A process is found dead before its ring is emptied: so nothing is left in it. */
@@ -357,9 +357,9 @@ static int empty_rings(struct assay_timer_sampler *s, bool last, const struct si
         }
         if (as_timer_drain(s, i, last) < 0)
             return as_error_nomem(sink->err, "records waiting for their turn");
-        AS_TRY(tell_lost(s, ring, sink));
+        AS_TRY(emit_timer_lost_record(s, ring, sink));
         ring->told = ring->dead;
-        if (ring->dead && as_timer_put(s, i, AS_TIMER_DEAD, ring->end_ns) < 0)
+        if (ring->dead && as_timer_add(s, i, AS_TIMER_DEAD, ring->end_ns) < 0)
             return as_error_nomem(sink->err, "records waiting for their turn");
     }
     return 0;
@@ -374,7 +374,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /* Keeps the items from `from` on, and their bytes. */
-static int keep_rest(struct assay_timer_sampler *s, size_t from)
+static int compact_items(struct assay_timer_sampler *s, size_t from)
 {
     s->spare.n = 0;
     for (size_t i = from; i < s->item.n; i++) {
@@ -394,11 +394,11 @@ static int keep_rest(struct assay_timer_sampler *s, size_t from)
     return 0;
 }
 
-int as_timer_gather(struct assay_timer_sampler *s, bool last, assay_sample_sink *take,
-                    void *context, struct assay_error *err)
+int as_timer_collect(struct assay_timer_sampler *s, bool last, assay_sample_sink *take,
+                     void *context, struct assay_error *err)
 {
     const struct sink sink = {.take = take, .context = context, .err = err};
-    if (keep_rest(s, s->done) < 0)
+    if (compact_items(s, s->done) < 0)
         return as_error_nomem(err, "records waiting for their turn");
     s->done = 0;
     s->pumps++;
@@ -426,7 +426,7 @@ int assay_timer_sampler_pump(struct assay_timer_sampler *sampler, bool last,
 {
     const uint64_t begun_ns = as_monotonic_ns();
     const uint64_t limit_ns = last ? UINT64_MAX : sampler->barrier_ns;
-    AS_TRY(as_timer_gather(sampler, last, take, context, err));
+    AS_TRY(as_timer_collect(sampler, last, take, context, err));
     AS_TRY(as_timer_hand(sampler, limit_ns, take, context, err));
     sampler->barrier_ns = begun_ns;
     return 0;

@@ -81,7 +81,7 @@ int as_timer_find(struct assay_timer_sampler *s, struct assay_error *err);
 /* Takes what is in a ring to the records that wait; `last`: nothing more is awaited. 0 or NOMEM. */
 int as_timer_drain(struct assay_timer_sampler *s, uint32_t ring, bool last);
 /* Adds a record of our own: the head only. */
-int as_timer_put(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns);
+int as_timer_add(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns);
 void as_timer_ring_close(struct as_timer_ring *ring);
 
 #endif

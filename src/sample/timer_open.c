@@ -77,8 +77,8 @@ static void choose_period(struct assay_timer_sampler *s, const char *why)
              360, why ? why : "", why && rate[0] ? "; " : "", rate);
 }
 
-static int take_options(struct assay_timer_sampler *s, const struct assay_sample_options *options,
-                        struct assay_error *err)
+static int set_timer_options(struct assay_timer_sampler *s,
+                             const struct assay_sample_options *options, struct assay_error *err)
 {
     struct assay_sample_options *o = &s->options;
     if (options)
@@ -109,7 +109,7 @@ int assay_timer_sampler_open(const char *directory, const struct assay_sample_op
     as_map_view_init(&s->files);
     as_spaces_init(&s->spaces);
     as_python_codes_init(&s->python);
-    int rc = take_options(s, options, err);
+    int rc = set_timer_options(s, options, err);
     if (rc == 0)
         rc = as_agent_session_open(directory, &s->session, err);
     if (rc == 0) {

@@ -93,7 +93,7 @@ static int add_ring(struct assay_timer_sampler *s, struct as_agent_ring *head, u
     }
     s->facts.processes++;
     s->hurry = true;
-    return as_timer_put(s, at, AS_TIMER_BEGIN, begun_ns);
+    return as_timer_add(s, at, AS_TIMER_BEGIN, begun_ns);
 }
 
 struct found {
@@ -196,8 +196,8 @@ static struct as_agent_record *room_for(struct assay_timer_sampler *s, uint32_t 
 }
 
 /* The record that was written there waits for its turn. */
-static int keep_record(struct assay_timer_sampler *s, uint32_t ring,
-                       const struct as_agent_record *record)
+static int queue_timer_record(struct assay_timer_sampler *s, uint32_t ring,
+                              const struct as_agent_record *record)
 {
     const struct as_timer_item item = {
         .time_ns = record->time_ns, .order = (uint32_t)s->item.n, .ring = ring, .at = s->bytes.n};
@@ -227,8 +227,8 @@ static void note_python(struct assay_timer_sampler *s, struct as_timer_ring *rin
 
 /* Takes a record if it is whole. Only a copy can be checked: the program may write on. 0 or NOMEM.
  */
-static int take_record(struct assay_timer_sampler *s, uint32_t ring, const void *from,
-                       uint32_t size_b, bool *whole)
+static int copy_timer_record(struct assay_timer_sampler *s, uint32_t ring, const void *from,
+                             uint32_t size_b, bool *whole)
 {
     struct as_agent_record *record = room_for(s, size_b);
     if (!record)
@@ -243,11 +243,11 @@ static int take_record(struct assay_timer_sampler *s, uint32_t ring, const void 
     if (record->kind == AS_AGENT_PYTHON)
         note_python(s, &s->ring.at[ring], (const void *)record);
     else
-        AS_TRY(keep_record(s, ring, record));
+        AS_TRY(queue_timer_record(s, ring, record));
     return 0;
 }
 
-int as_timer_put(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns)
+int as_timer_add(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, uint64_t time_ns)
 {
     struct as_agent_record *record = room_for(s, sizeof *record);
     if (!record)
@@ -257,7 +257,7 @@ int as_timer_put(struct assay_timer_sampler *s, uint32_t ring, uint32_t kind, ui
     record->kind = kind;
     record->tid = s->ring.at[ring].pid;
     record->time_ns = time_ns;
-    return keep_record(s, ring, record);
+    return queue_timer_record(s, ring, record);
 }
 
 /* What a killed thread left unwritten, up to the next record; bytes, or all the rest. */
@@ -296,7 +296,7 @@ int as_timer_drain(struct assay_timer_sampler *s, uint32_t index, bool last)
             size_b = hole(ring, tail, left);
         } else {
             if (size_b >= sizeof *record && size_b % 8 == 0 && size_b <= left)
-                AS_TRY(take_record(s, index, record, (uint32_t)size_b, &whole));
+                AS_TRY(copy_timer_record(s, index, record, (uint32_t)size_b, &whole));
             s->hurry = s->hurry || (whole && record->kind == AS_AGENT_MAP); /* the file is there */
             if (!whole) {
                 s->counts.damaged++;

@@ -13,8 +13,8 @@ struct as_agent_session *as_timer_session(struct assay_timer_sampler *sampler);
 /* Samples only interpreters of Python that are read. Before the program is there. */
 void as_timer_python_alone(struct assay_timer_sampler *sampler);
 /* The pump in two steps: takes what is in the rings, and hands out what is earlier than a time. */
-int as_timer_gather(struct assay_timer_sampler *sampler, bool last, assay_sample_sink *take,
-                    void *context, struct assay_error *err);
+int as_timer_collect(struct assay_timer_sampler *sampler, bool last, assay_sample_sink *take,
+                     void *context, struct assay_error *err);
 int as_timer_hand(struct assay_timer_sampler *sampler, uint64_t before_ns, assay_sample_sink *take,
                   void *context, struct assay_error *err);
 /* Returns true if frames of Python are read in the process at a time, as far as was gathered. */

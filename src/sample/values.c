@@ -32,7 +32,7 @@ static void count_value(uint64_t *value, uint32_t *n, uint64_t it)
         n[i]--;
 }
 
-void as_values_take(struct as_register_values *values, const uint64_t *regs)
+void as_values_add(struct as_register_values *values, const uint64_t *regs)
 {
     values->sample_n++;
     for (unsigned reg = 0; reg < AS_VALUES_REGISTERS; reg++)

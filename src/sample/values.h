@@ -23,7 +23,7 @@ struct as_register_values {
     uint32_t sample_n;
 };
 
-void as_values_take(struct as_register_values *values, const uint64_t *regs);
+void as_values_add(struct as_register_values *values, const uint64_t *regs);
 
 /*
  * "SAMPLES REGISTER:VALUE:SAMPLES ...", values in hexadecimal digits: those that at least a tenth

@@ -44,7 +44,7 @@ static int refuse_name(lua_State *L, const struct as_script_kind *kind, const ch
 }
 
 /* Upvalues: the kind, and its fields by name. */
-static int ask_object(lua_State *L)
+static int index_object(lua_State *L)
 {
     const struct as_script_kind *kind = lua_touserdata(L, lua_upvalueindex(1));
     const char *name = luaL_checkstring(L, 2);
@@ -90,7 +90,7 @@ static void open_kind(lua_State *L, const struct as_script_kind *kind)
     luaL_newmetatable(L, kind->name);
     lua_pushlightuserdata(L, (void *)(uintptr_t)kind);
     push_fields(L, kind);
-    lua_pushcclosure(L, ask_object, 2);
+    lua_pushcclosure(L, index_object, 2);
     lua_setfield(L, -2, "__index");
     lua_pushlightuserdata(L, (void *)(uintptr_t)kind);
     lua_pushcclosure(L, refuse_change, 1);

@@ -237,7 +237,7 @@ static int load_text(lua_State *L)
     return 1;
 }
 
-static void keep_fields(lua_State *L, const char *table, const char *const *kept)
+static void restrict_library(lua_State *L, const char *table, const char *const *kept)
 {
     lua_getglobal(L, table);
     lua_newtable(L);
@@ -265,7 +265,7 @@ static void open_limited(lua_State *L)
         luaL_requiref(L, libraries[i].name, libraries[i].func, 1);
         lua_pop(L, 1);
     }
-    keep_fields(L, LUA_OSLIBNAME, of_os);
+    restrict_library(L, LUA_OSLIBNAME, of_os);
     for (size_t i = 0; i < sizeof gone / sizeof *gone; i++) {
         lua_pushnil(L);
         lua_setglobal(L, gone[i]);

@@ -16,13 +16,13 @@ static const struct assay_loop *loop_of(lua_State *L)
     return &it->module->program->loop[it->number];
 }
 
-static int give_integer(lua_State *L, uint64_t value)
+static int push_integer(lua_State *L, uint64_t value)
 {
     lua_pushinteger(L, (lua_Integer)value);
     return 1;
 }
 
-static int give_truth(lua_State *L, bool value)
+static int push_boolean(lua_State *L, bool value)
 {
     lua_pushboolean(L, value);
     return 1;
@@ -30,13 +30,13 @@ static int give_truth(lua_State *L, bool value)
 
 static int loop_id(lua_State *L)
 {
-    return give_integer(L, object_of(L)->number);
+    return push_integer(L, object_of(L)->number);
 }
 
 static int loop_address(lua_State *L)
 {
     const struct assay_program *p = object_of(L)->module->program;
-    return give_integer(L, p->block[loop_of(L)->header].start);
+    return push_integer(L, p->block[loop_of(L)->header].start);
 }
 
 static int loop_function(lua_State *L)
@@ -71,7 +71,7 @@ static int loop_inner(lua_State *L)
 
 static int loop_depth(lua_State *L)
 {
-    return give_integer(L, loop_of(L)->depth);
+    return push_integer(L, loop_of(L)->depth);
 }
 
 static int loop_level(lua_State *L)
@@ -97,7 +97,7 @@ static int loop_unroll(lua_State *L)
 {
     const unsigned unroll = loop_of(L)->unroll;
     if (unroll)
-        return give_integer(L, unroll);
+        return push_integer(L, unroll);
     lua_pushnil(L);
     return 1;
 }
@@ -134,47 +134,47 @@ static int loop_instructions(lua_State *L)
 
 static int loop_instruction_n(lua_State *L)
 {
-    return give_integer(L, loop_of(L)->insns);
+    return push_integer(L, loop_of(L)->insns);
 }
 
 static int loop_entries(lua_State *L)
 {
-    return give_integer(L, loop_of(L)->entries);
+    return push_integer(L, loop_of(L)->entries);
 }
 
 static int loop_exits(lua_State *L)
 {
-    return give_integer(L, loop_of(L)->exits);
+    return push_integer(L, loop_of(L)->exits);
 }
 
 static int loop_back_edges(lua_State *L)
 {
-    return give_integer(L, loop_of(L)->back_edges);
+    return push_integer(L, loop_of(L)->back_edges);
 }
 
 static int loop_paths(lua_State *L)
 {
-    return give_integer(L, loop_of(L)->paths);
+    return push_integer(L, loop_of(L)->paths);
 }
 
 static int loop_calls(lua_State *L)
 {
-    return give_truth(L, (loop_of(L)->bits & ASSAY_LOOP_CALLS) != 0);
+    return push_boolean(L, (loop_of(L)->bits & ASSAY_LOOP_CALLS) != 0);
 }
 
 static int loop_irreducible(lua_State *L)
 {
-    return give_truth(L, (loop_of(L)->bits & ASSAY_LOOP_IRREDUCIBLE) != 0);
+    return push_boolean(L, (loop_of(L)->bits & ASSAY_LOOP_IRREDUCIBLE) != 0);
 }
 
 static int loop_unresolved(lua_State *L)
 {
-    return give_truth(L, (loop_of(L)->bits & ASSAY_LOOP_UNRESOLVED) != 0);
+    return push_boolean(L, (loop_of(L)->bits & ASSAY_LOOP_UNRESOLVED) != 0);
 }
 
 static int loop_outsize(lua_State *L)
 {
-    return give_truth(L, (loop_of(L)->bits & ASSAY_LOOP_OUTSIZE) != 0);
+    return push_boolean(L, (loop_of(L)->bits & ASSAY_LOOP_OUTSIZE) != 0);
 }
 
 /* The lines that are its own; NULL: not known. */
@@ -196,7 +196,7 @@ static int loop_first_line(lua_State *L)
 {
     const struct assay_source_range *own = own_lines(L);
     if (own)
-        return give_integer(L, own->first_line);
+        return push_integer(L, own->first_line);
     lua_pushnil(L);
     return 1;
 }
@@ -205,7 +205,7 @@ static int loop_last_line(lua_State *L)
 {
     const struct assay_source_range *own = own_lines(L);
     if (own)
-        return give_integer(L, own->last_line);
+        return push_integer(L, own->last_line);
     lua_pushnil(L);
     return 1;
 }

@@ -91,7 +91,7 @@ static int module_build_id(lua_State *L)
 {
     const struct assay_object_info *info = assay_object_info(module_of(L)->object);
     char id[2 * sizeof info->build_id + 1] = "";
-    as_hex_put(id, info->build_id, info->build_id_b);
+    as_hex_encode(id, info->build_id, info->build_id_b);
     return as_script_push_text(L, info->build_id_b ? id : NULL);
 }
 

@@ -40,7 +40,7 @@ void as_script_place(lua_State *L, char *out, size_t out_b)
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
-static void *take_memory(void *context, void *block, size_t had_b, size_t want_b)
+static void *allocate_script_memory(void *context, void *block, size_t had_b, size_t want_b)
 {
     struct as_script *script = context;
     const uint64_t held_b = script->held_b - (block ? had_b : 0) + want_b;
@@ -103,7 +103,7 @@ static const char *place_or_file(const struct as_script *script)
     return script->place[0] ? script->place : script->request->path;
 }
 
-static int say_memory(const struct as_script *script, struct assay_error *err)
+static int report_memory_limit(const struct as_script *script, struct assay_error *err)
 {
     if (!script->request->memory_limit_b || !script->place[0])
         return as_error_nomem(err, "the values of the script");
@@ -113,10 +113,10 @@ static int say_memory(const struct as_script *script, struct assay_error *err)
                         place_or_file(script), script->request->memory_limit_b >> 20);
 }
 
-static int say_stop(const struct as_script *script, struct assay_error *err)
+static int report_script_stop(const struct as_script *script, struct assay_error *err)
 {
     if (script->stop == AS_SCRIPT_LARGE)
-        return say_memory(script, err);
+        return report_memory_limit(script, err);
     if (script->stop == AS_SCRIPT_INTERRUPTED)
         return as_error_set(err, ASSAY_ERR_LIMIT, "%s: interrupted", place_or_file(script));
     return as_error_set(err, ASSAY_ERR_LIMIT,
@@ -139,12 +139,12 @@ static int write_mistake(lua_State *L, const struct as_script *script, struct as
     return as_error_set(err, ASSAY_ERR_USAGE, "%s", line);
 }
 
-static int say_status(lua_State *L, const struct as_script *script, int status,
-                      struct assay_error *err)
+static int report_script_status(lua_State *L, const struct as_script *script, int status,
+                                struct assay_error *err)
 {
     if (script->stop != AS_SCRIPT_GOES_ON)
-        return say_stop(script, err);
-    return status == LUA_ERRMEM ? say_memory(script, err) : write_mistake(L, script, err);
+        return report_script_stop(script, err);
+    return status == LUA_ERRMEM ? report_memory_limit(script, err) : write_mistake(L, script, err);
 }
 
 /* Error values that know how to be a text become it. */
@@ -177,7 +177,7 @@ static int run_protected(lua_State *L)
 static int run_state(struct as_script *script, const struct as_view *text,
                      struct assay_script_result *result, struct assay_error *err)
 {
-    lua_State *L = lua_newstate(take_memory, script);
+    lua_State *L = lua_newstate(allocate_script_memory, script);
     if (!L)
         return as_error_nomem(err, "a script");
     *(struct as_script **)lua_getextraspace(L) = script;
@@ -187,7 +187,7 @@ static int run_state(struct as_script *script, const struct as_view *text,
     lua_pushcfunction(L, run_protected);
     lua_pushlightuserdata(L, (void *)(uintptr_t)text);
     const int status = lua_pcall(L, 1, 1, 1);
-    const int rc = status == LUA_OK ? 0 : say_status(L, script, status, err);
+    const int rc = status == LUA_OK ? 0 : report_script_status(L, script, status, err);
     result->is_false = status == LUA_OK && lua_isboolean(L, -1) && !lua_toboolean(L, -1);
     result->interrupted = script->stop == AS_SCRIPT_INTERRUPTED;
     script->main = NULL;

@@ -21,7 +21,7 @@ static int refuse_cfg_line(const struct cfg_reading *r, int code, const char *wh
     return as_error_set(r->err, code, "%s:%u: %s; correct the line", r->name, r->number, what);
 }
 
-static int keep_cfg_line(struct cfg_reading *r, struct as_view text, int key, uint32_t slot)
+static int store_cfg_line(struct cfg_reading *r, struct as_view text, int key, uint32_t slot)
 {
     struct as_cfg_line line = {
         .number = r->number,
@@ -115,7 +115,7 @@ static int read_key(struct cfg_reading *r, struct as_view line, int key, struct 
     int rc = as_cfg_keys[key].read(&place, value);
     if (rc == 0) {
         r->slot = place.slot;
-        rc = place.is_dropped ? 0 : keep_cfg_line(r, line, place.is_kept ? -1 : key, place.slot);
+        rc = place.is_dropped ? 0 : store_cfg_line(r, line, place.is_kept ? -1 : key, place.slot);
     } else if (rc == ASSAY_ERR_NOMEM) {
         rc = as_error_nomem(r->err, r->name);
     } else {
@@ -144,7 +144,7 @@ static int read_cfg_line(struct cfg_reading *r, struct as_view line)
         if (key >= 0)
             return read_key(r, line, key, value);
     }
-    return keep_cfg_line(r, line, -1, 0);
+    return store_cfg_line(r, line, -1, 0);
 }
 
 /* ---- What the lines mean together -------------------------------------------------------------

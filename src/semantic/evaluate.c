@@ -171,7 +171,7 @@ static int end_cell(struct as_evaluator *e, const struct evaluation_root *root, 
 }
 
 /* The piece that is held ends at a later time. */
-static int end_held(struct as_evaluator *e, struct evaluation_root *root, int64_t end_ns)
+static int end_pending_piece(struct as_evaluator *e, struct evaluation_root *root, int64_t end_ns)
 {
     if (root->purpose != ROOT_TIME_LINE)
         return end_cell(e, root, root->held_ns, end_ns);
@@ -185,7 +185,7 @@ static int on_round(void *context, uint32_t at, int64_t ns)
     const struct as_node *node = &e->graph.node.at[at];
     struct evaluation_root *root = &e->root.at[node->owner];
     if (root->has_held && ns > root->held_ns)
-        AS_TRY(end_held(e, root, ns));
+        AS_TRY(end_pending_piece(e, root, ns));
     else if (root->has_held && root->purpose == ROOT_TIME_LINE)
         AS_TRY(as_vec_push(&root->instant, root->held[0]));
     root->has_held = true;
@@ -493,11 +493,11 @@ static int on_record(void *context, const struct as_semantic_record *record)
     e->last_ns = record->ns > e->last_ns ? record->ns : e->last_ns;
     as_vec_foreach (&e->thread_leaf[record->thread], leaf)
         if (leaf->kinds >> record->kind & 1)
-            AS_TRY(as_leaf_take(&e->graph.node.at[leaf->node], record));
+            AS_TRY(as_leaf_on_record(&e->graph.node.at[leaf->node], record));
     if (record->cpu && record->cpu <= e->objects->row[AS_OBJECT_LEVEL_CPU].n)
         as_vec_foreach (&e->cpu_leaf[record->cpu - 1], leaf)
             if (leaf->kinds >> record->kind & 1)
-                AS_TRY(as_leaf_take(&e->graph.node.at[leaf->node], record));
+                AS_TRY(as_leaf_on_record(&e->graph.node.at[leaf->node], record));
     if ((AS_KINDS_SEND | AS_KINDS_RECEIVE) >> record->kind & 1)
         as_vec_foreach (&e->message_table, table)
             AS_TRY(count_message(e, table, record));
@@ -556,7 +556,7 @@ int as_evaluator_end_pass(struct as_evaluator *e, int64_t end_ns, struct assay_e
         struct evaluation_root *root = &e->root.at[i];
         /* a piece that begins when the trace ends is none, unless it is all there is */
         if (root->has_held && (root->held_ns < e->end_ns || e->end_ns == 0))
-            rc = end_held(e, root, e->end_ns);
+            rc = end_pending_piece(e, root, e->end_ns);
     }
     for (size_t i = 0; rc == 0 && !e->is_scaling && i < e->cells.n; i++) {
         as_cells_end(&e->cells.at[i]);

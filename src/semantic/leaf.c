@@ -222,7 +222,7 @@ int as_leaf_settle(struct as_node *leaf, int64_t now_ns)
 }
 
 /* The end of a state begins a piece unless a state begins at the same time. */
-static int take_state(struct as_node *leaf, const struct as_semantic_record *record)
+static int on_state_record(struct as_node *leaf, const struct as_semantic_record *record)
 {
     AS_TRY(settle_gaps(leaf, record->ns));
     if (record->kind == AS_RECORD_STATE_END) {
@@ -234,13 +234,13 @@ static int take_state(struct as_node *leaf, const struct as_semantic_record *rec
     return next_piece(leaf, record);
 }
 
-int as_leaf_take(struct as_node *leaf, const struct as_semantic_record *record)
+int as_leaf_on_record(struct as_node *leaf, const struct as_semantic_record *record)
 {
     const struct as_function *function = leaf_function(leaf);
     if (!as_window_passes(leaf->window, leaf->thread.objects, record))
         return 0;
     if (function->fills_gaps)
-        return take_state(leaf, record);
+        return on_state_record(leaf, record);
     if (function->ahead == AS_AHEAD_BYTES && record->kind != AS_RECORD_EVENT) {
         AS_TRY(settle_bytes(leaf, record->ns, false));
         add_bytes(leaf, record);

@@ -78,7 +78,7 @@ static bool node_needs_end(const struct as_node *node)
     return function->needs_end || function->special == AS_SPECIAL_TIMER;
 }
 
-static int step_held(struct as_node *node, int64_t end_ns)
+static int step_pending(struct as_node *node, int64_t end_ns)
 {
     if (!node->has_held)
         return 0;
@@ -99,7 +99,7 @@ static int run_compose(struct as_node_graph *g, struct as_node *node)
         } else if (node->use->function->special == AS_SPECIAL_JOIN) {
             AS_TRY(step_joined(node, step));
         } else if (node_needs_end(node)) {
-            AS_TRY(step_held(node, step->ns));
+            AS_TRY(step_pending(node, step->ns));
             node->held = *step;
             node->has_held = true;
         } else {
@@ -179,7 +179,7 @@ static int compare_rounds(const void *a, const void *b)
 typedef AS_VEC(struct round_step) round_steps;
 
 /* All steps of children before the time up to which all are complete. */
-static int gather_rounds(struct as_node_graph *g, struct as_node *node, round_steps *rounds)
+static int collect_rounds(struct as_node_graph *g, struct as_node *node, round_steps *rounds)
 {
     int64_t known_ns = INT64_MAX;
     size_t givers_n = 0;
@@ -277,7 +277,7 @@ static int run_rounds(struct as_node_graph *g, uint32_t at)
     round_steps rounds = {0};
     if (node->child.n == 1)
         return run_only_child(g, at);
-    int rc = gather_rounds(g, node, &rounds);
+    int rc = collect_rounds(g, node, &rounds);
     for (size_t i = 0; rc == 0 && i < rounds.n;) {
         const size_t begin = i;
         for (; i < rounds.n && rounds.at[i].ns == rounds.at[begin].ns &&
@@ -320,7 +320,7 @@ static struct as_quantity fold_pieces(const struct as_node *node, int64_t begin_
 }
 
 /* Pieces of the data, each when its end is known. */
-static int take_data(struct as_node_graph *g, struct as_node *node, int64_t trace_end_ns)
+static int close_data_pieces(struct as_node_graph *g, struct as_node *node, int64_t trace_end_ns)
 {
     struct as_node *data = child_of(g, node, 0);
     for (const struct as_value_step *step; (step = first_step(data)); data->steps.head++) {
@@ -359,7 +359,7 @@ static void drop_pieces_before(struct as_node *node, int64_t ns)
 static int run_fold(struct as_node_graph *g, struct as_node *node, int64_t trace_end_ns)
 {
     struct as_node *control = child_of(g, node, 1);
-    AS_TRY(take_data(g, node, trace_end_ns));
+    AS_TRY(close_data_pieces(g, node, trace_end_ns));
     for (;;) {
         const struct as_value_step *step = first_step(control);
         const bool has_next = step && control->steps.head + 1 < control->steps.step.n;
@@ -391,7 +391,7 @@ static int run_node(struct as_node_graph *g, uint32_t at, int64_t now_ns, int64_
     case AS_NODE_CPU:
         rc = run_compose(g, node);
         if (rc == 0 && trace_end_ns >= 0 && node_needs_end(node))
-            rc = step_held(node, trace_end_ns);
+            rc = step_pending(node, trace_end_ns);
         break;
     case AS_NODE_SHIFT:
         rc = run_shift(g, node);

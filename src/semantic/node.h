@@ -98,7 +98,7 @@ int as_node_graph_add_window(struct as_node_graph *graph,
 int as_node_graph_add_root(struct as_node_graph *graph, const uint32_t *top, size_t n,
                            uint32_t owner);
 /* Gives a record of its object to a leaf. 0 or NOMEM. */
-int as_leaf_take(struct as_node *leaf, const struct as_semantic_record *record);
+int as_leaf_on_record(struct as_node *leaf, const struct as_semantic_record *record);
 /* True if the filter of the window lets the record pass. */
 bool as_window_passes(const struct as_window *window, const struct as_machine_objects *objects,
                       const struct as_semantic_record *record);

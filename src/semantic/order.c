@@ -45,7 +45,7 @@ static void sift_place_up(struct as_record_place *heap, size_t at)
     heap[at] = place;
 }
 
-static struct as_record_place take_earliest(struct as_record_order *o)
+static struct as_record_place pop_earliest_record(struct as_record_order *o)
 {
     struct as_record_place *heap = o->ahead.at;
     assert(o->ahead.n > 0);
@@ -201,7 +201,7 @@ static int hand_out_now(struct as_record_order *o)
     }
     AS_TRY(spill_single(o));
     while (o->ahead.n && o->ahead.at[0].ns == o->now_ns)
-        AS_TRY(as_vec_push(&o->now, take_earliest(o)));
+        AS_TRY(as_vec_push(&o->now, pop_earliest_record(o)));
     if (!places_are_sorted(o))
         qsort(o->now.at, o->now.n, sizeof *o->now.at, compare_places_void);
     for (size_t i = 0; i < o->now.n; i++) {

@@ -17,7 +17,7 @@ static bool is_word(struct as_view s, const char *word)
 
 /* The head without its empty line; false when that is not there yet. Bare line feeds end lines
  * too. */
-static bool take_head(struct as_view *rest)
+static bool cut_request_head(struct as_view *rest)
 {
     for (size_t i = 0; i < rest->n; i++) {
         if (rest->p[i] != '\n')
@@ -32,7 +32,7 @@ static bool take_head(struct as_view *rest)
     return false;
 }
 
-static bool take_line(struct as_view *rest, struct as_view *line)
+static bool cut_request_line(struct as_view *rest, struct as_view *line)
 {
     if (!as_view_split(rest, '\n', line))
         return false;
@@ -80,7 +80,7 @@ static int read_fields(struct as_view rest)
     struct as_view line, host = {0};
     unsigned host_n = 0;
 
-    while (take_line(&rest, &line)) {
+    while (cut_request_line(&rest, &line)) {
         if (!line.n)
             continue;
         if (!is_any_field(line))
@@ -153,11 +153,11 @@ int as_request_read(const char *p, size_t n, const char key[AS_REQUEST_KEY_N],
     int first, fields;
 
     *request = (struct as_http_request){0};
-    if (!take_head(&rest))
+    if (!cut_request_head(&rest))
         return n >= AS_REQUEST_MOST_B ? 431 : 0;
     if (memchr(rest.p, '\0', rest.n))
         return 400;
-    take_line(&rest, &line);
+    cut_request_line(&rest, &line);
     first = read_first(line, key, request);
     if (first == 400 || first == 505)
         return first;

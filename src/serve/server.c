@@ -108,7 +108,7 @@ static int make_key(struct assay_server *server, struct assay_error *err)
     if (getrandom(random, sizeof random, 0) != sizeof random)
         return as_error_set(err, ASSAY_ERR_IO, "the server: no random numbers: %s",
                             strerror(errno));
-    as_hex_put(server->key, random, sizeof random);
+    as_hex_encode(server->key, random, sizeof random);
     return 0;
 }
 
@@ -145,7 +145,8 @@ uint16_t assay_server_port(const struct assay_server *server)
     return server->port;
 }
 
-void assay_server_ask(struct assay_server *server, assay_server_function *function, void *context)
+void assay_server_set_function(struct assay_server *server, assay_server_function *function,
+                               void *context)
 {
     server->function = function;
     server->context = context;
@@ -191,8 +192,8 @@ static bool open_file(struct assay_server *server, struct connection *it)
 }
 
 /* The answer of the function, or its status. */
-static int ask_function(struct assay_server *server, struct connection *it,
-                        const struct as_http_request *request, struct assay_answer *answer)
+static int call_answer_function(struct assay_server *server, struct connection *it,
+                                const struct as_http_request *request, struct assay_answer *answer)
 {
     if (!server->function)
         return 404;
@@ -225,7 +226,7 @@ static void answer_request(struct assay_server *server, struct connection *it, i
     if (status == 200 && is_of_file(server, request->name))
         status = open_file(server, it) ? 200 : 404;
     else if (status == 200)
-        status = ask_function(server, it, request, &answer);
+        status = call_answer_function(server, it, request, &answer);
     reason = as_request_reason(status);
     length_b = status == 200 ? it->rest_b : strlen(reason) + 1;
     it->out_n = (size_t)snprintf(

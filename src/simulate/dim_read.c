@@ -139,7 +139,7 @@ static int64_t dim_seconds_ns(struct dim_line *line)
 
 /* Gives whole pages between the two back, which are read again from the file where they are needed
  * once more: a file need not fit the memory. */
-static void give_back(const struct dim_reader *d, const char **kept, const char *at)
+static void release_read_pages(const struct dim_reader *d, const char **kept, const char *at)
 {
     const char *page = d->text.p + (size_t)(at - d->text.p) / PAGE_B * PAGE_B;
     if (!d->map.is_mapped || page < *kept + GIVEN_BACK_B)
@@ -326,7 +326,7 @@ static int look_at_all(struct dim_reader *d, struct as_program *program, struct 
     AS_TRY(parse_head(d, program, &at, err));
     while (at < end) {
         struct dim_line line = line_at(at, end);
-        give_back(d, &kept, at);
+        release_read_pages(d, &kept, at);
         at = behind_line(&line, end);
         AS_TRY(look_at_line(d, program, &line, at, err));
     }
@@ -336,8 +336,8 @@ static int look_at_all(struct dim_reader *d, struct as_program *program, struct 
 /* ---- Records --------------------------------------------------------------------------------- */
 
 /* The oldest that fits: its request. 0: there is none. */
-static int64_t take_pending(struct dim_task *task, const struct as_action *action,
-                            bool is_collective)
+static int64_t pop_pending_request(struct dim_task *task, const struct as_action *action,
+                                   bool is_collective)
 {
     for (size_t i = 0; i < task->pending.n; i++) {
         const struct dim_pending *p = &task->pending.at[i];
@@ -366,7 +366,7 @@ static int begin_pending(struct dim_task *task, struct as_action *action, bool i
 
 static void wait_pending(struct dim_task *task, struct as_action *action, bool is_collective)
 {
-    action->request = take_pending(task, action, is_collective);
+    action->request = pop_pending_request(task, action, is_collective);
     action->kind = AS_ACTION_WAIT; /* of no request: without effect */
 }
 
@@ -494,7 +494,7 @@ static int read_task(void *context, uint32_t rank, struct as_action *out, size_t
         *n += (size_t)rc;
     }
     if (task->at)
-        give_back(d, &task->kept, task->at);
+        release_read_pages(d, &task->kept, task->at);
     return d->map.is_mapped && task->piece == UINT32_MAX ? as_filemap_check(err) : 0;
 }
 

@@ -59,7 +59,7 @@ static void write_wait(struct dim_writer *w, uint32_t rank, int64_t request)
 }
 
 /* One that is waited for later. */
-static int keep_begun(struct dim_writer *w, uint32_t rank, const struct as_action *a)
+static int store_begun_request(struct dim_writer *w, uint32_t rank, const struct as_action *a)
 {
     const struct dim_written row = {.id = {rank, 1, a->request}, .action = *a};
     if (a->request == AS_REQUEST_BLOCKING || a->request == AS_REQUEST_DETACHED)
@@ -81,10 +81,10 @@ static int write_action(struct dim_writer *w, uint32_t rank, const struct as_act
         return 0;
     case AS_ACTION_RECEIVE:
         write_receive(w, rank, a, is_begun);
-        return keep_begun(w, rank, a);
+        return store_begun_request(w, rank, a);
     case AS_ACTION_COLLECTIVE:
         write_collective(w, rank, a, !is_begun);
-        return keep_begun(w, rank, a);
+        return store_begun_request(w, rank, a);
     case AS_ACTION_WAIT:
         write_wait(w, rank, a->request);
         return 0;

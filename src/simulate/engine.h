@@ -61,7 +61,7 @@ struct as_chain {
 };
 
 /* A collective that not all members have left. */
-struct as_meeting_point {
+struct as_pending_collective {
     struct as_collective_sizes sizes;
     int64_t last_ns;         /* the latest entry so far */
     int64_t cost_ns, end_ns; /* end UNKNOWN: members are missing */
@@ -152,7 +152,7 @@ struct as_replay {
     uint64_t message_n;     /* in flight */
     struct as_chain *chain; /* unmatched messages by hash */
     size_t chain_n, unmatched_n;
-    AS_VEC(struct as_meeting_point) meeting;
+    AS_VEC(struct as_pending_collective) meeting;
     uint32_t free_meeting;
     struct as_numbered_table requests, counts;
 };

@@ -55,7 +55,7 @@ static void skip_blanks(struct as_view *text)
         skip_bytes(text, 1);
 }
 
-static bool take_char(struct as_view *text, char c)
+static bool match_char(struct as_view *text, char c)
 {
     skip_blanks(text);
     if (!text->n || *text->p != c)
@@ -65,7 +65,7 @@ static bool take_char(struct as_view *text, char c)
 }
 
 /* Up to a word, which is taken off too; the rest if there is none. */
-static struct as_view take_until(struct as_view *text, const char *word)
+static struct as_view cut_before_word(struct as_view *text, const char *word)
 {
     const size_t word_n = strlen(word);
     const char *at = text->n >= word_n ? memmem(text->p, text->n, word, word_n) : NULL;
@@ -92,14 +92,14 @@ static bool parse_file_number(struct as_view *text, double *out)
 static bool parse_file_list(struct file_parser *p, struct as_view *body)
 {
     double number, n;
-    if (!parse_file_number(body, &n) || !take_char(body, ']') || !take_char(body, '{'))
+    if (!parse_file_number(body, &n) || !match_char(body, ']') || !match_char(body, '{'))
         return false;
     while (parse_file_number(body, &number)) {
         if (p->list.n >= NODES_MAX || as_vec_push(&p->list, number) < 0)
             return false;
-        take_char(body, ',');
+        match_char(body, ',');
     }
-    return take_char(body, '}') && n == (double)p->list.n;
+    return match_char(body, '}') && n == (double)p->list.n;
 }
 
 static bool parse_value(struct file_parser *p, struct as_view *body)
@@ -109,13 +109,13 @@ static bool parse_value(struct file_parser *p, struct as_view *body)
     if (p->value_n == VALUES_MAX - 1)
         return false;
     p->value_n++;
-    if (take_char(body, '"')) {
+    if (match_char(body, '"')) {
         value->is_text = true;
-        value->text = take_until(body, "\"");
+        value->text = cut_before_word(body, "\"");
         return true;
     }
-    return take_char(body, '[') ? parse_file_list(p, body)
-                                : parse_file_number(body, &value->number);
+    return match_char(body, '[') ? parse_file_list(p, body)
+                                 : parse_file_number(body, &value->number);
 }
 
 /* 1: values, 0: it describes the fields of such records, -1: neither. */
@@ -130,7 +130,7 @@ static int parse_values(struct file_parser *p, struct as_view body)
         skip_blanks(&body);
         if (is_value && !body.n)
             return 1;
-        if (!is_value || !take_char(&body, ','))
+        if (!is_value || !match_char(&body, ','))
             return p->value_n <= 1 ? 0 : -1;
     }
 }
@@ -298,19 +298,19 @@ static int parse_records(struct file_parser *p, struct as_view text)
     while (text.n) {
         skip_blanks(&text);
         if (text.n >= 2 && memcmp(text.p, "/*", 2) == 0) {
-            take_until(&text, "*/");
-        } else if (take_char(&text, '"')) {
-            p->name = take_until(&text, "\"");
-            if (!take_char(&text, '{'))
+            cut_before_word(&text, "*/");
+        } else if (match_char(&text, '"')) {
+            p->name = cut_before_word(&text, "\"");
+            if (!match_char(&text, '{'))
                 continue;
-            const int kind = parse_values(p, take_until(&text, "};;"));
+            const int kind = parse_values(p, cut_before_word(&text, "};;"));
             if (kind < 0)
                 return refuse_record(p, ASSAY_ERR_CORRUPT,
                                      "its values cannot be read; repair the file");
             if (kind > 0)
                 AS_TRY(on_record(p));
         } else if (text.n) {
-            take_until(&text, "\n");
+            cut_before_word(&text, "\n");
         }
     }
     return 0;

@@ -13,10 +13,10 @@
 
 static int add_meeting(struct as_replay *sim, uint8_t collective, uint32_t *out)
 {
-    const struct as_meeting_point fresh = {.sizes = {.min_b = INT64_MAX},
-                                           .end_ns = AS_UNKNOWN_NS,
-                                           .first_waiting = UINT32_MAX,
-                                           .collective = collective};
+    const struct as_pending_collective fresh = {.sizes = {.min_b = INT64_MAX},
+                                                .end_ns = AS_UNKNOWN_NS,
+                                                .first_waiting = UINT32_MAX,
+                                                .collective = collective};
     *out = sim->free_meeting;
     if (*out != NO_MEETING) {
         sim->free_meeting = sim->meeting.at[*out].next_free;
@@ -29,7 +29,7 @@ static int add_meeting(struct as_replay *sim, uint8_t collective, uint32_t *out)
 
 static void leave_meeting(struct as_replay *sim, uint32_t comm, uint32_t meeting)
 {
-    struct as_meeting_point *at = &sim->meeting.at[meeting];
+    struct as_pending_collective *at = &sim->meeting.at[meeting];
     if (++at->left_n < sim->comm[comm].member_n)
         return;
     at->next_free = sim->free_meeting;
@@ -93,7 +93,8 @@ static void close_first(struct as_simulated_comm *c)
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-static void count_meeting(struct as_replay *sim, uint32_t rank, const struct as_meeting_point *at)
+static void count_meeting(struct as_replay *sim, uint32_t rank,
+                          const struct as_pending_collective *at)
 {
     struct as_rank_state *r = &sim->rank[rank];
     struct as_simulated_rank *sum = &sim->out->rank.at[rank];
@@ -108,7 +109,7 @@ static void count_meeting(struct as_replay *sim, uint32_t rank, const struct as_
 
 void as_sim_wait_collective(struct as_replay *sim, uint32_t rank, uint32_t comm, uint32_t meeting)
 {
-    struct as_meeting_point *at = &sim->meeting.at[meeting];
+    struct as_pending_collective *at = &sim->meeting.at[meeting];
     struct as_rank_state *r = &sim->rank[rank];
     if (at->end_ns != AS_UNKNOWN_NS) {
         count_meeting(sim, rank, at);
@@ -126,7 +127,7 @@ void as_sim_wait_collective(struct as_replay *sim, uint32_t rank, uint32_t comm,
 static int end_meeting(struct as_replay *sim, uint32_t comm, uint32_t meeting)
 {
     const struct as_simulated_comm *c = &sim->comm[comm];
-    struct as_meeting_point *at = &sim->meeting.at[meeting];
+    struct as_pending_collective *at = &sim->meeting.at[meeting];
     at->sizes.member_n = c->member_n;
     at->cost_ns = as_collective_cost_ns(sim->model, at->collective, &at->sizes, &c->spread);
     at->end_ns = at->last_ns + at->cost_ns;
@@ -145,7 +146,7 @@ static int end_meeting(struct as_replay *sim, uint32_t comm, uint32_t meeting)
 
 /* ---- Entering -------------------------------------------------------------------------------- */
 
-static void enter_meeting(struct as_meeting_point *at, int64_t now_ns,
+static void enter_meeting(struct as_pending_collective *at, int64_t now_ns,
                           const struct as_action *action)
 {
     struct as_collective_sizes *sizes = &at->sizes;
@@ -165,7 +166,7 @@ int as_sim_collective(struct as_replay *sim, uint32_t rank, const struct as_acti
     if (sim->comm[comm].member_n < 2)
         return 0;
     AS_TRY(find_meeting(sim, rank, comm, action->collective, &meeting));
-    struct as_meeting_point *at = &sim->meeting.at[meeting];
+    struct as_pending_collective *at = &sim->meeting.at[meeting];
     if (at->collective != action->collective)
         return as_error_set(sim->err, ASSAY_ERR_CORRUPT,
                             "rank %u: it calls %s where other ranks call %s; record the program "
@@ -194,7 +195,7 @@ void as_sim_explain_wait(const struct as_replay *sim, uint32_t rank, char *text,
 {
     const struct as_rank_state *r = &sim->rank[rank];
     if (r->waits_for == AS_WAITS_FOR_COLLECTIVE) {
-        const struct as_meeting_point *at = &sim->meeting.at[r->item];
+        const struct as_pending_collective *at = &sim->meeting.at[r->item];
         snprintf(text, text_b, "rank %u waits in %s, which %u of %u ranks entered", rank,
                  as_collective_word(at->collective), at->entered_n, sim->comm[r->comm].member_n);
         return;

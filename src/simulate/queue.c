@@ -158,7 +158,7 @@ static int scan_queue(struct as_replay *sim, struct as_message_queue *queue, con
     return rc;
 }
 
-static int take_ready(struct as_replay *sim, int64_t ns)
+static int queue_ready_messages(struct as_replay *sim, int64_t ns)
 {
     while (as_due_first_ns(&sim->ready) <= ns) {
         const uint32_t message = as_due_pop(&sim->ready);
@@ -172,7 +172,7 @@ static int take_ready(struct as_replay *sim, int64_t ns)
 
 int as_sim_begin_ready(struct as_replay *sim, int64_t ns)
 {
-    AS_TRY(take_ready(sim, ns));
+    AS_TRY(queue_ready_messages(sim, ns));
     for (size_t i = 0; i < sim->changed.n; i++) {
         const struct as_changed_network at = sim->changed.at[i];
         struct as_network_state *network = &sim->node[at.node].network[at.network];

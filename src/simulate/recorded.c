@@ -148,7 +148,8 @@ static int begin_operation(const struct recorded_step *r, const struct as_action
     return add_action(r, action);
 }
 
-static int keep_request(const struct recorded_step *r, const struct recorded_request *request)
+static int store_recorded_request(const struct recorded_step *r,
+                                  const struct recorded_request *request)
 {
     return as_numbered_put(&r->reader->requests, sizeof *request, request) < 0
                ? as_error_nomem(r->err, "the requests")
@@ -162,7 +163,7 @@ static int add_operation(const struct recorded_step *r, const struct as_action *
         .id = {r->rank, 1, action->request}, .is_persistent = is_persistent, .action = *action};
     if (!is_persistent)
         AS_TRY(begin_operation(r, action, &request));
-    return is_persistent || request.unresolved ? keep_request(r, &request) : 0;
+    return is_persistent || request.unresolved ? store_recorded_request(r, &request) : 0;
 }
 
 static struct recorded_request *find_recorded_request(const struct recorded_step *r, int64_t number)
@@ -204,7 +205,8 @@ static int refuse_rank(const struct recorded_step *r, const char *why, const cha
     return as_error_set(r->err, ASSAY_ERR_UNSUPPORTED, "rank %u: %s; %s", r->rank, why, fix);
 }
 
-static int on_send(const struct recorded_step *r, const struct recorded_said *said, int64_t request)
+static int on_send(const struct recorded_step *r, const struct recorded_event *said,
+                   int64_t request)
 {
     struct as_action action = {.kind = AS_ACTION_SEND,
                                .tag = (int32_t)said->field[1],
@@ -224,12 +226,12 @@ static int on_send(const struct recorded_step *r, const struct recorded_said *sa
 }
 
 /* A receive that does not block. */
-static int on_post(const struct recorded_step *r, const struct recorded_said *said)
+static int on_post(const struct recorded_step *r, const struct recorded_event *said)
 {
     struct as_action action = {
         .kind = AS_ACTION_RECEIVE, .tag = (int32_t)said->field[1], .request = said->field[4]};
     const struct as_trace_comm *comm = find_recorded_comm(r, said->field[3], &action.comm);
-    if (said->field[4] == 0 || said->field[0] == AS_TRACE_NOBODY)
+    if (said->field[4] == 0 || said->field[0] == AS_TRACE_NO_RANK)
         return 0;
     if (said->field[5] & AS_TRACE_PARTITIONED)
         return refuse_rank(r, "partitioned messages cannot be simulated",
@@ -242,7 +244,7 @@ static int on_post(const struct recorded_step *r, const struct recorded_said *sa
 }
 
 /* It is complete: by the call that asked for it, or by a wait. */
-static int on_receive(const struct recorded_step *r, const struct recorded_said *said,
+static int on_receive(const struct recorded_step *r, const struct recorded_event *said,
                       int64_t request)
 {
     struct as_action action = {
@@ -259,7 +261,7 @@ static int on_receive(const struct recorded_step *r, const struct recorded_said 
     return add_wait(r, said->field[4]);
 }
 
-static int on_collective(const struct recorded_step *r, const struct recorded_said *said)
+static int on_collective(const struct recorded_step *r, const struct recorded_event *said)
 {
     struct as_action action = {.kind = AS_ACTION_COLLECTIVE,
                                .collective = collective_of_routine(r->thread->routine),
@@ -295,7 +297,7 @@ static int on_start(const struct recorded_step *r, int64_t number)
     return begin_operation(r, &action, request);
 }
 
-static int on_given_up(const struct recorded_step *r, const struct recorded_said *said)
+static int on_given_up(const struct recorded_step *r, const struct recorded_event *said)
 {
     struct recorded_request *request = find_recorded_request(r, said->field[0]);
     if (request) {
@@ -306,7 +308,8 @@ static int on_given_up(const struct recorded_step *r, const struct recorded_said
     return add_action(r, &(struct as_action){.kind = AS_ACTION_FORGET, .request = said->field[0]});
 }
 
-static int on_said(const struct recorded_step *r, const struct recorded_said *said, int64_t request)
+static int on_recorded_event(const struct recorded_step *r, const struct recorded_event *said,
+                             int64_t request)
 {
     switch (said->kind) {
     case AS_TRACE_SEND:
@@ -359,7 +362,7 @@ static int leave_call(const struct recorded_step *r)
     as_vec_foreach (&t->said, said) {
         const bool is_message = said->kind == AS_TRACE_SEND || said->kind == AS_TRACE_RECEIVE;
         const bool is_one = is_both && is_message && said->field[4] == 0;
-        AS_TRY(on_said(r, said, is_one ? -2 - t->temporary_n++ : AS_REQUEST_BLOCKING));
+        AS_TRY(on_recorded_event(r, said, is_one ? -2 - t->temporary_n++ : AS_REQUEST_BLOCKING));
     }
     for (int64_t i = first; i < t->temporary_n; i++)
         AS_TRY(add_wait(r, -2 - i));
@@ -445,9 +448,9 @@ static int on_off(const struct recorded_step *r, bool is_off)
     return 0;
 }
 
-static int keep_said(const struct recorded_step *r, const struct as_trace_event *event)
+static int store_recorded_event(const struct recorded_step *r, const struct as_trace_event *event)
 {
-    struct recorded_said said = {.kind = event->kind};
+    struct recorded_event said = {.kind = event->kind};
     memcpy(said.field, event->field, sizeof said.field);
     return as_vec_push(&r->thread->said, said) < 0 ? as_error_nomem(r->err, "a call") : 0;
 }
@@ -467,7 +470,7 @@ static int on_event(const struct recorded_step *r, const struct as_trace_event *
     case AS_TRACE_DONE:
     case AS_TRACE_CANCELLED:
     case AS_TRACE_FREED:
-        return keep_said(r, event);
+        return store_recorded_event(r, event);
     case AS_TRACE_RMA:
     case AS_TRACE_SYNC:
         r->reader->recorded->one_sided_n++;

@@ -19,7 +19,7 @@ struct recorded_frame {
     bool is_mpi;
 };
 
-struct recorded_said {
+struct recorded_event {
     uint8_t kind;
     int64_t field[6];
 };
@@ -34,7 +34,7 @@ struct recorded_thread {
     const char *routine; /* of MPI, the outermost; the trace's */
     bool has_begun, is_over, is_off, is_init, is_collective;
     AS_VEC(struct recorded_frame) frame;
-    AS_VEC(struct recorded_said) said;
+    AS_VEC(struct recorded_event) said;
     AS_VEC(struct as_action) queue;
     size_t queue_at;
     uint64_t queue_first; /* number of the action at queue.at[0] */

@@ -102,7 +102,8 @@ static void unlink_unmatched(struct as_replay *sim, struct as_chain *chain, uint
 
 /* Takes the oldest of the other side off its chain; AS_NO_MESSAGE: there is none. Unmatched ones of
  * a channel are all of one side. */
-static uint32_t take_partner(struct as_replay *sim, const struct as_in_flight *like, bool is_send)
+static uint32_t pop_unmatched_partner(struct as_replay *sim, const struct as_in_flight *like,
+                                      bool is_send)
 {
     if (!sim->unmatched_n)
         return AS_NO_MESSAGE;
@@ -122,8 +123,8 @@ static uint32_t take_partner(struct as_replay *sim, const struct as_in_flight *l
 
 /* ---- Both sides ------------------------------------------------------------------------------ */
 
-static int keep_request_row(struct as_replay *sim, uint32_t rank, uint8_t kind,
-                            const struct as_action *action, uint32_t item)
+static int add_request_row(struct as_replay *sim, uint32_t rank, uint8_t kind,
+                           const struct as_action *action, uint32_t item)
 {
     struct as_request_row *row =
         as_numbered_new(&sim->requests, sizeof *row, rank, kind, action->request);
@@ -148,7 +149,7 @@ static int end_send(struct as_replay *sim, uint32_t rank, const struct as_action
     else if (action->request == AS_REQUEST_BLOCKING)
         as_sim_wait_message(sim, rank, message, true);
     else
-        return keep_request_row(sim, rank, AS_REQUEST_SEND, action, message);
+        return add_request_row(sim, rank, AS_REQUEST_SEND, action, message);
     return 0;
 }
 
@@ -162,7 +163,7 @@ int as_sim_send(struct as_replay *sim, uint32_t rank, const struct as_action *ac
     const int64_t latency_ns = sim->model->network[network].latency_ns;
     const struct as_in_flight like = {
         .comm = action->comm, .from = rank, .to = action->partner, .tag = action->tag};
-    uint32_t message = take_partner(sim, &like, true);
+    uint32_t message = pop_unmatched_partner(sim, &like, true);
     const bool is_matched = message != AS_NO_MESSAGE;
     if (!is_matched)
         AS_TRY(add_in_flight(sim, &message));
@@ -197,7 +198,7 @@ int as_sim_receive(struct as_replay *sim, uint32_t rank, const struct as_action 
     const int64_t now_ns = sim->rank[rank].now_ns;
     const struct as_in_flight like = {
         .comm = action->comm, .from = action->partner, .to = rank, .tag = action->tag};
-    uint32_t message = take_partner(sim, &like, false);
+    uint32_t message = pop_unmatched_partner(sim, &like, false);
     const bool is_matched = message != AS_NO_MESSAGE;
     if (!is_matched)
         AS_TRY(add_in_flight(sim, &message));
@@ -214,7 +215,7 @@ int as_sim_receive(struct as_replay *sim, uint32_t rank, const struct as_action 
         AS_TRY(add_unmatched(sim, message));
     }
     if (action->request != AS_REQUEST_BLOCKING)
-        return keep_request_row(sim, rank, AS_REQUEST_RECEIVE, action, message);
+        return add_request_row(sim, rank, AS_REQUEST_RECEIVE, action, message);
     as_sim_wait_message(sim, rank, message, false);
     return 0;
 }

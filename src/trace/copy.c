@@ -20,7 +20,7 @@ static bool copy_text(struct as_trace_writer *w, uint64_t tick, const struct as_
         as_str_append(&text, event->value.p, event->value.n);
     }
     const bool is_put =
-        !text.failed && as_trace_put_text(w, event->kind, tick, field, n, as_str_z(&text));
+        !text.failed && as_trace_emit_text(w, event->kind, tick, field, n, as_str_z(&text));
     as_str_fini(&text);
     return is_put;
 }
@@ -39,7 +39,7 @@ bool as_trace_copy_event(struct as_trace_writer *w, uint64_t tick,
     if (of[n] == 't')
         return copy_text(w, tick, event, field, n);
     if (of[n] == 'l')
-        return as_trace_put_list(w, event->kind, tick, field, n, event->list, event->list_n);
-    as_trace_put(w, event->kind, tick, field, n);
+        return as_trace_emit_list(w, event->kind, tick, field, n, event->list, event->list_n);
+    as_trace_emit(w, event->kind, tick, field, n);
     return w->block != NULL;
 }

@@ -20,7 +20,7 @@ static double least_of_rounds(struct as_trace_writer *w)
     for (unsigned round = 0; round < ROUNDS_N; round++) {
         const int64_t begin_ns = as_clock_ns(CLOCK_MONOTONIC);
         for (uint64_t i = 0; i < RECORDS_N; i++)
-            as_trace_put(w, i & 1 ? AS_TRACE_LEAVE : AS_TRACE_ENTER, as_trace_now(w), &i, 1);
+            as_trace_emit(w, i & 1 ? AS_TRACE_LEAVE : AS_TRACE_ENTER, as_trace_now(w), &i, 1);
         const int64_t ns = as_clock_ns(CLOCK_MONOTONIC) - begin_ns;
         least_ns = ns < least_ns ? ns : least_ns;
     }

@@ -149,7 +149,7 @@ void as_trace_filter_add(struct as_trace_filter *filter, enum as_filter_verdict 
     as_str_fini(&glob);
 }
 
-static int take_pattern(struct filter_reader *r)
+static int add_filter_pattern(struct filter_reader *r)
 {
     if (r->mode == NO_MODE)
         return fault_at(r, r->word_line,
@@ -190,7 +190,7 @@ static int begin_mode(struct filter_reader *r, bool excludes)
     return 0;
 }
 
-static int take_outside(struct filter_reader *r)
+static int begin_filter_block(struct filter_reader *r)
 {
     const bool regions = is_word(r, "SCOREP_REGION_NAMES_BEGIN");
     if (!regions && !is_word(r, "SCOREP_FILE_NAMES_BEGIN"))
@@ -204,14 +204,14 @@ static int take_outside(struct filter_reader *r)
     return 0;
 }
 
-static int take_word(struct filter_reader *r)
+static int parse_filter_word(struct filter_reader *r)
 {
     static const char *const end[] = {
         [IN_REGIONS] = "SCOREP_REGION_NAMES_END", [IN_FILES] = "SCOREP_FILE_NAMES_END"};
     _Static_assert(sizeof end / sizeof *end == IN_FILES + 1,
                    "an entry for each of the enumeration");
     if (r->block == IN_NONE)
-        return take_outside(r);
+        return begin_filter_block(r);
     if (is_word(r, end[r->block])) {
         AS_TRY(end_mode(r));
         r->block = IN_NONE;
@@ -227,7 +227,7 @@ static int take_word(struct filter_reader *r)
         r->is_mangled = true;
         return 0;
     }
-    return take_pattern(r);
+    return add_filter_pattern(r);
 }
 
 static int parse_words(struct filter_reader *r)
@@ -237,7 +237,7 @@ static int parse_words(struct filter_reader *r)
                    "an entry for each of the enumeration");
     int rc;
     while ((rc = next_word(r)) > 0)
-        AS_TRY(take_word(r));
+        AS_TRY(parse_filter_word(r));
     if (rc == 0 && r->block != IN_NONE)
         rc = fault_at(r, r->block_line, "this block has no end; add SCOREP_%s_NAMES_END",
                       word[r->block]);

@@ -51,7 +51,7 @@ static inline uint64_t as_numbers_zigzag(int64_t value)
 }
 
 /* Where it ends: at most ten bytes on. */
-static inline uint8_t *as_numbers_put(uint8_t *at, uint64_t value)
+static inline uint8_t *as_numbers_encode(uint8_t *at, uint64_t value)
 {
     while (value >= 0x80) {
         *at++ = (uint8_t)(value | 0x80);

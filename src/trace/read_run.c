@@ -205,8 +205,8 @@ static bool is_relation(const struct as_trace_event *e)
            e->field[2] >= 0 && e->field[2] < most;
 }
 
-static int take_definition(struct as_trace *trace, struct as_trace_process *p,
-                           const struct as_trace_event *e)
+static int apply_definition(struct as_trace *trace, struct as_trace_process *p,
+                            const struct as_trace_event *e)
 {
     switch (e->kind) {
     case AS_TRACE_NAME:
@@ -256,7 +256,7 @@ static int read_definitions(struct as_trace *trace, struct as_trace_process *p,
     struct as_trace_event event;
     int rc;
     while ((rc = as_trace_stream_next(p->definitions, &event, err)) > 0)
-        if (take_definition(trace, p, &event) < 0)
+        if (apply_definition(trace, p, &event) < 0)
             return as_error_nomem(err, "the definitions of a trace");
     AS_TRY(rc);
     trace->damaged_n += as_trace_stream_facts(p->definitions)->damaged_n;

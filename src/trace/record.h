@@ -256,9 +256,9 @@ enum as_trace_missed {
     4u /* of the two groups this process is in the one that all of them count as the second */
 /* Partners that are no ranks. */
 #define AS_TRACE_ANY     (-1)
-#define AS_TRACE_NOBODY  (-2) /* MPI_PROC_NULL */
+#define AS_TRACE_NO_RANK (-2) /* MPI_PROC_NULL */
 #define AS_TRACE_NO_ROOT (-1)
-/* Roots of operations on inter-communicators: this process, AS_TRACE_NOBODY: another of its group,
+/* Roots of operations on inter-communicators: this process, AS_TRACE_NO_RANK: another of its group,
  * with which it has nothing to do; else a rank of the other group. */
 #define AS_TRACE_IS_ROOT (-3)
 

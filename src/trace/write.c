@@ -119,7 +119,7 @@ static void stop_writing(struct as_trace_writer *w, enum as_trace_end end, int e
 }
 
 /* A full block has room for no more records, but one of 2 numbers. */
-static void tell_stopped(struct as_trace_writer *w, uint64_t tick)
+static void emit_stop_record(struct as_trace_writer *w, uint64_t tick)
 {
     uint8_t *at = as_trace_lead(w, w->at, AS_TRACE_OFF, tick);
     as_trace_commit(w, as_trace_number(at, AS_TRACE_BY_LIMIT));
@@ -137,7 +137,7 @@ bool as_trace_writer_turn(struct as_trace_writer *w, uint64_t tick)
         w->handlers_lost = 0;
     }
     if (!affordable) {
-        tell_stopped(w, tick);
+        emit_stop_record(w, tick);
         stop_writing(w, AS_TRACE_LIMIT, 0);
         return false;
     }
@@ -263,7 +263,7 @@ static bool has_room(struct as_trace_writer *w, uint64_t tick, size_t size_b)
     return w->at + size_b < w->limit || as_trace_writer_turn(w, tick);
 }
 
-static uint8_t *put_differences(uint8_t *at, uint64_t before, const uint64_t *list, size_t n)
+static uint8_t *encode_differences(uint8_t *at, uint64_t before, const uint64_t *list, size_t n)
 {
     at = as_trace_number(at, n);
     for (size_t i = 0; i < n; before = list[i++])
@@ -271,15 +271,15 @@ static uint8_t *put_differences(uint8_t *at, uint64_t before, const uint64_t *li
     return at;
 }
 
-static bool put_list_taken(struct as_trace_writer *w, unsigned kind, uint64_t tick,
-                           const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n)
+static bool emit_list_owned(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                            const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n)
 {
     if (list_n >= AS_TRACE_BLOCK_B || !has_room(w, tick ? tick : w->tick, 10 * list_n + 16))
         return false;
     uint8_t *at = as_trace_lead(w, w->at, kind, tick);
     for (unsigned i = 0; i < n; i++)
         at = as_trace_number(at, field[i]);
-    at = put_differences(at, kind == AS_TRACE_CALLERS ? w->caller : 0, list, list_n);
+    at = encode_differences(at, kind == AS_TRACE_CALLERS ? w->caller : 0, list, list_n);
     if (kind == AS_TRACE_CALLERS && list_n)
         w->caller = list[0];
     as_trace_commit(w, at);
@@ -289,8 +289,8 @@ static bool put_list_taken(struct as_trace_writer *w, unsigned kind, uint64_t ti
 /* ---- Samples ------------------------------------------------------------------------------ */
 
 /* Where it is and the innermost callers change, the others stay. */
-static void put_sample(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
-                       const uint64_t *stack, unsigned n)
+static void emit_sample_owned(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
+                              const uint64_t *stack, unsigned n)
 {
     unsigned same = 0;
     if (!has_room(w, tick, 10 * (size_t)n + 32)) /* before: the next block knows of no stack */
@@ -300,7 +300,7 @@ static void put_sample(struct as_trace_writer *w, uint64_t tick, uint64_t period
     uint8_t *at = as_trace_lead(w, w->at, AS_TRACE_SAMPLE, tick);
     at = as_trace_number(at, period_ns);
     at = as_trace_number(at, same);
-    at = put_differences(at, w->stack_n ? w->stack[0] : 0, stack, n - same);
+    at = encode_differences(at, w->stack_n ? w->stack[0] : 0, stack, n - same);
     memcpy(w->stack, stack, n * sizeof *stack);
     w->stack_n = n;
     as_trace_commit(w, at);
@@ -309,8 +309,8 @@ static void put_sample(struct as_trace_writer *w, uint64_t tick, uint64_t period
 /* Of one that is put aside: its tick, its time, how many addresses follow. */
 #define ASIDE_HEAD_N 3u
 
-static bool put_aside(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
-                      const uint64_t *stack, unsigned n)
+static bool set_sample_aside(struct as_trace_writer *w, uint64_t tick, uint64_t period_ns,
+                             const uint64_t *stack, unsigned n)
 {
     const uint64_t head[ASIDE_HEAD_N] = {tick, period_ns, n};
     const uint32_t at = w->aside_put, mask = w->aside_n - 1;
@@ -326,7 +326,7 @@ static bool put_aside(struct as_trace_writer *w, uint64_t tick, uint64_t period_
 }
 
 /* Those up to that moment, by who has taken the writer. A handler may add more meanwhile. */
-static void tell_aside(struct as_trace_writer *w, uint64_t until)
+static void emit_aside_samples(struct as_trace_writer *w, uint64_t until)
 {
     uint64_t stack[AS_TRACE_STACK_N];
     const uint32_t mask = w->aside_n - 1;
@@ -335,7 +335,7 @@ static void tell_aside(struct as_trace_writer *w, uint64_t until)
         const unsigned n = (unsigned)w->aside[(at + 2) & mask];
         for (uint32_t i = 0; i < n; i++)
             stack[i] = w->aside[(at + ASIDE_HEAD_N + i) & mask];
-        put_sample(w, w->aside[at & mask], w->aside[(at + 1) & mask], stack, n);
+        emit_sample_owned(w, w->aside[at & mask], w->aside[(at + 1) & mask], stack, n);
         atomic_signal_fence(memory_order_seq_cst);
         w->aside_told = at + ASIDE_HEAD_N + n;
     }
@@ -346,41 +346,41 @@ bool as_trace_sample(struct as_trace_writer *w, uint64_t tick, uint64_t period_n
 {
     if (!w->block)
         return false;
-    if ((w->state || waits) && put_aside(w, tick, period_ns, stack, n))
+    if ((w->state || waits) && set_sample_aside(w, tick, period_ns, stack, n))
         return true;
-    if (waits || (w->state & AS_TRACE_BUSY) || !as_trace_take(w)) {
+    if (waits || (w->state & AS_TRACE_BUSY) || !as_trace_acquire(w)) {
         atomic_fetch_add(&w->head->samples_lost, 1);
         return false;
     }
-    put_sample(w, tick, period_ns, stack, n);
+    emit_sample_owned(w, tick, period_ns, stack, n);
     as_trace_release(w);
     return true;
 }
 
 /* ---- Polls -------------------------------------------------------------------------------- */
 
-static void tell_poll(struct as_trace_writer *w, const struct as_trace_polls *p, uint64_t begin,
+static void emit_poll(struct as_trace_writer *w, const struct as_trace_polls *p, uint64_t begin,
                       uint64_t end)
 {
     const uint64_t field[] = {p->n, p->inside, p->longest};
     const uint64_t traffic[] = {p->sent_b, p->received_b};
-    tell_aside(w, begin);
-    as_trace_put_taken(w, AS_TRACE_ENTER, begin, &p->name, 1);
+    emit_aside_samples(w, begin);
+    as_trace_emit_owned(w, AS_TRACE_ENTER, begin, &p->name, 1);
     if (p->callers_n)
-        put_list_taken(w, AS_TRACE_CALLERS, 0, NULL, 0, p->caller, p->callers_n);
+        emit_list_owned(w, AS_TRACE_CALLERS, 0, NULL, 0, p->caller, p->callers_n);
     if (p->kind)
-        as_trace_put_taken(w, p->kind, 0, p->field, p->field_n);
+        as_trace_emit_owned(w, p->kind, 0, p->field, p->field_n);
     if (p->n > 1 || w->are_sums)
-        as_trace_put_taken(w, AS_TRACE_REPEATED, 0, field, 3);
+        as_trace_emit_owned(w, AS_TRACE_REPEATED, 0, field, 3);
     if (w->are_sums)
-        as_trace_put_taken(w, AS_TRACE_TRAFFIC, 0, traffic, 2);
-    tell_aside(w, end);
-    as_trace_put_taken(w, AS_TRACE_LEAVE, end, &p->name, 1);
+        as_trace_emit_owned(w, AS_TRACE_TRAFFIC, 0, traffic, 2);
+    emit_aside_samples(w, end);
+    as_trace_emit_owned(w, AS_TRACE_LEAVE, end, &p->name, 1);
 }
 
 /* What waits, by who has taken the writer. Of several routines in turn it is not known any more
  * when which was called: each gets a part of the time in between as long as it took. */
-static void tell_polls(struct as_trace_writer *w)
+static void emit_pending_polls(struct as_trace_writer *w)
 {
     const unsigned n = w->polls_n;
     const double span = (double)(w->polls_end - w->polls_begin);
@@ -393,7 +393,7 @@ static void tell_polls(struct as_trace_writer *w)
         before += (double)w->poll[i].inside;
         end = i + 1 < n && inside > 0 ? w->polls_begin + (uint64_t)(span * (before / inside))
                                       : w->polls_end;
-        tell_poll(w, &w->poll[i], begin, end);
+        emit_poll(w, &w->poll[i], begin, end);
     }
 }
 
@@ -405,8 +405,8 @@ bool as_trace_settle(struct as_trace_writer *w)
     }
     w->state |= AS_TRACE_BUSY;
     atomic_signal_fence(memory_order_seq_cst);
-    tell_polls(w);
-    tell_aside(w, UINT64_MAX);
+    emit_pending_polls(w);
+    emit_aside_samples(w, UINT64_MAX);
     as_trace_release(w);
     return true;
 }
@@ -455,8 +455,8 @@ struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, u
     atomic_signal_fence(memory_order_seq_cst);
     struct as_trace_polls *p = find_poll(w, name, enter, leave);
     if (!p) {
-        tell_polls(w);
-        tell_aside(w, enter); /* later ones are of this call */
+        emit_pending_polls(w);
+        emit_aside_samples(w, enter); /* later ones are of this call */
         p = &w->poll[0];
         w->polls_begin = enter > w->tick ? enter : w->tick;
     }
@@ -476,7 +476,7 @@ struct as_trace_polls *as_trace_poll(struct as_trace_writer *w, uint64_t name, u
 
 /* ---- Long records ------------------------------------------------------------------------- */
 
-static uint8_t *put_bytes(uint8_t *at, const char *text, size_t n)
+static uint8_t *encode_bytes(uint8_t *at, const char *text, size_t n)
 {
     at = as_trace_number(at, n);
     memcpy(at, text, n);
@@ -492,10 +492,10 @@ static size_t text_size_b(const char *text)
     return n < TEXT_MOST_B ? n : TEXT_MOST_B;
 }
 
-bool as_trace_put_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
-                       const uint64_t *field, unsigned n, const char *text)
+bool as_trace_emit_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                        const uint64_t *field, unsigned n, const char *text)
 {
-    if (!as_trace_take(w))
+    if (!as_trace_acquire(w))
         return false;
     const size_t text_b = text_size_b(text);
     const char *more = kind == AS_TRACE_FACT ? text + strlen(text) + 1 : NULL;
@@ -505,21 +505,21 @@ bool as_trace_put_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
         uint8_t *at = as_trace_lead(w, w->at, kind, tick);
         for (unsigned i = 0; i < n; i++)
             at = as_trace_number(at, field[i]);
-        at = put_bytes(at, text, text_b);
+        at = encode_bytes(at, text, text_b);
         if (more)
-            at = put_bytes(at, more, more_b);
+            at = encode_bytes(at, more, more_b);
         as_trace_commit(w, at);
     }
     as_trace_release(w);
     return fits;
 }
 
-bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
-                       const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n)
+bool as_trace_emit_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                        const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n)
 {
-    if (!as_trace_take(w))
+    if (!as_trace_acquire(w))
         return false;
-    const bool fits = put_list_taken(w, kind, tick, field, n, list, list_n);
+    const bool fits = emit_list_owned(w, kind, tick, field, n, list, list_n);
     as_trace_release(w);
     return fits;
 }

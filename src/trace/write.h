@@ -93,10 +93,10 @@ bool as_trace_writer_turn(struct as_trace_writer *w, uint64_t tick);
 
 /* A record with text or list, fields in the order of its kind. `text` for both t of a FACT is
  * "key\0value". False: it is too long, or nothing is written. */
-bool as_trace_put_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
-                       const uint64_t *field, unsigned n, const char *text);
-bool as_trace_put_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
-                       const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n);
+bool as_trace_emit_text(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                        const uint64_t *field, unsigned n, const char *text);
+bool as_trace_emit_list(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                        const uint64_t *field, unsigned n, const uint64_t *list, size_t list_n);
 
 /*
  * A sample, by a handler of signals on the writer's thread: where it is and its callers, the
@@ -177,7 +177,7 @@ static inline void as_trace_commit(struct as_trace_writer *w, uint8_t *at)
 }
 
 /* False: this is a handler that interrupted the writing. */
-static inline bool as_trace_take(struct as_trace_writer *w)
+static inline bool as_trace_acquire(struct as_trace_writer *w)
 {
     if ((w->state || w->aside_put != w->aside_told) && !as_trace_settle(w))
         return false;
@@ -193,8 +193,8 @@ static inline void as_trace_release(struct as_trace_writer *w)
 }
 
 /* As below, by who has taken the writer. */
-static inline void as_trace_put_taken(struct as_trace_writer *w, unsigned kind, uint64_t tick,
-                                      const uint64_t *field, unsigned n)
+static inline void as_trace_emit_owned(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                                       const uint64_t *field, unsigned n)
 {
     if (w->at < w->limit || as_trace_writer_turn(w, tick ? tick : w->tick)) {
         uint8_t *at = as_trace_lead(w, w->at, kind, tick);
@@ -205,12 +205,12 @@ static inline void as_trace_put_taken(struct as_trace_writer *w, unsigned kind, 
 }
 
 /* A record of numbers alone; signed ones as zigzag. `tick` 0: the time of the record before. */
-static inline void as_trace_put(struct as_trace_writer *w, unsigned kind, uint64_t tick,
-                                const uint64_t *field, unsigned n)
+static inline void as_trace_emit(struct as_trace_writer *w, unsigned kind, uint64_t tick,
+                                 const uint64_t *field, unsigned n)
 {
-    if (!as_trace_take(w))
+    if (!as_trace_acquire(w))
         return;
-    as_trace_put_taken(w, kind, tick, field, n);
+    as_trace_emit_owned(w, kind, tick, field, n);
     as_trace_release(w);
     if ((kind == AS_TRACE_ENTER || kind == AS_TRACE_LEAVE) && w->counted)
         w->counted(w);

@@ -28,7 +28,7 @@
 
 /* ---- The child ----------------------------------------------------------------------------- */
 
-static bool put_file(const char *path, const char *text)
+static bool overwrite_file(const char *path, const char *text)
 {
     const int fd = open(path, O_WRONLY | O_CLOEXEC);
     const bool done = fd >= 0 && write(fd, text, strlen(text)) >= 0;
@@ -49,10 +49,10 @@ static bool protect_source(const char *source)
         return false;
     if (uid != 0) {
         snprintf(map, sizeof map, "%u %u 1", (unsigned)uid, (unsigned)uid);
-        (void)put_file("/proc/self/setgroups", "deny");
-        (void)put_file("/proc/self/uid_map", map);
+        (void)overwrite_file("/proc/self/setgroups", "deny");
+        (void)overwrite_file("/proc/self/uid_map", map);
         snprintf(map, sizeof map, "%u %u 1", (unsigned)gid, (unsigned)gid);
-        (void)put_file("/proc/self/gid_map", map);
+        (void)overwrite_file("/proc/self/gid_map", map);
     }
     return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
            mount(source, source, NULL, MS_BIND | MS_REC, NULL) == 0 &&

@@ -15,7 +15,7 @@
 /* Time limit of the unchanged program's build, outside of the budget. */
 #define BASE_BUILD_S 86400.0
 
-static void tell_build(void *context, const struct as_build *build)
+static void report_trial_build(void *context, const struct as_build *build)
 {
     struct as_trial *t = context;
     struct assay_trial_news news = {.kind = ASSAY_TRIAL_NEWS_BUILD, .all = t->build_all};
@@ -31,7 +31,7 @@ static struct as_build_watch watch_of(struct as_trial *t, double end_s)
     return (struct as_build_watch){.end_ns = as_monotonic_ns() + (int64_t)(end_s * 1e9),
                                    .train_s = t->limit_s * 5 + 10,
                                    .stop = as_trial_stopped,
-                                   .tell = tell_build,
+                                   .tell = report_trial_build,
                                    .context = t};
 }
 
@@ -100,7 +100,7 @@ static bool find_same(struct as_trial *t, struct as_candidate *it, const char **
     return false;
 }
 
-static int take_build(struct as_trial *t, struct as_candidate *it, struct assay_error *err)
+static int judge_build(struct as_trial *t, struct as_candidate *it, struct assay_error *err)
 {
     char said[320];
     const char *same;
@@ -148,7 +148,7 @@ int as_trial_build(struct as_trial *t, size_t from, struct assay_error *err)
     for (size_t i = from; i < t->candidate.n && rc == 0; i++)
         if (t->candidate.at[i].flags) {
             t->candidate.at[i].build = build[at++];
-            rc = take_build(t, &t->candidate.at[i], err);
+            rc = judge_build(t, &t->candidate.at[i], err);
         }
     t->is_over |= as_trial_stopped(t);
     as_free(build);

@@ -211,8 +211,8 @@ static bool add_variable(struct as_candidate *it, const char *name, size_t n, co
     return to->value != NULL;
 }
 
-static bool take_row_variables(struct as_candidate *it, const struct as_try_row *row,
-                               const struct as_candidate_facts *facts, struct as_arena *arena)
+static bool set_row_variables(struct as_candidate *it, const struct as_try_row *row,
+                              const struct as_candidate_facts *facts, struct as_arena *arena)
 {
     const char *word;
     size_t n;
@@ -287,7 +287,7 @@ static bool make_candidate(const struct as_try_row *row, const struct as_candida
                                  .merge = row->merge,
                                  .is_trained = row->train != NULL,
                                  .racer = -1};
-    if (!take_row_variables(out, row, facts, arena))
+    if (!set_row_variables(out, row, facts, arena))
         return false;
     if (row->wrap && !(out->wrap = words_of(facts, row->wrap, arena)))
         return false;

@@ -64,7 +64,7 @@ static int start_check(struct check *it, const char *output, struct assay_error 
     return 0;
 }
 
-static void keep_line(struct check *it, const char *text, size_t n)
+static void store_first_line(struct check *it, const char *text, size_t n)
 {
     for (size_t i = 0; i < n && !it->is_line_over; i++) {
         it->is_line_over = text[i] == '\n' || it->said_n + 1 == it->size_b;
@@ -83,7 +83,7 @@ static bool read_some(struct check *it)
     if (poll(&wait, 1, LOOK_MS) <= 0)
         return true;
     const ssize_t n = read(it->from, block, sizeof block);
-    keep_line(it, block, n > 0 ? (size_t)n : 0);
+    store_first_line(it, block, n > 0 ? (size_t)n : 0);
     return n > 0 || (n < 0 && errno == EINTR);
 }
 

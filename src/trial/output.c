@@ -216,7 +216,7 @@ static const char *ordinal_ending(int n)
     return n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : n % 10 == 3 ? "rd" : "th";
 }
 
-void as_output_say(const struct as_output_difference *it, char *text, size_t size_b)
+void as_output_describe(const struct as_output_difference *it, char *text, size_t size_b)
 {
     if (!it->is_known) {
         snprintf(text, size_b, "results not compared");

@@ -49,6 +49,6 @@ int as_output_compare(const struct as_output_model *model, const char *text, siz
                       double tolerance, struct as_output_difference *out);
 
 /* "the same", "differ in the 9th digit", "differ: line 4: ...". */
-void as_output_say(const struct as_output_difference *it, char *text, size_t size_b);
+void as_output_describe(const struct as_output_difference *it, char *text, size_t size_b);
 
 #endif

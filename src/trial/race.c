@@ -51,7 +51,7 @@ void as_race_leave(struct as_race *race, size_t racer)
     race->racer.at[racer].is_in = false;
 }
 
-int as_race_take(struct as_race *race, size_t racer, double time_s, double cost_s)
+int as_race_add_run(struct as_race *race, size_t racer, double time_s, double cost_s)
 {
     const struct as_race_run run = {racer, race->place++, time_s};
 

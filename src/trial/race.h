@@ -70,7 +70,7 @@ void as_race_leave(struct as_race *race, size_t racer);
  */
 size_t as_race_next(struct as_race *race, double left_s);
 /* Adds the time of a run, and the time with all overheads. Errors: NOMEM. */
-int as_race_take(struct as_race *race, size_t racer, double time_s, double cost_s);
+int as_race_add_run(struct as_race *race, size_t racer, double time_s, double cost_s);
 
 /* Computes the final results, also of variants in an unfinished round. NOMEM. */
 int as_race_judge(struct as_race *race);

@@ -64,7 +64,7 @@ void as_trial_note(const struct as_trial *t, const char *fmt, ...)
     t->request->tell(t->request->context, &news);
 }
 
-static void tell_run(const struct as_trial *t, const char *name)
+static void report_trial_run(const struct as_trial *t, const char *name)
 {
     const size_t best = as_race_best(&t->race);
     const double time_left = as_race_time_left(&t->race);
@@ -149,7 +149,7 @@ static int choose_candidates(struct as_trial *t, struct assay_error *err)
 
 /* ---- The race ------------------------------------------------------------------------------ */
 
-static int take_base_run(struct as_trial *t, struct assay_error *err)
+static int run_base_once(struct as_trial *t, struct assay_error *err)
 {
     struct as_trial_run run;
 
@@ -161,13 +161,13 @@ static int take_base_run(struct as_trial *t, struct assay_error *err)
         return 0;
     }
     AS_TRY(as_trial_learn(t, run.profile.run_id, err));
-    if (as_race_take(&t->race, AS_RACE_BASE, run.time_s, run.cost_s) < 0)
+    if (as_race_add_run(&t->race, AS_RACE_BASE, run.time_s, run.cost_s) < 0)
         return as_error_nomem(err, "what was measured");
     return 0;
 }
 
-static void give_up(struct as_trial *t, struct as_candidate *it, enum assay_trial_verdict verdict,
-                    const char *said)
+static void drop_candidate(struct as_trial *t, struct as_candidate *it,
+                           enum assay_trial_verdict verdict, const char *said)
 {
     it->verdict = verdict;
     it->said = said;
@@ -182,7 +182,7 @@ static void limit_run(struct as_trial *t, double *limit_s)
     t->limit_s = fmin(t->limit_s, fmax(left, t->base_s));
 }
 
-static int take_candidate_run(struct as_trial *t, struct as_candidate *it, struct assay_error *err)
+static int run_candidate_once(struct as_trial *t, struct as_candidate *it, struct assay_error *err)
 {
     struct as_trial_run run;
     struct assay_error late = {0};
@@ -192,8 +192,8 @@ static int take_candidate_run(struct as_trial *t, struct as_candidate *it, struc
     limit_run(t, &limit_s);
     const int started = as_trial_start(t, it, false, &run, &late);
     if (started == 0 && !t->is_over && !run.is_good)
-        give_up(t, it, run.profile.too_long ? ASSAY_TRIAL_TOO_LONG : ASSAY_TRIAL_FAILED,
-                as_trial_failure(t, &run));
+        drop_candidate(t, it, run.profile.too_long ? ASSAY_TRIAL_TOO_LONG : ASSAY_TRIAL_FAILED,
+                       as_trial_failure(t, &run));
     t->limit_s = limit_s;
     if (started < 0 && (started == ASSAY_ERR_IO || started == ASSAY_ERR_NOMEM)) {
         if (err)
@@ -201,8 +201,8 @@ static int take_candidate_run(struct as_trial *t, struct as_candidate *it, struc
         return started;
     }
     if (started < 0)
-        give_up(t, it, ASSAY_TRIAL_FAILED,
-                as_arena_strndup(&t->arena, late.text, strlen(late.text)));
+        drop_candidate(t, it, ASSAY_TRIAL_FAILED,
+                       as_arena_strndup(&t->arena, late.text, strlen(late.text)));
     if (started < 0 || t->is_over || !run.is_good)
         return 0;
     const int64_t begin_ns = as_monotonic_ns();
@@ -211,7 +211,7 @@ static int take_candidate_run(struct as_trial *t, struct as_candidate *it, struc
         return 0;
     run.cost_s += (double)(as_monotonic_ns() - begin_ns) / 1e9;
     it->differs |= !is_fine;
-    if (as_race_take(&t->race, (size_t)it->racer, run.time_s, run.cost_s) < 0)
+    if (as_race_add_run(&t->race, (size_t)it->racer, run.time_s, run.cost_s) < 0)
         return as_error_nomem(err, "what was measured");
     return 0;
 }
@@ -241,8 +241,8 @@ static int run_race(struct as_trial *t, bool late, struct assay_error *err)
            (who = as_race_next(&t->race, race_left(t, late))) != AS_RACE_END) {
         struct as_candidate *it = who == AS_RACE_BASE ? NULL : of_racer(t, who);
 
-        tell_run(t, it ? it->name : AS_TRIAL_BASE);
-        AS_TRY(it ? take_candidate_run(t, it, err) : take_base_run(t, err));
+        report_trial_run(t, it ? it->name : AS_TRIAL_BASE);
+        AS_TRY(it ? run_candidate_once(t, it, err) : run_base_once(t, err));
     }
     t->is_over |= as_trial_stopped(t);
     return as_race_judge(&t->race) < 0 ? as_error_nomem(err, "what was measured") : 0;

@@ -176,7 +176,7 @@ static int add_trial(struct as_trial *t, const struct as_candidate *it, int64_t 
     snprintf(rules, sizeof rules, " %s ", it->finding);
     fill_ratio(t, it, &row);
     if (was_measured(it) && it->run_n) {
-        as_output_say(&it->output, result, sizeof result);
+        as_output_describe(&it->output, result, sizeof result);
         row.result = result;
         if (it->output.is_known && !isinf(it->output.relative))
             row.differs_by = it->output.relative;

@@ -92,7 +92,7 @@ static struct judged_loop *loop_of(struct trusting *t, int64_t id)
     return at == AS_MAP_NONE ? NULL : &t->loop.at[at];
 }
 
-static int take_fact(void *context, struct assay_rows *row, struct assay_error *err)
+static int set_loop_fact(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct judged_loop *loop = loop_of(context, assay_rows_integer(row, 0));
     const int fact = fact_of(assay_rows_text(row, 1));
@@ -106,7 +106,7 @@ static int take_fact(void *context, struct assay_rows *row, struct assay_error *
     return 0;
 }
 
-static int take_time(void *context, struct assay_rows *row, struct assay_error *err)
+static int set_loop_time(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct judged_loop *loop = loop_of(context, assay_rows_integer(row, 0));
     (void)err;
@@ -118,7 +118,7 @@ static int take_time(void *context, struct assay_rows *row, struct assay_error *
     return 0;
 }
 
-static int take_l1(void *context, struct assay_rows *row, struct assay_error *err)
+static int set_l1_size(void *context, struct assay_rows *row, struct assay_error *err)
 {
     (void)err;
     ((struct trusting *)context)->l1_b = assay_rows_real(row, 0);
@@ -229,7 +229,7 @@ static int judge_run(struct trusting *t, struct assay_error *err)
     return 0;
 }
 
-static int say_trust(void *context, struct assay_error *err)
+static int store_trust(void *context, struct assay_error *err)
 {
     struct trusting *t = context;
     as_vec_foreach (&t->loop, loop)
@@ -242,9 +242,9 @@ static int read_facts(struct trusting *t, struct assay_error *err)
     AS_TRY(assay_rows_each(t->experiment, loops_sql, t->run_id, list_judged, t, err));
     if (t->loop.n == 0)
         return 0;
-    AS_TRY(assay_rows_each(t->experiment, facts_sql, t->run_id, take_fact, t, err));
-    AS_TRY(assay_rows_each(t->experiment, times_sql, t->run_id, take_time, t, err));
-    return assay_rows_each(t->experiment, l1_sql, t->run_id, take_l1, t, err);
+    AS_TRY(assay_rows_each(t->experiment, facts_sql, t->run_id, set_loop_fact, t, err));
+    AS_TRY(assay_rows_each(t->experiment, times_sql, t->run_id, set_loop_time, t, err));
+    return assay_rows_each(t->experiment, l1_sql, t->run_id, set_l1_size, t, err);
 }
 
 int assay_trust_run(struct assay_experiment *experiment, int64_t run_id, struct assay_error *err)
@@ -253,7 +253,7 @@ int assay_trust_run(struct assay_experiment *experiment, int64_t run_id, struct 
     as_map_u64_init(&t.of_id);
     int rc = read_facts(&t, err);
     if (rc == 0 && t.loop.n)
-        rc = assay_experiment_say(experiment, run_id, AS_TRUST_PASS, say_trust, &t, err);
+        rc = assay_experiment_write_pass(experiment, run_id, AS_TRUST_PASS, store_trust, &t, err);
     as_map_u64_fini(&t.of_id);
     as_vec_fini(&t.loop);
     return rc;

@@ -75,7 +75,7 @@ int as_judged_push(struct assay_validation *v, const struct assay_judged *judged
     char *hex = bytes ? as_arena_alloc(&v->arena, 2 * size_b + 1, 1) : NULL;
     one.id = as_arena_strndup(&v->arena, judged->id, strlen(judged->id));
     if (hex)
-        as_hex_put(hex, bytes, size_b);
+        as_hex_encode(hex, bytes, size_b);
     one.hex = hex;
     if (!one.id || (bytes && !hex) || as_vec_push(&v->piece, one) < 0)
         return as_error_nomem(err, "the measured pieces of code");

@@ -59,7 +59,7 @@ void as_suite_arrays_free(struct as_suite_arrays **arrays)
     *arrays = NULL;
 }
 
-static void put_value(char *array, size_t i, unsigned element_b, double value)
+static void set_array_element(char *array, size_t i, unsigned element_b, double value)
 {
     const float narrow = (float)value;
     if (element_b == sizeof narrow)
@@ -74,13 +74,13 @@ void as_suite_fill(struct as_suite_arrays *arrays, unsigned element_b)
     const size_t n = ARRAY_B / element_b;
     memset(arrays->scalar, 0, SCALARS_B);
     for (size_t i = 0; i < sizeof scalar / sizeof *scalar; i++)
-        put_value(arrays->scalar, i, element_b, scalar[i]);
+        set_array_element(arrays->scalar, i, element_b, scalar[i]);
     for (size_t i = 0; i < n; i++) {
         const double value = 1 + (double)(i * 37 % 101) / 128;
-        put_value(arrays->array[0], i, element_b, value);
-        put_value(arrays->array[1], i, element_b, value + 0.125);
-        put_value(arrays->array[2], i, element_b, 2 - value / 2);
-        put_value(arrays->array[3], i, element_b, i % 4 < 3 ? value : -value);
+        set_array_element(arrays->array[0], i, element_b, value);
+        set_array_element(arrays->array[1], i, element_b, value + 0.125);
+        set_array_element(arrays->array[2], i, element_b, 2 - value / 2);
+        set_array_element(arrays->array[3], i, element_b, i % 4 < 3 ? value : -value);
     }
     for (size_t i = 0; i < ARRAY_B / sizeof(int); i++) {
         const int index = (int)(i * 37 % 251);

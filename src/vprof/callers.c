@@ -109,7 +109,7 @@ static void write_module(struct as_callers *c, uint32_t module)
     as_str_appendf(&c->text, " (%s)", path && path[0] ? as_path_last(path) : "generated code");
 }
 
-static void put_line(struct as_callers *c, struct assay_object *object, uint64_t address)
+static void append_caller_line(struct as_callers *c, struct assay_object *object, uint64_t address)
 {
     struct assay_debug debug;
     if (assay_object_debug(object, ASSAY_DEBUG_LINES, 1, &debug, NULL, NULL) < 0)
@@ -143,7 +143,7 @@ static bool emit_frame(struct as_callers *c, const struct as_frame *frame, bool 
     } else
         as_str_appendf(&c->text, "0x%llx", (unsigned long long)address);
     if (is_call && is_code)
-        put_line(c, object, address);
+        append_caller_line(c, object, address);
     if (!function || function->origin == ASSAY_FUNCTION_UNWIND)
         write_module(c, frame->module);
     return !function || strcmp(function->name, "main") != 0;

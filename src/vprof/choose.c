@@ -45,7 +45,7 @@ static bool is_listed(const char *list, const struct assay_vprof_loop *loop, con
     return false;
 }
 
-static int take_loop(void *context, struct assay_rows *row, struct assay_error *err)
+static int add_timed_loop(void *context, struct assay_rows *row, struct assay_error *err)
 {
     struct as_timed *timed = context;
     const struct assay_vprof_request *request = timed->request;
@@ -99,7 +99,7 @@ static int leave_timed(struct as_timed *timed, struct assay_error *err)
 int as_timed_choose(struct as_timed *timed, struct assay_error *err)
 {
     struct assay_rows *rows;
-    AS_TRY(assay_rows_each(timed->experiment, hot_sql, timed->run_id, take_loop, timed, err));
+    AS_TRY(assay_rows_each(timed->experiment, hot_sql, timed->run_id, add_timed_loop, timed, err));
     if (timed->request->loops && timed->loop.n == 0) {
         const struct as_hot_question missed = {ASSAY_OBJECT_LOOP, "--loops", timed->request->loops,
                                                "no hot loop is in"};

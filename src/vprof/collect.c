@@ -112,7 +112,7 @@ static int prepare_clones(struct as_collector *it, const struct as_collection *a
 }
 
 /* The agent opens them as the user of the process. */
-static int give_files(const char *directory, pid_t pid, struct assay_error *err)
+static int chown_agent_files(const char *directory, pid_t pid, struct assay_error *err)
 {
     static const char *const name[] = {"", "/" AS_AGENT_CONTROL, "/" AS_PATCH_PLAN};
     struct stat status;
@@ -134,7 +134,7 @@ static int enter_process(struct timed_clones *own, pid_t pid, struct assay_error
     const struct as_agent_session *session = own->inside.session;
     const char *directory = as_agent_session_path(session);
     AS_TRY(as_injector_attach_check(pid, directory, err));
-    AS_TRY(give_files(directory, pid, err));
+    AS_TRY(chown_agent_files(directory, pid, err));
     return as_injector_attach(&own->injector, pid, directory, session->preload, err);
 }
 

@@ -40,7 +40,7 @@ static bool is_whole(const struct as_patch_plan *plan, const struct as_patch_rec
            record->sp == 0 && !(record->flags & AS_PATCH_CUT) && record->t1 >= record->t0;
 }
 
-static int keep(struct as_instances *out, const struct as_patch_record *record)
+static int store_instance(struct as_instances *out, const struct as_patch_record *record)
 {
     const struct as_instance it = {.begun = record->t0,
                                    .ticks = (double)(record->t1 - record->t0),
@@ -53,7 +53,7 @@ static int keep(struct as_instances *out, const struct as_patch_record *record)
     return as_vec_push(&out->kept, it);
 }
 
-static int take_totals(struct as_instances *out, const struct as_patch_thread *thread)
+static int append_totals(struct as_instances *out, const struct as_patch_thread *thread)
 {
     const struct as_patch_total *total =
         (const void *)((const uint8_t *)thread + as_patch_totals_at(thread->loops));
@@ -63,7 +63,7 @@ static int take_totals(struct as_instances *out, const struct as_patch_thread *t
     return 0;
 }
 
-static int take_counters(struct as_instances *out, const struct as_patch_thread *thread)
+static int add_thread_counters(struct as_instances *out, const struct as_patch_thread *thread)
 {
     const uint64_t *counter =
         (const void *)((const uint8_t *)thread + as_patch_counters_at(thread->loops));
@@ -76,7 +76,7 @@ static int take_counters(struct as_instances *out, const struct as_patch_thread 
 }
 
 /* Those that the agent had no occasion to add up. */
-static int take_batch(struct as_instances *out, const struct as_patch_thread *thread)
+static int add_pending_batch(struct as_instances *out, const struct as_patch_thread *thread)
 {
     const int64_t n = AS_PATCH_BATCH_N + thread->next / (int64_t)sizeof *thread->batch;
     struct as_patch_total *total = out->total.at + out->total.n - thread->loops;
@@ -97,25 +97,25 @@ static int take_batch(struct as_instances *out, const struct as_patch_thread *th
         }
         total[record->loop].switched += as_patch_is_switched(record);
         total[record->loop].faulted += as_patch_is_faulted(record);
-        if (keep(out, record) < 0)
+        if (store_instance(out, record) < 0)
             return -1;
     }
     return 0;
 }
 
-static int take_kept(struct as_instances *out, const struct as_patch_thread *thread)
+static int add_kept_records(struct as_instances *out, const struct as_patch_thread *thread)
 {
     const struct as_patch_record *record =
         (const void *)((const uint8_t *)thread +
                        as_patch_kept_at(thread->loops, thread->counters, thread->paths_room_b));
     for (uint64_t i = 0; i < thread->kept; i++)
-        if (is_whole(out->plan, &record[i]) && keep(out, &record[i]) < 0)
+        if (is_whole(out->plan, &record[i]) && store_instance(out, &record[i]) < 0)
             return -1;
     return 0;
 }
 
-static int take_path(struct as_instances *out, const struct as_patch_thread *thread,
-                     const struct as_patch_path *path, const struct as_patch_total *total)
+static int add_instance_path(struct as_instances *out, const struct as_patch_thread *thread,
+                             const struct as_patch_path *path, const struct as_patch_total *total)
 {
     struct as_instance_path it = {.trips = trips_of(out->plan, &path->record),
                                   .loop = path->record.loop};
@@ -126,7 +126,7 @@ static int take_path(struct as_instances *out, const struct as_patch_thread *thr
     return as_vec_push(&out->path, it);
 }
 
-static int take_paths(struct as_instances *out, const struct as_patch_thread *thread)
+static int add_thread_paths(struct as_instances *out, const struct as_patch_thread *thread)
 {
     const uint8_t *table =
         (const uint8_t *)thread + as_patch_paths_at(thread->loops, thread->counters);
@@ -140,7 +140,7 @@ static int take_paths(struct as_instances *out, const struct as_patch_thread *th
             out->damaged++;
             break;
         }
-        if (is_whole(out->plan, &path->record) && take_path(out, thread, path, total) < 0)
+        if (is_whole(out->plan, &path->record) && add_instance_path(out, thread, path, total) < 0)
             return -1;
         at += path->size_b;
     }
@@ -158,7 +158,7 @@ static bool is_thread(const struct as_patch_plan *plan, const struct as_patch_th
            thread->next >= -(int64_t)sizeof thread->batch && size_b >= as_patch_thread_b(plan);
 }
 
-static int take_thread(struct as_instances *out, const void *bytes, uint64_t size_b)
+static int read_thread_file(struct as_instances *out, const void *bytes, uint64_t size_b)
 {
     const struct as_patch_thread *thread = bytes;
     if (!is_thread(out->plan, thread, size_b)) {
@@ -168,16 +168,16 @@ static int take_thread(struct as_instances *out, const void *bytes, uint64_t siz
     const struct as_instance_thread it = {thread->pid, thread->tid, thread->begun_ns,
                                           thread->ended_ns};
     out->dropped += thread->dropped;
-    if (as_vec_push(&out->thread, it) < 0 || take_totals(out, thread) < 0 ||
-        take_counters(out, thread) < 0 || take_paths(out, thread) < 0)
+    if (as_vec_push(&out->thread, it) < 0 || append_totals(out, thread) < 0 ||
+        add_thread_counters(out, thread) < 0 || add_thread_paths(out, thread) < 0)
         return -1;
-    return take_batch(out, thread) < 0 ? -1 : take_kept(out, thread);
+    return add_pending_batch(out, thread) < 0 ? -1 : add_kept_records(out, thread);
 }
 
 /* ---- A process ----------------------------------------------------------------------------- */
 
 /* A region that was patched in any of them was patched. */
-static int take_outcomes(struct as_instances *out, const void *bytes, uint64_t size_b)
+static int read_outcomes_file(struct as_instances *out, const void *bytes, uint64_t size_b)
 {
     const struct as_patch_outcomes *head = bytes;
     const struct as_patch_outcome *outcome = (const void *)(head + 1);
@@ -199,8 +199,8 @@ static int take_outcomes(struct as_instances *out, const void *bytes, uint64_t s
 
 /* ---- The directory ------------------------------------------------------------------------- */
 
-static int take_file(int directory, const char *name, struct as_instances *out,
-                     int (*take)(struct as_instances *, const void *, uint64_t))
+static int read_left_file(int directory, const char *name, struct as_instances *out,
+                          int (*take)(struct as_instances *, const void *, uint64_t))
 {
     struct as_left left;
     as_left_open(directory, name, FILE_MOST_B, &left);
@@ -218,9 +218,9 @@ int as_instances_read(const char *directory, const struct as_patch_plan *plan,
     out->plan = plan;
     for (struct dirent *entry; rc == 0 && dir && (entry = readdir(dir));) {
         if (strncmp(entry->d_name, AS_PATCH_STATE ".", strlen(AS_PATCH_STATE ".")) == 0)
-            rc = take_file(dirfd(dir), entry->d_name, out, take_outcomes);
+            rc = read_left_file(dirfd(dir), entry->d_name, out, read_outcomes_file);
         else if (strncmp(entry->d_name, AS_PATCH_PREFIX, strlen(AS_PATCH_PREFIX)) == 0)
-            rc = take_file(dirfd(dir), entry->d_name, out, take_thread);
+            rc = read_left_file(dirfd(dir), entry->d_name, out, read_thread_file);
     }
     if (out->counter.n)
         as_patch_counters_complete(plan, out->counter.at);

@@ -29,8 +29,8 @@ static size_t heaviest_path(const struct path_sum *sum, size_t n)
     return most;
 }
 
-int as_paths_put(const struct as_instances *all, uint32_t loop, struct assay_vprof_bucket *bucket,
-                 struct assay_error *err)
+int as_paths_store(const struct as_instances *all, uint32_t loop, struct assay_vprof_bucket *bucket,
+                   struct assay_error *err)
 {
     const size_t n = all->path_text.n;
     struct path_sum *sum = as_calloc(n + 1, sizeof *sum);

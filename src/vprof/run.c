@@ -93,8 +93,8 @@ static struct assay_vprof_instance instance_in_cycles(const struct as_instance *
                                          .cycles = one->ticks * cycles};
 }
 
-static void put_chosen(struct assay_vprof_bucket *out, const struct as_bucket *it,
-                       const struct as_instances *all, double cycles)
+static void copy_chosen_instances(struct assay_vprof_bucket *out, const struct as_bucket *it,
+                                  const struct as_instances *all, double cycles)
 {
     for (size_t i = 0; i < it->chosen_n; i++)
         out->chosen[out->chosen_n++] =
@@ -122,7 +122,7 @@ static struct assay_vprof_bucket in_cycles(const struct as_bucket *it, double cy
     if (it->iteration.median <= 0) /* no longer than an empty instance: the clock cannot tell */
         out.mean = out.median = out.deviation = out.least = out.stability = out.instance =
             (double)NAN;
-    put_chosen(&out, it, all, cycles);
+    copy_chosen_instances(&out, it, all, cycles);
     return out;
 }
 
@@ -148,8 +148,9 @@ static double instances_of(const struct bucketed *of, const as_bucket_list *list
            (double)alike;
 }
 
-static int put_buckets(const struct bucketed *of, enum as_bucket_key key,
-                       struct assay_vprof_bucket **out, size_t *out_n, struct assay_error *err)
+static int make_vprof_buckets(const struct bucketed *of, enum as_bucket_key key,
+                              struct assay_vprof_bucket **out, size_t *out_n,
+                              struct assay_error *err)
 {
     struct as_instances *all = of->all;
     const size_t n = of->n;
@@ -169,7 +170,7 @@ static int put_buckets(const struct bucketed *of, enum as_bucket_key key,
         } else {
             bucket->instances = instances_of(of, &list, &list.at[i]);
             /* Several of as many iterations have the paths of all of these. */
-            rc = as_paths_put(all, of->loop, bucket, err);
+            rc = as_paths_store(all, of->loop, bucket, err);
         }
     }
     as_vec_fini(&list);
@@ -177,8 +178,8 @@ static int put_buckets(const struct bucketed *of, enum as_bucket_key key,
 }
 
 /* Some of the first `n`, in the order of time. */
-static int put_line(struct assay_vprof_loop *out, const struct as_instances *all, size_t n,
-                    double cycles, struct assay_error *err)
+static int make_time_line(struct assay_vprof_loop *out, const struct as_instances *all, size_t n,
+                          double cycles, struct assay_error *err)
 {
     struct as_instance *line;
     size_t line_n;
@@ -190,16 +191,17 @@ static int put_line(struct assay_vprof_loop *out, const struct as_instances *all
     return out->line ? 0 : as_error_nomem(err, "a time line");
 }
 
-static int put_all(struct assay_vprof_loop *out, const struct bucketed *of, struct assay_error *err)
+static int fill_vprof_loop(struct assay_vprof_loop *out, const struct bucketed *of,
+                           struct assay_error *err)
 {
     struct as_bucket whole;
     as_bucket_all(of->all->kept.at, of->n, &whole);
     out->all = in_cycles(&whole, of->cycles, of->all);
     out->all.instances = out->instances;
-    AS_TRY(as_paths_put(of->all, of->loop, &out->all, err));
-    AS_TRY(put_line(out, of->all, of->n, of->cycles, err));
-    AS_TRY(put_buckets(of, AS_BUCKET_COST, &out->cost, &out->cost_n, err));
-    return put_buckets(of, AS_BUCKET_ITERATIONS, &out->bucket, &out->bucket_n, err);
+    AS_TRY(as_paths_store(of->all, of->loop, &out->all, err));
+    AS_TRY(make_time_line(out, of->all, of->n, of->cycles, err));
+    AS_TRY(make_vprof_buckets(of, AS_BUCKET_COST, &out->cost, &out->cost_n, err));
+    return make_vprof_buckets(of, AS_BUCKET_ITERATIONS, &out->bucket, &out->bucket_n, err);
 }
 
 /* Its instances, moved together. */
@@ -271,7 +273,7 @@ static int describe_loop(struct as_timed_loop *loop, struct as_instances *all,
     out->imbalance_processes = shares.by_process;
     out->imbalance_within = shares.within;
     const struct bucketed of = {all, n, tick->cycles, loop->number, &sum, each};
-    return put_all(out, &of, err);
+    return fill_vprof_loop(out, &of, err);
 }
 
 /* What counts is whether there are instances. */

@@ -247,7 +247,7 @@ static int write_loops(void *context, struct assay_error *err)
     return 0;
 }
 
-static int say_instances(void *context, struct assay_error *err)
+static int store_instances(void *context, struct assay_error *err)
 {
     struct writing *to = context;
     struct assay_set_metric metrics[METRICS_N];
@@ -265,7 +265,7 @@ static int say_instances(void *context, struct assay_error *err)
 }
 
 /* Loops that join are told anew; of the run as a whole what the last of its runs says stands. */
-static int say_joining(void *context, struct assay_error *err)
+static int store_joining_loops(void *context, struct assay_error *err)
 {
     struct writing *to = context;
     struct assay_subject of = {ASSAY_OBJECT_RUN, to->timed->run_id, to->timed->run_id, 0};
@@ -275,7 +275,7 @@ static int say_joining(void *context, struct assay_error *err)
         of.object_id = loop->it.loop_id;
         AS_TRY(assay_experiment_forget_object(to->timed->experiment, &of, AS_VPROF_PASS, err));
     }
-    return say_instances(to, err);
+    return store_instances(to, err);
 }
 
 int as_timed_write(const struct as_timed *timed, const struct assay_vprof_result *result,
@@ -283,7 +283,7 @@ int as_timed_write(const struct as_timed *timed, const struct assay_vprof_result
 {
     struct writing to = {.timed = timed, .result = result};
     if (timed->request->joins)
-        return assay_experiment_batch(timed->experiment, say_joining, &to, err);
-    return assay_experiment_say(timed->experiment, timed->run_id, AS_VPROF_PASS, say_instances, &to,
-                                err);
+        return assay_experiment_batch(timed->experiment, store_joining_loops, &to, err);
+    return assay_experiment_write_pass(timed->experiment, timed->run_id, AS_VPROF_PASS,
+                                       store_instances, &to, err);
 }

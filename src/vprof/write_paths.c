@@ -17,7 +17,7 @@ struct path_rows {
 };
 
 /* Frames by " > " instead of line ends. */
-static void put_text(struct as_str *text, const char *path)
+static void append_path_text(struct as_str *text, const char *path)
 {
     struct as_view rest = as_view_of(path), frame;
     for (bool first = true; as_view_split(&rest, '\n', &frame); first = false) {
@@ -27,7 +27,8 @@ static void put_text(struct as_str *text, const char *path)
     as_str_append(text, "", 1);
 }
 
-static void put_rows(struct path_rows *rows, const struct assay_vprof_bucket *it, bool is_all)
+static void append_path_rows(struct path_rows *rows, const struct assay_vprof_bucket *it,
+                             bool is_all)
 {
     for (unsigned i = 0; i < it->path_n && rows->text_at.n < PATH_ROWS_MOST; i++) {
         const struct assay_cell cell[PATH_COLUMNS] = {
@@ -35,7 +36,7 @@ static void put_rows(struct path_rows *rows, const struct assay_vprof_bucket *it
             is_all ? (struct assay_cell){0} : assay_cell_real(it->high - 1),
             assay_cell_real(100 * it->path[i].share), assay_cell_integer((int64_t)it->path[i].n)};
         rows->failed |= as_vec_push(&rows->text_at, rows->text.n);
-        put_text(&rows->text, it->path[i].text);
+        append_path_text(&rows->text, it->path[i].text);
         for (unsigned c = 0; c < PATH_COLUMNS; c++)
             rows->failed |= as_vec_push(&rows->cell, cell[c]);
     }
@@ -71,9 +72,9 @@ int as_timed_write_paths(const struct as_timed *timed, const struct assay_vprof_
 {
     struct path_rows rows = {0};
     for (size_t i = 0; i < loop->bucket_n; i++)
-        put_rows(&rows, &loop->bucket[i], false);
+        append_path_rows(&rows, &loop->bucket[i], false);
     if (loop->bucket_n == 0)
-        put_rows(&rows, &loop->all, true);
+        append_path_rows(&rows, &loop->all, true);
     const int rc = write_rows(timed, loop, &rows, err);
     as_str_fini(&rows.text);
     as_vec_fini(&rows.cell);

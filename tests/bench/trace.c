@@ -15,7 +15,7 @@ static void put(unsigned kind, bool timed, unsigned n, uint64_t a, uint64_t b, u
                 uint64_t d, uint64_t e, uint64_t f)
 {
     const uint64_t field[] = {a, b, c, d, e, f};
-    as_trace_put(&writer, kind, timed ? as_trace_now(&writer) : 0, field, n);
+    as_trace_emit(&writer, kind, timed ? as_trace_now(&writer) : 0, field, n);
 }
 
 /* 13 records: Isend, Irecv, Waitall of both, a barrier in a parallel region, Allreduce. */

@@ -48,7 +48,7 @@ static void put_made(unsigned kind, uint64_t tick, unsigned n, uint64_t a, uint6
                      uint64_t d, uint64_t e, uint64_t f)
 {
     const uint64_t field[] = {a, b, c, d, e, f};
-    as_trace_put(&writer, kind, tick, field, n);
+    as_trace_emit(&writer, kind, tick, field, n);
 }
 
 static bool make_definitions(const char *directory, uint32_t rank, uint32_t ranks)
@@ -64,13 +64,13 @@ static bool make_definitions(const char *directory, uint32_t rank, uint32_t rank
     if (!member || !open_made(directory, rank, 0))
         return false;
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-        as_trace_put_text(&writer, AS_TRACE_NAME, 1,
-                          (const uint64_t[]){names[i].number, names[i].group}, 2, names[i].text);
+        as_trace_emit_text(&writer, AS_TRACE_NAME, 1,
+                           (const uint64_t[]){names[i].number, names[i].group}, 2, names[i].text);
     put_made(AS_TRACE_WORLD, 1, 3, rank, ranks, 0, 0, 0, 0);
     for (uint32_t i = 0; i < ranks; i++)
         member[i] = i;
-    as_trace_put_list(&writer, AS_TRACE_COMM, 1, (const uint64_t[]){WORLD_COMM, 1, ranks, rank, 0},
-                      5, member, ranks);
+    as_trace_emit_list(&writer, AS_TRACE_COMM, 1, (const uint64_t[]){WORLD_COMM, 1, ranks, rank, 0},
+                       5, member, ranks);
     free(member);
     close_made(2);
     return true;

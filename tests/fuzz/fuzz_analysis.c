@@ -104,9 +104,9 @@ static void check_waits(const struct as_analysis *a)
     as_vec_foreach (&a->waits.wait, wait) {
         FUZZ_CHECK(wait->kind < AS_WAIT_KINDS_N && wait->begin_ns < wait->end_ns);
         FUZZ_CHECK(wait->location < a->location.n);
-        FUZZ_CHECK(wait->site == AS_WAIT_NOBODY || wait->site < a->site.n);
-        FUZZ_CHECK(wait->cause == AS_WAIT_NOBODY || wait->cause < a->location.n);
-        if (wait->cause != AS_WAIT_NOBODY)
+        FUZZ_CHECK(wait->site == AS_WAIT_UNKNOWN || wait->site < a->site.n);
+        FUZZ_CHECK(wait->cause == AS_WAIT_UNKNOWN || wait->cause < a->location.n);
+        if (wait->cause != AS_WAIT_UNKNOWN)
             waited_ns += (double)(wait->end_ns - wait->begin_ns);
     }
     as_vec_foreach (&a->blame.blame, blame) {

@@ -45,7 +45,7 @@ static int take(void *context, const struct assay_sample_record *record, struct 
     taken->records++;
     taken->samples += record->kind == ASSAY_SAMPLE_SAMPLE;
     move_path(&copy, path, sizeof path);
-    return taken->recorder ? assay_recorder_take(taken->recorder, &copy, err) : 0;
+    return taken->recorder ? assay_recorder_add(taken->recorder, &copy, err) : 0;
 }
 
 static void look_facts(const struct assay_perf_data *data)

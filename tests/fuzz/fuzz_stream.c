@@ -65,7 +65,7 @@ static size_t put_container_block(uint8_t *to, const uint8_t *bytes, size_t n, u
     block.thread = bytes[1] > 253 ? bytes[1] - 256u : bytes[1];
     block.stored_b = (uint32_t)n - 2;
     memcpy(to + AS_CONTAINER_HEAD_B, bytes + 2, n - 2);
-    as_container_head_put(to, &block, to + AS_CONTAINER_HEAD_B);
+    as_container_head_encode(to, &block, to + AS_CONTAINER_HEAD_B);
     return AS_CONTAINER_HEAD_B + n - 2;
 }
 

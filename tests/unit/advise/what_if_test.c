@@ -269,7 +269,7 @@ static void test_less_running_queues_less(void **state)
         .wall_s = 10.58, .processors = 2, .work_s = 3.46, .others_s = 17};
     const struct assay_saving saving = {0, 0, 1.73, 0, 2.44, 1000000};
     const struct assay_quantity it = gain_of(&thread, 1, &run, &saving, 1);
-    const struct assay_stretch stretch = assay_what_if_stretch(&thread, 1, &run);
+    const struct assay_saving_factor stretch = assay_what_if_factor(&thread, 1, &run);
 
     (void)state;
     near(it.value, 10.58 / 2);
@@ -285,7 +285,7 @@ static void test_stretch_of_busy_threads(void **state)
     const struct assay_thread_time thread[] = {{0.06, 0, 32, 0.17, 0}, {2.32, 0, 1157, 4.01, 0}};
     const struct assay_run_time run = {
         .wall_s = 7.06, .processors = 2, .work_s = 2.38, .others_s = 11};
-    const struct assay_stretch stretch = assay_what_if_stretch(thread, 2, &run);
+    const struct assay_saving_factor stretch = assay_what_if_factor(thread, 2, &run);
 
     (void)state;
     near(stretch.value, (2.32 + 4.01) / 2.32);

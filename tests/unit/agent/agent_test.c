@@ -59,9 +59,9 @@ static struct timed run(const struct assay_sample_options *options, const char *
     pid_t pid = start(sampler, argv);
     while (waitpid(pid, &t.status, WNOHANG) == 0) {
         assay_timer_sampler_wait(sampler, -1, 50);
-        must(assay_timer_sampler_pump(sampler, false, assay_recorder_take, recorder, &err), &err);
+        must(assay_timer_sampler_pump(sampler, false, assay_recorder_add, recorder, &err), &err);
     }
-    must(assay_timer_sampler_pump(sampler, true, assay_recorder_take, recorder, &err), &err);
+    must(assay_timer_sampler_pump(sampler, true, assay_recorder_add, recorder, &err), &err);
     t.facts = *assay_timer_sampler_facts(sampler);
     must(assay_recorder_finish(&recorder, assay_timer_sampler_counts(sampler), &err), &err);
     assay_timer_sampler_close(&sampler);
@@ -383,7 +383,7 @@ static void test_privileged(void **state)
 
 /* ---- Which files are mapped --------------------------------------------------------------- */
 
-struct told {
+struct explanation {
     const char *path;
     struct assay_sample_record map; /* the first of that path */
 };
@@ -391,7 +391,7 @@ struct told {
 static int keep_map(void *context, const struct assay_sample_record *record,
                     struct assay_error *err)
 {
-    struct told *told = context;
+    struct explanation *told = context;
     (void)err;
     if (record->kind == ASSAY_SAMPLE_MAP && strcmp(record->text, told->path) == 0 &&
         told->map.inode == 0)
@@ -402,7 +402,7 @@ static int keep_map(void *context, const struct assay_sample_record *record,
 /* The process is gone when its records are read: the agent alone can have told of its files. */
 static void expect_told(const char *path, bool has_build_id)
 {
-    struct told told = {.path = path};
+    struct explanation told = {.path = path};
     struct assay_file_identity file;
     struct assay_timer_sampler *sampler;
     struct assay_error err = {0};

@@ -57,9 +57,9 @@ static void define_rank(const char *directory, uint32_t rank)
     for (uint64_t i = SEND_NAME; i < NAMES_N; i++) {
         const uint64_t name[] = {i, AS_TRACE_OF_MPI_POINT};
         assert_true(
-            as_trace_put_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), name, 2, names[i]));
+            as_trace_emit_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), name, 2, names[i]));
     }
-    as_trace_put(&writer, AS_TRACE_WORLD, 0, world, 3);
+    as_trace_emit(&writer, AS_TRACE_WORLD, 0, world, 3);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 
@@ -71,9 +71,9 @@ static void put_call(bool is_burst, uint64_t name, uint64_t enter, uint64_t leav
         as_trace_poll_traffic(&writer, name, traffic[0], traffic[1]);
         return;
     }
-    as_trace_put(&writer, AS_TRACE_ENTER, enter, &name, 1);
-    as_trace_put(&writer, AS_TRACE_TRAFFIC, 0, traffic, 2);
-    as_trace_put(&writer, AS_TRACE_LEAVE, leave, &name, 1);
+    as_trace_emit(&writer, AS_TRACE_ENTER, enter, &name, 1);
+    as_trace_emit(&writer, AS_TRACE_TRAFFIC, 0, traffic, 2);
+    as_trace_emit(&writer, AS_TRACE_LEAVE, leave, &name, 1);
 }
 
 /* Most calls follow each other within microseconds; every tenth comes after a burst. */
@@ -91,7 +91,7 @@ static void make_rank(const char *directory, uint32_t rank, bool is_burst)
         put_call(is_burst, SEND_NAME + any_below(NAMES_N - 1), at, leave, any_below(100));
         at = leave;
     }
-    as_trace_put(&writer, AS_TRACE_EVENT, at + 5 * BURST_NS, event, 2);
+    as_trace_emit(&writer, AS_TRACE_EVENT, at + 5 * BURST_NS, event, 2);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 

@@ -57,7 +57,7 @@ static enum as_wait_kind plain_kind(uint8_t kind)
 
 static const char *routine_of(const struct as_analysis *a, uint32_t site)
 {
-    return site == AS_WAIT_NOBODY ? "nobody's" : a->site.at[site].routine;
+    return site == AS_WAIT_UNKNOWN ? "nobody's" : a->site.at[site].routine;
 }
 
 static void put_wait(char *to, size_t n, int64_t rank, const char *kind, const char *in,
@@ -79,17 +79,17 @@ static void expect_same_waits(const struct made_program *p, const struct plain_w
             const struct plain_wait *w = &plain->wait.at[i];
             put_wait(want, sizeof want, w->rank, as_wait_word(w->kind),
                      made_text(p->call.at[w->call].routine),
-                     w->cause == AS_WAIT_NOBODY ? -1 : (int64_t)w->cause,
-                     is_even                      ? "one of two"
-                     : w->cause == AS_WAIT_NOBODY ? "nobody's"
-                                                  : made_text(w->cause_routine),
+                     w->cause == AS_WAIT_UNKNOWN ? -1 : (int64_t)w->cause,
+                     is_even                       ? "one of two"
+                     : w->cause == AS_WAIT_UNKNOWN ? "nobody's"
+                                                   : made_text(w->cause_routine),
                      w->begin_ns, w->end_ns);
         }
         if (i < a->waits.wait.n) {
             const struct as_wait *w = &a->waits.wait.at[i];
             put_wait(got, sizeof got, a->location.at[w->location].rank,
                      as_wait_word(plain_kind(w->kind)), routine_of(a, w->site),
-                     w->cause == AS_WAIT_NOBODY ? -1 : a->location.at[w->cause].rank,
+                     w->cause == AS_WAIT_UNKNOWN ? -1 : a->location.at[w->cause].rank,
                      is_even ? "one of two" : routine_of(a, w->cause_site), w->begin_ns, w->end_ns);
         }
         if (strcmp(want, got) != 0)

@@ -33,7 +33,7 @@ static struct as_efficiency efficiency_of(const struct made_up_thread *thread, s
             .rank = t->rank,
             .span = {t->begin_s * S,
                      (t->begin_s + t->useful_s + t->mpi_s + t->threads_s + t->asleep_s) * S,
-                     AS_WAIT_NOBODY}};
+                     AS_WAIT_UNKNOWN}};
         location.activity_ns[AS_ACTIVITY_COMPUTING] = t->useful_s * S;
         location.activity_ns[AS_ACTIVITY_MPI] = t->mpi_s * S;
         location.activity_ns[AS_ACTIVITY_THREADS] = t->threads_s * S;

@@ -148,7 +148,7 @@ static void check_between(enum as_collective_kind kind, int64_t root,
     assert_int_equal(as_waits_of_collective(&met, &list), 0);
     size_t n = 0;
     as_vec_foreach (&list.wait, wait) {
-        if (wait->cause == AS_WAIT_NOBODY) /* until all leave */
+        if (wait->cause == AS_WAIT_UNKNOWN) /* until all leave */
             continue;
         assert_true(n < wanted_n);
         assert_int_equal(wait->kind, wanted[n].kind);
@@ -302,31 +302,31 @@ static void define_rank(uint32_t rank)
     for (uint64_t i = 1; i < sizeof routine_name / sizeof *routine_name; i++) {
         const uint64_t name[] = {i, i == NEAR_ROUTINE ? AS_TRACE_OF_MPI_COLLECTIVE
                                                       : AS_TRACE_OF_MPI_RMA};
-        as_trace_put_text(&writer, AS_TRACE_NAME, 0, name, 2, routine_name[i]);
+        as_trace_emit_text(&writer, AS_TRACE_NAME, 0, name, 2, routine_name[i]);
     }
-    as_trace_put(&writer, AS_TRACE_WORLD, 0, world, 3);
-    as_trace_put_list(&writer, AS_TRACE_COMM, 0, comm, 5, member, 3);
-    as_trace_put_list(&writer, AS_TRACE_NEIGHBOURS, 0, near, 2, needed, rank);
-    as_trace_put(&writer, AS_TRACE_WINDOW, 0, window, 2);
+    as_trace_emit(&writer, AS_TRACE_WORLD, 0, world, 3);
+    as_trace_emit_list(&writer, AS_TRACE_COMM, 0, comm, 5, member, 3);
+    as_trace_emit_list(&writer, AS_TRACE_NEIGHBOURS, 0, near, 2, needed, rank);
+    as_trace_emit(&writer, AS_TRACE_WINDOW, 0, window, 2);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 
 static void put_call(const struct made_call *c)
 {
     const uint64_t name = c->routine, enter = zero_tick + (uint64_t)c->enter * US;
-    as_trace_put(&writer, AS_TRACE_ENTER, enter, &name, 1);
+    as_trace_emit(&writer, AS_TRACE_ENTER, enter, &name, 1);
     if (c->routine == NEAR_ROUTINE) {
         const uint64_t field[] = {WORLD, 0, as_trace_zigzag(-1), 8, 8, 0};
-        as_trace_put(&writer, AS_TRACE_COLLECTIVE, enter, field, 6);
+        as_trace_emit(&writer, AS_TRACE_COLLECTIVE, enter, field, 6);
     } else if (c->routine == PUT_ROUTINE) {
         const uint64_t field[] = {as_trace_zigzag(c->partner[0]), 64, WINDOW};
-        as_trace_put(&writer, AS_TRACE_RMA, enter, field, 3);
+        as_trace_emit(&writer, AS_TRACE_RMA, enter, field, 3);
     }
     for (int i = 0; c->kind >= 0 && i < 2 && (i == 0 || c->partner[i] > 0); i++) {
         const uint64_t field[] = {WINDOW, (uint64_t)c->kind, as_trace_zigzag(c->partner[i])};
-        as_trace_put(&writer, AS_TRACE_SYNC, enter, field, 3);
+        as_trace_emit(&writer, AS_TRACE_SYNC, enter, field, 3);
     }
-    as_trace_put(&writer, AS_TRACE_LEAVE, zero_tick + (uint64_t)c->leave * US, &name, 1);
+    as_trace_emit(&writer, AS_TRACE_LEAVE, zero_tick + (uint64_t)c->leave * US, &name, 1);
 }
 
 static void remove_streams(void)

@@ -72,7 +72,7 @@ static void close_stream(void)
 /* At so many seconds. */
 static void put(unsigned kind, int64_t at_s, const uint64_t *field, unsigned n)
 {
-    as_trace_put(&writer, kind, zero_tick + (uint64_t)at_s * S, field, n);
+    as_trace_emit(&writer, kind, zero_tick + (uint64_t)at_s * S, field, n);
 }
 
 static void define_rank(const char *directory, uint32_t rank)
@@ -81,12 +81,12 @@ static void define_rank(const char *directory, uint32_t rank)
     const uint64_t name[] = {MPI_BARRIER_NAME, AS_TRACE_OF_MPI_COLLECTIVE};
     open_stream(directory, 100 + rank, 0, 0);
     assert_true(
-        as_trace_put_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), name, 2, "MPI_Barrier"));
+        as_trace_emit_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), name, 2, "MPI_Barrier"));
     const uint64_t phase[] = {PHASE_NAME, AS_TRACE_OF_USER};
     assert_true(
-        as_trace_put_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), phase, 2, "phase"));
-    as_trace_put(&writer, AS_TRACE_WORLD, 0, world, 3);
-    assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, 0, comm, 5, member, 2));
+        as_trace_emit_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), phase, 2, "phase"));
+    as_trace_emit(&writer, AS_TRACE_WORLD, 0, world, 3);
+    assert_true(as_trace_emit_list(&writer, AS_TRACE_COMM, 0, comm, 5, member, 2));
     close_stream();
 }
 
@@ -99,8 +99,8 @@ static void put_region(uint64_t index, int64_t begin_s, int64_t came_s, int64_t 
     put(AS_TRACE_IMPLICIT, begin_s, task, 3);
     put(AS_TRACE_IMPLICIT_END, came_s, task, 2);
     if (index == 0) /* a little later than who comes last */
-        as_trace_put(&writer, AS_TRACE_PARALLEL_END, zero_tick + (uint64_t)end_s * S + 1000, region,
-                     1);
+        as_trace_emit(&writer, AS_TRACE_PARALLEL_END, zero_tick + (uint64_t)end_s * S + 1000,
+                      region, 1);
 }
 
 static void put_barrier(int64_t enter_s, int64_t leave_s)

@@ -414,7 +414,7 @@ static void open_stream(const char *directory, uint32_t pid, uint32_t tid)
 
 static void put(unsigned kind, int64_t ns, unsigned n, const uint64_t *field)
 {
-    as_trace_put(&writer, kind, (uint64_t)ns, field, n);
+    as_trace_emit(&writer, kind, (uint64_t)ns, field, n);
 }
 
 static void define_rank(const struct made_program *p, const char *directory, uint32_t rank)
@@ -426,8 +426,8 @@ static void define_rank(const struct made_program *p, const char *directory, uin
     open_stream(directory, 100 + rank, 0);
     for (uint64_t i = 0; i < MADE_ROUTINES_N; i++) {
         const uint64_t field[] = {i + 1, group[i]};
-        assert_true(as_trace_put_text(&writer, AS_TRACE_NAME, 1000, field, 2,
-                                      made_text((enum made_routine)i)));
+        assert_true(as_trace_emit_text(&writer, AS_TRACE_NAME, 1000, field, 2,
+                                       made_text((enum made_routine)i)));
     }
     put(AS_TRACE_WORLD, 1000, 3, world);
     for (uint32_t comm = 0; comm < MADE_COMMS; comm++) {
@@ -438,8 +438,8 @@ static void define_rank(const struct made_program *p, const char *directory, uin
         }
         const uint64_t field[] = {comm + 1, 99 - comm, p->member_n[comm], own, 0};
         if (own != UINT64_MAX)
-            assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, 1000, field, 5, member,
-                                          p->member_n[comm]));
+            assert_true(as_trace_emit_list(&writer, AS_TRACE_COMM, 1000, field, 5, member,
+                                           p->member_n[comm]));
     }
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }

@@ -76,7 +76,7 @@ static void world_post(struct world *w, int64_t to, int64_t source, int64_t tag)
 
 /* ---- What is said of it ---------------------------------------------------------------------- */
 
-struct told {
+struct explanation {
     struct world *world;
     int matched_n;
     bool is_wrong;
@@ -85,7 +85,7 @@ struct told {
 /* Sides carry the numbers of message and receive as their times. */
 static int check_match(void *context, const struct as_message *message)
 {
-    struct told *told = context;
+    struct explanation *told = context;
     int s = (int)message->send.begin_ns, p = (int)message->receive.begin_ns;
     told->matched_n++;
     if (told->world->posted[p].taken != s || message->tag != told->world->sent[s].tag)
@@ -141,7 +141,7 @@ static void play(unsigned seed, int wild_percent)
     static struct world w;
     memset(&w, 0, sizeof w);
     srand(seed);
-    struct told told = {.world = &w};
+    struct explanation told = {.world = &w};
     struct as_messages *m;
     assert_int_equal(as_messages_new(&m, check_match, &told), 0);
     for (int step = 0; step < 6 * MESSAGES_N; step++) {
@@ -199,7 +199,7 @@ static void test_cancelled_receive(void **state)
     (void)state;
     static struct world w;
     memset(&w, 0, sizeof w);
-    struct told told = {.world = &w};
+    struct explanation told = {.world = &w};
     struct as_messages *m;
     struct as_messages_count count;
     uint32_t wild;
@@ -212,7 +212,7 @@ static void test_cancelled_receive(void **state)
     tell_send(m, &w, 0);
     tell_done(m, &w, 0);
     assert_int_equal(told.matched_n, 1); /* the other asks for another tag: nothing is held */
-    assert_int_equal(as_messages_give_up(m, wild), 0);
+    assert_int_equal(as_messages_cancel_post(m, wild), 0);
     assert_int_equal(as_messages_finish(m, &count), 0);
     assert_int_equal(count.matched_n, 1);
     as_messages_free(&m);
@@ -223,7 +223,7 @@ static void test_without_partner(void **state)
     (void)state;
     static struct world w;
     memset(&w, 0, sizeof w);
-    struct told told = {.world = &w};
+    struct explanation told = {.world = &w};
     struct as_messages *m;
     struct as_messages_count count;
     assert_int_equal(as_messages_new(&m, check_match, &told), 0);
@@ -249,7 +249,7 @@ static void test_sends_without_end(void **state)
     (void)state;
     static struct world w;
     memset(&w, 0, sizeof w);
-    struct told told = {.world = &w};
+    struct explanation told = {.world = &w};
     struct as_messages *m;
     struct as_messages_count count;
     uint32_t cancelled;

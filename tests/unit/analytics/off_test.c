@@ -64,17 +64,17 @@ static void begin_rank(uint32_t rank)
     for (uint64_t i = SEND_NAME; i <= BARRIER_NAME; i++) {
         const uint64_t name[] = {i, groups[i]};
         assert_true(
-            as_trace_put_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), name, 2, names[i]));
+            as_trace_emit_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), name, 2, names[i]));
     }
-    as_trace_put(&writer, AS_TRACE_WORLD, 0, world, 3);
-    assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, 0, comm, 5, member, 2));
+    as_trace_emit(&writer, AS_TRACE_WORLD, 0, world, 3);
+    assert_true(as_trace_emit_list(&writer, AS_TRACE_COMM, 0, comm, 5, member, 2));
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     open_stream(100 + rank, 100 + rank);
 }
 
 static void put(unsigned kind, double at_s, const uint64_t *field, unsigned n)
 {
-    as_trace_put(&writer, kind, zero_tick + (uint64_t)(at_s * S), field, n);
+    as_trace_emit(&writer, kind, zero_tick + (uint64_t)(at_s * S), field, n);
 }
 
 static void end_rank(double at_s)
@@ -119,7 +119,7 @@ static void put_missed(enum as_trace_missed what, uint64_t n)
     const bool is_message = what < AS_TRACE_MISSED_COLLECTIVES;
     const uint64_t field[] = {what, is_message ? as_trace_zigzag(1 - (int64_t)own_rank) : 0,
                               is_message ? as_trace_zigzag(TAG) : 0, 1, n};
-    as_trace_put(&writer, AS_TRACE_MISSED, 0, field, 5);
+    as_trace_emit(&writer, AS_TRACE_MISSED, 0, field, 5);
 }
 
 /* ---- Looking at it --------------------------------------------------------------------------- */
@@ -277,7 +277,7 @@ static void test_parts(void **state)
     make_parts(AS_TRACE_SEND);
     put_parts(1, 1.5, 1.6, 1.6);
     put_off(2, 6);
-    as_trace_put(&writer, AS_TRACE_MISSED, 0, two, 5);
+    as_trace_emit(&writer, AS_TRACE_MISSED, 0, two, 5);
     put_parts(7, 9, 9, 9);
     put_parts(10, 10, 10, 10);
     put_parts(13, 15, 15, 15);
@@ -289,7 +289,7 @@ static void test_parts(void **state)
     put_parts(4, 0, 4, 4.5);
     put_parts(7, 0, 8, 9);
     put_off(9.5, 12);
-    as_trace_put(&writer, AS_TRACE_MISSED, 0, one, 5);
+    as_trace_emit(&writer, AS_TRACE_MISSED, 0, one, 5);
     put_parts(13, 0, 14, 15);
     end_rank(16);
     look_at(&l);

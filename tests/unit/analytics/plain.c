@@ -38,7 +38,7 @@ static void add(struct plain *x, const struct made_side *who, enum as_wait_kind 
     const struct plain_wait wait = {.rank = who->rank,
                                     .call = who->end,
                                     .kind = kind,
-                                    .cause = cause ? cause->rank : AS_WAIT_NOBODY,
+                                    .cause = cause ? cause->rank : AS_WAIT_UNKNOWN,
                                     .cause_routine =
                                         cause ? begin_of(x, cause)->routine : MADE_ROUTINES_N,
                                     .begin_ns = begin_ns,

@@ -13,7 +13,7 @@
 struct plain_wait {
     uint32_t rank, call;
     enum as_wait_kind kind;
-    uint32_t cause;                  /* rank; AS_WAIT_NOBODY */
+    uint32_t cause;                  /* rank; AS_WAIT_UNKNOWN */
     enum made_routine cause_routine; /* MADE_ROUTINES_N: no cause */
     bool is_even; /* two calls of the cause began at that one moment: either is right */
     int64_t begin_ns, end_ns;

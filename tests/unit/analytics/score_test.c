@@ -43,12 +43,12 @@ static void open_made(uint32_t tid)
 static void define(uint64_t number, uint64_t group, const char *text)
 {
     const uint64_t field[] = {number, group};
-    assert_true(as_trace_put_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), field, 2, text));
+    assert_true(as_trace_emit_text(&writer, AS_TRACE_NAME, as_trace_now(&writer), field, 2, text));
 }
 
 static void put_made(unsigned kind, uint64_t at_ns, uint64_t name)
 {
-    as_trace_put(&writer, kind, zero_tick + at_ns, &name, 1);
+    as_trace_emit(&writer, kind, zero_tick + at_ns, &name, 1);
 }
 
 static void call(uint64_t name, uint64_t at_ns, uint64_t took_ns)
@@ -68,7 +68,7 @@ static void write_thread(void)
     for (uint64_t i = 0; i < 50; i++)
         call(INNER, 10000 + 200 * i, 100);
     put_made(AS_TRACE_ENTER, 30000, SEND);
-    as_trace_put(&writer, AS_TRACE_SEND, 0, send, 6);
+    as_trace_emit(&writer, AS_TRACE_SEND, 0, send, 6);
     put_made(AS_TRACE_LEAVE, 35000, SEND);
     for (uint64_t i = 0; i < 100; i++)
         call(TEST, 40000 + 20 * i, 10);

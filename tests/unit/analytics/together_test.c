@@ -70,7 +70,7 @@ static void put(unsigned kind, unsigned n, uint64_t a, uint64_t b, uint64_t c, u
                 uint64_t e, uint64_t f)
 {
     const uint64_t field[] = {a, b, c, d, e, f};
-    as_trace_put(&writer, kind, tick, field, n);
+    as_trace_emit(&writer, kind, tick, field, n);
 }
 
 static void define(const char *directory, uint32_t process, uint32_t rank)
@@ -94,17 +94,17 @@ static void define(const char *directory, uint32_t process, uint32_t rank)
     for (uint64_t i = 1; i < NAMES_N; i++) {
         /* Processes define them in orders of their own. */
         const uint64_t at = (i + process) % (NAMES_N - 1) + 1, field[] = {at, name[at].group};
-        assert_true(as_trace_put_text(&writer, AS_TRACE_NAME, tick, field, 2, name[at].text));
+        assert_true(as_trace_emit_text(&writer, AS_TRACE_NAME, tick, field, 2, name[at].text));
     }
     const uint64_t module[] = {0x10000 * (process + 1), 0x8000, 0x1000};
-    assert_true(as_trace_put_text(&writer, AS_TRACE_MODULE, tick, module, 3, "/bin/made-up"));
+    assert_true(as_trace_emit_text(&writer, AS_TRACE_MODULE, tick, module, 3, "/bin/made-up"));
     put(AS_TRACE_WORLD, 3, rank, RANKS, 0, 0, 0, 0);
     if (has_windows)
         put(AS_TRACE_WINDOW, 2, 1, WORLD, 0, 0, 0, 0);
     const uint64_t world[] = {WORLD, 99, RANKS, rank, 0}, sub[] = {SOME, 77, 3, in_some, 0};
-    assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, tick, world, 5, all, 4));
+    assert_true(as_trace_emit_list(&writer, AS_TRACE_COMM, tick, world, 5, all, 4));
     if (rank != 1)
-        assert_true(as_trace_put_list(&writer, AS_TRACE_COMM, tick, sub, 5, some, 3));
+        assert_true(as_trace_emit_list(&writer, AS_TRACE_COMM, tick, sub, 5, some, 3));
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 
@@ -114,7 +114,7 @@ static void enter(uint32_t process, uint64_t name)
     tick += draw(3) * 500;
     put(AS_TRACE_ENTER, 1, name, 0, 0, 0, 0, 0);
     if (draw(3))
-        as_trace_put_list(&writer, AS_TRACE_CALLERS, tick, NULL, 0, &caller, 1);
+        as_trace_emit_list(&writer, AS_TRACE_CALLERS, tick, NULL, 0, &caller, 1);
 }
 
 static void leave(uint64_t name)
@@ -398,7 +398,7 @@ static int help_with(const char *directory, unsigned rank, unsigned size)
     become_rank(rank, size);
     int rc = as_party_join(directory, NULL, &party, &err);
     if (rc == 0)
-        rc = as_party_meet(party, &err);
+        rc = as_party_barrier(party, &err);
     if (rc == 0)
         rc = as_analytics_help(directory, party, &err);
     as_party_leave(&party, rc, &err);
@@ -415,7 +415,7 @@ static char *analysed_by(const char *directory, unsigned size)
     become_rank(0, size);
     assert_int_equal(as_party_join(directory, NULL, &party, &err), 0);
     assert_int_equal(as_party_size(party), size);
-    assert_int_equal(as_party_meet(party, &err), 0); /* as all do who merge: none comes late */
+    assert_int_equal(as_party_barrier(party, &err), 0); /* as all do who merge: none comes late */
     char *text = analysed(directory, party);
     as_party_leave(&party, 0, NULL);
     unsetenv("PMI_RANK");

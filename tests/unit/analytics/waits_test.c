@@ -14,7 +14,7 @@
 #include "analytics/delay_costs.h"
 #include "analytics/waits.h"
 
-#define NOBODY AS_WAIT_NOBODY
+#define NOBODY AS_WAIT_UNKNOWN
 
 static void assert_wait(const struct as_wait *w, enum as_wait_kind kind, uint32_t location,
                         uint32_t cause, int64_t begin_ns, int64_t end_ns)
@@ -243,7 +243,7 @@ static void test_costs_are_handed_on(void **state)
     static const struct as_span span[] = {{0, 120, NOBODY}, {0, 260, NOBODY}, {0, 300, NOBODY}};
     struct as_wait_list list = chain_of_three();
     struct as_causes *causes;
-    struct as_blame_list blames = {0};
+    struct as_delay_cost_list blames = {0};
     assert_int_equal(as_causes_new(&causes, &list, span, 3), 0);
     assert_int_equal(as_causes_blame(causes, &blames), 0);
     assert_int_equal(blames.blame.n, 2);
@@ -267,7 +267,7 @@ static void test_nothing_is_lost(void **state)
     struct as_span span[LOCATIONS_N];
     struct as_wait_list list = {0};
     struct as_causes *causes;
-    struct as_blame_list blames = {0};
+    struct as_delay_cost_list blames = {0};
     struct as_path path = {0};
     int64_t now[LOCATIONS_N] = {0}, waited = 0, blamed = 0;
     srand(7);

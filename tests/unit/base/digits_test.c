@@ -16,7 +16,7 @@ static void check_number(int64_t value)
     *as_digits_signed(own, value) = 0;
     snprintf(wanted, sizeof wanted, "%lld", (long long)value);
     assert_string_equal(own, wanted);
-    *as_digits_put(own, (uint64_t)value) = 0;
+    *as_digits_print(own, (uint64_t)value) = 0;
     snprintf(wanted, sizeof wanted, "%llu", (unsigned long long)value);
     assert_string_equal(own, wanted);
 }

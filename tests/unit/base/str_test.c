@@ -105,9 +105,9 @@ static void test_hex(void **state)
 {
     char to[2 * 4 + 1];
     (void)state;
-    assert_int_equal(as_hex_put(to, "\x00\x7f\xa5\xff", 4), 8);
+    assert_int_equal(as_hex_encode(to, "\x00\x7f\xa5\xff", 4), 8);
     assert_string_equal(to, "007fa5ff");
-    assert_int_equal(as_hex_put(to, "", 0), 0);
+    assert_int_equal(as_hex_encode(to, "", 0), 0);
     assert_string_equal(to, "");
     memset(to, 1, sizeof to);
     assert_int_equal(as_hex_get("007fA5fF", to, 4), 4);

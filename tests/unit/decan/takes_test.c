@@ -50,7 +50,7 @@ static void set_whole(struct made *m, double whole)
 /* Two cycles a tick; an instance is far from the others by 1,000 ticks. */
 static void take(struct made *m)
 {
-    const struct as_take_scale scale = {2, 1000};
+    const struct as_decan_scale scale = {2, 1000};
     assert_int_equal(as_takes_make(m->it, m->n, &scale, &m->bucket, &m->bucket_n, &err), 0);
 }
 
@@ -69,11 +69,11 @@ static void test_medians(void **state)
     NEAR(64, b->low);
     NEAR(128, b->high);
     assert_int_equal(b->take_n, 2); /* what notes the stores is no variant */
-    const struct assay_decan_take *ref = as_take_of(b, AS_VARIANT_REF);
-    const struct assay_decan_take *dl1 = as_take_of(b, AS_VARIANT_DL1);
+    const struct assay_decan_measured *ref = as_bucket_variant(b, AS_VARIANT_REF);
+    const struct assay_decan_measured *dl1 = as_bucket_variant(b, AS_VARIANT_DL1);
     assert_non_null(ref);
     assert_non_null(dl1);
-    assert_null(as_take_of(b, AS_VARIANT_FP));
+    assert_null(as_bucket_variant(b, AS_VARIANT_FP));
     assert_int_equal(ref->n, 31);
     NEAR(2 * 11.5, ref->median);
     NEAR(2 * 10, ref->least);
@@ -108,7 +108,7 @@ static void test_slices(void **state)
     }
     take(&m);
     assert_int_equal(m.bucket_n, 1);
-    const struct assay_decan_take *ref = as_take_of(m.bucket, AS_VARIANT_REF);
+    const struct assay_decan_measured *ref = as_bucket_variant(m.bucket, AS_VARIANT_REF);
     assert_non_null(ref);
     assert_int_equal(ref->n, 31);
     NEAR(2 * 4, ref->median);
@@ -132,14 +132,14 @@ static void test_left_out(void **state)
     add(&m, AS_VARIANT_LS, 10, 100, AS_VARIANT_SWITCHED); /* there are no others of it */
     take(&m);
     assert_int_equal(m.bucket_n, 1);
-    const struct assay_decan_take *ref = as_take_of(m.bucket, AS_VARIANT_REF);
+    const struct assay_decan_measured *ref = as_bucket_variant(m.bucket, AS_VARIANT_REF);
     assert_int_equal(ref->n, 10);
     assert_int_equal(ref->disturbed, 2);
     assert_int_equal(ref->ended, 1);
     NEAR(20, ref->least);
     assert_int_equal(ref->reliability, ASSAY_DECAN_UNRELIABLE); /* 200 cycles */
-    assert_non_null(as_take_of(m.bucket, AS_VARIANT_LS));
-    assert_null(as_take_of(m.bucket, AS_VARIANT_FP));
+    assert_non_null(as_bucket_variant(m.bucket, AS_VARIANT_LS));
+    assert_null(as_bucket_variant(m.bucket, AS_VARIANT_FP));
     bool said = false;
     for (size_t i = 0; i < m.bucket->take_n; i++)
         said |= m.bucket->take[i].reason && strstr(m.bucket->take[i].reason, "fault");
@@ -194,7 +194,8 @@ static void test_too_short(void **state)
     for (unsigned i = 0; i < 31; i++)
         add(&m, AS_VARIANT_ORIG, 10, 100, 0);
     take(&m);
-    assert_int_equal(as_take_of(m.bucket, AS_VARIANT_ORIG)->reliability, ASSAY_DECAN_UNRELIABLE);
+    assert_int_equal(as_bucket_variant(m.bucket, AS_VARIANT_ORIG)->reliability,
+                     ASSAY_DECAN_UNRELIABLE);
     assert_false(as_takes_carry(m.bucket));
     as_free(m.bucket);
     m = (struct made){.n = 0};
@@ -211,12 +212,12 @@ static void test_names(void **state)
     uint32_t kinds;
     const char *title;
     (void)state;
-    assert_int_equal(as_variants_take("dl1,fp", &kinds, &err), 0);
+    assert_int_equal(as_variants_parse("dl1,fp", &kinds, &err), 0);
     assert_int_equal(kinds, 1u << AS_VARIANT_ORIG | 1u << AS_VARIANT_REC | 1u << AS_VARIANT_REF |
                                 1u << AS_VARIANT_DL1 | 1u << AS_VARIANT_FP);
-    assert_int_equal(as_variants_take(NULL, &kinds, &err), 0);
+    assert_int_equal(as_variants_parse(NULL, &kinds, &err), 0);
     assert_int_equal(kinds, AS_VARIANTS_USUAL);
-    assert_int_equal(as_variants_take("dl1,rec", &kinds, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(as_variants_parse("dl1,rec", &kinds, &err), ASSAY_ERR_USAGE);
     assert_non_null(strstr(err.text, "invalid value 'rec'; use some of orig, ref, fp, ls"));
     assert_string_equal(assay_decan_variant(0, &title), "orig");
     assert_string_equal(assay_decan_variant(1, &title), "ref");

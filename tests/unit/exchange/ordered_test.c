@@ -141,10 +141,10 @@ static void check_lane(uint64_t n)
     seed = 3;
     for (uint64_t i = 0; i < n; i++) {
         assert_int_equal(as_lane_room(&lane, &to, &err), 0);
-        to = as_numbers_put(to, i);
-        to = as_numbers_put(to, sized());
-        to = as_numbers_put(to, as_numbers_zigzag(i % 3 ? (int64_t)i : INT64_MIN + (int64_t)i));
-        as_lane_put(&lane, to);
+        to = as_numbers_encode(to, i);
+        to = as_numbers_encode(to, sized());
+        to = as_numbers_encode(to, as_numbers_zigzag(i % 3 ? (int64_t)i : INT64_MIN + (int64_t)i));
+        as_lane_commit(&lane, to);
     }
     assert_int_equal(as_lane_begin(&lane, &err), 0);
     seed = 3;
@@ -173,7 +173,7 @@ static void test_lane(void **state)
 /* ---- States ---------------------------------------------------------------------------------- */
 
 /* Some do not begin where the one before ended, some are long, some numbers have grown much. */
-static void make_states(struct as_prv_stretch *all, size_t n, uint32_t rows_n)
+static void make_states(struct as_prv_interval *all, size_t n, uint32_t rows_n)
 {
     int64_t *end_ns = as_calloc(rows_n, sizeof *end_ns);
     uint64_t events_n = 0;
@@ -183,12 +183,12 @@ static void make_states(struct as_prv_stretch *all, size_t n, uint32_t rows_n)
         const int64_t gap_ns = any() % 3 == 0 ? (int64_t)(any() % 100) : 0;
         const int64_t long_ns = any() % 50 == 0 ? INT64_C(1) << 33 : 0;
         events_n += any() % 1000 == 0 ? 1 << 21 : 1 + any() % 5;
-        all[i] = (struct as_prv_stretch){.ns = end_ns[row] + gap_ns,
-                                         .number = events_n << AS_PRV_FOUND_BITS | any() % 300,
-                                         .end_ns = end_ns[row] + gap_ns + 1 +
-                                                   (int64_t)(any() % 1000) + long_ns,
-                                         .location = row,
-                                         .state = (uint32_t)(any() % 70)};
+        all[i] = (struct as_prv_interval){.ns = end_ns[row] + gap_ns,
+                                          .number = events_n << AS_PRV_FOUND_BITS | any() % 300,
+                                          .end_ns = end_ns[row] + gap_ns + 1 +
+                                                    (int64_t)(any() % 1000) + long_ns,
+                                          .location = row,
+                                          .state = (uint32_t)(any() % 70)};
         end_ns[row] = all[i].end_ns;
     }
     as_free(end_ns);
@@ -196,7 +196,7 @@ static void make_states(struct as_prv_stretch *all, size_t n, uint32_t rows_n)
 
 static int compare_states(const void *a, const void *b)
 {
-    const struct as_prv_stretch *x = a, *y = b;
+    const struct as_prv_interval *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns < y->ns ? -1 : 1;
     return (x->number > y->number) - (x->number < y->number);
@@ -204,8 +204,8 @@ static int compare_states(const void *a, const void *b)
 
 static void check_states(size_t n, uint32_t rows_n)
 {
-    struct as_prv_stretch *all = as_calloc(n + 1, sizeof *all);
-    const struct as_prv_stretch *it;
+    struct as_prv_interval *all = as_calloc(n + 1, sizeof *all);
+    const struct as_prv_interval *it;
     struct as_prv_states *states;
     struct assay_error err;
     assert_non_null(all);
@@ -244,14 +244,14 @@ static void test_states_no_memory(void **state)
     (void)state;
     for (int64_t after = 0; after < 100; after++) {
         struct as_prv_states *states = NULL;
-        const struct as_prv_stretch *it = NULL;
+        const struct as_prv_interval *it = NULL;
         struct assay_error err;
         as_alloc_fail_after(after);
         int rc = as_prv_states_new(&states, 2);
         for (int64_t i = 0; rc == 0 && i < 1000; i++)
             rc = as_prv_states_add(
                 states,
-                &(struct as_prv_stretch){
+                &(struct as_prv_interval){
                     .ns = i, .end_ns = i + 1, .location = (uint32_t)(i % 2), .state = 1},
                 &err);
         if (rc == 0)

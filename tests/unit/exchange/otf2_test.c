@@ -34,21 +34,21 @@ static void write_sends(void)
 {
     const uint64_t members[] = {0, 1};
     open_made("t/stream.5.1.0", 0);
-    as_trace_put_text(&writer, AS_TRACE_NAME, 0, (uint64_t[]){ISEND, AS_TRACE_OF_MPI_POINT}, 2,
-                      "MPI_Isend");
-    as_trace_put(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){0, 2, 0}, 3);
+    as_trace_emit_text(&writer, AS_TRACE_NAME, 0, (uint64_t[]){ISEND, AS_TRACE_OF_MPI_POINT}, 2,
+                       "MPI_Isend");
+    as_trace_emit(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){0, 2, 0}, 3);
     for (uint64_t c = 1; c <= COMMS_N; c++)
-        as_trace_put_list(&writer, AS_TRACE_COMM, 0, (uint64_t[]){c, 1000 + c, 2, 0, 0}, 5, members,
-                          2);
+        as_trace_emit_list(&writer, AS_TRACE_COMM, 0, (uint64_t[]){c, 1000 + c, 2, 0, 0}, 5,
+                           members, 2);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     open_made("t/stream.5.1.5", 5);
     for (uint64_t i = 0; i < SENDS_N; i++)
-        as_trace_put(&writer, AS_TRACE_SEND, 10 + i,
-                     (uint64_t[]){2 * 1, 2 * 3, 8, i % COMMS_N + 1, i + 1, 0}, 6);
+        as_trace_emit(&writer, AS_TRACE_SEND, 10 + i,
+                      (uint64_t[]){2 * 1, 2 * 3, 8, i % COMMS_N + 1, i + 1, 0}, 6);
     for (uint64_t i = 0; i < SENDS_N; i++)
-        as_trace_put(&writer, AS_TRACE_DONE, 10 + SENDS_N + i, (uint64_t[]){i * 7 % SENDS_N + 1},
-                     1);
-    as_trace_put(&writer, AS_TRACE_DONE, 10 + 2 * SENDS_N, (uint64_t[]){1}, 1); /* once more */
+        as_trace_emit(&writer, AS_TRACE_DONE, 10 + SENDS_N + i, (uint64_t[]){i * 7 % SENDS_N + 1},
+                      1);
+    as_trace_emit(&writer, AS_TRACE_DONE, 10 + 2 * SENDS_N, (uint64_t[]){1}, 1); /* once more */
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 

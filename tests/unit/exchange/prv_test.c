@@ -37,7 +37,7 @@ static void open_stream(const char *name, uint32_t tid)
 
 static void name_it(uint64_t number, uint32_t group, const char *text)
 {
-    as_trace_put_text(&writer, AS_TRACE_NAME, 0, (uint64_t[]){number, group}, 2, text);
+    as_trace_emit_text(&writer, AS_TRACE_NAME, 0, (uint64_t[]){number, group}, 2, text);
 }
 
 static double real = -1.25;
@@ -82,7 +82,7 @@ static void write_stream(void)
                    {AS_TRACE_COUNTER, 2, 220, {4, 2 * 1000}},
                    {AS_TRACE_EVENT, 2, 230, {5, bits}}};
     for (size_t i = 0; i < sizeof records / sizeof *records; i++)
-        as_trace_put(&writer, records[i].kind, records[i].tick, records[i].field, records[i].n);
+        as_trace_emit(&writer, records[i].kind, records[i].tick, records[i].field, records[i].n);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 
@@ -198,13 +198,13 @@ static void write_rank(uint64_t rank, const struct tied_record *records, size_t 
     open_stream_of(name, (uint32_t)rank + 7, 0);
     name_it(1, AS_TRACE_OF_MPI_POINT, "MPI_Send");
     name_it(2, AS_TRACE_OF_MPI_POINT, "MPI_Recv");
-    as_trace_put(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){rank, 2, 0}, 3);
-    as_trace_put_list(&writer, AS_TRACE_COMM, 0, (uint64_t[]){1, 1, 2, rank, 0}, 5, world, 2);
+    as_trace_emit(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){rank, 2, 0}, 3);
+    as_trace_emit_list(&writer, AS_TRACE_COMM, 0, (uint64_t[]){1, 1, 2, rank, 0}, 5, world, 2);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     snprintf(name, sizeof name, "ties/stream.%u.1.1", (unsigned)rank + 7);
     open_stream_of(name, (uint32_t)rank + 7, 1);
     for (size_t i = 0; i < n; i++)
-        as_trace_put(&writer, records[i].kind, records[i].tick, records[i].field, records[i].n);
+        as_trace_emit(&writer, records[i].kind, records[i].tick, records[i].field, records[i].n);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }
 
@@ -304,23 +304,24 @@ static void write_many(void)
     open_stream("many/stream.5.1.0", 0);
     name_many(1, AS_TRACE_OF_COUNTED, "counter %u");
     name_many(MANY_N + 1, AS_TRACE_OF_USER, "function %u");
-    as_trace_put(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){0, 2, 0}, 3);
+    as_trace_emit(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){0, 2, 0}, 3);
     for (uint64_t c = 1; c <= MANY_N; c++)
-        as_trace_put_list(&writer, AS_TRACE_COMM, 0, (uint64_t[]){c, c << 32, 2, 0, 0}, 5, world,
-                          2);
+        as_trace_emit_list(&writer, AS_TRACE_COMM, 0, (uint64_t[]){c, c << 32, 2, 0, 0}, 5, world,
+                           2);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     open_stream("many/stream.5.1.5", 5);
     for (uint64_t i = 0; i < 2 * MANY_N; i++, tick += 8) {
         const uint64_t k = MANY_N - 1 - i % MANY_N;
-        as_trace_put(&writer, AS_TRACE_ENTER, tick, (uint64_t[]){MANY_N + 1 + k}, 1);
-        as_trace_put(&writer, AS_TRACE_COLLECTIVE, tick + 1, (uint64_t[]){k + 1, 0, 1, 8, 8, 0}, 6);
-        as_trace_put(&writer, AS_TRACE_COUNTER, tick + 2, (uint64_t[]){1 + k, 2 * 1000}, 2);
-        as_trace_put(&writer, AS_TRACE_EVENT, tick + 3, (uint64_t[]){1 + k, 0}, 2);
-        as_trace_put(&writer, AS_TRACE_PARALLEL, tick + 4, (uint64_t[]){i + 1, 1, 0x1000 + k}, 3);
-        as_trace_put(&writer, AS_TRACE_IMPLICIT, tick + 4, (uint64_t[]){i + 1, 0, 1}, 3);
-        as_trace_put(&writer, AS_TRACE_IMPLICIT_END, tick + 5, (uint64_t[]){i + 1, 0}, 2);
-        as_trace_put(&writer, AS_TRACE_PARALLEL_END, tick + 5, (uint64_t[]){i + 1}, 1);
-        as_trace_put(&writer, AS_TRACE_LEAVE, tick + 6, (uint64_t[]){MANY_N + 1 + k}, 1);
+        as_trace_emit(&writer, AS_TRACE_ENTER, tick, (uint64_t[]){MANY_N + 1 + k}, 1);
+        as_trace_emit(&writer, AS_TRACE_COLLECTIVE, tick + 1, (uint64_t[]){k + 1, 0, 1, 8, 8, 0},
+                      6);
+        as_trace_emit(&writer, AS_TRACE_COUNTER, tick + 2, (uint64_t[]){1 + k, 2 * 1000}, 2);
+        as_trace_emit(&writer, AS_TRACE_EVENT, tick + 3, (uint64_t[]){1 + k, 0}, 2);
+        as_trace_emit(&writer, AS_TRACE_PARALLEL, tick + 4, (uint64_t[]){i + 1, 1, 0x1000 + k}, 3);
+        as_trace_emit(&writer, AS_TRACE_IMPLICIT, tick + 4, (uint64_t[]){i + 1, 0, 1}, 3);
+        as_trace_emit(&writer, AS_TRACE_IMPLICIT_END, tick + 5, (uint64_t[]){i + 1, 0}, 2);
+        as_trace_emit(&writer, AS_TRACE_PARALLEL_END, tick + 5, (uint64_t[]){i + 1}, 1);
+        as_trace_emit(&writer, AS_TRACE_LEAVE, tick + 6, (uint64_t[]){MANY_N + 1 + k}, 1);
     }
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
 }

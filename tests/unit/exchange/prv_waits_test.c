@@ -34,12 +34,12 @@ static int compare_lines(const void *a, const void *b)
 
 static const char *routine_of(const struct as_analysis *a, uint32_t site)
 {
-    return site == AS_WAIT_NOBODY ? "nobody's" : a->site.at[site].routine;
+    return site == AS_WAIT_UNKNOWN ? "nobody's" : a->site.at[site].routine;
 }
 
 static int64_t rank_of(const struct as_analysis *a, uint32_t location)
 {
-    return location == AS_WAIT_NOBODY ? -1 : a->location.at[location].rank;
+    return location == AS_WAIT_UNKNOWN ? -1 : a->location.at[location].rank;
 }
 
 /* The waits of a trace as sorted lines, since the begin of the world's time. The caller frees it.

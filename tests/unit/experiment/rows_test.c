@@ -320,7 +320,7 @@ static void test_all_views(void **state)
         assay_rows_close(&rows);
     }
     assay_rows_close(&names);
-    assert_int_equal(n, 63);
+    assert_int_equal(n, 64);
     fine(assay_experiment_close(&e, err));
 }
 

@@ -71,14 +71,14 @@ static void test_all_meet(void **state)
             struct as_party *party = join_as(rank, 4);
             int rc = 0;
             for (unsigned i = 0; i < 5 && rc == 0; i++)
-                rc = as_party_meet(party, &err);
+                rc = as_party_barrier(party, &err);
             as_party_leave(&party, rc, &err);
             _exit(rc < 0);
         }
     struct as_party *party = join_as(0, 4);
     assert_int_equal(as_party_size(party), 4);
     for (unsigned i = 0; i < 5; i++)
-        assert_int_equal(as_party_meet(party, &err), 0);
+        assert_int_equal(as_party_barrier(party, &err), 0);
     as_party_leave(&party, 0, NULL);
     for (unsigned rank = 1; rank < 4; rank++)
         assert_int_equal(end_of_child(), 0);
@@ -92,13 +92,13 @@ static void test_failure_is_told(void **state)
     if (fork() == 0) {
         const struct assay_error full = {.code = ASSAY_ERR_IO, .text = "the disk is full"};
         struct as_party *party = join_as(1, 2);
-        const int rc = as_party_meet(party, &err);
+        const int rc = as_party_barrier(party, &err);
         as_party_leave(&party, ASSAY_ERR_IO, &full);
         _exit(rc < 0);
     }
     struct as_party *party = join_as(0, 2);
-    int rc = as_party_meet(party, &err);
-    rc = rc < 0 ? rc : as_party_meet(party, &err);
+    int rc = as_party_barrier(party, &err);
+    rc = rc < 0 ? rc : as_party_barrier(party, &err);
     assert_int_equal(rc, ASSAY_ERR_LIMIT);
     assert_string_equal(err.text, "rank 1: the disk is full");
     as_party_leave(&party, rc, &err);
@@ -113,13 +113,13 @@ static void test_silence(void **state)
     (void)state;
     if (fork() == 0) {
         struct as_party *party = join_as(1, 2);
-        _exit(as_party_meet(party, &err) < 0);
+        _exit(as_party_barrier(party, &err) < 0);
     }
     struct as_party *party = join_as(0, 2);
-    assert_int_equal(as_party_meet(party, &err), 0);
+    assert_int_equal(as_party_barrier(party, &err), 0);
     assert_int_equal(end_of_child(), 0);
     as_party_be_patient(party, 1);
-    assert_int_equal(as_party_meet(party, &err), ASSAY_ERR_LIMIT);
+    assert_int_equal(as_party_barrier(party, &err), ASSAY_ERR_LIMIT);
     assert_non_null(strstr(err.text, "rank 1 has not answered"));
     as_party_leave(&party, ASSAY_ERR_LIMIT, &err);
     assert_gone();
@@ -132,15 +132,15 @@ static void test_leftovers(void **state)
     for (unsigned rank = 0; rank < 2; rank++)
         if (fork() == 0) {
             struct as_party *party = join_as(rank, 2);
-            _exit(as_party_meet(party, &err) < 0 || as_party_meet(party, &err) < 0);
+            _exit(as_party_barrier(party, &err) < 0 || as_party_barrier(party, &err) < 0);
         }
     assert_int_equal(end_of_child(), 0);
     assert_int_equal(end_of_child(), 0);
     setenv("ASSAY_PATIENCE", "2", 1);
     struct as_party *party = join_as(1, 2);
-    assert_int_equal(as_party_meet(party, &err), ASSAY_ERR_LIMIT);
+    assert_int_equal(as_party_barrier(party, &err), ASSAY_ERR_LIMIT);
     assert_non_null(strstr(err.text, "rank 0 did not come"));
-    assert_false(as_party_is_told(party));
+    assert_false(as_party_is_follower(party));
     as_party_leave(&party, ASSAY_ERR_LIMIT, &err);
     setenv("ASSAY_PATIENCE", "100", 1);
     test_all_meet(state); /* in the same directory */

@@ -243,7 +243,7 @@ static void answers_of_the_child(void **state)
 
     (void)state;
     load_machine("hybrid.xml");
-    as_topology_put(&bytes, topology);
+    as_topology_encode(&bytes, topology);
     for (size_t n = 0; n < bytes.n; n++) {
         as_arena_init(&arena);
         assert_false(as_topology_get(bytes.p, n, &arena, &read));

@@ -277,10 +277,10 @@ static void hosts_say_their_table(void **state)
     (void)state;
     assert_non_null(mkdtemp(directory));
     setenv("XDG_DATA_HOME", directory, 1);
-    as_uarch_say_of_host(&host, words, sizeof words);
+    as_uarch_describe_host(&host, words, sizeof words);
     assert_true(strncmp(words, "zen2: cited: ", 13) == 0);
     host.cpu_family = 6;
-    as_uarch_say_of_host(&host, words, sizeof words);
+    as_uarch_describe_host(&host, words, sizeof words);
     assert_string_equal(words, "none of this core");
     snprintf(path, sizeof path, "%s/assay", directory);
     assert_int_equal(mkdir(path, 0700), 0);
@@ -291,7 +291,7 @@ static void hosts_say_their_table(void **state)
     assert_non_null(f);
     fputs("like\tzen3\ncore\tx\tx\nsource\tm1\tmeasured on a Tuesday\n", f);
     fclose(f);
-    as_uarch_say_of_host(&host, words, sizeof words);
+    as_uarch_describe_host(&host, words, sizeof words);
     assert_string_equal(words, "measured on a Tuesday");
     unlink(path);
     for (unsigned i = 0; i < 3; i++) { /* machines, assay, the directory */

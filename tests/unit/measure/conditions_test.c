@@ -46,7 +46,7 @@ static const char *finding_of(const char *name)
 static void say(double quota_cpu_n)
 {
     struct assay_error err;
-    assert_int_equal(as_rig_say_processors(&rig, quota_cpu_n, &err), 0);
+    assert_int_equal(as_rig_report_cpus(&rig, quota_cpu_n, &err), 0);
 }
 
 static void a_mask_of_processors_is_said(void **state)
@@ -84,10 +84,10 @@ static void small_pages_are_said(void **state)
     struct assay_error err;
 
     (void)state;
-    assert_int_equal(as_rig_say_afterwards(&rig, "memory", &err), 0);
+    assert_int_equal(as_rig_report_afterwards(&rig, "memory", &err), 0);
     assert_null(finding_of("huge_pages"));
     rig.small_only = true;
-    assert_int_equal(as_rig_say_afterwards(&rig, "memory", &err), 0);
+    assert_int_equal(as_rig_report_afterwards(&rig, "memory", &err), 0);
     assert_non_null(strstr(finding_of("huge_pages"), "the kernel gave none"));
 }
 
@@ -101,13 +101,13 @@ static void a_neighbour_is_said(void **state)
     (void)state;
     assert_int_equal(as_rig_keep(&rig, "a", 1, "B/s", &calm, &err), 0);
     assert_int_equal(as_rig_keep(&rig, "b", 2, "B/s", &noisy, &err), 0);
-    assert_int_equal(as_rig_say_afterwards(&rig, "peaks", &err), 0);
+    assert_int_equal(as_rig_report_afterwards(&rig, "peaks", &err), 0);
     assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "a")), "high");
     assert_string_equal(assay_figure_confidence(assay_figures_find(rig.figures, "b")), "low");
     assert_non_null(
         strstr(finding_of("noise.peaks"), "1 of 2 figures were measured under external load"));
     assert_int_equal(as_rig_keep(&rig, "b", 2, "B/s", &calm, &err), 0);
-    assert_int_equal(as_rig_say_afterwards(&rig, "peaks", &err), 0);
+    assert_int_equal(as_rig_report_afterwards(&rig, "peaks", &err), 0);
     assert_null(finding_of("noise.peaks"));
 }
 
@@ -153,7 +153,7 @@ static void cores_of_their_own_add_up(void **state)
     assert_int_equal(as_rig_keep(&rig, "bandwidth.copy.L1.all", 690, "B/s", &calm, &err), 0);
     assert_int_equal(as_rig_keep(&rig, "bandwidth.read.L3.core", 100, "B/s", &calm, &err), 0);
     assert_int_equal(as_rig_keep(&rig, "bandwidth.read.L3.all", 101, "B/s", &calm, &err), 0);
-    assert_int_equal(as_rig_say_private(&rig, &err), 0);
+    assert_int_equal(as_rig_report_private(&rig, &err), 0);
     assert_int_equal(rig.figures->finding_n, 1);
     assert_string_equal(finding_of("bandwidth.read.L1.all"),
                         "bandwidth.read.L1.all: 0.98 times that of one core on 2 cores that do not "
@@ -163,7 +163,7 @@ static void cores_of_their_own_add_up(void **state)
     assert_string_equal(
         assay_figure_confidence(assay_figures_find(rig.figures, "bandwidth.copy.L1.all")), "high");
     assert_int_equal(as_rig_keep(&rig, "bandwidth.read.L1.all", 975, "B/s", &calm, &err), 0);
-    assert_int_equal(as_rig_say_private(&rig, &err), 0);
+    assert_int_equal(as_rig_report_private(&rig, &err), 0);
     assert_int_equal(rig.figures->finding_n, 0);
 }
 
@@ -180,7 +180,7 @@ static void a_cache_without_room_is_said(void **state)
     rig.cache_b[3] = 32 << 20;
     rig.sharers[1] = rig.sharers[2] = 1;
     rig.sharers[3] = 2;
-    assert_int_equal(as_rig_say_room(&rig, 3, &all, &err), 0);
+    assert_int_equal(as_rig_report_small_cache(&rig, 3, &all, &err), 0);
     assert_int_equal(rig.figures->finding_n, 0);
     rig.seen_b[3] = 4 << 20;
     const struct as_job job = {.level = 3, .scope = all};
@@ -190,7 +190,7 @@ static void a_cache_without_room_is_said(void **state)
                         "bandwidth.L3.all: not measured: this machine has 4096 KiB of this cache, "
                         "too little to miss the caches below it on 2 cores");
     rig.seen_b[3] = 0;
-    assert_int_equal(as_rig_say_room(&rig, 3, &all, &err), 0);
+    assert_int_equal(as_rig_report_small_cache(&rig, 3, &all, &err), 0);
     assert_int_equal(rig.figures->finding_n, 0);
 }
 

@@ -88,7 +88,7 @@ static struct assay_recorder *recorder;
 static void give(struct assay_sample_record record)
 {
     struct assay_error err;
-    assert_int_equal(assay_recorder_take(recorder, &record, &err), 0);
+    assert_int_equal(assay_recorder_add(recorder, &record, &err), 0);
 }
 
 static void give_sample(uint32_t pid, uint32_t tid, uint64_t time_ns, const uint64_t *chain,

@@ -27,7 +27,7 @@ static void allocate(struct as_block_lives *lives, uint32_t pid, uint64_t at, ui
                                                .chain = chain,
                                                .chain_n = 2};
 
-    assert_int_equal(as_block_lives_take(lives, &record), 0);
+    assert_int_equal(as_block_lives_add(lives, &record), 0);
 }
 
 static void release(struct as_block_lives *lives, uint32_t pid, uint64_t at, uint64_t time_ns)
@@ -35,7 +35,7 @@ static void release(struct as_block_lives *lives, uint32_t pid, uint64_t at, uin
     const struct assay_sample_record record = {
         .kind = ASSAY_SAMPLE_RELEASE, .pid = pid, .time_ns = time_ns, .address = at};
 
-    assert_int_equal(as_block_lives_take(lives, &record), 0);
+    assert_int_equal(as_block_lives_add(lives, &record), 0);
 }
 
 static void inherit(struct as_block_lives *lives, uint32_t pid, uint32_t parent, uint64_t time_ns)
@@ -43,7 +43,7 @@ static void inherit(struct as_block_lives *lives, uint32_t pid, uint32_t parent,
     const struct assay_sample_record record = {
         .kind = ASSAY_SAMPLE_INHERIT, .pid = pid, .parent_pid = parent, .time_ns = time_ns};
 
-    assert_int_equal(as_block_lives_take(lives, &record), 0);
+    assert_int_equal(as_block_lives_add(lives, &record), 0);
 }
 
 /* The facts `name` of process `pid` that are written, each with a newline. */

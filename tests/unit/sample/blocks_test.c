@@ -70,7 +70,7 @@ static void write_random(const char *path, unsigned n, unsigned threads, unsigne
             fact.kind = ASSAY_STREAM_SWITCH;
             fact.period = fact.address = fact.waits = 0;
         }
-        assert_int_equal(assay_recorder_take(recorder, &one, &err), 0);
+        assert_int_equal(assay_recorder_add(recorder, &one, &err), 0);
         assert_int_equal(as_vec_push(&out->fact, fact), 0);
         if (flush_every && i % flush_every == flush_every - 1)
             assert_int_equal(assay_recorder_flush(recorder, &err), 0);

@@ -31,7 +31,7 @@ static struct perf_event_attr asked(void)
     struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID |
                                                   PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
                                                   PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN};
-    as_branches_ask(&attr);
+    as_branches_request(&attr);
     return attr;
 }
 
@@ -108,8 +108,8 @@ static void expect(const struct perf_event_attr *attr, const struct sample *samp
     make(&made, attr, sample);
     assert_true(as_record_parse(attr, (const uint8_t *)made.word, &record, regs, &damaged));
     assert_int_equal(assay_recorder_new(path, &choice, 0, &recorder, &err), 0);
-    assert_int_equal(assay_recorder_take(recorder, &map, &err), 0);
-    assert_int_equal(assay_recorder_take(recorder, &record, &err), 0);
+    assert_int_equal(assay_recorder_add(recorder, &map, &err), 0);
+    assert_int_equal(assay_recorder_add(recorder, &record, &err), 0);
     assert_int_equal(assay_recorder_finish(&recorder, &counts, &err), 0);
     assert_int_equal(assay_stream_open(path, &stream, &err), 0);
     while (assay_stream_next(stream, &read, &err) > 0 && read.kind != ASSAY_STREAM_SAMPLE)

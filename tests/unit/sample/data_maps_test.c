@@ -265,7 +265,7 @@ static void take(struct as_register_draws *draws, uint64_t *random, uint64_t fir
 
     const struct assay_sample_record sample = {.tid = 77, .time_ns = 0x5000, .regs = regs};
 
-    assert_int_equal(as_draws_take(draws, random, &sample), 0);
+    assert_int_equal(as_draws_add(draws, random, &sample), 0);
 }
 
 static void test_draws(void **state)

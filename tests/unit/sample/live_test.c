@@ -376,7 +376,7 @@ static int turn(void *turning, const struct assay_sample_record *record, struct 
         if (++t->since % 32 == 0)
             assay_sampler_deepen(t->sampler, t->since / 32 % 2 == 0);
     }
-    return assay_recorder_take(t->recorder, record, err);
+    return assay_recorder_add(t->recorder, record, err);
 }
 
 static void test_two_copies(void **state)

@@ -133,7 +133,7 @@ static void walk(struct stage *s, const char *place, int number)
             .pid = 5, .tid = 6, .time_ns = 1000 + i, .regs = s->regs};
 
         s->regs[number] = (1u << 30) + (uint64_t)i * (1u << 20);
-        assert_int_equal(as_operands_take(s->operands, s->object, frame, &sample), 0);
+        assert_int_equal(as_operands_add(s->operands, s->object, frame, &sample), 0);
     }
     s->regs[number] = 0;
 }

@@ -925,7 +925,7 @@ static int touch(void *context, const struct assay_sample_record *r, struct assa
     for (size_t i = 0; r->regs && i < 17; i++)
         *sum += r->regs[i];
     *sum += r->text ? strlen(r->text) : 0;
-    return recorder ? assay_recorder_take(recorder, r, err) : 0;
+    return recorder ? assay_recorder_add(recorder, r, err) : 0;
 }
 
 /* An error with a sentence, or records. Now and then through the recorder too. */

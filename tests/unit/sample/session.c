@@ -267,11 +267,11 @@ static void record(struct session *out, struct assay_sampler *sampler, pid_t pid
         }
         not_for_ever(begun_ns);
         assay_sampler_wait(sampler, -1, 50);
-        must(assay_sampler_pump(sampler, false, assay_recorder_take, recorder, &err), &err);
+        must(assay_sampler_pump(sampler, false, assay_recorder_add, recorder, &err), &err);
     }
     out->cpu_ns = usage_ns(&usage);
     out->fair_ns = account->fair_ns;
-    must(assay_sampler_pump(sampler, true, assay_recorder_take, recorder, &err), &err);
+    must(assay_sampler_pump(sampler, true, assay_recorder_add, recorder, &err), &err);
     must(assay_recorder_finish(&recorder, assay_sampler_counts(sampler), &err), &err);
     assay_sampler_close(&sampler);
     if (!until_ns)

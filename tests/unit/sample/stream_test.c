@@ -24,7 +24,7 @@ static const struct assay_sample_choice choice = {
 static void give(struct assay_recorder *recorder, struct assay_sample_record record)
 {
     struct assay_error err;
-    assert_int_equal(assay_recorder_take(recorder, &record, &err), 0);
+    assert_int_equal(assay_recorder_add(recorder, &record, &err), 0);
 }
 
 static void give_map(struct assay_recorder *recorder, uint32_t pid, uint64_t address,
@@ -494,7 +494,7 @@ static void unpack_all(const char *path)
         struct as_container_block block = file.block.at[i];
         assert_true(as_container_load(&file, i, payload, &n));
         block.flags |= AS_CONTAINER_PLAIN;
-        assert_int_equal(as_container_put(writer, &block, payload, n), 0);
+        assert_int_equal(as_container_write(writer, &block, payload, n), 0);
     }
     assert_int_equal(as_container_finish(&writer, &err), 0);
     as_container_close(&file);

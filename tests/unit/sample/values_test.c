@@ -19,7 +19,7 @@ static void take(struct as_register_values *held, uint64_t rax, uint64_t r9)
     regs[0] = rax;
     regs[7] = 0x7fff0000; /* the stack pointer */
     regs[9] = r9;
-    as_values_take(held, regs);
+    as_values_add(held, regs);
 }
 
 static void test_one(void **state)

@@ -94,7 +94,7 @@ static void put(uint32_t rank, enum as_trace_kind kind, int64_t ns, int64_t a, i
                 int64_t d, int64_t e, int64_t f)
 {
     const int64_t field[] = {a, b, c, d, e, f, 0, 0};
-    as_maker_put(maker, thread_of[rank], kind, ns, field);
+    as_maker_emit(maker, thread_of[rank], kind, ns, field);
 }
 
 static void enter(uint32_t rank, int64_t ns, int64_t name)
@@ -274,7 +274,7 @@ static void test_sends(void **state)
     (void)state;
     begin_trace();
     call(0, 100, 100, SEND, AS_TRACE_SEND, 1, 3, 80, 1, 0, AS_TRACE_SYNCHRONOUS);
-    call(0, 100, 100, SEND, AS_TRACE_SEND, AS_TRACE_NOBODY, 3, 80, 1, 0, 0);
+    call(0, 100, 100, SEND, AS_TRACE_SEND, AS_TRACE_NO_RANK, 3, 80, 1, 0, 0);
     call(0, 100, 100, BSEND, AS_TRACE_SEND, 1, 3, 90, 1, 0, AS_TRACE_BUFFERED);
     call(0, 100, 100, SEND, AS_TRACE_SEND, 0, 3, 70, 2, 0, 0); /* in MPI_COMM_SELF, to itself */
     call(0, 100, 100, ISEND, AS_TRACE_SEND, 1, 3, 60, 1, 5, 0);

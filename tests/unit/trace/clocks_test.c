@@ -48,7 +48,7 @@ static void open_stream(struct as_trace_writer *w, int rank, uint32_t tid)
 static void put(struct as_trace_writer *w, int rank, unsigned kind, int64_t true_ns,
                 const uint64_t *field, unsigned n)
 {
-    as_trace_put(w, kind, (uint64_t)clock_of(rank, true_ns), field, n);
+    as_trace_emit(w, kind, (uint64_t)clock_of(rank, true_ns), field, n);
 }
 
 /* Errors of the measurements, at most TRIP_NS. */
@@ -62,14 +62,14 @@ static void define_rank(int rank, const int64_t *relation_ns, size_t relations_n
     const uint64_t name[] = {1, AS_TRACE_OF_MPI_POINT};
     open_stream(&w, rank, 0);
     w.head->real_ns = w.head->begin.raw_ns + day_ns - (rank ? OFF_NS : 0);
-    as_trace_put(&w, AS_TRACE_WORLD, 0, world, 3);
-    as_trace_put_list(&w, AS_TRACE_COMM, 0, comm, 5, member, 2);
-    as_trace_put_text(&w, AS_TRACE_NAME, 0, name, 2, rank ? "MPI_Recv" : "MPI_Send");
+    as_trace_emit(&w, AS_TRACE_WORLD, 0, world, 3);
+    as_trace_emit_list(&w, AS_TRACE_COMM, 0, comm, 5, member, 2);
+    as_trace_emit_text(&w, AS_TRACE_NAME, 0, name, 2, rank ? "MPI_Recv" : "MPI_Send");
     for (size_t i = 0; i < relations_n; i++) {
         const uint64_t field[] = {as_trace_zigzag(clock_of(rank, relation_ns[i])),
                                   as_trace_zigzag(relation_ns[i] + measured_off_ns[i % 2]),
                                   TRIP_NS};
-        as_trace_put(&w, AS_TRACE_RELATED, 0, field, 3);
+        as_trace_emit(&w, AS_TRACE_RELATED, 0, field, 3);
     }
     as_trace_writer_close(&w, AS_TRACE_CLOSED);
 }
@@ -206,7 +206,7 @@ static void test_residual(void **state)
     snprintf(path, sizeof path, "%s/stream.12.7.0", directory);
     other.path = path;
     assert_int_equal(as_trace_writer_open(&w, &other), 0);
-    as_trace_put(&w, AS_TRACE_RELATED, 0, field, 3);
+    as_trace_emit(&w, AS_TRACE_RELATED, 0, field, 3);
     as_trace_writer_close(&w, AS_TRACE_CLOSED);
     assert_int_equal(analyse(&trace), 0);
     assert_in_range(trace.process.at[1].clock.uncertain_ns, TRIP_NS + 29990, TRIP_NS + 30010);
@@ -246,10 +246,10 @@ static void test_without_rank_0(void **state)
                                          .name = "c"};
     assert_int_equal(as_trace_writer_open(&w, &how), 0);
     w.head->clock = AS_TRACE_KERNEL;
-    as_trace_put(&w, AS_TRACE_WORLD, 0, world, 3);
+    as_trace_emit(&w, AS_TRACE_WORLD, 0, world, 3);
     for (int i = 0; i < 2; i++) {
         const uint64_t field[] = {as_trace_zigzag(at[i] - OFF_NS), as_trace_zigzag(at[i]), 5};
-        as_trace_put(&w, AS_TRACE_RELATED, 0, field, 3);
+        as_trace_emit(&w, AS_TRACE_RELATED, 0, field, 3);
     }
     as_trace_writer_close(&w, AS_TRACE_CLOSED);
     assert_int_equal(as_trace_open(directory, &trace, &err), 0);
@@ -285,12 +285,12 @@ static void test_surest(void **state)
         .path = path, .pid = 11, .clock = AS_TRACE_GIVEN, .name = "b"};
     assert_int_equal(as_trace_writer_open(&w, &how), 0);
     w.head->clock = AS_TRACE_KERNEL;
-    as_trace_put(&w, AS_TRACE_WORLD, 0, world, 3);
+    as_trace_emit(&w, AS_TRACE_WORLD, 0, world, 3);
     for (int i = 0; i < 5; i++) {
         const int64_t true_ns = BEGIN_NS + said[i][0];
         const uint64_t field[] = {as_trace_zigzag(clock_of(1, true_ns)),
                                   as_trace_zigzag(true_ns + said[i][1]), (uint64_t)said[i][2]};
-        as_trace_put(&w, AS_TRACE_RELATED, 0, field, 3);
+        as_trace_emit(&w, AS_TRACE_RELATED, 0, field, 3);
     }
     as_trace_writer_close(&w, AS_TRACE_CLOSED);
     assert_int_equal(as_trace_open(directory, &trace, &err), 0);

@@ -99,7 +99,7 @@ static void write_samples(void)
     for (uint64_t i = 0; i < SAMPLES_N; i++) {
         const unsigned n = make_stack(i, stack);
         if (i % 3 == 0)
-            as_trace_put(&writer, AS_TRACE_ENTER, first + 10 * i, &i, 1);
+            as_trace_emit(&writer, AS_TRACE_ENTER, first + 10 * i, &i, 1);
         assert_true(as_trace_sample(&writer, first + 10 * i + 1, 1000 + i, stack, n, false));
     }
 }
@@ -179,10 +179,10 @@ static void test_aside(void **state)
     const uint64_t name = 1;
     (void)state;
     begin_stream(ASIDE_N);
-    as_trace_put(&writer, AS_TRACE_ENTER, first + 100, &name, 1);
+    as_trace_emit(&writer, AS_TRACE_ENTER, first + 100, &name, 1);
     sample_at(110, true);
     sample_at(120, true);
-    as_trace_put(&writer, AS_TRACE_LEAVE, first + 200, &name, 1);
+    as_trace_emit(&writer, AS_TRACE_LEAVE, first + 200, &name, 1);
     sample_at(210, true); /* and at the end, when none follows */
     struct as_trace_stream *stream = end_stream();
     assert_int_equal(next(stream, &event, AS_TRACE_ENTER), 100);
@@ -206,7 +206,7 @@ static void test_lost(void **state)
     begin_stream(ASIDE_N);
     for (uint64_t i = 0; i < N; i++)
         sample_at(i, true);
-    as_trace_put(&writer, AS_TRACE_ENTER, first + N, &name, 1);
+    as_trace_emit(&writer, AS_TRACE_ENTER, first + N, &name, 1);
     struct as_trace_stream *stream = end_stream();
     while (as_trace_stream_next(stream, &event, NULL) == 1 && event.kind == AS_TRACE_SAMPLE)
         assert_int_equal(event.raw_ns - (int64_t)first, n++);
@@ -289,7 +289,7 @@ static void test_timer(void **state)
     for (uint64_t i = 0; i < ROUNDS_MOST && handled_n < 300; i++) {
         const uint64_t now = as_trace_now(&writer);
         if (i % 64 < 32) {
-            as_trace_put(&writer, AS_TRACE_ENTER, now, &enters_n, 1);
+            as_trace_emit(&writer, AS_TRACE_ENTER, now, &enters_n, 1);
             enters_n++;
         } else {
             as_trace_poll(&writer, 5, now, now + 1);

@@ -88,14 +88,14 @@ static void write_any(uint64_t from, uint64_t tick)
         char text[64] = {0};
         snprintf(text, 20, "key %u", (unsigned)any());
         snprintf(text + strlen(text) + 1, 20, "value %u", (unsigned)any());
-        assert_true(as_trace_put_text(&writer, kind, tick, field, n, text));
+        assert_true(as_trace_emit_text(&writer, kind, tick, field, n, text));
     } else if (*of == 'l') {
         const size_t list_n = any() % 20;
         for (size_t i = 0; i < list_n; i++)
             list[i] = any();
-        assert_true(as_trace_put_list(&writer, kind, tick, field, n, list, list_n));
+        assert_true(as_trace_emit_list(&writer, kind, tick, field, n, list, list_n));
     } else {
-        as_trace_put(&writer, kind, tick, field, n);
+        as_trace_emit(&writer, kind, tick, field, n);
     }
 }
 
@@ -157,7 +157,7 @@ static void test_times(void **state)
     open_writer("times", 1, 0, NULL);
     const uint64_t first = writer.head->begin.tick;
     for (uint64_t i = 0; i < N; i++)
-        as_trace_put(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
+        as_trace_emit(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     struct as_trace_stream *stream = open_reader("times");
     int64_t latest = 0;
@@ -182,7 +182,7 @@ static void test_seek(void **state)
     open_writer("seek", 1, 0, NULL);
     const int64_t first_ns = (int64_t)writer.head->begin.tick;
     for (uint64_t i = 0; i < N; i++)
-        as_trace_put(&writer, AS_TRACE_ENTER, (uint64_t)first_ns + 10 * i, &i, 1);
+        as_trace_emit(&writer, AS_TRACE_ENTER, (uint64_t)first_ns + 10 * i, &i, 1);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     struct as_trace_stream *stream = open_reader("seek");
     assert_true(as_trace_stream_facts(stream)->blocks_n > 4);
@@ -225,7 +225,7 @@ static void test_clock(void **state)
     assert_int_equal(as_trace_writer_open(&writer, &how), 0);
     for (uint64_t i = 0; i < N; i++) {
         around_ns[i][0] = raw_clock_ns();
-        as_trace_put(&writer, AS_TRACE_ENTER, as_trace_now(&writer), &i, 1);
+        as_trace_emit(&writer, AS_TRACE_ENTER, as_trace_now(&writer), &i, 1);
         around_ns[i][1] = raw_clock_ns();
         nanosleep(&rest, NULL);
     }
@@ -254,7 +254,7 @@ static void test_killed(void **state)
     if (child == 0) {
         open_writer("killed", 1, 0, NULL);
         for (uint64_t i = 0; i < N; i++)
-            as_trace_put(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
+            as_trace_emit(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
         kill(getpid(), SIGKILL);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -277,7 +277,7 @@ static void test_ring(void **state)
     (void)state;
     open_writer("ring", 1, 3, NULL);
     for (uint64_t i = 0; i < N; i++)
-        as_trace_put(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
+        as_trace_emit(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     struct as_trace_stream *stream = open_reader("ring");
     assert_int_equal(as_trace_stream_facts(stream)->size_b, AS_TRACE_PAGE_B + 3 * AS_TRACE_BLOCK_B);
@@ -300,7 +300,7 @@ static void test_limit(void **state)
     (void)state;
     open_writer("limit", 1, 0, &budget_b);
     for (uint64_t i = 0; i < 500000; i++)
-        as_trace_put(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
+        as_trace_emit(&writer, AS_TRACE_ENTER, tick_of(i), &i, 1);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     assert_int_equal(budget_b, 5);
     struct as_trace_stream *stream = open_reader("limit");
@@ -324,7 +324,7 @@ static void test_no_room(void **state)
         setrlimit(RLIMIT_FSIZE, &limit);
         open_writer("refused", 1, 0, NULL);
         for (uint64_t i = 0; i < 500000; i++)
-            as_trace_put(&writer, AS_TRACE_ENTER, tick_of(1), &i, 1);
+            as_trace_emit(&writer, AS_TRACE_ENTER, tick_of(1), &i, 1);
         _exit(0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -343,12 +343,12 @@ static void test_handler(void **state)
     const uint64_t one = 1, two = 2;
     (void)state;
     open_writer("handler", 1, 0, NULL);
-    as_trace_put(&writer, AS_TRACE_ENTER, 0, &one, 1);
+    as_trace_emit(&writer, AS_TRACE_ENTER, 0, &one, 1);
     writer.state = AS_TRACE_BUSY; /* as if interrupted */
-    as_trace_put(&writer, AS_TRACE_ENTER, 0, &two, 1);
-    assert_false(as_trace_put_text(&writer, AS_TRACE_EXEC, 0, NULL, 0, "x"));
+    as_trace_emit(&writer, AS_TRACE_ENTER, 0, &two, 1);
+    assert_false(as_trace_emit_text(&writer, AS_TRACE_EXEC, 0, NULL, 0, "x"));
     writer.state = 0;
-    as_trace_put(&writer, AS_TRACE_LEAVE, 0, &one, 1);
+    as_trace_emit(&writer, AS_TRACE_LEAVE, 0, &one, 1);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     struct as_trace_stream *stream = open_reader("handler");
     assert_int_equal(as_trace_stream_facts(stream)->lost_n, 2);
@@ -383,7 +383,7 @@ static void test_polls(void **state)
     assert_non_null(as_trace_poll(&writer, 2, from + 500, from + 600));
     assert_null(as_trace_poll(&writer, 1, from + 1200, from + 1600));
     assert_non_null(as_trace_poll(&writer, 1, from + 1000000, from + 1000001)); /* much later */
-    as_trace_put(&writer, AS_TRACE_ENTER, from + 1000002, &seven, 1);
+    as_trace_emit(&writer, AS_TRACE_ENTER, from + 1000002, &seven, 1);
     assert_non_null(as_trace_poll(&writer, 1, from + 1000003, from + 1000004));
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     struct as_trace_stream *stream = open_reader("polls");
@@ -412,11 +412,11 @@ static void test_functions(void **state)
     const uint64_t lies[][2] = {{1, 0x401000}, {2, 0x402000}, {7, 0x403000}, {UINT64_MAX, 1}};
     (void)state;
     open_writer("stream.77.5.0", 0, 0, NULL);
-    as_trace_put_text(&writer, AS_TRACE_NAME, 0, in_cpp, 2, "_ZN6solver4stepEi");
-    as_trace_put_text(&writer, AS_TRACE_NAME, 0, in_c, 2, "a.c.program+0x10");
+    as_trace_emit_text(&writer, AS_TRACE_NAME, 0, in_cpp, 2, "_ZN6solver4stepEi");
+    as_trace_emit_text(&writer, AS_TRACE_NAME, 0, in_c, 2, "a.c.program+0x10");
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++)
-        as_trace_put(&writer, AS_TRACE_FUNCTION, 0, lies[i], 2);
-    as_trace_put_text(&writer, AS_TRACE_FACT, 0, NULL, 0, fact);
+        as_trace_emit(&writer, AS_TRACE_FUNCTION, 0, lies[i], 2);
+    as_trace_emit_text(&writer, AS_TRACE_FACT, 0, NULL, 0, fact);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     assert_int_equal(as_trace_open(directory, &trace, &err), 0);
     const struct as_trace_process *p = &trace.process.at[0];
@@ -441,11 +441,11 @@ static void test_run(void **state)
     const uint64_t alien[] = {1u << 30, 0};
     (void)state;
     open_writer("stream.77.5.0", 0, 0, NULL);
-    as_trace_put_text(&writer, AS_TRACE_NAME, 0, name, 2, "MPI_Send");
-    as_trace_put_text(&writer, AS_TRACE_NAME, 0, alien, 2, "far away");
-    as_trace_put(&writer, AS_TRACE_WORLD, 0, world, 3);
-    as_trace_put_list(&writer, AS_TRACE_COMM, 0, comm, 5, members, 2);
-    as_trace_put_text(&writer, AS_TRACE_COMM_NAME, 0, comm, 1, "rows");
+    as_trace_emit_text(&writer, AS_TRACE_NAME, 0, name, 2, "MPI_Send");
+    as_trace_emit_text(&writer, AS_TRACE_NAME, 0, alien, 2, "far away");
+    as_trace_emit(&writer, AS_TRACE_WORLD, 0, world, 3);
+    as_trace_emit_list(&writer, AS_TRACE_COMM, 0, comm, 5, members, 2);
+    as_trace_emit_text(&writer, AS_TRACE_COMM_NAME, 0, comm, 1, "rows");
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     open_writer("stream.77.5.78", 78, 0, NULL);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
@@ -497,10 +497,10 @@ static void test_comms(void **state)
     (void)state;
     for (unsigned p = 0; p < 2; p++) {
         open_writer(names[p], 0, 0, NULL);
-        as_trace_put(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){p, 2, 0}, 3);
+        as_trace_emit(&writer, AS_TRACE_WORLD, 0, (uint64_t[]){p, 2, 0}, 3);
         for (uint64_t i = 0; i < 7; i++)
-            as_trace_put_list(&writer, AS_TRACE_COMM, 0,
-                              (uint64_t[]){numbers[p][i], 1, 100 + i, 0, 0}, 5, NULL, 0);
+            as_trace_emit_list(&writer, AS_TRACE_COMM, 0,
+                               (uint64_t[]){numbers[p][i], 1, 100 + i, 0, 0}, 5, NULL, 0);
         as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     }
     assert_int_equal(as_trace_open(directory, &trace, &err), 0);
@@ -545,7 +545,7 @@ static void test_cut(void **state)
     (void)state;
     open_writer("cut", 1, 0, NULL);
     for (uint64_t i = 0; i < 200000; i++)
-        as_trace_put(&writer, AS_TRACE_ENTER, tick_of(1), &i, 1);
+        as_trace_emit(&writer, AS_TRACE_ENTER, tick_of(1), &i, 1);
     as_trace_writer_close(&writer, AS_TRACE_CLOSED);
     assert_int_equal(truncate(path_of("cut"), AS_TRACE_PAGE_B + 2 * AS_TRACE_BLOCK_B - 1000), 0);
     struct as_trace_stream *stream = open_reader("cut");

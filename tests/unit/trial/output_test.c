@@ -20,7 +20,7 @@ static bool says(const char *const *base, const char *got, double tolerance, con
     for (; *base; base++)
         assert_int_equal(as_output_learn(&model, *base, strlen(*base)), 0);
     assert_int_equal(as_output_compare(&model, got, strlen(got), tolerance, &it), 0);
-    as_output_say(&it, text, sizeof text);
+    as_output_describe(&it, text, sizeof text);
     assert_string_equal(text, want);
     as_output_model_fini(&model);
     return it.differs;

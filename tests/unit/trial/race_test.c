@@ -54,7 +54,7 @@ static double run_race(struct as_race *race, struct host *host, const double *ra
     while ((who = as_race_next(race, budget_s - used)) != AS_RACE_END) {
         const double x = time_of(host, who == AS_RACE_BASE ? 1 : ratio[who]);
         used += x + 0.1;
-        assert_int_equal(as_race_take(race, who, x, x + 0.1), 0);
+        assert_int_equal(as_race_add_run(race, who, x, x + 0.1), 0);
     }
     assert_int_equal(as_race_judge(race), 0);
     return used;
@@ -185,7 +185,7 @@ static void test_early_end(void **state)
             continue;
         }
         const double x = time_of(&host, who == 3 ? 0.55 : 1);
-        assert_int_equal(as_race_take(&race, who, x, x), 0);
+        assert_int_equal(as_race_add_run(&race, who, x, x), 0);
     }
     assert_int_equal(asked, 1);
     assert_int_equal(race.racer.at[3].verdict, ASSAY_TRIAL_GAIN);
@@ -245,11 +245,11 @@ static void test_nothing_known(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(as_race_join(&race), i);
     for (int round = 0; round < 3; round++) {
-        assert_int_equal(as_race_take(&race, AS_RACE_BASE, 1 + 0.01 * round, 1), 0);
+        assert_int_equal(as_race_add_run(&race, AS_RACE_BASE, 1 + 0.01 * round, 1), 0);
         for (size_t i = 0; i < 2; i++)
-            assert_int_equal(as_race_take(&race, i, tried[i][round], 5), 0);
+            assert_int_equal(as_race_add_run(&race, i, tried[i][round], 5), 0);
     }
-    assert_int_equal(as_race_take(&race, AS_RACE_BASE, 1, 1), 0);
+    assert_int_equal(as_race_add_run(&race, AS_RACE_BASE, 1, 1), 0);
     assert_int_equal(as_race_judge(&race), 0);
     assert_true(isinf(race.racer.at[0].interval.high));
     assert_true(race.racer.at[0].ratio > 0.4 && race.racer.at[0].ratio < 5);
