@@ -60,8 +60,9 @@ static int move_up(int fd)
 {
     struct rlimit limit = {0, 0};
     syscall(SYS_getrlimit, RLIMIT_NOFILE, &limit);
-    const long least = limit.rlim_cur / 2 < NUMBER_MIN ? (long)(limit.rlim_cur / 2) : NUMBER_MIN;
-    const long up = syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least);
+    const long number_min =
+        limit.rlim_cur / 2 < NUMBER_MIN ? (long)(limit.rlim_cur / 2) : NUMBER_MIN;
+    const long up = syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, number_min);
     if (up < 0)
         return fd;
     syscall(SYS_close, fd);
@@ -106,12 +107,12 @@ bool as_event_counters_put(struct as_event_counters *own, struct as_trace_writer
         uint64_t n, enabled, running, value[AS_EVENT_COUNTERS_N];
     } reading;
     const int saved = errno;
-    const size_t least_b = offsetof(__typeof__(reading), value) + own->n * sizeof *reading.value;
+    const size_t whole_b = offsetof(__typeof__(reading), value) + own->n * sizeof *reading.value;
     if (!own->n || !are_named)
         return true;
     const long got = syscall(SYS_read, own->fd[0], &reading, sizeof reading);
     errno = saved;
-    if (got < (long)least_b || reading.n != own->n) { /* closed by the program */
+    if (got < (long)whole_b || reading.n != own->n) { /* closed by the program */
         own->n = 0;
         return true;
     }

@@ -24,7 +24,7 @@ struct as_event_counter {
     char name[AS_EVENT_COUNTER_B];
 };
 
-/* Of a thread. */
+/* The open counters of a thread. */
 struct as_event_counters {
     bool is_tried;
     unsigned n;
@@ -35,8 +35,8 @@ struct as_event_counters {
 
 /* When the process begins; false: no counters are wanted. */
 bool as_event_counters_begin(void);
-/* Counts the calling thread from now on. `name` gives numbers to names. What cannot be opened is
- * left out, with all others. System calls; keeps errno. */
+/* Counts the calling thread from now on. `name` gives numbers to names. If one cannot be opened,
+ * none is. System calls; keeps errno. */
 void as_event_counters_open(struct as_event_counters *own,
                             uint32_t (*name)(uint32_t group, const char *text));
 /* Writes a COUNTER for each value that changed; `tick` 0: with the time of the latest record.

@@ -135,8 +135,8 @@ static void set_mpi_efficiencies(struct as_efficiency *e, const struct pop_sums 
     e->process_balance = 1 - (s->outside_most - mean) / elapsed;
 }
 
-/* Shares of threads that spent `elapsed` each; NANs if nobody did. */
-static void put_shares(struct as_efficiency *e, const struct pop_sums *s, double elapsed)
+/* Shares of threads that spent `elapsed` each; NANs if none did. */
+static void fill_shares(struct as_efficiency *e, const struct pop_sums *s, double elapsed)
 {
     const double none = (double)NAN;
     *e = (struct as_efficiency){none, none, none, none, none, none, none, none, none, none,
@@ -163,10 +163,10 @@ void as_efficiency_of(struct as_analysis *a)
     struct pop_sums s = pop_sums_of(&times);
     s.begin_ns = s.begin_ns > a->interest.begin_ns ? s.begin_ns : a->interest.begin_ns;
     s.end_ns = s.end_ns < a->interest.end_ns ? s.end_ns : a->interest.end_ns;
-    /* What is not recorded is no time of the run: in the mean, where processes differ. */
+    /* Time without recording does not count: the mean, where processes differ. */
     const double elapsed =
         s.thread_n ? (double)(s.end_ns - s.begin_ns) - s.off / (double)s.thread_n : 0;
-    put_shares(&a->efficiency, &s, elapsed);
+    fill_shares(&a->efficiency, &s, elapsed);
 }
 
 void as_efficiency_of_phase(const struct as_analysis *a, const int64_t (*ns)[AS_ACTIVITIES_N],
@@ -174,7 +174,7 @@ void as_efficiency_of_phase(const struct as_analysis *a, const int64_t (*ns)[AS_
 {
     const struct pop_times times = {a->location.at, a->location.n, ns};
     const struct pop_sums s = pop_sums_of(&times);
-    put_shares(&phase->efficiency, &s, s.longest);
+    fill_shares(&phase->efficiency, &s, s.longest);
     phase->rank_n = (uint32_t)s.rank_n;
     phase->thread_n = (uint32_t)s.thread_n;
     phase->busiest = s.rank_n > 1 ? s.busiest : AS_WAIT_UNKNOWN;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums of states by region, iteration and thread. Memory is bounded: if iterations take too much of
- * it, two neighbours of the region with most of them become one row, again and again.
+ * Sums of states by region, iteration and thread. Memory is bounded: if it is full, neighbouring
+ * iterations of the region with most of them become one row.
  */
 #include "analytics/phases.h"
 

@@ -28,7 +28,7 @@ int as_phases_leave(struct as_trace_walk *walk, struct as_walker *walker,
 /* Adds what a thread did since it was asked last, in `activity` (enum as_activity). */
 void as_phases_add(struct as_trace_walk *walk, struct as_walker *walker, unsigned activity,
                    int64_t begin_ns, int64_t end_ns);
-/* What a thread computed was idle time. */
+/* Makes the computing of a thread idle time. */
 void as_phases_become_idle(struct as_trace_walk *walk, const struct as_walker *walker);
 
 /* Returns whether any process entered a region. */

@@ -25,7 +25,7 @@ struct region_search {
     const struct as_range_edge *edge;
     bool is_end;
     bool is_found;
-    uint64_t calls_most; /* of a process */
+    uint64_t calls_max; /* of a process */
     int64_t ns;
 };
 
@@ -41,7 +41,7 @@ static bool is_the_region(const struct as_trace_process *process, int64_t name,
 static void note_edge(struct region_search *search, uint64_t call, bool is_leave, int64_t ns)
 {
     const uint64_t wanted = search->edge->call;
-    search->calls_most = call > search->calls_most ? call : search->calls_most;
+    search->calls_max = call > search->calls_max ? call : search->calls_max;
     if (is_leave != search->is_end || (wanted && call != wanted))
         return;
     if (!search->is_found || (search->is_end ? ns > search->ns : ns < search->ns))
@@ -77,10 +77,10 @@ static int report_region(const struct as_trace *trace, const struct region_searc
     const char *option = search->is_end ? "--to" : "--from";
     const char *region = search->edge->region;
     struct as_nearest nearest;
-    if (search->calls_most)
+    if (search->calls_max)
         return as_error_set(err, ASSAY_ERR_NOT_FOUND,
                             "%s: the region %s has %llu calls, not %llu; use a lower number",
-                            option, region, (unsigned long long)search->calls_most,
+                            option, region, (unsigned long long)search->calls_max,
                             (unsigned long long)search->edge->call);
     as_nearest_init(&nearest, region, strlen(region));
     as_vec_foreach (&trace->process, process)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The walk through a trace: what is known at the moment of an event. Each concern has a file and is
- * told of the events it needs: what threads do (activity.c), what MPI does (mpi.c), what threads do
- * to each other (threads.c), teams of OpenMP (omp_teams.c).
+ * The walk through a trace: what is known at the moment of an event. Each concern has a file and
+ * receives the events it needs: activities of threads (activity.c), MPI (mpi.c), waits between
+ * threads (threads.c), teams of OpenMP (omp_teams.c).
  */
 #ifndef AS_ANALYTICS_WALKING_H
 #define AS_ANALYTICS_WALKING_H
@@ -99,7 +99,7 @@ struct as_trace_walk {
     struct as_windows *windows;
     struct as_channels *channels;
     struct as_tasks *tasks;
-    struct as_phases *phases;           /* NULL: nobody asks */
+    struct as_phases *phases;           /* NULL: not wanted */
     struct as_trace_part *part;         /* NULL: all processes are walked through here */
     AS_VEC(struct as_open_teams) teams; /* by process */
     uint32_t parallel_routine, barrier_routine;

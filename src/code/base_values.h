@@ -154,8 +154,8 @@ void as_base_places_apply(struct as_bases *b, uint32_t block, uint64_t pc,
 /* Offsets in a frame that is aligned are below it. */
 #define AS_BASE_ALIGNED_MOST (INT64_MIN / 8)
 
-/* Offset from the canonical frame address of `reg` + disp at `pc`, or in a frame that is aligned an
- * offset that only others of that register compare with; false: no frame register. */
+/* Offset from the canonical frame address of `reg` + disp at `pc`. In a frame that is aligned only
+ * offsets of one register compare. False: no frame register. */
 bool as_base_frame_offset(const struct as_bases *b, uint64_t pc, unsigned reg, int64_t disp,
                           int64_t *offset_b);
 /* The variable of the frame at an offset; false: none. */

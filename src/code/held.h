@@ -21,8 +21,8 @@ bool as_based_find(const struct as_evaluation *e, const struct as_access *access
 void as_held_window(const struct as_evaluation *e, const struct as_access *access, uint64_t *first,
                     uint64_t *last);
 
-/* True if a sample anywhere in the loop has the address of an access that walks, or that of an
- * iteration beside: one register of the address steps, once in an iteration. */
+/* True if a sample anywhere in the loop has the address of a walking access, or of an iteration
+ * beside. One register of the address steps, once in an iteration. */
 bool as_held_nearby(const struct as_evaluation *e, const struct as_access *access);
 
 /* True when no instruction of the loop, or of a loop inside it, writes the register. */

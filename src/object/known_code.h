@@ -9,7 +9,7 @@
  * not known. */
 const char *as_known_code_name(const struct assay_object *object, uint64_t address);
 
-/* A function that is known by who jumps to it. */
+/* A function that is known by a jump to it. */
 struct as_known_jump {
     uint64_t address;
     const char *name; /* static */
@@ -25,9 +25,9 @@ void as_known_jumps(const struct assay_object *object, const char *symbol, uint6
  * argument of calls of pthread_create(3), by its stub at `create`. 0: there is none, or several. */
 uint64_t as_known_thread_start(const struct assay_object *object, uint64_t create);
 
-/* Returns the address of the function in which libgomp's threads wait between regions: the only one
- * that short functions, called from the start of threads at `start`, end in a jump to, apart from
- * the wait of a team at `team_wait`. 0: there is none, or several. */
+/* Returns the address of the function in which libgomp's threads wait between regions. Short
+ * functions, called from the start of threads at `start`, end in a jump to it. The wait of a team
+ * at `team_wait` is another one. 0: none was found, or several. */
 uint64_t as_known_dock_wait(const struct assay_object *object, uint64_t start, uint64_t team_wait);
 
 #endif

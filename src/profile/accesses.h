@@ -77,7 +77,7 @@ struct as_sampled_address {
 typedef AS_VEC(struct as_sampled_address) as_address_list;
 
 /* All such of a loop but those on the stack, by stream. A stream that walks and has none gets those
- * of samples anywhere in the loop, which weigh as one sample together. 0 or NOMEM. */
+ * of all samples of the loop. Together they weigh as one sample. 0 or NOMEM. */
 int as_addresses_of(const struct as_operand_loop *loop, as_address_list *out,
                     struct assay_error *err);
 

@@ -73,7 +73,7 @@ struct user_place {
 
 /* Fills the user's places at an address, inlined calls first; returns their number. */
 static unsigned user_places_at(const struct assay_catalogue_module *code, uint64_t address,
-                               struct user_place *out, unsigned most)
+                               struct user_place *out, unsigned capacity)
 {
     const struct assay_debug *debug = &code->debug;
     struct assay_catalogue_function function = {0};
@@ -84,7 +84,7 @@ static unsigned user_places_at(const struct assay_catalogue_module *code, uint64
     if (place.function < assay_catalogue_function_n(code))
         assay_catalogue_function_get(code, place.function, &function);
     struct user_place it = {.file = place.file, .line = place.line};
-    for (uint32_t at = place.inlined; n < most;) {
+    for (uint32_t at = place.inlined; n < capacity;) {
         const bool is_inlined = at < debug->inline_n && debug->inlines[at].parent != ASSAY_NONE;
         const bool has_file = it.file < debug->file_n;
         it.name = is_inlined ? debug->inlines[at].name : function.linkage_name;
@@ -255,8 +255,8 @@ static int calls_to_pass(struct as_attribution *all, const struct found_site *si
     return 0;
 }
 
-/* Functions of the program that allocate for others, as malloc does, are no sites: their callers
- * are, of which some may be such functions again. */
+/* Replaces functions of the program that allocate for others, as malloc does, by their callers.
+ * Some of these may be such functions again. */
 static int pass_allocators(struct as_attribution *all, struct found_site *site, size_t n,
                            struct assay_error *err)
 {

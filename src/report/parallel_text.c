@@ -109,7 +109,7 @@ static int write_efficiency(const struct parallel_text *t, struct assay_error *e
     return as_page_table_end(t->page, &table, err);
 }
 
-static void put_phase_share(struct as_table *table, double share)
+static void append_phase_share(struct as_table *table, double share)
 {
     if (isnan(share))
         as_table_string(table, NULL);
@@ -117,15 +117,15 @@ static void put_phase_share(struct as_table *table, double share)
         as_table_f(table, "%.1f", 100 * share);
 }
 
-static void put_phase(const struct parallel_text *t, struct as_table *table,
-                      const struct as_phase *phase)
+static void append_phase(const struct parallel_text *t, struct as_table *table,
+                         const struct as_phase *phase)
 {
     const struct as_efficiency *e = &phase->efficiency;
     const bool has_mpi = !isnan(e->mpi_parallel);
     as_table_f(table, "%.3f", SECONDS(e->elapsed_ns));
-    put_phase_share(table, e->parallel);
-    put_phase_share(table, has_mpi ? e->mpi_balance : e->balance);
-    put_phase_share(table, has_mpi ? e->mpi_communication : e->communication);
+    append_phase_share(table, e->parallel);
+    append_phase_share(table, has_mpi ? e->mpi_balance : e->balance);
+    append_phase_share(table, has_mpi ? e->mpi_communication : e->communication);
     add_thread_cell(t, table, phase->busiest);
 }
 
@@ -150,7 +150,7 @@ static int write_phases(const struct parallel_text *t, struct assay_error *err)
     as_vec_foreach (&a->phase, phase) {
         if (phase->first || n++ >= ROWS_MOST)
             continue;
-        put_phase(t, &table, phase);
+        append_phase(t, &table, phase);
         as_table_u64(&table, phase->calls_n);
         as_table_string(&table, phase->name);
     }
@@ -168,7 +168,7 @@ static const struct as_phase *main_loop_of(const struct as_analysis *a)
     return main;
 }
 
-static void put_iteration(struct as_table *table, const struct as_phase *phase)
+static void append_iteration(struct as_table *table, const struct as_phase *phase)
 {
     if (phase->calls_n == 1)
         as_table_u64(table, phase->first);
@@ -177,7 +177,7 @@ static void put_iteration(struct as_table *table, const struct as_phase *phase)
                    phase->first + phase->calls_n - 1);
 }
 
-/* Of the region with most time: its first iterations; all of them are in JSON and views. */
+/* Writes the first iterations of the region with most time. JSON and views have all. */
 static int write_iterations(const struct parallel_text *t, struct assay_error *err)
 {
     static const struct as_column columns[] = {
@@ -200,8 +200,8 @@ static int write_iterations(const struct parallel_text *t, struct assay_error *e
     for (const struct as_phase *it = all + 1; it < a->phase.at + a->phase.n && it->first; it++) {
         if (n++ >= ROWS_MOST)
             continue;
-        put_iteration(&table, it);
-        put_phase(t, &table, it);
+        append_iteration(&table, it);
+        append_phase(t, &table, it);
     }
     AS_TRY(as_page_table_end(t->page, &table, err));
     if (n > ROWS_MOST) {

@@ -21,8 +21,8 @@ struct as_event_code {
 /* The code of `name` ("PMU::EVENT:MASK:MODIFIER" of libpfm4). USAGE, with a sentence that ends in
  * libpfm4's reason, when it is no such name. */
 int as_pmu_encode(const char *name, struct as_event_code *out, struct assay_error *err);
-/* The code of an event by any name that assay_counting_open takes, and the name that the kernel or
- * libpfm4 has for it. Errors: USAGE. */
+/* Returns the code of an event by any name that assay_counting_open knows. `known`: its name in the
+ * kernel or libpfm4. Errors: USAGE. */
 int as_counting_find(const char *name, struct as_event_code *out, const char **known,
                      struct assay_error *err);
 /* Calls `offer` with the name of every event of the counters that this machine shows. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What strides, names and objects of loops cost: memory.py ASSAY ATTRIBUTE DIRECTORY [ROUNDS]
+"""The cost of strides, names and objects of loops: memory.py ASSAY ATTRIBUTE DIRECTORY [ROUNDS]
 
 Makes a program of LOOPS loops over arrays of known names, strides and sizes, and a program that
 allocates. Prints a line "NAME VALUE" each: how much slower each program is with --objects, by its

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counters of perf at events: counters.py ASSAY DUMP SOURCE INCLUDE LIBASSAY DIRECTORY
 
-A program reads its own counts of the kernel within its regions and around them. What a trace says
-of a region lies between the two. The .prv has the same as increments.
+A program reads its own counts of the kernel within its regions and around them. The count of a
+region in the trace lies between the two. The .prv has the same as increments.
 """
 import collections
 import os

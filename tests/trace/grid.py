@@ -18,7 +18,7 @@ from both_mpis import run_points
 
 ROUNDS, RANKS = 3, 4
 ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-# Of a grid of 2 by 2 with the second dimension periodic, by rank.
+# By rank, on a grid of 2 by 2 with the second dimension periodic.
 COORDINATES = {0: (0, 0), 1: (0, 1), 2: (1, 0), 3: (1, 1)}
 NEIGHBOUR = {0: 1, 1: 0, 2: 3, 3: 2}
 

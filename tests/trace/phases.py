@@ -171,7 +171,7 @@ def judge_ranges(assay, calls, whole, first_ns):
 
 
 def views_follow(assay):
-    """What other verbs show of a part."""
+    """Other verbs show the part."""
     analyse(assay, "--from", "step:3", "--to", "step:3")
     show = subprocess.run([assay, "show", "phases.assay"], capture_output=True, text=True,
                           check=True).stdout

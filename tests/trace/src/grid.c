@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranks on a grid of 2 by 2, periodic in its second dimension, that put, get and accumulate in two
- * windows: rank r puts 8 (r + 1) bytes to its neighbour in the second dimension, gets 16 from rank
- * 0 and accumulates 4 at rank 3, each in ROUNDS rounds: `grid ROUNDS`.
+ * windows. In each of ROUNDS rounds rank r puts 8 (r + 1) bytes to its neighbour in the second
+ * dimension. It gets 16 from rank 0 and accumulates 4 at rank 3: `grid ROUNDS`.
  */
 #include <mpi.h>
 #include <stdlib.h>

@@ -25,12 +25,14 @@
  *   threads 1 - (9 - 6) / 10 = 0.7; 1 - 0.6 = (1 - 0.9) + (1 - 0.7)
  *   regions 1 - ((1 + 0 + 0 + 1) / 4) / 10 = 0.95; serial 0.7 - 0.95 + 1 = 0.75
  *
- * A region "phase" of the first threads is called at 1 and 7 by rank 0 and at 2 and 8 by rank 1,
- * and left at 7 and 10, and at 8 and 10. So its first call has 6 and 6, its second 3 and 2. first:
- * useful 5 (and 1 at a barrier), worker 4; 6, worker 3; so 18 / 4 / 6 = 0.75 second: useful 1 (and
- * 2 in MPI), worker 0; 2, worker 0; so 3 / 4 / 3 = 0.25; outside MPI for 1 and 2: 1.5 / 3 = 0.5 =
- * load balance 1.5 / 2 * communication 2 / 3 both: 21 / 4 / 9 = 7/12; outside MPI for 7 and 8: 7.5
- * / 9 = 7.5 / 8 * 8 / 9
+ * A region "phase" of the first threads: rank 0 is in it from 1 to 7 and from 7 to 10. Rank 1 is in
+ * it from 2 to 8 and from 8 to 10. So its first call has 6 and 6, its second 3 and 2.
+ *
+ *   first    useful 5, worker 4; 6, worker 3: 18 / 4 / 6 = 0.75
+ *   second   useful 1, worker 0; 2, worker 0: 3 / 4 / 3 = 0.25
+ *            outside MPI 1 and 2: 1.5 / 3 = 0.5 = 1.5 / 2 * 2 / 3
+ *   both     21 / 4 / 9 = 7/12
+ *            outside MPI 7 and 8: 7.5 / 9 = 7.5 / 8 * 8 / 9
  *
  * Rank 1 comes last to everything that it takes part in, so that the critical path is its own until
  * 9, and then that of rank 0, which ends as late and stands first.
