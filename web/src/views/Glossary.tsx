@@ -9,7 +9,7 @@ export function Glossary() {
         <>
             <PageHead
                 title="Glossary"
-                note="The terms of this report. assay --help metrics explains each metric, assay --help findings each finding."
+                note="The terms of this report. assay --help explains each metric and each finding."
             />
             <dl class="panel glossary">
                 {GLOSSARY.map(({ names, meaning }) => (
