@@ -178,5 +178,19 @@ def test_no_statement_of_advice_has_a_text(root):
     assert checked > 500, checked
 
 
+def test_large_figures_have_no_exponent(root):
+    """The formats `figure` and `figure2` of data/advise round to 3 and 2 digits below their limit."""
+    assert root
+    words = {name: text.get("sql") for _, _, name, text in
+             GEN.blocks_of(trees.ROOT / "data/advise/words.txt")}
+    database = sqlite3.connect(":memory:")
+    for name, number, expected in (("figure", 0.12345, "0.123"), ("figure", 999.4, "999"),
+                                   ("figure", 999.6, "1000"), ("figure", 12345.6, "12346"),
+                                   ("figure2", 17.6, "18"), ("figure2", 99.6, "100"),
+                                   ("figure2", 580, "580"), ("figure2", -580, "-580")):
+        got = database.execute("SELECT " + words[name].replace("$1", "?1"), (number,)).fetchone()[0]
+        assert got == expected, f"{name} of {number}: {got}"
+
+
 if __name__ == "__main__":
     trees.main(globals())
