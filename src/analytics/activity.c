@@ -194,7 +194,8 @@ static int leave_frame(struct as_trace_walk *walk, struct as_walker *walker, int
     walker->depth[as_activity_of_group(frame.group)]--;
     AS_TRY(find_call(walk, walker, &frame, &call));
     const struct as_open_call *last = &walker->frame.at[walker->frame.n - 1];
-    const bool is_outermost = last == as_walk_outermost(walker);
+    const struct as_open_call *outermost = as_walk_outermost(walker);
+    const bool is_outermost = outermost && last == outermost;
     frame.moves_data = is_outermost && as_mpi_moves_data(walk, walker, &frame);
     if (is_outermost && walker->said.n) {
         AS_TRY(as_mpi_left(walk, walker, &frame, call->site, ns));
