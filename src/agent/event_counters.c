@@ -8,11 +8,10 @@
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/agent.h"
+#include "agent/kernel_call.h"
 
 #define NUMBER_MIN 512 /* of descriptors, if the limit permits: the program's own lie below */
 
@@ -22,19 +21,24 @@ static uint32_t number_of_event[AS_EVENT_COUNTERS_N];
 static _Atomic int names_begun; /* by one thread */
 static _Atomic bool are_named;
 
-bool as_event_counters_begin(void)
+static void close_fd(long fd)
 {
-    char path[AS_AGENT_PAGE_B];
-    struct stat status;
-    void *at = MAP_FAILED;
-    as_agent_path(AS_EVENT_COUNTERS_FILE, path);
-    const int fd = as_agent_open(path, O_RDONLY);
-    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
-        at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-    if (fd >= 0)
-        syscall(SYS_close, fd);
-    wanted = at == MAP_FAILED ? NULL : at;
-    wanted_n = wanted ? (unsigned)((size_t)status.st_size / sizeof *wanted) : 0;
+    as_kernel_call(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+bool as_event_counters_begin(const char *path)
+{
+    const size_t room_b = AS_EVENT_COUNTERS_N * sizeof *wanted;
+    const long fd = as_kernel_call(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
+    if (fd < 0)
+        return false;
+    const long size_b = as_kernel_call(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0);
+    const long at = as_kernel_call(SYS_mmap, 0, (long)room_b, PROT_READ, MAP_PRIVATE, fd, 0);
+    close_fd(fd);
+    if (size_b <= 0 || at < 0)
+        return false;
+    wanted = (const void *)at;
+    wanted_n = (unsigned)((size_t)size_b / sizeof *wanted);
     wanted_n = wanted_n < AS_EVENT_COUNTERS_N ? wanted_n : AS_EVENT_COUNTERS_N;
     return wanted_n > 0;
 }
@@ -52,20 +56,20 @@ static long open_event(const struct as_event_counter *event, int leader, bool ex
                                    .read_format = PERF_FORMAT_GROUP |
                                                   PERF_FORMAT_TOTAL_TIME_ENABLED |
                                                   PERF_FORMAT_TOTAL_TIME_RUNNING};
-    return syscall(SYS_perf_event_open, &attr, 0, -1, leader, (unsigned long)PERF_FLAG_FD_CLOEXEC);
+    return as_kernel_call(SYS_perf_event_open, (long)&attr, 0, -1, leader, PERF_FLAG_FD_CLOEXEC, 0);
 }
 
 /* Returns a descriptor out of the program's way, or -1. */
 static int move_up(int fd)
 {
     struct rlimit limit = {0, 0};
-    syscall(SYS_getrlimit, RLIMIT_NOFILE, &limit);
+    as_kernel_call(SYS_getrlimit, RLIMIT_NOFILE, (long)&limit, 0, 0, 0, 0);
     const long number_min =
         limit.rlim_cur / 2 < NUMBER_MIN ? (long)(limit.rlim_cur / 2) : NUMBER_MIN;
-    const long up = syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, number_min);
+    const long up = as_kernel_call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, number_min, 0, 0, 0);
     if (up < 0)
         return fd;
-    syscall(SYS_close, fd);
+    close_fd(fd);
     return (int)up;
 }
 
@@ -74,7 +78,7 @@ static bool open_counters(struct as_event_counters *own)
     for (unsigned i = 0; i < wanted_n; i++) {
         const int leader = i ? own->fd[0] : -1;
         long fd = open_event(&wanted[i], leader, false);
-        if (fd < 0 && (errno == EACCES || errno == EPERM))
+        if (fd == -EACCES || fd == -EPERM)
             fd = open_event(&wanted[i], leader, true);
         if (fd < 0)
             return false;
@@ -86,7 +90,6 @@ static bool open_counters(struct as_event_counters *own)
 void as_event_counters_open(struct as_event_counters *own,
                             uint32_t (*name)(uint32_t group, const char *text))
 {
-    const int saved = errno;
     *own = (struct as_event_counters){.is_tried = true};
     if (wanted_n && !open_counters(own))
         as_event_counters_close(own);
@@ -97,21 +100,18 @@ void as_event_counters_open(struct as_event_counters *own,
             number_of_event[i] = name(AS_TRACE_OF_COUNTED, wanted[i].name);
         are_named = true;
     }
-    errno = saved;
 }
 
 bool as_event_counters_put(struct as_event_counters *own, struct as_trace_writer *writer,
-                           uint64_t tick)
+                           uint64_t tick, as_event_counter_emit *emit)
 {
     struct {
         uint64_t n, enabled, running, value[AS_EVENT_COUNTERS_N];
     } reading;
-    const int saved = errno;
     const size_t whole_b = offsetof(__typeof__(reading), value) + own->n * sizeof *reading.value;
     if (!own->n || !are_named)
         return true;
-    const long got = syscall(SYS_read, own->fd[0], &reading, sizeof reading);
-    errno = saved;
+    const long got = as_kernel_call(SYS_read, own->fd[0], (long)&reading, sizeof reading, 0, 0, 0);
     if (got < (long)whole_b || reading.n != own->n) { /* closed by the program */
         own->n = 0;
         return true;
@@ -121,19 +121,16 @@ bool as_event_counters_put(struct as_event_counters *own, struct as_trace_writer
     for (unsigned i = 0; i < own->n; i++) {
         if (own->is_known[i] && own->latest[i] == reading.value[i])
             continue;
-        const uint64_t field[] = {number_of_event[i], as_trace_zigzag((int64_t)reading.value[i])};
         own->latest[i] = reading.value[i];
         own->is_known[i] = true;
-        as_trace_emit(writer, AS_TRACE_COUNTER, tick, field, 2);
+        emit(writer, tick, number_of_event[i], reading.value[i]);
     }
     return true;
 }
 
 void as_event_counters_close(struct as_event_counters *own)
 {
-    const int saved = errno;
     for (unsigned i = 0; i < own->n; i++)
-        syscall(SYS_close, own->fd[i]);
+        close_fd(own->fd[i]);
     *own = (struct as_event_counters){0};
-    errno = saved;
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Knows nothing of the agent. Its system calls are instructions: syscall(3) is the agent's, and
- * tells clients.
- */
+/* Knows nothing of the agent. */
 #include "agent/tasks.h"
 
 #include <errno.h>
@@ -10,15 +7,11 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "agent/kernel_call.h"
+
 static long kernel(long number, long a, long b, long c)
 {
-    long result;
-
-    __asm__ volatile("syscall"
-                     : "=a"(result)
-                     : "a"(number), "D"(a), "S"(b), "d"(c)
-                     : "rcx", "r11", "memory");
-    return result;
+    return as_kernel_call(number, a, b, c, 0, 0, 0);
 }
 
 static int open_path(const char *path, int flags)

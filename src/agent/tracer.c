@@ -286,13 +286,20 @@ static void read_counters(struct as_tracer_thread *t, bool is_last)
 
 static bool has_event_counters; /* of perf */
 
+static void emit_event_counter(struct as_trace_writer *writer, uint64_t tick, uint32_t number,
+                               uint64_t value)
+{
+    const uint64_t field[] = {number, as_trace_zigzag((int64_t)value)};
+    as_trace_emit(writer, AS_TRACE_COUNTER, tick, field, 2);
+}
+
 static void put_event_counters(struct as_tracer_thread *t, uint64_t tick)
 {
     const unsigned inside = t->inside;
     if (as_agent_is_confined())
         return;
     t->inside++;
-    if (!as_event_counters_put(&t->events, &t->writer, tick))
+    if (!as_event_counters_put(&t->events, &t->writer, tick, emit_event_counter))
         atomic_fetch_add(&part->counters_shared, 1);
     t->inside = inside;
 }
@@ -594,6 +601,7 @@ AS_AGENT_API const struct as_tracer_hooks assay_tracer_hooks = {AS_TRACER_VERSIO
 
 static bool begin_tracer(void)
 {
+    char path[AS_AGENT_PAGE_B];
     part = as_agent_part(&as_agent_tracer);
     if (part && part->version != AS_TRACER_VERSION)
         part = NULL;
@@ -605,7 +613,8 @@ static bool begin_tracer(void)
     if (part) {
         as_switch_begin(part->clock);
         as_tracer_filter_begin();
-        has_event_counters = as_event_counters_begin();
+        as_agent_path(AS_EVENT_COUNTERS_FILE, path);
+        has_event_counters = as_event_counters_begin(path);
     }
     return part != NULL;
 }

@@ -44,16 +44,6 @@ enum as_activity as_activity_of_group(uint32_t group)
     }
 }
 
-enum as_activity as_doing_now(const struct as_walker *walker)
-{
-    if (walker->is_off)
-        return AS_ACTIVITY_OFF;
-    for (unsigned a = AS_ACTIVITY_MPI; a < AS_ACTIVITY_IDLE; a++)
-        if (walker->depth[a])
-            return (enum as_activity)a;
-    return walker->is_spare && walker->task.n == 0 ? AS_ACTIVITY_IDLE : AS_ACTIVITY_COMPUTING;
-}
-
 static void add_interest(struct as_location *location, const struct as_span *interest,
                          enum as_activity activity, int64_t from_ns, int64_t to_ns)
 {

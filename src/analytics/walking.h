@@ -159,7 +159,15 @@ struct as_open_call *as_walk_outermost(struct as_walker *walker);
 int as_doing_event(struct as_trace_walk *walk, struct as_walker *walker,
                    const struct as_trace_event *event);
 int as_doing_end(struct as_trace_walk *walk, struct as_walker *walker, int64_t ns);
-enum as_activity as_doing_now(const struct as_walker *walker);
+static inline enum as_activity as_doing_now(const struct as_walker *walker)
+{
+    if (walker->is_off)
+        return AS_ACTIVITY_OFF;
+    for (unsigned a = AS_ACTIVITY_MPI; a < AS_ACTIVITY_IDLE; a++)
+        if (walker->depth[a])
+            return (enum as_activity)a;
+    return walker->is_spare && walker->task.n == 0 ? AS_ACTIVITY_IDLE : AS_ACTIVITY_COMPUTING;
+}
 
 /* A call is left that had something to say; of this site, if waits are asked for. */
 int as_mpi_left(struct as_trace_walk *walk, struct as_walker *walker,

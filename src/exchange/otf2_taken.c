@@ -291,12 +291,6 @@ void as_otf2_relate(struct as_otf2_reading *t)
     }
 }
 
-int64_t as_otf2_known_comm_of(const struct as_otf2_reading *t, uint32_t comm)
-{
-    const uint32_t at = as_map_u64_get(&t->comms, comm);
-    return at == AS_MAP_NONE ? 0 : (int64_t)t->comm.at[at].comm;
-}
-
 /* ---- Writing them ---------------------------------------------------------------------------- */
 
 static void define_comms(struct as_otf2_reading *t, const struct as_otf2_known_process *process)

@@ -132,8 +132,6 @@ OTF2_ErrorCode as_otf2_read_definitions(struct as_otf2_reading *taking);
 void as_otf2_relate(struct as_otf2_reading *taking);
 void as_otf2_define(struct as_otf2_reading *taking);
 void as_otf2_free_definitions(struct as_otf2_reading *taking);
-/* 0: not known. */
-int64_t as_otf2_known_comm_of(const struct as_otf2_reading *taking, uint32_t comm);
 /* Members of a communicator's group; NULL: it is not known. */
 const struct as_otf2_known_group *as_otf2_members_of(const struct as_otf2_reading *taking,
                                                      uint32_t comm);
@@ -144,6 +142,8 @@ const char *as_otf2_known_text_of(const struct as_otf2_reading *taking,
 /* NULL: not known. */
 const struct as_otf2_known_region *as_otf2_region_of(const struct as_otf2_reading *taking,
                                                      uint32_t region);
+/* 0: not known. */
+int64_t as_otf2_known_comm_of(const struct as_otf2_reading *taking, uint32_t comm);
 
 /* ---- otf2_taken_grids.c: Cartesian topologies, windows ---- */
 void as_otf2_grid_callbacks(OTF2_GlobalDefReaderCallbacks *callbacks);

@@ -14,3 +14,9 @@ const struct as_otf2_known_region *as_otf2_region_of(const struct as_otf2_readin
     const uint32_t at = as_map_u64_get(&t->regions, region);
     return at == AS_MAP_NONE ? NULL : &t->region.at[at];
 }
+
+int64_t as_otf2_known_comm_of(const struct as_otf2_reading *t, uint32_t comm)
+{
+    const uint32_t at = as_map_u64_get(&t->comms, comm);
+    return at == AS_MAP_NONE ? 0 : (int64_t)t->comm.at[at].comm;
+}

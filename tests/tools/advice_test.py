@@ -179,7 +179,7 @@ def test_no_statement_of_advice_has_a_text(root):
 
 
 def test_large_figures_have_no_exponent(root):
-    """The formats `figure` and `figure2` of data/advise round to 3 and 2 digits below their limit."""
+    """The formats `figure` and `figure2` round to 3 and 2 digits below their limit."""
     assert root
     words = {name: text.get("sql") for _, _, name, text in
              GEN.blocks_of(trees.ROOT / "data/advise/words.txt")}
@@ -188,7 +188,8 @@ def test_large_figures_have_no_exponent(root):
                                    ("figure", 999.6, "1000"), ("figure", 12345.6, "12346"),
                                    ("figure2", 17.6, "18"), ("figure2", 99.6, "100"),
                                    ("figure2", 580, "580"), ("figure2", -580, "-580")):
-        got = database.execute("SELECT " + words[name].replace("$1", "?1"), (number,)).fetchone()[0]
+        sql = "SELECT " + words[name].replace("$1", "?1")
+        got = database.execute(sql, (number,)).fetchone()[0]
         assert got == expected, f"{name} of {number}: {got}"
 
 
