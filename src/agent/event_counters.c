@@ -28,12 +28,12 @@ static void close_fd(long fd)
 
 bool as_event_counters_begin(const char *path)
 {
-    const size_t room_b = AS_EVENT_COUNTERS_N * sizeof *wanted;
+    const size_t mapped_b = AS_EVENT_COUNTERS_N * sizeof *wanted;
     const long fd = as_kernel_call(SYS_open, (long)path, O_RDONLY | O_CLOEXEC, 0, 0, 0, 0);
     if (fd < 0)
         return false;
     const long size_b = as_kernel_call(SYS_lseek, fd, 0, SEEK_END, 0, 0, 0);
-    const long at = as_kernel_call(SYS_mmap, 0, (long)room_b, PROT_READ, MAP_PRIVATE, fd, 0);
+    const long at = as_kernel_call(SYS_mmap, 0, (long)mapped_b, PROT_READ, MAP_PRIVATE, fd, 0);
     close_fd(fd);
     if (size_b <= 0 || at < 0)
         return false;
