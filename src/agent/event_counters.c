@@ -107,7 +107,7 @@ bool as_event_counters_put(struct as_event_counters *own, struct as_trace_writer
 {
     struct {
         uint64_t n, enabled, running, value[AS_EVENT_COUNTERS_N];
-    } reading;
+    } reading = {0};
     const size_t whole_b = offsetof(__typeof__(reading), value) + own->n * sizeof *reading.value;
     if (!own->n || !are_named)
         return true;
